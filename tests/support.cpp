@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <torch/csrc/jit/serialization/pickle.h>
+
+#include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
+
+namespace geosft::test {
+
+Fixture::Fixture(const std::string& name) : name_(name) {
+  const std::string path = std::string(GEOSFT_TEST_FIXTURES) + "/" + name + ".pt";
+  std::ifstream file(path, std::ios::binary);
+  INFO("fixture " << path);
+  REQUIRE(file.good());
+  const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
+  for (const auto& entry : torch::jit::pickle_load(bytes).toGenericDict()) {
+    if (entry.value().isTensor()) tensors_.emplace(entry.key().toStringRef(), entry.value().toTensor());
+  }
+}
+
+bool Fixture::has(const std::string& key) const { return tensors_.count(key) > 0; }
+
+at::Tensor Fixture::get(const std::string& key, at::ScalarType dtype) const {
+  INFO("fixture " << name_ << " holds no tensor " << key);
+  REQUIRE(has(key));
+  const at::Tensor& tensor = tensors_.at(key);
+  return tensor.is_floating_point() ? tensor.to(dtype) : tensor;
+}
+
+std::optional<at::Tensor> Fixture::optional(const std::string& key, at::ScalarType dtype) const {
+  if (!has(key)) return std::nullopt;
+  return get(key, dtype);
+}
+
+double Fixture::number(const std::string& key, double otherwise) const {
+  return has(key) ? tensors_.at(key).item<double>() : otherwise;
+}
+
+std::vector<std::string> Fixture::keys(const std::string& prefix) const {
+  std::vector<std::string> found;
+  for (const auto& [key, tensor] : tensors_) {
+    if (key.rfind(prefix, 0) == 0) found.push_back(key.substr(prefix.size()));
+  }
+  return found;
+}
+
+void require_close(const at::Tensor& actual, const at::Tensor& expected, double tolerance, const std::string& what,
+                   double floor) {
+  INFO(what);
+  REQUIRE(actual.defined());
+  REQUIRE(actual.sizes() == expected.sizes());
+  if (expected.numel() == 0) return;
+  const at::Tensor a = actual.detach().to(at::kDouble);
+  const at::Tensor b = expected.detach().to(at::kDouble);
+  const double difference = (a - b).abs().max().item<double>();
+  const double scale = std::max(b.abs().max().item<double>(), floor);
+  INFO("largest difference " << difference << ", largest expected magnitude " << scale);
+  REQUIRE(difference <= tolerance * (scale == 0.0 ? 1.0 : scale));
+}
+
+void require_equal(const at::Tensor& actual, const at::Tensor& expected, const std::string& what) {
+  INFO(what << "\nactual " << actual << "\nexpected " << expected);
+  REQUIRE(actual.sizes() == expected.sizes());
+  REQUIRE(at::equal(actual, expected));
+}
+
+void gradcheck(const std::function<at::Tensor(const std::vector<at::Tensor>&)>& function, std::vector<at::Tensor> inputs,
+               double step, double tolerance) {
+  for (at::Tensor& input : inputs) input = input.detach().to(at::kDouble).contiguous().clone().requires_grad_(true);
+  const at::Tensor output = function(inputs);
+  const at::Tensor upstream = at::randn(output.sizes(), generator(17), at::TensorOptions().dtype(at::kDouble));
+  (output * upstream).sum().backward();
+  const auto objective = [&]() {
+    at::NoGradGuard guard;
+    return (function(inputs) * upstream).sum().item<double>();
+  };
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    INFO("input " << i);
+    REQUIRE(inputs[i].grad().defined());
+    at::Tensor numeric = at::zeros_like(inputs[i].detach());
+    double* value = inputs[i].data_ptr<double>();
+    for (int64_t e = 0; e < inputs[i].numel(); ++e) {
+      const double original = value[e];
+      value[e] = original + step;
+      const double above = objective();
+      value[e] = original - step;
+      const double below = objective();
+      value[e] = original;
+      numeric.data_ptr<double>()[e] = (above - below) / (2 * step);
+    }
+    require_close(inputs[i].grad(), numeric, tolerance, "gradient of input " + std::to_string(i), 1.0);
+  }
+}
+
+void require_error(const std::function<void()>& call, const std::vector<std::string>& words) {
+  std::string text;
+  try {
+    call();
+  } catch (const std::exception& error) {
+    text = error.what();
+  }
+  INFO("error text: " << text);
+  REQUIRE_FALSE(text.empty());
+  for (const std::string& word : words) {
+    INFO("expected in the text: " << word);
+    REQUIRE(text.find(word) != std::string::npos);
+  }
+}
+
+at::Generator generator(uint64_t seed) { return at::make_generator<at::CPUGeneratorImpl>(seed); }
+
+}  // namespace geosft::test

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# Language level, warnings, sanitizers, compiler cache and output folders, the same for every target.
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(CMAKE_CXX_VISIBILITY_PRESET default)
+
+# Every target is compiled with -fPIC, executables too: then all can share one precompiled header.
+set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
+# -fopenmp because at::parallel_for is a header: without it the loops would silently run on one thread.
+add_compile_options(-fPIC $<$<COMPILE_LANGUAGE:CXX>:-fopenmp> -Wall -Wextra -Wpedantic -Wshadow -Wno-unused-parameter -Werror -Winvalid-pch)
+if(GEOSFT_SANITIZE)
+  add_compile_options(-fsanitize=${GEOSFT_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${GEOSFT_SANITIZE})
+endif()
+
+find_program(GEOSFT_CCACHE ccache)
+if(GEOSFT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # A precompiled header is cached only when ccache may overlook its time stamps and definitions.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${GEOSFT_CCACHE})
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+endif()
+find_program(GEOSFT_MOLD mold)
+if(GEOSFT_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12.1)
+  add_link_options(-fuse-ld=mold)
+endif()

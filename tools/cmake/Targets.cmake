@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# How a library, an executable or a test of this project is declared.
+get_property(_rpath GLOBAL PROPERTY GEOSFT_RPATH)
+set(CMAKE_BUILD_RPATH "${_rpath}")
+set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../${CMAKE_INSTALL_LIBDIR};${_rpath}")
+
+# What every target of ours has: the include root, LibTorch, and the precompiled header (made once, for the first target).
+function(geosft_configure target)
+  target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
+                                              "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/geosft>")
+  target_link_libraries(${target} PUBLIC geosft_torch)
+  if(target STREQUAL "geosft_geometry")
+    target_precompile_headers(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tools/cmake/precompiled.h")
+  else()
+    target_precompile_headers(${target} REUSE_FROM geosft_geometry)
+  endif()
+endfunction()
+
+# geosft_add_library(name OBJECT|SHARED|STATIC source…)
+function(geosft_add_library name kind)
+  add_library(geosft_${name} ${kind} ${ARGN})
+  add_library(geosft::${name} ALIAS geosft_${name})
+  geosft_configure(geosft_${name})
+endfunction()
+
+# geosft_add_tests(folder SOURCES source… LIBRARIES target…): bin/test_<folder>, one ctest entry a test case.
+function(geosft_add_tests folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  add_executable(test_${folder} ${arg_SOURCES} $<TARGET_OBJECTS:geosft_test_support>)
+  geosft_configure(test_${folder})
+  target_include_directories(test_${folder} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(test_${folder} PRIVATE Catch2::Catch2 ${arg_LIBRARIES})
+  catch_discover_tests(test_${folder} TEST_PREFIX "${folder}: " PROPERTIES TIMEOUT 1200)
+endfunction()
