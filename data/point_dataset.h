@@ -18,7 +18,11 @@ enum class Split { train, test };
 struct PointDatasetOptions {
   int64_t points_per_mesh = 4096;    // points sampled once from every mesh, before any subset is drawn
   uint64_t seed = 0;                 // of that sampling
-  std::filesystem::path cache = {};  // folder of the sampled meshes; empty: next to the user's other caches
+  std::filesystem::path cache = {};  // folder of the sampled meshes; empty: $XDG_CACHE_HOME/geosft or ~/.cache/geosft
+  int64_t test_every = 5;            // tree without train/ and test/: every fifth file of a class, by sorted name, is
+                                     // test, the others train; 0: all files belong to both splits
+  bool allow_missing = false;        // normal_resampled: leave out listed shapes that are absent
+  bool drop_background = false;      // ScanObjectNN: only the points whose mask is not -1
   // Called while meshes are sampled for the cache: (done, total). May be empty.
   std::function<void(int64_t, int64_t)> progress = {};
 };
@@ -33,12 +37,17 @@ class PointDataset {
   virtual int64_t label(int64_t index) const = 0;
   virtual const std::vector<std::string>& class_names() const = 0;
   virtual bool has_normals() const = 0;
+  // What the source lists or holds but this dataset leaves out, a sentence each, to be shown to the user.
+  virtual std::vector<std::string> remarks() const { return {}; }
 };
 
-// Opens a set by what lies in `folder`: empty or "furniture" (the installed sweethome3d-furniture models), ModelNet40 or
-// ScanObjectNN HDF5, `normal_resampled` text, or a tree class/*.{ply,obj,off,stl,pcd,xyz,txt} with optional train/test
-// folders (below or above the class folder). Throws DataError when nothing fits, listing what was looked for.
-std::unique_ptr<PointDataset> open_point_dataset(const std::filesystem::path& folder, Split split,
+// Opens a set by what lies at `source`: empty or "furniture" (the installed sweethome3d-furniture models), ModelNet40
+// or ScanObjectNN HDF5, `normal_resampled` text, or a tree class/*.{ply,obj,off,stl,pcd,xyz,txt} with optional
+// train/test folders (below or above the class folder). Where a folder holds several variants of a set, one of its
+// files may be named instead (training_objectdataset_augmentedrot_scale75.h5, modelnet10_train.txt). Shapes from files
+// are sampled once, here, and cached. Throws DataError when nothing fits, listing what was looked for, and when
+// anything is broken.
+std::unique_ptr<PointDataset> open_point_dataset(const std::filesystem::path& source, Split split,
                                                  const PointDatasetOptions& options = {});
 
 // One file, for prediction: a mesh is sampled (options.points_per_mesh, options.seed), a cloud is taken as it is.

@@ -31,7 +31,9 @@ OffsetPair packed_offset_pair(const std::optional<at::Tensor>& first, int64_t fi
   return offsets;
 }
 
-at::Tensor offsets_tensor(const std::vector<int64_t>& offsets) { return at::tensor(offsets, at::kLong); }
+at::Tensor offsets_tensor(const std::vector<int64_t>& offsets) {
+  return at::tensor(offsets, at::kLong);
+}
 
 at::Tensor item_of_row(const std::vector<int64_t>& offsets) {
   at::Tensor items = at::empty({offsets.back()}, at::kLong);

@@ -1,1 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "geometry/packed.h"
 
+#include <catch2/catch.hpp>
+
+#include "tests/support.h"
+
+using namespace geosft;
+using test::require_error;
+
+TEST_CASE("without ptr there is one item of all rows") {
+  REQUIRE(packed_offsets(std::nullopt, 5, "ptr") == std::vector<int64_t>{0, 5});
+  REQUIRE(packed_offsets(at::Tensor(), 0, "ptr") == std::vector<int64_t>{0, 0});
+}
+
+TEST_CASE("offsets are read from strided tensors, empty items included") {
+  const at::Tensor ptr = at::tensor({0, -1, 0, -1, 3, -1, 5, -1}, at::kLong).slice(0, 0, 8, 2);
+  REQUIRE(packed_offsets(ptr, 5, "ptr") == std::vector<int64_t>{0, 0, 3, 5});
+}
+
+TEST_CASE("a wrong ptr is refused by name") {
+  const auto read = [](const at::Tensor& ptr) { return [ptr] { packed_offsets(ptr, 5, "q_ptr"); }; };
+  require_error(read(at::tensor({0, 5}, at::kInt)), {"q_ptr", "int64", "Int"});
+  require_error(read(at::tensor({0}, at::kLong)), {"q_ptr", "2 entries"});
+  require_error(read(at::zeros({2, 2}, at::kLong)), {"q_ptr", "one dimension"});
+  require_error(read(at::tensor({1, 5}, at::kLong)), {"q_ptr", "begin with 0", "1"});
+  require_error(read(at::tensor({0, 4, 3, 5}, at::kLong)), {"q_ptr", "not decrease", "entry 2 is 3 after 4"});
+  require_error(read(at::tensor({0, 4}, at::kLong)), {"q_ptr", "number of rows 5", "4"});
+}
+
+TEST_CASE("a pair of ptr is given both or neither, with the same items") {
+  const at::Tensor two = at::tensor({0, 2, 5}, at::kLong), one = at::tensor({0, 3}, at::kLong);
+  const at::Tensor other = at::tensor({0, 3, 3}, at::kLong);
+  const OffsetPair offsets = packed_offset_pair(two, 5, "ptr", other, 3, "query_ptr");
+  REQUIRE(offsets.items() == 2);
+  REQUIRE(offsets.second == std::vector<int64_t>{0, 3, 3});
+  require_error([&] { packed_offset_pair(two, 5, "ptr", {}, 3, "query_ptr"); },
+                {"ptr", "query_ptr", "both or neither"});
+  require_error([&] { packed_offset_pair(two, 5, "ptr", one, 3, "query_ptr"); }, {"ptr", "query_ptr", "3 and 2"});
+}
+
+TEST_CASE("offsets become tensors of offsets and of items") {
+  test::require_equal(offsets_tensor({0, 2, 2, 3}), at::tensor({0, 2, 2, 3}, at::kLong), "offsets");
+  test::require_equal(item_of_row({0, 2, 2, 3}), at::tensor({0, 0, 2}, at::kLong), "items");
+}

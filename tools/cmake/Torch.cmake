@@ -3,24 +3,28 @@
 # the headers and libraries of any PyTorch wheel or LibTorch folder are all that is needed.
 set(GEOSFT_TORCH_VERSIONS 2.11 CACHE STRING "LibTorch versions this project is tested with (major.minor)")
 file(GLOB _candidates "${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")
-list(GET _candidates 0 _default)
+string(REGEX REPLACE ";.*" "" _default "${_candidates}") # the first; nothing where there is no .venv
 set(GEOSFT_TORCH_DIR "${_default}" CACHE PATH "folder of LibTorch: the one that holds include/ and lib/")
-
-if(NOT EXISTS "${GEOSFT_TORCH_DIR}/include/ATen/ATen.h" OR NOT EXISTS "${GEOSFT_TORCH_DIR}/lib/libtorch_cpu.so")
-  message(FATAL_ERROR "no LibTorch in GEOSFT_TORCH_DIR='${GEOSFT_TORCH_DIR}': run tools/setup.sh, or name the folder "
-                      "that holds include/ATen and lib/libtorch_cpu.so")
+if(GEOSFT_TORCH_DIR STREQUAL "")
+  message(FATAL_ERROR "no LibTorch in .venv: run tools/setup.sh, or name the folder of another one with -DGEOSFT_TORCH_DIR=")
 endif()
 
-file(STRINGS "${GEOSFT_TORCH_DIR}/include/torch/headeronly/version.h" _lines REGEX "define TORCH_VERSION_(MAJOR|MINOR|PATCH) ")
-if(NOT _lines)
-  file(STRINGS "${GEOSFT_TORCH_DIR}/include/torch/csrc/api/include/torch/version.h" _lines
-       REGEX "define TORCH_VERSION_(MAJOR|MINOR|PATCH) ")
+# The header that holds the version has moved: before 2.9 it was the second one.
+foreach(_header IN ITEMS torch/headeronly/version.h torch/csrc/api/include/torch/version.h)
+  if(EXISTS "${GEOSFT_TORCH_DIR}/include/${_header}" AND NOT _lines)
+    file(STRINGS "${GEOSFT_TORCH_DIR}/include/${_header}" _lines REGEX "define TORCH_VERSION_(MAJOR|MINOR|PATCH) ")
+  endif()
+endforeach()
+if(NOT _lines OR NOT EXISTS "${GEOSFT_TORCH_DIR}/lib/libtorch_cpu.so")
+  message(FATAL_ERROR "no LibTorch in GEOSFT_TORCH_DIR='${GEOSFT_TORCH_DIR}': expected the folder that holds "
+                      "include/torch and lib/libtorch_cpu.so, of version ${GEOSFT_TORCH_VERSIONS}")
 endif()
 string(REGEX MATCHALL "[0-9]+" _parts "${_lines}")
 list(JOIN _parts "." GEOSFT_TORCH_VERSION)
 string(REGEX MATCH "^[0-9]+\\.[0-9]+" _major_minor "${GEOSFT_TORCH_VERSION}")
 if(NOT _major_minor IN_LIST GEOSFT_TORCH_VERSIONS)
-  message(FATAL_ERROR "LibTorch ${GEOSFT_TORCH_VERSION} in ${GEOSFT_TORCH_DIR}: this project needs ${GEOSFT_TORCH_VERSIONS}")
+  message(FATAL_ERROR "GEOSFT_TORCH_DIR='${GEOSFT_TORCH_DIR}' holds LibTorch ${GEOSFT_TORCH_VERSION}, "
+                      "but this project needs ${GEOSFT_TORCH_VERSIONS}")
 endif()
 message(STATUS "LibTorch ${GEOSFT_TORCH_VERSION} in ${GEOSFT_TORCH_DIR}")
 

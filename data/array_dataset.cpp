@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/array_dataset.h"
+
+#include <sstream>
+#include <stdexcept>
+
+namespace geosft {
+namespace {
+
+void check_vectors(const at::Tensor& vectors, const char* what, const std::string& file) {
+  if (vectors.dim() != 3 || vectors.size(0) < 1 || vectors.size(1) < 1 || vectors.size(2) != 3) {
+    throw DataError(file, std::string(what) + " of shape [N, P, 3]", shape_text(vectors));
+  }
+  const at::Tensor bad = at::isfinite(vectors).flatten(1).all(1).logical_not_();
+  if (!bad.any().item<bool>()) return;
+  throw DataError(file, std::string("finite ") + what,
+                  "NaN or infinity in cloud " + std::to_string(bad.to(at::kByte).argmax().item<int64_t>()));
+}
+
+void check_labels(const at::Tensor& labels, int64_t count, size_t classes, const std::string& file) {
+  if (labels.dim() != 1 || labels.size(0) != count) {
+    throw DataError(file, "a label for each of the " + std::to_string(count) + " clouds", shape_text(labels));
+  }
+  const int64_t low = labels.min().item<int64_t>(), high = labels.max().item<int64_t>();
+  if (low < 0 || high >= static_cast<int64_t>(classes)) {
+    throw DataError(file,
+                    "labels from 0 to " + std::to_string(static_cast<int64_t>(classes) - 1) + " for " +
+                        std::to_string(classes) + " classes",
+                    "labels from " + std::to_string(low) + " to " + std::to_string(high));
+  }
+}
+
+}  // namespace
+
+void check_item(int64_t index, int64_t size) {
+  if (index >= 0 && index < size) return;
+  throw std::out_of_range("item " + std::to_string(index) + " of a dataset of " + std::to_string(size));
+}
+
+std::string shape_text(const at::Tensor& tensor) {
+  std::ostringstream text;
+  text << tensor.sizes();
+  return text.str();
+}
+
+ArrayDataset::ArrayDataset(CloudArrays arrays, std::vector<std::string> class_names, const std::string& file)
+    : arrays_(std::move(arrays)), class_names_(std::move(class_names)) {
+  check_vectors(arrays_.points, "points", file);
+  check_labels(arrays_.labels, arrays_.points.size(0), class_names_.size(), file);
+  if (arrays_.normals.defined()) {
+    check_vectors(arrays_.normals, "normals", file);
+    if (arrays_.normals.sizes() != arrays_.points.sizes()) {
+      throw DataError(file, "normals of shape " + shape_text(arrays_.points), shape_text(arrays_.normals));
+    }
+    const at::Tensor length = arrays_.normals.norm(2, 2, true);
+    arrays_.normals = at::where(length > 0, arrays_.normals / length, at::zeros({1}));
+  }
+  if (!arrays_.keep.defined()) return;
+  if (arrays_.keep.sizes() != arrays_.points.sizes().slice(0, 2)) {
+    throw DataError(file, "a mask for each point of " + shape_text(arrays_.points), shape_text(arrays_.keep));
+  }
+  const at::Tensor empty = arrays_.keep.any(1).logical_not_();
+  if (!empty.any().item<bool>()) return;
+  throw DataError(file, "a point that is not background in every cloud",
+                  "none in cloud " + std::to_string(empty.to(at::kByte).argmax().item<int64_t>()));
+}
+
+int64_t ArrayDataset::label(int64_t index) const {
+  check_item(index, size());
+  return arrays_.labels.const_data_ptr<int64_t>()[index];
+}
+
+Shape ArrayDataset::get(int64_t index) const {
+  Shape shape;
+  shape.label = label(index);
+  shape.name = arrays_.names[static_cast<size_t>(index)];
+  shape.points = arrays_.points[index];
+  if (arrays_.normals.defined()) shape.normals = arrays_.normals[index];
+  if (!arrays_.keep.defined()) return shape;
+  const at::Tensor rows = arrays_.keep[index].nonzero().squeeze(1);
+  shape.points = shape.points.index_select(0, rows);
+  if (shape.normals.defined()) shape.normals = shape.normals.index_select(0, rows);
+  return shape;
+}
+
+}  // namespace geosft

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/atomic_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "data/shape.h"
+
+namespace geosft {
+namespace {
+
+// A rename is on the disk only once its folder is. File systems that cannot sync a folder need no such step.
+void sync_folder(const std::filesystem::path& folder) {
+  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  ::fsync(descriptor);
+  ::close(descriptor);
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)) {
+  // Opened exclusively, so that two writers of one target never share a temporary file.
+  for (int attempt = 0; descriptor_ < 0; ++attempt) {
+    const std::string suffix = std::to_string(::getpid()) + "." + std::to_string(attempt) + ".tmp";
+    temporary_ =
+        target_.parent_path() / (std::string(".").append(target_.filename().string()).append(".").append(suffix));
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0 && errno != EEXIST) fail("a folder that can be written to");
+  }
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(const void* data, size_t bytes) {
+  const char* next = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t written = ::write(descriptor_, next, bytes);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("room to write the file");
+    next += written;
+    bytes -= static_cast<size_t>(written);
+  }
+}
+
+void AtomicFile::commit() {
+  if (::fsync(descriptor_) != 0) fail("room to write the file");
+  if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail("a file name that can be written to");
+  ::close(std::exchange(descriptor_, -1));
+  sync_folder(target_.parent_path());
+}
+
+void AtomicFile::fail(const std::string& step) const {
+  throw DataError(target_.string(), step, std::strerror(errno));
+}
+
+void write_file_atomically(const std::filesystem::path& target, std::string_view contents) {
+  AtomicFile file(target);
+  file.write(contents.data(), contents.size());
+  file.commit();
+}
+
+}  // namespace geosft

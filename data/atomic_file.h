@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that are either complete or absent, also after a crash or on a full disk.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace geosft {
+
+// Writes to a hidden file in the folder of `target`; `commit` flushes it to the disk and renames it over the target.
+// Without a commit the target keeps its previous contents. Every failure throws DataError with the system's reason.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path target);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(const void* data, size_t bytes);
+  void commit();
+
+ private:
+  [[noreturn]] void fail(const std::string& step) const;
+  std::filesystem::path target_, temporary_;
+  int descriptor_ = -1;
+};
+
+void write_file_atomically(const std::filesystem::path& target, std::string_view contents);
+
+}  // namespace geosft

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/formats/pcd_header.h"
+
+#include "data/formats/text_lines.h"
+#include "data/shape.h"
+
+namespace geosft {
+namespace {
+
+// A header far larger than any real one cannot overflow the sums below.
+constexpr int64_t most_numbers = 1 << 20;
+
+PcdField& field_at(PcdHeader& header, size_t i, const TextLines& lines) {
+  if (i >= header.fields.size()) lines.fail(std::to_string(header.fields.size()) + " fields as in FIELDS", "more");
+  return header.fields[i];
+}
+
+void read_field_line(std::string_view keyword, TextLines& lines, PcdHeader& header) {
+  size_t i = 0;
+  for (std::string_view word = lines.word(); !word.empty(); word = lines.word(), ++i) {
+    if (keyword == "FIELDS") {
+      header.fields.emplace_back().name = word;
+    } else if (keyword == "TYPE") {
+      field_at(header, i, lines).type = word[0];
+    } else if (keyword == "SIZE") {
+      field_at(header, i, lines).size = lines.to_integer(word, "the size of a field");
+    } else {
+      field_at(header, i, lines).count = lines.to_integer(word, "the number of elements of a field");
+    }
+  }
+}
+
+void lay_out_fields(PcdHeader& header, const std::string& file) {
+  if (header.fields.empty()) throw DataError(file, "a line FIELDS", "none");
+  for (PcdField& field : header.fields) {
+    const bool known_size = field.size == 1 || field.size == 2 || field.size == 4 || field.size == 8;
+    const bool known_type = field.type == 'I' || field.type == 'U' || (field.type == 'F' && field.size >= 4);
+    if (!known_size || !known_type || field.count < 1 || field.count > most_numbers) {
+      throw DataError(file, "a field with TYPE F, I or U, a SIZE that goes with it, and a COUNT",
+                      "\"" + field.name + "\" of TYPE '" + field.type + "', SIZE " + std::to_string(field.size) +
+                          " and COUNT " + std::to_string(field.count));
+    }
+    field.offset = header.point_size;
+    field.column = header.point_columns;
+    header.point_size += field.size * field.count;
+    header.point_columns += field.count;
+  }
+}
+
+void check_points(const PcdHeader& header, int64_t width, int64_t height, size_t total, const std::string& file) {
+  const auto left = static_cast<int64_t>(total - header.size);
+  // A number takes at least two bytes of text ("0 "), the last one of the file one.
+  const int64_t least = header.encoding == PcdEncoding::text ? 2 * header.point_columns - 1 : header.point_size;
+  const bool fits = header.encoding == PcdEncoding::compressed || header.points <= (left + 1) / least;
+  if (header.points < 1 || !fits) {
+    throw DataError(file, "points that fit into the " + std::to_string(left) + " bytes after the header",
+                    std::to_string(header.points) + " points");
+  }
+  if (width > 0 && (height < 1 || header.points % width != 0 || header.points / width != height)) {
+    throw DataError(file, "WIDTH x HEIGHT = POINTS",
+                    std::to_string(width) + " x " + std::to_string(height) + " and " + std::to_string(header.points));
+  }
+}
+
+PcdEncoding read_encoding(TextLines& lines) {
+  const std::string_view word = lines.word();
+  if (word == "ascii") return PcdEncoding::text;
+  if (word == "binary") return PcdEncoding::binary;
+  if (word == "binary_compressed") return PcdEncoding::compressed;
+  lines.fail_word("DATA ascii, binary or binary_compressed", word);
+}
+
+}  // namespace
+
+const PcdField* PcdHeader::find(std::string_view name) const {
+  for (const PcdField& field : fields) {
+    if (field.name == name) return &field;
+  }
+  return nullptr;
+}
+
+PcdHeader read_pcd_header(std::string_view bytes, const std::string& file) {
+  TextLines lines(bytes, file);
+  PcdHeader header{};
+  int64_t width = 0, height = 1;
+  for (bool in_header = true; in_header;) {
+    if (!lines.next()) lines.fail_word("a line DATA", {});
+    const std::string_view keyword = lines.word();
+    if (keyword == "FIELDS" || keyword == "TYPE" || keyword == "SIZE" || keyword == "COUNT") {
+      read_field_line(keyword, lines, header);
+    } else if (keyword == "WIDTH") {
+      width = lines.integer("a number of points");
+    } else if (keyword == "HEIGHT") {
+      height = lines.integer("a number of rows");
+    } else if (keyword == "POINTS") {
+      header.points = lines.integer("a number of points");
+    } else if (keyword == "DATA") {
+      header.encoding = read_encoding(lines);
+      in_header = false;
+    } else if (keyword != "VERSION" && keyword != "VIEWPOINT") {
+      lines.fail_word("a keyword of a PCD header", keyword);
+    }
+  }
+  header.size = lines.next_line_offset();
+  header.line_count = lines.line_number();
+  lay_out_fields(header, file);
+  check_points(header, width, height, bytes.size(), file);
+  return header;
+}
+
+}  // namespace geosft

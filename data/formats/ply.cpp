@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/formats/ply.h"
+
+#include <array>
+#include <cmath>
+
+#include "data/formats/binary.h"
+#include "data/formats/ply_header.h"
+#include "data/formats/text_lines.h"
+#include "data/shape.h"
+
+namespace geosft {
+namespace {
+
+// The numbers after the header, one after the other. Every type of PLY fits a double exactly.
+class TextValues {
+ public:
+  TextValues(std::string_view bytes, const PlyHeader& header, const std::string& file) : lines_(bytes, file) {
+    while (lines_.line_number() < header.line_count) lines_.next_raw();
+  }
+  double next(PlyType) {
+    std::string_view word = lines_.word();
+    while (word.empty() && lines_.next()) word = lines_.word();
+    return lines_.to_number(word, "a number");
+  }
+  size_t bytes_left() const { return lines_.bytes_left() + lines_.rest().size(); }
+
+ private:
+  TextLines lines_;
+};
+
+class BinaryValues {
+ public:
+  BinaryValues(std::string_view bytes, const PlyHeader& header, const std::string& file)
+      : bytes_(bytes), at_(header.size), big_endian_(header.encoding == PlyEncoding::big_endian), file_(file) {}
+  double next(PlyType type) {
+    switch (type) {
+      case PlyType::int8:
+        return take<int8_t>();
+      case PlyType::uint8:
+        return take<uint8_t>();
+      case PlyType::int16:
+        return take<int16_t>();
+      case PlyType::uint16:
+        return take<uint16_t>();
+      case PlyType::int32:
+        return take<int32_t>();
+      case PlyType::uint32:
+        return take<uint32_t>();
+      case PlyType::float32:
+        return take<float>();
+      case PlyType::float64:
+        break;
+    }
+    return take<double>();
+  }
+  size_t bytes_left() const { return bytes_.size() - at_; }
+
+ private:
+  template <class Number>
+  double take() {
+    if (bytes_left() < sizeof(Number)) {
+      throw DataError(file_, "the elements that the header announces",
+                      "the end of the file after " + std::to_string(bytes_.size()) + " bytes");
+    }
+    at_ += sizeof(Number);
+    return load_number<Number>(bytes_, at_ - sizeof(Number), big_endian_);
+  }
+  std::string_view bytes_;
+  size_t at_;
+  bool big_endian_;
+  const std::string& file_;
+};
+
+template <class Values>
+class PlyBody {
+ public:
+  PlyBody(Values values, const std::string& file) : values_(std::move(values)), file_(file), builder_(file, "face") {}
+
+  FileShape read(const PlyHeader& header) {
+    for (const PlyElement& element : header.elements) {
+      if (element.name == "tristrips") throw DataError(file_, "faces", "triangle strips");
+      if (element.name == "vertex") {
+        read_vertices(element);
+      } else {
+        read_others(element);
+      }
+    }
+    return builder_.finish(false);
+  }
+
+ private:
+  void read_vertices(const PlyElement& element) {
+    constexpr std::array<std::string_view, 6> names = {"x", "y", "z", "nx", "ny", "nz"};
+    std::vector<size_t> role;
+    std::array<bool, names.size()> has{};
+    for (const PlyProperty& property : element.properties) {
+      role.push_back(std::find(names.begin(), names.end(), property.name) - names.begin());
+      if (role.back() < names.size()) has[role.back()] = true;
+    }
+    if (!(has[0] && has[1] && has[2])) throw DataError(file_, "vertices with properties x, y and z", "others");
+    const bool has_normals = has[3] && has[4] && has[5];
+    std::array<double, names.size() + 1> value{};
+    for (int64_t i = 0; i < element.count; ++i) {
+      for (size_t p = 0; p < role.size(); ++p) {
+        if (element.properties[p].is_list) {
+          read_list(element.properties[p]);
+        } else {
+          value[role[p]] = values_.next(element.properties[p].type);
+        }
+      }
+      builder_.add_vertex(value[0], value[1], value[2]);
+      if (has_normals) builder_.add_normal(value[3], value[4], value[5]);
+    }
+  }
+
+  void read_others(const PlyElement& element) {
+    for (int64_t i = 0; i < element.count; ++i) {
+      for (const PlyProperty& property : element.properties) {
+        if (!property.is_list) {
+          values_.next(property.type);
+          continue;
+        }
+        read_list(property);
+        if (element.name == "face" && (property.name == "vertex_indices" || property.name == "vertex_index")) {
+          builder_.add_polygon(list_, i + 1);
+        }
+      }
+    }
+  }
+
+  void read_list(const PlyProperty& property) {
+    const double length = values_.next(property.length_type);
+    if (!(length >= 0 && length <= static_cast<double>(values_.bytes_left()))) {
+      throw DataError(file_, "a list \"" + property.name + "\" that fits into the file",
+                      "one of length " + std::to_string(length));
+    }
+    list_.clear();
+    for (int64_t i = 0; i < static_cast<int64_t>(length); ++i) list_.push_back(index(values_.next(property.type)));
+  }
+
+  // Numbers that are no index at all become one that the check of corners refuses.
+  static int64_t index(double value) {
+    return std::abs(value) < 1e15 && value == std::floor(value) ? static_cast<int64_t>(value) : -1;
+  }
+
+  Values values_;
+  const std::string& file_;
+  FileShapeBuilder builder_;
+  std::vector<int64_t> list_;
+};
+
+}  // namespace
+
+FileShape read_ply(std::string_view bytes, const std::string& file) {
+  const PlyHeader header = read_ply_header(bytes, file);
+  if (header.encoding == PlyEncoding::text) return PlyBody(TextValues(bytes, header, file), file).read(header);
+  return PlyBody(BinaryValues(bytes, header, file), file).read(header);
+}
+
+}  // namespace geosft

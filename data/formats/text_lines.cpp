@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/formats/text_lines.h"
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "data/read_file.h"
+#include "data/shape.h"
+
+namespace geosft {
+namespace {
+
+bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+// std::from_chars knows no leading plus, which some programs write.
+std::string_view without_plus(std::string_view word) {
+  return word.size() > 1 && word[0] == '+' && word[1] != '-' ? word.substr(1) : word;
+}
+
+}  // namespace
+
+bool TextLines::next_raw() {
+  if (next_line_ >= text_.size()) {
+    at_end_ = true;
+    line_ = {};
+    return false;
+  }
+  const char* begin = text_.data() + next_line_;
+  const size_t left = text_.size() - next_line_;
+  const void* end = std::memchr(begin, '\n', left);
+  const size_t length = end ? static_cast<size_t>(static_cast<const char*>(end) - begin) : left;
+  line_ = {begin, length};
+  next_line_ += std::min(length + 1, left);
+  ++line_number_;
+  return true;
+}
+
+bool TextLines::next() {
+  while (next_raw()) {
+    size_t i = 0;
+    while (i < line_.size() && is_blank(line_[i])) ++i;
+    line_.remove_prefix(i);
+    if (!line_.empty() && line_[0] != '#') return true;
+  }
+  return false;
+}
+
+std::string_view TextLines::word() {
+  const auto separates = [this](char c) {
+    return is_blank(c) || (!extra_separators_.empty() && extra_separators_.find(c) != std::string_view::npos);
+  };
+  size_t begin = 0;
+  while (begin < line_.size() && separates(line_[begin])) ++begin;
+  size_t end = begin;
+  while (end < line_.size() && !separates(line_[end]) && line_[end] != '#') ++end;
+  const std::string_view word = line_.substr(begin, end - begin);
+  line_.remove_prefix(word.empty() ? line_.size() : end);
+  return word;
+}
+
+double TextLines::to_number(std::string_view word, const char* what) const {
+  const std::string_view digits = without_plus(word);
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error == std::errc::result_out_of_range && end == digits.data() + digits.size()) {
+    // Too small for a double is 0 for us; too large is caught as not finite.
+    value = std::strtod(std::string(digits).c_str(), nullptr);
+  } else if (error != std::errc() || end != digits.data() + digits.size()) {
+    fail_word(what, word);
+  }
+  if (!std::isfinite(value)) fail_word(std::string("finite ") + what, word);
+  return value;
+}
+
+int64_t TextLines::to_integer(std::string_view word, const char* what) const {
+  const std::string_view digits = without_plus(word);
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size()) fail_word(what, word);
+  return value;
+}
+
+double TextLines::number(const char* what) {
+  return to_number(word(), what);
+}
+
+int64_t TextLines::integer(const char* what) {
+  return to_integer(word(), what);
+}
+
+void TextLines::end_of_line(const char* what) {
+  const std::string_view extra = word();
+  if (!extra.empty()) fail_word(std::string("the end of the line after ") + what, extra);
+}
+
+std::string_view TextLines::rest() const {
+  return trimmed(line_);
+}
+
+void TextLines::fail(const std::string& expected, const std::string& found) const {
+  throw DataError(file_ + ":" + std::to_string(line_number_), expected, found);
+}
+
+void TextLines::fail_word(const std::string& expected, std::string_view word) const {
+  constexpr size_t longest = 40;
+  if (!word.empty()) fail(expected, std::string("\"").append(word.substr(0, longest)).append("\""));
+  fail(expected, at_end_ ? "the end of the file" : "the end of the line");
+}
+
+}  // namespace geosft

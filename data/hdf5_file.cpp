@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/hdf5_file.h"
+
+#include <hdf5.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "data/read_file.h"
+#include "data/shape.h"
+
+namespace geosft {
+namespace {
+
+// The library keeps global state and is built without locks on Debian. While held, it prints no errors either.
+class LibraryLock {
+ public:
+  LibraryLock() : lock_(mutex()) {
+    H5Eget_auto2(H5E_DEFAULT, &printer_, &data_);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  }
+  ~LibraryLock() { H5Eset_auto2(H5E_DEFAULT, printer_, data_); }
+  LibraryLock(const LibraryLock&) = delete;
+  LibraryLock& operator=(const LibraryLock&) = delete;
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex instance;
+    return instance;
+  }
+  std::lock_guard<std::mutex> lock_;
+  H5E_auto2_t printer_ = nullptr;
+  void* data_ = nullptr;
+};
+
+// A handle of the library with the function that closes it.
+class Handle {
+ public:
+  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+  operator hid_t() const { return id_; }
+
+ private:
+  hid_t id_;
+  herr_t (*close_)(hid_t);
+};
+
+herr_t collect_name(hid_t group, const char* name, const H5L_info_t*, void* names) {
+  H5O_info_t about;
+  if (H5Oget_info_by_name(group, name, &about, H5P_DEFAULT) >= 0 && about.type == H5O_TYPE_DATASET) {
+    static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+  }
+  return 0;
+}
+
+std::vector<int64_t> dimensions(hid_t space) {
+  const int count = H5Sget_simple_extent_ndims(space);
+  std::vector<hsize_t> sizes(static_cast<size_t>(std::max(count, 0)));
+  H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
+  return {sizes.begin(), sizes.end()};
+}
+
+// Deflate packs at most 1,032 to 1; a larger claim is a broken or a hostile header.
+bool is_plausible(const std::vector<int64_t>& shape, size_t number_size, uint64_t stored_bytes) {
+  constexpr double largest_ratio = 1100, allowance = 65536;
+  double bytes = static_cast<double>(number_size);
+  for (const int64_t size : shape) bytes *= size < 0 ? 1e30 : static_cast<double>(size);
+  return bytes <= largest_ratio * static_cast<double>(stored_bytes) + allowance;
+}
+
+}  // namespace
+
+Hdf5File::Hdf5File(const std::filesystem::path& file) : file_(file.string()) {
+  if (!std::filesystem::is_regular_file(file)) throw DataError(file_, "an HDF5 file", "no file of this name");
+  const LibraryLock lock;
+  handle_ = H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (handle_ < 0) throw DataError(file_, "an HDF5 file", "something else, or a truncated one");
+}
+
+Hdf5File::~Hdf5File() {
+  const LibraryLock lock;
+  H5Fclose(handle_);
+}
+
+std::vector<std::string> Hdf5File::list() const {
+  const LibraryLock lock;
+  std::vector<std::string> names;
+  H5Literate(handle_, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, collect_name, &names);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool Hdf5File::has(const std::string& dataset) const {
+  const LibraryLock lock;
+  return H5Lexists(handle_, dataset.c_str(), H5P_DEFAULT) > 0;
+}
+
+at::Tensor Hdf5File::read(const std::string& dataset, at::ScalarType type) const {
+  const LibraryLock lock;
+  const std::string name = file_ + ":" + dataset;
+  const Handle data(H5Dopen2(handle_, dataset.c_str(), H5P_DEFAULT), H5Dclose);
+  if (data < 0) throw DataError(name, "a dataset of this name", "none");
+  const Handle stored_type(H5Dget_type(data), H5Tclose);
+  const H5T_class_t kind = H5Tget_class(stored_type);
+  const bool wanted = kind == H5T_INTEGER || (kind == H5T_FLOAT && type == at::kFloat);
+  if (!wanted) throw DataError(name, type == at::kFloat ? "numbers" : "integers", "another type");
+  const Handle space(H5Dget_space(data), H5Sclose);
+  const std::vector<int64_t> shape = dimensions(space);
+  const uint64_t stored_bytes = H5Dget_storage_size(data);
+  if (!is_plausible(shape, H5Tget_size(stored_type), stored_bytes)) {
+    throw DataError(name, "a size that fits its " + std::to_string(stored_bytes) + " stored bytes", "a larger one");
+  }
+  at::Tensor out = at::empty(shape, type);
+  const hid_t memory_type = type == at::kFloat ? H5T_NATIVE_FLOAT : H5T_NATIVE_INT64;
+  if (H5Dread(data, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data_ptr()) < 0) {
+    throw DataError(name, "readable data", "damaged or truncated data");
+  }
+  return out;
+}
+
+}  // namespace geosft

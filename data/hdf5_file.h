@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Datasets of an HDF5 file as tensors.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace geosft {
+
+// Thread-safe: calls into the HDF5 library take turns, in the whole process.
+class Hdf5File {
+ public:
+  // Throws DataError when the file is absent or no HDF5.
+  explicit Hdf5File(const std::filesystem::path& file);
+  ~Hdf5File();
+  Hdf5File(const Hdf5File&) = delete;
+  Hdf5File& operator=(const Hdf5File&) = delete;
+
+  // Names of the datasets at the root, sorted.
+  std::vector<std::string> list() const;
+  bool has(const std::string& dataset) const;
+  // A dataset of any integer or floating type, converted: to float32, or to int64. Throws DataError naming file and
+  // dataset when it is absent, not numeric, damaged, or claims a size that its storage cannot hold.
+  at::Tensor read_float(const std::string& dataset) const { return read(dataset, at::kFloat); }
+  at::Tensor read_int(const std::string& dataset) const { return read(dataset, at::kLong); }
+
+ private:
+  at::Tensor read(const std::string& dataset, at::ScalarType type) const;
+  std::string file_;
+  int64_t handle_;
+};
+
+}  // namespace geosft

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/read_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+#include "data/shape.h"
+
+namespace geosft {
+
+std::string read_file(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (!std::filesystem::exists(status)) throw DataError(file.string(), "a file", "nothing of this name");
+  if (!std::filesystem::is_regular_file(status)) throw DataError(file.string(), "a file", "a folder or a device");
+  const uintmax_t size = std::filesystem::file_size(file, error);
+  std::ifstream stream(file, std::ios::binary);
+  if (error || !stream) throw DataError(file.string(), "a readable file", std::strerror(errno));
+  std::string bytes(size, '\0');
+  stream.read(bytes.data(), static_cast<std::streamsize>(size));
+  if (static_cast<uintmax_t>(stream.gcount()) != size) {
+    throw DataError(file.string(), std::to_string(size) + " bytes", "only " + std::to_string(stream.gcount()));
+  }
+  return bytes;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+std::vector<std::string> read_lines(const std::filesystem::path& file) {
+  const std::string text = read_file(file);
+  std::vector<std::string> lines;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = trimmed(std::string_view(text).substr(begin, end - begin));
+    if (!line.empty()) lines.emplace_back(line);
+    begin = end + 1;
+  }
+  if (lines.empty()) throw DataError(file.string(), "one name a line", "an empty file");
+  return lines;
+}
+
+}  // namespace geosft

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole files as bytes.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace geosft {
+
+// The bytes of a regular file. Throws DataError when it is absent, not a regular file, or cannot be read.
+std::string read_file(const std::filesystem::path& file);
+
+// The lines of a small text file that hold more than blanks, without blanks at either end. Throws DataError when the
+// file cannot be read or has no such line.
+std::vector<std::string> read_lines(const std::filesystem::path& file);
+
+// Without blanks (space, tab, carriage return, line feed) at either end.
+std::string_view trimmed(std::string_view text);
+
+}  // namespace geosft

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "geometry/farthest_point_sampling.h"
+
+#include <ATen/Dispatch.h>
+#include <ATen/Parallel.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "geometry/bucketed_cloud.h"
+#include "geometry/packed.h"
+#include "geometry/points.h"
+
+namespace geosft {
+namespace {
+
+// Writes `m` rows of the item at `points`, beginning with `start`, as rows of the packed batch.
+template <typename scalar_t>
+void sample_item(const scalar_t* points, int64_t count, int64_t m, int64_t start, int64_t first_row, int64_t* rows) {
+  if (m == 0) return;
+  BucketedCloud<scalar_t> cloud(points, count);
+  cloud.choose_first(start);
+  rows[0] = first_row + start;
+  for (int64_t i = 1; i < m; ++i) rows[i] = first_row + cloud.choose_next();
+}
+
+// Rows sampled before each item.
+std::vector<int64_t> sample_offsets(const std::vector<int64_t>& offsets, int64_t m) {
+  std::vector<int64_t> sampled(offsets.size(), 0);
+  for (size_t b = 0; b + 1 < offsets.size(); ++b)
+    sampled[b + 1] = sampled[b] + std::min(m, offsets[b + 1] - offsets[b]);
+  return sampled;
+}
+
+at::Tensor farthest_point_sampling_cpu(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr,
+                                       int64_t start) {
+  check_points(points, "points");
+  TORCH_CHECK(m >= 0, "m must not be negative, got ", m);
+  TORCH_CHECK(start >= 0, "start must not be negative, got ", start);
+  const std::vector<int64_t> offsets = packed_offsets(ptr, points.size(0), "ptr");
+  const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
+  for (int64_t b = 0; b < items; ++b) {
+    const int64_t count = offsets[b + 1] - offsets[b];
+    TORCH_CHECK(count == 0 || start < count, "start must be a row of every item, but item ", b, " has ", count,
+                " rows and start is ", start);
+  }
+  const at::Tensor contiguous = points.contiguous();
+  check_finite(contiguous, "points");
+  const std::vector<int64_t> sampled = sample_offsets(offsets, m);
+  at::Tensor rows = at::empty({sampled.back()}, points.options().dtype(at::kLong));
+  AT_DISPATCH_FLOATING_TYPES(points.scalar_type(), "farthest_point_sampling", [&] {
+    const scalar_t* values = contiguous.const_data_ptr<scalar_t>();
+    int64_t* out = rows.data_ptr<int64_t>();
+    at::parallel_for(0, items, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) {
+        sample_item(values + 3 * offsets[b], offsets[b + 1] - offsets[b], sampled[b + 1] - sampled[b], start,
+                    offsets[b], out + sampled[b]);
+      }
+    });
+  });
+  return rows;
+}
+
+// The row farthest from the centroid, in double: rounding then decides only between distances that agree to 1e-15.
+template <typename scalar_t>
+int64_t outermost_row(const scalar_t* points, int64_t count) {
+  double centroid[3] = {0, 0, 0};
+  for (int64_t i = 0; i < 3 * count; ++i)
+    centroid[i % 3] += static_cast<double>(points[i]) / static_cast<double>(count);
+  int64_t outermost = 0;
+  double largest = -1;
+  for (int64_t i = 0; i < count; ++i) {
+    const double dx = points[3 * i] - centroid[0], dy = points[3 * i + 1] - centroid[1];
+    const double dz = points[3 * i + 2] - centroid[2];
+    const double dist2 = dx * dx + dy * dy + dz * dz;
+    if (dist2 > largest) {
+      largest = dist2;
+      outermost = i;
+    }
+  }
+  return outermost;
+}
+
+TORCH_LIBRARY_FRAGMENT(geosft, m) {
+  m.def("farthest_point_sampling(Tensor points, int m, Tensor? ptr=None, int start=0) -> Tensor");
+}
+
+TORCH_LIBRARY_IMPL(geosft, CPU, m) {
+  m.impl("farthest_point_sampling", farthest_point_sampling_cpu);
+}
+
+}  // namespace
+
+at::Tensor farthest_point_sampling(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr,
+                                   int64_t start) {
+  static const auto op =
+      c10::Dispatcher::singleton()
+          .findSchemaOrThrow("geosft::farthest_point_sampling", "")
+          .typed<at::Tensor(const at::Tensor&, int64_t, const std::optional<at::Tensor>&, int64_t)>();
+  return op.call(points, m, ptr, start);
+}
+
+at::Tensor farthest_point_order(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
+  check_points(points, "points");
+  const std::vector<int64_t> offsets = packed_offsets(ptr, points.size(0), "ptr");
+  const at::Tensor contiguous = points.contiguous();
+  check_finite(contiguous, "points");
+  at::Tensor order = at::empty({points.size(0)}, points.options().dtype(at::kLong));
+  AT_DISPATCH_FLOATING_TYPES(points.scalar_type(), "farthest_point_order", [&] {
+    const scalar_t* values = contiguous.const_data_ptr<scalar_t>();
+    int64_t* out = order.data_ptr<int64_t>();
+    at::parallel_for(0, static_cast<int64_t>(offsets.size()) - 1, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) {
+        const int64_t first = offsets[b], count = offsets[b + 1] - first;
+        const scalar_t* item = values + 3 * first;
+        sample_item(item, count, count, outermost_row(item, count), first, out + first);
+      }
+    });
+  });
+  return order;
+}
+
+}  // namespace geosft

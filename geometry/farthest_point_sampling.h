@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Farthest point sampling over packed batches. Operator geosft::farthest_point_sampling.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <optional>
+
+namespace geosft {
+
+// Of every item, min(m, n_b) distinct packed rows, int64: first row `start` of the item, then again and again the row
+// whose squared distance to the rows chosen so far is largest; ties go to the lowest row, chosen rows are never chosen
+// again (duplicated points too).
+//   points [N, 3] float32 or float64, finite; ptr int64 [B + 1]
+//   m >= 0; start >= 0 is relative to the item and must exist in every item that is not empty
+// Distances are sums of (a - b)^2 in the tensor's dtype. The result is that of the plain O(n m) loop, index by index,
+// but found with a k-d tree of buckets as in QuickFPS (Han et al., IEEE TCAD 2023): a bucket whose bounding box is
+// farther from the new row than every one of its points from the rows chosen before cannot change and is left alone.
+// Items are processed in parallel. Errors name the argument.
+at::Tensor farthest_point_sampling(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr = {},
+                                   int64_t start = 0);
+
+// The canonical order of clouds: int64 [N], every item wholly in farthest-point order, starting from the row that is
+// farthest from the item's centroid (ties: the lowest row). Up to rounding it does not depend on rotation, translation,
+// or the stored order of the points.
+at::Tensor farthest_point_order(const at::Tensor& points, const std::optional<at::Tensor>& ptr = {});
+
+}  // namespace geosft

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "geometry/knn.h"
+
+#include <ATen/Dispatch.h>
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "geometry/kd_tree.h"
+#include "geometry/packed.h"
+#include "geometry/points.h"
+
+namespace geosft {
+namespace {
+
+using OptionalTensor = std::optional<at::Tensor>;
+using TensorPair = std::tuple<at::Tensor, at::Tensor>;
+
+void check_arguments(const at::Tensor& points, const at::Tensor& queries, int64_t k) {
+  check_points(points, "points");
+  check_points(queries, "queries");
+  check_same_dtype(points, "points", queries, "queries");
+  TORCH_CHECK(k >= 1, "k must be at least 1, got ", k);
+}
+
+// The nearest rows seen so far. Few are kept sorted, which is faster than a heap; many as a heap.
+template <typename scalar_t>
+class NearestSet {
+ public:
+  void reset(size_t capacity) {
+    capacity_ = capacity;
+    found_.clear();
+    found_.reserve(capacity);
+  }
+
+  scalar_t bound() const {
+    if (found_.size() < capacity_) return std::numeric_limits<scalar_t>::infinity();
+    return sorted() ? found_.back().dist2 : found_.front().dist2;
+  }
+
+  bool add(scalar_t dist2, int64_t row) {
+    const Neighbour<scalar_t> candidate{dist2, row};
+    if (found_.size() == capacity_) {
+      if (!(candidate < (sorted() ? found_.back() : found_.front()))) return false;
+      if (!sorted()) std::pop_heap(found_.begin(), found_.end());
+      found_.pop_back();
+    }
+    found_.push_back(candidate);
+    if (sorted()) {
+      sift_down(candidate);
+    } else {
+      std::push_heap(found_.begin(), found_.end());
+    }
+    return true;
+  }
+
+  const std::vector<Neighbour<scalar_t>>& finish() {
+    if (!sorted()) std::sort_heap(found_.begin(), found_.end());
+    return found_;
+  }
+
+ private:
+  bool sorted() const { return capacity_ <= 64; }
+
+  void sift_down(const Neighbour<scalar_t>& candidate) {
+    size_t slot = found_.size() - 1;
+    for (; slot > 0 && candidate < found_[slot - 1]; --slot) found_[slot] = found_[slot - 1];
+    found_[slot] = candidate;
+  }
+
+  size_t capacity_ = 0;
+  std::vector<Neighbour<scalar_t>> found_;
+};
+
+template <typename scalar_t>
+void search_queries(const scalar_t* points, const scalar_t* queries, int64_t k, const OffsetPair& offsets,
+                    int64_t* index, scalar_t* dist2) {
+  const KdTrees<scalar_t> trees = build_kd_trees(points, offsets);
+  at::parallel_for(0, offsets.second.back(), 64, [&](int64_t begin, int64_t end) {
+    NearestSet<scalar_t> nearest;
+    ItemCursor item(offsets.second);
+    for (int64_t q = begin; q < end; ++q) {
+      const int64_t b = item.of(q), first = offsets.first[b];
+      nearest.reset(static_cast<size_t>(std::min(k, offsets.first[b + 1] - first)));
+      trees[b]->search(queries + 3 * q, nearest);
+      int64_t column = 0;
+      for (const Neighbour<scalar_t>& neighbour : nearest.finish()) {
+        index[q * k + column] = first + neighbour.row;
+        dist2[q * k + column++] = neighbour.dist2;
+      }
+      std::fill(index + q * k + column, index + (q + 1) * k, int64_t{-1});
+      std::fill(dist2 + q * k + column, dist2 + (q + 1) * k, std::numeric_limits<scalar_t>::infinity());
+    }
+  });
+}
+
+TensorPair knn_cpu(const at::Tensor& points, const at::Tensor& queries, int64_t k, const OptionalTensor& ptr,
+                   const OptionalTensor& query_ptr) {
+  check_arguments(points, queries, k);
+  const OffsetPair offsets = packed_offset_pair(ptr, points.size(0), "ptr", query_ptr, queries.size(0), "query_ptr");
+  TORCH_CHECK(queries.size(0) == 0 || k <= std::numeric_limits<int64_t>::max() / 8 / queries.size(0), "k = ", k,
+              " neighbours of ", queries.size(0), " queries do not fit into memory");
+  const at::Tensor points_c = points.contiguous(), queries_c = queries.contiguous();
+  check_finite(points_c, "points");
+  check_finite(queries_c, "queries");
+  at::Tensor index = at::empty({queries.size(0), k}, queries.options().dtype(at::kLong));
+  at::Tensor dist2 = at::empty({queries.size(0), k}, queries.options());
+  AT_DISPATCH_FLOATING_TYPES(points.scalar_type(), "knn", [&] {
+    search_queries(points_c.const_data_ptr<scalar_t>(), queries_c.const_data_ptr<scalar_t>(), k, offsets,
+                   index.data_ptr<int64_t>(), dist2.data_ptr<scalar_t>());
+  });
+  return {index, dist2};
+}
+
+TensorPair knn_meta(const at::Tensor& points, const at::Tensor& queries, int64_t k, const OptionalTensor& ptr,
+                    const OptionalTensor& query_ptr) {
+  check_arguments(points, queries, k);
+  return {at::empty_symint({queries.sym_size(0), k}, queries.options().dtype(at::kLong)),
+          at::empty_symint({queries.sym_size(0), k}, queries.options())};
+}
+
+// d dist2 / d query = 2 (q - p), d dist2 / d point its negative. One thread: a point's sum over queries then has one
+// order, and the work is a small part of the search.
+template <typename scalar_t>
+void accumulate_gradients(const scalar_t* grad, const scalar_t* points, const scalar_t* queries, const int64_t* index,
+                          int64_t count, int64_t k, scalar_t* grad_points, scalar_t* grad_queries) {
+  for (int64_t q = 0; q < count; ++q) {
+    for (int64_t e = q * k; e < (q + 1) * k; ++e) {
+      if (index[e] < 0) continue;
+      for (int64_t axis = 0; axis < 3; ++axis) {
+        const scalar_t term = 2 * grad[e] * (queries[3 * q + axis] - points[3 * index[e] + axis]);
+        grad_queries[3 * q + axis] += term;
+        grad_points[3 * index[e] + axis] -= term;
+      }
+    }
+  }
+}
+
+void check_backward(const at::Tensor& grad, const at::Tensor& points, const at::Tensor& queries,
+                    const at::Tensor& index) {
+  check_points(points, "points");
+  check_points(queries, "queries");
+  check_same_dtype(points, "points", queries, "queries");
+  check_same_dtype(grad, "grad_dist2", points, "points");
+  TORCH_CHECK(index.scalar_type() == at::kLong && index.dim() == 2 && index.sym_size(0) == queries.sym_size(0),
+              "index must be int64 [Q, k] with a row for each of the ", queries.sym_size(0), " queries, got ",
+              index.scalar_type(), " ", index.sym_sizes());
+  TORCH_CHECK(grad.sym_sizes() == index.sym_sizes(), "grad_dist2 must have the shape of index, ", index.sym_sizes(),
+              ", got ", grad.sym_sizes());
+}
+
+TensorPair knn_backward_cpu(const at::Tensor& grad, const at::Tensor& points, const at::Tensor& queries,
+                            const at::Tensor& index) {
+  check_backward(grad, points, queries, index);
+  TORCH_CHECK(index.numel() == 0 || index.max().item<int64_t>() < points.size(0),
+              "index must be below the number of "
+              "points ",
+              points.size(0));
+  const at::Tensor grad_c = grad.contiguous(), points_c = points.contiguous(), queries_c = queries.contiguous();
+  const at::Tensor index_c = index.contiguous();
+  at::Tensor grad_points = at::zeros_like(points_c), grad_queries = at::zeros_like(queries_c);
+  AT_DISPATCH_FLOATING_TYPES(points.scalar_type(), "knn_backward", [&] {
+    accumulate_gradients(grad_c.const_data_ptr<scalar_t>(), points_c.const_data_ptr<scalar_t>(),
+                         queries_c.const_data_ptr<scalar_t>(), index_c.const_data_ptr<int64_t>(), index.size(0),
+                         index.size(1), grad_points.data_ptr<scalar_t>(), grad_queries.data_ptr<scalar_t>());
+  });
+  return {grad_points, grad_queries};
+}
+
+TensorPair knn_backward_meta(const at::Tensor& grad, const at::Tensor& points, const at::Tensor& queries,
+                             const at::Tensor& index) {
+  check_backward(grad, points, queries, index);
+  return {at::empty_symint(points.sym_sizes(), points.options()),
+          at::empty_symint(queries.sym_sizes(), queries.options())};
+}
+
+TensorPair call_knn_backward(const at::Tensor& grad, const at::Tensor& points, const at::Tensor& queries,
+                             const at::Tensor& index) {
+  static const auto op =
+      c10::Dispatcher::singleton()
+          .findSchemaOrThrow("geosft::_knn_backward", "")
+          .typed<TensorPair(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&)>();
+  return op.call(grad, points, queries, index);
+}
+
+struct KnnFunction : torch::autograd::Function<KnnFunction> {
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context, const at::Tensor& points,
+                                                const at::Tensor& queries, int64_t k, const OptionalTensor& ptr,
+                                                const OptionalTensor& query_ptr) {
+    at::AutoDispatchBelowADInplaceOrView guard;
+    auto [index, dist2] = knn(points, queries, k, ptr, query_ptr);
+    context->save_for_backward({points, queries, index});
+    context->mark_non_differentiable({index});
+    return {index, dist2};
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
+                                                 const torch::autograd::variable_list& grads) {
+    const auto saved = context->get_saved_variables();
+    auto [grad_points, grad_queries] = call_knn_backward(grads[1], saved[0], saved[1], saved[2]);
+    return {grad_points, grad_queries, at::Tensor(), at::Tensor(), at::Tensor()};
+  }
+};
+
+struct KnnBackwardFunction : torch::autograd::Function<KnnBackwardFunction> {
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext*, const at::Tensor& grad,
+                                                const at::Tensor& points, const at::Tensor& queries,
+                                                const at::Tensor& index) {
+    at::AutoDispatchBelowADInplaceOrView guard;
+    auto [grad_points, grad_queries] = call_knn_backward(grad, points, queries, index);
+    return {grad_points, grad_queries};
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
+                                                 const torch::autograd::variable_list&) {
+    TORCH_CHECK(false, "double backward of knn is not supported: dist2 can be differentiated once");
+  }
+};
+
+TensorPair knn_autograd(const at::Tensor& points, const at::Tensor& queries, int64_t k, const OptionalTensor& ptr,
+                        const OptionalTensor& query_ptr) {
+  const auto result = KnnFunction::apply(points, queries, k, ptr, query_ptr);
+  return {result[0], result[1]};
+}
+
+TensorPair knn_backward_autograd(const at::Tensor& grad, const at::Tensor& points, const at::Tensor& queries,
+                                 const at::Tensor& index) {
+  const auto result = KnnBackwardFunction::apply(grad, points, queries, index);
+  return {result[0], result[1]};
+}
+
+TORCH_LIBRARY_FRAGMENT(geosft, m) {
+  m.def(
+      "knn(Tensor points, Tensor queries, int k, Tensor? ptr=None, Tensor? query_ptr=None) "
+      "-> (Tensor index, Tensor dist2)");
+  m.def(
+      "_knn_backward(Tensor grad_dist2, Tensor points, Tensor queries, Tensor index) "
+      "-> (Tensor grad_points, Tensor grad_queries)");
+}
+
+TORCH_LIBRARY_IMPL(geosft, CPU, m) {
+  m.impl("knn", knn_cpu);
+  m.impl("_knn_backward", knn_backward_cpu);
+}
+
+TORCH_LIBRARY_IMPL(geosft, Meta, m) {
+  m.impl("knn", knn_meta);
+  m.impl("_knn_backward", knn_backward_meta);
+}
+
+TORCH_LIBRARY_IMPL(geosft, Autograd, m) {
+  m.impl("knn", knn_autograd);
+  m.impl("_knn_backward", knn_backward_autograd);
+}
+
+}  // namespace
+
+std::tuple<at::Tensor, at::Tensor> knn(const at::Tensor& points, const at::Tensor& queries, int64_t k,
+                                       const std::optional<at::Tensor>& ptr,
+                                       const std::optional<at::Tensor>& query_ptr) {
+  static const auto op = c10::Dispatcher::singleton()
+                             .findSchemaOrThrow("geosft::knn", "")
+                             .typed<TensorPair(const at::Tensor&, const at::Tensor&, int64_t, const OptionalTensor&,
+                                               const OptionalTensor&)>();
+  return op.call(points, queries, k, ptr, query_ptr);
+}
+
+}  // namespace geosft

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// A triangle mesh as readers hand it out.
+#pragma once
+
+#include <ATen/ATen.h>
+
+namespace geosft {
+
+struct Mesh {
+  at::Tensor vertices;  // float64 [V, 3]
+  at::Tensor faces;     // int64 [F, 3], rows of `vertices`
+};
+
+}  // namespace geosft

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "geometry/normals.h"
+
+#include <ATen/Parallel.h>
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <queue>
+#include <tuple>
+#include <vector>
+
+#include "geometry/knn.h"
+#include "geometry/packed.h"
+#include "geometry/points.h"
+
+namespace geosft {
+namespace {
+
+using Rows = Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>>;
+
+// The eigenvector of the smallest eigenvalue of the neighbours' covariance.
+Eigen::Vector3d plane_normal(const Rows& points, const int64_t* neighbours, int64_t count) {
+  Eigen::Vector3d mean = Eigen::Vector3d::Zero();
+  // Relative to the point itself (its own first neighbour), so that clouds far from the origin lose nothing.
+  const Eigen::Vector3d origin = points.row(neighbours[0]);
+  for (int64_t j = 0; j < count; ++j) mean += points.row(neighbours[j]).transpose() - origin;
+  mean /= static_cast<double>(count);
+  Eigen::Matrix3d covariance = Eigen::Matrix3d::Zero();
+  for (int64_t j = 0; j < count; ++j) {
+    const Eigen::Vector3d offset = points.row(neighbours[j]).transpose() - origin - mean;
+    covariance += offset * offset.transpose();
+  }
+  // Unit scale: the solver's thresholds are absolute for tiny numbers.
+  const double scale = covariance.cwiseAbs().maxCoeff();
+  if (scale > 0) covariance /= scale;
+  return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(covariance).eigenvectors().col(0).normalized();
+}
+
+// The undirected neighbour graph of one item: rows are relative to the item.
+class NeighbourGraph {
+ public:
+  NeighbourGraph(const int64_t* index, int64_t k, int64_t first, int64_t count) : starts_(count + 1, 0) {
+    for_each_edge(index, k, first, count, [&](int64_t row, int64_t) { ++starts_[row + 1]; });
+    for (int64_t row = 0; row < count; ++row) starts_[row + 1] += starts_[row];
+    ends_.resize(starts_.back());
+    std::vector<int64_t> next(starts_.begin(), starts_.end() - 1);
+    for_each_edge(index, k, first, count, [&](int64_t row, int64_t other) { ends_[next[row]++] = other; });
+  }
+  const int64_t* begin(int64_t row) const { return ends_.data() + starts_[row]; }
+  const int64_t* end(int64_t row) const { return ends_.data() + starts_[row + 1]; }
+
+ private:
+  template <typename Visit>
+  static void for_each_edge(const int64_t* index, int64_t k, int64_t first, int64_t count, Visit visit) {
+    for (int64_t row = 0; row < count; ++row) {
+      for (const int64_t* other = index + row * k; other != index + (row + 1) * k && *other >= 0; ++other) {
+        visit(row, *other - first);
+        visit(*other - first, row);
+      }
+    }
+  }
+  std::vector<int64_t> starts_, ends_;
+};
+
+// Makes the signs of one item's normals agree, by Prim's algorithm from the outermost row of every connected part.
+class Orientation {
+ public:
+  Orientation(const Rows& points, Rows& normals, const NeighbourGraph& graph)
+      : points_(points),
+        normals_(normals),
+        graph_(graph),
+        done_(points.rows(), false),
+        cheapest_(points.rows(), std::numeric_limits<double>::infinity()) {}
+
+  void run() {
+    const Eigen::RowVector3d centroid = points_.colwise().mean();
+    std::vector<int64_t> outermost_first(points_.rows());
+    for (size_t i = 0; i < outermost_first.size(); ++i) outermost_first[i] = static_cast<int64_t>(i);
+    const Eigen::VectorXd dist2 = (points_.rowwise() - centroid).rowwise().squaredNorm();
+    std::stable_sort(outermost_first.begin(), outermost_first.end(),
+                     [&](int64_t a, int64_t b) { return dist2[a] > dist2[b]; });
+    for (const int64_t row : outermost_first) {
+      if (done_[row]) continue;
+      if (normals_.row(row).dot(points_.row(row) - centroid) < 0) normals_.row(row) *= -1;
+      grow_from(row);
+    }
+  }
+
+ private:
+  using Edge = std::tuple<double, int64_t, int64_t>;  // cost, new row, row that is already oriented
+
+  void grow_from(int64_t row) {
+    finish(row);
+    while (!edges_.empty()) {
+      const auto [cost, to, from] = edges_.top();
+      edges_.pop();
+      if (done_[to]) continue;
+      if (normals_.row(to).dot(normals_.row(from)) < 0) normals_.row(to) *= -1;
+      finish(to);
+    }
+  }
+
+  void finish(int64_t row) {
+    done_[row] = true;
+    for (const int64_t* other = graph_.begin(row); other != graph_.end(row); ++other) {
+      const double cost = 1 - std::abs(normals_.row(row).dot(normals_.row(*other)));
+      if (done_[*other] || cost >= cheapest_[*other]) continue;
+      cheapest_[*other] = cost;
+      edges_.emplace(cost, *other, row);
+    }
+  }
+
+  const Rows& points_;
+  Rows& normals_;
+  const NeighbourGraph& graph_;
+  std::vector<bool> done_;
+  std::vector<double> cheapest_;  // cost of the best edge to a row so far: dearer ones need not be queued
+  std::priority_queue<Edge, std::vector<Edge>, std::greater<>> edges_;
+};
+
+void orient_items(double* points, double* normals, const int64_t* index, int64_t k,
+                  const std::vector<int64_t>& offsets) {
+  at::parallel_for(0, static_cast<int64_t>(offsets.size()) - 1, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) {
+      const int64_t first = offsets[b], count = offsets[b + 1] - first;
+      if (count == 0) continue;
+      const Rows item(points + 3 * first, count, 3);
+      Rows item_normals(normals + 3 * first, count, 3);
+      const NeighbourGraph graph(index + first * k, k, first, count);
+      Orientation(item, item_normals, graph).run();
+    }
+  });
+}
+
+}  // namespace
+
+at::Tensor estimate_normals(const at::Tensor& points, int64_t neighbours, const std::optional<at::Tensor>& ptr) {
+  check_points(points, "points");
+  TORCH_CHECK(neighbours >= 3, "neighbours must be at least 3, got ", neighbours);
+  const std::vector<int64_t> offsets = packed_offsets(ptr, points.size(0), "ptr");
+  const int64_t n = points.size(0), k = std::min(neighbours, std::max<int64_t>(n, 1));
+  at::Tensor doubles = points.detach().to(at::kDouble).contiguous();
+  const at::Tensor index = std::get<0>(knn(doubles, doubles, k, ptr, ptr));
+  at::Tensor normals = at::empty_like(doubles);
+  const int64_t* neighbour = index.const_data_ptr<int64_t>();
+  const Rows rows(doubles.data_ptr<double>(), n, 3);
+  Rows out(normals.data_ptr<double>(), n, 3);
+  at::parallel_for(0, n, 256, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t* first = neighbour + i * k;
+      out.row(i) = plane_normal(rows, first, std::find(first, first + k, int64_t{-1}) - first);
+    }
+  });
+  orient_items(doubles.data_ptr<double>(), normals.data_ptr<double>(), neighbour, k, offsets);
+  return normals.to(points.scalar_type());
+}
+
+}  // namespace geosft

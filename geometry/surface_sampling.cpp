@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "geometry/surface_sampling.h"
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "geometry/points.h"
+
+namespace geosft {
+namespace {
+
+using Eigen::Vector3d;
+
+void check_mesh(const Mesh& mesh) {
+  check_points(mesh.vertices, "mesh vertices");
+  TORCH_CHECK(mesh.vertices.scalar_type() == at::kDouble, "mesh vertices must be float64, not ",
+              mesh.vertices.scalar_type());
+  TORCH_CHECK(mesh.faces.defined() && mesh.faces.dim() == 2 && mesh.faces.size(1) == 3,
+              "mesh faces must have shape [F, 3], got ", mesh.faces.defined() ? mesh.faces.sizes() : at::IntArrayRef{});
+  TORCH_CHECK(mesh.faces.scalar_type() == at::kLong, "mesh faces must be int64, not ", mesh.faces.scalar_type());
+  TORCH_CHECK(mesh.faces.size(0) > 0, "mesh faces are missing: a surface needs at least one");
+}
+
+// Contiguous copies of the mesh's arrays, as vectors of Eigen.
+class Triangles {
+ public:
+  explicit Triangles(const Mesh& mesh) : vertices_(mesh.vertices.contiguous()), faces_(mesh.faces.contiguous()) {
+    check_finite(vertices_, "mesh vertices");
+    const int64_t* rows = faces_.const_data_ptr<int64_t>();
+    for (int64_t i = 0; i < faces_.numel(); ++i) {
+      TORCH_CHECK(rows[i] >= 0 && rows[i] < vertices_.size(0), "mesh faces must hold rows of the ", vertices_.size(0),
+                  " vertices, but face ", i / 3, " holds ", rows[i]);
+    }
+  }
+  int64_t count() const { return faces_.size(0); }
+  Vector3d corner(int64_t face, int64_t which) const {
+    const int64_t row = faces_.const_data_ptr<int64_t>()[3 * face + which];
+    return Vector3d(vertices_.const_data_ptr<double>() + 3 * row);
+  }
+  // Perpendicular to the face, twice its area long.
+  Vector3d doubled_area(int64_t face) const {
+    return (corner(face, 1) - corner(face, 0)).cross(corner(face, 2) - corner(face, 0));
+  }
+
+ private:
+  at::Tensor vertices_, faces_;
+};
+
+// Running sum of the faces' areas (doubled).
+std::vector<double> cumulative_areas(const Triangles& triangles) {
+  std::vector<double> sums(static_cast<size_t>(triangles.count()));
+  double sum = 0;
+  // stableNorm: squares of tiny areas underflow.
+  for (int64_t face = 0; face < triangles.count(); ++face) {
+    sum += triangles.doubled_area(face).stableNorm();
+    sums[face] = sum;
+  }
+  TORCH_CHECK(std::isfinite(sum), "mesh vertices are too far apart: the area of the surface is ", sum);
+  TORCH_CHECK(sum > 0, "mesh faces have zero area, all ", triangles.count(), " of them: there is no surface to sample");
+  return sums;
+}
+
+// The face at a share u in [0, 1) of the area. Faces of zero area own no share; rounding of the product must not lead
+// past the last face that has one.
+int64_t face_at(const std::vector<double>& sums, double u) {
+  const double target = std::min(u * sums.back(), std::nextafter(sums.back(), 0.0));
+  return std::upper_bound(sums.begin(), sums.end(), target) - sums.begin();
+}
+
+void store(const Vector3d& vector, float* to) {
+  for (int axis = 0; axis < 3; ++axis) to[axis] = static_cast<float>(vector[axis]);
+}
+
+}  // namespace
+
+SurfaceSample sample_surface(const Mesh& mesh, int64_t count, at::Generator generator) {
+  check_mesh(mesh);
+  TORCH_CHECK(count >= 1, "count must be at least 1, got ", count);
+  const Triangles triangles(mesh);
+  const std::vector<double> sums = cumulative_areas(triangles);
+  const at::Tensor uniform = at::rand({count, 3}, generator, at::TensorOptions().dtype(at::kDouble));
+  const double* u = uniform.const_data_ptr<double>();
+  SurfaceSample sample{at::empty({count, 3}, at::kFloat), at::empty({count, 3}, at::kFloat)};
+  float* points = sample.points.data_ptr<float>();
+  float* normals = sample.normals.data_ptr<float>();
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t face = face_at(sums, u[3 * i]);
+    const double root = std::sqrt(u[3 * i + 1]), share = u[3 * i + 2];
+    store((1 - root) * triangles.corner(face, 0) + root * (1 - share) * triangles.corner(face, 1) +
+              root * share * triangles.corner(face, 2),
+          points + 3 * i);
+    store(triangles.doubled_area(face).stableNormalized(), normals + 3 * i);
+  }
+  return sample;
+}
+
+}  // namespace geosft

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention of all tokens over a learned sample of them (SFT section 4.3).
+#pragma once
+
+#include <ATen/ATen.h>
+#include <torch/nn/module.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/pimpl.h>
+
+#include <optional>
+
+#include "models/layers/relative.h"
+#include "models/layers/sampler.h"
+#include "models/layers/sampling_context.h"
+
+namespace geosft {
+
+enum class ScoreKind { maxout, dot };
+enum class ProbabilityKind { leaky_relu, softmax };
+
+struct AttentionOptions {
+  int64_t width = 64;  // d
+  int64_t heads = 4;   // h, divides d
+  RelativeKind relative = RelativeKind::none;
+  int64_t relative_channels = 0;  // r: 1 or 2 for points, edge channels for graphs, sinusoid width for sequences
+  SamplerOptions sampler = {};
+  ScoreKind score = ScoreKind::maxout;
+  ProbabilityKind probability = ProbabilityKind::leaky_relu;
+  double score_dropout = 0.0;  // on queries and keys
+  double eps = 1e-6;           // of the leaky relu normalisation
+};
+
+// concat_h(P_h V_h) W_O + b_O with Q from all tokens and K, V, C from the sampled ones; no residual, no norm.
+//
+// The default initialisation keeps the tokens of a cloud apart when they all begin equal. Equal tokens make the maxout
+// score one constant per head and key, so whatever tells two queries apart must come through R_mul and R_add: X_R enters
+// standardised (its usual mean and spread per channel are absorbed in the weights), with weights so large that S changes
+// sign over the pairs of a cloud and the row sums of P spread over (0, 1); W_V and W_O carry more than unit gain, because
+// averaging over the sample shrinks what they carry.
+class SamplingAttentionImpl : public torch::nn::Module {
+ public:
+  explicit SamplingAttentionImpl(const AttentionOptions& options);
+  void reset_parameters();
+
+  // x [N, width] packed by ptr (int64 [B + 1], or none): [N, width]. Errors name what does not fit.
+  at::Tensor forward(const at::Tensor& x, const Relative& relative, const std::optional<at::Tensor>& ptr,
+                     SamplingContext& context);
+
+  AttentionOptions options;
+  Sampler sampler{nullptr};
+  torch::nn::Linear query{nullptr}, key{nullptr}, value{nullptr}, leak{nullptr}, output{nullptr};
+  at::Tensor w_mul, b_mul, w_add, b_add;  // [r, h] and [h]; undefined without a relative encoding
+
+ private:
+  void reset_relative();
+};
+TORCH_MODULE(SamplingAttention);
+
+}  // namespace geosft

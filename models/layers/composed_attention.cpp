@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layers/composed_attention.h"
+
+#include <cmath>
+
+#include "geometry/packed.h"
+
+namespace geosft {
+namespace {
+
+// One item: rows of queries and of keys.
+struct Span {
+  int64_t query, queries, key, keys;
+};
+
+struct RelativeTerms {
+  at::Tensor mul, add;  // [n, k, h]; undefined without a relative encoding
+};
+
+RelativeTerms transform(const at::Tensor& encoding, const RelativeWeights& weights) {
+  return {at::softplus(at::matmul(encoding, weights.w_mul) + weights.b_mul),
+          at::matmul(encoding, weights.w_add) + weights.b_add};
+}
+
+at::Tensor point_encoding(const Relative& relative, const Pairs& pairs, const Span& span) {
+  const auto queries = [&](const at::Tensor& rows) { return rows.narrow(0, span.query, span.queries).unsqueeze(1); };
+  const auto keys = [&](const at::Tensor& rows) { return rows.narrow(0, span.key, span.keys).unsqueeze(0); };
+  const at::Tensor distance =
+      (queries(relative.coordinates) - keys(pairs.sample(relative.coordinates))).square().sum(-1);
+  if (!relative.normals.defined()) return distance.unsqueeze(-1);
+  const at::Tensor product = (queries(relative.normals) * keys(pairs.sample(relative.normals))).sum(-1);
+  return at::stack({distance, product}, -1);
+}
+
+// X_R[i, members[j]] of the sparse relative matrix, [n, k, r]: the sum of the edges (i, members[j]), 0 without one.
+at::Tensor graph_encoding(const Relative& relative, const at::Tensor& members, const Span& span) {
+  const int64_t nodes = relative.rowptr.size(0) - 1;
+  const at::Tensor degree = relative.rowptr.diff();
+  const at::Tensor source = at::repeat_interleave(at::arange(nodes, degree.options()), degree);
+  const auto [pair, inverse, counts] = at::_unique2(source * nodes + relative.col, true, true);
+  const at::Tensor summed =
+      at::zeros({pair.size(0) + 1, relative.edge_attr.size(1)}, relative.edge_attr.options())
+          .index_add(0, inverse, relative.edge_attr);
+  const at::Tensor rows = at::arange(span.query, span.query + span.queries, degree.options()).unsqueeze(1);
+  const at::Tensor wanted = rows * nodes + members.narrow(0, span.key, span.keys).unsqueeze(0);
+  at::Tensor place = at::searchsorted(pair, wanted);
+  if (pair.size(0) > 0) {
+    const at::Tensor found = pair.index_select(0, place.clamp_max(pair.size(0) - 1).flatten()).view_as(wanted);
+    place = at::where(found == wanted, place, pair.size(0));
+  }
+  return summed.index_select(0, place.flatten()).view({span.queries, span.keys, -1});
+}
+
+RelativeTerms graph_terms(const Relative& relative, const Pairs& pairs, const RelativeWeights& weights,
+                          const Span& span) {
+  const RelativeTerms top = transform(graph_encoding(relative, pairs.top, span), weights);
+  const RelativeTerms partner = transform(graph_encoding(relative, pairs.partner, span), weights);
+  const at::Tensor p = pairs.weight.narrow(0, span.key, span.keys).view({1, span.keys, 1});
+  return {p * top.mul + (1 - p) * partner.mul, p * top.add + (1 - p) * partner.add};
+}
+
+RelativeTerms relative_terms(const Relative& relative, const Pairs& pairs, const RelativeWeights& weights,
+                             const Span& span) {
+  switch (relative.kind) {
+    case RelativeKind::points:
+      return transform(point_encoding(relative, pairs, span), weights);
+    case RelativeKind::graph:
+      return graph_terms(relative, pairs, weights, span);
+    case RelativeKind::sequence: {
+      const at::Tensor s = relative.positions.narrow(0, span.query, span.queries).unsqueeze(1);
+      const at::Tensor ss = pairs.sample(relative.positions).narrow(0, span.key, span.keys).unsqueeze(0);
+      return transform(s * ss, weights);
+    }
+    case RelativeKind::none:
+      break;
+  }
+  return {};
+}
+
+at::Tensor pair_scores(ScoreKind kind, const at::Tensor& q, const at::Tensor& k) {
+  const double scale = 1.0 / std::sqrt(static_cast<double>(q.size(2)));
+  if (kind == ScoreKind::dot) return at::einsum("ihc,jhc->ijh", {q, k}) * scale;
+  const at::Tensor a = q.unsqueeze(1);
+  const at::Tensor b = k.unsqueeze(0);
+  return at::where(a >= b, a, b).sum(-1) * scale;
+}
+
+at::Tensor probabilities(ProbabilityKind kind, const at::Tensor& score, const at::Tensor& leak, double eps) {
+  if (kind == ProbabilityKind::softmax) return score.softmax(1);
+  const at::Tensor positive = score.relu();
+  const at::Tensor total = positive.sum(1, true) + at::softplus(leak).sum(0).view({1, 1, -1}) + eps;
+  return at::where(total > 0, positive / total, at::zeros_like(positive));
+}
+
+}  // namespace
+
+at::Tensor ComposedAttention::operator()(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                         const at::Tensor& leak, const Relative& relative, const Pairs& pairs,
+                                         const RelativeWeights& weights, const std::optional<at::Tensor>& q_ptr,
+                                         const std::optional<at::Tensor>& k_ptr) const {
+  const OffsetPair offsets = packed_offset_pair(q_ptr, q.size(0), "q_ptr", k_ptr, k.size(0), "k_ptr");
+  std::vector<at::Tensor> items;
+  for (int64_t b = 0; b < offsets.items(); ++b) {
+    const Span span{offsets.first[b], offsets.first[b + 1] - offsets.first[b], offsets.second[b],
+                    offsets.second[b + 1] - offsets.second[b]};
+    const at::Tensor keys = k.narrow(0, span.key, span.keys);
+    at::Tensor s = pair_scores(score, q.narrow(0, span.query, span.queries), keys);
+    const RelativeTerms terms = relative_terms(relative, pairs, weights, span);
+    if (terms.mul.defined()) s = s * terms.mul + terms.add;
+    const at::Tensor p = probabilities(probability, s, leak.narrow(0, span.key, span.keys), eps);
+    items.push_back(at::einsum("ijh,jhc->ihc", {p, v.narrow(0, span.key, span.keys)}));
+  }
+  return at::cat(items, 0);
+}
+
+}  // namespace geosft

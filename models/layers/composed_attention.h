@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The attentions that the paper compares with, composed of tensor operations: any score with any probability.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <optional>
+
+#include "models/layers/attention.h"
+
+namespace geosft {
+
+// Maps from X_R to heads: R_mul = softplus(X_R w_mul + b_mul), R_add = X_R w_add + b_add.
+struct RelativeWeights {
+  at::Tensor w_mul, b_mul, w_add, b_add;
+};
+
+// Attention with S = score(q, k) / sqrt(c) * R_mul + R_add, score the maxout or the scalar product, and P the leaky relu
+// normalisation or the softmax over the keys of an item (SFT section 4.3). Forms S for one item at a time, [n, k, h], and
+// for maxout [n, k, h, c]: for comparisons, not for speed. Arguments and result as in maxout_attention.
+struct ComposedAttention {
+  ScoreKind score;
+  ProbabilityKind probability;
+  double eps;
+
+  at::Tensor operator()(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
+                        const Relative& relative, const Pairs& pairs, const RelativeWeights& weights,
+                        const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr) const;
+};
+
+}  // namespace geosft

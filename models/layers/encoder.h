@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <torch/nn/modules/container/modulelist.h>
+
+#include "models/layers/transformer_layer.h"
+
+namespace geosft {
+
+// A stack of layers; with pre-norm one more norm after the last of them, since the residual stream itself is never
+// normalised there.
+class EncoderImpl : public torch::nn::Module {
+ public:
+  EncoderImpl(const LayerOptions& layer, int64_t layers);
+
+  // x [N, width] packed by ptr: [N, width].
+  at::Tensor forward(at::Tensor x, const Relative& relative, const std::optional<at::Tensor>& ptr,
+                     SamplingContext& context);
+
+  torch::nn::ModuleList layers{nullptr};
+  torch::nn::LayerNorm norm{nullptr};  // empty with post-norm
+};
+TORCH_MODULE(Encoder);
+
+}  // namespace geosft

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// From tokens to answers (SFT section 5): one answer an item, or one a token.
+#pragma once
+
+#include "models/layers/sampler.h"
+
+namespace geosft {
+
+// The largest value of every channel over the rows of each item: x [N, d] packed by ptr: [B, d], 0 for an empty item.
+at::Tensor max_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
+
+// sum_i w_i x_i with w = softmax(x u) over the rows of each item: x [N, d], u [d]: [B, d], 0 for an empty item.
+at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr);
+
+// Point-cloud classification: a sample of the tokens, their maximum, a linear map. [N, width] -> [B, outputs].
+class SampleMaxHeadImpl : public torch::nn::Module {
+ public:
+  SampleMaxHeadImpl(int64_t width, int64_t outputs, const SamplerOptions& sampler, double dropout = 0.0);
+  at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr, SamplingContext& context);
+
+  Sampler sampler{nullptr};
+  torch::nn::Linear linear{nullptr};
+  double dropout;  // of the pooled features
+};
+TORCH_MODULE(SampleMaxHead);
+
+// Every other classification or regression: softmax-weighted aggregation, a linear map. [N, width] -> [B, outputs].
+class SoftmaxPoolHeadImpl : public torch::nn::Module {
+ public:
+  SoftmaxPoolHeadImpl(int64_t width, int64_t outputs);
+  at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
+
+  at::Tensor u;  // [width]
+  torch::nn::Linear linear{nullptr};
+};
+TORCH_MODULE(SoftmaxPoolHead);
+
+// Segmentation and node classification: a linear map of every token. [N, width] -> [N, outputs].
+class TokenHeadImpl : public torch::nn::Module {
+ public:
+  TokenHeadImpl(int64_t width, int64_t outputs);
+  at::Tensor forward(const at::Tensor& x);
+
+  torch::nn::Linear linear{nullptr};
+};
+TORCH_MODULE(TokenHead);
+
+}  // namespace geosft

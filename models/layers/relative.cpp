@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layers/relative.h"
+
+#include <utility>
+
+namespace geosft {
+
+Relative Relative::points(at::Tensor coordinates, at::Tensor normals) {
+  Relative relative;
+  relative.kind = RelativeKind::points;
+  relative.coordinates = std::move(coordinates);
+  relative.normals = std::move(normals);
+  return relative;
+}
+
+Relative Relative::graph(at::Tensor rowptr, at::Tensor col, at::Tensor edge_attr) {
+  Relative relative;
+  relative.kind = RelativeKind::graph;
+  relative.rowptr = std::move(rowptr);
+  relative.col = std::move(col);
+  relative.edge_attr = std::move(edge_attr);
+  return relative;
+}
+
+Relative Relative::sequence(at::Tensor positions) {
+  Relative relative;
+  relative.kind = RelativeKind::sequence;
+  relative.positions = std::move(positions);
+  return relative;
+}
+
+at::Tensor sinusoids(int64_t n, int64_t width, const at::TensorOptions& options) {
+  TORCH_CHECK(n >= 0 && width >= 1, "sinusoids need n >= 0 and width >= 1, got ", n, " and ", width);
+  const auto wide = at::TensorOptions().dtype(at::kDouble);
+  const at::Tensor column = at::arange(width, wide);
+  const at::Tensor exponent = at::floor(column / 2) / static_cast<double>(width);
+  const at::Tensor angle = at::arange(n, wide).unsqueeze(1) / at::pow(10000.0, exponent).unsqueeze(0);
+  const at::Tensor even = (at::remainder(column, 2) == 0).unsqueeze(0);
+  return at::where(even, angle.sin(), angle.cos()).to(options);
+}
+
+}  // namespace geosft

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layers/sampler.h"
+
+#include "models/ops/pair_weight.h"
+#include "models/ops/sample_pairs.h"
+
+namespace geosft {
+namespace {
+
+DrawnPairs draw_members(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
+                        SamplingContext& context) {
+  if (context.mode() == SampleMode::greedy) return draw_pairs(score, options.bins, ptr, false, false, std::nullopt);
+  const at::Tensor seeds = context.next_seeds(ptr.has_value() ? ptr->size(0) - 1 : 1, score.device());
+  if (options.with_replacement) return draw_pairs_with_replacement(score, options.bins, ptr, seeds);
+  return draw_pairs(score, options.bins, ptr, options.noise, /*random_partner=*/true, seeds);
+}
+
+// exp(z'/tau) of the top over the bin's sum; 1, without gradient, where both members are one token.
+at::Tensor gumbel_softmax_weight(const at::Tensor& score, const DrawnPairs& pairs, double tau) {
+  const at::Tensor difference = score.index_select(0, pairs.top) - score.index_select(0, pairs.partner);
+  const at::Tensor weight = ((difference + (pairs.noise[0] - pairs.noise[1])) / tau).sigmoid();
+  return at::where(pairs.top == pairs.partner, at::ones_like(weight), weight);
+}
+
+}  // namespace
+
+at::Tensor Pairs::sample(const at::Tensor& x) const {
+  std::vector<int64_t> shape(x.dim(), 1);
+  shape[0] = weight.size(0);
+  const at::Tensor p = weight.view(shape);
+  const at::Tensor first = x.index_select(0, top);
+  const at::Tensor second = x.index_select(0, partner);
+  const at::Tensor blend = second + p * (first - second);
+  if (!hard) return blend;
+  // blend - blend.detach() is exactly zero: the value is the winner's, the gradient the blend's.
+  return at::where(p >= 0.5, first, second).detach() + (blend - blend.detach());
+}
+
+Pairs draw(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
+           SamplingContext& context) {
+  const DrawnPairs drawn = draw_members(score, ptr, options, context);
+  at::Tensor differentiable = score;
+  if (options.with_replacement) {
+    const double share = 1.0 / static_cast<double>(options.bins);
+    differentiable = score.detach() + share * (score - score.detach());
+  }
+  const at::Tensor weight = options.weighting == PairWeighting::softplus
+                                ? pair_weight(differentiable, drawn, options.tau)
+                                : gumbel_softmax_weight(differentiable, drawn, options.tau);
+  return {drawn.top, drawn.partner, weight, drawn.sample_ptr, options.hard};
+}
+
+SamplerImpl::SamplerImpl(int64_t width, SamplerOptions sampler_options)
+    : options(sampler_options), projection(register_module("projection", torch::nn::Linear(width, 1))) {
+  TORCH_CHECK(options.bins >= 1, "bins must be at least 1, got ", options.bins);
+}
+
+at::Tensor SamplerImpl::score(const at::Tensor& x) { return projection->forward(x).squeeze(-1); }
+
+Pairs SamplerImpl::forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr, SamplingContext& context) {
+  return draw(score(x), ptr, options, context);
+}
+
+}  // namespace geosft

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sampler as a building block: importance scores, the draw in all its variants, and the sampled tokens
+// (SFT section 4.2). Usable alone on any tensor: draw once, then sample tokens and everything that belongs to them.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <torch/nn/module.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/pimpl.h>
+
+#include <optional>
+
+#include "models/layers/sampling_context.h"
+
+namespace geosft {
+
+enum class PairWeighting {
+  softplus,        // softplus(z')^(1/tau), normalised within the bin
+  gumbel_softmax,  // exp(z'/tau), normalised within the bin (equations 5 and 6)
+};
+
+struct SamplerOptions {
+  int64_t bins = 32;  // k: sampled tokens an item
+  double tau = 1.0;
+  PairWeighting weighting = PairWeighting::softplus;
+  bool hard = false;              // forward: the bin's winner; backward: the weighted sum (equations 8 and 9)
+  bool with_replacement = false;  // independent draws over all tokens, gradient through the sampler times 1/k (10, 11)
+  bool noise = true;              // Gumbel noise on the scores (in random and seeded mode)
+};
+
+// One draw over a packed batch.
+struct Pairs {
+  at::Tensor top, partner;  // int64 [K], packed rows
+  at::Tensor weight;        // [K], of `top`; differentiable in the scores
+  at::Tensor ptr;           // int64 [B + 1], bins of each item
+  bool hard = false;
+
+  // weight * x[top] + (1 - weight) * x[partner] for x [N, ...]: [K, ...]. With `hard` the value is that of the member
+  // with the larger weight, the gradient that of the sum.
+  at::Tensor sample(const at::Tensor& x) const;
+};
+
+// Draws from scores [N] of a packed batch (ptr int64 [B + 1], or none for one item). Modes `random` and `seeded` follow
+// `options`; `greedy` takes ranks 1 … k and k + 1 … 2k.
+Pairs draw(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
+           SamplingContext& context);
+
+// z = x W_S + b_S, then the draw.
+class SamplerImpl : public torch::nn::Module {
+ public:
+  SamplerImpl(int64_t width, SamplerOptions options);
+
+  // x [N, width]: scores [N].
+  at::Tensor score(const at::Tensor& x);
+  Pairs forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr, SamplingContext& context);
+
+  SamplerOptions options;
+  torch::nn::Linear projection{nullptr};
+};
+TORCH_MODULE(Sampler);
+
+}  // namespace geosft

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the random numbers of one forward pass come from.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/core/Generator.h>
+
+#include <cstdint>
+#include <optional>
+
+namespace geosft {
+
+// How a model draws its samples outside training (see SamplerOptions for what training does).
+enum class SampleMode {
+  random,  // noise and partners from `generator`: training
+  seeded,  // the same draw from fixed seeds, one an item and layer: deterministic, the distribution that training saw
+  greedy,  // tokens of the largest scores, partners of the next ranks: no random number at all
+};
+
+// One forward pass. Modules call `next_seeds` in the order in which they sample.
+class SamplingContext {
+ public:
+  // Training: samples and dropout masks come from `generator`.
+  static SamplingContext training(at::Generator generator);
+  // Evaluation: `vote` picks one of many fixed seeds.
+  static SamplingContext seeded(uint64_t vote = 0);
+  static SamplingContext greedy();
+
+  SampleMode mode() const { return mode_; }
+  const std::optional<at::Generator>& generator() const { return generator_; }
+
+  // Seeds int64 [items] of the next draw. In seeded mode all items share one seed, so that an item's sample does not
+  // depend on its place in the batch.
+  at::Tensor next_seeds(int64_t items, at::Device device);
+
+  // Inverted dropout with the masks of this pass: x unchanged unless training and probability > 0.
+  at::Tensor dropout(const at::Tensor& x, double probability);
+
+ private:
+  SampleMode mode_ = SampleMode::greedy;
+  std::optional<at::Generator> generator_;
+  uint64_t vote_ = 0;
+  uint64_t draws_ = 0;
+};
+
+}  // namespace geosft

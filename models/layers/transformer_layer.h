@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// One layer: attention and feed-forward, each with its residual (SFT section 4.3).
+#pragma once
+
+#include <torch/nn/modules/normalization.h>
+
+#include "models/layers/attention.h"
+
+namespace geosft {
+
+enum class NormPlacement { pre, post };
+
+struct LayerOptions {
+  AttentionOptions attention = {};
+  NormPlacement norm = NormPlacement::post;
+  int64_t expansion = 4;             // feed-forward: width -> expansion * width -> width, GELU between
+  double token_dropout = 0.0;        // of the embeddings, after attention and after feed-forward
+  double feed_forward_dropout = 0.0; // after the expansion
+};
+
+//     post:  x <- norm1(x + attention(x));  x <- norm2(x + ff(x))
+//     pre:   x <- x + attention(norm1(x));  x <- x + ff(norm2(x))
+class TransformerLayerImpl : public torch::nn::Module {
+ public:
+  explicit TransformerLayerImpl(const LayerOptions& options);
+
+  // x [N, width] packed by ptr: [N, width].
+  at::Tensor forward(at::Tensor x, const Relative& relative, const std::optional<at::Tensor>& ptr,
+                     SamplingContext& context);
+
+  LayerOptions options;
+  SamplingAttention attention{nullptr};
+  torch::nn::LayerNorm norm1{nullptr}, norm2{nullptr};
+  torch::nn::Linear expand{nullptr}, contract{nullptr};
+
+ private:
+  at::Tensor feed_forward(const at::Tensor& x, SamplingContext& context);
+};
+TORCH_MODULE(TransformerLayer);
+
+}  // namespace geosft

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks that the attention operators share. They look at types and shapes alone, so they also run on meta tensors and
+// on symbolic shapes; the values of ptr are checked where they are read.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <optional>
+
+namespace geosft {
+
+// `tensor` (argument `name`) is defined and has the dtype and the device of `like` (argument `like_name`).
+void check_like(const at::Tensor& tensor, const char* name, const at::Tensor& like, const char* like_name = "q");
+
+// `tensor` has exactly these sizes; `meaning` says what they are, such as "[Nk, h]".
+void check_sizes(const at::Tensor& tensor, const char* name, at::ArrayRef<c10::SymInt> sizes, const char* meaning);
+
+// `tensor` is int64 and on the device of `like`, with one dimension.
+void check_index(const at::Tensor& tensor, const char* name, const at::Tensor& like);
+
+// q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], leak [Nk, h], h and c >= 1, float32 or float64; q_ptr and k_ptr both or
+// neither, int64 [B + 1]; eps finite and >= 0.
+void check_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
+                     const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr, double eps);
+
+// Weights of a relative term with `channels` channels: w_* [channels, h], b_* [h].
+void check_relative_weights(const at::Tensor& q, const c10::SymInt& channels, const at::Tensor& w_mul,
+                            const at::Tensor& b_mul, const at::Tensor& w_add, const at::Tensor& b_add);
+
+// Arguments of a backward operator: grad and out [Nq, h, cv], denominator [Nq, h].
+void check_upstream(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator, const at::Tensor& q,
+                    const at::Tensor& v);
+
+// What a backward operator returns, not filled: a gradient for every input, of no elements for an absent one.
+std::vector<at::Tensor> empty_gradients(const std::vector<std::optional<at::Tensor>>& inputs);
+
+// True when an optional argument is there.
+inline bool given(const std::optional<at::Tensor>& tensor) {
+  return tensor.has_value() && tensor->defined();
+}
+
+}  // namespace geosft

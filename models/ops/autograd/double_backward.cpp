@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/autograd/double_backward.h"
+
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+namespace geosft {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+struct Refusal : torch::autograd::Function<Refusal> {
+  static variable_list forward(AutogradContext* context, const std::string& op,
+                               const std::function<std::vector<at::Tensor>()>& compute, at::TensorList inputs) {
+    context->saved_data["op"] = op;
+    at::AutoDispatchBelowADInplaceOrView below;
+    return compute();
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& /*grads*/) {
+    TORCH_CHECK(false, "double backward of ", context->saved_data["op"].toStringRef(), " is not supported");
+  }
+};
+
+}  // namespace
+
+std::vector<at::Tensor> refuse_double_backward(const std::string& op, const std::vector<at::Tensor>& inputs,
+                                               const std::function<std::vector<at::Tensor>()>& compute) {
+  std::vector<at::Tensor> differentiable;
+  for (const at::Tensor& input : inputs) {
+    if (input.defined() && input.is_floating_point()) differentiable.push_back(input);
+  }
+  return Refusal::apply(op, compute, at::TensorList(differentiable));
+}
+
+}  // namespace geosft

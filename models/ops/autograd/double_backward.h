@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients that cannot be differentiated again say so, instead of being silently constant.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <functional>
+#include <string>
+
+namespace geosft {
+
+// The tensors that `compute` returns, which it computes from `inputs` below autograd. When one of `inputs` requires a
+// gradient (create_graph), differentiating the result throws "double backward of <op> is not supported".
+std::vector<at::Tensor> refuse_double_backward(const std::string& op, const std::vector<at::Tensor>& inputs,
+                                               const std::function<std::vector<at::Tensor>()>& compute);
+
+}  // namespace geosft

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/maxout_attention.h"
+
+#include "models/ops/autograd/attention_function.h"
+
+namespace geosft {
+namespace {
+
+struct MaxoutAttention : torch::autograd::Function<MaxoutAttention> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                            const at::Tensor& leak, const Optional& r_mul, const Optional& r_add, const Optional& q_ptr,
+                            const Optional& k_ptr, double eps) {
+    using Signature =
+        std::tuple<at::Tensor, at::Tensor>(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                                           const Optional&, const Optional&, const Optional&, const Optional&, double);
+    static const auto op = find_operator<Signature>("_maxout_attention_forward");
+    at::AutoDispatchBelowADInplaceOrView below;
+    const auto [out, denominator] = op.call(q, k, v, leak, r_mul, r_add, q_ptr, k_ptr, eps);
+    save_attention(context, {out, denominator, q, k, v, leak, r_mul, r_add, q_ptr, k_ptr}, eps);
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    using Signature =
+        std::vector<at::Tensor>(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                                const at::Tensor&, const at::Tensor&, const at::Tensor&, const Optional&,
+                                const Optional&, const Optional&, const Optional&, double);
+    static const auto op = find_operator<Signature>("_maxout_attention_backward");
+    const variable_list s = context->get_saved_variables();
+    const double eps = context->saved_data["eps"].toDouble();
+    return attention_gradients("maxout_attention", grads[0], s, [&](const at::Tensor& grad) {
+      return op.call(grad, s[0], s[1], s[2], s[3], s[4], s[5], present(s[6]), present(s[7]), present(s[8]),
+                     present(s[9]), eps);
+    });
+  }
+};
+
+at::Tensor differentiable(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
+                          const Optional& r_mul, const Optional& r_add, const Optional& q_ptr, const Optional& k_ptr,
+                          double eps) {
+  return MaxoutAttention::apply(q, k, v, leak, r_mul, r_add, q_ptr, k_ptr, eps);
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(geosft, Autograd, m) {
+  m.impl("maxout_attention", differentiable);
+}
+
+}  // namespace geosft

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// sample_pairs above its backends: draw, weight, and the gradient of the weight.
+#include "models/ops/sample_pairs.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/library.h>
+
+#include "models/ops/pair_weight.h"
+#include "models/ops/sample_pairs_checks.h"
+
+namespace geosft {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::Variable;
+using torch::autograd::variable_list;
+
+at::Tensor call_pair_weight(const at::Tensor& score, const DrawnPairs& pairs, double tau) {
+  using Signature =
+      at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, double);
+  static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("geosft::_pair_weight", "").typed<Signature>();
+  return op.call(score, pairs.top, pairs.partner, pairs.noise, tau);
+}
+
+at::Tensor call_pair_weight_backward(const at::Tensor& grad, const at::Tensor& score, const DrawnPairs& pairs,
+                                     double tau) {
+  using Signature = at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                               const at::Tensor&, double);
+  static const auto op =
+      c10::Dispatcher::singleton().findSchemaOrThrow("geosft::_pair_weight_backward", "").typed<Signature>();
+  return op.call(grad, score, pairs.top, pairs.partner, pairs.noise, tau);
+}
+
+class PairWeightBackward : public torch::autograd::Function<PairWeightBackward> {
+ public:
+  static Variable forward(AutogradContext*, const Variable& grad, const Variable& score, const DrawnPairs& pairs,
+                          double tau) {
+    at::AutoDispatchBelowADInplaceOrView guard;
+    return call_pair_weight_backward(grad, score, pairs, tau);
+  }
+  static variable_list backward(AutogradContext*, const variable_list&) {
+    TORCH_CHECK(false, "double backward of sample_pairs is not supported");
+  }
+};
+
+class PairWeight : public torch::autograd::Function<PairWeight> {
+ public:
+  static Variable forward(AutogradContext* context, const Variable& score, const DrawnPairs& pairs, double tau) {
+    at::AutoDispatchBelowADInplaceOrView guard;
+    context->save_for_backward({score, pairs.top, pairs.partner, pairs.noise});
+    context->saved_data["tau"] = tau;
+    return call_pair_weight(score, pairs, tau);
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const variable_list saved = context->get_saved_variables();
+    const DrawnPairs pairs{saved[1], saved[2], saved[3], {}};
+    const Variable grad =
+        PairWeightBackward::apply(grads[0], saved[0], pairs, context->saved_data["tau"].toDouble());
+    return {grad, Variable(), Variable()};
+  }
+};
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs_any(
+    const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise, bool random_partner,
+    double tau, const std::optional<at::Generator>& generator, const std::optional<at::Tensor>& seeds) {
+  check_score(score);
+  check_bins(k);
+  check_tau(tau);
+  const int64_t items = item_count(ptr);
+  check_seeds(seeds, items);
+  std::optional<at::Tensor> item_seeds = seeds;
+  if (!seeds.has_value() && (noise || random_partner)) item_seeds = draw_seeds(items, generator).to(score.device());
+  const DrawnPairs pairs = draw_pairs(score, k, ptr, noise, random_partner, item_seeds);
+  return {pairs.top, pairs.partner, pair_weight(score, pairs, tau), pairs.sample_ptr};
+}
+
+}  // namespace
+
+at::Tensor pair_weight(const at::Tensor& score, const DrawnPairs& pairs, double tau) {
+  return PairWeight::apply(score, pairs, tau);
+}
+
+TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) { m.impl("sample_pairs", sample_pairs_any); }
+
+}  // namespace geosft

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// Backward pass of the core in attention_core-inl.h. With D the denominator, g the upstream gradient, e = g / D and
+// delta = sum_t e_t out_t:
+//   dv_j = sum_i relu(S_ij) e_i,   dS_ij = [S_ij > 0] (e_i . v_j - delta_i),   dleak_j = -sigmoid(leak_j) sum_i
+//   delta_i,
+// and dS goes on through mul, add and the maximum, whose tie belongs to the query (SFT section 4.3).
+#if defined(GEOSFT_ATTENTION_BACKWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef GEOSFT_ATTENTION_BACKWARD_INL_H_
+#undef GEOSFT_ATTENTION_BACKWARD_INL_H_
+#else
+#define GEOSFT_ATTENTION_BACKWARD_INL_H_
+#endif
+
+#include "models/ops/cpu/attention_core-inl.h"
+#include "models/ops/cpu/attention_gradients.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace geosft {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <typename T>
+HWY_INLINE T lane_sum(Vector<T> v) {
+  return hn::GetLane(hn::SumOfLanes(Tag<T>(), v));
+}
+
+// The gradient of S, and from it those of add (ds) and of sum_t max(q, k) (dr).
+template <typename T>
+struct ScoreGradient {
+  const T* HWY_RESTRICT upstream;  // e [cv][kQueryBlock]
+  const T* HWY_RESTRICT v;
+  int64_t stride, cv;
+  T scale;
+  const T* HWY_RESTRICT delta;
+  const T* HWY_RESTRICT positive;
+  const T* HWY_RESTRICT mul;
+  T* HWY_RESTRICT ds;  // may be null
+  T* HWY_RESTRICT dr;
+  T* HWY_RESTRICT dr_sum;
+
+  template <int J, int I>
+  HWY_INLINE void run(int64_t j0, int64_t i0) const {
+    const Tag<T> d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    Vector<T> sum[J][I];
+    product<J, I>(upstream + i0, v + j0 * stride, stride, cv, MulPlus(), sum);
+    const Vector<T> by = hn::Set(d, scale);
+    for (int i = 0; i < I; ++i) {
+      const Vector<T> mean = hn::Load(d, delta + i0 + i * lanes);
+      Vector<T> total = hn::Load(d, dr_sum + i0 + i * lanes);
+      for (int j = 0; j < J; ++j) {
+        const int64_t at = (j0 + j) * kQueryBlock + i0 + i * lanes;
+        const auto active = hn::Gt(hn::Load(d, positive + at), hn::Zero(d));
+        Vector<T> g = hn::IfThenElseZero(active, hn::Sub(sum[j][i], mean));
+        if (ds) hn::Store(g, d, ds + at);
+        g = hn::Mul(g, by);
+        if (mul) g = hn::Mul(g, hn::Load(d, mul + at));
+        hn::Store(g, d, dr + at);
+        total = hn::Add(total, g);
+      }
+      hn::Store(total, d, dr_sum + i0 + i * lanes);
+    }
+  }
+};
+
+// sum + x where `mask`, else sum; one instruction where masks have registers of their own.
+template <typename T, class M>
+HWY_INLINE Vector<T> add_where(M mask, Vector<T> x, Vector<T> sum) {
+  if constexpr (HWY_TARGET == HWY_AVX3) return hn::IfThenElse(mask, hn::Add(sum, x), sum);
+  return hn::Add(sum, hn::IfThenElseZero(mask, x));
+}
+
+// Where the key is larger: key_grad[j][t] += sum_i dr[j][i], and the same amount is collected in lost[t][i], which the
+// query does not get. Register tiles of keys x columns; the loop runs over queries.
+template <typename T, int J, int C>
+HWY_INLINE void max_gradient_tile(const T* HWY_RESTRICT q, const T* HWY_RESTRICT k, int64_t stride,
+                                  const T* HWY_RESTRICT dr, int64_t padded, T* HWY_RESTRICT lost,
+                                  T* HWY_RESTRICT key_grad) {
+  const Tag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  Vector<T> sum[J][C];
+  for (int j = 0; j < J; ++j) {
+    for (int t = 0; t < C; ++t) sum[j][t] = hn::Zero(d);
+  }
+  for (int64_t i = 0; i < padded; i += lanes) {
+    Vector<T> g[J];
+    for (int j = 0; j < J; ++j) g[j] = hn::Load(d, dr + j * kQueryBlock + i);
+    for (int t = 0; t < C; ++t) {
+      const Vector<T> query = hn::Load(d, q + t * kQueryBlock + i);
+      Vector<T> away = hn::Load(d, lost + t * kQueryBlock + i);
+      for (int j = 0; j < J; ++j) {
+        const auto larger = hn::Lt(query, hn::Set(d, k[j * stride + t]));
+        sum[j][t] = add_where<T>(larger, g[j], sum[j][t]);
+        away = add_where<T>(larger, g[j], away);
+      }
+      hn::Store(away, d, lost + t * kQueryBlock + i);
+    }
+  }
+  for (int j = 0; j < J; ++j) {
+    for (int t = 0; t < C; ++t) key_grad[j * stride + t] += lane_sum<T>(sum[j][t]);
+  }
+}
+
+// value_grad[j][t] += sum_i positive[j][i] upstream[t][i].
+template <typename T, int J, int C>
+HWY_INLINE void value_gradient_tile(const T* HWY_RESTRICT upstream, const T* HWY_RESTRICT positive, int64_t padded,
+                                    T* HWY_RESTRICT value_grad, int64_t stride) {
+  const Tag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  Vector<T> sum[J][C];
+  for (int j = 0; j < J; ++j) {
+    for (int t = 0; t < C; ++t) sum[j][t] = hn::Zero(d);
+  }
+  for (int64_t i = 0; i < padded; i += lanes) {
+    Vector<T> g[C];
+    for (int t = 0; t < C; ++t) g[t] = hn::Load(d, upstream + t * kQueryBlock + i);
+    for (int j = 0; j < J; ++j) {
+      const Vector<T> p = hn::Load(d, positive + j * kQueryBlock + i);
+      for (int t = 0; t < C; ++t) sum[j][t] = hn::MulAdd(p, g[t], sum[j][t]);
+    }
+  }
+  for (int j = 0; j < J; ++j) {
+    for (int t = 0; t < C; ++t) value_grad[j * stride + t] += lane_sum<T>(sum[j][t]);
+  }
+}
+
+template <typename T>
+struct MaxGradient {
+  const T* q;
+  const T* k;
+  int64_t stride;
+  const T* dr;
+  int64_t padded;
+  T* lost;
+  T* key_grad;
+  template <int J, int C>
+  HWY_INLINE void run(int64_t j, int64_t t) const {
+    max_gradient_tile<T, J, C>(q + t * kQueryBlock, k + j * stride + t, stride, dr + j * kQueryBlock, padded,
+                               lost + t * kQueryBlock, key_grad + j * stride + t);
+  }
+};
+
+template <typename T>
+struct ValueGradient {
+  const T* upstream;
+  const T* positive;
+  int64_t padded;
+  T* value_grad;
+  int64_t stride;
+  template <int J, int C>
+  HWY_INLINE void run(int64_t j, int64_t t) const {
+    value_gradient_tile<T, J, C>(upstream + t * kQueryBlock, positive + j * kQueryBlock, padded,
+                                 value_grad + j * stride + t, stride);
+  }
+};
+
+// Where a backward unit writes: key-side arrays of its group, one row per packed key; delta_sum [heads] of the unit.
+template <typename T>
+struct BackwardTargets {
+  T* dq;
+  T* dk;
+  T* dv;
+  T* delta_sum;
+};
+
+template <typename T, class Term>
+class BackwardWorker {
+ public:
+  static constexpr bool kHasTerm = !std::is_same_v<Term, NoTerm<T>>;
+
+  BackwardWorker(const AttentionProblem<T>& problem, const typename Term::Input& input,
+                 const typename Term::Output& output, const AttentionUpstream<T>& upstream)
+      : p_(problem),
+        term_(input, output, problem.heads),
+        grad_(upstream.grad),
+        out_(upstream.out),
+        denominator_(upstream.denominator),
+        scale_(static_cast<T>(1.0 / std::sqrt(static_cast<double>(problem.c)))),
+        queries_(problem.heads * problem.c * kQueryBlock),
+        lost_(problem.heads * problem.c * kQueryBlock),
+        upstream_(problem.heads * problem.cv * kQueryBlock),
+        delta_(problem.heads * kQueryBlock),
+        dr_sum_(problem.heads * kQueryBlock),
+        positive_(kKeyTile * kQueryBlock),
+        dr_(kKeyTile * kQueryBlock),
+        ds_(kHasTerm ? kKeyTile * kQueryBlock : 0),
+        raw_(kHasTerm ? kKeyTile * kQueryBlock : 0) {}
+
+  void run(const AttentionUnit& unit, const BackwardTargets<T>& to) {
+    term_.begin_unit(unit);
+    for (int64_t i = unit.q_begin; i < unit.q_end; i += kQueryBlock) {
+      rows_ = std::min(kQueryBlock, unit.q_end - i);
+      padded_ = padded_rows<T>(rows_);
+      begin_block(unit, i, to);
+      for (int64_t j = unit.k_begin; j < unit.k_end; j += kKeyTile) {
+        const int64_t keys = std::min(kKeyTile, unit.k_end - j);
+        term_.begin_tile(j, keys);
+        for (int64_t h = unit.head_begin; h < unit.head_end; ++h) tile(j, keys, h, to);
+        term_.end_tile();
+      }
+      end_block(unit, i, to);
+    }
+  }
+
+ private:
+  void begin_block(const AttentionUnit& unit, int64_t i, const BackwardTargets<T>& to) {
+    const int64_t width = p_.heads * p_.c, h0 = unit.head_begin, count = unit.head_end - h0;
+    pack_rows(p_.q + i * width + h0 * p_.c, width, rows_, padded_, count * p_.c,
+              queries_.get() + h0 * p_.c * kQueryBlock);
+    std::fill_n(lost_.get() + h0 * p_.c * kQueryBlock, count * p_.c * kQueryBlock, T(0));
+    std::fill_n(dr_sum_.get() + h0 * kQueryBlock, count * kQueryBlock, T(0));
+    for (int64_t h = h0; h < unit.head_end; ++h) to.delta_sum[h] -= begin_head(i, h);
+    term_.begin_block(i, rows_);
+  }
+
+  // e and delta of a head; the sum of delta over the block.
+  T begin_head(int64_t first, int64_t h) {
+    T* e = upstream_.get() + h * p_.cv * kQueryBlock;
+    T* delta = delta_.get() + h * kQueryBlock;
+    std::fill_n(delta, padded_, T(0));
+    for (int64_t t = 0; t < p_.cv; ++t) std::fill(e + t * kQueryBlock + rows_, e + t * kQueryBlock + padded_, T(0));
+    T sum = 0;
+    for (int64_t i = 0; i < rows_; ++i) {
+      const T by = denominator_[(first + i) * p_.heads + h];
+      const int64_t row = ((first + i) * p_.heads + h) * p_.cv;
+      for (int64_t t = 0; t < p_.cv; ++t) {
+        const T g = by == T(0) ? T(0) : grad_[row + t] / by;
+        e[t * kQueryBlock + i] = g;
+        delta[i] += g * out_[row + t];
+      }
+      sum += delta[i];
+    }
+    return sum;
+  }
+
+  void tile(int64_t j, int64_t keys, int64_t h, const BackwardTargets<T>& to) {
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(Tag<T>())), vectors = padded_ / lanes;
+    const int64_t k_stride = p_.heads * p_.c, v_stride = p_.heads * p_.cv;
+    const int64_t k_at = j * k_stride + h * p_.c, v_at = j * v_stride + h * p_.cv;
+    const T* q = queries_.get() + h * p_.c * kQueryBlock;
+    const T* e = upstream_.get() + h * p_.cv * kQueryBlock;
+    T* const raw = kHasTerm ? raw_.get() : nullptr;
+    T* const ds = kHasTerm ? ds_.get() : nullptr;
+    const TermTile<T> term = term_.fill(h);
+    for_tiles(keys, vectors, lanes,
+              ScoreTile<T>{q, p_.k + k_at, k_stride, p_.c, scale_, term, positive_.get(), nullptr, raw});
+    for_tiles(keys, vectors, lanes,
+              ScoreGradient<T>{e, p_.v + v_at, v_stride, p_.cv, scale_, delta_.get() + h * kQueryBlock, positive_.get(),
+                               term.mul, ds, dr_.get(), dr_sum_.get() + h * kQueryBlock});
+    for_tiles(keys, p_.cv, 1, ValueGradient<T>{e, positive_.get(), padded_, to.dv + v_at, v_stride});
+    for_tiles(keys, p_.c, 1,
+              MaxGradient<T>{q, p_.k + k_at, k_stride, dr_.get(), padded_, lost_.get() + h * p_.c * kQueryBlock,
+                             to.dk + k_at});
+    term_.backward(h, ds, raw);
+  }
+
+  void end_block(const AttentionUnit& unit, int64_t i, const BackwardTargets<T>& to) {
+    const Tag<T> d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), width = p_.heads * p_.c;
+    for (int64_t h = unit.head_begin; h < unit.head_end; ++h) {
+      for (int64_t t = h * p_.c; t < (h + 1) * p_.c; ++t) {
+        for (int64_t at = 0; at < padded_; at += lanes) {
+          const Vector<T> all = hn::Load(d, dr_sum_.get() + h * kQueryBlock + at);
+          T* lost = lost_.get() + t * kQueryBlock + at;
+          hn::Store(hn::Sub(all, hn::Load(d, lost)), d, lost);
+        }
+      }
+    }
+    const int64_t begin = unit.head_begin * p_.c;
+    unpack_rows(lost_.get() + begin * kQueryBlock, rows_, (unit.head_end - unit.head_begin) * p_.c,
+                to.dq + i * width + begin, width);
+    term_.end_block();
+  }
+
+  const AttentionProblem<T>& p_;
+  Term term_;
+  const T* grad_;
+  const T* out_;
+  const T* denominator_;
+  T scale_;
+  Scratch<T> queries_, lost_, upstream_, delta_, dr_sum_, positive_, dr_, ds_, raw_;
+  int64_t rows_ = 0, padded_ = 0;
+};
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace geosft
+HWY_AFTER_NAMESPACE();
+#endif

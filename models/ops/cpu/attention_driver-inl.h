@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the units of an attention operator over the threads of ATen's pool, once per vector target.
+#if defined(GEOSFT_ATTENTION_DRIVER_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef GEOSFT_ATTENTION_DRIVER_INL_H_
+#undef GEOSFT_ATTENTION_DRIVER_INL_H_
+#else
+#define GEOSFT_ATTENTION_DRIVER_INL_H_
+#endif
+
+#include <ATen/Parallel.h>
+
+#include "models/ops/cpu/attention_backward-inl.h"
+#include "models/ops/cpu/attention_gradients.h"
+
+// The functions that an operator exports, one per scalar type, from its templates forward_any and backward_any.
+#ifndef GEOSFT_ATTENTION_KERNELS
+#define GEOSFT_ATTENTION_KERNELS_OF(T, Input, Output)                                                             \
+  void forward_##T(const AttentionProblem<T>& problem, const Input<T>& input, T* out, T* denominator) {           \
+    forward_any(problem, input, out, denominator);                                                                \
+  }                                                                                                               \
+  void backward_##T(const AttentionProblem<T>& problem, const Input<T>& input, const Output<T>& output,           \
+                    const BackwardPlan& plan, const AttentionUpstream<T>& upstream, const CoreGradients<T>& to) { \
+    backward_any(problem, input, output, plan, upstream, to);                                                     \
+  }
+#define GEOSFT_ATTENTION_KERNELS(Input, Output)     \
+  GEOSFT_ATTENTION_KERNELS_OF(float, Input, Output) \
+  GEOSFT_ATTENTION_KERNELS_OF(double, Input, Output)
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace geosft {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <typename T, class Term>
+void run_forward(const AttentionProblem<T>& problem, const typename Term::Input& input, T* out, T* denominator) {
+  std::vector<T> leaks(static_cast<size_t>(problem.items() * problem.heads));
+  at::parallel_for(0, problem.items(), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) leak_sums(problem, b, leaks.data() + b * problem.heads);
+  });
+  const std::vector<AttentionUnit> units = forward_units(problem.q_offsets, problem.k_offsets, problem.heads);
+  at::parallel_for(0, static_cast<int64_t>(units.size()), 1, [&](int64_t begin, int64_t end) {
+    ForwardWorker<T, Term> worker(problem, input, leaks.data(), out, denominator);
+    for (int64_t u = begin; u < end; ++u) worker.run(units[u]);
+  });
+}
+
+template <typename T, class Term>
+void run_backward(const AttentionProblem<T>& problem, const typename Term::Input& input,
+                  const typename Term::Output& output, const BackwardPlan& plan, const AttentionUpstream<T>& upstream,
+                  const CoreGradients<T>& to) {
+  at::parallel_for(0, static_cast<int64_t>(plan.units.size()), 1, [&](int64_t begin, int64_t end) {
+    BackwardWorker<T, Term> worker(problem, input, output, upstream);
+    for (int64_t u = begin; u < end; ++u) {
+      const AttentionUnit& unit = plan.units[u];
+      worker.run(unit, {to.dq, to.dk.get(unit.group), to.dv.get(unit.group), to.delta_sum + u * problem.heads});
+    }
+  });
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace geosft
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/cpu/attention_problem.h"
+
+#include <algorithm>
+
+namespace geosft {
+namespace {
+
+constexpr int64_t kUnitsWanted = 32;          // enough to balance ragged items over the threads of one machine
+constexpr int64_t kFixedAllowance = 1 << 18;  // elements of extra accumulators that are always allowed
+constexpr double kRelativeAllowance = 0.03;   // … and as a part of q, k and v
+
+int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+// Items of equal work that the batch amounts to: one when a single item has all of it.
+int64_t equal_items(const std::vector<int64_t>& q, const std::vector<int64_t>& k) {
+  double total = 0, largest = 0;
+  for (size_t b = 0; b + 1 < q.size(); ++b) {
+    const double work = static_cast<double>(q[b + 1] - q[b]) * static_cast<double>(k[b + 1] - k[b]);
+    total += work;
+    largest = std::max(largest, work);
+  }
+  return largest > 0 ? std::max<int64_t>(1, static_cast<int64_t>(total / largest)) : 1;
+}
+
+int64_t largest_blocks(const std::vector<int64_t>& q) {
+  int64_t blocks = 1;
+  for (size_t b = 0; b + 1 < q.size(); ++b) blocks = std::max(blocks, ceil_div(q[b + 1] - q[b], kQueryBlock));
+  return blocks;
+}
+
+// The largest number of slots such that all but the first fit into the allowance.
+int64_t affordable(int64_t wanted, int64_t elements_each, double allowance) {
+  if (elements_each == 0) return wanted;
+  return std::clamp<int64_t>(1 + static_cast<int64_t>(allowance / static_cast<double>(elements_each)), 1, wanted);
+}
+
+}  // namespace
+
+std::vector<AttentionUnit> forward_units(const std::vector<int64_t>& q_offsets, const std::vector<int64_t>& k_offsets,
+                                         int64_t heads) {
+  std::vector<AttentionUnit> units;
+  for (size_t b = 0; b + 1 < q_offsets.size(); ++b) {
+    for (int64_t i = q_offsets[b]; i < q_offsets[b + 1]; i += kQueryBlock) {
+      units.push_back({static_cast<int64_t>(b), i, std::min(i + kQueryBlock, q_offsets[b + 1]), k_offsets[b],
+                       k_offsets[b + 1], 0, heads, 0, 0, static_cast<int64_t>(units.size())});
+    }
+  }
+  return units;
+}
+
+BackwardPlan backward_plan(const std::vector<int64_t>& q_offsets, const std::vector<int64_t>& k_offsets, int64_t heads,
+                           int64_t c, int64_t cv, SharedWidths shared) {
+  const int64_t nq = q_offsets.back(), nk = k_offsets.back();
+  const double allowance =
+      static_cast<double>(kFixedAllowance) + kRelativeAllowance * static_cast<double>(heads * (nq * c + nk * (c + cv)));
+  const int64_t wanted = ceil_div(kUnitsWanted, equal_items(q_offsets, k_offsets));
+  BackwardPlan plan;
+  plan.splits = affordable(std::min(wanted, heads), nq * shared.query + nk * shared.key, allowance);
+  const int64_t more = std::min(ceil_div(wanted, plan.splits), largest_blocks(q_offsets));
+  plan.groups = affordable(more, nk * (heads * (c + cv) + plan.splits * shared.key), allowance);
+  for (size_t b = 0; b + 1 < q_offsets.size(); ++b) {
+    const int64_t blocks = ceil_div(q_offsets[b + 1] - q_offsets[b], kQueryBlock);
+    const int64_t step = std::max<int64_t>(1, ceil_div(blocks, plan.groups)) * kQueryBlock;
+    for (int64_t g = 0; g < plan.groups; ++g) {
+      const int64_t begin = std::min(q_offsets[b] + g * step, q_offsets[b + 1]);
+      const int64_t end = std::min(begin + step, q_offsets[b + 1]);
+      for (int64_t s = 0; begin < end && s < plan.splits; ++s) {
+        plan.units.push_back({static_cast<int64_t>(b), begin, end, k_offsets[b], k_offsets[b + 1],
+                              heads * s / plan.splits, heads * (s + 1) / plan.splits, s, g,
+                              static_cast<int64_t>(plan.units.size())});
+      }
+    }
+  }
+  return plan;
+}
+
+}  // namespace geosft

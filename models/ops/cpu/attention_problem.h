@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the attention kernels see: contiguous, checked arrays and the way their work is cut into units.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace geosft {
+
+// Queries that a kernel works on at a time, and keys that it works on at a time (SFT section 4.3: S is n x k; only
+// kKeyTile x kQueryBlock of it exists at any moment, per thread).
+inline constexpr int64_t kQueryBlock = 128;
+inline constexpr int64_t kKeyTile = 32;
+
+// Inputs of one call. q [Nq, heads, c], k [Nk, heads, c], v [Nk, heads, cv], leak [Nk, heads].
+template <typename T>
+struct AttentionProblem {
+  const T* q;
+  const T* k;
+  const T* v;
+  const T* leak;
+  int64_t heads, c, cv;
+  T eps;
+  std::vector<int64_t> q_offsets, k_offsets;
+
+  int64_t items() const { return static_cast<int64_t>(q_offsets.size()) - 1; }
+  int64_t queries(int64_t item) const { return q_offsets[item + 1] - q_offsets[item]; }
+  int64_t keys(int64_t item) const { return k_offsets[item + 1] - k_offsets[item]; }
+};
+
+// A rectangle of work: queries [q_begin, q_end) of one item, all of its keys, heads [head_begin, head_end). `split` and
+// `group` say which of the accumulators the unit may write to, `index` which unit it is.
+struct AttentionUnit {
+  int64_t item, q_begin, q_end, k_begin, k_end, head_begin, head_end, split, group, index;
+};
+
+// How the backward pass is cut: heads into `splits` ranges, and the queries of every item into `groups` ranges.
+struct BackwardPlan {
+  int64_t splits, groups;
+  std::vector<AttentionUnit> units;
+};
+
+// Widths of the gradients that a relative term gathers over all heads: per query row, per key row.
+struct SharedWidths {
+  int64_t query = 0, key = 0;
+};
+
+// One unit for every kQueryBlock queries.
+std::vector<AttentionUnit> forward_units(const std::vector<int64_t>& q_offsets, const std::vector<int64_t>& k_offsets,
+                                         int64_t heads);
+
+// Depends on sizes alone, never on the number of threads: results have the same bits on any number of them. The extra
+// accumulators stay below a few per cent of q, k and v, or below a fixed size.
+BackwardPlan backward_plan(const std::vector<int64_t>& q_offsets, const std::vector<int64_t>& k_offsets, int64_t heads,
+                           int64_t c, int64_t cv, SharedWidths shared);
+
+}  // namespace geosft

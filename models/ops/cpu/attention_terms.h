@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs and gradients of the relative terms of the attention kernels (SFT sections 4.3 and 4.4).
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "models/ops/cpu/attention_problem.h"
+#include "models/ops/cpu/graph_edges.h"
+#include "models/ops/cpu/slots.h"
+
+namespace geosft {
+
+// r_mul and r_add, [sum_b nq_b * nk_b, heads]; either may be null. Rows of item b begin at pair_offsets[b].
+template <typename T>
+struct DenseInput {
+  const T* mul = nullptr;
+  const T* add = nullptr;
+  const std::vector<int64_t>* q_offsets = nullptr;
+  std::vector<int64_t> pair_offsets;
+};
+template <typename T>
+struct DenseOutput {
+  T* mul = nullptr;
+  T* add = nullptr;
+};
+
+// w_* [channels, heads], b_* [heads]: mul = softplus(X w_mul + b_mul), add = X w_add + b_add.
+template <typename T>
+struct RelativeWeights {
+  const T* w_mul = nullptr;
+  const T* b_mul = nullptr;
+  const T* w_add = nullptr;
+  const T* b_add = nullptr;
+};
+
+// Gradients of the weights and biases, one copy per unit of work: [units, 2, channels + 1, heads], mul before add, the
+// bias after the weights.
+template <typename T>
+class WeightGradients {
+ public:
+  WeightGradients(const BackwardPlan& plan, int64_t channels, int64_t heads)
+      : units_(at::zeros({static_cast<int64_t>(plan.units.size()), 2, channels + 1, heads},
+                         c10::CppTypeToScalarType<T>::value)),
+        data_(units_.mutable_data_ptr<T>()) {}
+
+  T* mul(int64_t unit, int64_t channels, int64_t heads) const { return data_ + unit * 2 * (channels + 1) * heads; }
+  T* add(int64_t unit, int64_t channels, int64_t heads) const {
+    return mul(unit, channels, heads) + (channels + 1) * heads;
+  }
+
+  // Gradients of w_mul, b_mul, w_add and b_add.
+  std::array<at::Tensor, 4> finish() const {
+    at::Tensor sum = at::zeros(units_.sizes().slice(1), units_.options());
+    for (int64_t u = 0; u < units_.size(0); ++u) sum.add_(units_.select(0, u));
+    const int64_t channels = sum.size(1) - 1;
+    const auto part = [&](int64_t which) { return sum.select(0, which).slice(0, 0, channels).contiguous(); };
+    const auto bias = [&](int64_t which) { return sum.select(0, which).select(0, channels).contiguous(); };
+    return {part(0), bias(0), part(1), bias(1)};
+  }
+
+ private:
+  at::Tensor units_;
+  T* data_;
+};
+
+// Coordinates [N, 3] of queries and keys, normals or null.
+template <typename T>
+struct PointInput {
+  const T* x = nullptr;
+  const T* xs = nullptr;
+  const T* m = nullptr;
+  const T* ms = nullptr;
+  RelativeWeights<T> weights;
+};
+// Query-side gradients have a copy per range of heads (split), key-side ones per split and group of queries.
+template <typename T>
+struct PointOutput {
+  Slots<T> x, xs, m, ms;
+  WeightGradients<T> weights;
+  int64_t groups;
+};
+
+// Position encodings s [Nq, depth] of queries and ss [Nk, depth] of keys.
+template <typename T>
+struct SequenceInput {
+  const T* s = nullptr;
+  const T* ss = nullptr;
+  int64_t depth = 0;
+  RelativeWeights<T> weights;
+};
+template <typename T>
+struct SequenceOutput {
+  Slots<T> s, ss;
+  WeightGradients<T> weights;
+  int64_t groups;
+};
+
+// edge_attr [E, channels], weight [Nk] of the top against the partner.
+template <typename T>
+struct GraphInput {
+  GraphArrays graph;
+  const SampledNodes* sampled = nullptr;
+  const T* edge_attr = nullptr;
+  const T* weight = nullptr;
+  int64_t channels = 0;
+  RelativeWeights<T> weights;
+};
+template <typename T>
+struct GraphOutput {
+  Slots<T> edge_attr, weight;
+  WeightGradients<T> weights;
+  int64_t groups;
+};
+
+}  // namespace geosft

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The relative term of maxout_attention: r_mul and r_add as the caller computed them, one number per query, key and
+// head. Each number is read once and each gradient written once.
+#if defined(GEOSFT_DENSE_TERM_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef GEOSFT_DENSE_TERM_INL_H_
+#undef GEOSFT_DENSE_TERM_INL_H_
+#else
+#define GEOSFT_DENSE_TERM_INL_H_
+#endif
+
+#include "models/ops/cpu/attention_core-inl.h"
+#include "models/ops/cpu/attention_terms.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace geosft {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <typename T>
+class DenseTerm {
+ public:
+  using Input = DenseInput<T>;
+  using Output = DenseOutput<T>;
+
+  DenseTerm(const Input& input, int64_t heads)
+      : in_(input), heads_(heads), mul_(kKeyTile * kQueryBlock), add_(kKeyTile * kQueryBlock) {}
+  DenseTerm(const Input& input, const Output& output, int64_t heads) : DenseTerm(input, heads) { to_ = output; }
+
+  void begin_unit(const AttentionUnit& unit) { unit_ = unit; }
+  void begin_block(int64_t first_query, int64_t rows) {
+    first_query_ = first_query - (*in_.q_offsets)[unit_.item];
+    rows_ = rows;
+    padded_ = padded_rows<T>(rows);
+  }
+  void begin_tile(int64_t first_key, int64_t keys) {
+    first_key_ = first_key - unit_.k_begin;
+    keys_ = keys;
+  }
+
+  TermTile<T> fill(int64_t head) {
+    if (in_.mul) gather(in_.mul, head, mul_.get());
+    if (in_.add) gather(in_.add, head, add_.get());
+    return {in_.mul ? mul_.get() : nullptr, in_.add ? add_.get() : nullptr};
+  }
+
+  void backward(int64_t head, T* add_grad, T* raw) {
+    for (int64_t i = 0; i < rows_; ++i) {
+      for (int64_t j = 0; j < keys_; ++j) {
+        const T grad = add_grad[j * kQueryBlock + i];
+        if (to_.add) to_.add[index(i, j, head)] = grad;
+        if (to_.mul) to_.mul[index(i, j, head)] = grad * raw[j * kQueryBlock + i];
+      }
+    }
+  }
+  void end_tile() {}
+  void end_block() {}
+
+ private:
+  int64_t index(int64_t i, int64_t j, int64_t head) const {
+    const int64_t keys = unit_.k_end - unit_.k_begin;
+    return (in_.pair_offsets[unit_.item] + (first_query_ + i) * keys + first_key_ + j) * heads_ + head;
+  }
+
+  void gather(const T* from, int64_t head, T* to) const {
+    for (int64_t j = 0; j < keys_; ++j) {
+      for (int64_t i = 0; i < rows_; ++i) to[j * kQueryBlock + i] = from[index(i, j, head)];
+      std::fill(to + j * kQueryBlock + rows_, to + j * kQueryBlock + padded_, T(0));
+    }
+  }
+
+  const Input& in_;
+  Output to_;
+  int64_t heads_;
+  Scratch<T> mul_, add_;
+  AttentionUnit unit_{};
+  int64_t first_query_ = 0, rows_ = 0, padded_ = 0, first_key_ = 0, keys_ = 0;
+};
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace geosft
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// The relative term of point_attention: X_R[i, j] = (|x_i - xs_j|^2, m_i . ms_j), computed from the coordinates tile by
+// tile (SFT section 4.4).
+#if defined(GEOSFT_POINT_TERM_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef GEOSFT_POINT_TERM_INL_H_
+#undef GEOSFT_POINT_TERM_INL_H_
+#else
+#define GEOSFT_POINT_TERM_INL_H_
+#endif
+
+#include "models/ops/cpu/attention_backward-inl.h"
+#include "models/ops/cpu/attention_terms.h"
+#include "models/ops/cpu/softplus-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace geosft {
+namespace HWY_NAMESPACE {
+namespace {
+
+// Channels is 1, or 2 with normals.
+template <typename T, int Channels>
+class PointTerm {
+ public:
+  using Input = PointInput<T>;
+  using Output = PointOutput<T>;
+
+  PointTerm(const Input& input, int64_t heads)
+      : in_(input),
+        heads_(heads),
+        rows_of_(3 * Channels * kQueryBlock),
+        channels_(Channels * kTile),
+        mul_(kTile),
+        add_(kTile) {}
+  PointTerm(const Input& input, const Output& output, int64_t heads) : PointTerm(input, heads) {
+    to_ = &output;
+    slope_ = Scratch<T>(kTile);
+    row_gradient_ = Scratch<T>(3 * Channels * kQueryBlock);
+    channel_gradient_ = Scratch<T>(Channels * kTile);
+  }
+
+  void begin_unit(const AttentionUnit& unit) { unit_ = unit; }
+
+  void begin_block(int64_t first_query, int64_t rows) {
+    first_query_ = first_query;
+    rows_ = rows;
+    padded_ = padded_rows<T>(rows);
+    pack_rows(in_.x + first_query * 3, 3, rows, padded_, 3, rows_of_.get());
+    if (Channels == 2) pack_rows(in_.m + first_query * 3, 3, rows, padded_, 3, rows_of_.get() + 3 * kQueryBlock);
+    if (to_) std::fill_n(row_gradient_.get(), 3 * Channels * kQueryBlock, T(0));
+  }
+
+  void begin_tile(int64_t first_key, int64_t keys) {
+    first_key_ = first_key;
+    keys_ = keys;
+    const Tag<T> d;
+    for (int64_t j = 0; j < keys; ++j) {
+      const T* xs = in_.xs + (first_key + j) * 3;
+      for (int64_t i = 0; i < padded_; i += lanes()) {
+        Vector<T> distance = hn::Zero(d);
+        for (int a = 0; a < 3; ++a) {
+          const Vector<T> apart = hn::Sub(row(a, i), hn::Set(d, xs[a]));
+          distance = hn::MulAdd(apart, apart, distance);
+        }
+        hn::Store(distance, d, channel(0, j) + i);
+        if constexpr (Channels == 2) {
+          const T* ms = in_.ms + (first_key + j) * 3;
+          Vector<T> product = hn::Zero(d);
+          for (int a = 0; a < 3; ++a) product = hn::MulAdd(row(3 + a, i), hn::Set(d, ms[a]), product);
+          hn::Store(product, d, channel(1, j) + i);
+        }
+      }
+    }
+    if (!to_) return;
+    for (int ch = 0; ch < Channels; ++ch) std::fill_n(channel_gradient_.get() + ch * kTile, keys * kQueryBlock, T(0));
+  }
+
+  TermTile<T> fill(int64_t head) {
+    const Tag<T> d;
+    const Linear mul = linear(in_.weights.w_mul, in_.weights.b_mul, head);
+    const Linear add = linear(in_.weights.w_add, in_.weights.b_add, head);
+    for (int64_t j = 0; j < keys_; ++j) {
+      for (int64_t i = 0; i < padded_; i += lanes()) {
+        const int64_t at = j * kQueryBlock + i;
+        Vector<T> small;
+        const Vector<T> before = apply(mul, j, i);
+        hn::Store(softplus(d, before, &small), d, mul_.get() + at);
+        if (to_) hn::Store(sigmoid(d, before, small), d, slope_.get() + at);
+        hn::Store(apply(add, j, i), d, add_.get() + at);
+      }
+    }
+    return {mul_.get(), add_.get()};
+  }
+
+  void backward(int64_t head, T* add_grad, T* raw) {
+    const Tag<T> d;
+    const Linear mul = linear(in_.weights.w_mul, in_.weights.b_mul, head);
+    const Linear add = linear(in_.weights.w_add, in_.weights.b_add, head);
+    Vector<T> to_mul[Channels + 1], to_add[Channels + 1];
+    for (int ch = 0; ch <= Channels; ++ch) to_mul[ch] = to_add[ch] = hn::Zero(d);
+    for (int64_t j = 0; j < keys_; ++j) {
+      for (int64_t i = 0; i < padded_; i += lanes()) {
+        const int64_t at = j * kQueryBlock + i;
+        const Vector<T> a = hn::Load(d, add_grad + at);
+        const Vector<T> m = hn::Mul(hn::Mul(a, hn::Load(d, raw + at)), hn::Load(d, slope_.get() + at));
+        for (int ch = 0; ch < Channels; ++ch) {
+          const Vector<T> value = hn::Load(d, channel(ch, j) + i);
+          to_mul[ch] = hn::MulAdd(m, value, to_mul[ch]);
+          to_add[ch] = hn::MulAdd(a, value, to_add[ch]);
+          T* gradient = channel_gradient_.get() + ch * kTile + at;
+          const Vector<T> sum = hn::MulAdd(m, hn::Set(d, mul.w[ch]), hn::Load(d, gradient));
+          hn::Store(hn::MulAdd(a, hn::Set(d, add.w[ch]), sum), d, gradient);
+        }
+        to_mul[Channels] = hn::Add(to_mul[Channels], m);
+        to_add[Channels] = hn::Add(to_add[Channels], a);
+      }
+    }
+    T* mul_to = to_->weights.mul(unit_.index, Channels, heads_);
+    T* add_to = to_->weights.add(unit_.index, Channels, heads_);
+    for (int ch = 0; ch <= Channels; ++ch) {
+      mul_to[ch * heads_ + head] += lane_sum<T>(to_mul[ch]);
+      add_to[ch * heads_ + head] += lane_sum<T>(to_add[ch]);
+    }
+  }
+
+  void end_tile() {
+    const Tag<T> d;
+    T* xs_grad = to_->xs.get(slot()) + first_key_ * 3;
+    T* ms_grad = Channels == 2 ? to_->ms.get(slot()) + first_key_ * 3 : nullptr;
+    for (int64_t j = 0; j < keys_; ++j) {
+      for (int a = 0; a < 3; ++a) {
+        const Vector<T> xs = hn::Set(d, in_.xs[(first_key_ + j) * 3 + a]);
+        Vector<T> key = hn::Zero(d);
+        for (int64_t i = 0; i < padded_; i += lanes()) {
+          const Vector<T> g = hn::Load(d, channel_gradient_.get() + j * kQueryBlock + i);
+          const Vector<T> part = hn::Mul(hn::Add(g, g), hn::Sub(row(a, i), xs));
+          key = hn::Sub(key, part);
+          add_to_row(a, i, part);
+        }
+        xs_grad[j * 3 + a] += lane_sum<T>(key);
+        if constexpr (Channels == 2) {
+          const Vector<T> ms = hn::Set(d, in_.ms[(first_key_ + j) * 3 + a]);
+          key = hn::Zero(d);
+          for (int64_t i = 0; i < padded_; i += lanes()) {
+            const Vector<T> g = hn::Load(d, channel_gradient_.get() + kTile + j * kQueryBlock + i);
+            key = hn::MulAdd(g, row(3 + a, i), key);
+            add_to_row(3 + a, i, hn::Mul(g, ms));
+          }
+          ms_grad[j * 3 + a] += lane_sum<T>(key);
+        }
+      }
+    }
+  }
+
+  void end_block() {
+    unpack_rows(row_gradient_.get(), rows_, 3, to_->x.get(unit_.split) + first_query_ * 3, 3);
+    if (Channels == 1) return;
+    unpack_rows(row_gradient_.get() + 3 * kQueryBlock, rows_, 3, to_->m.get(unit_.split) + first_query_ * 3, 3);
+  }
+
+ private:
+  static constexpr int64_t kTile = kKeyTile * kQueryBlock;
+
+  struct Linear {
+    T w[Channels];
+    T b;
+  };
+
+  static int64_t lanes() { return static_cast<int64_t>(hn::Lanes(Tag<T>())); }
+  int64_t slot() const { return unit_.split * to_->groups + unit_.group; }
+  T* channel(int ch, int64_t j) const { return channels_.get() + ch * kTile + j * kQueryBlock; }
+  HWY_INLINE Vector<T> row(int axis, int64_t i) const {
+    return hn::Load(Tag<T>(), rows_of_.get() + axis * kQueryBlock + i);
+  }
+  HWY_INLINE void add_to_row(int axis, int64_t i, Vector<T> part) const {
+    const Tag<T> d;
+    T* at = row_gradient_.get() + axis * kQueryBlock + i;
+    hn::Store(hn::Add(hn::Load(d, at), part), d, at);
+  }
+
+  Linear linear(const T* w, const T* b, int64_t head) const {
+    Linear result{};
+    for (int ch = 0; ch < Channels; ++ch) result.w[ch] = w[ch * heads_ + head];
+    result.b = b[head];
+    return result;
+  }
+
+  HWY_INLINE Vector<T> apply(const Linear& linear, int64_t j, int64_t i) const {
+    const Tag<T> d;
+    Vector<T> sum = hn::Set(d, linear.b);
+    for (int ch = 0; ch < Channels; ++ch) {
+      sum = hn::MulAdd(hn::Load(d, channel(ch, j) + i), hn::Set(d, linear.w[ch]), sum);
+    }
+    return sum;
+  }
+
+  const Input& in_;
+  const Output* to_ = nullptr;
+  int64_t heads_;
+  Scratch<T> rows_of_, channels_, mul_, add_;
+  Scratch<T> slope_{0}, row_gradient_{0}, channel_gradient_{0};
+  AttentionUnit unit_{};
+  int64_t first_query_ = 0, rows_ = 0, padded_ = 0, first_key_ = 0, keys_ = 0;
+};
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace geosft
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/sample_pairs.h"
+
+#include <ATen/Parallel.h>
+#include <torch/library.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "geometry/packed.h"
+#include "models/ops/philox.h"
+#include "models/ops/sample_pairs_checks.h"
+
+namespace geosft {
+namespace {
+
+using Quadruple = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
+
+// Below this many tokens a draw is not worth a second thread.
+constexpr int64_t tokens_per_task = 4096;
+
+// log(softplus(x)) for every finite x: softplus underflows where x < -745, log softplus(x) = x - e^x / 2 does not.
+double log_softplus(double x) {
+  if (x < -30) return x - 0.5 * std::exp(x);
+  return std::log(x > 30 ? x : std::log1p(std::exp(x)));
+}
+
+// d/dx log(softplus(x)) = sigmoid(x) / softplus(x), which tends to 1 for x -> -inf.
+double log_softplus_slope(double x) {
+  if (x < -30) return 1 - 0.5 * std::exp(x);
+  return 1 / ((1 + std::exp(-x)) * (x > 30 ? x : std::log1p(std::exp(x))));
+}
+
+double sigmoid(double x) {
+  return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
+}
+
+int64_t bins_of(int64_t tokens, int64_t k) {
+  return tokens == 1 ? 1 : std::min(k, tokens / 2);
+}
+
+template <typename Key>
+struct Ranked {
+  Key key;
+  int64_t row;
+};
+
+// Moves the `count` entries that come first by (key, row) to the front, in order.
+template <typename Key>
+void order_front(std::vector<Ranked<Key>>& entries, int64_t count) {
+  const auto before = [](const Ranked<Key>& a, const Ranked<Key>& b) {
+    return a.key < b.key || (a.key == b.key && a.row < b.row);
+  };
+  const auto middle = entries.begin() + count;
+  if (middle != entries.end()) std::nth_element(entries.begin(), middle, entries.end(), before);
+  std::sort(entries.begin(), middle, before);
+}
+
+template <typename T>
+struct Draw {
+  const T* score;
+  bool noise, random_partner;
+  int64_t* top;
+  int64_t* partner;
+  T* noise_top;
+  T* noise_partner;
+
+  T noise_of(uint64_t seed, int64_t row) const {
+    return noise ? static_cast<T>(gumbel(philox(seed, row, 0).first())) : T(0);
+  }
+
+  // Item with rows first … first + tokens - 1, writing `bins` bins at `out`.
+  void item(int64_t first, int64_t tokens, int64_t bins, int64_t out, uint64_t seed) const {
+    if (bins == 0) return;
+    std::vector<T> added(tokens);
+    std::vector<Ranked<T>> ranked(tokens);
+    for (int64_t row = 0; row < tokens; ++row) {
+      added[row] = noise_of(seed, row);
+      ranked[row] = {-(score[first + row] + added[row]), row};
+    }
+    const bool alone = tokens == 1;
+    order_front(ranked, alone ? 1 : (random_partner ? bins : 2 * bins));
+    std::vector<int64_t> others(bins);
+    if (alone) {
+      others[0] = 0;
+    } else if (random_partner) {
+      draw_partners(ranked, bins, seed, others);
+    } else {
+      for (int64_t j = 0; j < bins; ++j) others[j] = ranked[bins + j].row;
+    }
+    for (int64_t j = 0; j < bins; ++j) {
+      top[out + j] = first + ranked[j].row;
+      partner[out + j] = first + others[j];
+      noise_top[out + j] = added[ranked[j].row];
+      noise_partner[out + j] = added[others[j]];
+    }
+  }
+
+  // Uniform without replacement from the rows behind the first `bins`: those with the smallest random keys.
+  static void draw_partners(const std::vector<Ranked<T>>& ranked, int64_t bins, uint64_t seed,
+                            std::vector<int64_t>& others) {
+    std::vector<Ranked<uint64_t>> keyed(ranked.size() - bins);
+    for (size_t i = 0; i < keyed.size(); ++i) {
+      const int64_t row = ranked[bins + i].row;
+      keyed[i] = {philox(seed, row, 0).second(), row};
+    }
+    order_front(keyed, bins);
+    for (int64_t j = 0; j < bins; ++j) others[j] = keyed[j].row;
+  }
+};
+
+// Where each item's bins begin, given how many bins an item of some size has.
+template <typename Bins>
+std::vector<int64_t> bin_offsets(const std::vector<int64_t>& offsets, Bins bins) {
+  std::vector<int64_t> out(offsets.size(), 0);
+  for (size_t b = 0; b + 1 < offsets.size(); ++b) {
+    const int64_t tokens = offsets[b + 1] - offsets[b];
+    out[b + 1] = out[b] + (tokens == 0 ? 0 : bins(tokens));
+  }
+  return out;
+}
+
+// Runs `item(b)` for every item, in parallel when there is enough to do.
+template <typename Item>
+void for_each_item(const std::vector<int64_t>& offsets, int64_t work_per_token, Item item) {
+  const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
+  const int64_t work = std::max<int64_t>(1, offsets.back() * work_per_token);
+  const int64_t grain = std::max<int64_t>(1, items * tokens_per_task / work);
+  at::parallel_for(0, items, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t b = begin; b < end; ++b) item(b);
+  });
+}
+
+void check_finite(const at::Tensor& score) {
+  TORCH_CHECK(score.numel() == 0 || at::isfinite(score).all().item<bool>(),
+              "score must be finite, found NaN or infinity");
+}
+
+Quadruple draw_pairs_cpu(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
+                         bool random_partner, const std::optional<at::Tensor>& seeds) {
+  check_score(score);
+  check_bins(k);
+  const std::vector<int64_t> offsets = packed_offsets(ptr, score.size(0), "ptr");
+  const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
+  check_seeds(seeds, items);
+  TORCH_CHECK(seeds.has_value() || !(noise || random_partner), "seeds must be given for a random draw");
+  check_finite(score);
+  const std::vector<int64_t> out = bin_offsets(offsets, [&](int64_t tokens) { return bins_of(tokens, k); });
+  const auto index = score.options().dtype(at::kLong);
+  const at::Tensor top = at::empty({out.back()}, index);
+  const at::Tensor partner = at::empty({out.back()}, index);
+  const at::Tensor added = at::empty({2, out.back()}, score.options());
+  const at::Tensor values = score.contiguous();
+  const at::Tensor item_seeds = seeds.has_value() ? seeds->contiguous() : at::zeros({items}, index);
+  const int64_t* seed = item_seeds.const_data_ptr<int64_t>();
+  AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "sample_pairs", [&] {
+    scalar_t* added_data = added.data_ptr<scalar_t>();
+    const Draw<scalar_t> draw{
+        values.const_data_ptr<scalar_t>(), noise,      random_partner,         top.data_ptr<int64_t>(),
+        partner.data_ptr<int64_t>(),       added_data, added_data + out.back()};
+    for_each_item(offsets, 1, [&](int64_t b) {
+      draw.item(offsets[b], offsets[b + 1] - offsets[b], out[b + 1] - out[b], out[b], static_cast<uint64_t>(seed[b]));
+    });
+  });
+  return {top, partner, added, offsets_tensor(out)};
+}
+
+// The draw argmax_i(score_i + Gumbel), one number of the stream `stream` a row.
+template <typename T>
+std::pair<int64_t, T> gumbel_max(const T* score, int64_t tokens, uint64_t seed, uint64_t stream) {
+  int64_t best = 0;
+  T best_noise = 0;
+  for (int64_t row = 0; row < tokens; ++row) {
+    const T added = static_cast<T>(gumbel(philox(seed, row, stream).first()));
+    if (row == 0 || score[row] + added > score[best] + best_noise) {
+      best = row;
+      best_noise = added;
+    }
+  }
+  return {best, best_noise};
+}
+
+Quadruple draw_pairs_with_replacement_cpu(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
+                                          const at::Tensor& seeds) {
+  check_score(score);
+  check_bins(k);
+  const std::vector<int64_t> offsets = packed_offsets(ptr, score.size(0), "ptr");
+  check_seeds(seeds, static_cast<int64_t>(offsets.size()) - 1);
+  check_finite(score);
+  const std::vector<int64_t> out = bin_offsets(offsets, [&](int64_t) { return k; });
+  const auto index = score.options().dtype(at::kLong);
+  const at::Tensor members = at::empty({2, out.back()}, index);
+  const at::Tensor added = at::empty({2, out.back()}, score.options());
+  const at::Tensor values = score.contiguous();
+  const at::Tensor item_seeds = seeds.contiguous();
+  AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "sample_pairs_with_replacement", [&] {
+    for_each_item(offsets, 2 * k, [&](int64_t b) {
+      const uint64_t seed = static_cast<uint64_t>(item_seeds.const_data_ptr<int64_t>()[b]);
+      const scalar_t* item = values.const_data_ptr<scalar_t>() + offsets[b];
+      for (int64_t member = 0; member < 2; ++member) {
+        for (int64_t j = out[b]; j < out[b + 1]; ++j) {
+          const auto [row, noise] = gumbel_max(item, offsets[b + 1] - offsets[b], seed, 1 + 2 * (j - out[b]) + member);
+          members.data_ptr<int64_t>()[member * out.back() + j] = offsets[b] + row;
+          added.data_ptr<scalar_t>()[member * out.back() + j] = noise;
+        }
+      }
+    });
+  });
+  return {members[0], members[1], added, offsets_tensor(out)};
+}
+
+at::Tensor pair_weight_cpu(const at::Tensor& score, const at::Tensor& top, const at::Tensor& partner,
+                           const at::Tensor& noise, double tau) {
+  check_tau(tau);
+  const int64_t bins = top.size(0);
+  const at::Tensor values = score.contiguous();
+  const at::Tensor weight = at::empty({bins}, score.options());
+  AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "pair_weight", [&] {
+    const scalar_t* z = values.const_data_ptr<scalar_t>();
+    const scalar_t* added = noise.const_data_ptr<scalar_t>();
+    for (int64_t j = 0; j < bins; ++j) {
+      const int64_t a = top.const_data_ptr<int64_t>()[j];
+      const int64_t b = partner.const_data_ptr<int64_t>()[j];
+      const double difference = log_softplus(z[a] + added[j]) - log_softplus(z[b] + added[bins + j]);
+      weight.data_ptr<scalar_t>()[j] = a == b ? scalar_t(1) : static_cast<scalar_t>(sigmoid(difference / tau));
+    }
+  });
+  return weight;
+}
+
+at::Tensor pair_weight_backward_cpu(const at::Tensor& grad_weight, const at::Tensor& score, const at::Tensor& top,
+                                    const at::Tensor& partner, const at::Tensor& noise, double tau) {
+  const int64_t bins = top.size(0);
+  const at::Tensor values = score.contiguous();
+  const at::Tensor upstream = grad_weight.contiguous();
+  const at::Tensor grad = at::zeros({score.size(0)}, score.options());
+  AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "pair_weight_backward", [&] {
+    const scalar_t* z = values.const_data_ptr<scalar_t>();
+    const scalar_t* added = noise.const_data_ptr<scalar_t>();
+    for (int64_t j = 0; j < bins; ++j) {
+      const int64_t a = top.const_data_ptr<int64_t>()[j];
+      const int64_t b = partner.const_data_ptr<int64_t>()[j];
+      if (a == b) continue;
+      const double za = z[a] + added[j];
+      const double zb = z[b] + added[bins + j];
+      const double weight = sigmoid((log_softplus(za) - log_softplus(zb)) / tau);
+      const double slope = upstream.const_data_ptr<scalar_t>()[j] * weight * (1 - weight) / tau;
+      grad.data_ptr<scalar_t>()[a] += static_cast<scalar_t>(slope * log_softplus_slope(za));
+      grad.data_ptr<scalar_t>()[b] -= static_cast<scalar_t>(slope * log_softplus_slope(zb));
+    }
+  });
+  return grad;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(geosft, CPU, m) {
+  m.impl("_draw_pairs", draw_pairs_cpu);
+  m.impl("_draw_pairs_with_replacement", draw_pairs_with_replacement_cpu);
+  m.impl("_pair_weight", pair_weight_cpu);
+  m.impl("_pair_weight_backward", pair_weight_backward_cpu);
+}
+
+}  // namespace geosft

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// The relative term of sequence_attention. X_R[i, j, t] = s[i, t] ss[j, t], so X_R w is a matrix product of s with
+// w ss per head (SFT section 4.4), and so are its gradients.
+#if defined(GEOSFT_SEQUENCE_TERM_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef GEOSFT_SEQUENCE_TERM_INL_H_
+#undef GEOSFT_SEQUENCE_TERM_INL_H_
+#else
+#define GEOSFT_SEQUENCE_TERM_INL_H_
+#endif
+
+#include "models/ops/cpu/attention_backward-inl.h"
+#include "models/ops/cpu/attention_terms.h"
+#include "models/ops/cpu/softplus-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace geosft {
+namespace HWY_NAMESPACE {
+namespace {
+
+// to[j][i] = bias + sum_t s[t][i] keys[j][t].
+template <typename T>
+struct AffineTile {
+  const T* HWY_RESTRICT s;
+  const T* HWY_RESTRICT keys;
+  int64_t depth;
+  T bias;
+  T* HWY_RESTRICT to;
+
+  template <int J, int I>
+  HWY_INLINE void run(int64_t j0, int64_t i0) const {
+    const Tag<T> d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    Vector<T> sum[J][I];
+    product<J, I>(s + i0, keys + j0 * depth, depth, depth, MulPlus(), sum);
+    const Vector<T> b = hn::Set(d, bias);
+    for (int j = 0; j < J; ++j) {
+      for (int i = 0; i < I; ++i) {
+        hn::Store(hn::Add(sum[j][i], b), d, to + (j0 + j) * kQueryBlock + i0 + i * lanes);
+      }
+    }
+  }
+};
+
+template <typename T>
+class SequenceTerm {
+ public:
+  using Input = SequenceInput<T>;
+  using Output = SequenceOutput<T>;
+
+  SequenceTerm(const Input& input, int64_t heads)
+      : in_(input),
+        heads_(heads),
+        rows_of_(input.depth * kQueryBlock),
+        mul_keys_(kKeyTile * input.depth),
+        add_keys_(kKeyTile * input.depth),
+        mul_(kTile),
+        add_(kTile) {}
+  SequenceTerm(const Input& input, const Output& output, int64_t heads) : SequenceTerm(input, heads) {
+    to_ = &output;
+    slope_ = Scratch<T>(kTile);
+    row_gradient_ = Scratch<T>(input.depth * kQueryBlock);
+    key_products_ = Scratch<T>(kKeyTile * input.depth);
+  }
+
+  void begin_unit(const AttentionUnit& unit) { unit_ = unit; }
+
+  void begin_block(int64_t first_query, int64_t rows) {
+    first_query_ = first_query;
+    rows_ = rows;
+    padded_ = padded_rows<T>(rows);
+    pack_rows(in_.s + first_query * in_.depth, in_.depth, rows, padded_, in_.depth, rows_of_.get());
+    if (to_) std::fill_n(row_gradient_.get(), in_.depth * kQueryBlock, T(0));
+  }
+
+  void begin_tile(int64_t first_key, int64_t keys) {
+    first_key_ = first_key;
+    keys_ = keys;
+  }
+
+  TermTile<T> fill(int64_t head) {
+    const Tag<T> d;
+    affine(in_.weights.w_mul, in_.weights.b_mul[head], head, mul_keys_.get(), mul_.get());
+    affine(in_.weights.w_add, in_.weights.b_add[head], head, add_keys_.get(), add_.get());
+    for (int64_t j = 0; j < keys_; ++j) {
+      for (int64_t i = j * kQueryBlock; i < j * kQueryBlock + padded_; i += lanes()) {
+        Vector<T> small;
+        const Vector<T> before = hn::Load(d, mul_.get() + i);
+        hn::Store(softplus(d, before, &small), d, mul_.get() + i);
+        if (to_) hn::Store(sigmoid(d, before, small), d, slope_.get() + i);
+      }
+    }
+    return {mul_.get(), add_.get()};
+  }
+
+  void backward(int64_t head, T* add_grad, T* raw) {
+    const Tag<T> d;
+    Vector<T> mul_bias = hn::Zero(d), add_bias = hn::Zero(d);
+    for (int64_t j = 0; j < keys_; ++j) {
+      for (int64_t i = j * kQueryBlock; i < j * kQueryBlock + padded_; i += lanes()) {
+        const Vector<T> a = hn::Load(d, add_grad + i);
+        const Vector<T> m = hn::Mul(hn::Mul(a, hn::Load(d, raw + i)), hn::Load(d, slope_.get() + i));
+        hn::Store(m, d, raw + i);
+        mul_bias = hn::Add(mul_bias, m);
+        add_bias = hn::Add(add_bias, a);
+      }
+    }
+    T* mul_to = to_->weights.mul(unit_.index, in_.depth, heads_) + head;
+    T* add_to = to_->weights.add(unit_.index, in_.depth, heads_) + head;
+    mul_to[in_.depth * heads_] += lane_sum<T>(mul_bias);
+    add_to[in_.depth * heads_] += lane_sum<T>(add_bias);
+    back_through(raw, in_.weights.w_mul + head, mul_keys_.get(), mul_to);
+    back_through(add_grad, in_.weights.w_add + head, add_keys_.get(), add_to);
+  }
+
+  void end_tile() {}
+  void end_block() {
+    unpack_rows(row_gradient_.get(), rows_, in_.depth, to_->s.get(unit_.split) + first_query_ * in_.depth, in_.depth);
+  }
+
+ private:
+  static constexpr int64_t kTile = kKeyTile * kQueryBlock;
+  static int64_t lanes() { return static_cast<int64_t>(hn::Lanes(Tag<T>())); }
+
+  void affine(const T* w, T bias, int64_t head, T* keys, T* to) const {
+    const T* ss = in_.ss + first_key_ * in_.depth;
+    for (int64_t j = 0; j < keys_; ++j) {
+      for (int64_t t = 0; t < in_.depth; ++t) keys[j * in_.depth + t] = ss[j * in_.depth + t] * w[t * heads_ + head];
+    }
+    for_tiles(keys_, padded_ / lanes(), lanes(), AffineTile<T>{rows_of_.get(), keys, in_.depth, bias, to});
+  }
+
+  // From the gradient of a tile of X_R w + b to those of s, ss and w (w and w_grad with a stride of heads).
+  void back_through(const T* gradient, const T* w, const T* keys, T* w_grad) const {
+    for_tiles(in_.depth, padded_ / lanes(), lanes(),
+              WeightedValues<T>{gradient, keys, in_.depth, keys_, row_gradient_.get()});
+    T* products = key_products_.get();
+    std::fill_n(products, keys_ * in_.depth, T(0));
+    for_tiles(keys_, in_.depth, 1, ValueGradient<T>{rows_of_.get(), gradient, padded_, products, in_.depth});
+    const T* ss = in_.ss + first_key_ * in_.depth;
+    T* ss_grad = to_->ss.get(unit_.split * to_->groups + unit_.group) + first_key_ * in_.depth;
+    for (int64_t j = 0; j < keys_; ++j) {
+      for (int64_t t = 0; t < in_.depth; ++t) {
+        const int64_t at = j * in_.depth + t;
+        ss_grad[at] += products[at] * w[t * heads_];
+        w_grad[t * heads_] += products[at] * ss[at];
+      }
+    }
+  }
+
+  const Input& in_;
+  const Output* to_ = nullptr;
+  int64_t heads_;
+  Scratch<T> rows_of_, mul_keys_, add_keys_, mul_, add_;
+  Scratch<T> slope_{0}, row_gradient_{0}, key_products_{0};
+  AttentionUnit unit_{};
+  int64_t first_query_ = 0, rows_ = 0, padded_ = 0, first_key_ = 0, keys_ = 0;
+};
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace geosft
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which vector instructions the operators run with. Kernels are compiled once per target (Google Highway) and the best
+// one that the processor has is chosen at run time. Include this before any header of Highway.
+#pragma once
+
+// The baseline of the compiler (plain C++ on x86-64), AVX2 and AVX-512; the targets between them gain nothing here, and
+// vectors of unknown size cannot be kept in arrays.
+#ifndef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS \
+  (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#endif
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+// The kernel name_float or name_double (each exported with HWY_EXPORT) of the chosen target.
+#define GEOSFT_SIMD_DISPATCH(T, name)                                           \
+  (geosft::select_by_type<T>([] { return HWY_DYNAMIC_DISPATCH(name##_float); }, \
+                             [] { return HWY_DYNAMIC_DISPATCH(name##_double); }))
+
+namespace geosft {
+
+template <typename T, class Float, class Double>
+auto select_by_type(const Float& single, const Double& twice) {
+  if constexpr (std::is_same_v<T, float>) {
+    return single();
+  } else {
+    return twice();
+  }
+}
+
+// Name of the target that kernels run with, such as "AVX3" (AVX-512), "AVX2" or "SCALAR".
+std::string simd_target_name();
+
+// Names of all targets that were compiled and that this processor has, best first.
+std::vector<std::string> simd_target_names();
+
+// For tests and measurements: kernels of the whole process run with this target until the next call; "" returns to the
+// best one. Not to be called while a kernel runs. Throws when the processor does not have the target.
+void force_simd_target(const std::string& name);
+
+}  // namespace geosft

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <optional>
+#include <tuple>
+
+namespace geosft {
+
+// Attention with the maxout score and the leaky relu probability (SFT section 4.3), per item and head:
+//   S[i, j] = r_mul[i, j] * sum_t max(q[i, t], k[j, t]) / sqrt(c) + r_add[i, j]
+//   out[i]  = sum_j relu(S[i, j]) v[j] / (sum_j (relu(S[i, j]) + softplus(leak[j])) + eps)
+// A denominator of exactly 0 gives a row of zeros. Where q = k the gradient of the maximum goes to q.
+//
+//   q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], leak [Nk, h] (before its softplus; -inf is allowed)
+//   r_mul, r_add [sum_b nq_b * nk_b, h], final values (r_mul past its softplus), item by item, row-major; 1 and 0 if
+//     absent. They are n x k: for terms that can be computed from O(n + k) numbers use point_attention,
+//     sequence_attention or graph_attention.
+//   q_ptr, k_ptr int64 [B + 1]: items of packed queries and keys, both or neither (then there is one item)
+//   result [Nq, h, cv]
+//
+// float32 or float64, one dtype. Differentiable once in q, k, v, leak, r_mul and r_add. O(Nq + Nk) memory beyond r_*.
+// The result has the same bits on any number of threads. Wrong shapes, dtypes or ptr: an error naming the argument.
+at::Tensor maxout_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
+                            const std::optional<at::Tensor>& r_mul = std::nullopt,
+                            const std::optional<at::Tensor>& r_add = std::nullopt,
+                            const std::optional<at::Tensor>& q_ptr = std::nullopt,
+                            const std::optional<at::Tensor>& k_ptr = std::nullopt, double eps = 1e-6);
+
+// Types and shapes of the arguments; runs wherever the operator does.
+void check_maxout_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
+                            const std::optional<at::Tensor>& r_mul, const std::optional<at::Tensor>& r_add,
+                            const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr, double eps);
+
+}  // namespace geosft

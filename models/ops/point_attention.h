@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <optional>
+
+namespace geosft {
+
+// maxout_attention whose relative terms come from points (SFT sections 4.3 and 4.4): with
+//   X_R[i, j] = (|x_i - xs_j|^2, m_i . ms_j)      the second channel only with normals, r = 1 or 2 channels
+//   R_mul = softplus(X_R w_mul + b_mul),  R_add = X_R w_add + b_add
+// as r_mul and r_add, computed inside and never stored n x k.
+//
+//   q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], leak [Nk, h]: see maxout_attention
+//   x [Nq, 3], xs [Nk, 3] coordinates, in any unit (w_* take squared units); m [Nq, 3], ms [Nk, 3] normals, both or
+//     neither, of any length
+//   w_mul, w_add [r, h], b_mul, b_add [h]
+//   q_ptr, k_ptr int64 [B + 1]: items of packed queries and keys, both or neither (then there is one item)
+//   result [Nq, h, cv]
+//
+// float32 or float64, one dtype. Differentiable once in all floating arguments. O(Nq + Nk) memory. The result has the
+// same bits on any number of threads. Wrong shapes, dtypes or ptr: an error naming the argument.
+at::Tensor point_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
+                           const at::Tensor& x, const at::Tensor& xs, const std::optional<at::Tensor>& m,
+                           const std::optional<at::Tensor>& ms, const at::Tensor& w_mul, const at::Tensor& b_mul,
+                           const at::Tensor& w_add, const at::Tensor& b_add,
+                           const std::optional<at::Tensor>& q_ptr = std::nullopt,
+                           const std::optional<at::Tensor>& k_ptr = std::nullopt, double eps = 1e-6);
+
+// Types and shapes of the arguments; runs wherever the operator does.
+void check_point_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
+                           const at::Tensor& x, const at::Tensor& xs, const std::optional<at::Tensor>& m,
+                           const std::optional<at::Tensor>& ms, const at::Tensor& w_mul, const at::Tensor& b_mul,
+                           const at::Tensor& w_add, const at::Tensor& b_add, const std::optional<at::Tensor>& q_ptr,
+                           const std::optional<at::Tensor>& k_ptr, double eps);
+
+}  // namespace geosft

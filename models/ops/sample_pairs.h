@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Differentiable sampling without replacement (SFT section 4.2).
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/core/Generator.h>
+
+#include <optional>
+#include <tuple>
+
+namespace geosft {
+
+// Draws k' bins of two tokens from every item of a packed batch: `top` are the tokens of the largest scores z', `partner`
+// come from the others, and the sampled token is weight * x[top] + (1 - weight) * x[partner] with
+//     weight = softplus(z'[top])^(1/tau) / (softplus(z'[top])^(1/tau) + softplus(z'[partner])^(1/tau)).
+//
+//   score           [N], float32 or float64, finite; z' = score, plus Gumbel(0, 1) noise when `noise` is set
+//   k               bins asked for, >= 1; an item of n tokens gives k' = min(k, n / 2), 1 if n = 1, 0 if it is empty
+//   ptr             int64 [B + 1], items of the packed batch; none: one item
+//   random_partner  partners are uniform over the tokens that are not in `top`, in random order; otherwise they are the
+//                   tokens of ranks k' + 1 ... 2k'
+//   tau             temperature, > 0 and finite
+//   generator       source of the seeds when `seeds` is absent; none: the default generator. Used only if the call is random
+//   seeds           int64 [B]: noise and partners of an item are a function of (its seed, the row within the item) alone
+//
+// Returns top and partner (int64 [K], rows of the packed tokens; items in turn, descending z', ties to the lower row),
+// weight ([K], differentiable in score) and sample_ptr (int64 [B + 1]). Errors name the argument.
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs(
+    const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr = std::nullopt, bool noise = false,
+    bool random_partner = false, double tau = 1.0, const std::optional<at::Generator>& generator = std::nullopt,
+    const std::optional<at::Tensor>& seeds = std::nullopt);
+
+// What a draw decides before any weight is computed; nothing here is differentiable. Building block of the sampler's
+// variants. `noise` [2, K] is what was added to the scores of top (row 0) and partner (row 1).
+struct DrawnPairs {
+  at::Tensor top, partner, noise, sample_ptr;
+};
+DrawnPairs draw_pairs(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
+                      bool random_partner, const std::optional<at::Tensor>& seeds);
+
+// The sampler with replacement (SFT equations 10 and 11): both members of each of k bins are independent draws
+// argmax_i(score_i + Gumbel) over the whole item; every non-empty item gives k bins.
+DrawnPairs draw_pairs_with_replacement(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
+                                       const at::Tensor& seeds);
+
+// Seeds int64 [items] from a generator (none: the default one).
+at::Tensor draw_seeds(int64_t items, const std::optional<at::Generator>& generator);
+
+}  // namespace geosft

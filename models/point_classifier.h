@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Classification of point clouds (SFT sections 5 and 6).
+#pragma once
+
+#include <torch/nn/modules/linear.h>
+
+#include "models/layers/encoder.h"
+#include "models/layers/heads.h"
+#include "models/point_tokens.h"
+
+namespace geosft {
+
+struct PointClassifierOptions {
+  int64_t classes = 2;
+  bool normals = true;                       // clouds come with normals
+  PointTokens tokens = PointTokens::radial;  // `absolute` makes the model depend on the pose
+  LayerOptions layer = {};                   // its relative kind and channels are set from `normals`
+  int64_t layers = 3;
+  SamplerOptions head_sampler = {.bins = 512};
+  double head_dropout = 0.0;
+  // Outside training each cloud is put into farthest-point order, starting from the point farthest from its centroid:
+  // then the stored order of the points changes nothing but rounding.
+  bool canonical_order = true;
+};
+
+class PointClassifierImpl : public torch::nn::Module {
+ public:
+  explicit PointClassifierImpl(const PointClassifierOptions& options);
+
+  // points [N, 3], normals [N, 3] (undefined unless options.normals), ptr int64 [B + 1] or none: logits [B, classes].
+  at::Tensor forward(const at::Tensor& points, const at::Tensor& normals, const std::optional<at::Tensor>& ptr,
+                     SamplingContext& context);
+
+  // Scores that the sampler of the head gives the tokens, [N], and the logits: what the model finds important.
+  struct Explanation {
+    at::Tensor logits, importance;
+  };
+  Explanation explain(const at::Tensor& points, const at::Tensor& normals, const std::optional<at::Tensor>& ptr,
+                      SamplingContext& context);
+
+  PointClassifierOptions options;
+  torch::nn::Linear embed{nullptr};
+  Encoder encoder{nullptr};
+  SampleMaxHead head{nullptr};
+
+ private:
+  struct Encoded {
+    at::Tensor tokens;  // [N, width]
+    at::Tensor order;   // rows of the input that the tokens belong to; undefined: as given
+  };
+  Encoded encode(at::Tensor points, at::Tensor normals, const std::optional<at::Tensor>& ptr,
+                 SamplingContext& context);
+};
+TORCH_MODULE(PointClassifier);
+
+}  // namespace geosft

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/point_tokens.h"
+
+#include "geometry/knn.h"
+#include "geometry/packed.h"
+
+namespace geosft {
+namespace {
+
+constexpr int64_t neighbourhood_sizes[] = {8, 32};
+constexpr int64_t shape_channels = 4;   // of a neighbourhood, from coordinates
+constexpr int64_t normal_channels = 4;  // and from normals
+
+// Offset of every point from the centroid of its cloud.
+at::Tensor centred(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
+  const std::vector<int64_t> offsets = packed_offsets(ptr, points.size(0), "ptr");
+  const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
+  const at::Tensor item = item_of_row(offsets).to(points.device());
+  const at::Tensor count = offsets_tensor(offsets).diff().clamp_min(1).to(points.options()).unsqueeze(1);
+  const at::Tensor sum = at::zeros({items, 3}, points.options()).index_add(0, item, points);
+  return points - (sum / count).index_select(0, item);
+}
+
+std::vector<at::Tensor> radial(const at::Tensor& points, const at::Tensor& normals,
+                               const std::optional<at::Tensor>& ptr) {
+  const at::Tensor offset = centred(points, ptr);
+  const at::Tensor distance = offset.norm(2, -1);
+  std::vector<at::Tensor> channels{at::ones_like(distance), distance};
+  if (normals.defined()) channels.push_back((offset * normals).sum(-1) / distance.clamp_min(1e-6));
+  return channels;
+}
+
+// Mean over the neighbours that exist: values [N, K, ...], exists [N, K] as 0 and 1.
+at::Tensor neighbour_mean(const at::Tensor& values, const at::Tensor& exists) {
+  at::Tensor weight = exists / exists.sum(1, true);
+  while (weight.dim() < values.dim()) weight = weight.unsqueeze(-1);
+  return (values * weight).sum(1);
+}
+
+void append_mean_and_spread(std::vector<at::Tensor>& channels, const at::Tensor& values, const at::Tensor& exists) {
+  const at::Tensor mean = neighbour_mean(values, exists);
+  channels.push_back(mean);
+  channels.push_back((neighbour_mean(values.square(), exists) - mean.square()).clamp_min(1e-8).sqrt());
+}
+
+at::Tensor determinant(const at::Tensor& c) {
+  const auto e = [&](int64_t i, int64_t j) { return c.select(1, i).select(1, j); };
+  return e(0, 0) * (e(1, 1) * e(2, 2) - e(1, 2) * e(2, 1)) - e(0, 1) * (e(1, 0) * e(2, 2) - e(1, 2) * e(2, 0)) +
+         e(0, 2) * (e(1, 0) * e(2, 1) - e(1, 1) * e(2, 0));
+}
+
+// Shape of the neighbourhoods given by index [N, K] (-1: none).
+void append_neighbourhood(std::vector<at::Tensor>& channels, const at::Tensor& points, const at::Tensor& normals,
+                          const at::Tensor& index) {
+  const at::Tensor exists = (index >= 0).to(points.scalar_type());
+  const at::Tensor rows = index.clamp_min(0).flatten();
+  const auto neighbours = [&](const at::Tensor& x) { return x.index_select(0, rows).view({-1, index.size(1), 3}); };
+  const at::Tensor offset = neighbours(points) - points.unsqueeze(1);
+  const at::Tensor radius = neighbour_mean(offset.square().sum(-1), exists).clamp_min(1e-12).sqrt();
+  const at::Tensor scaled = offset / radius.view({-1, 1, 1});
+  channels.push_back(radius);
+  channels.push_back(neighbour_mean(scaled, exists).norm(2, -1));
+  const at::Tensor weighted = scaled * (exists / exists.sum(1, true)).unsqueeze(-1);
+  const at::Tensor covariance = at::bmm(scaled.transpose(1, 2), weighted);
+  channels.push_back(covariance.square().sum({1, 2}));
+  channels.push_back(27 * determinant(covariance));
+  if (!normals.defined()) return;
+  append_mean_and_spread(channels, (neighbours(normals) * normals.unsqueeze(1)).sum(-1), exists);
+  append_mean_and_spread(channels, (scaled * normals.unsqueeze(1)).sum(-1), exists);
+}
+
+at::Tensor invariant_tokens(PointTokens kind, const at::Tensor& points, const at::Tensor& normals,
+                            const std::optional<at::Tensor>& ptr) {
+  at::NoGradGuard guard;
+  if (kind == PointTokens::ones) return at::ones({points.size(0), 1}, points.options());
+  std::vector<at::Tensor> channels = radial(points, normals, ptr);
+  if (kind == PointTokens::local) {
+    const int64_t widest = neighbourhood_sizes[std::size(neighbourhood_sizes) - 1];
+    const at::Tensor index = std::get<0>(knn(points, points, widest, ptr, ptr));
+    for (const int64_t size : neighbourhood_sizes) {
+      append_neighbourhood(channels, points, normals, index.narrow(1, 0, size));
+    }
+  }
+  return at::stack(channels, 1);
+}
+
+}  // namespace
+
+int64_t point_token_channels(PointTokens kind, bool normals) {
+  switch (kind) {
+    case PointTokens::ones:
+      return 1;
+    case PointTokens::radial:
+      return normals ? 3 : 2;
+    case PointTokens::local: {
+      const int64_t scales = std::size(neighbourhood_sizes);
+      return point_token_channels(PointTokens::radial, normals) +
+             scales * (shape_channels + (normals ? normal_channels : 0));
+    }
+    case PointTokens::absolute:
+      return normals ? 6 : 3;
+  }
+  TORCH_CHECK(false, "unknown kind of point tokens");
+}
+
+at::Tensor point_tokens(PointTokens kind, const at::Tensor& points, const at::Tensor& normals,
+                        const std::optional<at::Tensor>& ptr) {
+  TORCH_CHECK(points.dim() == 2 && points.size(1) == 3, "points must have shape [N, 3], got ", points.sizes());
+  if (kind != PointTokens::absolute) return invariant_tokens(kind, points, normals, ptr);
+  return normals.defined() ? at::cat({points, normals}, 1) : points;
+}
+
+}  // namespace geosft

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/training/training_loop.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+
+#include <cmath>
+#include <limits>
+
+namespace geosft {
+namespace {
+
+// A run whose gradients are not finite so many times in a row has diverged.
+constexpr int64_t tolerated_non_finite_steps = 20;
+
+std::map<std::string, at::Tensor> below(const std::map<std::string, at::Tensor>& state, const std::string& prefix) {
+  std::map<std::string, at::Tensor> found;
+  for (const auto& [name, tensor] : state) {
+    if (name.rfind(prefix, 0) == 0) found.emplace(name.substr(prefix.size()), tensor);
+  }
+  return found;
+}
+
+const at::Tensor& entry(const std::map<std::string, at::Tensor>& state, const std::string& name) {
+  const auto found = state.find(name);
+  TORCH_CHECK(found != state.end(), "the saved training state has no entry ", name);
+  return found->second;
+}
+
+}  // namespace
+
+void Tally::add(const Tally& other) {
+  loss += other.loss;
+  score += other.score;
+  items += other.items;
+}
+
+TrainingLoop::TrainingLoop(TrainingTask& task, const TrainingOptions& options)
+    : task_(task),
+      options_(options),
+      optimization_(task.module(), options.optimization),
+      generator_(at::make_generator<at::CPUGeneratorImpl>(options.seed)),
+      best_score_(-std::numeric_limits<double>::infinity()) {}
+
+bool TrainingLoop::run(TrainingObserver& observer) {
+  while (epoch_ < options_.epochs) {
+    task_.start_epoch(epoch_, step_in_epoch_);
+    while (step_in_epoch_ < task_.steps_per_epoch()) {
+      if (observer.stop_requested()) return false;
+      train_step(observer);
+    }
+    finish_epoch(observer);
+  }
+  return true;
+}
+
+void TrainingLoop::train_step(TrainingObserver& observer) {
+  task_.module().train();
+  const TrainingTask::Step step = task_.step(generator_);
+  step.loss.backward();
+  const double done = static_cast<double>(step_in_epoch_) / static_cast<double>(task_.steps_per_epoch());
+  const double norm = optimization_.step(static_cast<double>(epoch_) + done);
+  non_finite_steps_ = std::isfinite(norm) ? 0 : non_finite_steps_ + 1;
+  TORCH_CHECK(non_finite_steps_ < tolerated_non_finite_steps, "the gradient was not finite in ", non_finite_steps_,
+              " steps in a row, last in epoch ", epoch_ + 1, ": a lower learning_rate may help");
+  tally_.add(step.tally);
+  ++step_in_epoch_;
+  observer.on_step({epoch_, step_in_epoch_, optimization_.steps(), tally_, optimization_.learning_rate(), norm});
+}
+
+void TrainingLoop::finish_epoch(TrainingObserver& observer) {
+  const bool last = epoch_ + 1 == options_.epochs;
+  EpochReport report{epoch_, optimization_.steps(), tally_, std::nullopt, optimization_.learning_rate(), true};
+  if (last || (epoch_ + 1) % options_.validate_every == 0) {
+    const Optimization::AveragedWeights averaged(optimization_);
+    task_.module().eval();
+    report.validation = task_.validate();
+  }
+  if (report.validation.has_value()) {
+    report.best = report.validation->mean_score() >= best_score_;
+    if (report.best) best_score_ = report.validation->mean_score();
+  } else {
+    report.best = !std::isfinite(best_score_);
+  }
+  ++epoch_;
+  step_in_epoch_ = 0;
+  tally_ = Tally();
+  observer.on_epoch(report);
+}
+
+std::map<std::string, at::Tensor> TrainingLoop::state() const {
+  std::map<std::string, at::Tensor> saved;
+  for (const auto& [name, tensor] : module_state(task_.module())) saved.emplace("model." + name, tensor);
+  for (const auto& [name, tensor] : optimization_.state()) saved.emplace("optimizer." + name, tensor);
+  saved.emplace("generator", generator_.get_state());
+  saved.emplace("position", at::tensor({epoch_, step_in_epoch_, tally_.items}, at::kLong));
+  saved.emplace("tally", at::tensor({tally_.loss, tally_.score, best_score_}, at::kDouble));
+  return saved;
+}
+
+void TrainingLoop::load_state(const std::map<std::string, at::Tensor>& state) {
+  load_module_state(task_.module(), below(state, "model."));
+  optimization_.load_state(below(state, "optimizer."));
+  generator_.set_state(entry(state, "generator"));
+  const at::Tensor& position = entry(state, "position");
+  const at::Tensor& tally = entry(state, "tally");
+  TORCH_CHECK(position.numel() == 3 && tally.numel() == 3, "the saved training state has a broken position");
+  epoch_ = position[0].item<int64_t>();
+  step_in_epoch_ = position[1].item<int64_t>();
+  tally_ = {tally[0].item<double>(), tally[1].item<double>(), position[2].item<int64_t>()};
+  best_score_ = tally[2].item<double>();
+}
+
+std::map<std::string, at::Tensor> module_state(const torch::nn::Module& module) {
+  std::map<std::string, at::Tensor> state;
+  for (const auto& item : module.named_parameters()) state.emplace(item.key(), item.value().detach());
+  for (const auto& item : module.named_buffers()) state.emplace(item.key(), item.value().detach());
+  return state;
+}
+
+void load_module_state(torch::nn::Module& module, const std::map<std::string, at::Tensor>& state) {
+  at::NoGradGuard guard;
+  const std::map<std::string, at::Tensor> own = module_state(module);
+  for (const auto& [name, tensor] : own) {
+    const auto found = state.find(name);
+    TORCH_CHECK(found != state.end(), "the checkpoint has no tensor ", name, ": it belongs to another configuration");
+    TORCH_CHECK(found->second.sizes() == tensor.sizes(), "tensor ", name, " of the checkpoint has shape ",
+                found->second.sizes(), ", the model needs ", tensor.sizes());
+    at::Tensor target = tensor;
+    target.copy_(found->second);
+  }
+  for (const auto& [name, tensor] : state) {
+    TORCH_CHECK(own.count(name) > 0, "the checkpoint has a tensor ", name,
+                " that the model does not: it belongs to another configuration");
+  }
+}
+
+}  // namespace geosft

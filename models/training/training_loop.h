@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The training loop that every tool shares: steps, epochs, validation, and a state that continues bit for bit.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/core/Generator.h>
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "models/training/optimization.h"
+
+namespace geosft {
+
+struct TrainingOptions {
+  OptimizationOptions optimization = {};
+  int64_t epochs = 1;
+  int64_t validate_every = 1;  // epochs; the last one is always validated
+  uint64_t seed = 0;           // of everything that is drawn inside a step
+};
+
+// Loss and metric over a number of items; sums, so that parts add up.
+struct Tally {
+  double loss = 0.0;   // summed over items
+  double score = 0.0;  // the task's metric, higher is better, summed over items (correct answers, say)
+  int64_t items = 0;
+
+  void add(const Tally& other);
+  double mean_loss() const { return items > 0 ? loss / static_cast<double>(items) : 0.0; }
+  double mean_score() const { return items > 0 ? score / static_cast<double>(items) : 0.0; }
+};
+
+// What is trained. The loop calls start_epoch, then step as often as steps_per_epoch says.
+class TrainingTask {
+ public:
+  virtual ~TrainingTask() = default;
+  virtual torch::nn::Module& module() = 0;
+  virtual int64_t steps_per_epoch() const = 0;
+  // Epochs and steps count from 0; a resumed run begins in the middle of one.
+  virtual void start_epoch(int64_t epoch, int64_t first_step) = 0;
+  struct Step {
+    at::Tensor loss;  // mean over the items, to be differentiated
+    Tally tally;
+  };
+  virtual Step step(at::Generator& generator) = 0;
+  // Empty when there is nothing to validate on.
+  virtual std::optional<Tally> validate() = 0;
+};
+
+struct StepReport {
+  int64_t epoch, step_in_epoch, step;  // just done
+  Tally epoch_so_far;
+  double learning_rate, gradient_norm;
+};
+
+struct EpochReport {
+  int64_t epoch, step;
+  Tally training;
+  std::optional<Tally> validation;
+  double learning_rate;
+  bool best;  // no validated epoch was better; without validation every epoch is
+};
+
+// What watches the loop: progress, metrics, checkpoints.
+class TrainingObserver {
+ public:
+  virtual ~TrainingObserver() = default;
+  virtual void on_step(const StepReport& report) = 0;
+  virtual void on_epoch(const EpochReport& report) = 0;
+  virtual bool stop_requested() = 0;
+};
+
+class TrainingLoop {
+ public:
+  // `task` must outlive the loop.
+  TrainingLoop(TrainingTask& task, const TrainingOptions& options);
+
+  // Runs what is left of the epochs. Returns false when the observer asked to stop; the loop can go on later. Throws when
+  // the loss or the gradient stays non-finite over many steps.
+  bool run(TrainingObserver& observer);
+
+  Optimization& optimization() { return optimization_; }
+  int64_t steps_per_epoch() const { return task_.steps_per_epoch(); }
+  // Of the epoch that is not finished.
+  const Tally& tally() const { return tally_; }
+
+  // Weights, optimiser, generator and position, by name; and back.
+  std::map<std::string, at::Tensor> state() const;
+  void load_state(const std::map<std::string, at::Tensor>& state);
+
+ private:
+  void train_step(TrainingObserver& observer);
+  void finish_epoch(TrainingObserver& observer);
+
+  TrainingTask& task_;
+  TrainingOptions options_;
+  Optimization optimization_;
+  at::Generator generator_;
+  int64_t epoch_ = 0, step_in_epoch_ = 0, non_finite_steps_ = 0;
+  Tally tally_;
+  double best_score_;
+};
+
+// Parameters and buffers of a module by name, and back: names and shapes must agree exactly.
+std::map<std::string, at::Tensor> module_state(const torch::nn::Module& module);
+void load_module_state(torch::nn::Module& module, const std::map<std::string, at::Tensor>& state);
+
+}  // namespace geosft

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "geometry/normals.h"
+
+#include <ATen/Parallel.h>
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "geometry/rotation.h"
+#include "tests/support.h"
+
+using namespace geosft;
+using test::require_close;
+using test::require_equal;
+using test::require_error;
+
+namespace {
+
+at::Tensor sphere(int64_t rows, at::ScalarType dtype, uint64_t seed) {
+  const at::Tensor normal = at::randn({rows, 3}, test::generator(seed), at::TensorOptions().dtype(at::kDouble));
+  return (normal / normal.norm(2, 1, true)).to(dtype);
+}
+
+}  // namespace
+
+TEST_CASE("normals: a sphere's point outwards everywhere") {
+  const at::ScalarType dtype = GENERATE(at::kFloat, at::kDouble);
+  const at::Tensor points = sphere(1500, dtype, 1);
+  const at::Tensor normals = estimate_normals(points * 0.01 + 7, 12);
+  REQUIRE(normals.scalar_type() == dtype);
+  require_close(normals.square().sum(1), at::ones({1500}), 1e-6, "unit length");
+  REQUIRE((normals * points).sum(1).min().item<double>() > 0.95);
+}
+
+TEST_CASE("normals: the signs agree where the centroid does not tell, on two sheets of one item") {
+  // A saddle seen from its own centroid: outward along the tree is not the same as away from the centroid.
+  const at::Tensor xy = at::rand({2000, 2}, test::generator(2), at::TensorOptions().dtype(at::kDouble)) * 2 - 1;
+  const at::Tensor x = xy.select(1, 0), y = xy.select(1, 1);
+  const at::Tensor saddle = at::stack({x, y, x * x - y * y}, 1);
+  const at::Tensor upward = at::stack({-2 * x, 2 * y, at::ones_like(x)}, 1);
+  const at::Tensor truth = upward / upward.norm(2, 1, true);
+  const at::Tensor both = at::cat({saddle, saddle + at::tensor({0., 0., 9.}, at::kDouble)});
+  const at::Tensor normals = estimate_normals(both, 10);
+  for (const auto& [first, last] : {std::pair{0, 2000}, std::pair{2000, 4000}}) {
+    const at::Tensor cosine = (normals.slice(0, first, last) * truth).sum(1);
+    REQUIRE(cosine.sign().sum().abs().item<double>() == 2000);
+    REQUIRE(cosine.abs().mean().item<double>() > 0.99);
+  }
+}
+
+TEST_CASE("normals: rotate with the points") {
+  const at::Tensor points = sphere(400, at::kDouble, 3) * at::tensor({1., 0.6, 0.3}, at::kDouble);
+  const at::Tensor rotation = random_rotation(test::generator(4), at::kDouble);
+  require_close(estimate_normals(rotate(points, rotation)), rotate(estimate_normals(points), rotation), 1e-8,
+                "rotated");
+}
+
+TEST_CASE("normals: items do not see each other, threads and strides change nothing") {
+  const at::Tensor points = at::cat({sphere(300, at::kFloat, 5), sphere(200, at::kFloat, 6) * 0.5});
+  const at::Tensor expected =
+      at::cat({estimate_normals(points.slice(0, 0, 300)), estimate_normals(points.slice(0, 300, 500))});
+  const int threads = at::get_num_threads();
+  for (const int count : {1, 2}) {
+    at::set_num_threads(count);
+    require_equal(estimate_normals(points.t().contiguous().t(), 16, at::tensor({0, 0, 300, 500}, at::kLong)), expected,
+                  "packed");
+  }
+  at::set_num_threads(threads);
+}
+
+TEST_CASE("normals: degenerate clouds give unit vectors") {
+  at::Tensor line = at::zeros({20, 3});
+  line.select(1, 0).copy_(at::arange(20, at::kFloat));
+  require_close(estimate_normals(line, 5).select(1, 0), at::zeros({20}), 1e-6, "perpendicular to a line");
+  for (const at::Tensor& points : {at::ones({1, 3}), at::ones({40, 3}), at::eye(3).slice(0, 0, 2), line}) {
+    require_close(estimate_normals(points, 5).square().sum(1), at::ones({points.size(0)}), 1e-6, "unit length");
+  }
+  REQUIRE(estimate_normals(at::empty({0, 3})).size(0) == 0);
+}
+
+TEST_CASE("normals: bad arguments are refused by name") {
+  const at::Tensor good = sphere(9, at::kFloat, 7);
+  require_error([&] { estimate_normals(good[0]); }, {"points", "[3]"});
+  require_error([&] { estimate_normals(good, 2); }, {"neighbours", "2"});
+  require_error([&] { estimate_normals(good, 3, at::tensor({0, 8}, at::kLong)); }, {"ptr", "9"});
+  require_error([&] { estimate_normals(good / 0); }, {"points", "finite"});
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "geometry/surface_sampling.h"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "tests/support.h"
+
+using namespace geosft;
+using test::require_close;
+using test::require_equal;
+using test::require_error;
+
+namespace {
+
+// Two triangles of areas 0.5 (in z = 0, normal +z) and 1.5 (in x = 5, normal +x), and one without area between them.
+Mesh two_triangles() {
+  return {
+      at::tensor({0., 0., 0., 1., 0., 0., 0., 1., 0., 5., 0., 0., 5., 3., 0., 5., 0., 1.}, at::kDouble).view({6, 3}),
+      at::tensor({0, 1, 2, 0, 3, 0, 3, 4, 5}, at::kLong).view({3, 3})};
+}
+
+}  // namespace
+
+TEST_CASE("surface sampling: faces by area, uniform within a face, normals of the faces") {
+  const SurfaceSample sample = sample_surface(two_triangles(), 40000, test::generator(1));
+  REQUIRE(sample.points.scalar_type() == at::kFloat);
+  const at::Tensor second = sample.points.select(1, 0) == 5;
+  require_close(second.to(at::kDouble).mean(), at::scalar_tensor(0.75, at::kDouble), 0.01, "share of the larger face");
+  const at::Tensor first_rows = second.logical_not().nonzero().squeeze(1), second_rows = second.nonzero().squeeze(1);
+  const at::Tensor first = sample.points.index_select(0, first_rows), last = sample.points.index_select(0, second_rows);
+  require_close(first.mean(0), at::tensor({1 / 3., 1 / 3., 0.}, at::kDouble), 0.02, "centre of the first face");
+  require_close(last.mean(0), at::tensor({5., 1., 1 / 3.}, at::kDouble), 0.01, "centre of the second face");
+  // Uniform on a triangle: the largest of the scaled coordinates' sums is 1, a quarter lies in the corner half its
+  // size.
+  const at::Tensor corner = (first.select(1, 0) + first.select(1, 1)) < 0.5;
+  require_close(corner.to(at::kDouble).mean(), at::scalar_tensor(0.25, at::kDouble), 0.06, "share of the corner");
+  REQUIRE((first.select(1, 0) + first.select(1, 1)).max().item<double>() <= 1 + 1e-6);
+  require_equal(sample.normals.index_select(0, first_rows), at::tensor({0.f, 0.f, 1.f}).expand_as(first), "normals");
+  require_equal(sample.normals.index_select(0, second_rows), at::tensor({1.f, 0.f, 0.f}).expand_as(last), "normals");
+}
+
+TEST_CASE("surface sampling: the generator decides") {
+  const SurfaceSample a = sample_surface(two_triangles(), 50, test::generator(2));
+  const SurfaceSample b = sample_surface(two_triangles(), 50, test::generator(2));
+  const SurfaceSample c = sample_surface(two_triangles(), 50, test::generator(3));
+  require_equal(a.points, b.points, "same seed");
+  REQUIRE_FALSE(at::equal(a.points, c.points));
+}
+
+TEST_CASE("surface sampling: tiny meshes keep unit normals") {
+  Mesh mesh = two_triangles();
+  mesh.vertices = mesh.vertices * 1e-100;
+  const SurfaceSample sample = sample_surface(mesh, 20, test::generator(4));
+  require_close(sample.normals.square().sum(1), at::ones({20}), 1e-6, "length");
+}
+
+TEST_CASE("surface sampling: bad meshes are refused by what is wrong") {
+  const auto refused = [](const at::Tensor& vertices, const at::Tensor& faces, int64_t count = 5) {
+    return [=] { sample_surface({vertices, faces}, count, test::generator(5)); };
+  };
+  const Mesh good = two_triangles();
+  at::Tensor broken = good.vertices.clone();
+  broken[3][1] = std::numeric_limits<double>::quiet_NaN();
+  require_error(refused(good.vertices, good.faces, 0), {"count", "0"});
+  require_error(refused(good.vertices.to(at::kFloat), good.faces), {"vertices", "float64", "Float"});
+  require_error(refused(good.vertices[0], good.faces), {"vertices", "[3]"});
+  require_error(refused(at::Tensor(), good.faces), {"vertices", "none"});
+  require_error(refused(broken, good.faces), {"vertices", "row 3"});
+  require_error(refused(good.vertices * 1e300, good.faces), {"vertices", "area"});
+  require_error(refused(good.vertices, at::Tensor()), {"faces", "[F, 3]"});
+  require_error(refused(good.vertices, good.faces.to(at::kInt)), {"faces", "int64", "Int"});
+  require_error(refused(good.vertices, good.faces.slice(0, 0, 0)), {"faces", "missing"});
+  require_error(refused(good.vertices, good.faces + 1), {"faces", "6 vertices", "face 2", "6"});
+  require_error(refused(good.vertices, good.faces - 1), {"faces", "face 0", "-1"});
+  require_error(refused(good.vertices, good.faces.slice(0, 1, 2)), {"zero area"});
+}

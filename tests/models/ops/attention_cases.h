@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks that the tests of all attention operators make: golden cases, the slow reference, vector targets, threads.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "models/ops/cpu/simd.h"
+#include "tests/support.h"
+
+namespace geosft::test {
+
+// Arguments of an operator by name; eps apart.
+struct Arguments {
+  std::map<std::string, at::Tensor> tensors;
+  double eps = 1e-6;
+
+  const at::Tensor& operator[](const std::string& name) const { return tensors.at(name); }
+  std::optional<at::Tensor> optional(const std::string& name) const {
+    const auto found = tensors.find(name);
+    return found == tensors.end() ? std::nullopt : std::optional<at::Tensor>(found->second);
+  }
+};
+using Attention = std::function<at::Tensor(const Arguments&)>;
+
+struct Outcome {
+  at::Tensor out;
+  std::map<std::string, at::Tensor> gradients;  // of every floating argument
+};
+
+// Output and gradients of `attention` for an upstream gradient; arguments are cast to `dtype`.
+inline Outcome evaluate(const Attention& attention, const Arguments& arguments, const at::Tensor& upstream,
+                        at::ScalarType dtype) {
+  Arguments leaves{{}, arguments.eps};
+  std::vector<std::string> names;
+  torch::autograd::variable_list inputs;
+  for (const auto& [name, tensor] : arguments.tensors) {
+    if (!tensor.is_floating_point()) {
+      leaves.tensors[name] = tensor;
+      continue;
+    }
+    leaves.tensors[name] = tensor.detach().to(dtype).clone().requires_grad_(true);
+    names.push_back(name);
+    inputs.push_back(leaves.tensors[name]);
+  }
+  const at::Tensor out = attention(leaves);
+  Outcome outcome{out.detach(), {}};
+  const auto gradients = torch::autograd::grad({out}, inputs, {upstream.to(dtype)}, std::nullopt, false, true);
+  for (size_t i = 0; i < names.size(); ++i) {
+    outcome.gradients[names[i]] = gradients[i].defined() ? gradients[i] : at::zeros_like(inputs[i]);
+  }
+  return outcome;
+}
+
+inline void require_outcome(const Outcome& actual, const Outcome& expected, double out_tolerance,
+                            double gradient_tolerance, const std::string& what) {
+  require_close(actual.out, expected.out, out_tolerance, what + " out");
+  for (const auto& [name, gradient] : expected.gradients) {
+    require_close(actual.gradients.at(name), gradient, gradient_tolerance, what + " gradient of " + name);
+  }
+}
+
+// Runs `check` once for each vector target of this processor.
+inline void for_each_target(const std::function<void(const std::string&)>& check) {
+  struct Restore {
+    ~Restore() { force_simd_target(""); }
+  } restore;
+  for (const std::string& target : simd_target_names()) {
+    force_simd_target(target);
+    REQUIRE(simd_target_name() == target);
+    check(target);
+  }
+}
+
+// The golden case `name` in both precisions, on every vector target.
+inline void require_fixture(const Attention& attention, const std::string& name,
+                            const std::vector<std::string>& argument_names) {
+  const Fixture fixture(name);
+  Arguments arguments{{}, fixture.number("eps", 1e-6)};
+  Outcome expected{fixture.get("out"), {}};
+  for (const std::string& argument : argument_names) {
+    if (fixture.has(argument)) arguments.tensors[argument] = fixture.get(argument);
+    if (fixture.has("grad." + argument)) expected.gradients[argument] = fixture.get("grad." + argument);
+  }
+  REQUIRE(expected.gradients.size() >= 4);
+  for_each_target([&](const std::string& target) {
+    require_outcome(evaluate(attention, arguments, fixture.get("grad_out"), at::kDouble), expected, 1e-10, 1e-10,
+                    name + " float64 " + target);
+    require_outcome(evaluate(attention, arguments, fixture.get("grad_out"), at::kFloat), expected, 5e-6, 2e-5,
+                    name + " float32 " + target);
+  });
+}
+
+// `attention` against `reference` in both precisions, on every vector target.
+inline void require_reference(const Attention& attention, const Attention& reference, const Arguments& arguments,
+                              const std::string& what) {
+  at::Tensor shape;
+  {
+    at::NoGradGuard guard;
+    shape = reference(arguments);
+  }
+  const at::Tensor upstream = at::randn(shape.sizes(), generator(5), at::TensorOptions().dtype(at::kDouble));
+  const Outcome expected = evaluate(reference, arguments, upstream, at::kDouble);
+  for_each_target([&](const std::string& target) {
+    require_outcome(evaluate(attention, arguments, upstream, at::kDouble), expected, 1e-10, 1e-10,
+                    what + " float64 " + target);
+    require_outcome(evaluate(attention, arguments, upstream, at::kFloat), expected, 2e-5, 1e-4,
+                    what + " float32 " + target);
+  });
+}
+
+// The same bits on one thread and on two.
+inline void require_same_bits(const Attention& attention, const Arguments& arguments, const at::Tensor& upstream) {
+  const int before = at::get_num_threads();
+  at::set_num_threads(1);
+  const Outcome one = evaluate(attention, arguments, upstream, at::kFloat);
+  at::set_num_threads(2);
+  const Outcome two = evaluate(attention, arguments, upstream, at::kFloat);
+  at::set_num_threads(before);
+  require_equal(two.out, one.out, "out");
+  for (const auto& [name, gradient] : one.gradients) require_equal(two.gradients.at(name), gradient, name);
+}
+
+// Central differences of every floating argument.
+inline void require_gradcheck(const Attention& attention, const Arguments& arguments) {
+  std::vector<std::string> names;
+  std::vector<at::Tensor> inputs;
+  for (const auto& [name, tensor] : arguments.tensors) {
+    if (!tensor.is_floating_point()) continue;
+    names.push_back(name);
+    inputs.push_back(tensor);
+  }
+  gradcheck(
+      [&](const std::vector<at::Tensor>& values) {
+        Arguments now = arguments;
+        for (size_t i = 0; i < names.size(); ++i) now.tensors[names[i]] = values[i];
+        return attention(now);
+      },
+      inputs);
+}
+
+struct Sizes {
+  std::vector<int64_t> queries, keys;  // of each item
+  int64_t heads, c, cv;
+};
+
+inline at::Tensor offsets_of(const std::vector<int64_t>& counts) {
+  std::vector<int64_t> offsets{0};
+  for (const int64_t count : counts) offsets.push_back(offsets.back() + count);
+  return at::tensor(offsets, at::kLong);
+}
+
+// Random q, k, v, leak, q_ptr and k_ptr, float64.
+inline Arguments random_attention(const Sizes& sizes, uint64_t seed) {
+  at::Generator random = generator(seed);
+  const auto normal = [&](at::IntArrayRef shape) {
+    return at::randn(shape, random, at::TensorOptions().dtype(at::kDouble));
+  };
+  Arguments a;
+  a.tensors["q_ptr"] = offsets_of(sizes.queries);
+  a.tensors["k_ptr"] = offsets_of(sizes.keys);
+  const int64_t nq = a["q_ptr"][-1].item<int64_t>(), nk = a["k_ptr"][-1].item<int64_t>();
+  a.tensors["q"] = normal({nq, sizes.heads, sizes.c});
+  a.tensors["k"] = normal({nk, sizes.heads, sizes.c});
+  a.tensors["v"] = normal({nk, sizes.heads, sizes.cv});
+  a.tensors["leak"] = normal({nk, sizes.heads});
+  return a;
+}
+
+// Random w_mul, b_mul, w_add and b_add of a relative term.
+inline void add_random_weights(Arguments& a, int64_t channels, uint64_t seed) {
+  const int64_t heads = a["q"].size(1);
+  for (const char* name : {"w_mul", "w_add", "b_mul", "b_add"}) {
+    const auto shape = name[0] == 'w' ? std::vector<int64_t>{channels, heads} : std::vector<int64_t>{heads};
+    a.tensors[name] = at::randn(shape, generator(++seed), at::TensorOptions().dtype(at::kDouble));
+  }
+}
+
+// Sizes around the tiles of the kernels (32 keys, 128 queries, vectors of 2 to 16), c = 1, cv != c, empty items.
+inline std::vector<Sizes> awkward_sizes() {
+  return {{{1}, {1}, 1, 1, 1},
+          {{129}, {33}, 3, 5, 7},
+          {{5, 0, 131, 2, 3}, {4, 3, 65, 0, 1}, 2, 1, 3},
+          {{127, 16, 17}, {31, 32, 64}, 2, 16, 8},
+          {{300}, {2}, 5, 4, 1}};
+}
+
+}  // namespace geosft::test

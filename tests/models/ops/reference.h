@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slow, obvious references of the attention operators: everything n x k is materialised, autograd differentiates.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <optional>
+#include <vector>
+
+#include "geometry/packed.h"
+
+namespace geosft::test {
+
+using Optional = std::optional<at::Tensor>;
+
+// One item: r_mul and r_add [nq, nk, h], undefined for none.
+inline at::Tensor reference_item(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
+                                 const at::Tensor& r_mul, const at::Tensor& r_add, double eps) {
+  // The query takes a tie: at::where hands the whole gradient to it, at::maximum would halve it.
+  const at::Tensor a = q.unsqueeze(1).expand({q.size(0), k.size(0), q.size(1), q.size(2)});
+  const at::Tensor b = k.unsqueeze(0).expand_as(a);
+  at::Tensor score = at::where(a >= b, a, b).sum(-1) / std::sqrt(static_cast<double>(q.size(2)));
+  if (r_mul.defined()) score = score * r_mul;
+  if (r_add.defined()) score = score + r_add;
+  const at::Tensor positive = at::where(score > 0, score, at::zeros_like(score));
+  const at::Tensor leaks = at::logaddexp(leak, at::zeros_like(leak));
+  const at::Tensor sum = positive.sum(1) + leaks.sum(0) + eps;
+  const at::Tensor safe = at::where(sum == 0, at::ones_like(sum), sum);
+  return at::einsum("ijh,jhc->ihc", {positive / safe.unsqueeze(1), v});
+}
+
+struct ReferencePairs {
+  at::Tensor mul, add;  // [nq, nk, h] of one item
+};
+
+// relative(b, q_begin, q_end, k_begin, k_end) gives the relative terms of item b.
+template <class Relative>
+at::Tensor reference_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
+                               const Optional& q_ptr, const Optional& k_ptr, double eps, const Relative& relative) {
+  const OffsetPair offsets = packed_offset_pair(q_ptr, q.size(0), "q_ptr", k_ptr, k.size(0), "k_ptr");
+  std::vector<at::Tensor> parts;
+  for (int64_t b = 0; b < offsets.items(); ++b) {
+    const int64_t q0 = offsets.first[b], q1 = offsets.first[b + 1], k0 = offsets.second[b], k1 = offsets.second[b + 1];
+    const ReferencePairs pairs = relative(b, q0, q1, k0, k1);
+    parts.push_back(reference_item(q.slice(0, q0, q1), k.slice(0, k0, k1), v.slice(0, k0, k1), leak.slice(0, k0, k1),
+                                   pairs.mul, pairs.add, eps));
+  }
+  return at::cat(parts);
+}
+
+// mul = softplus(X w_mul + b_mul), add = X w_add + b_add for X [nq, nk, r].
+inline ReferencePairs reference_transforms(const at::Tensor& x, const at::Tensor& w_mul, const at::Tensor& b_mul,
+                                           const at::Tensor& w_add, const at::Tensor& b_add) {
+  const at::Tensor before = at::matmul(x, w_mul) + b_mul;
+  return {at::logaddexp(before, at::zeros_like(before)), at::matmul(x, w_add) + b_add};
+}
+
+inline at::Tensor reference_maxout(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                   const at::Tensor& leak, const Optional& r_mul, const Optional& r_add,
+                                   const Optional& q_ptr, const Optional& k_ptr, double eps) {
+  int64_t row = 0;
+  return reference_attention(q, k, v, leak, q_ptr, k_ptr, eps,
+                             [&](int64_t, int64_t q0, int64_t q1, int64_t k0, int64_t k1) {
+                               const int64_t begin = row;
+                               row += (q1 - q0) * (k1 - k0);
+                               const auto pick = [&](const Optional& r) {
+                                 return r ? r->slice(0, begin, row).view({q1 - q0, k1 - k0, q.size(1)}) : at::Tensor();
+                               };
+                               return ReferencePairs{pick(r_mul), pick(r_add)};
+                             });
+}
+
+inline at::Tensor reference_point(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
+                                  const at::Tensor& x, const at::Tensor& xs, const Optional& m, const Optional& ms,
+                                  const at::Tensor& w_mul, const at::Tensor& b_mul, const at::Tensor& w_add,
+                                  const at::Tensor& b_add, const Optional& q_ptr, const Optional& k_ptr, double eps) {
+  return reference_attention(
+      q, k, v, leak, q_ptr, k_ptr, eps, [&](int64_t, int64_t q0, int64_t q1, int64_t k0, int64_t k1) {
+        const at::Tensor apart = x.slice(0, q0, q1).unsqueeze(1) - xs.slice(0, k0, k1).unsqueeze(0);
+        std::vector<at::Tensor> channels{apart.square().sum(-1)};
+        if (m) channels.push_back(at::matmul(m->slice(0, q0, q1), ms->slice(0, k0, k1).t()));
+        return reference_transforms(at::stack(channels, -1), w_mul, b_mul, w_add, b_add);
+      });
+}
+
+inline at::Tensor reference_sequence(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                     const at::Tensor& leak, const at::Tensor& s, const at::Tensor& ss,
+                                     const at::Tensor& w_mul, const at::Tensor& b_mul, const at::Tensor& w_add,
+                                     const at::Tensor& b_add, const Optional& q_ptr, const Optional& k_ptr,
+                                     double eps) {
+  return reference_attention(q, k, v, leak, q_ptr, k_ptr, eps,
+                             [&](int64_t, int64_t q0, int64_t q1, int64_t k0, int64_t k1) {
+                               const at::Tensor x = s.slice(0, q0, q1).unsqueeze(1) * ss.slice(0, k0, k1).unsqueeze(0);
+                               return reference_transforms(x, w_mul, b_mul, w_add, b_add);
+                             });
+}
+
+// X_R is a dense matrix here.
+inline at::Tensor reference_graph(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
+                                  const at::Tensor& rowptr, const at::Tensor& col, const at::Tensor& edge_attr,
+                                  const at::Tensor& top, const at::Tensor& partner, const at::Tensor& weight,
+                                  const at::Tensor& w_mul, const at::Tensor& b_mul, const at::Tensor& w_add,
+                                  const at::Tensor& b_add, const Optional& q_ptr, const Optional& k_ptr, double eps) {
+  const int64_t nodes = q.size(0);
+  const at::Tensor rows = at::repeat_interleave(at::arange(nodes, at::kLong), rowptr.diff());
+  const at::Tensor dense = at::zeros({nodes, nodes, edge_attr.size(1)}, edge_attr.options())
+                               .index_put({rows, col}, edge_attr, /*accumulate=*/true);
+  return reference_attention(
+      q, k, v, leak, q_ptr, k_ptr, eps, [&](int64_t, int64_t q0, int64_t q1, int64_t k0, int64_t k1) {
+        const auto terms = [&](const at::Tensor& to) {
+          const at::Tensor x = dense.slice(0, q0, q1).index_select(1, to.slice(0, k0, k1));
+          return reference_transforms(x, w_mul, b_mul, w_add, b_add);
+        };
+        const ReferencePairs first = terms(top), second = terms(partner);
+        const at::Tensor p = weight.slice(0, k0, k1).view({1, k1 - k0, 1});
+        return ReferencePairs{p * first.mul + (1 - p) * second.mul, p * first.add + (1 - p) * second.add};
+      });
+}
+
+}  // namespace geosft::test

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/graph_attention.h"
+
+#include "tests/models/ops/attention_cases.h"
+#include "tests/models/ops/reference.h"
+
+namespace geosft::test {
+namespace {
+
+const std::vector<std::string> kArguments{"q",         "k",     "v",       "leak",   "rowptr", "col",
+                                          "edge_attr", "top",   "partner", "weight", "w_mul",  "b_mul",
+                                          "w_add",     "b_add", "q_ptr",   "k_ptr"};
+
+at::Tensor fused(const Arguments& a) {
+  return graph_attention(a["q"], a["k"], a["v"], a["leak"], a["rowptr"], a["col"], a["edge_attr"], a["top"],
+                         a["partner"], a["weight"], a["w_mul"], a["b_mul"], a["w_add"], a["b_add"], a.optional("q_ptr"),
+                         a.optional("k_ptr"), a.eps);
+}
+
+at::Tensor slow(const Arguments& a) {
+  return reference_graph(a["q"], a["k"], a["v"], a["leak"], a["rowptr"], a["col"], a["edge_attr"], a["top"],
+                         a["partner"], a["weight"], a["w_mul"], a["b_mul"], a["w_add"], a["b_add"], a.optional("q_ptr"),
+                         a.optional("k_ptr"), a.eps);
+}
+
+// `degree` random edges a node, within its item or (every seventh) anywhere; keys of an item without nodes are left
+// out.
+Arguments random_graph(const Sizes& sizes, uint64_t seed, int64_t channels, int64_t degree) {
+  Arguments a = random_attention(sizes, seed);
+  at::Generator random = generator(seed + 1);
+  const auto draw = [&](int64_t begin, int64_t end) {
+    return begin + at::randint(end - begin, {1}, random, at::TensorOptions().dtype(at::kLong)).item<int64_t>();
+  };
+  const int64_t nodes = a["q"].size(0), keys = a["k"].size(0);
+  std::vector<int64_t> rowptr{0}, col, top, partner;
+  for (size_t b = 0; b < sizes.queries.size(); ++b) {
+    const int64_t begin = a["q_ptr"][static_cast<int64_t>(b)].item<int64_t>(), end = begin + sizes.queries[b];
+    for (int64_t i = begin; i < end; ++i) {
+      for (int64_t e = 0; e < degree; ++e) {
+        const bool anywhere = col.size() % 7 == 0;
+        col.push_back(draw(anywhere ? 0 : begin, anywhere ? nodes : end));
+      }
+      rowptr.push_back(static_cast<int64_t>(col.size()));
+    }
+    for (int64_t j = 0; j < sizes.keys[b]; ++j) {
+      top.push_back(draw(begin, end));
+      partner.push_back(draw(begin, end));
+    }
+  }
+  const auto options = at::TensorOptions().dtype(at::kDouble);
+  a.tensors["rowptr"] = at::tensor(rowptr, at::kLong);
+  a.tensors["col"] = at::tensor(col, at::kLong);
+  a.tensors["top"] = at::tensor(top, at::kLong);
+  a.tensors["partner"] = at::tensor(partner, at::kLong);
+  a.tensors["weight"] = at::rand({keys}, generator(seed + 2), options);
+  a.tensors["edge_attr"] = at::randn({static_cast<int64_t>(col.size()), channels}, generator(seed + 3), options);
+  add_random_weights(a, channels, seed + 4);
+  return a;
+}
+
+}  // namespace
+
+TEST_CASE("graph_attention reproduces the golden cases", "[graph_attention]") {
+  for (const char* name :
+       {"duplicate_edges", "no_edges", "one_item", "ragged", "ragged_directed_c16", "repeated_samples"}) {
+    require_fixture(fused, std::string("graph_") + name, kArguments);
+  }
+}
+
+TEST_CASE("graph_attention agrees with the reference at awkward sizes", "[graph_attention]") {
+  uint64_t seed = 60;
+  for (const Sizes& sizes : {Sizes{{1}, {1}, 1, 1, 1}, Sizes{{129}, {33}, 3, 5, 7},
+                             Sizes{{5, 0, 131, 2, 3}, {4, 0, 65, 0, 1}, 2, 1, 3}, Sizes{{300}, {40}, 2, 4, 4}}) {
+    for (const int64_t degree : {0, 1, 6}) {
+      require_reference(fused, slow, random_graph(sizes, seed += 10, 2, degree), "degree " + std::to_string(degree));
+    }
+  }
+}
+
+TEST_CASE("graph_attention passes gradcheck", "[graph_attention]") {
+  require_gradcheck(fused, random_graph({{5, 3}, {4, 2}, 2, 3, 2}, 70, 2, 3));
+}
+
+TEST_CASE("graph_attention does not depend on the number of threads", "[graph_attention]") {
+  for (const Sizes& sizes : {Sizes{{700}, {40}, 2, 8, 8}, Sizes{{300, 20, 513}, {33, 20, 70}, 4, 8, 16}}) {
+    const Arguments a = random_graph(sizes, 71, 3, 5);
+    require_same_bits(fused, a, at::randn({a["q"].size(0), sizes.heads, sizes.cv}, generator(8)));
+  }
+}
+
+TEST_CASE("graph_attention never looks up edges between items", "[graph_attention]") {
+  Arguments a = random_graph({{6, 5}, {3, 2}, 2, 3, 3}, 72, 1, 2);
+  const at::Tensor rows = at::repeat_interleave(at::arange(11, at::kLong), 2, 0);
+  const at::Tensor across = (rows < 6) != (a["col"] < 6);
+  REQUIRE(across.any().item<bool>());
+  const at::Tensor before = fused(a);
+  a.tensors["edge_attr"] = at::where(across.unsqueeze(1), at::full_like(a["edge_attr"], 100.0), a["edge_attr"]);
+  require_equal(fused(a), before, "out");
+}
+
+TEST_CASE("graph_attention refuses double backward", "[graph_attention]") {
+  Arguments a = random_graph({{4}, {3}, 1, 2, 2}, 73, 2, 2);
+  for (const char* name : {"weight", "w_mul"}) a.tensors[name].requires_grad_(true);
+  const auto first = torch::autograd::grad({fused(a).sum()}, {a["weight"]}, {}, true, true);
+  require_error([&] { torch::autograd::grad({first[0].sum()}, {a["w_mul"]}); }, {"double backward", "graph_attention"});
+}
+
+TEST_CASE("graph_attention names the argument that is wrong", "[graph_attention]") {
+  const Arguments good = random_graph({{4, 3}, {3, 2}, 2, 3, 2}, 74, 2, 2);
+  const auto refuses = [&](const std::string& name, const at::Tensor& value) {
+    Arguments bad = good;
+    bad.tensors[name] = value;
+    require_error([&] { fused(bad); }, {name});
+  };
+  const auto doubles = at::TensorOptions().dtype(at::kDouble);
+  const auto changed = [&](const std::string& name, int64_t at, int64_t value) {
+    at::Tensor tensor = good[name].clone();
+    tensor[at] = value;
+    return tensor;
+  };
+  refuses("rowptr", changed("rowptr", 0, 1));
+  refuses("rowptr", changed("rowptr", 3, 1));
+  refuses("rowptr", changed("rowptr", 7, 13));
+  refuses("rowptr", at::zeros({7}, at::kLong));
+  refuses("rowptr", good["rowptr"].to(at::kInt));
+  refuses("col", changed("col", 2, 7));
+  refuses("col", changed("col", 2, -1));
+  refuses("col", good["col"].to(at::kDouble));
+  refuses("edge_attr", at::zeros({13, 2}, doubles));
+  refuses("edge_attr", at::zeros({14}, doubles));
+  refuses("top", changed("top", 0, 5));
+  refuses("top", at::zeros({4}, at::kLong));
+  refuses("partner", changed("partner", 4, -3));
+  refuses("weight", at::zeros({5, 1}, doubles));
+  refuses("weight", at::zeros({5}, at::kFloat));
+  refuses("w_add", at::zeros({3, 2}, doubles));
+}
+
+}  // namespace geosft::test

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/maxout_attention.h"
+
+#include "tests/models/ops/attention_cases.h"
+#include "tests/models/ops/reference.h"
+
+namespace geosft::test {
+namespace {
+
+const std::vector<std::string> kArguments{"q", "k", "v", "leak", "r_mul", "r_add", "q_ptr", "k_ptr"};
+
+at::Tensor fused(const Arguments& a) {
+  return maxout_attention(a["q"], a["k"], a["v"], a["leak"], a.optional("r_mul"), a.optional("r_add"),
+                          a.optional("q_ptr"), a.optional("k_ptr"), a.eps);
+}
+
+at::Tensor slow(const Arguments& a) {
+  return reference_maxout(a["q"], a["k"], a["v"], a["leak"], a.optional("r_mul"), a.optional("r_add"),
+                          a.optional("q_ptr"), a.optional("k_ptr"), a.eps);
+}
+
+Arguments with_relative(const Sizes& sizes, uint64_t seed, bool mul = true, bool add = true) {
+  Arguments a = random_attention(sizes, seed);
+  int64_t pairs = 0;
+  for (size_t b = 0; b < sizes.queries.size(); ++b) pairs += sizes.queries[b] * sizes.keys[b];
+  const auto options = at::TensorOptions().dtype(at::kDouble);
+  if (mul) a.tensors["r_mul"] = at::rand({pairs, sizes.heads}, generator(seed + 1), options) + 0.1;
+  if (add) a.tensors["r_add"] = at::randn({pairs, sizes.heads}, generator(seed + 2), options);
+  return a;
+}
+
+}  // namespace
+
+TEST_CASE("maxout_attention reproduces the golden cases", "[maxout_attention]") {
+  for (const char* name : {"add_only", "all_zero", "empty_items", "many_keys", "mul_only", "no_leak_eps0", "one_item",
+                           "ragged", "ragged_relative", "ties", "zero_rows"}) {
+    require_fixture(fused, std::string("maxout_") + name, kArguments);
+  }
+}
+
+TEST_CASE("maxout_attention agrees with the reference at awkward sizes", "[maxout_attention]") {
+  uint64_t seed = 1;
+  for (const Sizes& sizes : awkward_sizes()) {
+    require_reference(fused, slow, random_attention(sizes, ++seed), "plain");
+    require_reference(fused, slow, with_relative(sizes, ++seed), "relative");
+    require_reference(fused, slow, with_relative(sizes, ++seed, true, false), "r_mul");
+    require_reference(fused, slow, with_relative(sizes, ++seed, false, true), "r_add");
+  }
+}
+
+TEST_CASE("maxout_attention passes gradcheck", "[maxout_attention]") {
+  require_gradcheck(fused, with_relative({{5, 3}, {4, 2}, 2, 3, 2}, 3));
+  require_gradcheck(fused, random_attention({{6}, {5}, 3, 2, 4}, 4));
+}
+
+TEST_CASE("maxout_attention does not depend on the number of threads", "[maxout_attention]") {
+  for (const Sizes& sizes : {Sizes{{700}, {40}, 2, 8, 8}, Sizes{{300, 20, 513}, {33, 20, 70}, 4, 8, 16}}) {
+    const Arguments a = random_attention(sizes, 7);
+    require_same_bits(fused, a, at::randn({a["q"].size(0), sizes.heads, sizes.cv}, generator(8)));
+  }
+}
+
+TEST_CASE("maxout_attention leaves zero rows and zero gradients exactly zero", "[maxout_attention]") {
+  Arguments a = random_attention({{4}, {3}, 2, 2, 2}, 9);
+  a.eps = 0;
+  a.tensors["leak"] = at::full({3, 2}, -std::numeric_limits<double>::infinity(), at::kDouble);
+  a.tensors["r_add"] = at::full({12, 2}, -100.0, at::kDouble);
+  const Outcome outcome = evaluate(fused, a, at::ones({4, 2, 2}, at::kDouble), at::kDouble);
+  require_equal(outcome.out, at::zeros({4, 2, 2}, at::kDouble), "out");
+  for (const auto& [name, gradient] : outcome.gradients) require_equal(gradient, at::zeros_like(gradient), name);
+}
+
+TEST_CASE("maxout_attention without leak has rows that sum to one", "[maxout_attention]") {
+  Arguments a = random_attention({{40}, {9}, 2, 4, 1}, 10);
+  a.eps = 0;
+  a.tensors["leak"].fill_(-std::numeric_limits<double>::infinity());
+  a.tensors["q"].abs_();
+  a.tensors["v"].fill_(1);
+  require_close(fused(a), at::ones({40, 2, 1}, at::kDouble), 1e-14, "rows");
+}
+
+TEST_CASE("maxout_attention takes strided inputs and leaves them alone", "[maxout_attention]") {
+  const Arguments a = with_relative({{9, 4}, {7, 5}, 3, 4, 4}, 11);
+  Arguments strided = a;
+  for (auto& [name, tensor] : strided.tensors) {
+    if (tensor.is_floating_point()) tensor = at::stack({tensor, tensor + 1}, -1).select(-1, 0);
+  }
+  const at::Tensor before = strided["q"].clone();
+  REQUIRE_FALSE(strided["q"].is_contiguous());
+  require_equal(fused(strided), fused(a), "out");
+  require_equal(strided["q"], before, "q");
+}
+
+TEST_CASE("maxout_attention refuses double backward", "[maxout_attention]") {
+  Arguments a = random_attention({{4}, {3}, 1, 2, 2}, 12);
+  for (const char* name : {"q", "k"}) a.tensors[name].requires_grad_(true);
+  const auto first = torch::autograd::grad({fused(a).sum()}, {a["q"]}, {}, true, true);
+  require_error([&] { torch::autograd::grad({first[0].sum()}, {a["k"]}); }, {"double backward", "maxout_attention"});
+}
+
+TEST_CASE("maxout_attention names the argument that is wrong", "[maxout_attention]") {
+  const Arguments good = with_relative({{4, 3}, {3, 2}, 2, 3, 2}, 13);
+  const auto refuses = [&](const std::string& name, const at::Tensor& value) {
+    Arguments bad = good;
+    bad.tensors[name] = value;
+    require_error([&] { fused(bad); }, {name});
+  };
+  const auto doubles = at::TensorOptions().dtype(at::kDouble);
+  refuses("q", at::zeros({7, 6}, doubles));
+  refuses("q", at::zeros({7, 2, 3}, at::kLong));
+  refuses("q", at::zeros({7, 2, 0}, doubles));
+  refuses("k", at::zeros({5, 2, 4}, doubles));
+  refuses("k", at::zeros({5, 2, 3}, at::kFloat));
+  refuses("v", at::zeros({4, 2, 2}, doubles));
+  refuses("leak", at::zeros({5, 3}, doubles));
+  refuses("r_mul", at::zeros({17, 2}, doubles));
+  refuses("r_add", at::zeros({18, 1}, doubles));
+  refuses("q_ptr", at::tensor({0, 5, 4, 7}, at::kLong));
+  refuses("q_ptr", at::tensor({0, 4, 6}, at::kLong));
+  refuses("k_ptr", at::tensor({0, 3, 5}, at::kInt));
+  refuses("k_ptr", at::tensor({0, 5}, at::kLong));
+  Arguments bad = good;
+  bad.tensors.erase("k_ptr");
+  require_error([&] { fused(bad); }, {"k_ptr"});
+  bad = good;
+  bad.eps = -1;
+  require_error([&] { fused(bad); }, {"eps"});
+}
+
+}  // namespace geosft::test

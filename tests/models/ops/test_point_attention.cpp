@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/point_attention.h"
+
+#include "tests/models/ops/attention_cases.h"
+#include "tests/models/ops/reference.h"
+
+namespace geosft::test {
+namespace {
+
+const std::vector<std::string> kArguments{"q",  "k",     "v",     "leak",  "x",     "xs",    "m",
+                                          "ms", "w_mul", "b_mul", "w_add", "b_add", "q_ptr", "k_ptr"};
+
+at::Tensor fused(const Arguments& a) {
+  return point_attention(a["q"], a["k"], a["v"], a["leak"], a["x"], a["xs"], a.optional("m"), a.optional("ms"),
+                         a["w_mul"], a["b_mul"], a["w_add"], a["b_add"], a.optional("q_ptr"), a.optional("k_ptr"),
+                         a.eps);
+}
+
+at::Tensor slow(const Arguments& a) {
+  return reference_point(a["q"], a["k"], a["v"], a["leak"], a["x"], a["xs"], a.optional("m"), a.optional("ms"),
+                         a["w_mul"], a["b_mul"], a["w_add"], a["b_add"], a.optional("q_ptr"), a.optional("k_ptr"),
+                         a.eps);
+}
+
+Arguments random_points(const Sizes& sizes, uint64_t seed, bool normals) {
+  Arguments a = random_attention(sizes, seed);
+  const int64_t nq = a["q"].size(0), nk = a["k"].size(0);
+  for (const auto& [name, rows] : {std::pair("x", nq), std::pair("xs", nk), std::pair("m", nq), std::pair("ms", nk)}) {
+    if (name[0] == 'm' && !normals) continue;
+    a.tensors[name] = at::randn({rows, 3}, generator(++seed), at::TensorOptions().dtype(at::kDouble));
+  }
+  add_random_weights(a, normals ? 2 : 1, seed);
+  return a;
+}
+
+}  // namespace
+
+TEST_CASE("point_attention reproduces the golden cases", "[point_attention]") {
+  for (const char* name : {"normals_c17", "one_item", "ragged", "ragged_normals", "zero_rows"}) {
+    require_fixture(fused, std::string("point_") + name, kArguments);
+  }
+}
+
+TEST_CASE("point_attention agrees with the reference at awkward sizes", "[point_attention]") {
+  uint64_t seed = 20;
+  for (const Sizes& sizes : awkward_sizes()) {
+    require_reference(fused, slow, random_points(sizes, ++seed, true), "normals");
+    require_reference(fused, slow, random_points(sizes, ++seed, false), "no normals");
+  }
+}
+
+TEST_CASE("point_attention passes gradcheck", "[point_attention]") {
+  require_gradcheck(fused, random_points({{5, 3}, {4, 2}, 2, 3, 2}, 30, true));
+  require_gradcheck(fused, random_points({{6}, {5}, 1, 2, 3}, 31, false));
+}
+
+TEST_CASE("point_attention does not depend on the number of threads", "[point_attention]") {
+  for (const Sizes& sizes : {Sizes{{700}, {40}, 2, 8, 8}, Sizes{{300, 20, 513}, {33, 20, 70}, 4, 8, 16}}) {
+    const Arguments a = random_points(sizes, 32, true);
+    require_same_bits(fused, a, at::randn({a["q"].size(0), sizes.heads, sizes.cv}, generator(8)));
+  }
+}
+
+TEST_CASE("point_attention survives softplus far from zero", "[point_attention]") {
+  Arguments a = random_points({{20}, {9}, 2, 4, 4}, 33, true);
+  a.tensors["b_mul"] = at::tensor({300.0, -300.0}, at::kDouble);
+  require_reference(fused, slow, a, "extreme");
+}
+
+TEST_CASE("point_attention does not change under rotation and translation", "[point_attention]") {
+  const Arguments a = random_points({{30, 7}, {9, 3}, 2, 4, 4}, 34, true);
+  const at::Tensor turn = std::get<0>(at::linalg_qr(at::randn({3, 3}, generator(3), at::TensorOptions(at::kDouble))));
+  Arguments moved = a;
+  for (const char* name : {"x", "xs"}) moved.tensors[name] = at::matmul(a[name], turn) + 0.7;
+  for (const char* name : {"m", "ms"}) moved.tensors[name] = at::matmul(a[name], turn);
+  require_close(fused(moved), fused(a), 1e-12, "moved cloud");
+}
+
+TEST_CASE("point_attention refuses double backward", "[point_attention]") {
+  Arguments a = random_points({{4}, {3}, 1, 2, 2}, 35, true);
+  for (const char* name : {"x", "w_mul"}) a.tensors[name].requires_grad_(true);
+  const auto first = torch::autograd::grad({fused(a).sum()}, {a["x"]}, {}, true, true);
+  require_error([&] { torch::autograd::grad({first[0].sum()}, {a["w_mul"]}); }, {"double backward", "point_attention"});
+}
+
+TEST_CASE("point_attention names the argument that is wrong", "[point_attention]") {
+  const Arguments good = random_points({{4, 3}, {3, 2}, 2, 3, 2}, 36, true);
+  const auto refuses = [&](const std::string& name, const at::Tensor& value) {
+    Arguments bad = good;
+    bad.tensors[name] = value;
+    require_error([&] { fused(bad); }, {name});
+  };
+  const auto doubles = at::TensorOptions().dtype(at::kDouble);
+  refuses("x", at::zeros({6, 3}, doubles));
+  refuses("x", at::zeros({7, 3}, at::kFloat));
+  refuses("xs", at::zeros({5, 2}, doubles));
+  refuses("m", at::zeros({7}, doubles));
+  refuses("ms", at::zeros({4, 3}, doubles));
+  refuses("w_mul", at::zeros({1, 2}, doubles));
+  refuses("b_mul", at::zeros({3}, doubles));
+  refuses("w_add", at::zeros({2, 3}, doubles));
+  refuses("b_add", at::zeros({2, 1}, doubles));
+  refuses("k_ptr", at::tensor({0, 3}, at::kLong));
+  Arguments bad = good;
+  bad.tensors.erase("ms");
+  require_error([&] { fused(bad); }, {"ms"});
+}
+
+}  // namespace geosft::test

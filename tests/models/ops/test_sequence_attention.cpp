@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/sequence_attention.h"
+
+#include "tests/models/ops/attention_cases.h"
+#include "tests/models/ops/reference.h"
+
+namespace geosft::test {
+namespace {
+
+const std::vector<std::string> kArguments{"q",     "k",     "v",     "leak",  "s",     "ss",
+                                          "w_mul", "b_mul", "w_add", "b_add", "q_ptr", "k_ptr"};
+
+at::Tensor fused(const Arguments& a) {
+  return sequence_attention(a["q"], a["k"], a["v"], a["leak"], a["s"], a["ss"], a["w_mul"], a["b_mul"], a["w_add"],
+                            a["b_add"], a.optional("q_ptr"), a.optional("k_ptr"), a.eps);
+}
+
+at::Tensor slow(const Arguments& a) {
+  return reference_sequence(a["q"], a["k"], a["v"], a["leak"], a["s"], a["ss"], a["w_mul"], a["b_mul"], a["w_add"],
+                            a["b_add"], a.optional("q_ptr"), a.optional("k_ptr"), a.eps);
+}
+
+Arguments random_sequence(const Sizes& sizes, uint64_t seed, int64_t depth) {
+  Arguments a = random_attention(sizes, seed);
+  const auto options = at::TensorOptions().dtype(at::kDouble);
+  a.tensors["s"] = at::randn({a["q"].size(0), depth}, generator(seed + 1), options);
+  a.tensors["ss"] = at::randn({a["k"].size(0), depth}, generator(seed + 2), options);
+  add_random_weights(a, depth, seed + 3);
+  return a;
+}
+
+}  // namespace
+
+TEST_CASE("sequence_attention reproduces the golden cases", "[sequence_attention]") {
+  for (const char* name : {"sequence_c17", "sequence_one_item", "sequence_ragged"}) {
+    require_fixture(fused, name, kArguments);
+  }
+}
+
+TEST_CASE("sequence_attention agrees with the reference at awkward sizes", "[sequence_attention]") {
+  uint64_t seed = 40;
+  for (const Sizes& sizes : awkward_sizes()) {
+    for (const int64_t depth : {1, 6, 17}) {
+      require_reference(fused, slow, random_sequence(sizes, seed += 10, depth), "depth " + std::to_string(depth));
+    }
+  }
+}
+
+TEST_CASE("sequence_attention passes gradcheck", "[sequence_attention]") {
+  require_gradcheck(fused, random_sequence({{5, 3}, {4, 2}, 2, 3, 2}, 50, 5));
+}
+
+TEST_CASE("sequence_attention does not depend on the number of threads", "[sequence_attention]") {
+  for (const Sizes& sizes : {Sizes{{700}, {40}, 2, 8, 8}, Sizes{{300, 20, 513}, {33, 20, 70}, 4, 8, 16}}) {
+    const Arguments a = random_sequence(sizes, 51, 6);
+    require_same_bits(fused, a, at::randn({a["q"].size(0), sizes.heads, sizes.cv}, generator(8)));
+  }
+}
+
+TEST_CASE("sequence_attention refuses double backward", "[sequence_attention]") {
+  Arguments a = random_sequence({{4}, {3}, 1, 2, 2}, 52, 3);
+  for (const char* name : {"s", "w_mul"}) a.tensors[name].requires_grad_(true);
+  const auto first = torch::autograd::grad({fused(a).sum()}, {a["s"]}, {}, true, true);
+  require_error([&] { torch::autograd::grad({first[0].sum()}, {a["w_mul"]}); },
+                {"double backward", "sequence_attention"});
+}
+
+TEST_CASE("sequence_attention names the argument that is wrong", "[sequence_attention]") {
+  const Arguments good = random_sequence({{4, 3}, {3, 2}, 2, 3, 2}, 53, 4);
+  const auto refuses = [&](const std::string& name, const at::Tensor& value) {
+    Arguments bad = good;
+    bad.tensors[name] = value;
+    require_error([&] { fused(bad); }, {name});
+  };
+  const auto doubles = at::TensorOptions().dtype(at::kDouble);
+  refuses("s", at::zeros({6, 4}, doubles));
+  refuses("s", at::zeros({7}, doubles));
+  refuses("s", at::zeros({7, 0}, doubles));
+  refuses("ss", at::zeros({5, 3}, doubles));
+  refuses("ss", at::zeros({5, 4}, at::kFloat));
+  refuses("w_mul", at::zeros({3, 2}, doubles));
+  refuses("b_add", at::zeros({3}, doubles));
+  refuses("q_ptr", at::tensor({0, 8}, at::kLong));
+}
+
+}  // namespace geosft::test

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/classify/classify_task.h"
+
+#include <ATen/core/Reduction.h>
+
+namespace geosft {
+namespace {
+
+PointLoaderOptions loader_options(const ClassifySettings& settings) {
+  PointLoaderOptions options;
+  options.batch_size = settings.train.batch_size;
+  options.shuffle = true;
+  options.seed = settings.seed;
+  options.workers = settings.workers;
+  options.transform = training_transform(settings);
+  return options;
+}
+
+}  // namespace
+
+ClassifyTask::ClassifyTask(PointClassifier model, const PointDataset& training, const PointDataset* validation,
+                           const ClassifySettings& settings)
+    : model_(std::move(model)),
+      validation_(validation),
+      settings_(settings),
+      validation_settings_(settings),
+      loader_(training, loader_options(settings)) {
+  validation_settings_.evaluation.votes = 1;  // a curve needs no more
+}
+
+TrainingTask::Step ClassifyTask::step(at::Generator& generator) {
+  const std::optional<PointBatch> batch = loader_.next();
+  TORCH_CHECK(batch.has_value(), "the loader ended before the epoch did");
+  SamplingContext context = SamplingContext::training(generator);
+  const at::Tensor logits = model_->forward(batch->points, batch->normals, batch->ptr, context);
+  const at::Tensor loss = at::cross_entropy_loss(logits, batch->labels, {}, at::Reduction::Mean, -100,
+                                                 settings_.train.label_smoothing);
+  const int64_t items = batch->labels.size(0);
+  const double right = (logits.argmax(1) == batch->labels).sum().item<double>();
+  return {loss, {loss.item<double>() * static_cast<double>(items), right, items}};
+}
+
+std::optional<Tally> ClassifyTask::validate() {
+  if (validation_ == nullptr) return std::nullopt;
+  const ClassificationMetrics metrics =
+      classification_metrics({dataset_logits(model_, *validation_, validation_settings_, Rotation::none, 0)});
+  const int64_t items = validation_->size();
+  return Tally{metrics.loss * static_cast<double>(items), metrics.accuracy * static_cast<double>(items), items};
+}
+
+}  // namespace geosft

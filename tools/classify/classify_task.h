@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "models/training/training_loop.h"
+#include "tools/classify/evaluation.h"
+
+namespace geosft {
+
+// Classification of point clouds for the training loop: batches, loss, validation.
+class ClassifyTask : public TrainingTask {
+ public:
+  // The datasets must outlive the task; `validation` may be null.
+  ClassifyTask(PointClassifier model, const PointDataset& training, const PointDataset* validation,
+               const ClassifySettings& settings);
+
+  torch::nn::Module& module() override { return *model_; }
+  int64_t steps_per_epoch() const override { return loader_.batches_per_epoch(); }
+  void start_epoch(int64_t epoch, int64_t first_step) override { loader_.start_epoch(epoch, first_step); }
+  Step step(at::Generator& generator) override;
+  std::optional<Tally> validate() override;
+
+ private:
+  PointClassifier model_;
+  const PointDataset* validation_;
+  ClassifySettings settings_, validation_settings_;
+  PointLoader loader_;
+};
+
+}  // namespace geosft

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "data/point_dataset.h"
+#include "tools/classify/settings.h"
+
+namespace geosft {
+
+// The split of the dataset that the settings name, with progress on stderr while meshes are sampled.
+std::unique_ptr<PointDataset> open_dataset(const ClassifySettings& settings, Split split);
+
+}  // namespace geosft

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/classify/evaluation.h"
+
+#include <algorithm>
+
+namespace geosft {
+namespace {
+
+// Relative to the largest logit of a cloud: rounding stays far below, another choice of tokens far above.
+constexpr double flip_threshold = 1e-4;
+
+SamplingContext evaluation_context(const ClassifySettings& settings, uint64_t vote) {
+  return settings.evaluation.evaluation == "greedy" ? SamplingContext::greedy() : SamplingContext::seeded(vote);
+}
+
+DatasetLogits one_vote(PointClassifier& model, const PointDataset& dataset, const ClassifySettings& settings,
+                       Rotation rotation, int64_t repeat, uint64_t vote,
+                       const std::function<void(int64_t)>& progress) {
+  at::NoGradGuard guard;
+  PointLoaderOptions options;
+  options.batch_size = settings.evaluation.evaluation_batch;
+  options.seed = settings.seed;
+  options.workers = settings.workers;
+  options.transform = evaluation_transform(settings, rotation, vote);
+  PointLoader loader(dataset, options);
+  loader.start_epoch(repeat);
+  std::vector<at::Tensor> logits, labels;
+  int64_t done = 0;
+  while (const auto batch = loader.next()) {
+    SamplingContext context = evaluation_context(settings, vote);
+    logits.push_back(model->forward(batch->points, batch->normals, batch->ptr, context));
+    labels.push_back(batch->labels);
+    done += batch->labels.size(0);
+    if (progress) progress(done);
+  }
+  TORCH_CHECK(!logits.empty(), "the dataset has no clouds to evaluate");
+  return {at::cat(logits), at::cat(labels)};
+}
+
+}  // namespace
+
+DatasetLogits dataset_logits(PointClassifier& model, const PointDataset& dataset, const ClassifySettings& settings,
+                             Rotation rotation, int64_t repeat, const std::function<void(int64_t)>& progress) {
+  model->eval();
+  DatasetLogits total;
+  for (int64_t vote = 0; vote < settings.evaluation.votes; ++vote) {
+    const auto advance = [&](int64_t done) {
+      if (progress) progress(vote * dataset.size() + done);
+    };
+    const DatasetLogits part =
+        one_vote(model, dataset, settings, rotation, repeat, static_cast<uint64_t>(vote), advance);
+    total.logits = vote == 0 ? part.logits : total.logits + part.logits;
+    total.labels = part.labels;
+  }
+  total.logits = total.logits / static_cast<double>(settings.evaluation.votes);
+  return total;
+}
+
+ClassificationMetrics classification_metrics(const std::vector<DatasetLogits>& evaluations) {
+  ClassificationMetrics metrics;
+  std::vector<at::Tensor> logits, labels;
+  for (const DatasetLogits& evaluation : evaluations) {
+    logits.push_back(evaluation.logits);
+    labels.push_back(evaluation.labels);
+  }
+  const at::Tensor all = at::cat(logits);
+  const at::Tensor truth = at::cat(labels);
+  const int64_t classes = all.size(1);
+  const at::Tensor cell = truth * classes + all.argmax(1);
+  metrics.confusion = at::bincount(cell, {}, classes * classes).view({classes, classes});
+  const at::Tensor right = metrics.confusion.diagonal().to(at::kDouble);
+  const at::Tensor present = metrics.confusion.sum(1).to(at::kDouble);
+  metrics.accuracy = (right.sum() / present.sum()).item<double>();
+  const at::Tensor seen = present > 0;
+  metrics.mean_class_accuracy = (right / present).masked_select(seen).mean().item<double>();
+  metrics.loss = at::cross_entropy_loss(all, truth).item<double>();
+  return metrics;
+}
+
+Invariance invariance(const at::Tensor& original, const std::vector<DatasetLogits>& moved) {
+  Invariance result;
+  const at::Tensor scale = original.abs().amax(1);
+  double flipped = 0.0, agreeing = 0.0, copies = 0.0;
+  for (const DatasetLogits& copy : moved) {
+    const at::Tensor difference = (copy.logits - original).abs().amax(1);
+    const at::Tensor flips = difference > flip_threshold * scale;
+    const double unflipped_largest = difference.masked_fill(flips, 0.0).max().item<double>();
+    result.max_logit_difference = std::max(result.max_logit_difference, unflipped_largest);
+    flipped += flips.sum().item<double>();
+    agreeing += (copy.logits.argmax(1) == original.argmax(1)).sum().item<double>();
+    copies += static_cast<double>(original.size(0));
+  }
+  result.flipped_share = flipped / copies;
+  result.prediction_agreement = agreeing / copies;
+  return result;
+}
+
+}  // namespace geosft

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Logits of a whole dataset, and what follows from them.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <functional>
+
+#include "tools/classify/clouds.h"
+
+namespace geosft {
+
+struct DatasetLogits {
+  at::Tensor logits;  // [n, classes], averaged over the votes
+  at::Tensor labels;  // int64 [n]
+};
+
+// Logits of every cloud under rotations that follow from (settings.seed, repeat, row). `progress` is told the clouds done.
+DatasetLogits dataset_logits(PointClassifier& model, const PointDataset& dataset, const ClassifySettings& settings,
+                             Rotation rotation, int64_t repeat, const std::function<void(int64_t)>& progress = {});
+
+struct ClassificationMetrics {
+  at::Tensor confusion;  // int64 [classes, classes], rows: true class
+  double accuracy = 0.0, mean_class_accuracy = 0.0, loss = 0.0;
+};
+
+// Several evaluations of the same dataset count as one of that many clouds.
+ClassificationMetrics classification_metrics(const std::vector<DatasetLogits>& evaluations);
+
+// How far the logits of moved copies are from those of the originals.
+struct Invariance {
+  double max_logit_difference = 0.0;  // of copies whose sample is the original's
+  double flipped_share = 0.0;         // copies where a near-tie flipped a choice: relative difference above 1e-4
+  double prediction_agreement = 1.0;  // of all copies
+};
+Invariance invariance(const at::Tensor& original, const std::vector<DatasetLogits>& moved);
+
+}  // namespace geosft

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+
+#include "data/shape_file.h"
+#include "models/summary.h"
+#include "tools/classify/commands.h"
+#include "tools/classify/run_model.h"
+
+namespace geosft {
+namespace {
+
+void describe_run(const std::filesystem::path& run) {
+  const RunModel trained = load_run_model(run);
+  ClassifySettings settings = trained.settings;
+  std::cout << settings.config().to_toml() << "\nclasses (" << trained.class_names.size() << "):";
+  for (const std::string& name : trained.class_names) std::cout << ' ' << name;
+  std::cout << "\n\n" << summary(*trained.model);
+}
+
+void describe_shape(const std::filesystem::path& file) {
+  const Shape shape = read_shape(file);
+  const at::Tensor low = std::get<0>(shape.points.min(0));
+  const at::Tensor high = std::get<0>(shape.points.max(0));
+  std::cout << file.string() << ": " << shape.points.size(0) << " points"
+            << (shape.normals.defined() ? " with normals" : " without normals") << "\n";
+  for (int64_t axis = 0; axis < 3; ++axis) {
+    std::cout << "xyz"[axis] << " from " << low[axis].item<float>() << " to " << high[axis].item<float>() << '\n';
+  }
+}
+
+}  // namespace
+
+Command add_info_command(CLI::App& verb) {
+  auto what = std::make_shared<std::string>();
+  verb.add_option("WHAT", *what, "RUN folder, checkpoint (*.ckpt), or a file with a shape")->required();
+  return [what] {
+    const std::filesystem::path path(*what);
+    if (std::filesystem::is_directory(path) || path.extension() == ".ckpt") {
+      describe_run(path);
+    } else {
+      describe_shape(path);
+    }
+    return 0;
+  };
+}
+
+}  // namespace geosft

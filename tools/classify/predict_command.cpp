@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "data/seeds.h"
+#include "tools/classify/commands.h"
+#include "tools/classify/prediction.h"
+#include "tools/classify/run_overrides.h"
+#include "tools/common/plots.h"
+
+namespace geosft {
+namespace {
+
+struct PredictCommand {
+  std::string run, picture;
+  std::vector<std::string> files;
+  int64_t top = 3;
+  bool json = false;
+  RunOverrides overrides;
+
+  void print(const std::string& file, const Prediction& prediction, const std::vector<std::string>& names) const {
+    const auto best = prediction.ranking.front();
+    if (json) {
+      nlohmann::json ranked = nlohmann::json::array();
+      for (const auto& [label, share] : prediction.ranking) ranked.push_back({names.at(label), share});
+      std::cout << nlohmann::json{{"file", file},
+                                  {"class", names.at(best.first)},
+                                  {"probability", best.second},
+                                  {"top", ranked}}
+                       .dump()
+                << '\n';
+      return;
+    }
+    std::cout << file << ':';
+    for (const auto& [label, share] : prediction.ranking) {
+      std::cout << "  " << names.at(label) << ' ' << std::fixed << std::setprecision(1) << 100 * share << " %";
+    }
+    std::cout << '\n';
+  }
+
+  void draw(const std::string& file, const Prediction& prediction, const std::vector<std::string>& names) const {
+    const std::string title = std::filesystem::path(file).filename().string() + ": " +
+                              names.at(prediction.ranking.front().first);
+    const PlotResult result = plot_cloud(prediction.points, prediction.importance, picture, title, "token importance");
+    if (!result.drawn) std::cerr << "no picture: " << result.reason << '\n';
+  }
+
+  int execute() {
+    RunModel trained = overrides.load(run);
+    for (const std::string& file : files) {
+      const Prediction prediction = predict(trained, file, top);
+      print(file, prediction, trained.class_names);
+      if (!picture.empty()) draw(file, prediction, trained.class_names);
+    }
+    return 0;
+  }
+};
+
+}  // namespace
+
+Command add_predict_command(CLI::App& verb) {
+  auto command = std::make_shared<PredictCommand>();
+  verb.add_option("RUN", command->run, "RUN folder, or a checkpoint file")->required();
+  verb.add_option("FILE", command->files, "meshes or clouds: ply, obj, off, stl, pcd, xyz, txt")->required();
+  verb.add_option("--top", command->top, "classes to show a file")->check(CLI::Range(1, 1000000))->capture_default_str();
+  verb.add_flag("--json", command->json, "print one JSON object a file");
+  verb.add_option("--picture", command->picture,
+                  "draw the cloud coloured by token importance to PICTURE.png and .svg (of the last file)");
+  command->overrides.add_to(verb);
+  return [command] { return command->execute(); };
+}
+
+}  // namespace geosft

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/classify/prediction.h"
+
+#include <algorithm>
+
+#include "data/seeds.h"
+#include "geometry/normals.h"
+#include "tools/classify/clouds.h"
+
+namespace geosft {
+namespace {
+
+Shape read_with_normals(const RunModel& trained, const std::filesystem::path& file) {
+  Shape shape = read_shape(file, trained.settings.dataset());
+  if (trained.settings.clouds.normals && !shape.normals.defined()) shape.normals = estimate_normals(shape.points);
+  return shape;
+}
+
+}  // namespace
+
+Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t top) {
+  at::NoGradGuard guard;
+  const Shape shape = read_with_normals(trained, file);
+  at::Generator unused = make_generator(0);
+  Prediction prediction;
+  at::Tensor logits;
+  for (int64_t vote = 0; vote < trained.settings.evaluation.votes; ++vote) {
+    const auto transform = evaluation_transform(trained.settings, Rotation::none, static_cast<uint64_t>(vote));
+    const Shape seen = transform(shape, unused);
+    SamplingContext context = trained.settings.evaluation.evaluation == "greedy"
+                                  ? SamplingContext::greedy()
+                                  : SamplingContext::seeded(static_cast<uint64_t>(vote));
+    const auto explanation = trained.model->explain(seen.points, seen.normals, std::nullopt, context);
+    logits = vote == 0 ? explanation.logits : logits + explanation.logits;
+    prediction.points = seen.points;
+    prediction.importance = explanation.importance;
+  }
+  const at::Tensor probability =
+      (logits[0] / static_cast<double>(trained.settings.evaluation.votes)).softmax(0).to(at::kDouble);
+  const int64_t shown = std::min<int64_t>(top, probability.size(0));
+  const auto [values, labels] = probability.topk(shown);
+  for (int64_t i = 0; i < shown; ++i) {
+    prediction.ranking.emplace_back(static_cast<size_t>(labels[i].item<int64_t>()), values[i].item<double>());
+  }
+  return prediction;
+}
+
+}  // namespace geosft

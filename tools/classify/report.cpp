@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/classify/report.h"
+
+#include <chrono>
+#include <iomanip>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tools/classify/datasets.h"
+#include "tools/common/plots.h"
+#include "tools/common/progress.h"
+
+namespace geosft {
+namespace {
+
+const char* rotation_name(Rotation rotation) {
+  return rotation == Rotation::none ? "none" : (rotation == Rotation::z ? "z" : "so3");
+}
+
+const char* rotation_text(Rotation rotation) {
+  return rotation == Rotation::none ? "upright" : (rotation == Rotation::z ? "rotated about z" : "rotated at random");
+}
+
+std::string percent(double share) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(1) << 100 * share << " %";
+  return out.str();
+}
+
+void warn(const PlotResult& result) {
+  if (!result.drawn) std::cerr << "no picture: " << result.reason << '\n';
+}
+
+}  // namespace
+
+EvaluationReport evaluate(RunModel& trained, const std::string& split, Rotation rotation, int64_t repeats) {
+  const ClassifySettings& settings = trained.settings;
+  const auto dataset = open_dataset(settings, split == "train" ? Split::train : Split::test);
+  if (dataset->class_names() != trained.class_names) {
+    throw DataError(settings.data, "the " + std::to_string(trained.class_names.size()) + " classes of the trained model",
+                    std::to_string(dataset->class_names().size()) + " classes, or other names");
+  }
+  EvaluationReport report{split, dataset->size(), rotation, repeats, {}, std::nullopt, 0.0};
+  const int64_t passes = rotation == Rotation::none ? 1 : repeats + 1;  // the first pass is upright
+  const int64_t clouds = dataset->size() * settings.evaluation.votes;
+  ProgressBar bar("evaluating", passes * clouds);
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<DatasetLogits> evaluations;
+  for (int64_t pass = 0; pass < passes; ++pass) {
+    evaluations.push_back(dataset_logits(trained.model, *dataset, settings, pass == 0 ? Rotation::none : rotation, pass,
+                                         [&](int64_t done) { bar.update(pass * clouds + done); }));
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  report.clouds_per_second = static_cast<double>(passes * clouds) / seconds;
+  if (rotation != Rotation::none) {
+    const at::Tensor upright = evaluations.front().logits;
+    evaluations.erase(evaluations.begin());
+    report.invariance = invariance(upright, evaluations);
+  }
+  report.metrics = classification_metrics(evaluations);
+  return report;
+}
+
+nlohmann::json evaluation_json(const EvaluationReport& report) {
+  nlohmann::json json{{"task", "classification"},
+                      {"split", report.split},
+                      {"count", report.count},
+                      {"rotation", rotation_name(report.rotation)},
+                      {"repeats", report.repeats},
+                      {"metrics",
+                       {{"accuracy", report.metrics.accuracy},
+                        {"mean_class_accuracy", report.metrics.mean_class_accuracy},
+                        {"loss", report.metrics.loss}}},
+                      {"clouds_per_second", report.clouds_per_second}};
+  if (report.invariance) {
+    json["max_logit_difference"] = report.invariance->max_logit_difference;
+    json["flipped_share"] = report.invariance->flipped_share;
+    json["prediction_agreement"] = report.invariance->prediction_agreement;
+  } else {
+    json["max_logit_difference"] = 0.0;
+  }
+  return json;
+}
+
+std::string evaluation_text(const EvaluationReport& report, const std::vector<std::string>& class_names) {
+  std::ostringstream out;
+  out << report.count << " clouds of the " << report.split << " set, " << rotation_text(report.rotation);
+  if (report.rotation != Rotation::none) out << " " << report.repeats << (report.repeats == 1 ? " time" : " times");
+  out << "\naccuracy " << percent(report.metrics.accuracy) << "  mean of classes "
+      << percent(report.metrics.mean_class_accuracy) << "  loss " << std::setprecision(4) << report.metrics.loss << "  ("
+      << std::setprecision(0) << std::fixed << report.clouds_per_second << " clouds/s)\n";
+  if (report.invariance) {
+    out << std::defaultfloat << std::setprecision(3) << "largest logit difference to the upright cloud "
+        << report.invariance->max_logit_difference << "; a near-tie flipped a choice in "
+        << percent(report.invariance->flipped_share) << "; same prediction in "
+        << percent(report.invariance->prediction_agreement) << "\n";
+  }
+  out << '\n' << std::left << std::setw(24) << "class" << std::right << std::setw(8) << "clouds" << std::setw(10)
+      << "right" << '\n';
+  for (size_t label = 0; label < class_names.size(); ++label) {
+    const at::Tensor row = report.metrics.confusion[static_cast<int64_t>(label)];
+    const int64_t total = row.sum().item<int64_t>();
+    const double right = row[static_cast<int64_t>(label)].item<double>();
+    out << std::left << std::setw(24) << class_names[label] << std::right << std::setw(8) << total << std::setw(10)
+        << (total > 0 ? percent(right / static_cast<double>(total)) : "-") << '\n';
+  }
+  return out.str();
+}
+
+void draw_confusion(const EvaluationReport& report, const std::vector<std::string>& class_names,
+                    const RunFolder& folder) {
+  const std::string title = std::string(report.split) + " set, " + rotation_text(report.rotation) + ": " +
+                            percent(report.metrics.accuracy);
+  warn(plot_confusion_matrix(report.metrics.confusion, class_names, folder.confusion(rotation_name(report.rotation)),
+                             title));
+}
+
+void draw_curves(const RunFolder& folder) { warn(plot_learning_curves(folder.metrics(), folder.learning_curves())); }
+
+}  // namespace geosft

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/classify/run_observer.h"
+
+#include <cstdio>
+
+#include "tools/classify/run_model.h"
+#include "tools/common/main_guard.h"
+
+namespace geosft {
+namespace {
+
+constexpr const char* seconds_name = "seconds";
+
+std::string fixed(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+}  // namespace
+
+RunObserver::RunObserver(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder,
+                         const ClassifySettings& settings, std::vector<std::string> class_names)
+    : loop_(loop),
+      model_(model),
+      folder_(folder),
+      settings_(settings),
+      class_names_(std::move(class_names)),
+      start_(Clock::now()),
+      epoch_start_(start_) {}
+
+void RunObserver::resume() {
+  const Checkpoint checkpoint = load_checkpoint(folder_.last_checkpoint());
+  loop_.load_state(checkpoint.tensors);
+  const auto elapsed = checkpoint.tensors.find(seconds_name);
+  if (elapsed != checkpoint.tensors.end()) seconds_before_ = elapsed->second.item<double>();
+  metrics_ = std::make_unique<MetricsWriter>(folder_.metrics(), loop_.optimization().steps());
+  items_before_ = loop_.tally().items;
+}
+
+double RunObserver::seconds() const {
+  return seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+void RunObserver::on_step(const StepReport& report) {
+  const int64_t steps = loop_.steps_per_epoch();
+  if (!bar_) {
+    bar_ = std::make_unique<ProgressBar>("training", steps * settings_.train.epochs);
+    bar_->start_at(report.epoch * steps + report.step_in_epoch - 1);
+  }
+  const double elapsed = std::chrono::duration<double>(Clock::now() - epoch_start_).count();
+  const double rate = static_cast<double>(report.epoch_so_far.items - items_before_) / elapsed;
+  const Tally& tally = report.epoch_so_far;
+  bar_->update(report.epoch * steps + report.step_in_epoch,
+               "epoch " + std::to_string(report.epoch + 1) + "/" + std::to_string(settings_.train.epochs) +
+                   "  loss " + fixed(tally.mean_loss(), 3) + "  accuracy " + fixed(100 * tally.mean_score(), 1) + " %" +
+                   validation_text_ + "  " + fixed(rate, 0) + " clouds/s");
+}
+
+void RunObserver::append(const EpochReport& report, const char* split, const Tally& tally, double clouds_per_second) {
+  if (!metrics_) metrics_ = std::make_unique<MetricsWriter>(folder_.metrics());
+  metrics_->append({report.step, report.epoch + 1, split, tally.mean_loss(), tally.mean_score(), report.learning_rate,
+                    seconds(), clouds_per_second});
+}
+
+void RunObserver::on_epoch(const EpochReport& report) {
+  const double elapsed = std::chrono::duration<double>(Clock::now() - epoch_start_).count();
+  append(report, "train", report.training, static_cast<double>(report.training.items - items_before_) / elapsed);
+  items_before_ = 0;
+  if (report.validation.has_value()) {
+    append(report, "validation", *report.validation, 0.0);
+    validation_text_ = "  validation " + fixed(100 * report.validation->mean_score(), 1) + " %";
+  }
+  const bool last = report.epoch + 1 == settings_.train.epochs;
+  const bool due = last || (report.epoch + 1) % settings_.train.checkpoint_every == 0;
+  const bool validated = settings_.clouds.validation_fraction > 0;
+  if (validated ? report.best : due) save_best();
+  if (due) save_last();
+  epoch_start_ = Clock::now();
+}
+
+bool RunObserver::stop_requested() { return interrupted(); }
+
+void RunObserver::finish(bool done) {
+  if (bar_) bar_->finish();
+  if (!done) save_last();
+}
+
+void RunObserver::save_last() {
+  std::map<std::string, at::Tensor> tensors = loop_.state();
+  tensors.emplace(seconds_name, at::tensor(seconds(), at::kDouble));
+  save_checkpoint(folder_.last_checkpoint(), {std::move(tensors), checkpoint_texts(settings_, class_names_)});
+}
+
+void RunObserver::save_best() {
+  const Optimization::AveragedWeights averaged(loop_.optimization());
+  std::map<std::string, at::Tensor> tensors;
+  for (const auto& [name, tensor] : module_state(model_)) tensors.emplace("model." + name, tensor);
+  save_checkpoint(folder_.best_checkpoint(), {std::move(tensors), checkpoint_texts(settings_, class_names_)});
+}
+
+}  // namespace geosft

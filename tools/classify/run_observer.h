@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/training/training_loop.h"
+#include "tools/classify/settings.h"
+#include "tools/common/metrics_csv.h"
+#include "tools/common/progress.h"
+#include "tools/common/run_folder.h"
+
+namespace geosft {
+
+// Progress bar, metrics file and checkpoints of a training run.
+class RunObserver : public TrainingObserver {
+ public:
+  // What is referred to must outlive the observer.
+  RunObserver(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder,
+              const ClassifySettings& settings, std::vector<std::string> class_names);
+
+  // Continues from the last checkpoint of the folder.
+  void resume();
+  void on_step(const StepReport& report) override;
+  void on_epoch(const EpochReport& report) override;
+  bool stop_requested() override;
+  // Ends the progress bar; saves what an interrupted run has not saved yet.
+  void finish(bool done);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void save_last();
+  void save_best();
+  double seconds() const;
+  void append(const EpochReport& report, const char* split, const Tally& tally, double clouds_per_second);
+
+  TrainingLoop& loop_;
+  const torch::nn::Module& model_;
+  const RunFolder& folder_;
+  ClassifySettings settings_;
+  std::vector<std::string> class_names_;
+  std::unique_ptr<MetricsWriter> metrics_;
+  std::unique_ptr<ProgressBar> bar_;
+  Clock::time_point start_, epoch_start_;
+  double seconds_before_ = 0.0;  // of the parts of the run before it was resumed
+  int64_t items_before_ = 0;     // of this epoch, before it was resumed
+  std::string validation_text_;
+};
+
+}  // namespace geosft

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// One description of a configuration; TOML reading, command-line options, the saved copy and the help come from it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tools/common/arguments.h"
+#include "tools/common/config_entry.h"
+
+namespace geosft {
+
+// Precedence: the targets' values when they were added < TOML < command line. So:
+//     config.add("train", "epochs", &options.epochs, "passes over the training set", {.low = 1});
+//     config.add_options(app);
+//     if (!parse_arguments(app, argc, argv, std::cout)) return 0;
+//     config.load_toml(file);
+//     config.apply_options();
+class Config {
+ public:
+  // A key in snake_case, unique over all sections; an empty section is the top of the file. The target must outlive the
+  // configuration. Throws std::logic_error for a key that is taken.
+  Config& add(const std::string& section, const std::string& key, ConfigTarget target, const std::string& help,
+              Range range = {});
+  // A string that is one of `choices`.
+  Config& add_choice(const std::string& section, const std::string& key, std::string* target,
+                     std::vector<std::string> choices, const std::string& help);
+
+  // Sets what the file names and leaves the rest. Throws UsageError naming file, line and key: for an unknown section
+  // or key (with the nearest known one), a value of another type or not permitted (with what was expected), broken
+  // TOML.
+  void load_toml(const std::filesystem::path& path);
+  // The same from text; `source` stands for the file in messages.
+  void set_text(const std::string& toml, const std::string& source = "configuration");
+
+  // Gives `app` an option --kebab-case for every key, grouped by section, with its present value as the default shown.
+  // Bools are flags --key and --no-key; lists are comma-separated. Options that are not listed work but stay out of
+  // the help of `app`.
+  void add_options(CLI::App& app, bool listed = true);
+  // Sets what the parsed command line named. Throws UsageError naming option, value and what was expected.
+  void apply_options() const;
+
+  // The present values; loads back to exactly the same ones.
+  std::string to_toml() const;
+  // A line a key: option, present value, meaning, permitted values; with a heading a section.
+  std::string help() const;
+
+ private:
+  void insert(ConfigEntry entry);
+
+  std::vector<ConfigEntry> entries_;
+};
+
+}  // namespace geosft

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/common/metrics_csv.h"
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <stdexcept>
+#include <string_view>
+
+#include "data/atomic_file.h"
+#include "data/read_file.h"
+#include "data/shape.h"
+
+namespace geosft {
+namespace {
+
+constexpr const char* header = "step,epoch,split,loss,accuracy,learning_rate,seconds,clouds_per_second";
+constexpr std::size_t column_count = 8;
+
+template <typename T>
+std::string text_of(T value) {
+  std::array<char, 64> buffer;
+  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
+}
+
+std::string line_of(const MetricsRow& row) {
+  std::string line = text_of(row.step) + "," + text_of(row.epoch) + "," + row.split;
+  for (const double value : {row.loss, row.accuracy, row.learning_rate, row.seconds, row.clouds_per_second}) {
+    line += "," + text_of(value);
+  }
+  return line + "\n";
+}
+
+bool known_split(const std::string& split) {
+  return split == "train" || split == "validation";
+}
+
+template <typename T>
+bool read_number(std::string_view text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+std::vector<std::string_view> split_at_commas(std::string_view line) {
+  std::vector<std::string_view> fields;
+  for (;;) {
+    const std::size_t comma = line.find(',');
+    fields.push_back(line.substr(0, comma));
+    if (comma == std::string_view::npos) return fields;
+    line.remove_prefix(comma + 1);
+  }
+}
+
+bool read_row(std::string_view line, MetricsRow& row) {
+  const std::vector<std::string_view> fields = split_at_commas(line);
+  if (fields.size() != column_count) return false;
+  row.split = std::string(fields[2]);
+  return known_split(row.split) && read_number(fields[0], row.step) && read_number(fields[1], row.epoch) &&
+         read_number(fields[3], row.loss) && read_number(fields[4], row.accuracy) &&
+         read_number(fields[5], row.learning_rate) && read_number(fields[6], row.seconds) &&
+         read_number(fields[7], row.clouds_per_second);
+}
+
+}  // namespace
+
+std::vector<MetricsRow> read_metrics(const std::filesystem::path& file) {
+  const std::string text = read_file(file);
+  std::vector<MetricsRow> rows;
+  std::size_t number = 0;
+  for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    const std::string place = file.string() + ":" + std::to_string(++number);
+    if (number == 1) {
+      if (line != header) throw DataError(place, std::string("the header ") + header, "'" + std::string(line) + "'");
+      continue;
+    }
+    MetricsRow row;
+    if (!read_row(line, row)) throw DataError(place, "a row of metrics", "'" + std::string(line) + "'");
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+MetricsWriter::MetricsWriter(std::filesystem::path file) : file_(std::move(file)) {
+  begin({});
+}
+
+MetricsWriter::MetricsWriter(std::filesystem::path file, int64_t resume_step) : file_(std::move(file)) {
+  std::vector<MetricsRow> rows = std::filesystem::exists(file_) ? read_metrics(file_) : std::vector<MetricsRow>();
+  std::erase_if(rows, [&](const MetricsRow& row) { return row.step > resume_step; });
+  begin(rows);
+}
+
+void MetricsWriter::begin(const std::vector<MetricsRow>& rows) {
+  std::string text = std::string(header) + "\n";
+  for (const MetricsRow& row : rows) {
+    text += line_of(row);
+    last_step_[row.split] = row.step;
+  }
+  write_file_atomically(file_, text);
+  out_.open(file_, std::ios::binary | std::ios::app);
+  if (!out_) throw DataError(file_.string(), "a file that can be written", std::strerror(errno));
+}
+
+void MetricsWriter::append(const MetricsRow& row) {
+  if (!known_split(row.split)) {
+    throw std::invalid_argument("split: expected train or validation, found '" + row.split + "'");
+  }
+  const auto last = last_step_.find(row.split);
+  if (last != last_step_.end() && row.step <= last->second) {
+    throw std::invalid_argument("step: expected one after " + std::to_string(last->second) + " of " + row.split +
+                                ", found " + std::to_string(row.step));
+  }
+  out_ << line_of(row) << std::flush;
+  if (!out_) throw DataError(file_.string(), "room for a row of metrics", std::strerror(errno));
+  last_step_[row.split] = row.step;
+}
+
+}  // namespace geosft

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pictures of a run. Each leaves stem.png and stem.svg, or says why not (see PlotResult); wrong arguments throw
+// c10::Error.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tools/common/gnuplot.h"
+
+namespace geosft {
+
+// Loss and accuracy over the steps, training and validation, from the file of MetricsWriter. Throws DataError when that
+// is broken; without a row there is nothing to draw.
+PlotResult plot_learning_curves(const std::filesystem::path& metrics_csv, const std::filesystem::path& stem);
+
+// counts int64 [C, C], row: true class, column: predicted class; `names`: C class names. Colours are shares of a row,
+// numbers are counts.
+PlotResult plot_confusion_matrix(const at::Tensor& counts, const std::vector<std::string>& names,
+                                 const std::filesystem::path& stem, const std::string& title);
+
+// points [n, 3] with y up and values [n], both finite, n > 0: the cloud from the front and from behind, coloured by
+// value, axes to one scale, without perspective.
+PlotResult plot_cloud(const at::Tensor& points, const at::Tensor& values, const std::filesystem::path& stem,
+                      const std::string& title, const std::string& value_label);
+
+}  // namespace geosft

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/common/run_folder.h"
+
+#include <torch/headeronly/version.h>
+
+#include <stdexcept>
+#include <system_error>
+
+#include "data/atomic_file.h"
+#include "data/read_file.h"
+#include "tools/common/arguments.h"
+
+namespace geosft {
+
+RunFolder RunFolder::create(const std::filesystem::path& folder) {
+  const RunFolder run(folder);
+  std::error_code error;
+  if (std::filesystem::exists(run.config(), error) || std::filesystem::exists(run.last_checkpoint(), error)) {
+    throw UsageError(folder.string() + " holds a run already: resume it, or name another folder");
+  }
+  std::filesystem::create_directories(folder, error);
+  if (error) throw UsageError("cannot make the run folder " + folder.string() + ": " + error.message());
+  const bool empty = std::filesystem::is_empty(folder, error);
+  if (error) throw UsageError("cannot use the run folder " + folder.string() + ": " + error.message());
+  if (!empty) throw UsageError("the run folder " + folder.string() + " is not empty and holds no run: name another");
+  return run;
+}
+
+RunFolder RunFolder::open(const std::filesystem::path& folder) {
+  const RunFolder run(folder);
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) {
+    throw UsageError("no run folder " + folder.string() + ": it does not exist or is not a folder");
+  }
+  if (!std::filesystem::exists(run.config(), error)) {
+    throw UsageError("no run in " + folder.string() + ": it holds no " + run.config().filename().string());
+  }
+  return run;
+}
+
+void RunFolder::write_config(const std::string& toml) const {
+  write_file_atomically(config(), toml);
+}
+void RunFolder::write_version() const {
+  write_file_atomically(version(), version_text());
+}
+
+void RunFolder::write_classes(const std::vector<std::string>& names) const {
+  std::string text;
+  for (const std::string& name : names) {
+    if (name.empty() || trimmed(name) != name || name.find_first_of("\r\n") != std::string::npos) {
+      throw std::invalid_argument("class name: expected one line without blanks around it, found '" + name + "'");
+    }
+    text += name + "\n";
+  }
+  write_file_atomically(classes(), text);
+}
+
+std::vector<std::string> RunFolder::read_classes() const {
+  return read_lines(classes());
+}
+
+std::string version_text() {
+  std::string text = "geosft " GEOSFT_VERSION "\nLibTorch " TORCH_VERSION "\ncompiler ";
+#if defined(__clang__)
+  text += "clang " __clang_version__;
+#else
+  text += "gcc " __VERSION__;
+#endif
+  return text + "\n";
+}
+
+}  // namespace geosft

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The folder that holds everything a run leaves, and everything needed to use its model again.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace geosft {
+
+class RunFolder {
+ public:
+  // A folder for a new run; missing parents are made. Throws UsageError when there is a run in it already, or anything
+  // else that is not ours to mix with.
+  static RunFolder create(const std::filesystem::path& folder);
+  // An existing run, to resume, evaluate or predict. Throws UsageError when the folder holds none.
+  static RunFolder open(const std::filesystem::path& folder);
+
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path config() const { return path_ / "config.toml"; }         // the effective configuration
+  std::filesystem::path classes() const { return path_ / "classes.txt"; }        // a class name a line, in label order
+  std::filesystem::path metrics() const { return path_ / "metrics.csv"; }        // tools/common/metrics_csv.h
+  std::filesystem::path best_checkpoint() const { return path_ / "best.ckpt"; }  // best on the validation part
+  std::filesystem::path last_checkpoint() const { return path_ / "last.ckpt"; }  // to resume from
+  std::filesystem::path version() const { return path_ / "version"; }            // what wrote the run
+  // Pictures without their endings; plots.h adds .png and .svg.
+  std::filesystem::path learning_curves() const { return path_ / "learning_curves"; }
+  std::filesystem::path confusion(const std::string& rotation) const { return path_ / ("confusion_" + rotation); }
+
+  // Each replaces the file as a whole or leaves the old one. Throws DataError when that fails.
+  void write_config(const std::string& toml) const;
+  // Throws std::invalid_argument for a name that is empty, has a line break, or begins or ends with a blank.
+  void write_classes(const std::vector<std::string>& names) const;
+  void write_version() const;
+  std::vector<std::string> read_classes() const;
+
+ private:
+  explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
+
+  std::filesystem::path path_;
+};
+
+// "geosft 0.1.0\nLibTorch 2.11.0\ncompiler gcc 12.2.0\n": for the version file, for checkpoints and for --version.
+std::string version_text();
+
+}  // namespace geosft

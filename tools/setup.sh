@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# usage: tools/setup.sh [--cuda] [--torch DIR] [--jobs N] [--preset NAME]
+# Installs the Debian packages of tools/packages.txt that are missing and LibTorch (into .venv), and configures the build.
+# Safe to run again: what is there is left alone. The other scripts of this folder source this file for its functions.
+#
+#   --cuda         LibTorch's CUDA install (the default where an NVIDIA GPU is present); otherwise the smaller CPU one
+#   --torch DIR    use the LibTorch or PyTorch in DIR, the folder that holds include/ and lib/, and install none
+#   --jobs N       compile and test N at a time (default: one a core, fewer where memory is short)
+#   --preset NAME  release (default), debug or asan: a preset of CMakePresets.json, built in build/NAME
+
+set -euo pipefail
+
+geosft_root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+geosft_torch_version=2.11.0
+# libtorch_cpu.so needs only these two of the CUDA packages that the wheel asks for.
+geosft_torch_cpu=(--no-deps "torch==$geosft_torch_version" nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85)
+geosft_torch_cuda=("torch==$geosft_torch_version")
+geosft_stamp=$geosft_root/.venv/geosft-torch
+
+geosft_cuda=
+geosft_torch=
+geosft_jobs=
+geosft_preset=release
+
+geosft_say() { echo "${0##*/}: $*" >&2; }
+geosft_die() { geosft_say "$@"; exit 1; }
+geosft_misuse() { geosft_say "$* (--help lists the options)"; exit 2; }
+
+# Prints the usage comment at the top of the running script and, for the other scripts, the options shared with this one.
+geosft_help() {
+  sed -n '/^# usage:/,/^$/s/^# \{0,1\}//p' "$0"
+  [[ ${BASH_SOURCE[0]} == "$0" ]] || sed -n 's/^#   -/  -/p' "${BASH_SOURCE[0]}"
+  exit 0
+}
+
+# Takes the shared option at $1 and leaves in geosft_taken how many arguments it was.
+geosft_option() {
+  geosft_taken=2
+  case $1 in
+    --help | -h) geosft_help ;;
+    --cuda) geosft_cuda=1 geosft_taken=1 ;;
+    --torch | --jobs | --preset) [[ -n ${2-} ]] || geosft_misuse "$1 needs a value" ;;&
+    --torch) geosft_torch=$(cd -- "$2" 2>/dev/null && pwd) || geosft_misuse "--torch: no folder '$2'" ;;
+    --jobs) [[ $2 =~ ^[1-9][0-9]*$ ]] || geosft_misuse "--jobs: '$2' is not a number of 1 or more"; geosft_jobs=$2 ;;
+    --preset)
+      [[ $2 == @(release|debug|asan) ]] || geosft_misuse "--preset: '$2' is none of release, debug, asan"
+      geosft_preset=$2 ;;
+    *) geosft_misuse "unknown option '$1'" ;;
+  esac
+}
+
+geosft_as_root() { if ((EUID == 0)); then "$@"; else sudo -- "$@"; fi; }
+
+# Prints those of the given packages that are not installed; a|b is a, unless b is there.
+geosft_missing() {
+  local installed wanted name
+  installed=" $(dpkg-query -W -f='${Package}:${db:Status-Status} ')"
+  for wanted; do
+    for name in ${wanted//|/ }; do [[ $installed != *" $name:installed "* ]] || continue 2; done
+    echo "${wanted%%|*}"
+  done
+}
+
+# geosft_install_packages NAME…: those that are missing, with apt-get.
+geosft_install_packages() {
+  local missing name unknown=() apt=(env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300)
+  if ! command -v dpkg-query apt-get >/dev/null; then
+    geosft_say "packages: not a Debian system: taking for granted what tools/packages.txt lists"
+    return
+  fi
+  mapfile -t missing < <(geosft_missing "$@")
+  ((${#missing[@]})) || { geosft_say "packages: all $# there"; return; }
+  geosft_say "packages: installing ${missing[*]}"
+  ((EUID == 0)) || command -v sudo >/dev/null ||
+    geosft_die "cannot install packages without root or sudo; as root: apt-get install ${missing[*]}"
+  geosft_as_root "${apt[@]}" update </dev/null || geosft_say "packages: apt-get update failed: going on with the lists at hand"
+  for name in "${missing[@]}"; do
+    [[ -n $(apt-cache madison "$name" 2>/dev/null) ]] || unknown+=("$name")
+  done
+  ((${#unknown[@]} == 0)) || geosft_die "no package ${unknown[*]} in this system's lists: no network, or not Debian 12?"
+  # --no-remove: nothing of the user's is ever traded for what we need.
+  geosft_as_root "${apt[@]}" install -y --no-install-recommends --no-remove "${missing[@]}" </dev/null ||
+    geosft_die "apt-get could not install ${missing[*]}: see its message above (no network?)"
+}
+
+geosft_has_gpu() { [[ -e /dev/nvidia0 ]] || nvidia-smi -L >/dev/null 2>&1; }
+
+# geosft_torch_folder: where the wheel's include/ and lib/ are; nothing before the install.
+geosft_torch_folder() {
+  local folder
+  for folder in "$geosft_root"/.venv/lib/python3*/site-packages/torch; do
+    [[ ! -e $folder/lib/libtorch_cpu.so ]] || echo "$folder"
+  done
+}
+
+# Puts the wheel into .venv. The stamp names a finished install, and says so when one was interrupted.
+geosft_install_torch() {
+  local kind=cpu state='' python=/usr/bin/python3 venv=$geosft_root/.venv pins=("${geosft_torch_cpu[@]}")
+  [[ -x $python ]] || python=python3
+  if [[ -n $geosft_cuda ]] || geosft_has_gpu; then kind=cuda pins=("${geosft_torch_cuda[@]}"); fi
+  [[ ! -e $geosft_stamp ]] || state=$(<"$geosft_stamp")
+  [[ -n $(geosft_torch_folder) ]] || state=${state:+interrupted}
+  if [[ $state == "$geosft_torch_version $kind" || $state == "$geosft_torch_version cuda" ]]; then
+    geosft_say "LibTorch: $state there"
+    return
+  fi
+  if [[ -z $state && -e $venv ]]; then
+    geosft_die "$venv is not from this script: move it away, or name a LibTorch with --torch"
+  elif [[ -n $state && $state != "$geosft_torch_version cpu" ]]; then
+    geosft_say "LibTorch: '$state' found where '$geosft_torch_version $kind' is wanted: starting again"
+    rm -rf -- "$venv"
+  fi
+  geosft_say "LibTorch: installing $geosft_torch_version ($kind) into .venv"
+  mkdir -p -- "$venv"
+  echo interrupted >"$geosft_stamp"
+  "$python" -I -m venv "$venv" || geosft_die "cannot make a virtual environment with $python: is python3-venv installed?"
+  # -I: neither PYTHONPATH nor the user's own packages may pass for what the environment lacks.
+  "$venv/bin/python" -I -m pip install --no-input "${pins[@]}" ||
+    geosft_die "pip could not install torch $geosft_torch_version: see its message above (no network, or a full disk?)"
+  [[ -n $(geosft_torch_folder) ]] || geosft_die "torch $geosft_torch_version came without lib/libtorch_cpu.so"
+  echo "$geosft_torch_version $kind" >"$geosft_stamp"
+}
+
+# Configures build/<preset>, unless that was done for the same LibTorch: from then on ninja sees what changed.
+geosft_configure() {
+  local folder=$geosft_root/build/$geosft_preset torch=${geosft_torch:-$(geosft_torch_folder)}
+  if [[ -e $folder/build.ninja ]] && grep -qxF "GEOSFT_TORCH_DIR:PATH=$torch" "$folder/CMakeCache.txt"; then
+    return
+  fi
+  geosft_say "configuring build/$geosft_preset"
+  (cd -- "$geosft_root" && cmake --preset "$geosft_preset" "-DGEOSFT_TORCH_DIR:PATH=$torch") || {
+    rm -f -- "$folder/build.ninja" # so that the next run configures again
+    geosft_die "CMake could not configure build/$geosft_preset: see its message above"
+  }
+}
+
+# One install or build in a checkout at a time; the lock goes with geosft_unlock or the process.
+geosft_lock() {
+  if ! mkdir -p -- "$geosft_root/build" || [[ ! -w $geosft_root/build ]]; then
+    geosft_die "cannot write to '$geosft_root/build': was it made by another user?"
+  fi
+  exec 9>"$geosft_root/build/.lock"
+  flock -n 9 || { geosft_say "waiting for another script in this checkout"; flock 9; }
+}
+geosft_unlock() { exec 9>&-; }
+
+# One a core, but no more than memory holds: a compiler takes up to 1.5 GB, and swapping is slower than waiting.
+geosft_default_jobs() {
+  local cores memory
+  cores=$(nproc)
+  memory=$(awk '/^MemAvailable/ {print int($2 / 1500000)}' /proc/meminfo)
+  echo $((memory < 1 ? 1 : memory < cores ? memory : cores))
+}
+
+# Packages, LibTorch and the configured build folder.
+geosft_setup() {
+  local packages
+  geosft_lock
+  mapfile -t packages < <(grep -v '^#' "$geosft_root/tools/packages.txt")
+  geosft_install_packages "${packages[@]}"
+  if [[ -n $geosft_torch ]]; then geosft_say "LibTorch: taking $geosft_torch"; else geosft_install_torch; fi
+  geosft_configure
+  geosft_jobs=${geosft_jobs:-$(geosft_default_jobs)}
+}
+
+# geosft_build TARGET…: all is everything.
+geosft_build() {
+  geosft_say "building $* in build/$geosft_preset, $geosft_jobs at a time"
+  NINJA_STATUS='[%f/%t, %e s] ' cmake --build "$geosft_root/build/$geosft_preset" --parallel "$geosft_jobs" \
+    --target "$@" || geosft_die "the build failed: see the first error above"
+  geosft_unlock
+}
+
+if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
+  while (($#)); do
+    geosft_option "$@"
+    shift "$geosft_taken"
+  done
+  geosft_setup
+  geosft_say "ready: cmake --build --preset $geosft_preset"
+fi

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# usage: tools/test.sh [options] [-- CTEST-OPTION…]
+# Installs what is missing, builds everything and runs every test; for example only some: tools/test.sh -- -R geometry
+
+set -euo pipefail
+# shellcheck source=tools/setup.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/setup.sh"
+
+ctest_options=()
+while (($#)); do
+  case $1 in
+    --) shift && ctest_options=("$@") && break ;;
+    *) geosft_option "$@" && shift "$geosft_taken" ;;
+  esac
+done
+
+geosft_setup
+geosft_build all
+geosft_say "testing, $geosft_jobs at a time"
+# The tests are many and short: one thread each, or they would fight for the cores.
+if OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 ctest --test-dir "$geosft_root/build/$geosft_preset" --output-on-failure \
+  --no-tests=error -j "$geosft_jobs" "${ctest_options[@]}"; then
+  echo "test.sh: every test passed"
+else
+  echo "test.sh: a test failed or none was found: see above"
+  exit 1
+fi
