@@ -41,6 +41,7 @@ size_t aligned(size_t offset) {
 }
 
 uint32_t checksum(std::string_view bytes, uint32_t before = 0) {
+  if (bytes.empty()) return before;  // zlib takes a null pointer, as empty tensors have, for a fresh start
   return static_cast<uint32_t>(crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 

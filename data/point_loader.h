@@ -27,12 +27,12 @@ using ShapeTransform = std::function<Shape(Shape, at::Generator&)>;
 
 struct PointLoaderOptions {
   int64_t batch_size = 32;
-  bool shuffle = false;      // a new order every epoch, from the seed
-  bool drop_last = false;    // leave out a last batch that is not full
-  uint64_t seed = 0;         // order and transforms are functions of (seed, epoch, item), whatever the workers do
-  int64_t workers = 1;       // threads that prepare batches; 0 prepares them in the caller's thread
-  int64_t prefetch = 4;      // batches prepared ahead
-  ShapeTransform transform;  // may be empty
+  bool shuffle = false;           // a new order every epoch, from the seed
+  bool drop_last = false;         // leave out a last batch that is not full
+  uint64_t seed = 0;              // order and transforms are functions of (seed, epoch, item), whatever the workers do
+  int64_t workers = 1;            // threads that prepare batches; 0 prepares them in the caller's thread
+  int64_t prefetch = 4;           // batches prepared ahead
+  ShapeTransform transform = {};  // may be empty
 };
 
 class PointLoader {

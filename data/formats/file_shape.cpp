@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/formats/file_shape.h"
 
+#include <sstream>
+
 #include "data/shape.h"
 
 namespace geosft {
@@ -15,9 +17,9 @@ void check_finite(const at::Tensor& rows, const std::string& file, const std::st
   if (!bad.any().item<bool>()) return;
   const int64_t row = bad.to(at::kByte).argmax().item<int64_t>();
   const double* value = rows.const_data_ptr<double>() + 3 * row;
-  throw DataError(file, "finite " + what,
-                  "(" + std::to_string(value[0]) + ", " + std::to_string(value[1]) + ", " + std::to_string(value[2]) +
-                      ") at point " + std::to_string(row + 1));
+  std::ostringstream found;
+  found << '(' << value[0] << ", " << value[1] << ", " << value[2] << ") at point " << row + 1;
+  throw DataError(file, "finite " + what, found.str());
 }
 
 }  // namespace

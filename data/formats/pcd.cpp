@@ -34,7 +34,7 @@ void add_point(const std::array<double, 6>& value, bool has_normals, FileShapeBu
 void read_text(std::string_view bytes, const PcdHeader& header, const std::vector<PcdField>& fields,
                const std::string& file, FileShapeBuilder& builder) {
   TextLines lines(bytes, file);
-  while (lines.line_number() < header.line_count) lines.next_raw();
+  lines.skip(header.line_count);
   std::vector<std::string_view> words(static_cast<size_t>(header.point_columns));
   std::array<double, 6> value{};
   for (int64_t i = 0; i < header.points; ++i) {

@@ -16,7 +16,7 @@ namespace {
 class TextValues {
  public:
   TextValues(std::string_view bytes, const PlyHeader& header, const std::string& file) : lines_(bytes, file) {
-    while (lines_.line_number() < header.line_count) lines_.next_raw();
+    lines_.skip(header.line_count);
   }
   double next(PlyType) {
     std::string_view word = lines_.word();

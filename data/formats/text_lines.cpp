@@ -48,6 +48,11 @@ bool TextLines::next() {
   return false;
 }
 
+void TextLines::skip(int64_t lines) {
+  for (int64_t i = 0; i < lines; ++i) next_raw();
+  line_ = {};
+}
+
 std::string_view TextLines::word() {
   const auto separates = [this](char c) {
     return is_blank(c) || (!extra_separators_.empty() && extra_separators_.find(c) != std::string_view::npos);

@@ -18,6 +18,8 @@ class TextLines {
   bool next();
   // Goes to the line directly below, whatever it holds. False at the end of the text.
   bool next_raw();
+  // Passes over whole lines; no word is left of the last of them.
+  void skip(int64_t lines);
   // The next word of the line, empty at its end.
   std::string_view word();
   // The next word as a finite number, or as an integer; `what` says in the message what was expected.

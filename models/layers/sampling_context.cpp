@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers/sampling_context.h"
 
+#include "models/layers/dropout.h"
 #include "models/ops/philox.h"
 #include "models/ops/sample_pairs.h"
 
@@ -30,8 +31,7 @@ at::Tensor SamplingContext::next_seeds(int64_t items, at::Device device) {
 
 at::Tensor SamplingContext::dropout(const at::Tensor& x, double probability) {
   if (mode_ != SampleMode::random || probability == 0.0) return x;
-  const double keep = 1.0 - probability;
-  return x * at::empty(x.sizes(), x.options()).bernoulli_(keep, generator_).div_(keep);
+  return seeded_dropout(x, probability, static_cast<uint64_t>(draw_seeds(1, generator_).item<int64_t>()));
 }
 
 }  // namespace geosft

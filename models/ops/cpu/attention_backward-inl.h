@@ -24,6 +24,38 @@ HWY_INLINE T lane_sum(Vector<T> v) {
   return hn::GetLane(hn::SumOfLanes(Tag<T>(), v));
 }
 
+#if HWY_TARGET != HWY_SCALAR
+// Four lanes with the sum of v: upper halves added to lower ones.
+template <class D, class V>
+HWY_INLINE auto fold_to_four(D d, V v) {
+  if constexpr (hn::MaxLanes(d) == 4) {
+    return v;
+  } else {
+    const hn::Half<D> half;
+    return fold_to_four(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  }
+}
+#endif
+
+// to[t] += the sum of the lanes of v[t].
+template <typename T, int C>
+HWY_INLINE void add_lane_sums(const Vector<T> (&v)[C], T* HWY_RESTRICT to) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (C == 4 && sizeof(T) == 4) {
+    const Tag<T> d;
+    const hn::FixedTag<T, 4> four;
+    const auto a = fold_to_four(d, v[0]), b = fold_to_four(d, v[1]);
+    const auto c = fold_to_four(d, v[2]), e = fold_to_four(d, v[3]);
+    const auto ab = hn::Add(hn::InterleaveLower(four, a, b), hn::InterleaveUpper(four, a, b));
+    const auto ce = hn::Add(hn::InterleaveLower(four, c, e), hn::InterleaveUpper(four, c, e));
+    const auto sums = hn::Add(hn::ConcatLowerLower(four, ce, ab), hn::ConcatUpperUpper(four, ce, ab));
+    hn::StoreU(hn::Add(hn::LoadU(four, to), sums), four, to);
+    return;
+  }
+#endif
+  for (int t = 0; t < C; ++t) to[t] += lane_sum<T>(v[t]);
+}
+
 // The gradient of S, and from it those of add (ds) and of sum_t max(q, k) (dr).
 template <typename T>
 struct ScoreGradient {
@@ -96,9 +128,7 @@ HWY_INLINE void max_gradient_tile(const T* HWY_RESTRICT q, const T* HWY_RESTRICT
       hn::Store(away, d, lost + t * kQueryBlock + i);
     }
   }
-  for (int j = 0; j < J; ++j) {
-    for (int t = 0; t < C; ++t) key_grad[j * stride + t] += lane_sum<T>(sum[j][t]);
-  }
+  for (int j = 0; j < J; ++j) add_lane_sums<T, C>(sum[j], key_grad + j * stride);
 }
 
 // value_grad[j][t] += sum_i positive[j][i] upstream[t][i].
@@ -119,9 +149,7 @@ HWY_INLINE void value_gradient_tile(const T* HWY_RESTRICT upstream, const T* HWY
       for (int t = 0; t < C; ++t) sum[j][t] = hn::MulAdd(p, g[t], sum[j][t]);
     }
   }
-  for (int j = 0; j < J; ++j) {
-    for (int t = 0; t < C; ++t) value_grad[j * stride + t] += lane_sum<T>(sum[j][t]);
-  }
+  for (int j = 0; j < J; ++j) add_lane_sums<T, C>(sum[j], value_grad + j * stride);
 }
 
 template <typename T>
@@ -179,6 +207,8 @@ class BackwardWorker {
         queries_(problem.heads * problem.c * kQueryBlock),
         lost_(problem.heads * problem.c * kQueryBlock),
         upstream_(problem.heads * problem.cv * kQueryBlock),
+        outputs_(problem.cv * kQueryBlock),
+        sums_(kQueryBlock),
         delta_(problem.heads * kQueryBlock),
         dr_sum_(problem.heads * kQueryBlock),
         positive_(kKeyTile * kQueryBlock),
@@ -215,22 +245,26 @@ class BackwardWorker {
 
   // e and delta of a head; the sum of delta over the block.
   T begin_head(int64_t first, int64_t h) {
-    T* e = upstream_.get() + h * p_.cv * kQueryBlock;
-    T* delta = delta_.get() + h * kQueryBlock;
-    std::fill_n(delta, padded_, T(0));
-    for (int64_t t = 0; t < p_.cv; ++t) std::fill(e + t * kQueryBlock + rows_, e + t * kQueryBlock + padded_, T(0));
-    T sum = 0;
-    for (int64_t i = 0; i < rows_; ++i) {
-      const T by = denominator_[(first + i) * p_.heads + h];
-      const int64_t row = ((first + i) * p_.heads + h) * p_.cv;
-      for (int64_t t = 0; t < p_.cv; ++t) {
-        const T g = by == T(0) ? T(0) : grad_[row + t] / by;
-        e[t * kQueryBlock + i] = g;
-        delta[i] += g * out_[row + t];
+    const Tag<T> d;
+    const int64_t width = p_.heads * p_.cv, row = first * width + h * p_.cv;
+    T* const e = upstream_.get() + h * p_.cv * kQueryBlock;
+    pack_rows(grad_ + row, width, rows_, padded_, p_.cv, e);
+    pack_rows(out_ + row, width, rows_, padded_, p_.cv, outputs_.get());
+    pack_rows(denominator_ + first * p_.heads + h, p_.heads, rows_, padded_, 1, sums_.get());
+    Vector<T> total = hn::Zero(d);
+    for (int64_t i = 0; i < padded_; i += static_cast<int64_t>(hn::Lanes(d))) {
+      const Vector<T> sum = hn::Load(d, sums_.get() + i);
+      const auto none = hn::Eq(sum, hn::Zero(d));
+      Vector<T> delta = hn::Zero(d);
+      for (int64_t t = i; t < p_.cv * kQueryBlock; t += kQueryBlock) {
+        const Vector<T> g = hn::IfThenZeroElse(none, hn::Div(hn::Load(d, e + t), sum));
+        hn::Store(g, d, e + t);
+        delta = hn::MulAdd(g, hn::Load(d, outputs_.get() + t), delta);
       }
-      sum += delta[i];
+      hn::Store(delta, d, delta_.get() + h * kQueryBlock + i);
+      total = hn::Add(total, delta);
     }
-    return sum;
+    return lane_sum<T>(total);
   }
 
   void tile(int64_t j, int64_t keys, int64_t h, const BackwardTargets<T>& to) {
@@ -278,7 +312,7 @@ class BackwardWorker {
   const T* out_;
   const T* denominator_;
   T scale_;
-  Scratch<T> queries_, lost_, upstream_, delta_, dr_sum_, positive_, dr_, ds_, raw_;
+  Scratch<T> queries_, lost_, upstream_, outputs_, sums_, delta_, dr_sum_, positive_, dr_, ds_, raw_;
   int64_t rows_ = 0, padded_ = 0;
 };
 

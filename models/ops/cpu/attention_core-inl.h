@@ -44,23 +44,59 @@ class Scratch {
   hwy::AlignedFreeUniquePtr<T[]> data_;
 };
 
+// to[t * to_stride + i] = from[i * from_stride + t] for four rows and columns.
+template <typename T>
+HWY_INLINE void transpose_4x4(const T* HWY_RESTRICT from, int64_t from_stride, T* HWY_RESTRICT to, int64_t to_stride) {
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (sizeof(T) == 4) {
+    const hn::FixedTag<T, 4> d;
+    const auto a = hn::LoadU(d, from), b = hn::LoadU(d, from + from_stride);
+    const auto c = hn::LoadU(d, from + 2 * from_stride), e = hn::LoadU(d, from + 3 * from_stride);
+    const auto ab = hn::InterleaveLower(d, a, b), ab_high = hn::InterleaveUpper(d, a, b);
+    const auto ce = hn::InterleaveLower(d, c, e), ce_high = hn::InterleaveUpper(d, c, e);
+    hn::StoreU(hn::ConcatLowerLower(d, ce, ab), d, to);
+    hn::StoreU(hn::ConcatUpperUpper(d, ce, ab), d, to + to_stride);
+    hn::StoreU(hn::ConcatLowerLower(d, ce_high, ab_high), d, to + 2 * to_stride);
+    hn::StoreU(hn::ConcatUpperUpper(d, ce_high, ab_high), d, to + 3 * to_stride);
+    return;
+  }
+#endif
+  for (int t = 0; t < 4; ++t) {
+    for (int i = 0; i < 4; ++i) to[t * to_stride + i] = from[i * from_stride + t];
+  }
+}
+
+// to[t * to_stride + i] = from[i * from_stride + t]. Sixteen rows at a time, so that whole cache lines are read and
+// written: strides of a power of two fall into few sets of the cache.
+template <typename T>
+void transpose(const T* HWY_RESTRICT from, int64_t from_stride, int64_t rows, int64_t columns, T* HWY_RESTRICT to,
+               int64_t to_stride) {
+  const int64_t even_rows = rows / 4 * 4, even_columns = columns / 4 * 4;
+  for (int64_t block = 0; block < even_rows; block += 16) {
+    const int64_t end = std::min(block + 16, even_rows);
+    for (int64_t t = 0; t < even_columns; t += 4) {
+      for (int64_t i = block; i < end; i += 4) {
+        transpose_4x4(from + i * from_stride + t, from_stride, to + t * to_stride + i, to_stride);
+      }
+    }
+  }
+  for (int64_t t = 0; t < columns; ++t) {
+    for (int64_t i = t < even_columns ? even_rows : 0; i < rows; ++i) to[t * to_stride + i] = from[i * from_stride + t];
+  }
+}
+
 // to[t][i] = from[i * stride + t] for i < rows, zero in the lanes up to `padded`. Rows of `to` are kQueryBlock long.
 template <typename T>
-HWY_INLINE void pack_rows(const T* HWY_RESTRICT from, int64_t stride, int64_t rows, int64_t padded, int64_t columns,
-                          T* HWY_RESTRICT to) {
-  for (int64_t i = 0; i < rows; ++i) {
-    for (int64_t t = 0; t < columns; ++t) to[t * kQueryBlock + i] = from[i * stride + t];
-  }
+void pack_rows(const T* from, int64_t stride, int64_t rows, int64_t padded, int64_t columns, T* to) {
+  transpose(from, stride, rows, columns, to, kQueryBlock);
+  if (rows == padded) return;
   for (int64_t t = 0; t < columns; ++t) std::fill(to + t * kQueryBlock + rows, to + t * kQueryBlock + padded, T(0));
 }
 
 // to[i * stride + t] = from[t][i].
 template <typename T>
-HWY_INLINE void unpack_rows(const T* HWY_RESTRICT from, int64_t rows, int64_t columns, T* HWY_RESTRICT to,
-                            int64_t stride) {
-  for (int64_t i = 0; i < rows; ++i) {
-    for (int64_t t = 0; t < columns; ++t) to[i * stride + t] = from[t * kQueryBlock + i];
-  }
+void unpack_rows(const T* from, int64_t rows, int64_t columns, T* to, int64_t stride) {
+  transpose(from, kQueryBlock, columns, rows, to, stride);
 }
 
 template <int J, class Body>

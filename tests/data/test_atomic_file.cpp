@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/atomic_file.h"
+
+#include <unistd.h>
+
+#include <catch2/catch.hpp>
+
+#include "data/shape.h"
+#include "tests/data/files.h"
+#include "tests/support.h"
+
+using namespace geosft;
+
+namespace {
+
+size_t file_count(const std::filesystem::path& folder) {
+  return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(folder), {}));
+}
+
+}  // namespace
+
+TEST_CASE("an atomic file replaces its target on commit only") {
+  const test::TemporaryFolder folder;
+  write_file_atomically(folder / "a.csv", "first");
+  CHECK(test::read_text(folder / "a.csv") == "first");
+  {
+    AtomicFile abandoned(folder / "a.csv");
+    abandoned.write("second", 6);
+    CHECK(file_count(folder.path()) == 2);
+  }
+  CHECK(test::read_text(folder / "a.csv") == "first");
+  CHECK(file_count(folder.path()) == 1);
+  write_file_atomically(folder / "a.csv", "third");
+  CHECK(test::read_text(folder / "a.csv") == "third");
+  CHECK(file_count(folder.path()) == 1);
+}
+
+TEST_CASE("two writers of one target do not meet") {
+  const test::TemporaryFolder folder;
+  AtomicFile one(folder / "a"), two(folder / "a");
+  one.write("one", 3);
+  two.write("two", 3);
+  two.commit();
+  one.commit();
+  CHECK(test::read_text(folder / "a") == "one");
+}
+
+TEST_CASE("a folder that is absent or cannot be written to is named with the reason") {
+  const test::TemporaryFolder folder;
+  test::require_error([&] { write_file_atomically(folder / "none/a.csv", "x"); },
+                      {"none/a.csv", "a folder that can be written to", "No such file"});
+  // Not even root writes into /proc.
+  CHECK_THROWS_AS(write_file_atomically("/proc/geosft.csv", "x"), DataError);
+  std::filesystem::create_directory(folder / "taken");
+  test::require_error([&] { write_file_atomically(folder / "taken", "x"); }, {"taken", "Is a directory"});
+  CHECK(file_count(folder.path()) == 1);
+}
+
+TEST_CASE("a read-only folder leaves the old file") {
+  if (::geteuid() == 0) {
+    std::cerr << "WARN: root may write everywhere: the test of a read-only folder is skipped\n";
+    return;
+  }
+  const test::TemporaryFolder folder;
+  write_file_atomically(folder / "a", "old");
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  test::require_error([&] { write_file_atomically(folder / "a", "new"); }, {"Permission denied"});
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
+  CHECK(test::read_text(folder / "a") == "old");
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/formats/off.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support.h"
+
+using namespace geosft;
+
+TEST_CASE("OFF: all first lines, ModelNet's broken one included") {
+  const std::string body = "0 0 0\n1 0 0\n\n# comment\n1 1 0\n0 1 0\n4 0 1 2 3 255 0 0\n";
+  for (const std::string head :
+       {"OFF\n4 1 0\n", "OFF 4 1 0\n", "OFF4 1 0\n", "OFF\r\n4 1 0\r\n", "# c\nOFF\n# c\n4 1 0\n", "COFF\n4 1\n"}) {
+    CAPTURE(head);
+    const FileShape shape = read_off(head + body, "a.off");
+    CHECK(shape.mesh.vertices.size(0) == 4);
+    test::require_equal(shape.mesh.faces, at::tensor({0, 1, 2, 0, 2, 3}, at::kLong).view({2, 3}), "faces");
+  }
+}
+
+TEST_CASE("OFF: broken files") {
+  const auto fails = [](const std::string& text, const std::vector<std::string>& words) {
+    test::require_error([&] { read_off(text, "a.off"); }, words);
+  };
+  const std::string vertices = "0 0 0\n1 0 0\n1 1 0\n";
+  fails("", {"a.off", "an empty file"});
+  fails("ply\n", {"a.off:1", "begins with OFF", "ply"});
+  fails("OFF", {"a.off", "number of vertices", "the end of the file"});
+  fails("OFF BINARY\n", {"a.off", "binary"});
+  fails("OFF\n3 x 0\n", {"a.off:2", "number of faces", "x"});
+  fails("OFF\n-3 1 0\n" + vertices, {"numbers of vertices and faces", "-3"});
+  fails("OFF\n4000000000000 1 0\n" + vertices, {"numbers of vertices and faces", "4000000000000"});
+  fails("OFF\n3 1 0\n0 0 0\n1 0 0\n", {"3 vertices", "only 2"});
+  fails("OFF\n3 2 0\n" + vertices + "3 0 1 2\n", {"2 faces", "only 1"});
+  fails("OFF\n3 1 0\n" + vertices + "3 0 1\n", {"a.off:6", "number of a vertex", "the end of the line"});
+  fails("OFF\n3 1 0\n" + vertices + "3 0 1 3\n", {"3 vertices", "line 6"});
+  fails("OFF\n3 1 0\n" + vertices + "9000000000000000000 0 1 2\n", {"a.off:6"});
+  fails("OFF\n3 1 0\n0 0 0\n1 inf 0\n1 1 0\n3 0 1 2\n", {"a.off:4", "finite", "inf"});
+  fails("OFF\n3 1 0\n" + vertices + "2 0 1\n", {"at least 3 corners", "line 6"});
+}

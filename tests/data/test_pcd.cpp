@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/formats/pcd.h"
+
+#include <catch2/catch.hpp>
+
+#include "data/read_file.h"
+#include "tests/data/files.h"
+#include "tests/support.h"
+
+using namespace geosft;
+
+namespace {
+
+std::string head(const std::string& data) {
+  return "VERSION 0.7\nFIELDS x y z rgb normal_x normal_y normal_z\nSIZE 4 8 2 4 4 4 4\nTYPE F F I U F F F\nWIDTH "
+         "2\nHEIGHT 1\nPOINTS 2\nDATA " +
+         data + "\n";
+}
+
+const std::vector<std::string> columns = {test::raw(1.0f) + test::raw(4.0f),
+                                          test::raw(2.0) + test::raw(5.0),
+                                          test::raw(int16_t{-3}) + test::raw(int16_t{6}),
+                                          test::raw(77u) + test::raw(78u),
+                                          test::raw(0.0f) + test::raw(0.0f),
+                                          test::raw(0.0f) + test::raw(5.0f),
+                                          test::raw(1.0f) + test::raw(0.0f)};
+
+std::string point_by_point() {
+  std::string bytes;
+  for (size_t i = 0; i < 2; ++i) {
+    for (const std::string& column : columns) bytes += column.substr(i * column.size() / 2, column.size() / 2);
+  }
+  return bytes;
+}
+
+// LZF of literals only, 32 at a time.
+std::string compressed() {
+  std::string all, packed;
+  for (const std::string& column : columns) all += column;
+  for (size_t at = 0; at < all.size(); at += 32) {
+    const std::string piece = all.substr(at, 32);
+    packed += static_cast<char>(piece.size() - 1) + piece;
+  }
+  return test::raw(static_cast<uint32_t>(packed.size())) + test::raw(static_cast<uint32_t>(all.size())) + packed;
+}
+
+}  // namespace
+
+TEST_CASE("PCD: ascii, binary and binary_compressed give the same cloud") {
+  const std::vector<std::string> files = {head("ascii") + "1 2 -3 77 0 0 1\n4 5 6 78 0 5 0\n",
+                                          head("binary") + point_by_point(), head("binary_compressed") + compressed()};
+  for (const std::string& bytes : files) {
+    const FileShape shape = read_pcd(bytes, "a.pcd");
+    CHECK_FALSE(shape.is_mesh());
+    test::require_equal(shape.mesh.vertices, at::tensor({1, 2, -3, 4, 5, 6}).view({2, 3}).to(at::kDouble), "points");
+    test::require_equal(shape.normals, at::tensor({0, 0, 1, 0, 1, 0}).view({2, 3}).to(at::kFloat), "normals");
+  }
+}
+
+TEST_CASE("PCD: broken files") {
+  const auto fails = [](const std::string& bytes, const std::vector<std::string>& words) {
+    test::require_error([&] { read_pcd(bytes, "a.pcd"); }, words);
+  };
+  fails("", {"a.pcd"});
+  fails(head("ascii") + "1 2 -3 77 0 0 1\n# but no second point, only a comment\n", {"2 points", "only 1"});
+  fails(head("ascii") + "1 2 -3 77 0 0 1 9\n4 5 6 78 0 5 0\n", {"a.pcd:9", "the end of the line"});
+  fails(head("ascii") + "1 2 -3 77 0 0\n4 5 6 78 0 5 0\n", {"a.pcd:9", "a coordinate"});
+  fails(head("ascii") + "1 nan -3 77 0 0 1\n4 5 6 78 0 5 0\n", {"a.pcd:9", "finite", "nan"});
+  fails(head("binary") + point_by_point().substr(1), {"2 points"});
+  const std::string packed = compressed();
+  fails(head("binary_compressed") + "123", {"the sizes of the compressed data"});
+  fails(head("binary_compressed") + packed.substr(0, packed.size() - 1), {"bytes of compressed data"});
+  fails(head("binary_compressed") + packed.substr(0, 4) + test::raw(4000000000u) + packed.substr(8),
+        {"2 points of 30"});
+  std::string damaged = packed;
+  damaged[8] = 3;
+  fails(head("binary_compressed") + damaged, {"LZF", "damaged"});
+  fails("FIELDS x y\nSIZE 4 4\nTYPE F F\nPOINTS 1\nDATA ascii\n0 0\n", {"fields x, y and z"});
+}
+
+TEST_CASE("PCD: a real scan") {
+  const std::filesystem::path folder = test::real_data("shapes");
+  if (folder.empty()) return;
+  const FileShape shape = read_pcd(read_file(folder / "fragment.pcd"), "fragment.pcd");
+  CHECK(shape.mesh.vertices.size(0) == 113662);
+  REQUIRE(shape.normals.defined());
+  CHECK(at::allclose(shape.normals.norm(2, 1), at::ones({113662})));
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/formats/ply.h"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "tests/data/files.h"
+#include "tests/support.h"
+
+using namespace geosft;
+
+namespace {
+
+std::string head(const std::string& format, int vertices, int faces) {
+  return "ply\nformat " + format + " 1.0\nelement vertex " + std::to_string(vertices) +
+         "\nproperty double x\nproperty float y\nproperty short z\nproperty uchar red\nproperty float nx\nproperty "
+         "float "
+         "ny\nproperty float nz\nelement face " +
+         std::to_string(faces) +
+         "\nproperty list uchar int vertex_indices\nproperty uchar flag\nelement edge 1\nproperty int v\nend_header\n";
+}
+
+// A square in z = -2 with normals along x, one polygon, one edge.
+std::string binary_square(bool big) {
+  std::string bytes = head(big ? "binary_big_endian" : "binary_little_endian", 4, 1);
+  const double x[] = {0, 1, 1, 0};
+  const float y[] = {0, 0, 1, 1};
+  for (int i = 0; i < 4; ++i) {
+    bytes += test::raw(x[i], big) + test::raw(y[i], big) + test::raw(int16_t{-2}, big) + "r";
+    bytes += test::raw(2.0f, big) + test::raw(0.0f, big) + test::raw(0.0f, big);
+  }
+  bytes += test::raw(uint8_t{4});
+  for (int32_t corner = 0; corner < 4; ++corner) bytes += test::raw(corner, big);
+  return bytes + "f" + test::raw(int32_t{1}, big);
+}
+
+const std::string text_square =
+    head("ascii", 4, 1) + "0 0 -2 9 2 0 0\n1 0 -2 9 2 0 0\n1 1 -2 9 2 0 0\n0 1 -2 9 2 0 0\n4 0 1 2 3 7\n1\n";
+
+}  // namespace
+
+TEST_CASE("PLY: text, little endian and big endian give the same shape") {
+  for (const std::string& bytes : {text_square, binary_square(false), binary_square(true)}) {
+    const FileShape shape = read_ply(bytes, "a.ply");
+    test::require_equal(shape.mesh.vertices,
+                        at::tensor({0, 0, -2, 1, 0, -2, 1, 1, -2, 0, 1, -2}).view({4, 3}).to(at::kDouble), "vertices");
+    test::require_equal(shape.mesh.faces, at::tensor({0, 1, 2, 0, 2, 3}, at::kLong).view({2, 3}), "faces");
+    test::require_equal(shape.normals, at::tensor({1, 0, 0}).to(at::kFloat).expand({4, 3}), "normals");
+  }
+}
+
+TEST_CASE("PLY: a cloud") {
+  const FileShape shape = read_ply(
+      "ply\nformat ascii 1.0\nelement vertex 2\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 2 "
+      "3 4 5 6",
+      "a.ply");
+  CHECK_FALSE(shape.is_mesh());
+  test::require_equal(shape.mesh.vertices, at::arange(1, 7).view({2, 3}).to(at::kDouble), "points");
+}
+
+TEST_CASE("PLY: every truncation is seen") {
+  for (const std::string& whole :
+       {text_square.substr(0, text_square.size() - 1), binary_square(false), binary_square(true)}) {
+    for (size_t size = 0; size < whole.size(); ++size) {
+      CAPTURE(size);
+      REQUIRE_THROWS(read_ply(whole.substr(0, size), "a.ply"));
+    }
+  }
+}
+
+TEST_CASE("PLY: broken files") {
+  const auto fails = [](const std::string& bytes, const std::vector<std::string>& words) {
+    test::require_error([&] { read_ply(bytes, "a.ply"); }, words);
+  };
+  const std::string xyz = "\nproperty float x\nproperty float y\nproperty float z\n";
+  const std::string begin = "ply\nformat ascii 1.0\nelement vertex 3" + xyz;
+  const std::string face = "element face 1\nproperty list int int vertex_index\nend_header\n0 0 0\n1 0 0\n0 1 0\n";
+  CHECK(read_ply(begin + face + "3 0 1 2\n", "a.ply").is_mesh());
+  fails(begin + face + "3 0 1 3\n", {"a.ply", "3 vertices", "face 1"});
+  fails(begin + face + "3 0 1 -1\n", {"3 vertices", "face 1"});
+  fails(begin + face + "3 0 1 0.5\n", {"3 vertices", "face 1"});
+  fails(begin + face + "-3 0 1 2\n", {"a list \"vertex_index\""});
+  fails(begin + face + "1000000000000 0 1 2\n", {"a list \"vertex_index\""});
+  fails(begin + face + "2 0 1\n", {"at least 3 corners", "face 1"});
+  fails(begin + "end_header\n0 0 0\n1 nan 0\n0 1 0\n", {"a.ply:9", "finite", "nan"});
+  fails(begin + "end_header\n0 0 0\n1 x 0\n0 1 0\n", {"a.ply:9", "a number", "\"x\""});
+  fails("ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n0\n", {"properties x, y and z"});
+  fails(begin + "element tristrips 1\nproperty list int int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n",
+        {"triangle strips"});
+  fails("ply\nformat ascii 1.0\nelement vertex 0" + xyz + "end_header\n", {"at least one point"});
+  std::string nan = "ply\nformat binary_little_endian 1.0\nelement vertex 1" + xyz + "end_header\n";
+  for (int i = 0; i < 3; ++i) nan += test::raw(std::numeric_limits<float>::quiet_NaN());
+  fails(nan, {"finite coordinates", "point 1"});
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/formats/ply_header.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support.h"
+
+using namespace geosft;
+
+TEST_CASE("PLY header: elements, properties, size") {
+  const std::string head =
+      "ply\r\nformat binary_big_endian 1.0\r\ncomment # made by hand\r\nelement vertex 2\r\nproperty float x\r\n"
+      "property uchar red\r\nelement face 1\r\nproperty list uint8 int32 vertex_indices\r\nend_header\r\n";
+  const PlyHeader header = read_ply_header(head + "123456789", "a.ply");
+  CHECK(header.encoding == PlyEncoding::big_endian);
+  CHECK(header.size == head.size());
+  CHECK(header.line_count == 9);
+  REQUIRE(header.elements.size() == 2);
+  CHECK(header.elements[0].count == 2);
+  REQUIRE(header.elements[0].properties.size() == 2);
+  CHECK(header.elements[0].properties[1].type == PlyType::uint8);
+  CHECK(header.elements[1].properties[0].is_list);
+  CHECK(header.elements[1].properties[0].length_type == PlyType::uint8);
+  CHECK(header.elements[1].properties[0].type == PlyType::int32);
+}
+
+TEST_CASE("PLY header: broken ones") {
+  const auto fails = [](const std::string& text, const std::vector<std::string>& words) {
+    test::require_error([&] { read_ply_header(text, "a.ply"); }, words);
+  };
+  fails("", {"a.ply", "\"ply\""});
+  fails("plyx\n", {"a.ply:1", "\"ply\""});
+  fails("ply\nformat ascii 1.0\n", {"end_header", "the end of the file"});
+  fails("ply\nend_header\n", {"a line \"format\""});
+  fails("ply\nformat morse 1.0\n", {"a.ply:2", "morse"});
+  fails("ply\nformat ascii 1.0\nproperty float x\n", {"a.ply:3", "an element before"});
+  fails("ply\nformat ascii 1.0\nelement vertex many\n", {"a.ply:3", "number of elements", "many"});
+  fails("ply\nformat ascii 1.0\nelement vertex 1\nproperty quad x\n", {"a.ply:4", "a type of PLY", "quad"});
+  fails("ply\nformat ascii 1.0\nelement vertex 1\nproperty float\n", {"a.ply:4", "the name"});
+  fails("ply\nformat ascii 1.0\nhello\n", {"a.ply:3", "hello"});
+  const std::string begin = "ply\nformat ascii 1.0\nelement vertex ", end = "\nproperty float x\nend_header\n0\n";
+  fails(begin + "-1" + end, {"elements \"vertex\"", "-1"});
+  fails(begin + "1000000000000" + end, {"elements \"vertex\"", "2 bytes", "1000000000000"});
+  fails("ply\nformat ascii 1.0\nelement vertex 1\nend_header\n0\n", {"with properties", "0 properties"});
+}

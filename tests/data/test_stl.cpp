@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/formats/stl.h"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "tests/data/files.h"
+#include "tests/support.h"
+
+using namespace geosft;
+
+namespace {
+
+std::string binary_stl(const std::string& title, uint32_t count, const std::vector<float>& triangle) {
+  std::string bytes = title + std::string(80 - title.size(), ' ') + test::raw(count);
+  for (int i = 0; i < 3; ++i) bytes += test::raw(0.0f);
+  for (const float value : triangle) bytes += test::raw(value);
+  return bytes + std::string(2, '\0');
+}
+
+const std::vector<float> triangle = {0, 0, 0, 1, 0, 0, 0, 2, 0};
+const std::string text_stl =
+    "solid a name\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 2 0\nendloop\nendfacet\n";
+
+void check_triangle(const FileShape& shape) {
+  test::require_equal(shape.mesh.vertices, at::tensor({0, 0, 0, 1, 0, 0, 0, 2, 0}).view({3, 3}).to(at::kDouble),
+                      "vertices");
+  test::require_equal(shape.mesh.faces, at::tensor({0, 1, 2}, at::kLong).view({1, 3}), "faces");
+}
+
+}  // namespace
+
+TEST_CASE("STL: binary, binary that begins with solid, and text") {
+  check_triangle(read_stl(binary_stl("title", 1, triangle), "a.stl"));
+  check_triangle(read_stl(binary_stl("solid title", 1, triangle), "a.stl"));
+  check_triangle(read_stl(text_stl + "endsolid a name\n", "a.stl"));
+}
+
+TEST_CASE("STL: broken files") {
+  const auto fails = [](const std::string& bytes, const std::vector<std::string>& words) {
+    test::require_error([&] { read_stl(bytes, "a.stl"); }, words);
+  };
+  fails("", {"a.stl", "0 bytes"});
+  fails("short", {"a.stl", "5 bytes"});
+  fails(binary_stl("title", 2, triangle), {"184 bytes for 2 facets", "134"});
+  fails(binary_stl("title", 4000000000u, triangle), {"4000000000 facets", "134"});
+  fails(std::string(80, ' ') + test::raw(0u), {"at least one point"});
+  std::vector<float> with_nan = triangle;
+  with_nan[4] = std::numeric_limits<float>::quiet_NaN();
+  fails(binary_stl("title", 1, with_nan), {"finite coordinates", "point 2"});
+  fails(text_stl, {"endsolid", "the end of the file"});
+  fails("solid\nfacet\nvertex 0 0\n", {"a.stl:3", "a coordinate"});
+  fails("solid\nhello\n", {"a.stl:2", "a keyword of STL", "hello"});
+  fails("solid\nfacet\nvertex 0 0 0\nvertex 1 0 0\nendfacet\nendsolid\n", {"at least 3 corners", "line 5"});
+  fails("solid\nendsolid\n", {"at least one point"});
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/autograd/double_backward.h"
+
+#include <torch/csrc/autograd/autograd.h>
+
+#include <catch2/catch.hpp>
+
+#include "tests/support.h"
+
+namespace geosft::test {
+
+TEST_CASE("refuse_double_backward passes values on and refuses to differentiate them", "[double_backward]") {
+  const at::Tensor x = at::ones({2}).requires_grad_(true), index = at::zeros({2}, at::kLong);
+  const auto results = refuse_double_backward("some_op", {x, index, at::Tensor()}, [&] {
+    return std::vector<at::Tensor>{x * 2, x * 3};
+  });
+  REQUIRE(results.size() == 2);
+  require_equal(results[1].detach(), at::full({2}, 3.0f), "value");
+  require_error([&] { torch::autograd::grad({results[0].sum()}, {x}); }, {"double backward of some_op"});
+}
+
+TEST_CASE("refuse_double_backward records nothing where no gradient is asked for", "[double_backward]") {
+  const at::Tensor x = at::ones({2});
+  const auto results = refuse_double_backward("some_op", {x}, [&] { return std::vector<at::Tensor>{x * 2}; });
+  REQUIRE_FALSE(results[0].requires_grad());
+}
+
+}  // namespace geosft::test
