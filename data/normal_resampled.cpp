@@ -41,6 +41,30 @@ void check_class_names(const std::vector<std::string>& classes, const fs::path& 
   }
 }
 
+// Listed shapes that cannot be read: of classes without a folder, and others.
+struct Absent {
+  std::set<std::string> classes;
+  int64_t of_those_classes = 0;
+  std::vector<fs::path> files;
+};
+
+void list_shapes(const std::vector<std::string>& shapes, const fs::path& folder, const fs::path& list,
+                 DatasetListing& listing, Absent& absent) {
+  for (const std::string& shape : shapes) {
+    const int64_t label = label_of(shape, listing.class_names, list);
+    const std::string& class_name = listing.class_names[static_cast<size_t>(label)];
+    const fs::path file = folder / class_name / (shape + ".txt");
+    if (!fs::is_directory(folder / class_name)) {
+      absent.classes.insert(class_name);
+      ++absent.of_those_classes;
+    } else if (!fs::exists(file)) {
+      absent.files.push_back(file);
+    } else {
+      listing.items.push_back({class_name + "/" + shape, label, file, ""});
+    }
+  }
+}
+
 }  // namespace
 
 bool is_normal_resampled(const fs::path& source) {
@@ -55,36 +79,22 @@ DatasetListing list_normal_resampled(const fs::path& source, Split split, bool a
   DatasetListing listing;
   listing.class_names = read_lines(class_list);
   check_class_names(listing.class_names, class_list);
-  std::set<std::string> absent_classes;
-  int64_t of_absent_classes = 0;
-  std::vector<fs::path> absent;
   const std::vector<std::string> shapes = read_lines(list);
-  for (const std::string& shape : shapes) {
-    const int64_t label = label_of(shape, listing.class_names, list);
-    const std::string& class_name = listing.class_names[static_cast<size_t>(label)];
-    const fs::path file = folder / class_name / (shape + ".txt");
-    if (!fs::is_directory(folder / class_name)) {
-      absent_classes.insert(class_name);
-      ++of_absent_classes;
-    } else if (!fs::exists(file)) {
-      absent.push_back(file);
-    } else {
-      listing.items.push_back({class_name + "/" + shape, label, file, ""});
-    }
-  }
+  Absent absent;
+  list_shapes(shapes, folder, list, listing, absent);
   const std::string of_listed = " of the " + std::to_string(shapes.size()) + " shapes in " + list.filename().string();
-  if (!absent.empty() && !allow_missing) {
-    throw DataError(absent[0].string(), "a shape that " + list.filename().string() + " lists",
-                    "no such file; " + std::to_string(absent.size()) + of_listed +
+  if (!absent.files.empty() && !allow_missing) {
+    throw DataError(absent.files[0].string(), "a shape that " + list.filename().string() + " lists",
+                    "no such file; " + std::to_string(absent.files.size()) + of_listed +
                         " are absent though their class has a folder (allow_missing leaves them out)");
   }
   if (listing.items.empty())
     throw DataError(folder.string(), "shapes that " + list.string() + " lists", "none of them");
-  if (!absent_classes.empty()) {
-    listing.remarks.push_back(std::to_string(of_absent_classes) + of_listed +
-                              " are left out: " + std::to_string(absent_classes.size()) + " classes have no folder");
+  if (!absent.classes.empty()) {
+    listing.remarks.push_back(std::to_string(absent.of_those_classes) + of_listed +
+                              " are left out: " + std::to_string(absent.classes.size()) + " classes have no folder");
   }
-  if (!absent.empty()) listing.remarks.push_back(std::to_string(absent.size()) + of_listed + " are absent");
+  if (!absent.files.empty()) listing.remarks.push_back(std::to_string(absent.files.size()) + of_listed + " are absent");
   return listing;
 }
 

@@ -15,6 +15,19 @@ at::Tensor random_scale(const at::Tensor& points, double low, double high, at::G
   return points * (low + u * (high - low));
 }
 
+StretchedPoints random_stretch(const at::Tensor& points, const at::Tensor& normals, double spread,
+                               at::Generator generator) {
+  check_points(points, "points");
+  TORCH_CHECK(std::isfinite(spread) && spread >= 0, "spread must be finite and not negative, got ", spread);
+  const at::Tensor u = at::rand({3}, generator, at::TensorOptions().dtype(at::kDouble));
+  const at::Tensor factor = ((2 * u - 1) * spread).exp().to(points.scalar_type());
+  if (!normals.defined()) return {points * factor, normals};
+  TORCH_CHECK(normals.sizes() == points.sizes(), "normals must have the shape of points ", points.sizes(), ", got ",
+              normals.sizes());
+  const at::Tensor bent = normals / factor;
+  return {points * factor, bent / bent.norm(2, -1, true).clamp_min(1e-12)};
+}
+
 at::Tensor jitter(const at::Tensor& points, double sigma, double clip, at::Generator generator) {
   check_points(points, "points");
   TORCH_CHECK(std::isfinite(sigma) && sigma >= 0, "sigma must be finite and not negative, got ", sigma);

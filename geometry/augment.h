@@ -11,6 +11,14 @@ namespace geosft {
 // `points` times one number, uniform in [low, high], 0 < low <= high.
 at::Tensor random_scale(const at::Tensor& points, double low, double high, at::Generator generator);
 
+// A random stretch along the coordinate axes: each factor is exp(u), u uniform in [-spread, spread], spread >= 0.
+// Points are multiplied by the factors, normals (undefined: none) divided by them and made unit again.
+struct StretchedPoints {
+  at::Tensor points, normals;
+};
+StretchedPoints random_stretch(const at::Tensor& points, const at::Tensor& normals, double spread,
+                               at::Generator generator);
+
 // `points` plus normal noise of standard deviation `sigma` >= 0 on every coordinate, clipped to [-clip, clip], clip >=
 // 0; both in the unit of the points.
 at::Tensor jitter(const at::Tensor& points, double sigma, double clip, at::Generator generator);

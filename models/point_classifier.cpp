@@ -48,7 +48,8 @@ PointClassifierImpl::Explanation PointClassifierImpl::explain(const at::Tensor& 
                                                               SamplingContext& context) {
   const Encoded encoded = encode(points, normals, ptr, context);
   const at::Tensor score = head->sampler->score(encoded.tokens);
-  const at::Tensor importance = encoded.order.defined() ? at::empty_like(score).index_copy(0, encoded.order, score) : score;
+  const at::Tensor importance =
+      encoded.order.defined() ? at::empty_like(score).index_copy(0, encoded.order, score) : score;
   return {head->forward(encoded.tokens, ptr, context), importance};
 }
 

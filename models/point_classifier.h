@@ -48,8 +48,7 @@ class PointClassifierImpl : public torch::nn::Module {
     at::Tensor tokens;  // [N, width]
     at::Tensor order;   // rows of the input that the tokens belong to; undefined: as given
   };
-  Encoded encode(at::Tensor points, at::Tensor normals, const std::optional<at::Tensor>& ptr,
-                 SamplingContext& context);
+  Encoded encode(at::Tensor points, at::Tensor normals, const std::optional<at::Tensor>& ptr, SamplingContext& context);
 };
 TORCH_MODULE(PointClassifier);
 

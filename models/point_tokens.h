@@ -18,9 +18,9 @@ enum class PointTokens {
 // Channels that `point_tokens` gives.
 int64_t point_token_channels(PointTokens kind, bool normals);
 
-// Tokens [N, point_token_channels] of packed clouds: points and normals [N, 3] (normals undefined where there are none),
-// ptr int64 [B + 1] or none. All kinds but `absolute` are unchanged by rotation and translation. Not differentiable in
-// the points, except for `absolute`.
+// Tokens [N, point_token_channels] of packed clouds: points and normals [N, 3] (normals undefined where there are
+// none), ptr int64 [B + 1] or none. All kinds but `absolute` are unchanged by rotation and translation. Not
+// differentiable in the points, except for `absolute`.
 //
 // A neighbourhood of K points (8 and 32, itself included) with offsets d_j = p_j - p_i, r^2 their mean square, is
 // described by: r; |mean d| / r (0 inside a surface, large at its edges); the trace of C^2 and the determinant of

@@ -21,7 +21,9 @@ Fixture::Fixture(const std::string& name) : name_(name) {
   }
 }
 
-bool Fixture::has(const std::string& key) const { return tensors_.count(key) > 0; }
+bool Fixture::has(const std::string& key) const {
+  return tensors_.count(key) > 0;
+}
 
 at::Tensor Fixture::get(const std::string& key, at::ScalarType dtype) const {
   INFO("fixture " << name_ << " holds no tensor " << key);
@@ -67,8 +69,8 @@ void require_equal(const at::Tensor& actual, const at::Tensor& expected, const s
   REQUIRE(at::equal(actual, expected));
 }
 
-void gradcheck(const std::function<at::Tensor(const std::vector<at::Tensor>&)>& function, std::vector<at::Tensor> inputs,
-               double step, double tolerance) {
+void gradcheck(const std::function<at::Tensor(const std::vector<at::Tensor>&)>& function,
+               std::vector<at::Tensor> inputs, double step, double tolerance) {
   for (at::Tensor& input : inputs) input = input.detach().to(at::kDouble).contiguous().clone().requires_grad_(true);
   const at::Tensor output = function(inputs);
   const at::Tensor upstream = at::randn(output.sizes(), generator(17), at::TensorOptions().dtype(at::kDouble));
@@ -110,6 +112,8 @@ void require_error(const std::function<void()>& call, const std::vector<std::str
   }
 }
 
-at::Generator generator(uint64_t seed) { return at::make_generator<at::CPUGeneratorImpl>(seed); }
+at::Generator generator(uint64_t seed) {
+  return at::make_generator<at::CPUGeneratorImpl>(seed);
+}
 
 }  // namespace geosft::test

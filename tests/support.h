@@ -29,15 +29,16 @@ class Fixture {
   std::map<std::string, at::Tensor> tensors_;
 };
 
-// max|actual - expected| <= tolerance * max(max|expected|, floor); an expected tensor of zeros: max|actual| <= tolerance.
+// max|actual - expected| <= tolerance * max(max|expected|, floor); an expected tensor of zeros: max|actual| <=
+// tolerance.
 void require_close(const at::Tensor& actual, const at::Tensor& expected, double tolerance, const std::string& what,
                    double floor = 0.0);
 void require_equal(const at::Tensor& actual, const at::Tensor& expected, const std::string& what);
 
 // Gradients of `function` (scalar output after weighting with fixed random numbers) against central differences in
 // float64. `inputs` are the differentiable inputs; every one is checked.
-void gradcheck(const std::function<at::Tensor(const std::vector<at::Tensor>&)>& function, std::vector<at::Tensor> inputs,
-               double step = 1e-6, double tolerance = 1e-6);
+void gradcheck(const std::function<at::Tensor(const std::vector<at::Tensor>&)>& function,
+               std::vector<at::Tensor> inputs, double step = 1e-6, double tolerance = 1e-6);
 
 // Runs `call` and requires that it throws an error whose text holds every one of `words`.
 void require_error(const std::function<void()>& call, const std::vector<std::string>& words);

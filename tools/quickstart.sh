@@ -32,7 +32,7 @@ train() {
     geosft_say "training: $run is finished, nothing to do"
   elif [[ -e $run/last.ckpt ]]; then
     geosft_say "training: going on with $run"
-    classify train --resume --config tools/configs/furniture.toml --out "$run"
+    classify train --resume --out "$run"
   else
     geosft_say "training: the furniture set, a few minutes"
     classify train --config tools/configs/furniture.toml --out "$run"
@@ -63,7 +63,8 @@ classify eval "$run" --rotate none
 classify eval "$run" --rotate so3
 geosft_say "predicting: test models of ${classes[*]}"
 unpack_shapes
-shapes=("${classes[@]/#/$run/shapes/}")
-classify predict "$run" "${shapes[@]/%/.obj}"
+for class in "${classes[@]}"; do
+  classify predict "$run" "$run/shapes/$class.obj" --picture "$run/importance_$class"
+done
 geosft_say "done; the model and its pictures:"
 find "$run" -name '*.png' -o -name '*.svg' | sort

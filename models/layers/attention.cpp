@@ -14,8 +14,8 @@
 namespace geosft {
 namespace {
 
-// Mean and standard deviation of the channels of X_R over pairs of points of a cloud in the unit ball: squared distance,
-// normal product (measured on the furniture set).
+// Mean and standard deviation of the channels of X_R over pairs of points of a cloud in the unit ball: squared
+// distance, normal product (measured on the furniture set).
 constexpr double point_mean[] = {0.6, 0.0};
 constexpr double point_deviation[] = {0.5, 0.6};
 constexpr double relative_spread = 3.0;  // deviation of S over pairs that the standardised X_R is scaled to
@@ -23,7 +23,8 @@ constexpr double carrying_gain = 2.4;    // of W_V and W_O
 
 void check_relative(const AttentionOptions& options, const Relative& relative, const at::Tensor& x) {
   TORCH_CHECK(relative.kind == options.relative, "relative must be of the kind this attention was built for");
-  TORCH_CHECK(x.dim() == 2 && x.size(1) == options.width, "x must have shape [N, ", options.width, "], got ", x.sizes());
+  TORCH_CHECK(x.dim() == 2 && x.size(1) == options.width, "x must have shape [N, ", options.width, "], got ",
+              x.sizes());
   if (options.relative == RelativeKind::points) {
     TORCH_CHECK(relative.normals.defined() == (options.relative_channels == 2), "normals must be given exactly when ",
                 "relative_channels is 2, it is ", options.relative_channels);
@@ -95,15 +96,14 @@ at::Tensor SamplingAttentionImpl::forward(const at::Tensor& x, const Relative& r
     mixed = composed(q, k, v, leak->forward(sampled), relative, pairs, weights, ptr, k_ptr);
   } else if (options.relative == RelativeKind::points) {
     const bool normals = relative.normals.defined();
-    mixed = point_attention(
-        q, k, v, leak->forward(sampled), relative.coordinates, pairs.sample(relative.coordinates),
-        normals ? std::optional<at::Tensor>(relative.normals) : std::nullopt,
-        normals ? std::optional<at::Tensor>(pairs.sample(relative.normals)) : std::nullopt, w_mul, b_mul, w_add, b_add,
-        ptr, k_ptr, options.eps);
+    mixed = point_attention(q, k, v, leak->forward(sampled), relative.coordinates, pairs.sample(relative.coordinates),
+                            normals ? std::optional<at::Tensor>(relative.normals) : std::nullopt,
+                            normals ? std::optional<at::Tensor>(pairs.sample(relative.normals)) : std::nullopt, w_mul,
+                            b_mul, w_add, b_add, ptr, k_ptr, options.eps);
   } else if (options.relative == RelativeKind::graph) {
-    mixed = graph_attention(q, k, v, leak->forward(sampled), relative.rowptr, relative.col, relative.edge_attr,
-                            pairs.top, pairs.partner, pairs.weight, w_mul, b_mul, w_add, b_add, ptr, k_ptr,
-                            options.eps);
+    mixed =
+        graph_attention(q, k, v, leak->forward(sampled), relative.rowptr, relative.col, relative.edge_attr, pairs.top,
+                        pairs.partner, pairs.weight, w_mul, b_mul, w_add, b_add, ptr, k_ptr, options.eps);
   } else if (options.relative == RelativeKind::sequence) {
     mixed = sequence_attention(q, k, v, leak->forward(sampled), relative.positions, pairs.sample(relative.positions),
                                w_mul, b_mul, w_add, b_add, ptr, k_ptr, options.eps);

@@ -38,9 +38,8 @@ at::Tensor graph_encoding(const Relative& relative, const at::Tensor& members, c
   const at::Tensor degree = relative.rowptr.diff();
   const at::Tensor source = at::repeat_interleave(at::arange(nodes, degree.options()), degree);
   const auto [pair, inverse, counts] = at::_unique2(source * nodes + relative.col, true, true);
-  const at::Tensor summed =
-      at::zeros({pair.size(0) + 1, relative.edge_attr.size(1)}, relative.edge_attr.options())
-          .index_add(0, inverse, relative.edge_attr);
+  const at::Tensor summed = at::zeros({pair.size(0) + 1, relative.edge_attr.size(1)}, relative.edge_attr.options())
+                                .index_add(0, inverse, relative.edge_attr);
   const at::Tensor rows = at::arange(span.query, span.query + span.queries, degree.options()).unsqueeze(1);
   const at::Tensor wanted = rows * nodes + members.narrow(0, span.key, span.keys).unsqueeze(0);
   at::Tensor place = at::searchsorted(pair, wanted);

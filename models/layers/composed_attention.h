@@ -15,9 +15,9 @@ struct RelativeWeights {
   at::Tensor w_mul, b_mul, w_add, b_add;
 };
 
-// Attention with S = score(q, k) / sqrt(c) * R_mul + R_add, score the maxout or the scalar product, and P the leaky relu
-// normalisation or the softmax over the keys of an item (SFT section 4.3). Forms S for one item at a time, [n, k, h], and
-// for maxout [n, k, h, c]: for comparisons, not for speed. Arguments and result as in maxout_attention.
+// Attention with S = score(q, k) / sqrt(c) * R_mul + R_add, score the maxout or the scalar product, and P the leaky
+// relu normalisation or the softmax over the keys of an item (SFT section 4.3). Forms S for one item at a time, [n, k,
+// h], and for maxout [n, k, h, c]: for comparisons, not for speed. Arguments and result as in maxout_attention.
 struct ComposedAttention {
   ScoreKind score;
   ProbabilityKind probability;

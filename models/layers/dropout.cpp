@@ -55,8 +55,8 @@ class SeededDropout : public torch::autograd::Function<SeededDropout> {
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  const torch::autograd::variable_list& grads) {
     // Dropout is linear in x: its gradient is the same mask, and differentiable in turn.
-    const at::Tensor grad =
-        SeededDropout::apply(grads[0], context->saved_data["probability"].toDouble(), context->saved_data["seed"].toInt());
+    const at::Tensor grad = SeededDropout::apply(grads[0], context->saved_data["probability"].toDouble(),
+                                                 context->saved_data["seed"].toInt());
     return {grad, at::Tensor(), at::Tensor()};
   }
 };

@@ -39,8 +39,8 @@ at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::opt
   const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
   const at::Tensor item = item_of_row(offsets).to(x.device());
   const at::Tensor logits = at::mv(x, u);
-  const at::Tensor largest = at::full({items}, -INFINITY, x.options())
-                                 .scatter_reduce(0, item, logits.detach(), "amax", /*include_self=*/true);
+  const at::Tensor largest =
+      at::full({items}, -INFINITY, x.options()).scatter_reduce(0, item, logits.detach(), "amax", /*include_self=*/true);
   const at::Tensor weight = (logits - largest.index_select(0, item)).exp();
   const at::Tensor total = at::zeros({items}, x.options()).index_add(0, item, weight);
   const at::Tensor share = weight / total.index_select(0, item);
@@ -70,6 +70,8 @@ at::Tensor SoftmaxPoolHeadImpl::forward(const at::Tensor& x, const std::optional
 TokenHeadImpl::TokenHeadImpl(int64_t width, int64_t outputs)
     : linear(register_module("linear", torch::nn::Linear(width, outputs))) {}
 
-at::Tensor TokenHeadImpl::forward(const at::Tensor& x) { return linear->forward(x); }
+at::Tensor TokenHeadImpl::forward(const at::Tensor& x) {
+  return linear->forward(x);
+}
 
 }  // namespace geosft

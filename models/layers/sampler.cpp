@@ -55,7 +55,9 @@ SamplerImpl::SamplerImpl(int64_t width, SamplerOptions sampler_options)
   TORCH_CHECK(options.bins >= 1, "bins must be at least 1, got ", options.bins);
 }
 
-at::Tensor SamplerImpl::score(const at::Tensor& x) { return projection->forward(x).squeeze(-1); }
+at::Tensor SamplerImpl::score(const at::Tensor& x) {
+  return projection->forward(x).squeeze(-1);
+}
 
 Pairs SamplerImpl::forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr, SamplingContext& context) {
   return draw(score(x), ptr, options, context);

@@ -21,7 +21,9 @@ SamplingContext SamplingContext::seeded(uint64_t vote) {
   return context;
 }
 
-SamplingContext SamplingContext::greedy() { return SamplingContext(); }
+SamplingContext SamplingContext::greedy() {
+  return SamplingContext();
+}
 
 at::Tensor SamplingContext::next_seeds(int64_t items, at::Device device) {
   if (mode_ == SampleMode::random) return draw_seeds(items, generator_).to(device);

@@ -8,10 +8,10 @@ TransformerLayerImpl::TransformerLayerImpl(const LayerOptions& layer_options)
       attention(register_module("attention", SamplingAttention(options.attention))),
       norm1(register_module("norm1", torch::nn::LayerNorm(torch::nn::LayerNormOptions({options.attention.width})))),
       norm2(register_module("norm2", torch::nn::LayerNorm(torch::nn::LayerNormOptions({options.attention.width})))),
-      expand(register_module("expand", torch::nn::Linear(options.attention.width,
-                                                         options.expansion * options.attention.width))),
-      contract(register_module("contract", torch::nn::Linear(options.expansion * options.attention.width,
-                                                             options.attention.width))) {}
+      expand(register_module("expand",
+                             torch::nn::Linear(options.attention.width, options.expansion * options.attention.width))),
+      contract(register_module(
+          "contract", torch::nn::Linear(options.expansion * options.attention.width, options.attention.width))) {}
 
 at::Tensor TransformerLayerImpl::feed_forward(const at::Tensor& x, SamplingContext& context) {
   const at::Tensor hidden = context.dropout(at::gelu(expand->forward(x)), options.feed_forward_dropout);

@@ -13,9 +13,9 @@ enum class NormPlacement { pre, post };
 struct LayerOptions {
   AttentionOptions attention = {};
   NormPlacement norm = NormPlacement::post;
-  int64_t expansion = 4;             // feed-forward: width -> expansion * width -> width, GELU between
-  double token_dropout = 0.0;        // of the embeddings, after attention and after feed-forward
-  double feed_forward_dropout = 0.0; // after the expansion
+  int64_t expansion = 4;              // feed-forward: width -> expansion * width -> width, GELU between
+  double token_dropout = 0.0;         // of the embeddings, after attention and after feed-forward
+  double feed_forward_dropout = 0.0;  // after the expansion
 };
 
 //     post:  x <- norm1(x + attention(x));  x <- norm2(x + ff(x))

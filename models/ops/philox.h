@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Philox 4x32-10, the counter-based generator of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011):
-// a number is a function of (key, counter) alone, so results do not depend on threads, batches or devices.
+// Philox 4x32-10, the counter-based generator of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC
+// 2011): a number is a function of (key, counter) alone, so results do not depend on threads, batches or devices.
 #pragma once
 
 #include <cmath>
@@ -45,6 +45,8 @@ GEOSFT_HOST_DEVICE inline double open_uniform(uint64_t bits) {
 }
 
 // A draw of Gumbel(0, 1) from 64 random bits.
-GEOSFT_HOST_DEVICE inline double gumbel(uint64_t bits) { return -std::log(-std::log(open_uniform(bits))); }
+GEOSFT_HOST_DEVICE inline double gumbel(uint64_t bits) {
+  return -std::log(-std::log(open_uniform(bits)));
+}
 
 }  // namespace geosft

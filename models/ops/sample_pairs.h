@@ -10,8 +10,8 @@
 
 namespace geosft {
 
-// Draws k' bins of two tokens from every item of a packed batch: `top` are the tokens of the largest scores z', `partner`
-// come from the others, and the sampled token is weight * x[top] + (1 - weight) * x[partner] with
+// Draws k' bins of two tokens from every item of a packed batch: `top` are the tokens of the largest scores z',
+// `partner` come from the others, and the sampled token is weight * x[top] + (1 - weight) * x[partner] with
 //     weight = softplus(z'[top])^(1/tau) / (softplus(z'[top])^(1/tau) + softplus(z'[partner])^(1/tau)).
 //
 //   score           [N], float32 or float64, finite; z' = score, plus Gumbel(0, 1) noise when `noise` is set
@@ -20,8 +20,9 @@ namespace geosft {
 //   random_partner  partners are uniform over the tokens that are not in `top`, in random order; otherwise they are the
 //                   tokens of ranks k' + 1 ... 2k'
 //   tau             temperature, > 0 and finite
-//   generator       source of the seeds when `seeds` is absent; none: the default generator. Used only if the call is random
-//   seeds           int64 [B]: noise and partners of an item are a function of (its seed, the row within the item) alone
+//   generator       source of the seeds when `seeds` is absent; none: the default generator. Used only if the call is
+//   random seeds           int64 [B]: noise and partners of an item are a function of (its seed, the row within the
+//   item) alone
 //
 // Returns top and partner (int64 [K], rows of the packed tokens; items in turn, descending z', ties to the lower row),
 // weight ([K], differentiable in score) and sample_ptr (int64 [B + 1]). Errors name the argument.

@@ -81,8 +81,12 @@ void Optimization::swap_average() {
   }
 }
 
-Optimization::AveragedWeights::AveragedWeights(Optimization& owner) : owner_(owner) { owner_.swap_average(); }
-Optimization::AveragedWeights::~AveragedWeights() { owner_.swap_average(); }
+Optimization::AveragedWeights::AveragedWeights(Optimization& owner) : owner_(owner) {
+  owner_.swap_average();
+}
+Optimization::AveragedWeights::~AveragedWeights() {
+  owner_.swap_average();
+}
 
 std::map<std::string, at::Tensor> Optimization::state() const {
   std::map<std::string, at::Tensor> saved{{"steps", at::tensor(steps_, at::kLong)}};

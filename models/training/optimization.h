@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One optimiser step as the paper trains (SFT section 6): AdamW, a decaying rate with an untuned linear warm-up, clipping
-// of the gradient norm; and, by option, a running average of the weights.
+// One optimiser step as the paper trains (SFT section 6): AdamW, a decaying rate with an untuned linear warm-up,
+// clipping of the gradient norm; and, by option, a running average of the weights.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -29,8 +29,8 @@ struct OptimizationOptions {
   Schedule schedule = Schedule::step;
   int64_t decay_every = 30;  // epochs
   double decay = 0.8;
-  int64_t epochs = 1;           // of the whole run, for the cosine
-  double average_decay = 0.0;   // of the running average of the weights; 0: none
+  int64_t epochs = 1;          // of the whole run, for the cosine
+  double average_decay = 0.0;  // of the running average of the weights; 0: none
 };
 
 // Learning rate at `step` (counted from 0 over the whole run) in `epoch` (with the fraction done). The warm-up is the

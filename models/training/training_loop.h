@@ -76,8 +76,8 @@ class TrainingLoop {
   // `task` must outlive the loop.
   TrainingLoop(TrainingTask& task, const TrainingOptions& options);
 
-  // Runs what is left of the epochs. Returns false when the observer asked to stop; the loop can go on later. Throws when
-  // the loss or the gradient stays non-finite over many steps.
+  // Runs what is left of the epochs. Returns false when the observer asked to stop; the loop can go on later. Throws
+  // when the loss or the gradient stays non-finite over many steps.
   bool run(TrainingObserver& observer);
 
   Optimization& optimization() { return optimization_; }

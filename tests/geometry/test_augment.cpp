@@ -75,3 +75,19 @@ TEST_CASE("augmentation: bad arguments are refused by name") {
   require_error([&] { drop_rows(4, 1, g); }, {"p must", "1"});
   require_error([&] { drop_rows(-4, 0.5, g); }, {"n must", "-4"});
 }
+
+TEST_CASE("a random stretch keeps normals perpendicular to the surface") {
+  const at::Tensor along = at::randn({50, 3}, test::generator(1), at::kDouble);
+  const at::Tensor normals = at::linalg_cross(along, at::randn({50, 3}, test::generator(2), at::kDouble));
+  const at::Tensor unit = normals / normals.norm(2, -1, true);
+  const StretchedPoints stretched = random_stretch(along, unit, 0.5, test::generator(3));
+  // `along` is tangent to the surface at each point; a linear map takes tangents to tangents.
+  REQUIRE((stretched.points * stretched.normals).sum(-1).abs().max().item<double>() < 1e-12);
+  test::require_close(stretched.normals.norm(2, -1), at::ones({50}, at::kDouble), 1e-12, "unit normals");
+  const at::Tensor factor = stretched.points / along;
+  REQUIRE((factor.log().abs() <= 0.5).all().item<bool>());
+  REQUIRE_FALSE(at::allclose(factor[0][0], factor[0][1]));
+  REQUIRE(at::equal(random_stretch(along, {}, 0.0, test::generator(3)).points, along));
+  test::require_error([&] { random_stretch(along, unit, -1, test::generator(1)); }, {"spread"});
+  test::require_error([&] { random_stretch(along, unit.narrow(0, 0, 3), 0.1, test::generator(1)); }, {"normals"});
+}

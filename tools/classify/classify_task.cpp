@@ -33,8 +33,8 @@ TrainingTask::Step ClassifyTask::step(at::Generator& generator) {
   TORCH_CHECK(batch.has_value(), "the loader ended before the epoch did");
   SamplingContext context = SamplingContext::training(generator);
   const at::Tensor logits = model_->forward(batch->points, batch->normals, batch->ptr, context);
-  const at::Tensor loss = at::cross_entropy_loss(logits, batch->labels, {}, at::Reduction::Mean, -100,
-                                                 settings_.train.label_smoothing);
+  const at::Tensor loss =
+      at::cross_entropy_loss(logits, batch->labels, {}, at::Reduction::Mean, -100, settings_.train.label_smoothing);
   const int64_t items = batch->labels.size(0);
   const double right = (logits.argmax(1) == batch->labels).sum().item<double>();
   return {loss, {loss.item<double>() * static_cast<double>(items), right, items}};

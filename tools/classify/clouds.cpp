@@ -60,6 +60,11 @@ ShapeTransform training_transform(const ClassifySettings& settings) {
   return [clouds = settings.clouds, augment = settings.augment, rotation](Shape shape, at::Generator& generator) {
     prepare_normals(shape, clouds.normals);
     keep_subset(shape, clouds.points, generator);
+    if (augment.stretch > 0) {
+      const StretchedPoints stretched = random_stretch(shape.points, shape.normals, augment.stretch, generator);
+      shape.points = stretched.points;
+      shape.normals = stretched.normals;
+    }
     rotate_shape(shape, rotation, generator);
     shape.points = normalize(shape.points).points;
     shape.points = random_scale(shape.points, augment.scale_low, augment.scale_high, generator);

@@ -39,8 +39,12 @@ Command add_eval_command(CLI::App& verb) {
   verb.add_option("--rotate", command->rotate, "rotate the clouds: not at all, about z, or by any rotation")
       ->check(CLI::IsMember({"none", "z", "so3"}))
       ->capture_default_str();
-  verb.add_option("--repeats", command->repeats, "rotations a cloud")->check(CLI::Range(1, 1000000))->capture_default_str();
-  verb.add_option("--split", command->split, "which clouds")->check(CLI::IsMember({"train", "test"}))->capture_default_str();
+  verb.add_option("--repeats", command->repeats, "rotations a cloud")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  verb.add_option("--split", command->split, "which clouds")
+      ->check(CLI::IsMember({"train", "test"}))
+      ->capture_default_str();
   verb.add_flag("--json", command->json, "print one JSON object");
   command->overrides.add_to(verb);
   return [command] { return command->execute(); };

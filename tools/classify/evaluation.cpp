@@ -14,8 +14,7 @@ SamplingContext evaluation_context(const ClassifySettings& settings, uint64_t vo
 }
 
 DatasetLogits one_vote(PointClassifier& model, const PointDataset& dataset, const ClassifySettings& settings,
-                       Rotation rotation, int64_t repeat, uint64_t vote,
-                       const std::function<void(int64_t)>& progress) {
+                       Rotation rotation, int64_t repeat, uint64_t vote, const std::function<void(int64_t)>& progress) {
   at::NoGradGuard guard;
   PointLoaderOptions options;
   options.batch_size = settings.evaluation.evaluation_batch;

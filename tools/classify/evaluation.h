@@ -15,7 +15,8 @@ struct DatasetLogits {
   at::Tensor labels;  // int64 [n]
 };
 
-// Logits of every cloud under rotations that follow from (settings.seed, repeat, row). `progress` is told the clouds done.
+// Logits of every cloud under rotations that follow from (settings.seed, repeat, row). `progress` is told the clouds
+// done.
 DatasetLogits dataset_logits(PointClassifier& model, const PointDataset& dataset, const ClassifySettings& settings,
                              Rotation rotation, int64_t repeat, const std::function<void(int64_t)>& progress = {});
 

@@ -42,8 +42,8 @@ struct PredictCommand {
   }
 
   void draw(const std::string& file, const Prediction& prediction, const std::vector<std::string>& names) const {
-    const std::string title = std::filesystem::path(file).filename().string() + ": " +
-                              names.at(prediction.ranking.front().first);
+    const std::string title =
+        std::filesystem::path(file).filename().string() + ": " + names.at(prediction.ranking.front().first);
     const PlotResult result = plot_cloud(prediction.points, prediction.importance, picture, title, "token importance");
     if (!result.drawn) std::cerr << "no picture: " << result.reason << '\n';
   }
@@ -65,7 +65,9 @@ Command add_predict_command(CLI::App& verb) {
   auto command = std::make_shared<PredictCommand>();
   verb.add_option("RUN", command->run, "RUN folder, or a checkpoint file")->required();
   verb.add_option("FILE", command->files, "meshes or clouds: ply, obj, off, stl, pcd, xyz, txt")->required();
-  verb.add_option("--top", command->top, "classes to show a file")->check(CLI::Range(1, 1000000))->capture_default_str();
+  verb.add_option("--top", command->top, "classes to show a file")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
   verb.add_flag("--json", command->json, "print one JSON object a file");
   verb.add_option("--picture", command->picture,
                   "draw the cloud coloured by token importance to PICTURE.png and .svg (of the last file)");

@@ -15,8 +15,8 @@ struct Prediction {
   at::Tensor importance;                           // [n], scores that the head's sampler gave the points
 };
 
-// Class probabilities of one file, the `top` largest; logits are averaged over the votes of the settings. A file without
-// normals for a model that needs them gets estimated ones.
+// Class probabilities of one file, the `top` largest; logits are averaged over the votes of the settings. A file
+// without normals for a model that needs them gets estimated ones.
 Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t top);
 
 }  // namespace geosft

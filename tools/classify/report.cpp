@@ -38,7 +38,8 @@ EvaluationReport evaluate(RunModel& trained, const std::string& split, Rotation 
   const ClassifySettings& settings = trained.settings;
   const auto dataset = open_dataset(settings, split == "train" ? Split::train : Split::test);
   if (dataset->class_names() != trained.class_names) {
-    throw DataError(settings.data, "the " + std::to_string(trained.class_names.size()) + " classes of the trained model",
+    throw DataError(settings.data,
+                    "the " + std::to_string(trained.class_names.size()) + " classes of the trained model",
                     std::to_string(dataset->class_names().size()) + " classes, or other names");
   }
   EvaluationReport report{split, dataset->size(), rotation, repeats, {}, std::nullopt, 0.0};
@@ -88,16 +89,17 @@ std::string evaluation_text(const EvaluationReport& report, const std::vector<st
   out << report.count << " clouds of the " << report.split << " set, " << rotation_text(report.rotation);
   if (report.rotation != Rotation::none) out << " " << report.repeats << (report.repeats == 1 ? " time" : " times");
   out << "\naccuracy " << percent(report.metrics.accuracy) << "  mean of classes "
-      << percent(report.metrics.mean_class_accuracy) << "  loss " << std::setprecision(4) << report.metrics.loss << "  ("
-      << std::setprecision(0) << std::fixed << report.clouds_per_second << " clouds/s)\n";
+      << percent(report.metrics.mean_class_accuracy) << "  loss " << std::setprecision(4) << report.metrics.loss
+      << "  (" << std::setprecision(0) << std::fixed << report.clouds_per_second << " clouds/s)\n";
   if (report.invariance) {
     out << std::defaultfloat << std::setprecision(3) << "largest logit difference to the upright cloud "
         << report.invariance->max_logit_difference << "; a near-tie flipped a choice in "
         << percent(report.invariance->flipped_share) << "; same prediction in "
         << percent(report.invariance->prediction_agreement) << "\n";
   }
-  out << '\n' << std::left << std::setw(24) << "class" << std::right << std::setw(8) << "clouds" << std::setw(10)
-      << "right" << '\n';
+  out << '\n'
+      << std::left << std::setw(24) << "class" << std::right << std::setw(8) << "clouds" << std::setw(10) << "right"
+      << '\n';
   for (size_t label = 0; label < class_names.size(); ++label) {
     const at::Tensor row = report.metrics.confusion[static_cast<int64_t>(label)];
     const int64_t total = row.sum().item<int64_t>();
@@ -110,12 +112,14 @@ std::string evaluation_text(const EvaluationReport& report, const std::vector<st
 
 void draw_confusion(const EvaluationReport& report, const std::vector<std::string>& class_names,
                     const RunFolder& folder) {
-  const std::string title = std::string(report.split) + " set, " + rotation_text(report.rotation) + ": " +
-                            percent(report.metrics.accuracy);
+  const std::string title =
+      std::string(report.split) + " set, " + rotation_text(report.rotation) + ": " + percent(report.metrics.accuracy);
   warn(plot_confusion_matrix(report.metrics.confusion, class_names, folder.confusion(rotation_name(report.rotation)),
                              title));
 }
 
-void draw_curves(const RunFolder& folder) { warn(plot_learning_curves(folder.metrics(), folder.learning_curves())); }
+void draw_curves(const RunFolder& folder) {
+  warn(plot_learning_curves(folder.metrics(), folder.learning_curves()));
+}
 
 }  // namespace geosft

@@ -23,7 +23,8 @@ struct EvaluationReport {
   double clouds_per_second = 0.0;
 };
 
-// Evaluates a split ("train" or "test") of the dataset that the model's settings name, under `repeats` rotations a cloud.
+// Evaluates a split ("train" or "test") of the dataset that the model's settings name, under `repeats` rotations a
+// cloud.
 EvaluationReport evaluate(RunModel& trained, const std::string& split, Rotation rotation, int64_t repeats);
 
 nlohmann::json evaluation_json(const EvaluationReport& report);

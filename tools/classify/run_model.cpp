@@ -13,7 +13,8 @@ constexpr const char* kind = "geosft-classify";
 
 const std::string& text(const Checkpoint& checkpoint, const std::filesystem::path& file, const std::string& name) {
   const auto found = checkpoint.texts.find(name);
-  if (found == checkpoint.texts.end()) throw DataError(file, "a checkpoint of geosft-classify", "no text '" + name + "'");
+  if (found == checkpoint.texts.end())
+    throw DataError(file, "a checkpoint of geosft-classify", "no text '" + name + "'");
   return found->second;
 }
 

@@ -52,8 +52,8 @@ void RunObserver::on_step(const StepReport& report) {
   const double rate = static_cast<double>(report.epoch_so_far.items - items_before_) / elapsed;
   const Tally& tally = report.epoch_so_far;
   bar_->update(report.epoch * steps + report.step_in_epoch,
-               "epoch " + std::to_string(report.epoch + 1) + "/" + std::to_string(settings_.train.epochs) +
-                   "  loss " + fixed(tally.mean_loss(), 3) + "  accuracy " + fixed(100 * tally.mean_score(), 1) + " %" +
+               "epoch " + std::to_string(report.epoch + 1) + "/" + std::to_string(settings_.train.epochs) + "  loss " +
+                   fixed(tally.mean_loss(), 3) + "  accuracy " + fixed(100 * tally.mean_score(), 1) + " %" +
                    validation_text_ + "  " + fixed(rate, 0) + " clouds/s");
 }
 
@@ -79,7 +79,9 @@ void RunObserver::on_epoch(const EpochReport& report) {
   epoch_start_ = Clock::now();
 }
 
-bool RunObserver::stop_requested() { return interrupted(); }
+bool RunObserver::stop_requested() {
+  return interrupted();
+}
 
 void RunObserver::finish(bool done) {
   if (bar_) bar_->finish();

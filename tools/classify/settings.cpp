@@ -27,6 +27,7 @@ void add_clouds(Config& config, CloudSettings& clouds, AugmentSettings& augment)
            "show the test set in the learning curves (it never chooses a checkpoint)")
       .add("augment", "scale_low", &augment.scale_low, "smallest random scale factor", above_zero)
       .add("augment", "scale_high", &augment.scale_high, "largest random scale factor", above_zero)
+      .add("augment", "stretch", &augment.stretch, "spread of the random log factors along the axes", not_negative)
       .add("augment", "jitter", &augment.jitter, "deviation of the noise on coordinates", not_negative)
       .add_choice("augment", "rotate_training", &augment.rotate, {"none", "z", "so3"}, "rotate training clouds")
       .add("augment", "drop_tokens", &augment.drop_tokens, "share of the points that training leaves out",
@@ -68,8 +69,7 @@ void add_train(Config& config, TrainSettings& train) {
       .add_choice("train", "schedule", &train.schedule, {"step", "cosine"}, "how the learning rate falls")
       .add("train", "decay_every", &train.decay_every, "epochs between steps of the rate", positive)
       .add("train", "decay", &train.decay, "factor of such a step", above_zero)
-      .add("train", "average_decay", &train.average_decay, "running average of the weights; 0: none",
-           probability_range)
+      .add("train", "average_decay", &train.average_decay, "running average of the weights; 0: none", probability_range)
       .add("train", "label_smoothing", &train.label_smoothing, "share of the target spread over all classes",
            probability_range)
       .add("train", "validate_every", &train.validate_every, "epochs between validations", positive)

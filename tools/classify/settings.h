@@ -22,7 +22,7 @@ struct CloudSettings {
 
 struct AugmentSettings {
   double scale_low = 0.6, scale_high = 1.4;
-  double jitter = 0.0;
+  double jitter = 0.0, stretch = 0.0;
   std::string rotate = "none";
   double drop_tokens = 0.0;
 };

@@ -49,8 +49,7 @@ struct TrainingData {
       : training(open_dataset(settings, Split::train)),
         test(settings.clouds.monitor_test ? open_dataset(settings, Split::test) : nullptr) {
     if (settings.clouds.validation_fraction <= 0) return;
-    const auto [first, second] =
-        stratified_split(*training, settings.clouds.validation_fraction, settings.seed);
+    const auto [first, second] = stratified_split(*training, settings.clouds.validation_fraction, settings.seed);
     kept = std::make_unique<PointSubset>(*training, first);
     held_out = std::make_unique<PointSubset>(*training, second);
   }
@@ -81,6 +80,7 @@ void TrainCommand::report(const RunFolder& folder) {
   const EvaluationReport evaluation = evaluate(trained, "test", Rotation::none, 1);
   draw_confusion(evaluation, trained.class_names, folder);
   draw_curves(folder);
+  folder.write_result(evaluation_json(evaluation).dump() + "\n");
   if (json) {
     std::cout << evaluation_json(evaluation).dump() << '\n';
   } else {

@@ -44,6 +44,9 @@ void RunFolder::write_config(const std::string& toml) const {
 void RunFolder::write_version() const {
   write_file_atomically(version(), version_text());
 }
+void RunFolder::write_result(const std::string& json) const {
+  write_file_atomically(result(), json);
+}
 
 void RunFolder::write_classes(const std::vector<std::string>& names) const {
   std::string text;

@@ -22,6 +22,7 @@ class RunFolder {
   std::filesystem::path metrics() const { return path_ / "metrics.csv"; }        // tools/common/metrics_csv.h
   std::filesystem::path best_checkpoint() const { return path_ / "best.ckpt"; }  // best on the validation part
   std::filesystem::path last_checkpoint() const { return path_ / "last.ckpt"; }  // to resume from
+  std::filesystem::path result() const { return path_ / "result.json"; }         // evaluation of the finished run
   std::filesystem::path version() const { return path_ / "version"; }            // what wrote the run
   // Pictures without their endings; plots.h adds .png and .svg.
   std::filesystem::path learning_curves() const { return path_ / "learning_curves"; }
@@ -32,6 +33,7 @@ class RunFolder {
   // Throws std::invalid_argument for a name that is empty, has a line break, or begins or ends with a blank.
   void write_classes(const std::vector<std::string>& names) const;
   void write_version() const;
+  void write_result(const std::string& json) const;
   std::vector<std::string> read_classes() const;
 
  private:

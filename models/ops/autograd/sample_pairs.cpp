@@ -17,16 +17,15 @@ using torch::autograd::Variable;
 using torch::autograd::variable_list;
 
 at::Tensor call_pair_weight(const at::Tensor& score, const DrawnPairs& pairs, double tau) {
-  using Signature =
-      at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, double);
+  using Signature = at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, double);
   static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("geosft::_pair_weight", "").typed<Signature>();
   return op.call(score, pairs.top, pairs.partner, pairs.noise, tau);
 }
 
 at::Tensor call_pair_weight_backward(const at::Tensor& grad, const at::Tensor& score, const DrawnPairs& pairs,
                                      double tau) {
-  using Signature = at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                               const at::Tensor&, double);
+  using Signature =
+      at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, double);
   static const auto op =
       c10::Dispatcher::singleton().findSchemaOrThrow("geosft::_pair_weight_backward", "").typed<Signature>();
   return op.call(grad, score, pairs.top, pairs.partner, pairs.noise, tau);
@@ -55,8 +54,7 @@ class PairWeight : public torch::autograd::Function<PairWeight> {
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const variable_list saved = context->get_saved_variables();
     const DrawnPairs pairs{saved[1], saved[2], saved[3], {}};
-    const Variable grad =
-        PairWeightBackward::apply(grads[0], saved[0], pairs, context->saved_data["tau"].toDouble());
+    const Variable grad = PairWeightBackward::apply(grads[0], saved[0], pairs, context->saved_data["tau"].toDouble());
     return {grad, Variable(), Variable()};
   }
 };
@@ -81,6 +79,8 @@ at::Tensor pair_weight(const at::Tensor& score, const DrawnPairs& pairs, double 
   return PairWeight::apply(score, pairs, tau);
 }
 
-TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) { m.impl("sample_pairs", sample_pairs_any); }
+TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) {
+  m.impl("sample_pairs", sample_pairs_any);
+}
 
 }  // namespace geosft

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <sstream>
+
+#include "tools/common/metrics_csv.h"
+#include "tools/common/plots.h"
+
+namespace geosft {
+namespace {
+
+constexpr const char* frame = R"(
+set border 3 lc rgb '#606060'
+set tics out nomirror textcolor rgb '#303030'
+set grid lc rgb '#e4e4e4' lt 1
+set key textcolor rgb '#303030'
+set multiplot layout 1,2
+set xlabel 'step'
+)";
+
+// Beyond so many points a marker at each would hide the line.
+constexpr int64_t most_markers = 60;
+
+struct Curve {
+  std::string split, title, colour;
+};
+const std::vector<Curve>& curves() {
+  static const std::vector<Curve> all = {{"train", "training", "#4477aa"}, {"validation", "validation", "#ee6677"}};
+  return all;
+}
+
+// Lines: step, loss, accuracy in percent.
+std::string curve_data(const std::vector<MetricsRow>& rows, const std::string& split) {
+  std::ostringstream data;
+  for (const MetricsRow& row : rows) {
+    if (row.split == split) data << row.step << ' ' << row.loss << ' ' << 100.0 * row.accuracy << '\n';
+  }
+  return data.str();
+}
+
+// One plot of the curves that have data.
+std::string plot_column(const std::map<std::string, std::string>& data, int column) {
+  std::string command;
+  for (const Curve& curve : curves()) {
+    const std::string& lines = data.at(curve.split);
+    if (lines.empty()) continue;
+    const bool markers = std::count(lines.begin(), lines.end(), '\n') <= most_markers;
+    command += (command.empty() ? "plot '" : ", '") + curve.split + "' using 1:" + std::to_string(column) + " with " +
+               (markers ? "linespoints pt 7 ps 0.4" : "lines") + " lw 1.6 lc rgb '" + curve.colour + "' title '" +
+               curve.title + "'";
+  }
+  return command + "\n";
+}
+
+std::string accuracy_title(const std::vector<MetricsRow>& rows) {
+  const MetricsRow* best = nullptr;
+  for (const MetricsRow& row : rows) {
+    if (row.split == "validation" && (!best || row.accuracy > best->accuracy)) best = &row;
+  }
+  std::ostringstream title;
+  title << "accuracy (%)";
+  title.precision(1);
+  if (best) title << ", best validation " << std::fixed << 100.0 * best->accuracy << " at step " << best->step;
+  return title.str();
+}
+
+}  // namespace
+
+PlotResult plot_learning_curves(const std::filesystem::path& metrics_csv, const std::filesystem::path& stem) {
+  const std::vector<MetricsRow> rows = read_metrics(metrics_csv);
+  if (rows.empty()) return {false, metrics_csv.string() + " holds no metrics yet"};
+  Picture picture{.width = 1000, .height = 400};
+  for (const Curve& curve : curves()) picture.data[curve.split] = curve_data(rows, curve.split);
+  picture.script = std::string(frame) + "set key top right\nset title 'loss'\nset yrange [0:*]\n" +
+                   plot_column(picture.data, 2) + "set key bottom right\nset title " +
+                   gnuplot_string(accuracy_title(rows)) + "\nset yrange [0:100]\n" + plot_column(picture.data, 3) +
+                   "unset multiplot\n";
+  return draw(picture, stem);
+}
+
+}  // namespace geosft
