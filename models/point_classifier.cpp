@@ -30,7 +30,8 @@ PointClassifierImpl::Encoded PointClassifierImpl::encode(at::Tensor points, at::
   TORCH_CHECK(normals.defined() == options.normals, "normals must be given exactly when the model was built for them");
   at::Tensor order;
   if (options.canonical_order && context.mode() != SampleMode::random) {
-    order = farthest_point_order(points, ptr);
+    // In double precision, so that of the rounding of a moved cloud only that of its coordinates can flip a near-tie.
+    order = farthest_point_order(points.to(at::kDouble), ptr);
     points = points.index_select(0, order);
     if (normals.defined()) normals = normals.index_select(0, order);
   }

@@ -76,7 +76,8 @@ at::Tensor invariant_tokens(PointTokens kind, const at::Tensor& points, const at
   std::vector<at::Tensor> channels = radial(points, normals, ptr);
   if (kind == PointTokens::local) {
     const int64_t widest = neighbourhood_sizes[std::size(neighbourhood_sizes) - 1];
-    const at::Tensor index = std::get<0>(knn(points, points, widest, ptr, ptr));
+    const at::Tensor exact = points.to(at::kDouble);  // fewer near-ties between neighbours
+    const at::Tensor index = std::get<0>(knn(exact, exact, widest, ptr, ptr));
     for (const int64_t size : neighbourhood_sizes) {
       append_neighbourhood(channels, points, normals, index.narrow(1, 0, size));
     }

@@ -14,10 +14,10 @@
 namespace geosft {
 namespace {
 
-// Mean and standard deviation of the channels of X_R over pairs of points of a cloud in the unit ball: squared
-// distance, normal product (measured on the furniture set).
+// Mean and standard deviation of the channels of X_R, squared distance and normal product, over pairs of points of
+// clouds in the unit ball: 0.57, 0.59 and 0.03, 0.67 over 300 training shapes of infomr40.
 constexpr double point_mean[] = {0.6, 0.0};
-constexpr double point_deviation[] = {0.5, 0.6};
+constexpr double point_deviation[] = {0.6, 0.7};
 constexpr double relative_spread = 3.0;  // deviation of S over pairs that the standardised X_R is scaled to
 constexpr double carrying_gain = 2.4;    // of W_V and W_O
 

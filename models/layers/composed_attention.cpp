@@ -88,7 +88,8 @@ at::Tensor probabilities(ProbabilityKind kind, const at::Tensor& score, const at
   if (kind == ProbabilityKind::softmax) return score.softmax(1);
   const at::Tensor positive = score.relu();
   const at::Tensor total = positive.sum(1, true) + at::softplus(leak).sum(0).view({1, 1, -1}) + eps;
-  return at::where(total > 0, positive / total, at::zeros_like(positive));
+  // A row that sums to 0 divides by 1: 0 / 0 would leave NaN in its gradient.
+  return positive / at::where(total == 0, at::ones_like(total), total);
 }
 
 }  // namespace

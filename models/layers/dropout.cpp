@@ -20,16 +20,19 @@ uint64_t mixed(uint64_t seed, uint64_t counter) {
 
 template <typename T>
 void drop(const T* x, T* out, int64_t count, uint64_t threshold, T scale, uint64_t seed) {
-  const int64_t groups = (count + lanes - 1) / lanes;
+  const auto kept = [&](uint64_t bits, int64_t lane, T value) {
+    return ((bits >> (16 * lane)) & 0xFFFF) < threshold ? T(0) : value * scale;
+  };
+  const int64_t groups = count / lanes;
   at::parallel_for(0, groups, groups_per_task, [&](int64_t begin, int64_t end) {
     for (int64_t group = begin; group < end; ++group) {
       const uint64_t bits = mixed(seed, static_cast<uint64_t>(group));
-      const int64_t stop = std::min(count, (group + 1) * lanes);
-      for (int64_t i = group * lanes, shift = 0; i < stop; ++i, shift += 16) {
-        out[i] = ((bits >> shift) & 0xFFFF) < threshold ? T(0) : x[i] * scale;
-      }
+      const int64_t first = group * lanes;
+      for (int64_t lane = 0; lane < lanes; ++lane) out[first + lane] = kept(bits, lane, x[first + lane]);
     }
   });
+  const uint64_t bits = mixed(seed, static_cast<uint64_t>(groups));
+  for (int64_t i = groups * lanes; i < count; ++i) out[i] = kept(bits, i - groups * lanes, x[i]);
 }
 
 at::Tensor masked(const at::Tensor& x, double probability, uint64_t seed) {

@@ -2,7 +2,6 @@
 #include "models/layers/sampler.h"
 
 #include "models/ops/pair_weight.h"
-#include "models/ops/sample_pairs.h"
 
 namespace geosft {
 namespace {
@@ -36,9 +35,7 @@ at::Tensor Pairs::sample(const at::Tensor& x) const {
   return at::where(p >= 0.5, first, second).detach() + (blend - blend.detach());
 }
 
-Pairs draw(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
-           SamplingContext& context) {
-  const DrawnPairs drawn = draw_members(score, ptr, options, context);
+Pairs weigh(const at::Tensor& score, const DrawnPairs& drawn, const SamplerOptions& options) {
   at::Tensor differentiable = score;
   if (options.with_replacement) {
     const double share = 1.0 / static_cast<double>(options.bins);
@@ -48,6 +45,11 @@ Pairs draw(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const 
                                 ? pair_weight(differentiable, drawn, options.tau)
                                 : gumbel_softmax_weight(differentiable, drawn, options.tau);
   return {drawn.top, drawn.partner, weight, drawn.sample_ptr, options.hard};
+}
+
+Pairs draw(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
+           SamplingContext& context) {
+  return weigh(score, draw_members(score, ptr, options, context), options);
 }
 
 SamplerImpl::SamplerImpl(int64_t width, SamplerOptions sampler_options)

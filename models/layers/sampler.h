@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "models/layers/sampling_context.h"
+#include "models/ops/sample_pairs.h"
 
 namespace geosft {
 
@@ -39,6 +40,9 @@ struct Pairs {
   // with the larger weight, the gradient that of the sum.
   at::Tensor sample(const at::Tensor& x) const;
 };
+
+// What a draw weighs: `drawn` with the weights that `options` asks for, differentiable in the scores [N].
+Pairs weigh(const at::Tensor& score, const DrawnPairs& drawn, const SamplerOptions& options);
 
 // Draws from scores [N] of a packed batch (ptr int64 [B + 1], or none for one item). Modes `random` and `seeded` follow
 // `options`; `greedy` takes ranks 1 … k and k + 1 … 2k.

@@ -108,7 +108,9 @@ void Optimization::load_state(const std::map<std::string, at::Tensor>& state) {
   steps_ = find(state, "steps").item<int64_t>();
   for (size_t i = 0; i < parameters_.size(); ++i) {
     if (!average_.empty()) copy_into(average_[i], state, "average." + names_[i]);
-    if (steps_ == 0) continue;
+    optimizer_->state().erase(parameters_[i].unsafeGetTensorImpl());
+    // A parameter that never had a gradient has no moments.
+    if (state.count("first_moment." + names_[i]) + state.count("second_moment." + names_[i]) == 0) continue;
     auto adam = std::make_unique<torch::optim::AdamWParamState>();
     adam->step(steps_);
     adam->exp_avg(at::zeros_like(parameters_[i]));

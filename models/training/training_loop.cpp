@@ -39,7 +39,10 @@ TrainingLoop::TrainingLoop(TrainingTask& task, const TrainingOptions& options)
       options_(options),
       optimization_(task.module(), options.optimization),
       generator_(at::make_generator<at::CPUGeneratorImpl>(options.seed)),
-      best_score_(-std::numeric_limits<double>::infinity()) {}
+      best_score_(-std::numeric_limits<double>::infinity()) {
+  TORCH_CHECK(options.epochs >= 1, "epochs must be at least 1, got ", options.epochs);
+  TORCH_CHECK(options.validate_every >= 1, "validate_every must be at least 1, got ", options.validate_every);
+}
 
 bool TrainingLoop::run(TrainingObserver& observer) {
   while (epoch_ < options_.epochs) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/arguments.h"
 
+#include "tests/support.h"
+
 #include <CLI/CLI.hpp>
 #include <catch2/catch.hpp>
 #include <sstream>
-
-#include "tests/support.h"
 
 using namespace geosft;
 

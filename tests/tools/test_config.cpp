@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/config.h"
 
+#include "tests/support.h"
+
 #include <CLI/CLI.hpp>
 #include <catch2/catch.hpp>
 #include <fstream>
 #include <iostream>
-
-#include "tests/support.h"
 
 using namespace geosft;
 

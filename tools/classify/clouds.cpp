@@ -33,9 +33,14 @@ void rotate_shape(Shape& shape, Rotation rotation, const at::Generator& generato
   } else {
     matrix = random_rotation(generator, at::kDouble);
   }
-  const auto turned = [&](const at::Tensor& rows) { return rotate(rows.to(at::kDouble), matrix).to(rows.dtype()); };
-  shape.points = turned(shape.points);
-  if (shape.normals.defined()) shape.normals = turned(shape.normals);
+  shape.points = rotate(shape.points, matrix);
+  if (shape.normals.defined()) shape.normals = rotate(shape.normals, matrix);
+}
+
+// Poses are changed in double precision and rounded once, at the end.
+void set_precision(Shape& shape, at::ScalarType type) {
+  shape.points = shape.points.to(type);
+  if (shape.normals.defined()) shape.normals = shape.normals.to(type);
 }
 
 void prepare_normals(Shape& shape, bool wanted) {
@@ -60,6 +65,7 @@ ShapeTransform training_transform(const ClassifySettings& settings) {
   return [clouds = settings.clouds, augment = settings.augment, rotation](Shape shape, at::Generator& generator) {
     prepare_normals(shape, clouds.normals);
     keep_subset(shape, clouds.points, generator);
+    set_precision(shape, at::kDouble);
     if (augment.stretch > 0) {
       const StretchedPoints stretched = random_stretch(shape.points, shape.normals, augment.stretch, generator);
       shape.points = stretched.points;
@@ -74,6 +80,7 @@ ShapeTransform training_transform(const ClassifySettings& settings) {
     if (augment.drop_tokens > 0) {
       keep_rows(shape, drop_rows(shape.points.size(0), augment.drop_tokens, generator));
     }
+    set_precision(shape, at::kFloat);
     return shape;
   };
 }
@@ -82,8 +89,10 @@ ShapeTransform evaluation_transform(const ClassifySettings& settings, Rotation r
   return [clouds = settings.clouds, rotation, vote](Shape shape, at::Generator& generator) {
     prepare_normals(shape, clouds.normals);
     keep_subset(shape, clouds.points, make_generator(vote));
+    set_precision(shape, at::kDouble);
     rotate_shape(shape, rotation, generator);
     shape.points = normalize(shape.points).points;
+    set_precision(shape, at::kFloat);
     return shape;
   };
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/classify/datasets.h"
 
+#include <iostream>
+
 #include "tools/common/progress.h"
 
 namespace geosft {
@@ -14,6 +16,7 @@ std::unique_ptr<PointDataset> open_dataset(const ClassifySettings& settings, Spl
   };
   auto dataset = open_point_dataset(settings.data, split, options);
   if (bar) bar->finish();
+  for (const std::string& remark : dataset->remarks()) std::cerr << remark << '\n';
   return dataset;
 }
 

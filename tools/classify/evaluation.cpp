@@ -83,8 +83,9 @@ Invariance invariance(const at::Tensor& original, const std::vector<DatasetLogit
   for (const DatasetLogits& copy : moved) {
     const at::Tensor difference = (copy.logits - original).abs().amax(1);
     const at::Tensor flips = difference > flip_threshold * scale;
-    const double unflipped_largest = difference.masked_fill(flips, 0.0).max().item<double>();
-    result.max_logit_difference = std::max(result.max_logit_difference, unflipped_largest);
+    const double unflipped = difference.masked_fill(flips, 0.0).max().item<double>();
+    result.max_logit_difference = std::max(result.max_logit_difference, difference.max().item<double>());
+    result.max_unflipped_difference = std::max(result.max_unflipped_difference, unflipped);
     flipped += flips.sum().item<double>();
     agreeing += (copy.logits.argmax(1) == original.argmax(1)).sum().item<double>();
     copies += static_cast<double>(original.size(0));

@@ -30,9 +30,10 @@ ClassificationMetrics classification_metrics(const std::vector<DatasetLogits>& e
 
 // How far the logits of moved copies are from those of the originals.
 struct Invariance {
-  double max_logit_difference = 0.0;  // of copies whose sample is the original's
-  double flipped_share = 0.0;         // copies where a near-tie flipped a choice: relative difference above 1e-4
-  double prediction_agreement = 1.0;  // of all copies
+  double max_logit_difference = 0.0;      // of all copies
+  double max_unflipped_difference = 0.0;  // of the copies where no choice flipped
+  double flipped_share = 0.0;             // copies where a near-tie flipped a choice: relative difference above 1e-4
+  double prediction_agreement = 1.0;      // of all copies
 };
 Invariance invariance(const at::Tensor& original, const std::vector<DatasetLogits>& moved);
 

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 
+#include "data/read_file.h"
 #include "data/shape_file.h"
 #include "models/summary.h"
 #include "tools/classify/commands.h"
@@ -20,13 +21,19 @@ void describe_run(const std::filesystem::path& run) {
 }
 
 void describe_shape(const std::filesystem::path& file) {
-  const Shape shape = read_shape(file);
-  const at::Tensor low = std::get<0>(shape.points.min(0));
-  const at::Tensor high = std::get<0>(shape.points.max(0));
-  std::cout << file.string() << ": " << shape.points.size(0) << " points"
-            << (shape.normals.defined() ? " with normals" : " without normals") << "\n";
+  const FileShape shape = parse_shape(read_file(file), file.string());
+  const at::Tensor& points = shape.mesh.vertices;
+  const at::Tensor low = std::get<0>(points.min(0));
+  const at::Tensor high = std::get<0>(points.max(0));
+  std::cout << file.string() << ": ";
+  if (shape.is_mesh()) {
+    std::cout << "a mesh of " << points.size(0) << " vertices and " << shape.mesh.faces.size(0) << " triangles\n";
+  } else {
+    std::cout << "a cloud of " << points.size(0) << " points "
+              << (shape.normals.defined() ? "with normals\n" : "without normals\n");
+  }
   for (int64_t axis = 0; axis < 3; ++axis) {
-    std::cout << "xyz"[axis] << " from " << low[axis].item<float>() << " to " << high[axis].item<float>() << '\n';
+    std::cout << "xyz"[axis] << " from " << low[axis].item<double>() << " to " << high[axis].item<double>() << '\n';
   }
 }
 

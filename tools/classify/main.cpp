@@ -20,7 +20,7 @@ constexpr Verb verbs[] = {
     {"train", "train a classifier on a dataset and leave it in a RUN folder", geosft::add_train_command},
     {"eval", "accuracy of a trained classifier, upright or rotated", geosft::add_eval_command},
     {"predict", "class of each of some files", geosft::add_predict_command},
-    {"info", "what a RUN folder, a checkpoint, a dataset or a shape file holds", geosft::add_info_command},
+    {"info", "what a RUN folder, a checkpoint or a shape file holds", geosft::add_info_command},
 };
 
 int classify(int argc, char** argv) {

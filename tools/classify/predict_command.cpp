@@ -5,7 +5,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "data/seeds.h"
 #include "tools/classify/commands.h"
 #include "tools/classify/prediction.h"
 #include "tools/classify/run_overrides.h"
@@ -30,7 +29,7 @@ struct PredictCommand {
                                   {"class", names.at(best.first)},
                                   {"probability", best.second},
                                   {"top", ranked}}
-                       .dump()
+                       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)  // file names are bytes
                 << '\n';
       return;
     }
@@ -53,7 +52,7 @@ struct PredictCommand {
     for (const std::string& file : files) {
       const Prediction prediction = predict(trained, file, top);
       print(file, prediction, trained.class_names);
-      if (!picture.empty()) draw(file, prediction, trained.class_names);
+      if (!picture.empty() && &file == &files.back()) draw(file, prediction, trained.class_names);
     }
     return 0;
   }

@@ -4,15 +4,21 @@
 #include <algorithm>
 
 #include "data/seeds.h"
+#include "geometry/augment.h"
 #include "geometry/normals.h"
 #include "tools/classify/clouds.h"
 
 namespace geosft {
 namespace {
 
+// Normals are estimated among as many points as a mesh gets, so that a scan of millions takes no longer.
 Shape read_with_normals(const RunModel& trained, const std::filesystem::path& file) {
   Shape shape = read_shape(file, trained.settings.dataset());
-  if (trained.settings.clouds.normals && !shape.normals.defined()) shape.normals = estimate_normals(shape.points);
+  if (!trained.settings.clouds.normals || shape.normals.defined()) return shape;
+  const int64_t available = shape.points.size(0), wanted = trained.settings.clouds.points_per_mesh;
+  if (available > wanted)
+    shape.points = shape.points.index_select(0, random_subset(available, wanted, make_generator(0)));
+  shape.normals = estimate_normals(shape.points);
   return shape;
 }
 

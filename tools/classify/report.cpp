@@ -76,6 +76,7 @@ nlohmann::json evaluation_json(const EvaluationReport& report) {
                       {"clouds_per_second", report.clouds_per_second}};
   if (report.invariance) {
     json["max_logit_difference"] = report.invariance->max_logit_difference;
+    json["max_unflipped_difference"] = report.invariance->max_unflipped_difference;
     json["flipped_share"] = report.invariance->flipped_share;
     json["prediction_agreement"] = report.invariance->prediction_agreement;
   } else {
@@ -93,9 +94,9 @@ std::string evaluation_text(const EvaluationReport& report, const std::vector<st
       << "  (" << std::setprecision(0) << std::fixed << report.clouds_per_second << " clouds/s)\n";
   if (report.invariance) {
     out << std::defaultfloat << std::setprecision(3) << "largest logit difference to the upright cloud "
-        << report.invariance->max_logit_difference << "; a near-tie flipped a choice in "
-        << percent(report.invariance->flipped_share) << "; same prediction in "
-        << percent(report.invariance->prediction_agreement) << "\n";
+        << report.invariance->max_logit_difference << " (" << report.invariance->max_unflipped_difference
+        << " without near-ties, which flipped a choice in " << percent(report.invariance->flipped_share)
+        << "); same prediction in " << percent(report.invariance->prediction_agreement) << "\n";
   }
   out << '\n'
       << std::left << std::setw(24) << "class" << std::right << std::setw(8) << "clouds" << std::setw(10) << "right"

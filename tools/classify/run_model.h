@@ -22,6 +22,9 @@ struct RunModel {
 std::map<std::string, std::string> checkpoint_texts(ClassifySettings settings,
                                                     const std::vector<std::string>& class_names);
 
+// The class names in such a checkpoint. Throws DataError, naming `file`, when it is not one of this tool.
+std::vector<std::string> checkpoint_classes(const Checkpoint& checkpoint, const std::filesystem::path& file);
+
 // Loads a RUN folder (its best checkpoint) or a checkpoint file. Throws when it is not one of this tool.
 RunModel load_run_model(const std::filesystem::path& run);
 

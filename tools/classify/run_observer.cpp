@@ -30,7 +30,11 @@ RunObserver::RunObserver(TrainingLoop& loop, const torch::nn::Module& model, con
       epoch_start_(start_) {}
 
 void RunObserver::resume() {
+  if (!std::filesystem::exists(folder_.last_checkpoint())) return;
   const Checkpoint checkpoint = load_checkpoint(folder_.last_checkpoint());
+  if (checkpoint_classes(checkpoint, folder_.last_checkpoint()) != class_names_) {
+    throw DataError(settings_.data, "the classes that the run was begun with", "others");
+  }
   loop_.load_state(checkpoint.tensors);
   const auto elapsed = checkpoint.tensors.find(seconds_name);
   if (elapsed != checkpoint.tensors.end()) seconds_before_ = elapsed->second.item<double>();

@@ -21,7 +21,8 @@ class RunObserver : public TrainingObserver {
   RunObserver(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder,
               const ClassifySettings& settings, std::vector<std::string> class_names);
 
-  // Continues from the last checkpoint of the folder.
+  // Continues from the last checkpoint of the folder, from the beginning when there is none yet. Throws DataError when
+  // it is broken or of other classes.
   void resume();
   void on_step(const StepReport& report) override;
   void on_epoch(const EpochReport& report) override;

@@ -25,6 +25,11 @@ void add_clouds(Config& config, CloudSettings& clouds, AugmentSettings& augment)
            probability_range)
       .add("clouds", "monitor_test", &clouds.monitor_test,
            "show the test set in the learning curves (it never chooses a checkpoint)")
+      .add("clouds", "test_every", &clouds.test_every,
+           "folder tree without train and test folders: each so many-th file of a class is test; 0: all are both",
+           not_negative)
+      .add("clouds", "allow_missing", &clouds.allow_missing, "leave out listed shapes whose files are absent")
+      .add("clouds", "drop_background", &clouds.drop_background, "ScanObjectNN: without the points of the background")
       .add("augment", "scale_low", &augment.scale_low, "smallest random scale factor", above_zero)
       .add("augment", "scale_high", &augment.scale_high, "largest random scale factor", above_zero)
       .add("augment", "stretch", &augment.stretch, "spread of the random log factors along the axes", not_negative)
@@ -92,6 +97,17 @@ Config ClassifySettings::config() {
   return keys;
 }
 
+void ClassifySettings::check() const {
+  if (model.width % model.heads != 0) {
+    throw UsageError("heads must divide width: " + std::to_string(model.heads) + " does not divide " +
+                     std::to_string(model.width));
+  }
+  if (augment.scale_low > augment.scale_high) {
+    throw UsageError("scale_low must not be above scale_high: " + std::to_string(augment.scale_low) + " and " +
+                     std::to_string(augment.scale_high));
+  }
+}
+
 PointClassifierOptions ClassifySettings::classifier(int64_t classes) const {
   SamplerOptions sampler;
   sampler.bins = model.bins;
@@ -143,6 +159,9 @@ TrainingOptions ClassifySettings::training() const {
 PointDatasetOptions ClassifySettings::dataset() const {
   PointDatasetOptions options;
   options.points_per_mesh = clouds.points_per_mesh;
+  options.test_every = clouds.test_every;
+  options.allow_missing = clouds.allow_missing;
+  options.drop_background = clouds.drop_background;
   return options;
 }
 

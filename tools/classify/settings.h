@@ -18,6 +18,8 @@ struct CloudSettings {
   int64_t points_per_mesh = 4096;  // sampled once from a mesh; subsets are drawn from these
   double validation_fraction = 0.0;
   bool monitor_test = false;
+  int64_t test_every = 5;
+  bool allow_missing = false, drop_background = false;
 };
 
 struct AugmentSettings {
@@ -62,6 +64,8 @@ struct ClassifySettings {
 
   // The configuration whose keys are these members; it refers to this object.
   Config config();
+  // What no key alone can tell. Throws UsageError naming the keys and their values.
+  void check() const;
 
   PointClassifierOptions classifier(int64_t classes) const;
   TrainingOptions training() const;

@@ -30,32 +30,70 @@ struct TrainCommand {
   Config config = settings.config();
 
   int run();
-  void load_settings(const std::filesystem::path& file);
+  void load_new_settings();
+  void load_resumed_settings(const RunFolder& folder);
   bool train(const RunFolder& folder);
+  bool train_or_clean(const RunFolder& folder);
   void report(const RunFolder& folder);
 };
 
-void TrainCommand::load_settings(const std::filesystem::path& file) {
-  if (!file.empty()) config.load_toml(file);
+void TrainCommand::load_new_settings() {
+  if (!config_file.empty()) config.load_toml(config_file);
   config.apply_options();
+  settings.check();
 }
 
-// The datasets of a run; subsets refer to `training`.
+// A resumed run continues bit for bit, so only what its steps do not depend on may change.
+void TrainCommand::load_resumed_settings(const RunFolder& folder) {
+  if (!config_file.empty()) throw UsageError("--resume takes the configuration of the run: leave out --config");
+  config.load_toml(folder.config());
+  ClassifySettings before = settings;
+  config.apply_options();
+  ClassifySettings after = settings;
+  before.data = after.data;
+  before.workers = after.workers;
+  before.evaluation = after.evaluation;
+  before.train.epochs = after.train.epochs;
+  before.train.validate_every = after.train.validate_every;
+  before.train.checkpoint_every = after.train.checkpoint_every;
+  if (before.config().to_toml() != after.config().to_toml()) {
+    throw UsageError(
+        "--resume continues the run as it was configured; only --data, --workers, --epochs, --validate-every, "
+        "--checkpoint-every and the keys of [evaluation] may change");
+  }
+  settings.check();
+}
+
+// The datasets of a run; subsets refer to `training`. The test set is opened before the training rather than after it,
+// so that a run does not end in vain.
 struct TrainingData {
   std::unique_ptr<PointDataset> training, test;
   std::unique_ptr<PointSubset> kept, held_out;
+  bool monitor_test;
 
   explicit TrainingData(const ClassifySettings& settings)
       : training(open_dataset(settings, Split::train)),
-        test(settings.clouds.monitor_test ? open_dataset(settings, Split::test) : nullptr) {
+        test(open_dataset(settings, Split::test)),
+        monitor_test(settings.clouds.monitor_test) {
+    if (settings.clouds.normals && !(training->has_normals() && test->has_normals())) {
+      throw DataError(settings.data, "normals (or --no-normals)", "coordinates alone");
+    }
     if (settings.clouds.validation_fraction <= 0) return;
     const auto [first, second] = stratified_split(*training, settings.clouds.validation_fraction, settings.seed);
     kept = std::make_unique<PointSubset>(*training, first);
     held_out = std::make_unique<PointSubset>(*training, second);
+    if (first.empty() || second.empty()) {
+      throw UsageError("validation_fraction " + std::to_string(settings.clouds.validation_fraction) + " splits the " +
+                       std::to_string(training->size()) + " training clouds into " + std::to_string(first.size()) +
+                       " and " + std::to_string(second.size()));
+    }
   }
   const PointDataset& train() const { return kept ? static_cast<const PointDataset&>(*kept) : *training; }
   // What validation runs on: held-out clouds, else the monitored test set, else nothing.
-  const PointDataset* validation() const { return held_out ? held_out.get() : test.get(); }
+  const PointDataset* validation() const {
+    if (held_out) return held_out.get();
+    return monitor_test ? test.get() : nullptr;
+  }
 };
 
 bool TrainCommand::train(const RunFolder& folder) {
@@ -65,13 +103,28 @@ bool TrainCommand::train(const RunFolder& folder) {
   ClassifyTask task(model, data.train(), data.validation(), settings);
   TrainingLoop loop(task, settings.training());
   RunObserver observer(loop, *model, folder, settings, data.training->class_names());
-  folder.write_classes(data.training->class_names());
   if (resume) observer.resume();
+  folder.write_config(config.to_toml());
+  folder.write_classes(data.training->class_names());
+  folder.write_version();
+  std::cerr << config.to_toml();
   std::cerr << "training on " << data.train().size() << " clouds of " << data.training->class_names().size()
             << " classes, " << parameter_count(*model) << " parameters\n";
+  install_interrupt_handler();
   const bool done = loop.run(observer);
   observer.finish(done);
   return done;
+}
+
+// A run that fails before it writes anything leaves no empty folder behind.
+bool TrainCommand::train_or_clean(const RunFolder& folder) {
+  try {
+    return train(folder);
+  } catch (...) {
+    std::error_code kept;  // folders with something in them stay
+    std::filesystem::remove(folder.path(), kept);
+    throw;
+  }
 }
 
 void TrainCommand::report(const RunFolder& folder) {
@@ -95,15 +148,11 @@ int TrainCommand::run() {
   }
   if (out.empty()) throw UsageError("--out RUN is required: the folder to leave the run in");
   runtime.apply();
-  if (!resume) load_settings(config_file);
+  if (!resume) load_new_settings();
   const RunFolder folder = resume ? RunFolder::open(out) : RunFolder::create(out);
-  if (resume) load_settings(folder.config());
-  folder.write_config(config.to_toml());
-  folder.write_version();
-  std::cerr << config.to_toml();
-  install_interrupt_handler();
-  if (!train(folder)) {
-    throw Interrupted("interrupted; saved in " + folder.last_checkpoint().string() +
+  if (resume) load_resumed_settings(folder);
+  if (!train_or_clean(folder)) {
+    throw Interrupted("saved in " + folder.last_checkpoint().string() +
                       ": continue with geosft-classify train --resume --out " + out);
   }
   report(folder);

@@ -93,29 +93,30 @@ std::string box_lines(const at::Tensor& corners) {
   return data.str();
 }
 
-// Everything that both views share. Half extents are of a panel, in the unit of the cloud.
+// Everything that both views share. The cloud is centred and the corners of its box are at distance 1, so that a
+// picture does not depend on place and unit. Half extents are of a panel.
 struct Scene {
   at::Tensor points, corners, values;
   double low, high;
-  double extent, half_width, half_height, panel_width;
+  double half_width, half_height, panel_width;
   double point_size;
 
   Scene(const at::Tensor& cloud, const at::Tensor& colours) {
     const at::Tensor raw = cloud.to(at::kCPU, at::kDouble);
     points = raw - 0.5 * (raw.amin(0) + raw.amax(0));
+    // Points or values that are all equal have no scale of their own: any will do.
+    points = points / std::max(box_corners(points).norm(2, 1).max().item<double>(), 1e-12);
     corners = box_corners(points);
     values = colours.to(at::kCPU, at::kDouble);
     low = values.min().item<double>();
     high = values.max().item<double>();
-    // Points or values that are all equal have no scale of their own: any will do.
     if (low == high) low -= 0.5, high += 0.5;
-    extent = std::max(corners.norm(2, 1).max().item<double>(), 1e-12);
     fit_panel();
   }
 
   // The panel as wide as the cloud needs, within limits, at one scale on both axes.
   void fit_panel() {
-    half_width = half_height = 0.05 * extent;
+    half_width = half_height = 0.05;
     for (const View& view : views) {
       const at::Tensor reach = 1.04 * seen(corners, view).abs().amax(0);
       half_width = std::max(half_width, reach[0].item<double>());
@@ -125,7 +126,7 @@ struct Scene {
     const double unit = std::max(2.0 * half_width / panel_width, 2.0 * half_height / panel_height);
     half_width = 0.5 * unit * panel_width;
     half_height = 0.5 * unit * panel_height;
-    const double radius = extent * std::clamp(0.5 / std::sqrt(double(points.size(0))), 0.008, 0.06);
+    const double radius = std::clamp(0.5 / std::sqrt(double(points.size(0))), 0.008, 0.06);
     point_size = radius / unit / pixels_per_point_size;
   }
 
@@ -144,7 +145,7 @@ std::string discs(const Scene& scene, const View& view) {
   data.precision(5);
   for (int64_t i = 0; i < rows.size(0); ++i) {
     // Nearer discs a little larger: without perspective the eye needs the hint.
-    const double size = scene.point_size * (1.0 + 0.25 * row[i][2] / scene.extent);
+    const double size = scene.point_size * (1.0 + 0.25 * row[i][2]);
     const Colour colour = viridis_at((row[i][3] - scene.low) / (scene.high - scene.low));
     data << row[i][0] << ' ' << row[i][1] << ' ' << size << ' ' << packed(colour, 0.55) << '\n'
          << row[i][0] << ' ' << row[i][1] << ' ' << 0.82 * size << ' ' << packed(colour, 1.0) << '\n';
@@ -196,12 +197,12 @@ PlotResult plot_cloud(const at::Tensor& points, const at::Tensor& values, const 
   script << palette() << "unset border\nunset tics\nunset key\nset xrange [" << -scene.half_width << ":"
          << scene.half_width << "]\nset yrange [" << -scene.half_height << ":" << scene.half_height
          << "]\nset tmargin at screen " << 1.0 - double(top) / scene.height() << "\nset bmargin at screen "
-         << double(bottom) / scene.height() << "\nset multiplot title " << gnuplot_string(title) << " font ',13'\n"
-         << place_scale(scene, value_label);
+         << double(bottom) / scene.height() << "\nset multiplot title " << gnuplot_string(title) << " font ',13'\n";
   Picture picture{.width = scene.width(), .height = scene.height()};
   for (std::size_t i = 0; i < views.size(); ++i) {
     picture.data["box" + std::to_string(i)] = box_lines(seen(scene.corners, views[i]).contiguous());
     picture.data["points" + std::to_string(i)] = discs(scene, views[i]);
+    if (i + 1 == views.size()) script << place_scale(scene, value_label);
     script << plot_view(scene, i);
   }
   picture.script = script.str() + "unset multiplot\n";

@@ -48,18 +48,19 @@ struct Layout {
     height = top + side + bottom;
   }
 
+  int bar() const { return std::max(side, 92); }  // length of the colour scale
   double x(double pixels) const { return pixels / width; }
   double y(double pixels_from_the_top) const { return 1.0 - pixels_from_the_top / height; }
 };
 
 std::string place_matrix(const Layout& layout) {
-  const double bar = std::max(layout.side, 92);
   std::ostringstream text;
   text << "set lmargin at screen " << layout.x(layout.left) << "\nset rmargin at screen "
        << layout.x(layout.left + layout.side) << "\nset tmargin at screen " << layout.y(layout.top)
        << "\nset bmargin at screen " << layout.y(layout.top + layout.side)
        << "\nset colorbox user noborder origin screen " << layout.x(layout.left + layout.side + 16) << ", screen "
-       << layout.y(layout.top + bar) << " size screen " << layout.x(14) << ", screen " << bar / layout.height << "\n";
+       << layout.y(layout.top + layout.bar()) << " size screen " << layout.x(14) << ", screen "
+       << double(layout.bar()) / layout.height << "\n";
   return text.str();
 }
 
@@ -86,7 +87,7 @@ std::string labels(const Layout& layout, const std::string& title, const at::Ten
          label(summary(matrix), layout.x(layout.left), layout.y(45), grey) +
          label("true", layout.x(14), layout.y(layout.top + middle), "center rotate by 90 " + grey) +
          label("predicted", layout.x(layout.left + middle), layout.y(layout.height - 14), "center " + grey) +
-         label("% of true", layout.x(layout.left + layout.side + 16), layout.y(layout.top - 16), grey);
+         label("% of true", layout.x(layout.left + layout.side + 16), layout.y(layout.top + layout.bar() + 16), grey);
 }
 
 std::string tics(const std::vector<std::string>& names) {

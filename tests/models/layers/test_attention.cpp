@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layers/attention.h"
+
+#include <catch2/catch.hpp>
+
+#include "models/ops/maxout_attention.h"
+#include "tests/support.h"
+
+namespace geosft::test {
+namespace {
+
+AttentionOptions options_of(RelativeKind relative, int64_t channels) {
+  AttentionOptions options;
+  options.width = 8;
+  options.heads = 2;
+  options.relative = relative;
+  options.relative_channels = channels;
+  options.sampler.bins = 4;
+  return options;
+}
+
+SamplingAttention attention_of(const AttentionOptions& options, uint64_t seed = 1) {
+  at::manual_seed(seed);
+  SamplingAttention made(options);
+  made->to(at::kDouble);
+  return made;
+}
+
+at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
+  return at::randn(shape, generator(seed), at::kDouble);
+}
+
+// Makes V W_O all ones, so that the output is the row sums of P, one head after the other.
+void show_row_sums(SamplingAttention& attention) {
+  at::NoGradGuard guard;
+  attention->value->weight.zero_();
+  attention->value->bias.fill_(1);
+  attention->output->weight.copy_(at::eye(attention->options.width, at::kDouble));
+  attention->output->bias.zero_();
+}
+
+int64_t rank(const at::Tensor& tokens) {
+  const at::Tensor values = std::get<1>(at::linalg_svd(tokens, false));
+  return (values > 1e-9 * values[0]).sum().item<int64_t>();
+}
+
+// Rank of 48 equal tokens after `depth` single-head layers with residuals, normalised to keep their size.
+int64_t rank_after(int64_t depth, ProbabilityKind probability) {
+  AttentionOptions options = options_of(RelativeKind::points, 1);
+  options.width = 24;
+  options.heads = 1;
+  options.sampler.bins = 12;
+  options.probability = probability;
+  const at::Tensor points = normal({48, 3}, 2) / 2;
+  at::Tensor x = normal({1, 24}, 3).expand({48, 24});
+  for (int64_t layer = 0; layer < depth; ++layer) {
+    at::NoGradGuard guard;
+    SamplingAttention attention = attention_of(options, 10 + layer);
+    SamplingContext context = SamplingContext::seeded();
+    x = x + attention->forward(x, Relative::points(points), std::nullopt, context);
+    x = x / x.norm(2, -1, true);
+  }
+  return rank(x);
+}
+
+}  // namespace
+
+TEST_CASE("attention projects, samples, mixes and projects", "[attention]") {
+  SamplingAttention attention = attention_of(options_of(RelativeKind::none, 0));
+  const at::Tensor x = normal({15, 8}, 4), ptr = at::tensor({0, 9, 9, 15}, at::kLong);
+  SamplingContext context = SamplingContext::seeded(), again = SamplingContext::seeded();
+  const Pairs pairs = attention->sampler->forward(x, ptr, again);
+  const at::Tensor y = pairs.sample(x);
+  const auto heads = [](const at::Tensor& rows) { return rows.view({-1, 2, 4}); };
+  const at::Tensor mixed =
+      maxout_attention(heads(attention->query->forward(x)), heads(attention->key->forward(y)),
+                       heads(attention->value->forward(y)), attention->leak->forward(y), {}, {}, ptr, pairs.ptr);
+  require_equal(attention->forward(x, Relative::none(), ptr, context), attention->output->forward(mixed.view({15, 8})),
+                "out");
+}
+
+TEST_CASE("every score and probability runs and learns", "[attention]") {
+  AttentionOptions options = options_of(RelativeKind::points, 2);
+  const at::Tensor x = normal({15, 8}, 5), points = normal({15, 3}, 6), normals = normal({15, 3}, 7);
+  for (const auto score : {ScoreKind::maxout, ScoreKind::dot}) {
+    for (const auto probability : {ProbabilityKind::leaky_relu, ProbabilityKind::softmax}) {
+      options.score = score;
+      options.probability = probability;
+      SamplingAttention attention = attention_of(options);
+      SamplingContext context = SamplingContext::seeded();
+      const at::Tensor out = attention->forward(x, Relative::points(points, normals), std::nullopt, context);
+      out.sum().backward();
+      REQUIRE(at::isfinite(out).all().item<bool>());
+      REQUIRE(attention->w_mul.grad().abs().max().item<double>() > 0);
+      // Only the leaky relu has a leak.
+      REQUIRE(attention->leak->weight.grad().defined() == (probability == ProbabilityKind::leaky_relu));
+    }
+  }
+}
+
+TEST_CASE("probabilities are not negative and their rows sum to less than 1", "[attention]") {
+  for (const auto kind : {RelativeKind::none, RelativeKind::points, RelativeKind::sequence}) {
+    SamplingAttention attention = attention_of(options_of(kind, kind == RelativeKind::none     ? 0
+                                                                : kind == RelativeKind::points ? 1
+                                                                                               : 5));
+    show_row_sums(attention);
+    Relative relative = Relative::none();
+    if (kind == RelativeKind::points) relative = Relative::points(normal({300, 3}, 8) / 2);
+    if (kind == RelativeKind::sequence) relative = Relative::sequence(sinusoids(300, 5, at::kDouble));
+    SamplingContext context = SamplingContext::seeded();
+    const at::Tensor sums = attention->forward(normal({300, 8}, 9), relative, std::nullopt, context);
+    REQUIRE(sums.min().item<double>() >= 0);
+    REQUIRE(sums.max().item<double>() < 1);
+  }
+}
+
+TEST_CASE("at initialisation the row sums of equal tokens spread over (0, 1)", "[attention]") {
+  AttentionOptions options = options_of(RelativeKind::points, 2);
+  options.width = 64;
+  options.heads = 16;
+  options.sampler.bins = 32;
+  SamplingAttention attention = attention_of(options);
+  show_row_sums(attention);
+  const at::Tensor directions = normal({200, 3}, 10), points = directions / directions.norm(2, -1, true);
+  SamplingContext context = SamplingContext::seeded();
+  const at::Tensor sums = attention->forward(at::ones({200, 64}, at::kDouble), Relative::points(points * 0.8, points),
+                                             std::nullopt, context);
+  const double spread = sums.std(0).mean().item<double>();
+  INFO("mean over heads of the standard deviation over tokens: " << spread);
+  REQUIRE(spread > 0.05);
+}
+
+TEST_CASE("the leak injects rank into equal tokens, softmax does not", "[attention]") {
+  REQUIRE(rank_after(0, ProbabilityKind::leaky_relu) == 1);
+  REQUIRE(rank_after(1, ProbabilityKind::leaky_relu) == 2);
+  const int64_t early = rank_after(3, ProbabilityKind::leaky_relu), late = rank_after(12, ProbabilityKind::leaky_relu);
+  INFO("rank after 3 layers " << early << ", after 12 " << late);
+  REQUIRE(early > 2);
+  REQUIRE(late > early);
+  REQUIRE(rank_after(12, ProbabilityKind::softmax) == 1);
+}
+
+TEST_CASE("score dropout acts on queries and keys in training only", "[attention]") {
+  AttentionOptions options = options_of(RelativeKind::none, 0);
+  const at::Tensor x = normal({15, 8}, 11);
+  const auto run = [&](double probability, SamplingContext context) {
+    options.score_dropout = probability;
+    return attention_of(options)->forward(x, Relative::none(), std::nullopt, context);
+  };
+  REQUIRE_FALSE(
+      at::equal(run(0.5, SamplingContext::training(generator(1))), run(0.0, SamplingContext::training(generator(1)))));
+  require_equal(run(0.5, SamplingContext::seeded()), run(0.0, SamplingContext::seeded()), "evaluation");
+}
+
+TEST_CASE("attention names what does not fit", "[attention]") {
+  AttentionOptions options = options_of(RelativeKind::points, 2);
+  SamplingAttention attention = attention_of(options);
+  SamplingContext context = SamplingContext::greedy();
+  const at::Tensor x = normal({6, 8}, 12), points = normal({6, 3}, 13);
+  const auto forward = [&](const at::Tensor& rows, const Relative& relative) {
+    return [&, rows, relative] { attention->forward(rows, relative, std::nullopt, context); };
+  };
+  require_error(forward(x, Relative::none()), {"relative"});
+  require_error(forward(x, Relative::points(points)), {"normals"});
+  require_error(forward(x.slice(1, 0, 7), Relative::points(points, points)), {"x must", "8"});
+  require_error(forward(x, Relative::points(points.slice(0, 0, 5), points)), {"x"});
+  options.heads = 3;
+  require_error([&] { SamplingAttention{options}; }, {"heads", "3"});
+  options.heads = 2;
+  options.relative_channels = 0;
+  require_error([&] { SamplingAttention{options}; }, {"relative_channels", "0"});
+}
+
+}  // namespace geosft::test

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layers/heads.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/support.h"
+
+namespace geosft::test {
+namespace {
+
+at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
+  return at::randn(shape, generator(seed), at::kDouble);
+}
+at::Tensor longs(std::vector<int64_t> values) {
+  return at::tensor(values, at::kLong);
+}
+
+}  // namespace
+
+TEST_CASE("softmax_pool reproduces the golden case", "[heads]") {
+  const Fixture fixture("softmax_pool");
+  for (const auto dtype : {at::kDouble, at::kFloat}) {
+    const bool wide = dtype == at::kDouble;
+    const at::Tensor x = fixture.get("x", dtype).clone().requires_grad_(true);
+    const at::Tensor u = fixture.get("u", dtype).clone().requires_grad_(true);
+    const at::Tensor out = softmax_pool(x, u, fixture.get("ptr"));
+    out.backward(fixture.get("grad_out", dtype));
+    require_close(out, fixture.get("out"), wide ? 1e-10 : 5e-6, "out");
+    require_close(x.grad(), fixture.get("grad.x"), wide ? 1e-10 : 2e-5, "gradient of x");
+    require_close(u.grad(), fixture.get("grad.u"), wide ? 1e-10 : 2e-5, "gradient of u");
+  }
+}
+
+TEST_CASE("softmax_pool of huge logits and of empty items", "[heads]") {
+  const at::Tensor x = at::tensor({1000.0, 2000.0, -3000.0, -2999.0}, at::kDouble).view({4, 1});
+  const at::Tensor u = at::ones({1}, at::kDouble);
+  const at::Tensor out = softmax_pool(x, u, longs({0, 0, 2, 4, 4}));
+  const double second = (-3000.0 + -2999.0 * std::exp(1.0)) / (1 + std::exp(1.0));
+  require_close(out, at::tensor({0.0, 2000.0, second, 0.0}, at::kDouble).view({4, 1}), 1e-14, "out");
+  REQUIRE(softmax_pool(x, u, std::nullopt).sizes() == at::IntArrayRef({1, 1}));
+}
+
+TEST_CASE("max_pool is the largest row of every item", "[heads]") {
+  const at::Tensor x = normal({12, 3}, 1);
+  const auto largest = [&](int64_t begin, int64_t end) { return std::get<0>(x.slice(0, begin, end).max(0)); };
+  require_equal(max_pool(x, longs({0, 5, 6, 12})), at::stack({largest(0, 5), largest(5, 6), largest(6, 12)}), "ragged");
+  require_equal(max_pool(x, longs({0, 4, 8, 12})), at::stack({largest(0, 4), largest(4, 8), largest(8, 12)}), "equal");
+  require_equal(max_pool(x, std::nullopt), largest(0, 12).unsqueeze(0), "one item");
+  require_equal(max_pool(x, longs({0, 0, 12, 12})),
+                at::stack({at::zeros({3}, at::kDouble), largest(0, 12), at::zeros({3}, at::kDouble)}), "empty items");
+  require_equal(max_pool(x.slice(0, 0, 0), longs({0, 0, 0})), at::zeros({2, 3}, at::kDouble), "nothing");
+  const at::Tensor columns = normal({3, 12}, 2);
+  require_equal(max_pool(columns.t(), longs({0, 6, 12})), max_pool(columns.t().contiguous(), longs({0, 6, 12})),
+                "strided");
+  require_error([&] { max_pool(x, longs({0, 11})); }, {"ptr"});
+}
+
+TEST_CASE("max_pool differentiates equal and ragged items alike", "[heads]") {
+  for (const auto& ptr : {longs({0, 4, 8}), longs({0, 0, 3, 8})}) {
+    gradcheck([&](const std::vector<at::Tensor>& in) { return max_pool(in[0], ptr); }, {normal({8, 3}, 3)});
+  }
+}
+
+TEST_CASE("heads are their pooling and a linear map", "[heads]") {
+  at::manual_seed(1);
+  const at::Tensor x = at::randn({20, 6}, generator(4)), ptr = longs({0, 9, 9, 20});
+  SampleMaxHead sample(6, 4, SamplerOptions{.bins = 3}, 0.5);
+  SamplingContext context = SamplingContext::greedy(), again = SamplingContext::greedy();
+  const Pairs pairs = sample->sampler->forward(x, ptr, again);
+  REQUIRE(pairs.ptr[3].item<int64_t>() == 6);
+  // Dropout of the pooled features, in training only.
+  SamplingContext one = SamplingContext::training(generator(5)), two = SamplingContext::training(generator(5));
+  const at::Tensor dropped = sample->forward(x, ptr, one);
+  sample->dropout = 0;
+  require_equal(sample->forward(x, ptr, context), sample->linear->forward(max_pool(pairs.sample(x), pairs.ptr)),
+                "sample head");
+  REQUIRE_FALSE(at::equal(sample->forward(x, ptr, two), dropped));
+  SoftmaxPoolHead pool(6, 2);
+  require_equal(pool->forward(x, ptr), pool->linear->forward(softmax_pool(x, pool->u, ptr)), "softmax head");
+  REQUIRE(pool->named_parameters().contains("u"));
+  TokenHead token(6, 5);
+  require_equal(token->forward(x), token->linear->forward(x), "token head");
+}
+
+}  // namespace geosft::test

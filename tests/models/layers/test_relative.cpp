@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layers/relative.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/support.h"
+
+namespace geosft::test {
+
+TEST_CASE("sinusoids reproduce the golden case", "[relative]") {
+  const Fixture fixture("sinusoid");
+  const int64_t n = fixture.get("n").item<int64_t>(), d = fixture.get("d").item<int64_t>();
+  require_close(sinusoids(n, d, at::kDouble), fixture.get("out"), 1e-10, "float64");
+  const at::Tensor narrow = sinusoids(n, d, at::kFloat);
+  REQUIRE(narrow.scalar_type() == at::kFloat);
+  require_close(narrow, fixture.get("out"), 5e-6, "float32");
+}
+
+TEST_CASE("sinusoids of an odd width end with a sine", "[relative]") {
+  const at::Tensor s = sinusoids(1000, 3, at::kDouble);
+  REQUIRE(s[999][2].item<double>() == Approx(std::sin(999 / std::pow(10000.0, 1.0 / 3.0))).margin(1e-10));
+  REQUIRE(s[999][1].item<double>() == Approx(std::cos(999.0)).margin(1e-12));
+  REQUIRE(sinusoids(0, 4).numel() == 0);
+  require_error([] { sinusoids(-1, 4); }, {"n >= 0", "-1"});
+  require_error([] { sinusoids(4, 0); }, {"width >= 1", "0"});
+}
+
+TEST_CASE("a relative source holds what its kind needs and nothing else", "[relative]") {
+  const at::Tensor points = at::rand({4, 3}), rowptr = at::zeros({5}, at::kLong), col = at::empty({0}, at::kLong),
+                   edges = at::empty({0, 2});
+  REQUIRE(Relative::none().kind == RelativeKind::none);
+  const Relative cloud = Relative::points(points);
+  REQUIRE((cloud.kind == RelativeKind::points && cloud.coordinates.is_same(points) && !cloud.normals.defined()));
+  REQUIRE((Relative::points(points, points).normals.is_same(points) && !cloud.rowptr.defined()));
+  const Relative graph = Relative::graph(rowptr, col, edges);
+  REQUIRE((graph.kind == RelativeKind::graph && graph.rowptr.is_same(rowptr) && graph.col.is_same(col)));
+  REQUIRE((graph.edge_attr.is_same(edges) && !graph.coordinates.defined() && !graph.positions.defined()));
+  const Relative sequence = Relative::sequence(points);
+  REQUIRE((sequence.kind == RelativeKind::sequence && sequence.positions.is_same(points)));
+}
+
+}  // namespace geosft::test

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layers/sampler.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support.h"
+
+namespace geosft::test {
+namespace {
+
+at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
+  return at::randn(shape, generator(seed), at::kDouble);
+}
+
+// Weighs the given draw, samples x, and compares values and gradients with the fixture.
+void require_golden(const Fixture& fixture, const DrawnPairs& drawn, const SamplerOptions& options,
+                    at::ScalarType dtype) {
+  const bool wide = dtype == at::kDouble;
+  const at::Tensor score = fixture.get("score", dtype).clone().requires_grad_(true);
+  const at::Tensor x = fixture.get("x", dtype).clone().requires_grad_(true);
+  const Pairs pairs = weigh(score, drawn, options);
+  const at::Tensor sample = pairs.sample(x);
+  sample.backward(fixture.get("grad_out.sample", dtype));
+  require_close(pairs.weight, fixture.get("out.weight"), wide ? 1e-10 : 5e-6, "weight");
+  require_close(sample, fixture.get("out.sample"), wide ? 1e-10 : 5e-6, "sample");
+  require_close(score.grad(), fixture.get("grad.score"), wide ? 1e-10 : 2e-5, "gradient of score");
+  require_close(x.grad(), fixture.get("grad.x"), wide ? 1e-10 : 2e-5, "gradient of x");
+}
+
+void require_golden_pairs(const std::string& name, SamplerOptions options) {
+  const Fixture fixture(name);
+  options.tau = fixture.number("tau", 1.0);
+  for (const auto dtype : {at::kDouble, at::kFloat}) {
+    const at::Tensor noise = fixture.get("noise", dtype);
+    const at::Tensor top = fixture.get("top"), partner = fixture.get("partner");
+    const at::Tensor added = at::stack({noise.index_select(0, top), noise.index_select(0, partner)});
+    require_golden(fixture, {top, partner, added, fixture.get("sample_ptr")}, options, dtype);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the sampler's weightings reproduce the golden cases", "[sampler]") {
+  require_golden_pairs("sampler_softplus", {});
+  require_golden_pairs("sampler_gumbel_softmax", {.weighting = PairWeighting::gumbel_softmax});
+  require_golden_pairs("sampler_hard_straight_through", {.hard = true});
+}
+
+TEST_CASE("sampling with replacement reproduces the golden case", "[sampler]") {
+  const Fixture fixture("sampler_with_replacement");
+  const at::Tensor top = fixture.get("out.top"), partner = fixture.get("out.partner");
+  for (const auto dtype : {at::kDouble, at::kFloat}) {
+    const at::Tensor noise = fixture.get("noise_top", dtype), other = fixture.get("noise_partner", dtype);
+    const int64_t bins = noise.size(1);
+    const at::Tensor bin = at::arange(top.numel(), at::kLong) % bins;
+    const at::Tensor added = at::stack({noise.index({top, bin}), other.index({partner, bin})});
+    require_golden(fixture, {top, partner, added, fixture.get("out.sample_ptr")},
+                   {.bins = bins, .with_replacement = true}, dtype);
+  }
+}
+
+TEST_CASE("hard sampling takes the winner of each bin", "[sampler]") {
+  const at::Tensor score = normal({30}, 1), x = normal({30, 4}, 2);
+  for (const auto weighting : {PairWeighting::softplus, PairWeighting::gumbel_softmax}) {
+    for (const bool with_replacement : {false, true}) {
+      SamplingContext context = SamplingContext::seeded();
+      const Pairs pairs =
+          draw(score, std::nullopt,
+               {.bins = 9, .weighting = weighting, .hard = true, .with_replacement = with_replacement}, context);
+      const at::Tensor winner = at::where(pairs.weight >= 0.5, pairs.top, pairs.partner);
+      require_equal(pairs.sample(x), x.index_select(0, winner), "sample");
+      if (!with_replacement) require_equal(winner, pairs.top, "winner");
+    }
+  }
+}
+
+TEST_CASE("the modes of the context decide the draw", "[sampler]") {
+  const at::Tensor score = normal({50}, 3);
+  const SamplerOptions options{.bins = 6};
+  const auto drawn = [&](SamplingContext context, const SamplerOptions& now) {
+    return draw(score, std::nullopt, now, context);
+  };
+  const at::Tensor ranks = score.argsort(/*dim=*/0, /*descending=*/true);
+  const Pairs greedy = drawn(SamplingContext::greedy(), options);
+  require_equal(greedy.top, ranks.slice(0, 0, 6), "greedy top");
+  require_equal(greedy.partner, ranks.slice(0, 6, 12), "greedy partner");
+  const Pairs seeded = drawn(SamplingContext::seeded(), options);
+  require_equal(drawn(SamplingContext::seeded(), options).partner, seeded.partner, "seeded again");
+  REQUIRE_FALSE(at::equal(drawn(SamplingContext::seeded(1), options).partner, seeded.partner));
+  const Pairs random = drawn(SamplingContext::training(generator(4)), options);
+  require_equal(drawn(SamplingContext::training(generator(4)), options).top, random.top, "the same generator");
+  REQUIRE_FALSE(at::equal(drawn(SamplingContext::training(generator(5)), options).top, random.top));
+  const Pairs still = drawn(SamplingContext::seeded(), {.bins = 6, .noise = false});
+  require_equal(still.top, ranks.slice(0, 0, 6), "without noise");
+  REQUIRE_FALSE(at::equal(still.partner, ranks.slice(0, 6, 12)));
+}
+
+TEST_CASE("pairs sample whatever belongs to the tokens with the same weights", "[sampler]") {
+  SamplingContext context = SamplingContext::seeded();
+  const Pairs pairs = draw(normal({12}, 6), std::nullopt, {.bins = 4}, context);
+  const at::Tensor x = normal({12, 3, 2}, 7);
+  const at::Tensor p = pairs.weight.view({4, 1, 1});
+  require_close(pairs.sample(x), p * x.index_select(0, pairs.top) + (1 - p) * x.index_select(0, pairs.partner), 1e-14,
+                "three dimensions");
+  require_close(pairs.sample(x.select(2, 0)), pairs.sample(x).select(2, 0), 0, "two dimensions, strided");
+}
+
+TEST_CASE("the sampler differentiates through scores and tokens", "[sampler]") {
+  const at::Tensor ptr = at::tensor({0, 7, 8, 8, 14}, at::kLong);
+  for (const auto weighting : {PairWeighting::softplus, PairWeighting::gumbel_softmax}) {
+    gradcheck(
+        [&](const std::vector<at::Tensor>& in) {
+          SamplingContext context = SamplingContext::seeded();
+          return draw(in[0], ptr, {.bins = 3, .tau = 0.8, .weighting = weighting}, context).sample(in[1]);
+        },
+        {normal({14}, 8), normal({14, 2}, 9)});
+  }
+}
+
+TEST_CASE("the sampler module scores by a linear map", "[sampler]") {
+  at::manual_seed(1);
+  Sampler sampler(5, SamplerOptions{.bins = 3});
+  const at::Tensor x = at::randn({9, 5}, generator(10));
+  const at::Tensor z = at::mv(x, sampler->projection->weight[0]) + sampler->projection->bias;
+  require_close(sampler->score(x), z, 1e-6, "score");
+  SamplingContext context = SamplingContext::greedy();
+  require_equal(sampler->forward(x, std::nullopt, context).top, z.argsort(0, true).slice(0, 0, 3), "top");
+  require_error([] { Sampler(5, SamplerOptions{.bins = 0}); }, {"bins"});
+}
+
+}  // namespace geosft::test

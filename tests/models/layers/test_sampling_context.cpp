@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layers/sampling_context.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support.h"
+
+namespace geosft::test {
+
+TEST_CASE("a seeded context gives all items one seed, another one each draw and vote", "[sampling_context]") {
+  SamplingContext context = SamplingContext::seeded(), again = SamplingContext::seeded();
+  const at::Tensor first = context.next_seeds(4, at::kCPU), second = context.next_seeds(2, at::kCPU);
+  require_equal(first, first[0].expand({4}), "items");
+  REQUIRE(first[0].item<int64_t>() != second[0].item<int64_t>());
+  require_equal(again.next_seeds(1, at::kCPU)[0], first[0], "the same first draw");
+  require_equal(again.next_seeds(1, at::kCPU)[0], second[0], "the same second draw");
+  SamplingContext other = SamplingContext::seeded(1);
+  REQUIRE(other.next_seeds(1, at::kCPU)[0].item<int64_t>() != first[0].item<int64_t>());
+  REQUIRE(context.mode() == SampleMode::seeded);
+  REQUIRE_FALSE(context.generator().has_value());
+}
+
+TEST_CASE("a training context draws seeds and masks from its generator", "[sampling_context]") {
+  const auto draws = [](uint64_t seed) {
+    SamplingContext context = SamplingContext::training(generator(seed));
+    const at::Tensor seeds = context.next_seeds(5, at::kCPU);
+    return std::pair{seeds, context.dropout(at::ones({100}), 0.5)};
+  };
+  const auto [seeds, dropped] = draws(3);
+  const auto [same_seeds, same_dropped] = draws(3);
+  require_equal(same_seeds, seeds, "seeds");
+  require_equal(same_dropped, dropped, "dropout");
+  REQUIRE((seeds.diff() != 0).all().item<bool>());
+  REQUIRE_FALSE(at::equal(draws(4).first, seeds));
+  SamplingContext context = SamplingContext::training(generator(3));
+  REQUIRE_FALSE(at::equal(context.dropout(at::ones({100}), 0.5), context.dropout(at::ones({100}), 0.5)));
+  REQUIRE(context.mode() == SampleMode::random);
+  REQUIRE(context.generator().has_value());
+}
+
+TEST_CASE("only training drops anything", "[sampling_context]") {
+  const at::Tensor x = at::rand({50}, generator(5));
+  for (SamplingContext context : {SamplingContext::greedy(), SamplingContext::seeded()}) {
+    require_equal(context.dropout(x, 0.9), x, "evaluation");
+  }
+  at::Generator source = generator(6);
+  const at::Tensor before = source.get_state();
+  require_equal(SamplingContext::training(source).dropout(x, 0.0), x, "probability 0");
+  require_equal(source.get_state(), before, "generator");
+}
+
+}  // namespace geosft::test

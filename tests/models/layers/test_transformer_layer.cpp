@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layers/transformer_layer.h"
+
+#include "tests/models/layers/layer_fixture.h"
+
+namespace geosft::test {
+namespace {
+
+LayerOptions options_of(const Fixture& fixture) {
+  LayerOptions options;
+  options.attention.width = fixture.get("x").size(1);
+  options.attention.heads = fixture.get("heads").item<int64_t>();
+  options.attention.sampler.bins = fixture.get("k").item<int64_t>();
+  options.norm = fixture.get("pre_norm").item<int64_t>() != 0 ? NormPlacement::pre : NormPlacement::post;
+  if (fixture.has("coordinates")) options.attention.relative = RelativeKind::points;
+  if (fixture.has("rowptr")) options.attention.relative = RelativeKind::graph;
+  if (fixture.has("s")) options.attention.relative = RelativeKind::sequence;
+  if (fixture.has("w_mul")) options.attention.relative_channels = fixture.get("w_mul").size(0);
+  return options;
+}
+
+void require_golden(const std::string& name, at::ScalarType dtype) {
+  const Fixture fixture(name);
+  TransformerLayer layer(options_of(fixture));
+  layer->to(dtype);
+  std::vector<NamedParameter> parameters = layer_parameters(*layer, "");
+  load_parameters(parameters, fixture);
+  // Inputs are leaves like the parameters.
+  const auto leaf = [&](const std::string& key) {
+    if (!fixture.has(key)) return at::Tensor();
+    parameters.push_back({key, fixture.get(key, dtype).clone().requires_grad_(true)});
+    return parameters.back().parameter;
+  };
+  Relative relative;
+  relative.kind = layer->options.attention.relative;
+  relative.coordinates = leaf("coordinates");
+  relative.normals = leaf("normals");
+  relative.edge_attr = leaf("edge_attr");
+  relative.positions = leaf("s");
+  if (fixture.has("rowptr")) {
+    relative.rowptr = fixture.get("rowptr");
+    relative.col = fixture.get("col");
+  }
+  SamplingContext context = SamplingContext::greedy();
+  const at::Tensor out = layer->forward(leaf("x"), relative, fixture.optional("ptr"), context);
+  const bool wide = dtype == at::kDouble;
+  require_close(out, fixture.get("out"), wide ? 1e-10 : 5e-5, name, 0.01);
+  out.backward(fixture.get("grad_out", dtype));
+  require_gradients(parameters, fixture, wide ? 1e-10 : 5e-4);
+  REQUIRE(parameters.size() == fixture.keys("grad.").size());
+}
+
+}  // namespace
+
+TEST_CASE("a layer reproduces the golden cases", "[layer]") {
+  for (const char* name : {"post_graph_ragged", "post_plain", "post_point_ragged", "post_sequence", "pre_graph",
+                           "pre_plain_ragged", "pre_point", "pre_sequence_ragged"}) {
+    require_golden(std::string("layer_") + name, at::kDouble);
+    require_golden(std::string("layer_") + name, at::kFloat);
+  }
+}
+
+TEST_CASE("a layer drops tokens and hidden units in training only", "[layer]") {
+  LayerOptions options;
+  options.attention.width = 8;
+  options.attention.heads = 2;
+  options.attention.sampler.bins = 3;
+  const at::Tensor x = at::randn({20, 8}, generator(1));
+  const auto run = [&](const LayerOptions& now, SamplingContext context) {
+    at::manual_seed(3);
+    TransformerLayer layer(now);
+    return layer->forward(x, Relative::none(), std::nullopt, context);
+  };
+  const auto training = [] { return SamplingContext::training(generator(2)); };
+  const at::Tensor plain = run(options, training()), still = run(options, SamplingContext::seeded());
+  for (const auto probability : {&LayerOptions::token_dropout, &LayerOptions::feed_forward_dropout}) {
+    LayerOptions dropping = options;
+    dropping.*probability = 0.5;
+    REQUIRE_FALSE(at::equal(run(dropping, training()), plain));
+    require_equal(run(dropping, training()), run(dropping, training()), "the same generator");
+    require_equal(run(dropping, SamplingContext::seeded()), still, "evaluation");
+  }
+}
+
+}  // namespace geosft::test

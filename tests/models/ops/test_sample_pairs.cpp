@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/sample_pairs.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "models/ops/pair_weight.h"
+#include "models/ops/philox.h"
+#include "tests/support.h"
+
+namespace geosft::test {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+struct Drawn {
+  at::Tensor top, partner, weight, sample_ptr;
+};
+
+Drawn drawn(std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> result) {
+  auto [top, partner, weight, sample_ptr] = std::move(result);
+  return {top, partner, weight, sample_ptr};
+}
+
+at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
+  return at::randn(shape, generator(seed), at::kDouble);
+}
+
+at::Tensor longs(std::vector<int64_t> values) {
+  return at::tensor(values, at::kLong);
+}
+
+// In long double neither softplus(-1000) nor e^1000 leaves the range.
+double slow_weight(double a, double b, double tau) {
+  const auto power = [&](double x) { return std::pow(std::log1p(std::exp(static_cast<long double>(x))), 1 / tau); };
+  return static_cast<double>(power(a) / (power(a) + power(b)));
+}
+
+// The same draw by sorting everything; partners are the rest in the order of their random keys.
+Drawn slow(const at::Tensor& score, int64_t k, const at::Tensor& ptr, bool noise, bool random_partner, double tau,
+           const at::Tensor& seeds) {
+  std::vector<int64_t> top, partner, offsets{0};
+  std::vector<double> weight;
+  for (int64_t b = 0; b + 1 < ptr.numel(); ++b) {
+    const int64_t first = ptr[b].item<int64_t>(), n = ptr[b + 1].item<int64_t>() - first;
+    const uint64_t seed = static_cast<uint64_t>(seeds[b].item<int64_t>());
+    std::vector<double> z;
+    std::vector<int64_t> rows;
+    for (int64_t i = 0; i < n; ++i) {
+      z.push_back(score[first + i].item<double>() + (noise ? gumbel(philox(seed, i, 0).first()) : 0.0));
+      rows.push_back(i);
+    }
+    std::stable_sort(rows.begin(), rows.end(), [&](int64_t i, int64_t j) { return z[i] > z[j]; });
+    const int64_t bins = n == 1 ? 1 : std::min(k, n / 2);
+    if (random_partner && n > 1) {
+      std::stable_sort(rows.begin() + bins, rows.end(),
+                       [&](int64_t i, int64_t j) { return philox(seed, i, 0).second() < philox(seed, j, 0).second(); });
+    }
+    for (int64_t j = 0; j < bins; ++j) {
+      const int64_t a = rows[j], other = n == 1 ? a : rows[bins + j];
+      top.push_back(first + a);
+      partner.push_back(first + other);
+      weight.push_back(a == other ? 1.0 : slow_weight(z[a], z[other], tau));
+    }
+    offsets.push_back(static_cast<int64_t>(top.size()));
+  }
+  return {longs(top), longs(partner), at::tensor(weight, at::kDouble), longs(offsets)};
+}
+
+void require_same_draw(const Drawn& actual, const Drawn& expected, double tolerance, const std::string& what) {
+  require_equal(actual.top, expected.top, what + " top");
+  require_equal(actual.partner, expected.partner, what + " partner");
+  require_equal(actual.sample_ptr, expected.sample_ptr, what + " sample_ptr");
+  require_close(actual.weight, expected.weight, tolerance, what + " weight");
+}
+
+void require_golden(const std::string& name, at::ScalarType dtype) {
+  const Fixture fixture("sample_pairs_" + name);
+  const bool wide = dtype == at::kDouble;
+  const at::Tensor score = fixture.get("score", dtype).clone().requires_grad_(true);
+  const Drawn actual = drawn(sample_pairs(score, fixture.get("k").item<int64_t>(), fixture.optional("ptr"), false,
+                                          false, fixture.number("tau", 1.0)));
+  const Drawn expected{fixture.get("out.top"), fixture.get("out.partner"), fixture.get("out.weight"),
+                       fixture.get("out.sample_ptr")};
+  actual.weight.backward(fixture.get("grad_out.weight", dtype));
+  if (name == "extreme" && !wide) {
+    require_same_draw({actual.top, actual.partner, expected.weight, actual.sample_ptr}, expected, 0, name);
+    REQUIRE((actual.weight - expected.weight).abs().max().item<double>() <= 1e-6);
+    REQUIRE((score.grad() - fixture.get("grad.score")).abs().max().item<double>() <= 1e-6);
+    return;
+  }
+  require_same_draw(actual, expected, wide ? 1e-10 : 5e-6, name);
+  require_close(score.grad(), fixture.get("grad.score"), wide ? 1e-10 : 2e-5, name + " gradient");
+}
+
+// Pearson's statistic of counts against probabilities.
+double chi_square(const at::Tensor& counts, const at::Tensor& probability) {
+  const at::Tensor expected = probability.to(at::kDouble) * counts.sum();
+  return ((counts - expected).square() / expected).sum().item<double>();
+}
+
+// `items` copies of one item: scores and ptr.
+std::pair<at::Tensor, at::Tensor> copies(const at::Tensor& item, int64_t items) {
+  return {item.repeat({items}), at::arange(items + 1, at::kLong) * item.numel()};
+}
+
+}  // namespace
+
+TEST_CASE("philox gives the known answers of Random123", "[sample_pairs]") {
+  const auto words = [](const PhiloxBlock& block) { return std::vector<uint32_t>(block.word, block.word + 4); };
+  const uint64_t ones = ~0ull;
+  CHECK(words(philox(0, 0, 0)) == std::vector<uint32_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+  CHECK(words(philox(ones, ones, ones)) == std::vector<uint32_t>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+  CHECK(words(philox(0x299f31d0a4093822, 0x85a308d3243f6a88, 0x0370734413198a2e)) ==
+        std::vector<uint32_t>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+  CHECK(open_uniform(0) > 0.0);
+  CHECK(open_uniform(ones) < 1.0);
+}
+
+TEST_CASE("sample_pairs reproduces the golden cases", "[sample_pairs]") {
+  for (const char* name : {"all_equal", "extreme", "k_ge_n", "one_item", "ragged", "ragged_empty_item", "single_token",
+                           "tau", "ties", "underflow"}) {
+    require_golden(name, at::kDouble);
+    require_golden(name, at::kFloat);
+  }
+}
+
+TEST_CASE("sample_pairs agrees with sorting everything", "[sample_pairs]") {
+  const at::Tensor ptr = longs({0, 1, 1, 8, 10, 13, 63});
+  // Halves, so that many scores are equal.
+  const at::Tensor score = (normal({63}, 1) * 2).round() / 2;
+  const at::Tensor seeds = longs({3, 1, 4, 1, -5, std::numeric_limits<int64_t>::max()});
+  for (const int64_t k : {int64_t{1}, int64_t{4}, int64_t{1} << 62}) {
+    for (const bool noise : {false, true}) {
+      for (const bool random : {false, true}) {
+        require_same_draw(drawn(sample_pairs(score, k, ptr, noise, random, 0.7, std::nullopt, seeds)),
+                          slow(score, k, ptr, noise, random, 0.7, seeds), 1e-12, "k " + std::to_string(k));
+      }
+    }
+  }
+}
+
+TEST_CASE("the weight of sample_pairs passes gradcheck", "[sample_pairs]") {
+  const at::Tensor ptr = longs({0, 9, 10, 10, 25}), seeds = longs({5, 6, 7, 8});
+  for (const double tau : {1.0, 0.4}) {
+    for (const bool random : {false, true}) {
+      gradcheck(
+          [&](const std::vector<at::Tensor>& in) {
+            return drawn(sample_pairs(in[0], 4, ptr, random, random, tau, std::nullopt, seeds)).weight;
+          },
+          {normal({25}, 2) * 3});
+    }
+  }
+}
+
+TEST_CASE("a seed fixes an item's draw whatever else is in the batch", "[sample_pairs]") {
+  const at::Tensor item = normal({40}, 3);
+  const Drawn alone = drawn(sample_pairs(item, 6, std::nullopt, true, true, 1.0, std::nullopt, longs({77})));
+  const at::Tensor batch = at::cat({normal({11}, 4), item, normal({30}, 5)});
+  const Drawn packed =
+      drawn(sample_pairs(batch, 6, longs({0, 11, 51, 81}), true, true, 1.0, std::nullopt, longs({1, 77, 2})));
+  require_equal(packed.top.slice(0, 5, 11) - 11, alone.top, "top");
+  require_equal(packed.partner.slice(0, 5, 11) - 11, alone.partner, "partner");
+  require_equal(packed.weight.slice(0, 5, 11), alone.weight, "weight");
+  const Drawn other = drawn(sample_pairs(item, 6, std::nullopt, true, true, 1.0, std::nullopt, longs({78})));
+  REQUIRE_FALSE(at::equal(other.top, alone.top));
+}
+
+TEST_CASE("sample_pairs has the same bits on one thread and on two", "[sample_pairs]") {
+  const auto [score, ptr] = copies(normal({700}, 6), 20);
+  const at::Tensor seeds = at::arange(20, at::kLong);
+  const int threads = at::get_num_threads();
+  at::set_num_threads(1);
+  const Drawn one = drawn(sample_pairs(score, 50, ptr, true, true, 1.0, std::nullopt, seeds));
+  at::set_num_threads(2);
+  const Drawn two = drawn(sample_pairs(score, 50, ptr, true, true, 1.0, std::nullopt, seeds));
+  at::set_num_threads(threads);
+  require_equal(two.top, one.top, "top");
+  require_equal(two.partner, one.partner, "partner");
+  require_equal(two.weight, one.weight, "weight");
+}
+
+TEST_CASE("partners are uniform over the tokens that are not in top", "[sample_pairs]") {
+  const int64_t items = 8000;
+  const auto [score, ptr] = copies(at::arange(10, at::kDouble), items);
+  const Drawn draw = drawn(sample_pairs(score, 2, ptr, false, true, 1.0, generator(7)));
+  const at::Tensor top = (draw.top % 10).view({items, 2}), partner = (draw.partner % 10).view({items, 2});
+  require_equal(top, longs({9, 8}).expand({items, 2}), "top");
+  REQUIRE(partner.max().item<int64_t>() == 7);
+  REQUIRE((partner.select(1, 0) != partner.select(1, 1)).all().item<bool>());
+  // 7 degrees of freedom: beyond 24.3 once in a thousand.
+  for (const int64_t bin : {0, 1}) {
+    CHECK(chi_square(at::bincount(partner.select(1, bin), {}, 8), at::full({8}, 0.125)) < 24.3);
+  }
+}
+
+TEST_CASE("Gumbel noise makes the first token a draw from the softmax of the scores", "[sample_pairs]") {
+  const at::Tensor item = at::tensor({0.0, 1.0, -1.0, 0.5, 0.2}, at::kDouble);
+  const auto [score, ptr] = copies(item, 10000);
+  const Drawn draw = drawn(sample_pairs(score, 1, ptr, true, false, 1.0, generator(8)));
+  // 4 degrees of freedom: beyond 18.5 once in a thousand.
+  CHECK(chi_square(at::bincount(draw.top % 5, {}, 5), item.softmax(0)) < 18.5);
+}
+
+TEST_CASE("the default generator fixes a draw without seeds", "[sample_pairs]") {
+  const at::Tensor score = normal({200}, 9);
+  const auto draw = [&] { return drawn(sample_pairs(score, 20, std::nullopt, true, true)); };
+  at::manual_seed(5);
+  const Drawn first = draw(), second = draw();
+  at::manual_seed(5);
+  const Drawn again = draw();
+  require_equal(again.top, first.top, "top");
+  require_equal(again.partner, first.partner, "partner");
+  REQUIRE_FALSE(at::equal(second.partner, first.partner));
+}
+
+TEST_CASE("sample_pairs draws no random number unless it is asked to", "[sample_pairs]") {
+  const at::Tensor score = normal({30}, 10);
+  const at::Tensor before = at::detail::getDefaultCPUGenerator().get_state();
+  sample_pairs(score, 4);
+  sample_pairs(score, 4, std::nullopt, true, true, 1.0, std::nullopt, longs({1}));
+  sample_pairs(score, 4, std::nullopt, true, true, 1.0, generator(1));
+  require_equal(at::detail::getDefaultCPUGenerator().get_state(), before, "generator state");
+  sample_pairs(score, 4, std::nullopt, true);
+  REQUIRE_FALSE(at::equal(at::detail::getDefaultCPUGenerator().get_state(), before));
+}
+
+TEST_CASE("sample_pairs of one token, of nothing, and of a strided tensor", "[sample_pairs]") {
+  const at::Tensor one = at::tensor({-3.0}, at::kDouble).requires_grad_(true);
+  const Drawn single = drawn(sample_pairs(one, int64_t{1} << 62, std::nullopt, true, true));
+  require_same_draw(single, {longs({0}), longs({0}), at::ones({1}, at::kDouble), longs({0, 1})}, 0, "one token");
+  single.weight.sum().backward();
+  require_equal(one.grad(), at::zeros({1}, at::kDouble), "gradient");
+  const at::Tensor none = at::empty({0}, at::kDouble);
+  REQUIRE(drawn(sample_pairs(none, 3, std::nullopt, true, true)).top.numel() == 0);
+  require_equal(drawn(sample_pairs(none, 3, longs({0, 0, 0}))).sample_ptr, longs({0, 0, 0}), "sample_ptr");
+  const at::Tensor score = normal({20}, 11);
+  const at::Tensor strided = at::stack({score, score + 1}, 1).select(1, 0);
+  require_same_draw(drawn(sample_pairs(strided, 5)), drawn(sample_pairs(score, 5)), 0, "strided");
+  require_equal(strided, score, "score");
+}
+
+TEST_CASE("sample_pairs stays finite at the ends of the range", "[sample_pairs]") {
+  for (const auto dtype : {at::kFloat, at::kDouble}) {
+    const at::Tensor score = at::tensor({-1000.0, 1000.0, -1e30, 1e30, -800.0, 0.0}, at::kDouble).to(dtype);
+    const at::Tensor leaf = score.clone().requires_grad_(true);
+    const Drawn draw = drawn(sample_pairs(leaf, 3));
+    draw.weight.sum().backward();
+    REQUIRE(at::isfinite(draw.weight).all().item<bool>());
+    REQUIRE(at::isfinite(leaf.grad()).all().item<bool>());
+  }
+}
+
+TEST_CASE("sample_pairs refuses double backward", "[sample_pairs]") {
+  const at::Tensor score = normal({10}, 12).requires_grad_(true);
+  const at::Tensor weight = drawn(sample_pairs(score, 3)).weight;
+  const auto first = torch::autograd::grad({weight.sum()}, {score}, {}, true, true);
+  require_error([&] { torch::autograd::grad({first[0].square().sum()}, {score}); },
+                {"double backward", "sample_pairs"});
+}
+
+TEST_CASE("sample_pairs names the argument that is wrong", "[sample_pairs]") {
+  const at::Tensor score = normal({7}, 13);
+  const at::Tensor nan = score.clone().index_fill(0, longs({2}), std::nan(""));
+  for (const at::Tensor& bad : {score.view({7, 1}), at::ones({7}, at::kLong), at::ones({7}, at::kHalf), nan,
+                                score.clone().index_fill(0, longs({6}), kInfinity)}) {
+    require_error([&] { sample_pairs(bad, 2); }, {"score"});
+  }
+  for (const int64_t k : {0, -1}) require_error([&] { sample_pairs(score, k); }, {"k must"});
+  for (const double tau : {0.0, -1.0, std::nan(""), kInfinity}) {
+    require_error([&] { sample_pairs(score, 2, std::nullopt, false, false, tau); }, {"tau"});
+  }
+  for (const at::Tensor& bad :
+       {longs({0, 3, 6}), longs({1, 7}), longs({0, 5, 3, 7}), longs({7}), longs({0, 7}).view({1, 2}),
+        at::tensor({0, 7}, at::kInt), at::tensor({0, 7}, at::kDouble)}) {
+    require_error([&] { sample_pairs(score, 2, bad); }, {"ptr"});
+  }
+  for (const at::Tensor& bad : {longs({1, 2}), at::tensor({1}, at::kInt), longs({1}).view({1, 1})}) {
+    require_error([&] { sample_pairs(score, 2, std::nullopt, true, true, 1.0, std::nullopt, bad); }, {"seeds"});
+  }
+  require_error([&] { draw_pairs(score, 2, std::nullopt, true, false, std::nullopt); }, {"seeds"});
+  require_error([&] { draw_pairs_with_replacement(score, 0, std::nullopt, longs({1})); }, {"k must"});
+}
+
+TEST_CASE("draws with replacement follow the softmax, independently", "[sample_pairs]") {
+  const at::Tensor item = at::tensor({0.0, 1.0, -0.5}, at::kDouble);
+  const DrawnPairs draw = draw_pairs_with_replacement(item, 10000, std::nullopt, longs({14}));
+  const at::Tensor softmax = item.softmax(0);
+  CHECK(chi_square(at::bincount(draw.top, {}, 3), softmax) < 13.9);  // 2 degrees of freedom, once in a thousand
+  CHECK(chi_square(at::bincount(draw.partner, {}, 3), softmax) < 13.9);
+  const at::Tensor joint = at::outer(softmax, softmax).flatten();
+  CHECK(chi_square(at::bincount(draw.top * 3 + draw.partner, {}, 9), joint) < 26.2);  // 8 degrees of freedom
+}
+
+TEST_CASE("draws with replacement give k bins in every item that has tokens", "[sample_pairs]") {
+  const at::Tensor score = normal({8}, 15).requires_grad_(true);
+  const DrawnPairs draw = draw_pairs_with_replacement(score, 4, longs({0, 1, 1, 8}), longs({1, 2, 3}));
+  require_equal(draw.sample_ptr, longs({0, 4, 4, 8}), "sample_ptr");
+  REQUIRE(draw.top.slice(0, 4, 8).min().item<int64_t>() >= 1);
+  const DrawnPairs alone = draw_pairs_with_replacement(score.slice(0, 1, 8), 4, std::nullopt, longs({3}));
+  require_equal(draw.top.slice(0, 4, 8), alone.top + 1, "top");
+  require_equal(draw.partner.slice(0, 4, 8), alone.partner + 1, "partner");
+  // The first item has one token: weight 1 without gradient.
+  const at::Tensor weight = pair_weight(score, draw, 1.0);
+  require_equal(weight.slice(0, 0, 4), at::ones({4}, at::kDouble), "weight");
+  weight.sum().backward();
+  REQUIRE(score.grad()[0].item<double>() == 0.0);
+}
+
+}  // namespace geosft::test

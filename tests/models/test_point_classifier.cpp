@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/point_classifier.h"
+
+#include "geometry/rotation.h"
+#include "tests/models/layers/layer_fixture.h"
+
+namespace geosft::test {
+namespace {
+
+at::Tensor normal(at::IntArrayRef shape, uint64_t seed, at::ScalarType dtype = at::kDouble) {
+  return at::randn(shape, generator(seed), at::kDouble).to(dtype);
+}
+
+at::Tensor unit(const at::Tensor& rows) {
+  return rows / rows.norm(2, -1, true);
+}
+
+// Clouds on ellipsoids of different shape, inside the unit ball, with normals.
+struct Clouds {
+  at::Tensor points, normals, ptr;
+
+  explicit Clouds(const std::vector<int64_t>& sizes, at::ScalarType dtype = at::kDouble) {
+    std::vector<at::Tensor> all, directions;
+    std::vector<int64_t> offsets{0};
+    for (size_t b = 0; b < sizes.size(); ++b) {
+      const at::Tensor direction = unit(normal({sizes[b], 3}, 20 + b));
+      const at::Tensor axes = at::rand({3}, generator(40 + b), at::kDouble) * 0.8 + 0.2;
+      all.push_back(direction * axes);
+      directions.push_back(unit(direction / axes));
+      offsets.push_back(offsets.back() + sizes[b]);
+    }
+    points = at::cat(all).to(dtype);
+    normals = at::cat(directions).to(dtype);
+    ptr = at::tensor(offsets, at::kLong);
+  }
+};
+
+PointClassifier classifier(PointTokens tokens, bool normals, at::ScalarType dtype = at::kDouble,
+                           NormPlacement norm = NormPlacement::pre) {
+  PointClassifierOptions options;
+  options.classes = 5;
+  options.normals = normals;
+  options.tokens = tokens;
+  options.layer.attention.width = 32;
+  options.layer.attention.heads = 4;
+  options.layer.attention.sampler.bins = 12;
+  options.layer.norm = norm;
+  options.layers = 3;
+  options.head_sampler.bins = 24;
+  at::manual_seed(1);
+  PointClassifier model(options);
+  model->to(dtype);
+  return model;
+}
+
+at::Tensor logits(PointClassifier& model, const Clouds& clouds, SamplingContext context) {
+  at::NoGradGuard guard;
+  return model->forward(clouds.points, model->options.normals ? clouds.normals : at::Tensor(), clouds.ptr, context);
+}
+
+// Rotated, translated, and every cloud's points shuffled.
+Clouds moved(const Clouds& clouds, uint64_t seed) {
+  Clouds copy = clouds;
+  const at::Tensor rotation = random_rotation(generator(seed), at::kDouble);
+  const at::Tensor shift = normal({3}, seed + 1);
+  std::vector<at::Tensor> order;
+  for (int64_t b = 0; b + 1 < clouds.ptr.numel(); ++b) {
+    const int64_t first = clouds.ptr[b].item<int64_t>(), count = clouds.ptr[b + 1].item<int64_t>() - first;
+    order.push_back(at::randperm(count, generator(seed + 2 + b)) + first);
+  }
+  // In float64, so that the cloud itself moves exactly and only what the model sees is rounded.
+  const at::Tensor rows = at::cat(order);
+  const auto dtype = clouds.points.scalar_type();
+  copy.points = (rotate(clouds.points.to(at::kDouble), rotation) + shift).index_select(0, rows).to(dtype);
+  copy.normals = rotate(clouds.normals.to(at::kDouble), rotation).index_select(0, rows).to(dtype);
+  return copy;
+}
+
+double largest_change(const at::Tensor& actual, const at::Tensor& expected) {
+  return ((actual - expected).abs().max() / expected.abs().max()).item<double>();
+}
+
+void require_golden(const std::string& name, at::ScalarType dtype) {
+  const Fixture fixture(name);
+  PointClassifierOptions options;
+  options.classes = fixture.get("head.bias").numel();
+  options.normals = fixture.has("normals");
+  options.tokens = PointTokens::ones;
+  options.layer.attention.width = fixture.get("embed.bias").numel();
+  options.layer.attention.heads = fixture.get("heads").item<int64_t>();
+  options.layer.attention.sampler.bins = fixture.get("k").item<int64_t>();
+  options.layers = fixture.get("layers").item<int64_t>();
+  options.head_sampler.bins = fixture.get("head_k").item<int64_t>();
+  options.canonical_order = false;
+  PointClassifier model(options);
+  model->to(dtype);
+  std::vector<NamedParameter> parameters = linear_parameters("embed.weight", "embed.bias", model->embed, false);
+  const auto add = [&](const std::vector<NamedParameter>& more) {
+    parameters.insert(parameters.end(), more.begin(), more.end());
+  };
+  for (int64_t i = 0; i < options.layers; ++i) {
+    add(layer_parameters(*model->encoder->layers[i]->as<TransformerLayer>(), "layers." + std::to_string(i) + "."));
+  }
+  add(linear_parameters("head.W_S", "head.b_S", model->head->sampler->projection, true));
+  add(linear_parameters("head.weight", "head.bias", model->head->linear, false));
+  load_parameters(parameters, fixture);
+  for (const char* key : {"coordinates", "normals"}) {
+    if (fixture.has(key)) parameters.push_back({key, fixture.get(key, dtype).clone().requires_grad_(true)});
+  }
+  const at::Tensor normals = options.normals ? parameters.back().parameter : at::Tensor();
+  const at::Tensor points = parameters[parameters.size() - (options.normals ? 2 : 1)].parameter;
+  SamplingContext context = SamplingContext::greedy();
+  const at::Tensor out = model->forward(points, normals, fixture.get("ptr"), context);
+  out.backward(fixture.get("grad_out", dtype));
+  require_close(out, fixture.get("out"), dtype == at::kDouble ? 1e-10 : 5e-5, name, 0.01);
+  require_gradients(parameters, fixture, dtype == at::kDouble ? 1e-10 : 5e-4);
+  REQUIRE(parameters.size() == fixture.keys("grad.").size());
+}
+
+// Mean over clouds of the mean distance of rows to their mean, relative to the norm of the rows.
+double diversity(const at::Tensor& rows) {
+  const at::Tensor centred = rows - rows.mean(0, true);
+  return (centred.square().sum(-1).mean() / rows.square().sum(-1).mean()).sqrt().item<double>();
+}
+
+}  // namespace
+
+TEST_CASE("the classifier reproduces the golden cases", "[point_classifier]") {
+  for (const char* name : {"model_point_rotation_invariant", "model_point_rotation_invariant_no_normals"}) {
+    require_golden(name, at::kDouble);
+    require_golden(name, at::kFloat);
+  }
+}
+
+TEST_CASE("rotating, translating and shuffling clouds leaves the logits of invariant models", "[point_classifier]") {
+  for (const auto dtype : {at::kDouble, at::kFloat}) {
+    const Clouds clouds({60, 41, 100}, dtype);
+    for (const PointTokens tokens : {PointTokens::radial, PointTokens::local}) {
+      for (const bool normals : {true, false}) {
+        PointClassifier model = classifier(tokens, normals, dtype);
+        for (const SamplingContext& context : {SamplingContext::seeded(), SamplingContext::greedy()}) {
+          const double change =
+              largest_change(logits(model, moved(clouds, 3), context), logits(model, clouds, context));
+          INFO("tokens " << static_cast<int>(tokens) << ", normals " << normals << ", mode "
+                         << static_cast<int>(context.mode()) << ": change of the logits " << change);
+          CHECK(change <= (dtype == at::kDouble ? 1e-10 : 1e-4));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("rotating clouds changes the logits of an absolute model", "[point_classifier]") {
+  const Clouds clouds({60, 41, 100});
+  PointClassifier model = classifier(PointTokens::absolute, true);
+  const SamplingContext context = SamplingContext::seeded();
+  REQUIRE(largest_change(logits(model, moved(clouds, 3), context), logits(model, clouds, context)) > 1e-2);
+}
+
+TEST_CASE("a cloud has the same logits alone and in a batch", "[point_classifier]") {
+  const Clouds clouds({60, 1, 41, 100});
+  for (const PointTokens tokens : {PointTokens::ones, PointTokens::radial, PointTokens::local}) {
+    PointClassifier model = classifier(tokens, true);
+    const at::Tensor batch = logits(model, clouds, SamplingContext::seeded());
+    REQUIRE(batch.sizes() == at::IntArrayRef({4, 5}));
+    for (int64_t b = 0; b < 4; ++b) {
+      const int64_t first = clouds.ptr[b].item<int64_t>(), end = clouds.ptr[b + 1].item<int64_t>();
+      Clouds alone = clouds;
+      alone.points = clouds.points.slice(0, first, end);
+      alone.normals = clouds.normals.slice(0, first, end);
+      alone.ptr = at::tensor({int64_t{0}, end - first}, at::kLong);
+      require_close(logits(model, alone, SamplingContext::seeded()), batch.slice(0, b, b + 1), 1e-11, "cloud");
+    }
+  }
+}
+
+TEST_CASE("one point, equal points and empty clouds have finite logits and gradients", "[point_classifier]") {
+  const at::Tensor points = at::full({21, 3}, 0.3, at::kDouble), normals = unit(at::ones({21, 3}, at::kDouble));
+  const at::Tensor ptr = at::tensor({0, 1, 1, 21}, at::kLong);
+  for (const PointTokens tokens : {PointTokens::ones, PointTokens::radial, PointTokens::local, PointTokens::absolute}) {
+    PointClassifier model = classifier(tokens, true);
+    SamplingContext context = SamplingContext::training(generator(2));
+    const at::Tensor out = model->forward(points, normals, ptr, context);
+    out.square().sum().backward();
+    REQUIRE(at::isfinite(out).all().item<bool>());
+    for (const auto& parameter : model->named_parameters()) {
+      INFO(parameter.key());
+      REQUIRE(at::isfinite(parameter.value().grad()).all().item<bool>());
+    }
+  }
+}
+
+TEST_CASE("tokens and clouds differ at initialisation though all tokens begin equal", "[point_classifier]") {
+  const Clouds clouds(std::vector<int64_t>(8, 128));
+  for (const NormPlacement norm : {NormPlacement::pre, NormPlacement::post}) {
+    PointClassifier model = classifier(PointTokens::ones, true, at::kDouble, norm);
+    at::NoGradGuard guard;
+    SamplingContext context = SamplingContext::seeded();
+    const at::Tensor x = model->embed->forward(at::ones({clouds.points.size(0), 1}, at::kDouble));
+    const at::Tensor tokens =
+        model->encoder->forward(x, Relative::points(clouds.points, clouds.normals), clouds.ptr, context);
+    double within = 0;
+    for (int64_t b = 0; b < 8; ++b) within += diversity(tokens.slice(0, 128 * b, 128 * (b + 1))) / 8;
+    const Pairs pairs = model->head->sampler->forward(tokens, clouds.ptr, context);
+    const double between = diversity(max_pool(pairs.sample(tokens), pairs.ptr));
+    WARN((norm == NormPlacement::pre ? "pre" : "post") << "-norm: tokens of a cloud deviate by " << within
+                                                       << " of their norm, pooled features of clouds by " << between);
+    CHECK(within >= 0.2);
+    CHECK(between >= 0.1);
+  }
+}
+
+TEST_CASE("training samples anew, votes sample differently", "[point_classifier]") {
+  const Clouds clouds({60, 41});
+  PointClassifier model = classifier(PointTokens::radial, true);
+  const at::Tensor seeded = logits(model, clouds, SamplingContext::seeded());
+  require_equal(logits(model, clouds, SamplingContext::seeded()), seeded, "seeded");
+  REQUIRE(largest_change(logits(model, clouds, SamplingContext::seeded(1)), seeded) > 1e-4);
+  at::Generator random = generator(4);
+  const at::Tensor first = logits(model, clouds, SamplingContext::training(random));
+  REQUIRE(largest_change(logits(model, clouds, SamplingContext::training(random)), first) > 1e-4);
+}
+
+TEST_CASE("an explanation scores the points as they are stored", "[point_classifier]") {
+  const Clouds clouds({60, 41});
+  PointClassifier model = classifier(PointTokens::radial, true);
+  at::NoGradGuard guard;
+  SamplingContext context = SamplingContext::seeded(), again = SamplingContext::seeded();
+  const auto explained = model->explain(clouds.points, clouds.normals, clouds.ptr, context);
+  require_equal(explained.logits, logits(model, clouds, SamplingContext::seeded()), "logits");
+  const at::Tensor order = at::arange(101, at::kLong).flip(0);
+  const at::Tensor ptr = at::tensor({0, 41, 101}, at::kLong);
+  const auto flipped =
+      model->explain(clouds.points.index_select(0, order), clouds.normals.index_select(0, order), ptr, again);
+  require_close(flipped.importance.index_select(0, order), explained.importance, 1e-10, "importance");
+}
+
+TEST_CASE("the classifier names what does not fit", "[point_classifier]") {
+  const Clouds clouds({20});
+  SamplingContext context = SamplingContext::greedy();
+  PointClassifier with = classifier(PointTokens::radial, true), without = classifier(PointTokens::radial, false);
+  require_error([&] { with->forward(clouds.points, {}, clouds.ptr, context); }, {"normals"});
+  require_error([&] { without->forward(clouds.points, clouds.normals, clouds.ptr, context); }, {"normals"});
+  require_error([] { PointClassifier(PointClassifierOptions{.classes = 1}); }, {"classes", "1"});
+}
+
+}  // namespace geosft::test

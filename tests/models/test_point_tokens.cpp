@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/point_tokens.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "geometry/rotation.h"
+#include "tests/support.h"
+
+namespace geosft::test {
+namespace {
+
+const std::vector<PointTokens> kKinds{PointTokens::ones, PointTokens::radial, PointTokens::local,
+                                      PointTokens::absolute};
+
+at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
+  return at::randn(shape, generator(seed), at::kDouble);
+}
+
+at::Tensor unit(const at::Tensor& rows) {
+  return rows / rows.norm(2, -1, true);
+}
+
+}  // namespace
+
+TEST_CASE("tokens have the channels that are announced", "[point_tokens]") {
+  const at::Tensor points = normal({50, 3}, 1), normals = unit(normal({50, 3}, 2));
+  for (const PointTokens kind : kKinds) {
+    for (const bool with : {false, true}) {
+      const at::Tensor tokens = point_tokens(kind, points, with ? normals : at::Tensor(), std::nullopt);
+      REQUIRE(tokens.sizes() == at::IntArrayRef({50, point_token_channels(kind, with)}));
+      REQUIRE(at::isfinite(tokens).all().item<bool>());
+    }
+  }
+  require_error([] { point_tokens(PointTokens::ones, at::zeros({4, 2}), {}, std::nullopt); }, {"points", "[4, 2]"});
+}
+
+TEST_CASE("ones, radial and absolute tokens are what their names say", "[point_tokens]") {
+  const at::Tensor points = at::tensor({3.0, 0.0, 0.0, 1.0, 0.0, 0.0, 5.0, 5.0, 5.0}, at::kDouble).view({3, 3});
+  const at::Tensor normals = at::tensor({0.6, 0.8, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0}, at::kDouble).view({3, 3});
+  const at::Tensor ptr = at::tensor({0, 2, 2, 3}, at::kLong);
+  require_equal(point_tokens(PointTokens::ones, points, normals, ptr), at::ones({3, 1}, at::kDouble), "ones");
+  // Centroids (2, 0, 0) and the third point itself, from which no direction leads to it.
+  require_close(point_tokens(PointTokens::radial, points, normals, ptr),
+                at::tensor({1.0, 1.0, 0.6, 1.0, 1.0, -1.0, 1.0, 0.0, 0.0}, at::kDouble).view({3, 3}), 1e-14, "radial");
+  require_equal(point_tokens(PointTokens::absolute, points, normals, ptr), at::cat({points, normals}, 1), "absolute");
+  require_equal(point_tokens(PointTokens::absolute, points, {}, ptr), points, "absolute without normals");
+}
+
+TEST_CASE("rotation and translation change absolute tokens alone", "[point_tokens]") {
+  const at::Tensor points = normal({70, 3}, 3), normals = unit(normal({70, 3}, 4));
+  const at::Tensor ptr = at::tensor({0, 20, 21, 70}, at::kLong);
+  const at::Tensor rotation = random_rotation(generator(5), at::kDouble);
+  const at::Tensor moved = rotate(points, rotation) + at::tensor({1.0, -2.0, 0.5}, at::kDouble);
+  for (const PointTokens kind : kKinds) {
+    const at::Tensor before = point_tokens(kind, points, normals, ptr);
+    const at::Tensor after = point_tokens(kind, moved, rotate(normals, rotation), ptr);
+    if (kind == PointTokens::absolute) {
+      REQUIRE((after - before).abs().max().item<double>() > 0.1);
+    } else {
+      require_close(after, before, 1e-10, "moved");
+    }
+  }
+}
+
+TEST_CASE("local tokens tell a line from a surface from a volume", "[point_tokens]") {
+  const at::Tensor cloud = at::rand({300, 3}, generator(6), at::kDouble);
+  const auto means = [&](const std::vector<double>& extent) {
+    const at::Tensor points = cloud * at::tensor(extent, at::kDouble);
+    return point_tokens(PointTokens::local, points, {}, std::nullopt).mean(0);
+  };
+  const at::Tensor line = means({1, 0, 0}), surface = means({1, 1, 0}), volume = means({1, 1, 1});
+  // After 1 and the distance to the centroid, at each of two scales: radius, imbalance, trace of C^2, determinant.
+  for (const int64_t first : {2, 6}) {
+    const auto value = [&](const at::Tensor& tokens, int64_t channel) {
+      return tokens[first + channel].item<double>();
+    };
+    CHECK(value(line, 2) == Approx(1).epsilon(1e-6));
+    CHECK(value(surface, 2) < 0.85);
+    CHECK(value(volume, 2) < value(surface, 2) - 0.05);
+    CHECK(std::abs(value(surface, 3)) < 1e-9);
+    CHECK(value(volume, 3) > 0.1);
+  }
+  CHECK(line[6].item<double>() > line[2].item<double>());
+}
+
+TEST_CASE("tokens of a cloud do not depend on what else is in the batch", "[point_tokens]") {
+  const at::Tensor points = normal({60, 3}, 7), normals = unit(normal({60, 3}, 8));
+  const at::Tensor ptr = at::tensor({0, 5, 45, 60}, at::kLong);
+  for (const PointTokens kind : kKinds) {
+    const at::Tensor alone = point_tokens(kind, points.slice(0, 5, 45), normals.slice(0, 5, 45), std::nullopt);
+    require_close(point_tokens(kind, points, normals, ptr).slice(0, 5, 45), alone, 1e-12, "cloud");
+  }
+}
+
+TEST_CASE("tokens of equal points and of one point are finite", "[point_tokens]") {
+  for (const int64_t n : {1, 40}) {
+    const at::Tensor points = at::full({n, 3}, 0.7), normals = unit(at::ones({n, 3}));
+    for (const PointTokens kind : kKinds) {
+      REQUIRE(at::isfinite(point_tokens(kind, points, normals, std::nullopt)).all().item<bool>());
+    }
+  }
+}
+
+}  // namespace geosft::test

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/summary.h"
+
+#include <catch2/catch.hpp>
+#include <sstream>
+
+#include "models/layers/heads.h"
+
+namespace geosft::test {
+
+TEST_CASE("a summary counts the parameters of every submodule", "[summary]") {
+  SampleMaxHead head(7, 5, SamplerOptions{.bins = 2});
+  REQUIRE(parameter_count(*head) == 8 + 40);
+  std::istringstream text(summary(*head));
+  std::map<std::string, int64_t> rows;
+  std::string name;
+  int64_t count = 0;
+  std::getline(text, name);
+  REQUIRE(name.find("parameters") != std::string::npos);
+  while (text >> name >> count) rows[name] = count;
+  REQUIRE(rows ==
+          std::map<std::string, int64_t>{{"sampler", 8}, {"sampler.projection", 8}, {"linear", 40}, {"total", 48}});
+}
+
+}  // namespace geosft::test

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/training/optimization.h"
+
+#include <torch/nn/modules/linear.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "tests/support.h"
+
+namespace geosft::test {
+namespace {
+
+torch::nn::Linear model() {
+  at::manual_seed(1);
+  torch::nn::Linear made(3, 2);
+  made->to(at::kDouble);
+  return made;
+}
+
+// A gradient that differs from step to step.
+void set_gradients(torch::nn::Linear& linear, int64_t step, double scale = 1.0) {
+  uint64_t seed = 10 * static_cast<uint64_t>(step);
+  for (at::Tensor& parameter : linear->parameters()) {
+    parameter.mutable_grad() = scale * at::randn(parameter.sizes(), generator(++seed), at::kDouble);
+  }
+}
+
+at::Tensor weights(torch::nn::Linear& linear) {
+  return at::cat({linear->weight.detach().flatten(), linear->bias.detach()}).clone();
+}
+
+at::Tensor gradients(torch::nn::Linear& linear) {
+  return at::cat({linear->weight.grad().flatten(), linear->bias.grad()});
+}
+
+std::map<std::string, at::Tensor> copy_of(const std::map<std::string, at::Tensor>& state) {
+  std::map<std::string, at::Tensor> copy;
+  for (const auto& [name, tensor] : state) copy[name] = tensor.clone();
+  return copy;
+}
+
+}  // namespace
+
+TEST_CASE("steps are those of AdamW with clipping, written out", "[optimization]") {
+  OptimizationOptions options{
+      .learning_rate = 0.1, .weight_decay = 0.3, .beta1 = 0.8, .beta2 = 0.95, .decay_every = 1, .decay = 0.5};
+  for (const double limit : {1.0, 0.0}) {
+    options.max_gradient_norm = limit;
+    torch::nn::Linear linear = model();
+    Optimization optimization(*linear, options);
+    at::Tensor w = weights(linear), m = at::zeros_like(w), v = at::zeros_like(w);
+    for (int64_t step = 0; step < 60; ++step) {
+      set_gradients(linear, step);
+      at::Tensor g = gradients(linear).clone();
+      const double norm = g.norm().item<double>(), epoch = static_cast<double>(step) / 20;
+      if (limit > 0 && norm > limit) g = g * (limit / norm);
+      REQUIRE(optimization.step(epoch) == Approx(norm).epsilon(1e-12));
+      const double rate = 0.1 * std::min(1.0, 0.025 * (step + 1)) * std::pow(0.5, std::floor(epoch));
+      REQUIRE(optimization.learning_rate() == Approx(rate).epsilon(1e-12));
+      m = 0.8 * m + 0.2 * g;
+      v = 0.95 * v + 0.05 * g * g;
+      const at::Tensor direction =
+          (m / (1 - std::pow(0.8, step + 1))) / ((v / (1 - std::pow(0.95, step + 1))).sqrt() + 1e-8);
+      w = w * (1 - rate * 0.3) - rate * direction;
+    }
+    // Clipping divides by the norm plus 1e-6.
+    require_close(weights(linear), w, limit > 0 ? 1e-6 : 1e-12, "weights");
+    REQUIRE(optimization.steps() == 60);
+  }
+}
+
+TEST_CASE("the rate warms up, then decays in steps or along a cosine", "[optimization]") {
+  OptimizationOptions options{.learning_rate = 2.0, .beta2 = 0.99, .decay_every = 30, .decay = 0.8, .epochs = 40};
+  CHECK(scheduled_rate(options, 0, 0) == Approx(0.01));
+  CHECK(scheduled_rate(options, 99, 0) == Approx(1.0));
+  CHECK(scheduled_rate(options, 199, 0) == Approx(2.0));
+  CHECK(scheduled_rate(options, 5000, 29.99) == Approx(2.0));
+  CHECK(scheduled_rate(options, 5000, 30) == Approx(1.6));
+  CHECK(scheduled_rate(options, 5000, 65) == Approx(1.28));
+  options.schedule = Schedule::cosine;
+  CHECK(scheduled_rate(options, 5000, 0) == Approx(2.0));
+  CHECK(scheduled_rate(options, 5000, 10) == Approx(1 + std::numbers::sqrt2 / 2));
+  CHECK(scheduled_rate(options, 5000, 40) == Approx(0.0).margin(1e-12));
+  CHECK(scheduled_rate(options, 5000, 50) == Approx(0.0).margin(1e-12));
+}
+
+TEST_CASE("a step clears the gradients", "[optimization]") {
+  torch::nn::Linear linear = model();
+  Optimization optimization(*linear, {});
+  set_gradients(linear, 0);
+  optimization.step(0);
+  REQUIRE_FALSE((linear->weight.grad().defined() && linear->weight.grad().abs().sum().item<double>() > 0));
+}
+
+TEST_CASE("a gradient that is not finite leaves everything as it was", "[optimization]") {
+  torch::nn::Linear linear = model();
+  Optimization optimization(*linear, {.average_decay = 0.9});
+  set_gradients(linear, 0);
+  optimization.step(0);
+  const at::Tensor before = weights(linear);
+  const auto state = copy_of(optimization.state());
+  for (const double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    set_gradients(linear, 1);
+    linear->bias.mutable_grad()[1] = bad;
+    REQUIRE_FALSE(std::isfinite(optimization.step(0)));
+    require_equal(weights(linear), before, "weights");
+    REQUIRE(optimization.steps() == 1);
+    for (const auto& [name, tensor] : optimization.state()) require_equal(tensor, state.at(name), name);
+  }
+}
+
+TEST_CASE("averaged weights are the running average, and only while asked for", "[optimization]") {
+  torch::nn::Linear linear = model();
+  Optimization optimization(*linear, {.learning_rate = 0.5, .beta2 = 0.5, .average_decay = 0.6});
+  at::Tensor average = weights(linear);
+  for (int64_t step = 0; step < 20; ++step) {
+    set_gradients(linear, step);
+    optimization.step(0);
+    const double keep = std::min(0.6, (2.0 + static_cast<double>(step)) / (11.0 + static_cast<double>(step)));
+    average = keep * average + (1 - keep) * weights(linear);
+  }
+  const at::Tensor current = weights(linear);
+  {
+    const Optimization::AveragedWeights averaged(optimization);
+    require_close(weights(linear), average, 1e-12, "average");
+  }
+  require_equal(weights(linear), current, "weights");
+  Optimization plain(*linear, {});
+  const Optimization::AveragedWeights nothing(plain);
+  require_equal(weights(linear), current, "without an average");
+}
+
+TEST_CASE("a saved state goes on bit for bit", "[optimization]") {
+  const OptimizationOptions options{.learning_rate = 0.1, .average_decay = 0.9};
+  torch::nn::Linear linear = model();
+  Optimization optimization(*linear, options);
+  const auto advance = [](Optimization& now, torch::nn::Linear& target, int64_t from, int64_t to) {
+    for (int64_t step = from; step < to; ++step) {
+      set_gradients(target, step);
+      now.step(0.1 * static_cast<double>(step));
+    }
+  };
+  advance(optimization, linear, 0, 5);
+  const auto state = copy_of(optimization.state());
+  torch::nn::Linear other = model();
+  {
+    at::NoGradGuard guard;
+    other->weight.copy_(linear->weight);
+    other->bias.copy_(linear->bias);
+  }
+  Optimization resumed(*other, options);
+  resumed.load_state(state);
+  REQUIRE(resumed.steps() == 5);
+  advance(optimization, linear, 5, 12);
+  advance(resumed, other, 5, 12);
+  require_equal(weights(other), weights(linear), "weights");
+  for (const auto& [name, tensor] : optimization.state()) require_equal(resumed.state().at(name), tensor, name);
+}
+
+TEST_CASE("a state without moments for unused parameters loads, a wrong one does not", "[optimization]") {
+  torch::nn::Linear linear = model();
+  Optimization optimization(*linear, {});
+  linear->weight.mutable_grad() = at::ones_like(linear->weight);  // the bias never has a gradient
+  optimization.step(0);
+  const auto state = copy_of(optimization.state());
+  REQUIRE(state.count("first_moment.bias") == 0);
+  torch::nn::Linear other = model();
+  Optimization resumed(*other, {});
+  resumed.load_state(state);
+  require_equal(resumed.state().at("second_moment.weight"), state.at("second_moment.weight"), "moment");
+  auto broken = state;
+  broken.erase("second_moment.weight");
+  require_error([&] { resumed.load_state(broken); }, {"second_moment.weight"});
+  broken = state;
+  broken["first_moment.weight"] = at::zeros({2, 2}, at::kDouble);
+  require_error([&] { resumed.load_state(broken); }, {"first_moment.weight", "[2, 2]", "[2, 3]"});
+  broken = state;
+  broken.erase("steps");
+  require_error([&] { resumed.load_state(broken); }, {"steps"});
+  Optimization averaging(*other, {.average_decay = 0.5});
+  require_error([&] { averaging.load_state(state); }, {"average.weight"});
+}
+
+}  // namespace geosft::test

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/training/training_loop.h"
+
+#include <torch/nn/modules/linear.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/support.h"
+
+namespace geosft::test {
+namespace {
+
+// Regression on random rows, drawn from the loop's generator.
+class Regression : public TrainingTask {
+ public:
+  Regression() {
+    at::manual_seed(2);
+    linear_ = torch::nn::Linear(4, 1);
+  }
+  torch::nn::Module& module() override { return *linear_; }
+  int64_t steps_per_epoch() const override { return 5; }
+  void start_epoch(int64_t epoch, int64_t first_step) override { started.emplace_back(epoch, first_step); }
+  Step step(at::Generator& generator) override {
+    REQUIRE(linear_->is_training());
+    const at::Tensor x = at::randn({8, 4}, generator);
+    const at::Tensor loss = (linear_->forward(x).squeeze(1) - x.sum(1)).square().mean() * factor;
+    return {loss, {8 * loss.item<double>(), -8 * loss.item<double>(), 8}};
+  }
+  std::optional<Tally> validate() override {
+    REQUIRE_FALSE(linear_->is_training());
+    if (scores.empty()) return std::nullopt;
+    const double score = scores[validations++ % scores.size()];
+    return Tally{0.0, 10 * score, 10};
+  }
+
+  std::vector<std::pair<int64_t, int64_t>> started;
+  std::vector<double> scores;
+  double factor = 1.0;
+  size_t validations = 0;
+
+ private:
+  torch::nn::Linear linear_{nullptr};
+};
+
+std::map<std::string, at::Tensor> copy_of(const std::map<std::string, at::Tensor>& state) {
+  std::map<std::string, at::Tensor> copy;
+  for (const auto& [name, tensor] : state) copy[name] = tensor.clone();
+  return copy;
+}
+
+// Notes what happened; asks to stop after `stop_after` steps.
+class Notes : public TrainingObserver {
+ public:
+  explicit Notes(int64_t stop_after = -1) : stop_after_(stop_after) {}
+  void on_step(const StepReport& report) override {
+    steps.push_back(report);
+    events += 's';
+  }
+  void on_epoch(const EpochReport& report) override {
+    epochs.push_back(report);
+    events += 'E';
+  }
+  bool stop_requested() override { return static_cast<int64_t>(steps.size()) == stop_after_; }
+
+  std::vector<StepReport> steps;
+  std::vector<EpochReport> epochs;
+  std::string events;
+
+ private:
+  int64_t stop_after_;
+};
+
+TrainingOptions options_of(int64_t epochs, int64_t validate_every = 1) {
+  TrainingOptions options;
+  options.epochs = epochs;
+  options.validate_every = validate_every;
+  options.seed = 3;
+  options.optimization.average_decay = 0.9;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("the loop reports steps and epochs in order", "[training_loop]") {
+  Regression task;
+  TrainingLoop loop(task, options_of(2));
+  Notes notes;
+  REQUIRE(loop.run(notes));
+  REQUIRE(notes.events == "sssssEsssssE");
+  REQUIRE(task.started == std::vector<std::pair<int64_t, int64_t>>{{0, 0}, {1, 0}});
+  for (int64_t i = 0; i < 10; ++i) {
+    const StepReport& report = notes.steps[i];
+    REQUIRE((report.epoch == i / 5 && report.step_in_epoch == i % 5 + 1 && report.step == i + 1));
+    REQUIRE(report.epoch_so_far.items == 8 * (i % 5 + 1));
+    REQUIRE((report.learning_rate > 0 && report.gradient_norm > 0));
+  }
+  REQUIRE((notes.epochs[1].epoch == 1 && notes.epochs[1].step == 10 && notes.epochs[1].training.items == 40));
+  REQUIRE(notes.epochs[0].training.loss == notes.steps[4].epoch_so_far.loss);
+  REQUIRE((notes.epochs[0].best && notes.epochs[1].best && !notes.epochs[1].validation.has_value()));
+  REQUIRE(loop.run(notes));
+  REQUIRE(notes.steps.size() == 10);
+}
+
+TEST_CASE("training learns", "[training_loop]") {
+  Regression task;
+  TrainingOptions options = options_of(30);
+  options.optimization.learning_rate = 0.1;
+  options.optimization.beta2 = 0.9;
+  options.optimization.weight_decay = 0;
+  TrainingLoop loop(task, options);
+  Notes notes;
+  loop.run(notes);
+  REQUIRE(notes.epochs.back().training.mean_loss() < 0.01 * notes.epochs.front().training.mean_loss());
+}
+
+TEST_CASE("validation runs every few epochs and after the last", "[training_loop]") {
+  Regression task;
+  task.scores = {0.5, 0.4, 0.5, 0.6};
+  TrainingLoop loop(task, options_of(7, 2));
+  Notes notes;
+  loop.run(notes);
+  std::string validated, best;
+  for (const EpochReport& report : notes.epochs) {
+    validated += report.validation.has_value() ? 'v' : '-';
+    best += report.best ? 'b' : '-';
+  }
+  REQUIRE(validated == "-v-v-vv");
+  // Until one is validated every epoch may be the best; equal scores count as best.
+  REQUIRE(best == "bb---bb");
+}
+
+TEST_CASE("validation sees the averaged weights", "[training_loop]") {
+  class Watched : public Regression {
+   public:
+    std::optional<Tally> validate() override {
+      seen = module().parameters()[0].detach().clone();
+      return Regression::validate();
+    }
+    at::Tensor seen;
+  } task;
+  TrainingLoop loop(task, options_of(1));
+  Notes notes;
+  loop.run(notes);
+  require_equal(task.seen, loop.state().at("optimizer.average.weight"), "weights");
+  REQUIRE_FALSE(at::equal(task.seen, loop.state().at("model.weight")));
+}
+
+TEST_CASE("a run that stops and is resumed equals the uninterrupted one bit for bit", "[training_loop]") {
+  const auto scores = std::vector<double>{0.5, 0.4, 0.6};
+  Regression whole_task;
+  whole_task.scores = scores;
+  TrainingLoop whole(whole_task, options_of(3));
+  Notes whole_notes;
+  REQUIRE(whole.run(whole_notes));
+  for (const int64_t stop : {0, 1, 5, 8, 14}) {
+    INFO("stopped after " << stop << " steps");
+    Regression first_task, second_task;
+    first_task.scores = scores;
+    TrainingLoop first(first_task, options_of(3));
+    Notes first_notes(stop);
+    REQUIRE_FALSE(first.run(first_notes));
+    REQUIRE(static_cast<int64_t>(first_notes.steps.size()) == stop);
+    second_task.scores = scores;
+    second_task.validations = first_task.validations;
+    TrainingOptions other = options_of(3);
+    other.seed = 99;  // the generator comes from the state
+    TrainingLoop second(second_task, other);
+    second.load_state(copy_of(first.state()));
+    REQUIRE(second.tally().items == 8 * (stop % 5));
+    Notes second_notes;
+    REQUIRE(second.run(second_notes));
+    REQUIRE(second_task.started.front() == std::pair<int64_t, int64_t>{stop / 5, stop % 5});
+    REQUIRE(static_cast<int64_t>(second_notes.steps.size()) == 15 - stop);
+    REQUIRE(second_notes.epochs.back().training.loss == whole_notes.epochs.back().training.loss);
+    REQUIRE(second_notes.epochs.back().best == whole_notes.epochs.back().best);
+    const auto expected = whole.state(), actual = second.state();
+    REQUIRE(actual.size() == expected.size());
+    for (const auto& [name, tensor] : expected) require_equal(actual.at(name), tensor, name);
+  }
+}
+
+TEST_CASE("a run whose gradients are never finite ends with an error", "[training_loop]") {
+  Regression task;
+  task.factor = std::nan("");
+  TrainingLoop loop(task, options_of(100));
+  Notes notes;
+  require_error([&] { loop.run(notes); }, {"not finite", "learning_rate"});
+  REQUIRE(notes.steps.size() == 19);
+}
+
+TEST_CASE("options and states that do not fit are refused", "[training_loop]") {
+  Regression task;
+  require_error([&] { TrainingLoop(task, options_of(0)); }, {"epochs", "0"});
+  require_error([&] { TrainingLoop(task, options_of(1, 0)); }, {"validate_every", "0"});
+  TrainingLoop loop(task, options_of(1));
+  const auto good = copy_of(loop.state());
+  const auto refuses = [&](const std::string& name, const at::Tensor& value, const std::vector<std::string>& words) {
+    auto bad = good;
+    bad.erase(name);
+    if (value.defined()) bad[name] = value;
+    require_error([&] { loop.load_state(bad); }, words);
+  };
+  refuses("generator", {}, {"generator"});
+  refuses("position", {}, {"position"});
+  refuses("tally", at::zeros({2}, at::kDouble), {"position"});
+  refuses("model.weight", {}, {"weight", "configuration"});
+  refuses("model.weight", at::zeros({2, 2}), {"weight", "[2, 2]", "[1, 4]"});
+  refuses("model.more", at::zeros({1}), {"more", "configuration"});
+}
+
+TEST_CASE("tallies add up", "[training_loop]") {
+  Tally tally;
+  REQUIRE((tally.mean_loss() == 0.0 && tally.mean_score() == 0.0));
+  tally.add({6.0, 2.0, 4});
+  tally.add({2.0, 2.0, 4});
+  REQUIRE((tally.mean_loss() == 1.0 && tally.mean_score() == 0.5 && tally.items == 8));
+}
+
+}  // namespace geosft::test

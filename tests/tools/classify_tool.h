@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// geosft-classify on the tiny dataset.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/tools/subprocess.h"
+#include "tests/tools/tiny_shapes.h"
+
+namespace geosft::test {
+
+using Words = std::vector<std::string>;
+
+inline Words operator+(Words left, const Words& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+inline Words lines_of(const std::string& text) {
+  std::istringstream in(text);
+  Words lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// A folder with the tiny dataset, a cache, and whatever a test adds.
+class Workshop {
+ public:
+  Workshop() { write_tiny_dataset(data()); }
+  std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
+  std::filesystem::path data() const { return folder_ / "data"; }
+  ProcessOptions process() const { return {.cache = folder_ / "cache"}; }
+
+  ProcessResult run(const Words& words) const { return run_process(GEOSFT_CLASSIFY, words, process()); }
+  ProcessResult run_well(const Words& words) const {
+    ProcessResult result = run(words);
+    INFO(result.err);
+    REQUIRE(result.signal == 0);
+    REQUIRE(result.exit == 0);
+    return result;
+  }
+
+  // `train` with a small model and few epochs; words that come later win.
+  Words train(const std::string& out, const Words& more = {}) const {
+    return Words{"train", "--data", data().string(), "--out", (folder_ / out).string()} +
+           Words{"--seed", "3", "--points", "64", "--points-per-mesh", "128", "--epochs", "3"} +
+           Words{"--width", "16", "--heads", "2", "--layers", "1", "--bins", "8", "--head-bins", "16"} +
+           Words{"--batch-size", "4", "--learning-rate", "3e-3"} + more;
+  }
+  // The folder of a trained run, made once.
+  std::string trained() const {
+    if (!std::filesystem::exists(folder_ / "trained")) run_well(train("trained"));
+    return (folder_ / "trained").string();
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+// It must fail with this exit code and one line that holds every one of `words`, and print nothing else.
+inline void require_failure(const ProcessResult& result, int exit, const Words& words) {
+  INFO(result.err);
+  REQUIRE(result.exit == exit);
+  CHECK(result.out.empty());
+  const Words lines = lines_of(result.err);
+  REQUIRE_FALSE(lines.empty());
+  CHECK(lines.back().rfind("geosft-classify: error: ", 0) == 0);
+  for (const std::string& word : words) CHECK_THAT(lines.back(), Catch::Contains(word));
+}
+
+inline void require_one_line_failure(const ProcessResult& result, int exit, const Words& words) {
+  require_failure(result, exit, words);
+  CHECK(lines_of(result.err).size() == 1);
+}
+
+}  // namespace geosft::test

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a program as a user would, with what it wrote and how it ended.
+#pragma once
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace geosft::test {
+
+struct ProcessResult {
+  int exit = -1;   // exit code; -1 when a signal ended it
+  int signal = 0;  // that signal
+  std::string out, err;
+};
+
+struct ProcessOptions {
+  std::filesystem::path cache = {};   // XDG_CACHE_HOME; empty: as it is
+  rlim_t file_bytes = RLIM_INFINITY;  // no file may grow beyond, as on a full disk
+};
+
+// A child process whose stdout and stderr are read through pipes. One that is not waited for is killed.
+class Process {
+ public:
+  Process(const std::string& program, const std::vector<std::string>& arguments, const ProcessOptions& options = {}) {
+    for (auto& pipe : pipes_) {
+      if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
+    }
+    child_ = ::fork();
+    if (child_ < 0) throw std::runtime_error("no child process");
+    if (child_ == 0) become(program, arguments, options);
+    for (auto& pipe : pipes_) ::close(pipe[1]);
+  }
+  ~Process() {
+    if (child_ > 0) {
+      send(SIGKILL);
+      wait();
+    }
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  void send(int signal) const { ::kill(child_, signal); }
+
+  ProcessResult wait() {
+    ProcessResult result;
+    read_all(result);
+    int status = 0;
+    while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
+    }
+    child_ = -1;
+    if (WIFEXITED(status)) result.exit = WEXITSTATUS(status);
+    if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
+    return result;
+  }
+
+ private:
+  [[noreturn]] void become(const std::string& program, const std::vector<std::string>& arguments,
+                           const ProcessOptions& options) const {
+    ::dup2(pipes_[0][1], STDOUT_FILENO);
+    ::dup2(pipes_[1][1], STDERR_FILENO);
+    if (!options.cache.empty()) ::setenv("XDG_CACHE_HOME", options.cache.c_str(), 1);
+    ::setenv("OMP_NUM_THREADS", "1", 1);  // tests of programs are small, and run beside each other
+    const rlimit limit{options.file_bytes, options.file_bytes};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    std::signal(SIGXFSZ, SIG_IGN);  // then a write past the limit fails as one on a full disk does
+    std::vector<char*> words = {const_cast<char*>(program.c_str())};
+    for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+    words.push_back(nullptr);
+    ::execv(program.c_str(), words.data());
+    ::_exit(127);
+  }
+
+  void read_all(ProcessResult& result) {
+    std::array<pollfd, 2> ready = {{{pipes_[0][0], POLLIN, 0}, {pipes_[1][0], POLLIN, 0}}};
+    const std::array<std::string*, 2> texts = {&result.out, &result.err};
+    for (int open = 2; open > 0;) {
+      if (::poll(ready.data(), ready.size(), -1) < 0) continue;
+      for (size_t i = 0; i < ready.size(); ++i) {
+        if (ready[i].revents == 0) continue;
+        std::array<char, 4096> buffer;
+        const ssize_t bytes = ::read(ready[i].fd, buffer.data(), buffer.size());
+        if (bytes > 0) {
+          texts[i]->append(buffer.data(), static_cast<size_t>(bytes));
+        } else {
+          ::close(ready[i].fd);
+          ready[i].fd = -1;  // poll leaves it out
+          ready[i].revents = 0;
+          --open;
+        }
+      }
+    }
+  }
+
+  std::array<std::array<int, 2>, 2> pipes_;
+  pid_t child_ = -1;
+};
+
+inline ProcessResult run_process(const std::string& program, const std::vector<std::string>& arguments,
+                                 const ProcessOptions& options = {}) {
+  return Process(program, arguments, options).wait();
+}
+
+}  // namespace geosft::test

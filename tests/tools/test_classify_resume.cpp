@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training that is interrupted in every way and resumed, against the same training without a break.
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <thread>
+
+#include "data/checkpoint.h"
+#include "tests/support.h"
+#include "tests/tools/classify_tool.h"
+#include "tools/common/metrics_csv.h"
+
+using namespace geosft;
+using namespace geosft::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+// Long enough to be stopped in the middle, with every random part switched on.
+const Words long_run = Words{"--epochs", "40", "--batch-size", "2", "--validation-fraction", "0.2"} +
+                       Words{"--validate-every", "3", "--checkpoint-every", "3", "--average-decay", "0.9"} +
+                       Words{"--drop-tokens", "0.1", "--jitter", "0.01", "--rotate-training", "so3"};
+
+size_t metric_lines(const fs::path& run) {
+  return fs::exists(run / "metrics.csv") ? lines_of(read_text(run / "metrics.csv")).size() : 0;
+}
+
+// Trains until the metrics have some lines, then sends the signal.
+ProcessResult train_until(const Workshop& shop, const Words& words, const fs::path& run, size_t lines, int signal) {
+  Process process(GEOSFT_CLASSIFY, words, shop.process());
+  for (int tries = 0; metric_lines(run) < lines; ++tries) {
+    REQUIRE(tries < 60000);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  process.send(signal);
+  return process.wait();
+}
+
+void require_same_tensors(const fs::path& left, const fs::path& right) {
+  const Checkpoint a = load_checkpoint(left), b = load_checkpoint(right);
+  REQUIRE(a.tensors.size() == b.tensors.size());
+  for (const auto& [name, tensor] : a.tensors) {
+    if (name != "seconds") require_equal(b.tensors.at(name), tensor, name);
+  }
+}
+
+void require_same_run(const fs::path& left, const fs::path& right) {
+  require_same_tensors(left / "best.ckpt", right / "best.ckpt");
+  require_same_tensors(left / "last.ckpt", right / "last.ckpt");
+  std::vector<MetricsRow> a = read_metrics(left / "metrics.csv"), b = read_metrics(right / "metrics.csv");
+  REQUIRE(a.size() == b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    a[i].seconds = b[i].seconds;
+    a[i].clouds_per_second = b[i].clouds_per_second;
+    CHECK(a[i] == b[i]);
+  }
+}
+
+Words resume(const fs::path& run) {
+  return {"train", "--resume", "--out", run.string()};
+}
+
+}  // namespace
+
+TEST_CASE("a run that is killed or interrupted resumes bit for bit") {
+  const Workshop shop;
+  const fs::path whole = shop / "whole", killed = shop / "killed", stopped = shop / "stopped";
+  shop.run_well(shop.train("whole", long_run));
+
+  REQUIRE(train_until(shop, shop.train("killed", long_run), killed, 12, SIGKILL).signal == SIGKILL);
+  shop.run_well(resume(killed));
+  require_same_run(whole, killed);
+
+  const ProcessResult interrupted = train_until(shop, shop.train("stopped", long_run), stopped, 9, SIGINT);
+  CHECK(interrupted.exit == 130);
+  CHECK_THAT(lines_of(interrupted.err).back(), Catch::Contains("saved in") && Catch::Contains("--resume"));
+  CHECK(load_checkpoint(stopped / "last.ckpt").tensors.at("position")[0].item<int64_t>() < 40);
+  shop.run_well(resume(stopped));
+  require_same_run(whole, stopped);
+}
+
+TEST_CASE("a run that is killed before its first checkpoint begins again") {
+  const Workshop shop;
+  const Words words = long_run + Words{"--checkpoint-every", "1000", "--validation-fraction", "0"};
+  shop.run_well(shop.train("whole", words));
+  REQUIRE(train_until(shop, shop.train("killed", words), shop / "killed", 4, SIGKILL).signal == SIGKILL);
+  REQUIRE_FALSE(fs::exists(shop / "killed" / "last.ckpt"));
+  require_one_line_failure(shop.run({"eval", (shop / "killed").string()}), 1, {"best.ckpt"});
+  shop.run_well(resume(shop / "killed"));
+  require_same_run(shop / "whole", shop / "killed");
+}
+
+TEST_CASE("a finished run can be given more epochs") {
+  const Workshop shop;
+  shop.run_well(shop.train("whole", {"--epochs", "4"}));
+  const fs::path run = shop.trained();
+  shop.run_well(resume(run) + Words{"--epochs", "4"});
+  require_same_run(shop / "whole", run);
+  CHECK(read_text(run / "config.toml") == read_text(shop / "whole" / "config.toml"));
+}
+
+TEST_CASE("the number of workers changes nothing") {
+  const Workshop shop;
+  for (const char* workers : {"0", "3"}) shop.run_well(shop.train(workers, {"--workers", workers, "--jitter", "0.01"}));
+  require_same_run(shop / "0", shop / "3");
+}
+
+TEST_CASE("a resumed run refuses what contradicts it and stays as it was") {
+  const Workshop shop;
+  const fs::path run = shop.trained();
+  const std::string config = read_text(run / "config.toml"), weights = read_text(run / "last.ckpt");
+  const auto refused = [&](const Words& words, int exit, const Words& expected) {
+    require_failure(shop.run(resume(run) + words), exit, expected);
+    CHECK(read_text(run / "config.toml") == config);
+    CHECK(read_text(run / "last.ckpt") == weights);
+  };
+  refused({"--width", "32"}, 2, {"--resume", "--epochs"});
+  refused({"--batch-size", "3"}, 2, {"--resume"});
+  refused({"--config", (run / "config.toml").string()}, 2, {"--config"});
+  const fs::path other = shop / "other";
+  fs::copy(shop.data(), other, fs::copy_options::recursive);
+  for (const char* split : {"train", "test"}) fs::rename(other / split / "cube", other / split / "box");
+  refused({"--data", other.string()}, 1, {other.string(), "classes"});
+  std::ofstream(run / "last.ckpt", std::ios::binary) << weights.substr(0, weights.size() / 2);
+  require_failure(shop.run(resume(run)), 1, {"last.ckpt"});
+  require_one_line_failure(shop.run(resume(shop / "nowhere")), 2, {"nowhere"});
+}

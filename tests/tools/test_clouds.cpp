@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/classify/clouds.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support.h"
+
+using namespace geosft;
+
+namespace {
+
+Shape example(bool normals = true) {
+  Shape shape;
+  shape.points = at::randn({300, 3}, test::generator(1)) + 5;
+  if (normals) {
+    shape.normals = at::randn({300, 3}, test::generator(2));
+    shape.normals = shape.normals / shape.normals.norm(2, 1, true);
+  }
+  shape.label = 2;
+  shape.name = "example";
+  return shape;
+}
+
+ClassifySettings settings_of(int64_t points) {
+  ClassifySettings settings;
+  settings.clouds.points = points;
+  return settings;
+}
+
+Shape transformed(const ShapeTransform& transform, uint64_t seed = 1, const Shape& shape = example()) {
+  at::Generator generator = test::generator(seed);
+  return transform(shape, generator);
+}
+
+at::Tensor distances(const Shape& shape) {
+  return at::cdist(shape.points.to(at::kDouble), shape.points.to(at::kDouble));
+}
+
+double largest_radius(const Shape& shape) {
+  return shape.points.norm(2, 1).max().item<double>();
+}
+
+}  // namespace
+
+TEST_CASE("rotations are known by name") {
+  CHECK(rotation_of("none") == Rotation::none);
+  CHECK(rotation_of("z") == Rotation::z);
+  CHECK(rotation_of("so3") == Rotation::so3);
+  test::require_error([] { rotation_of("SO3"); }, {"SO3", "none", "so3"});
+}
+
+TEST_CASE("evaluation keeps the same points whatever the rotation") {
+  const ClassifySettings settings = settings_of(64);
+  const Shape upright = transformed(evaluation_transform(settings, Rotation::none, 3));
+  CHECK(upright.points.sizes() == at::IntArrayRef{64, 3});
+  CHECK(upright.normals.sizes() == at::IntArrayRef{64, 3});
+  CHECK(upright.label == 2);
+  CHECK(upright.points.mean(0).abs().max().item<double>() < 1e-6);
+  CHECK(largest_radius(upright) == Approx(1.0));
+  for (const Rotation rotation : {Rotation::z, Rotation::so3}) {
+    const Shape moved = transformed(evaluation_transform(settings, rotation, 3), 9);
+    test::require_close(distances(moved), distances(upright), 1e-5, "distances");
+    CHECK((moved.points - upright.points).abs().max().item<double>() > 0.1);
+    const at::Tensor inner = (moved.points * moved.normals).sum(1);
+    test::require_close(inner, (upright.points * upright.normals).sum(1), 1e-5, "angles to the normals");
+    const double raised = (moved.points - upright.points).select(1, 2).abs().max().item<double>();
+    CHECK((raised < 1e-6) == (rotation == Rotation::z));
+  }
+}
+
+TEST_CASE("another vote sees other points, a small cloud is taken whole") {
+  const ClassifySettings settings = settings_of(64);
+  const Shape first = transformed(evaluation_transform(settings, Rotation::none, 0));
+  const Shape second = transformed(evaluation_transform(settings, Rotation::none, 1));
+  CHECK_FALSE(at::equal(first.points, second.points));
+  CHECK(transformed(evaluation_transform(settings_of(1000), Rotation::none, 0)).points.size(0) == 300);
+}
+
+TEST_CASE("normals are left out or demanded as configured") {
+  ClassifySettings settings = settings_of(64);
+  for (const ShapeTransform& transform :
+       {training_transform(settings), evaluation_transform(settings, Rotation::none, 0)}) {
+    test::require_error([&] { transformed(transform, 1, example(false)); }, {"example", "normals", "--no-normals"});
+  }
+  settings.clouds.normals = false;
+  for (const ShapeTransform& transform :
+       {training_transform(settings), evaluation_transform(settings, Rotation::so3, 0)}) {
+    CHECK_FALSE(transformed(transform).normals.defined());
+  }
+}
+
+TEST_CASE("training clouds follow from their generator alone") {
+  ClassifySettings settings = settings_of(64);
+  settings.augment = {0.5, 2.0, 0.02, 0.1, "so3", 0.25};
+  const ShapeTransform transform = training_transform(settings);
+  const Shape first = transformed(transform, 1);
+  test::require_equal(transformed(transform, 1).points, first.points, "points");
+  test::require_equal(transformed(transform, 1).normals, first.normals, "normals");
+  CHECK_FALSE(at::equal(transformed(transform, 2).points, first.points));
+  CHECK(first.points.size(0) == 48);
+  CHECK(first.points.scalar_type() == at::kFloat);
+}
+
+TEST_CASE("training clouds are scaled within the range") {
+  ClassifySettings settings = settings_of(64);
+  settings.augment.scale_low = 0.5;
+  settings.augment.scale_high = 2.0;
+  double low = 10, high = 0;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    const double radius = largest_radius(transformed(training_transform(settings), seed));
+    low = std::min(low, radius);
+    high = std::max(high, radius);
+  }
+  CHECK(low >= Approx(0.5));
+  CHECK(high <= Approx(2.0));
+  CHECK(high > low + 0.5);
+}

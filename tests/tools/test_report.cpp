@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/classify/report.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/support.h"
+
+using namespace geosft;
+
+namespace {
+
+EvaluationReport example() {
+  EvaluationReport report;
+  report.split = "test";
+  report.count = 4;
+  report.metrics.confusion = at::tensor({1, 2, 0, 0, 1, 0, 0, 0, 0}, at::kLong).view({3, 3});
+  report.metrics.accuracy = 0.5;
+  report.metrics.mean_class_accuracy = 2.0 / 3;
+  report.metrics.loss = 1.25;
+  report.clouds_per_second = 99.6;
+  return report;
+}
+
+EvaluationReport rotated() {
+  EvaluationReport report = example();
+  report.rotation = Rotation::so3;
+  report.repeats = 3;
+  report.invariance = Invariance{0.5, 2e-5, 0.25, 0.75};
+  return report;
+}
+
+}  // namespace
+
+TEST_CASE("an evaluation as JSON has the agreed keys") {
+  const nlohmann::json upright = evaluation_json(example());
+  CHECK(upright.at("task") == "classification");
+  CHECK(upright.at("split") == "test");
+  CHECK(upright.at("count") == 4);
+  CHECK(upright.at("rotation") == "none");
+  CHECK(upright.at("repeats") == 1);
+  CHECK(upright.at("metrics") == nlohmann::json{{"accuracy", 0.5}, {"mean_class_accuracy", 2.0 / 3}, {"loss", 1.25}});
+  CHECK(upright.at("max_logit_difference") == 0.0);
+  CHECK_FALSE(upright.contains("flipped_share"));
+  const nlohmann::json moved = evaluation_json(rotated());
+  CHECK(moved.at("rotation") == "so3");
+  CHECK(moved.at("repeats") == 3);
+  CHECK(moved.at("max_logit_difference") == 0.5);
+  CHECK(moved.at("max_unflipped_difference") == 2e-5);
+  CHECK(moved.at("flipped_share") == 0.25);
+  CHECK(moved.at("prediction_agreement") == 0.75);
+}
+
+TEST_CASE("an evaluation as text has a line a class") {
+  const std::string text = evaluation_text(example(), {"chair", "sofa", "lamp"});
+  CHECK_THAT(text, Catch::StartsWith("4 clouds of the test set, upright\naccuracy 50.0 %  mean of classes 66.7 %  "
+                                     "loss 1.25  (100 clouds/s)\n"));
+  CHECK_THAT(text, Catch::Contains("chair                          3    33.3 %\n"));
+  CHECK_THAT(text, Catch::Contains("sofa                           1   100.0 %\n"));
+  CHECK_THAT(text, Catch::Contains("lamp                           0         -\n"));
+  const std::string moved = evaluation_text(rotated(), {"chair", "sofa", "lamp"});
+  CHECK_THAT(moved, Catch::Contains("rotated at random 3 times") && Catch::Contains("0.5 (2e-05 without near-ties") &&
+                        Catch::Contains("25.0 %") && Catch::Contains("75.0 %"));
+}
