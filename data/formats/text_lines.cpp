@@ -76,7 +76,7 @@ double TextLines::to_number(std::string_view word, const char* what) const {
   } else if (error != std::errc() || end != digits.data() + digits.size()) {
     fail_word(what, word);
   }
-  if (!std::isfinite(value)) fail_word(std::string("finite ") + what, word);
+  if (!std::isfinite(value)) fail_word(what + std::string(" that is finite"), word);
   return value;
 }
 

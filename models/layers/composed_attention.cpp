@@ -47,7 +47,7 @@ at::Tensor graph_encoding(const Relative& relative, const at::Tensor& members, c
     const at::Tensor found = pair.index_select(0, place.clamp_max(pair.size(0) - 1).flatten()).view_as(wanted);
     place = at::where(found == wanted, place, pair.size(0));
   }
-  return summed.index_select(0, place.flatten()).view({span.queries, span.keys, -1});
+  return summed.index_select(0, place.flatten()).view({span.queries, span.keys, summed.size(1)});
 }
 
 RelativeTerms graph_terms(const Relative& relative, const Pairs& pairs, const RelativeWeights& weights,

@@ -39,9 +39,9 @@ GEOSFT_HOST_DEVICE inline PhiloxBlock philox(uint64_t seed, uint64_t row, uint64
   return block;
 }
 
-// A number of the open interval (0, 1) from the upper 53 bits.
+// A number of the open interval (0, 1) from the upper 52 bits: with 53 the half would round the largest one to 1.
 GEOSFT_HOST_DEVICE inline double open_uniform(uint64_t bits) {
-  return (static_cast<double>(bits >> 11) + 0.5) * (1.0 / 9007199254740992.0);
+  return (static_cast<double>(bits >> 12) + 0.5) * (1.0 / 4503599627370496.0);
 }
 
 // A draw of Gumbel(0, 1) from 64 random bits.

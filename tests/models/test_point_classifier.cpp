@@ -15,7 +15,7 @@ at::Tensor unit(const at::Tensor& rows) {
   return rows / rows.norm(2, -1, true);
 }
 
-// Clouds on ellipsoids of different shape, inside the unit ball, with normals.
+// Clouds of two ellipsoids side by side, scaled to the unit ball, with normals.
 struct Clouds {
   at::Tensor points, normals, ptr;
 
@@ -23,9 +23,14 @@ struct Clouds {
     std::vector<at::Tensor> all, directions;
     std::vector<int64_t> offsets{0};
     for (size_t b = 0; b < sizes.size(); ++b) {
-      const at::Tensor direction = unit(normal({sizes[b], 3}, 20 + b));
-      const at::Tensor axes = at::rand({3}, generator(40 + b), at::kDouble) * 0.8 + 0.2;
-      all.push_back(direction * axes);
+      at::Generator random = generator(20 + b);
+      const at::Tensor part = at::arange(sizes[b], at::kLong) % 2;
+      const at::Tensor axes = at::rand({2, 3}, random, at::kDouble).index_select(0, part) * 0.9 + 0.1;
+      const at::Tensor centre = at::randn({2, 3}, random, at::kDouble).index_select(0, part) * 0.6;
+      const at::Tensor direction = unit(at::randn({sizes[b], 3}, random, at::kDouble));
+      const at::Tensor cloud = direction * axes + centre;
+      const at::Tensor centred = cloud - cloud.mean(0, true);
+      all.push_back(centred / centred.norm(2, -1).max().clamp_min(1e-3));
       directions.push_back(unit(direction / axes));
       offsets.push_back(offsets.back() + sizes[b]);
     }

@@ -20,7 +20,8 @@ struct EvalCommand {
 
   int execute() {
     RunModel trained = overrides.load(run);
-    const EvaluationReport report = evaluate(trained, split, rotation_of(rotate), repeats);
+    const Rotation rotation = rotation_of(rotate);
+    const EvaluationReport report = evaluate(trained, split, rotation, rotation == Rotation::none ? 1 : repeats);
     if (std::filesystem::is_directory(run)) draw_confusion(report, trained.class_names, RunFolder::open(run));
     if (json) {
       std::cout << evaluation_json(report).dump() << '\n';

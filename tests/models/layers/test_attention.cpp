@@ -121,10 +121,12 @@ TEST_CASE("at initialisation the row sums of equal tokens spread over (0, 1)", "
   options.sampler.bins = 32;
   SamplingAttention attention = attention_of(options);
   show_row_sums(attention);
-  const at::Tensor directions = normal({200, 3}, 10), points = directions / directions.norm(2, -1, true);
+  const at::Tensor points = normal({200, 3}, 10) * at::tensor({0.5, 0.25, 0.1}, at::kDouble);
+  at::Tensor normals = normal({200, 3}, 14);
+  normals = normals / normals.norm(2, -1, true);
   SamplingContext context = SamplingContext::seeded();
-  const at::Tensor sums = attention->forward(at::ones({200, 64}, at::kDouble), Relative::points(points * 0.8, points),
-                                             std::nullopt, context);
+  const at::Tensor sums =
+      attention->forward(at::ones({200, 64}, at::kDouble), Relative::points(points, normals), std::nullopt, context);
   const double spread = sums.std(0).mean().item<double>();
   INFO("mean over heads of the standard deviation over tokens: " << spread);
   REQUIRE(spread > 0.05);
