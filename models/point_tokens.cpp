@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/point_tokens.h"
 
+#include <ATen/core/grad_mode.h>
+
 #include "geometry/knn.h"
 #include "geometry/packed.h"
 

@@ -2,6 +2,7 @@
 #include "tests/support.h"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/core/grad_mode.h>
 #include <torch/csrc/jit/serialization/pickle.h>
 
 #include <catch2/catch.hpp>

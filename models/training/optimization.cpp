@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/training/optimization.h"
 
+#include <ATen/core/grad_mode.h>
 #include <torch/nn/utils/clip_grad.h>
 
 #include <algorithm>

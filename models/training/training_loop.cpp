@@ -2,6 +2,7 @@
 #include "models/training/training_loop.h"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <ATen/core/grad_mode.h>
 
 #include <cmath>
 #include <limits>

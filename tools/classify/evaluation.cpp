@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/classify/evaluation.h"
 
+#include <ATen/core/grad_mode.h>
 #include <algorithm>
 
 namespace geosft {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/classify/prediction.h"
 
+#include <ATen/core/grad_mode.h>
 #include <algorithm>
 
 #include "data/seeds.h"

@@ -2,6 +2,7 @@
 // A TransformerLayer that holds the parameters of a golden case, and the gradients it should have.
 #pragma once
 
+#include <ATen/core/grad_mode.h>
 #include <catch2/catch.hpp>
 
 #include "models/layers/transformer_layer.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers/attention.h"
 
+#include <ATen/core/grad_mode.h>
 #include <catch2/catch.hpp>
 
 #include "models/ops/maxout_attention.h"
