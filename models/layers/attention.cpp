@@ -18,7 +18,8 @@ namespace {
 // clouds in the unit ball: 0.57, 0.59 and 0.03, 0.67 over 300 training shapes of infomr40.
 constexpr double point_mean[] = {0.6, 0.0};
 constexpr double point_deviation[] = {0.6, 0.7};
-constexpr double relative_spread = 3.0;  // deviation of S over pairs that the standardised X_R is scaled to
+constexpr double relative_spread = 1.8;  // deviation of R_add over pairs that the standardised X_R is scaled to
+constexpr double additive_mean = -3.0;   // about as far below zero as the maxout score of equal tokens is above it
 constexpr double carrying_gain = 2.4;    // of W_V and W_O
 
 void check_relative(const AttentionOptions& options, const Relative& relative, const at::Tensor& x) {
@@ -67,7 +68,7 @@ void SamplingAttentionImpl::reset_relative() {
   torch::nn::init::normal_(w_mul, 0.0, spread);
   torch::nn::init::normal_(w_add, 0.0, spread);
   torch::nn::init::normal_(b_mul);
-  torch::nn::init::normal_(b_add);
+  torch::nn::init::normal_(b_add, additive_mean);
   if (options.relative != RelativeKind::points) return;
   for (int64_t channel = 0; channel < options.relative_channels; ++channel) {
     for (auto [w, b] : {std::pair{w_mul, b_mul}, std::pair{w_add, b_add}}) {

@@ -33,10 +33,11 @@ struct AttentionOptions {
 // concat_h(P_h V_h) W_O + b_O with Q from all tokens and K, V, C from the sampled ones; no residual, no norm.
 //
 // The default initialisation keeps the tokens of a cloud apart when they all begin equal. Equal tokens make the maxout
-// score one constant per head and key, so whatever tells two queries apart must come through R_mul and R_add: X_R
-// enters standardised (its usual mean and spread per channel are absorbed in the weights), with weights so large that S
-// changes sign over the pairs of a cloud and the row sums of P spread over (0, 1); W_V and W_O carry more than unit
-// gain, because averaging over the sample shrinks what they carry.
+// score one positive constant per head and key, so whatever tells two queries apart must come through R_mul and R_add.
+// X_R therefore enters standardised (its usual mean and spread per channel are absorbed in the weights), and b_add
+// begins below zero by about as much as the score is above it: S then changes sign over the pairs of a cloud, and the
+// row sums of P spread over (0, 1) instead of saturating. W_V and W_O carry more than unit gain, because averaging over
+// the sample shrinks what they carry.
 class SamplingAttentionImpl : public torch::nn::Module {
  public:
   explicit SamplingAttentionImpl(const AttentionOptions& options);

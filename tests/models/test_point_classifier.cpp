@@ -210,7 +210,7 @@ TEST_CASE("tokens and clouds differ at initialisation though all tokens begin eq
     const double between = diversity(max_pool(pairs.sample(tokens), pairs.ptr));
     INFO((norm == NormPlacement::pre ? "pre" : "post") << "-norm: tokens of a cloud deviate by " << within
                                                        << " of their norm, pooled features of clouds by " << between);
-    // The usual linear initialisation of W_V and W_O gives half of that.
+    // With the usual linear initialisation of W_V and W_O: 0.05 to 0.06, and 0.02.
     CHECK(within >= 0.1);
     CHECK(between >= 0.05);
   }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one precompiled header of the build. Sources include what they use all the same; this only saves time.
+// The one precompiled header of the build. Sources include what they use all the same; this only saves time. More in here
+// does not save more: g++ instantiates the templates that a header leaves pending once more in every source, which costs
+// 1 s with these headers and 4 s with LibTorch's modules, library and autograd headers beside them.
 #pragma once
 
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
-#include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
-#include <torch/nn/module.h>
-#include <torch/nn/modules/linear.h>
 
 #include <algorithm>
 #include <filesystem>
