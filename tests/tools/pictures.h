@@ -8,6 +8,7 @@
 #include <string>
 
 #include "data/read_file.h"
+#include "tests/temporary_path.h"
 #include "tools/common/gnuplot.h"
 
 namespace geosft::test {
@@ -15,7 +16,7 @@ namespace geosft::test {
 // A folder for pictures with a name that a shell or gnuplot could take for something else.
 class PictureFolder {
  public:
-  PictureFolder() : path_(std::filesystem::temp_directory_path() / "geosft test 'pictures' $HOME") {
+  PictureFolder() : path_(temporary_path("geosft test 'pictures' $HOME")) {
     std::filesystem::remove_all(path_);
     std::filesystem::create_directories(path_);
   }

@@ -10,13 +10,14 @@
 #include <limits>
 
 #include "data/read_file.h"
+#include "tests/temporary_path.h"
 
 using namespace geosft;
 
 namespace {
 
 struct TemporaryFile {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / "geosft_test_metrics.csv";
+  std::filesystem::path path = test::temporary_path("geosft_test_metrics.csv");
   TemporaryFile() { std::filesystem::remove(path); }
   ~TemporaryFile() { std::filesystem::remove(path); }
 };

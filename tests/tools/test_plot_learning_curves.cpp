@@ -7,12 +7,14 @@
 #include "tools/common/metrics_csv.h"
 #include "tools/common/plots.h"
 
+#include "tests/temporary_path.h"
+
 using namespace geosft;
 
 namespace {
 
 struct MetricsFile {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / "geosft_test_learning_curves.csv";
+  std::filesystem::path path = test::temporary_path("geosft_test_learning_curves");
   MetricsFile() { std::filesystem::remove(path); }
   ~MetricsFile() { std::filesystem::remove(path); }
 };

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "data/read_file.h"
+#include "tests/temporary_path.h"
 #include "tools/common/arguments.h"
 
 using namespace geosft;
@@ -14,7 +15,7 @@ using namespace geosft;
 namespace {
 
 struct TemporaryFolder {
-  std::filesystem::path path = std::filesystem::temp_directory_path() / "geosft_test_run_folder";
+  std::filesystem::path path = test::temporary_path("geosft_test_run_folder");
   TemporaryFolder() {
     std::filesystem::remove_all(path);
     std::filesystem::create_directories(path);
