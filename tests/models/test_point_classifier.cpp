@@ -211,8 +211,8 @@ TEST_CASE("tokens and clouds differ at initialisation though all tokens begin eq
     INFO((norm == NormPlacement::pre ? "pre" : "post") << "-norm: tokens of a cloud deviate by " << within
                                                        << " of their norm, pooled features of clouds by " << between);
     // With the usual linear initialisation of W_V and W_O: 0.05 to 0.06, and 0.02.
-    CHECK(within >= 0.3);
-    CHECK(between >= 0.1);
+    CHECK(within >= 0.2);
+    CHECK(between >= 0.08);
   }
 }
 
