@@ -6,12 +6,20 @@
 namespace geosft {
 namespace {
 
+// The same draw with `top` in the order of rows instead of scores. Partners come in random order, so any order of `top`
+// is as good; in this one, two nearly equal scores that change places by rounding do not change the pairs.
+DrawnPairs paired_by_row(const DrawnPairs& drawn) {
+  // Rows of an item come after those of the items before it, so sorting all of them sorts each item.
+  const auto [top, order] = drawn.top.sort();
+  return {top, drawn.partner, at::stack({drawn.noise[0].index_select(0, order), drawn.noise[1]}), drawn.sample_ptr};
+}
+
 DrawnPairs draw_members(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
                         SamplingContext& context) {
   if (context.mode() == SampleMode::greedy) return draw_pairs(score, options.bins, ptr, false, false, std::nullopt);
   const at::Tensor seeds = context.next_seeds(ptr.has_value() ? ptr->size(0) - 1 : 1, score.device());
   if (options.with_replacement) return draw_pairs_with_replacement(score, options.bins, ptr, seeds);
-  return draw_pairs(score, options.bins, ptr, options.noise, /*random_partner=*/true, seeds);
+  return paired_by_row(draw_pairs(score, options.bins, ptr, options.noise, /*random_partner=*/true, seeds));
 }
 
 // exp(z'/tau) of the top over the bin's sum; 1, without gradient, where both members are one token.
