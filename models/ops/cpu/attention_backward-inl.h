@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backward pass of the core in attention_core-inl.h. With D the denominator, g the upstream gradient, e = g / D and
+// Backward pass of the core in attention_forward-inl.h. With D the denominator, g the upstream gradient, e = g / D and
 // delta = sum_t e_t out_t:
 //   dv_j = sum_i relu(S_ij) e_i,   dS_ij = [S_ij > 0] (e_i . v_j - delta_i),   dleak_j = -sigmoid(leak_j) sum_i
 //   delta_i,
@@ -11,177 +11,17 @@
 #define GEOSFT_ATTENTION_BACKWARD_INL_H_
 #endif
 
-#include "models/ops/cpu/attention_core-inl.h"
+#include <cmath>
+
 #include "models/ops/cpu/attention_gradients.h"
+#include "models/ops/cpu/gradient_tiles-inl.h"
+#include "models/ops/cpu/score_tile-inl.h"
+#include "models/ops/cpu/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
-
-template <typename T>
-HWY_INLINE T lane_sum(Vector<T> v) {
-  return hn::GetLane(hn::SumOfLanes(Tag<T>(), v));
-}
-
-#if HWY_TARGET != HWY_SCALAR
-// Four lanes with the sum of v: upper halves added to lower ones.
-template <class D, class V>
-HWY_INLINE auto fold_to_four(D d, V v) {
-  if constexpr (hn::MaxLanes(d) == 4) {
-    return v;
-  } else {
-    const hn::Half<D> half;
-    return fold_to_four(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
-  }
-}
-#endif
-
-// to[t] += the sum of the lanes of v[t].
-template <typename T, int C>
-HWY_INLINE void add_lane_sums(const Vector<T> (&v)[C], T* HWY_RESTRICT to) {
-#if HWY_TARGET != HWY_SCALAR
-  if constexpr (C == 4 && sizeof(T) == 4) {
-    const Tag<T> d;
-    const hn::FixedTag<T, 4> four;
-    const auto a = fold_to_four(d, v[0]), b = fold_to_four(d, v[1]);
-    const auto c = fold_to_four(d, v[2]), e = fold_to_four(d, v[3]);
-    const auto ab = hn::Add(hn::InterleaveLower(four, a, b), hn::InterleaveUpper(four, a, b));
-    const auto ce = hn::Add(hn::InterleaveLower(four, c, e), hn::InterleaveUpper(four, c, e));
-    const auto sums = hn::Add(hn::ConcatLowerLower(four, ce, ab), hn::ConcatUpperUpper(four, ce, ab));
-    hn::StoreU(hn::Add(hn::LoadU(four, to), sums), four, to);
-    return;
-  }
-#endif
-  for (int t = 0; t < C; ++t) to[t] += lane_sum<T>(v[t]);
-}
-
-// The gradient of S, and from it those of add (ds) and of sum_t max(q, k) (dr).
-template <typename T>
-struct ScoreGradient {
-  const T* HWY_RESTRICT upstream;  // e [cv][kQueryBlock]
-  const T* HWY_RESTRICT v;
-  int64_t stride, cv;
-  T scale;
-  const T* HWY_RESTRICT delta;
-  const T* HWY_RESTRICT positive;
-  const T* HWY_RESTRICT mul;
-  T* HWY_RESTRICT ds;  // may be null
-  T* HWY_RESTRICT dr;
-  T* HWY_RESTRICT dr_sum;
-
-  template <int J, int I>
-  HWY_INLINE void run(int64_t j0, int64_t i0) const {
-    const Tag<T> d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-    Vector<T> sum[J][I];
-    product<J, I>(upstream + i0, v + j0 * stride, stride, cv, MulPlus(), sum);
-    const Vector<T> by = hn::Set(d, scale);
-    for (int i = 0; i < I; ++i) {
-      const Vector<T> mean = hn::Load(d, delta + i0 + i * lanes);
-      Vector<T> total = hn::Load(d, dr_sum + i0 + i * lanes);
-      for (int j = 0; j < J; ++j) {
-        const int64_t at = (j0 + j) * kQueryBlock + i0 + i * lanes;
-        const auto active = hn::Gt(hn::Load(d, positive + at), hn::Zero(d));
-        Vector<T> g = hn::IfThenElseZero(active, hn::Sub(sum[j][i], mean));
-        if (ds) hn::Store(g, d, ds + at);
-        g = hn::Mul(g, by);
-        if (mul) g = hn::Mul(g, hn::Load(d, mul + at));
-        hn::Store(g, d, dr + at);
-        total = hn::Add(total, g);
-      }
-      hn::Store(total, d, dr_sum + i0 + i * lanes);
-    }
-  }
-};
-
-// sum + x where `mask`, else sum; one instruction where masks have registers of their own.
-template <typename T, class M>
-HWY_INLINE Vector<T> add_where(M mask, Vector<T> x, Vector<T> sum) {
-  if constexpr (HWY_TARGET == HWY_AVX3) return hn::IfThenElse(mask, hn::Add(sum, x), sum);
-  return hn::Add(sum, hn::IfThenElseZero(mask, x));
-}
-
-// Where the key is larger: key_grad[j][t] += sum_i dr[j][i], and the same amount is collected in lost[t][i], which the
-// query does not get. Register tiles of keys x columns; the loop runs over queries.
-template <typename T, int J, int C>
-HWY_INLINE void max_gradient_tile(const T* HWY_RESTRICT q, const T* HWY_RESTRICT k, int64_t stride,
-                                  const T* HWY_RESTRICT dr, int64_t padded, T* HWY_RESTRICT lost,
-                                  T* HWY_RESTRICT key_grad) {
-  const Tag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  Vector<T> sum[J][C];
-  for (int j = 0; j < J; ++j) {
-    for (int t = 0; t < C; ++t) sum[j][t] = hn::Zero(d);
-  }
-  for (int64_t i = 0; i < padded; i += lanes) {
-    Vector<T> g[J];
-    for (int j = 0; j < J; ++j) g[j] = hn::Load(d, dr + j * kQueryBlock + i);
-    for (int t = 0; t < C; ++t) {
-      const Vector<T> query = hn::Load(d, q + t * kQueryBlock + i);
-      Vector<T> away = hn::Load(d, lost + t * kQueryBlock + i);
-      for (int j = 0; j < J; ++j) {
-        const auto larger = hn::Lt(query, hn::Set(d, k[j * stride + t]));
-        sum[j][t] = add_where<T>(larger, g[j], sum[j][t]);
-        away = add_where<T>(larger, g[j], away);
-      }
-      hn::Store(away, d, lost + t * kQueryBlock + i);
-    }
-  }
-  for (int j = 0; j < J; ++j) add_lane_sums<T, C>(sum[j], key_grad + j * stride);
-}
-
-// value_grad[j][t] += sum_i positive[j][i] upstream[t][i].
-template <typename T, int J, int C>
-HWY_INLINE void value_gradient_tile(const T* HWY_RESTRICT upstream, const T* HWY_RESTRICT positive, int64_t padded,
-                                    T* HWY_RESTRICT value_grad, int64_t stride) {
-  const Tag<T> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  Vector<T> sum[J][C];
-  for (int j = 0; j < J; ++j) {
-    for (int t = 0; t < C; ++t) sum[j][t] = hn::Zero(d);
-  }
-  for (int64_t i = 0; i < padded; i += lanes) {
-    Vector<T> g[C];
-    for (int t = 0; t < C; ++t) g[t] = hn::Load(d, upstream + t * kQueryBlock + i);
-    for (int j = 0; j < J; ++j) {
-      const Vector<T> p = hn::Load(d, positive + j * kQueryBlock + i);
-      for (int t = 0; t < C; ++t) sum[j][t] = hn::MulAdd(p, g[t], sum[j][t]);
-    }
-  }
-  for (int j = 0; j < J; ++j) add_lane_sums<T, C>(sum[j], value_grad + j * stride);
-}
-
-template <typename T>
-struct MaxGradient {
-  const T* q;
-  const T* k;
-  int64_t stride;
-  const T* dr;
-  int64_t padded;
-  T* lost;
-  T* key_grad;
-  template <int J, int C>
-  HWY_INLINE void run(int64_t j, int64_t t) const {
-    max_gradient_tile<T, J, C>(q + t * kQueryBlock, k + j * stride + t, stride, dr + j * kQueryBlock, padded,
-                               lost + t * kQueryBlock, key_grad + j * stride + t);
-  }
-};
-
-template <typename T>
-struct ValueGradient {
-  const T* upstream;
-  const T* positive;
-  int64_t padded;
-  T* value_grad;
-  int64_t stride;
-  template <int J, int C>
-  HWY_INLINE void run(int64_t j, int64_t t) const {
-    value_gradient_tile<T, J, C>(upstream + t * kQueryBlock, positive + j * kQueryBlock, padded,
-                                 value_grad + j * stride + t, stride);
-  }
-};
-
 // Where a backward unit writes: key-side arrays of its group, one row per packed key; delta_sum [heads] of the unit.
 template <typename T>
 struct BackwardTargets {
@@ -255,9 +95,10 @@ class BackwardWorker {
     for (int64_t i = 0; i < padded_; i += static_cast<int64_t>(hn::Lanes(d))) {
       const Vector<T> sum = hn::Load(d, sums_.get() + i);
       const auto none = hn::Eq(sum, hn::Zero(d));
+      const Vector<T> share = hn::IfThenZeroElse(none, hn::Div(hn::Set(d, 1), sum));
       Vector<T> delta = hn::Zero(d);
       for (int64_t t = i; t < p_.cv * kQueryBlock; t += kQueryBlock) {
-        const Vector<T> g = hn::IfThenZeroElse(none, hn::Div(hn::Load(d, e + t), sum));
+        const Vector<T> g = hn::Mul(hn::Load(d, e + t), share);
         hn::Store(g, d, e + t);
         delta = hn::MulAdd(g, hn::Load(d, outputs_.get() + t), delta);
       }

@@ -10,7 +10,7 @@
 #include <ATen/Parallel.h>
 
 #include "models/ops/cpu/attention_backward-inl.h"
-#include "models/ops/cpu/attention_gradients.h"
+#include "models/ops/cpu/attention_forward-inl.h"
 
 // The functions that an operator exports, one per scalar type, from its templates forward_any and backward_any.
 #ifndef GEOSFT_ATTENTION_KERNELS
@@ -36,7 +36,10 @@ template <typename T, class Term>
 void run_forward(const AttentionProblem<T>& problem, const typename Term::Input& input, T* out, T* denominator) {
   std::vector<T> leaks(static_cast<size_t>(problem.items() * problem.heads));
   at::parallel_for(0, problem.items(), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t b = begin; b < end; ++b) leak_sums(problem, b, leaks.data() + b * problem.heads);
+    for (int64_t b = begin; b < end; ++b) {
+      softplus_sums(problem.leak + problem.k_offsets[b] * problem.heads, problem.keys(b), problem.heads,
+                    leaks.data() + b * problem.heads);
+    }
   });
   const std::vector<AttentionUnit> units = forward_units(problem.q_offsets, problem.k_offsets, problem.heads);
   at::parallel_for(0, static_cast<int64_t>(units.size()), 1, [&](int64_t begin, int64_t end) {

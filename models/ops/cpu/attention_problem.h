@@ -10,7 +10,7 @@ namespace geosft {
 // Queries that a kernel works on at a time, and keys that it works on at a time (SFT section 4.3: S is n x k; only
 // kKeyTile x kQueryBlock of it exists at any moment, per thread).
 inline constexpr int64_t kQueryBlock = 128;
-inline constexpr int64_t kKeyTile = 32;
+inline constexpr int64_t kKeyTile = 16;
 
 // Inputs of one call. q [Nq, heads, c], k [Nk, heads, c], v [Nk, heads, cv], leak [Nk, heads].
 template <typename T>

@@ -8,8 +8,8 @@
 #define GEOSFT_DENSE_TERM_INL_H_
 #endif
 
-#include "models/ops/cpu/attention_core-inl.h"
 #include "models/ops/cpu/attention_terms.h"
+#include "models/ops/cpu/score_tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {

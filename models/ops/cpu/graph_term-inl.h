@@ -8,8 +8,10 @@
 #define GEOSFT_GRAPH_TERM_INL_H_
 #endif
 
-#include "models/ops/cpu/attention_backward-inl.h"
+#include <cmath>
+
 #include "models/ops/cpu/attention_terms.h"
+#include "models/ops/cpu/score_tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
@@ -107,6 +109,7 @@ class GraphTerm {
     T mul[2], add[2], weight;
   };
 
+  static T softplus_of(T x) { return std::max(x, T(0)) + std::log1p(std::exp(-std::abs(x))); }
   static T sigmoid_of(T x) { return T(1) / (T(1) + std::exp(-x)); }
 
   int64_t position(size_t p) const { return (block_.pairs[p].key - first_key_) * kQueryBlock + block_.pairs[p].query; }

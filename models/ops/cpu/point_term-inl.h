@@ -8,9 +8,11 @@
 #define GEOSFT_POINT_TERM_INL_H_
 #endif
 
-#include "models/ops/cpu/attention_backward-inl.h"
 #include "models/ops/cpu/attention_terms.h"
+#include "models/ops/cpu/gradient_tiles-inl.h"
+#include "models/ops/cpu/score_tile-inl.h"
 #include "models/ops/cpu/softplus-inl.h"
+#include "models/ops/cpu/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
@@ -78,14 +80,11 @@ class PointTerm {
     const Tag<T> d;
     const Linear mul = linear(in_.weights.w_mul, in_.weights.b_mul, head);
     const Linear add = linear(in_.weights.w_add, in_.weights.b_add, head);
+    for_tiles(keys_, padded_ / lanes(), lanes(),
+              SoftplusTile<T, Affine>{{this, mul}, mul_.get(), to_ ? slope_.get() : nullptr});
     for (int64_t j = 0; j < keys_; ++j) {
       for (int64_t i = 0; i < padded_; i += lanes()) {
-        const int64_t at = j * kQueryBlock + i;
-        Vector<T> small;
-        const Vector<T> before = apply(mul, j, i);
-        hn::Store(softplus(d, before, &small), d, mul_.get() + at);
-        if (to_) hn::Store(sigmoid(d, before, small), d, slope_.get() + at);
-        hn::Store(apply(add, j, i), d, add_.get() + at);
+        hn::Store(apply(add, j, i), d, add_.get() + j * kQueryBlock + i);
       }
     }
     return {mul_.get(), add_.get()};
@@ -163,6 +162,13 @@ class PointTerm {
   struct Linear {
     T w[Channels];
     T b;
+  };
+
+  // X_R w + b as what a softplus is taken of.
+  struct Affine {
+    const PointTerm* term;
+    Linear linear;
+    HWY_INLINE Vector<T> operator()(int64_t j, int64_t i) const { return term->apply(linear, j, i); }
   };
 
   static int64_t lanes() { return static_cast<int64_t>(hn::Lanes(Tag<T>())); }

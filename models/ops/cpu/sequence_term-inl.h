@@ -8,9 +8,11 @@
 #define GEOSFT_SEQUENCE_TERM_INL_H_
 #endif
 
-#include "models/ops/cpu/attention_backward-inl.h"
 #include "models/ops/cpu/attention_terms.h"
+#include "models/ops/cpu/gradient_tiles-inl.h"
+#include "models/ops/cpu/score_tile-inl.h"
 #include "models/ops/cpu/softplus-inl.h"
+#include "models/ops/cpu/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
@@ -78,17 +80,10 @@ class SequenceTerm {
   }
 
   TermTile<T> fill(int64_t head) {
-    const Tag<T> d;
     affine(in_.weights.w_mul, in_.weights.b_mul[head], head, mul_keys_.get(), mul_.get());
     affine(in_.weights.w_add, in_.weights.b_add[head], head, add_keys_.get(), add_.get());
-    for (int64_t j = 0; j < keys_; ++j) {
-      for (int64_t i = j * kQueryBlock; i < j * kQueryBlock + padded_; i += lanes()) {
-        Vector<T> small;
-        const Vector<T> before = hn::Load(d, mul_.get() + i);
-        hn::Store(softplus(d, before, &small), d, mul_.get() + i);
-        if (to_) hn::Store(sigmoid(d, before, small), d, slope_.get() + i);
-      }
-    }
+    for_tiles(keys_, padded_ / lanes(), lanes(),
+              SoftplusTile<T, StoredTile<T>>{{mul_.get()}, mul_.get(), to_ ? slope_.get() : nullptr});
     return {mul_.get(), add_.get()};
   }
 

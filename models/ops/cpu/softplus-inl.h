@@ -8,58 +8,73 @@
 #endif
 
 #include <hwy/contrib/math/math-inl.h>
-#include <hwy/highway.h>
+
+#include <limits>
+
+#include "models/ops/cpu/register_tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
-namespace hn = hwy::HWY_NAMESPACE;
+// Functions here work on arrays of vectors, step by step over all of them: a polynomial alone is one long chain of
+// dependent steps, several side by side keep the processor busy.
 
 // c[0] + c[1] x + … + c[N - 1] x^(N - 1).
-template <class D, class V, size_t N>
-HWY_INLINE V polynomial(D d, V x, const float (&c)[N]) {
-  V sum = hn::Set(d, c[N - 1]);
-  for (size_t i = N - 1; i-- > 0;) sum = hn::MulAdd(sum, x, hn::Set(d, c[i]));
-  return sum;
+template <class D, class V, int I, size_t N>
+HWY_INLINE void polynomial(D d, const V (&x)[I], const float (&c)[N], V (&sum)[I]) {
+  for (int i = 0; i < I; ++i) sum[i] = hn::Set(d, c[N - 1]);
+  for (size_t n = N - 1; n-- > 0;) {
+    for (int i = 0; i < I; ++i) sum[i] = hn::MulAdd(sum[i], x[i], hn::Set(d, c[n]));
+  }
 }
 
 // e^x for -87 <= x <= 0 (smaller x count as -87), relative error 2e-7: e^x = 2^n e^r with |r| <= log(2) / 2.
-template <class D, class V>
-HWY_INLINE V exp_below_zero(D d, V x) {
+template <class D, class V, int I>
+HWY_INLINE void exp_below_zero(D d, const V (&x)[I], V (&result)[I]) {
   static constexpr float kCoefficients[] = {1.0000001192092896f,  0.9999997019767761f,  0.49998894333839417f,
                                             0.16667574644088745f, 0.04191538318991661f, 0.008297652006149292f};
+  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: what is added to it is rounded to an integer, in its low bits
   const hn::RebindToSigned<D> integers;
-  const V clamped = hn::Max(x, hn::Set(d, -87.0f));
-  const auto n = hn::NearestInt(hn::Mul(clamped, hn::Set(d, 1.44269504088896341f)));
-  const V whole = hn::ConvertTo(d, n);
-  // log(2) in two parts: the first times n is exact.
-  const V rest = hn::NegMulAdd(whole, hn::Set(d, 1.428606820309417e-6f),
-                               hn::NegMulAdd(whole, hn::Set(d, 0.693145751953125f), clamped));
-  const auto power = hn::ShiftLeft<23>(hn::Add(n, hn::Set(integers, 127)));
-  return hn::Mul(polynomial(d, rest, kCoefficients), hn::BitCast(d, power));
+  V shifted[I], rest[I];
+  for (int i = 0; i < I; ++i) {
+    const V clamped = hn::Max(x[i], hn::Set(d, -87.0f));
+    shifted[i] = hn::MulAdd(clamped, hn::Set(d, 1.44269504088896341f), hn::Set(d, kRound));
+    const V whole = hn::Sub(shifted[i], hn::Set(d, kRound));
+    // log(2) in two parts: the first times n is exact.
+    rest[i] = hn::NegMulAdd(whole, hn::Set(d, 1.428606820309417e-6f),
+                            hn::NegMulAdd(whole, hn::Set(d, 0.693145751953125f), clamped));
+  }
+  polynomial(d, rest, kCoefficients, result);
+  for (int i = 0; i < I; ++i) {
+    const auto power = hn::ShiftLeft<23>(hn::Add(hn::BitCast(integers, shifted[i]), hn::Set(integers, 127)));
+    result[i] = hn::Mul(result[i], hn::BitCast(d, power));
+  }
 }
 
 // log(1 + e) for 0 <= e <= 1, relative error 3e-7.
-template <class D, class V>
-HWY_INLINE V log1p_unit(D d, V e) {
+template <class D, class V, int I>
+HWY_INLINE void log1p_unit(D d, const V (&e)[I], V (&result)[I]) {
   static constexpr float kCoefficients[] = {0.9999999403953552f,  -0.4999949336051941f,   0.3331909775733948f,
                                             -0.2484297901391983f, 0.1910599321126938f,    -0.13663214445114136f,
                                             0.07822556048631668f, -0.029504986479878426f, 0.005232629366219044f};
-  return hn::Mul(e, polynomial(d, e, kCoefficients));
+  polynomial(d, e, kCoefficients, result);
+  for (int i = 0; i < I; ++i) result[i] = hn::Mul(e[i], result[i]);
 }
 
 // log(1 + e^x) without overflow; e^-|x| into `small`. float32 to 3e-7 relative, float64 to its last bits.
-template <class D, class V>
-HWY_INLINE V softplus(D d, V x, V* small) {
-  const V negative = hn::Neg(hn::Abs(x));
+template <class D, class V, int I>
+HWY_INLINE void softplus(D d, const V (&x)[I], V (&result)[I], V (&small)[I]) {
+  V negative[I];
+  for (int i = 0; i < I; ++i) negative[i] = hn::Neg(hn::Abs(x[i]));
   if constexpr (sizeof(hn::TFromD<D>) == 4) {
-    *small = exp_below_zero(d, negative);
-    return hn::Add(hn::Max(x, hn::Zero(d)), log1p_unit(d, *small));
+    exp_below_zero(d, negative, small);
+    log1p_unit(d, small, result);
   } else {
-    *small = hn::Exp(d, negative);
-    return hn::Add(hn::Max(x, hn::Zero(d)), hn::Log1p(d, *small));
+    for (int i = 0; i < I; ++i) small[i] = hn::Exp(d, negative[i]);
+    for (int i = 0; i < I; ++i) result[i] = hn::Log1p(d, small[i]);
   }
+  for (int i = 0; i < I; ++i) result[i] = hn::Add(hn::Max(x[i], hn::Zero(d)), result[i]);
 }
 
 // 1 / x for 1 <= x <= 2.
@@ -78,6 +93,65 @@ template <class D, class V>
 HWY_INLINE V sigmoid(D d, V x, V small) {
   const V one = hn::Set(d, 1);
   return hn::Mul(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), small, one), reciprocal(d, hn::Add(one, small)));
+}
+
+// softplus of a tile [keys][kQueryBlock] of which before(j, i) is a vector; its derivative into `slope` if that is not
+// null. `before` may read what `to` holds.
+template <typename T, class Before>
+struct SoftplusTile {
+  Before before;
+  T* HWY_RESTRICT to;
+  T* HWY_RESTRICT slope;
+
+  template <int J, int I>
+  HWY_INLINE void run(int64_t j0, int64_t i0) const {
+    const Tag<T> d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (int64_t j = j0; j < j0 + J; ++j) {
+      const int64_t at = j * kQueryBlock + i0;
+      Vector<T> x[I], result[I], small[I];
+      for (int i = 0; i < I; ++i) x[i] = before(j, i0 + i * lanes);
+      softplus(d, x, result, small);
+      for (int i = 0; i < I; ++i) hn::Store(result[i], d, to + at + i * lanes);
+      if (!slope) continue;
+      for (int i = 0; i < I; ++i) hn::Store(sigmoid(d, x[i], small[i]), d, slope + at + i * lanes);
+    }
+  }
+};
+
+// What a softplus is taken of, where it lies in memory already.
+template <typename T>
+struct StoredTile {
+  const T* values;
+  HWY_INLINE Vector<T> operator()(int64_t j, int64_t i) const {
+    return hn::Load(Tag<T>(), values + j * kQueryBlock + i);
+  }
+};
+
+// sum_j softplus(x[j * width + h]) for every h < width: to[h].
+template <typename T>
+void softplus_sums(const T* x, int64_t rows, int64_t width, T* to) {
+  constexpr int kVectors = 4;
+  const Tag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), count = rows * width, step = kVectors * lanes;
+  HWY_ALIGN T buffer[kVectors * HWY_MAX_BYTES / sizeof(T)];
+  std::fill_n(to, width, T(0));
+  for (int64_t at = 0, h = 0; at < count; at += step) {
+    const int64_t here = std::min(step, count - at);
+    std::fill(std::copy_n(x + at, here, buffer), buffer + step, T(0));
+    Vector<T> before[kVectors], result[kVectors], small[kVectors];
+    for (int i = 0; i < kVectors; ++i) before[i] = hn::Load(d, buffer + i * lanes);
+    softplus(d, before, result, small);
+    for (int i = 0; i < kVectors; ++i) {
+      // -inf is exactly zero: without any positive score the denominator may be nothing else.
+      const auto none = hn::Eq(before[i], hn::Set(d, -std::numeric_limits<T>::infinity()));
+      hn::Store(hn::IfThenZeroElse(none, result[i]), d, buffer + i * lanes);
+    }
+    for (int64_t i = 0; i < here; ++i) {
+      to[h] += buffer[i];
+      h = h + 1 == width ? 0 : h + 1;
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The core that all attention operators share (SFT section 4.3), compiled once per vector target. Lanes are queries:
+// every sum over keys is lane-wise, and keys are read as scalars from where they lie. A relative term (a class with the
+// members that NoTerm has) fills mul and add for a tile of keys x queries of one head:
+//   S = mul * sum_t max(q, k) / sqrt(c) + add,   out = relu(S) v / (sum_j (relu(S_j) + softplus(leak_j)) + eps).
+// Nothing of size n x k exists beyond a tile. Backward computes the tile again.
+#if defined(GEOSFT_ATTENTION_FORWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef GEOSFT_ATTENTION_FORWARD_INL_H_
+#undef GEOSFT_ATTENTION_FORWARD_INL_H_
+#else
+#define GEOSFT_ATTENTION_FORWARD_INL_H_
+#endif
+
+#include <cmath>
+
+#include "models/ops/cpu/score_tile-inl.h"
+#include "models/ops/cpu/softplus-inl.h"
+#include "models/ops/cpu/transpose-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace geosft {
+namespace HWY_NAMESPACE {
+namespace {
+template <typename T, class Term>
+class ForwardWorker {
+ public:
+  ForwardWorker(const AttentionProblem<T>& problem, const typename Term::Input& input, const T* leaks, T* out,
+                T* denominator)
+      : p_(problem),
+        term_(input, problem.heads),
+        leaks_(leaks),
+        out_(out),
+        denominator_(denominator),
+        scale_(static_cast<T>(1.0 / std::sqrt(static_cast<double>(problem.c)))),
+        queries_(problem.heads * problem.c * kQueryBlock),
+        values_(problem.heads * problem.cv * kQueryBlock),
+        sums_(problem.heads * kQueryBlock),
+        tile_(kKeyTile * kQueryBlock) {}
+
+  void run(const AttentionUnit& unit) {
+    rows_ = unit.q_end - unit.q_begin;
+    padded_ = padded_rows<T>(rows_);
+    pack_rows(p_.q + unit.q_begin * p_.heads * p_.c, p_.heads * p_.c, rows_, padded_, p_.heads * p_.c, queries_.get());
+    std::fill_n(values_.get(), p_.heads * p_.cv * kQueryBlock, T(0));
+    for (int64_t h = 0; h < p_.heads; ++h) {
+      std::fill_n(sums_.get() + h * kQueryBlock, kQueryBlock, leaks_[unit.item * p_.heads + h] + p_.eps);
+    }
+    term_.begin_unit(unit);
+    term_.begin_block(unit.q_begin, rows_);
+    for (int64_t j = unit.k_begin; j < unit.k_end; j += kKeyTile) {
+      const int64_t keys = std::min(kKeyTile, unit.k_end - j);
+      term_.begin_tile(j, keys);
+      for (int64_t h = 0; h < p_.heads; ++h) tile(j, keys, h);
+    }
+    finish(unit.q_begin);
+  }
+
+ private:
+  void tile(int64_t j, int64_t keys, int64_t h) {
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(Tag<T>()));
+    const int64_t vectors = padded_ / lanes, k_stride = p_.heads * p_.c, v_stride = p_.heads * p_.cv;
+    for_tiles(keys, vectors, lanes,
+              ScoreTile<T>{queries_.get() + h * p_.c * kQueryBlock, p_.k + j * k_stride + h * p_.c, k_stride, p_.c,
+                           scale_, term_.fill(h), tile_.get(), sums_.get() + h * kQueryBlock, nullptr});
+    for_tiles(p_.cv, vectors, lanes,
+              WeightedValues<T>{tile_.get(), p_.v + j * v_stride + h * p_.cv, v_stride, keys,
+                                values_.get() + h * p_.cv * kQueryBlock});
+  }
+
+  void finish(int64_t q_begin) {
+    const Tag<T> d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), width = p_.heads * p_.cv;
+    for (int64_t h = 0; h < p_.heads; ++h) {
+      for (int64_t i = 0; i < padded_; i += lanes) {
+        const Vector<T> sum = hn::Load(d, sums_.get() + h * kQueryBlock + i);
+        const auto none = hn::Eq(sum, hn::Zero(d));
+        const Vector<T> share = hn::IfThenZeroElse(none, hn::Div(hn::Set(d, 1), sum));
+        for (int64_t t = 0; t < p_.cv; ++t) {
+          T* at = values_.get() + (h * p_.cv + t) * kQueryBlock + i;
+          hn::Store(hn::Mul(hn::Load(d, at), share), d, at);
+        }
+      }
+    }
+    unpack_rows(values_.get(), rows_, width, out_ + q_begin * width, width);
+    unpack_rows(sums_.get(), rows_, p_.heads, denominator_ + q_begin * p_.heads, p_.heads);
+  }
+
+  const AttentionProblem<T>& p_;
+  Term term_;
+  const T* leaks_;
+  T* out_;
+  T* denominator_;
+  T scale_;
+  Scratch<T> queries_, values_, sums_, tile_;
+  int64_t rows_ = 0, padded_ = 0;
+};
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace geosft
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tile of scores of one head, and what is summed with it; forward and backward share them (SFT section 4.3).
+#if defined(GEOSFT_SCORE_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef GEOSFT_SCORE_TILE_INL_H_
+#undef GEOSFT_SCORE_TILE_INL_H_
+#else
+#define GEOSFT_SCORE_TILE_INL_H_
+#endif
+
+#include "models/ops/cpu/register_tiles-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace geosft {
+namespace HWY_NAMESPACE {
+namespace {
+// What a relative term gives for one tile and head, [keys][kQueryBlock]; null: 1, or 0.
+template <typename T>
+struct TermTile {
+  const T* mul = nullptr;
+  const T* add = nullptr;
+};
+
+// The term of maxout_attention without r_mul and r_add, and the interface of every term.
+template <typename T>
+class NoTerm {
+ public:
+  struct Input {};
+  struct Output {};
+  NoTerm(const Input&, int64_t /*heads*/) {}
+  NoTerm(const Input&, const Output&, int64_t /*heads*/) {}
+  void begin_unit(const AttentionUnit&) {}                        // gradients begin at zero
+  void begin_block(int64_t /*first_query*/, int64_t /*rows*/) {}  // rows <= kQueryBlock
+  void begin_tile(int64_t /*first_key*/, int64_t /*keys*/) {}     // keys <= kKeyTile
+  TermTile<T> fill(int64_t /*head*/) { return {}; }
+  // add_grad: gradient of add; of mul: add_grad * raw. Both tiles may be overwritten.
+  void backward(int64_t /*head*/, T* /*add_grad*/, T* /*raw*/) {}
+  void end_tile() {}
+  void end_block() {}
+};
+
+// relu(S) of a tile into `positive`, its sum over the keys added to row_sum; sum_t max(q, k) / sqrt(c) into `raw` if
+// that is not null.
+template <typename T>
+struct ScoreTile {
+  const T* HWY_RESTRICT q;
+  const T* HWY_RESTRICT k;
+  int64_t stride, c;
+  T scale;
+  TermTile<T> term;
+  T* HWY_RESTRICT positive;
+  T* HWY_RESTRICT row_sum;
+  T* HWY_RESTRICT raw;
+
+  template <int J, int I>
+  HWY_INLINE void run(int64_t j0, int64_t i0) const {
+    const Tag<T> d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    Vector<T> sum[J][I];
+    product<J, I>(q + i0, k + j0 * stride, stride, c, MaxPlus(), sum);
+    const Vector<T> by = hn::Set(d, scale);
+    for (int i = 0; i < I; ++i) {
+      Vector<T> total = row_sum ? hn::Load(d, row_sum + i0 + i * lanes) : hn::Zero(d);
+      for (int j = 0; j < J; ++j) {
+        const int64_t at = (j0 + j) * kQueryBlock + i0 + i * lanes;
+        Vector<T> s = hn::Mul(sum[j][i], by);
+        if (raw) hn::Store(s, d, raw + at);
+        if (term.mul) s = hn::Mul(s, hn::Load(d, term.mul + at));
+        if (term.add) s = hn::Add(s, hn::Load(d, term.add + at));
+        s = hn::Max(hn::Zero(d), s);
+        hn::Store(s, d, positive + at);
+        total = hn::Add(total, s);
+      }
+      if (row_sum) hn::Store(total, d, row_sum + i0 + i * lanes);
+    }
+  }
+};
+
+// out[t][i] += sum_j tile[j][i] v[j * stride + t]; register tiles of columns t.
+template <typename T>
+struct WeightedValues {
+  const T* HWY_RESTRICT tile;
+  const T* HWY_RESTRICT v;
+  int64_t stride, keys;
+  T* HWY_RESTRICT out;
+
+  template <int J, int I>
+  HWY_INLINE void run(int64_t t0, int64_t i0) const {
+    const Tag<T> d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    Vector<T> sum[J][I];
+    for (int t = 0; t < J; ++t) {
+      for (int i = 0; i < I; ++i) sum[t][i] = hn::Load(d, out + (t0 + t) * kQueryBlock + i0 + i * lanes);
+    }
+    for (int64_t j = 0; j < keys; ++j) {
+      Vector<T> p[I];
+      for (int i = 0; i < I; ++i) p[i] = hn::Load(d, tile + j * kQueryBlock + i0 + i * lanes);
+      for (int t = 0; t < J; ++t) {
+        const Vector<T> value = hn::Set(d, v[j * stride + t0 + t]);
+        for (int i = 0; i < I; ++i) sum[t][i] = hn::MulAdd(p[i], value, sum[t][i]);
+      }
+    }
+    for (int t = 0; t < J; ++t) {
+      for (int i = 0; i < I; ++i) hn::Store(sum[t][i], d, out + (t0 + t) * kQueryBlock + i0 + i * lanes);
+    }
+  }
+};
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace geosft
+HWY_AFTER_NAMESPACE();
+#endif
