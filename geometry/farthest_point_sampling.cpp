@@ -33,11 +33,36 @@ std::vector<int64_t> sample_offsets(const std::vector<int64_t>& offsets, int64_t
   return sampled;
 }
 
-at::Tensor farthest_point_sampling_cpu(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr,
-                                       int64_t start) {
+void check_arguments(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr, int64_t start) {
   check_points(points, "points");
   TORCH_CHECK(m >= 0, "m must not be negative, got ", m);
   TORCH_CHECK(start >= 0, "start must not be negative, got ", start);
+  check_ptr(ptr, "ptr");
+}
+
+// The size of the result is an argument of the inner operator, read from ptr by tensor operations: where ptr has no
+// values, because the call is being traced, it is a symbol instead of a number.
+at::Tensor farthest_point_sampling_any(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr,
+                                       int64_t start) {
+  check_arguments(points, m, ptr, start);
+  const c10::SymInt rows = given(ptr) ? ptr->diff().clamp_max(m).sum().item().toSymInt() : points.sym_size(0).min(m);
+  static const auto op =
+      c10::Dispatcher::singleton()
+          .findSchemaOrThrow("geosft::_farthest_point_sampling", "")
+          .typed<at::Tensor(const at::Tensor&, int64_t, const std::optional<at::Tensor>&, int64_t, c10::SymInt)>();
+  return op.call(points.detach(), m, ptr, start, rows);
+}
+
+at::Tensor farthest_point_sampling_meta(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr,
+                                        int64_t start, c10::SymInt rows) {
+  check_arguments(points, m, ptr, start);
+  TORCH_SYM_CHECK(rows.sym_ge(0), "rows must not be negative, got ", rows);
+  return at::empty_symint({rows}, points.options().dtype(at::kLong));
+}
+
+at::Tensor farthest_point_sampling_cpu(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr,
+                                       int64_t start, int64_t rows) {
+  check_arguments(points, m, ptr, start);
   const std::vector<int64_t> offsets = packed_offsets(ptr, points.size(0), "ptr");
   const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
   for (int64_t b = 0; b < items; ++b) {
@@ -48,10 +73,11 @@ at::Tensor farthest_point_sampling_cpu(const at::Tensor& points, int64_t m, cons
   const at::Tensor contiguous = points.contiguous();
   check_finite(contiguous, "points");
   const std::vector<int64_t> sampled = sample_offsets(offsets, m);
-  at::Tensor rows = at::empty({sampled.back()}, points.options().dtype(at::kLong));
+  TORCH_CHECK(rows == sampled.back(), "rows must be ", sampled.back(), ", got ", rows);
+  at::Tensor chosen = at::empty({rows}, points.options().dtype(at::kLong));
   AT_DISPATCH_FLOATING_TYPES(points.scalar_type(), "farthest_point_sampling", [&] {
     const scalar_t* values = contiguous.const_data_ptr<scalar_t>();
-    int64_t* out = rows.data_ptr<int64_t>();
+    int64_t* out = chosen.data_ptr<int64_t>();
     at::parallel_for(0, items, 1, [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) {
         sample_item(values + 3 * offsets[b], offsets[b + 1] - offsets[b], sampled[b + 1] - sampled[b], start,
@@ -59,7 +85,7 @@ at::Tensor farthest_point_sampling_cpu(const at::Tensor& points, int64_t m, cons
       }
     });
   });
-  return rows;
+  return chosen;
 }
 
 // The row farthest from the centroid, in double: rounding then decides only between distances that agree to 1e-15.
@@ -83,11 +109,22 @@ int64_t outermost_row(const scalar_t* points, int64_t count) {
 }
 
 TORCH_LIBRARY_FRAGMENT(geosft, m) {
-  m.def("farthest_point_sampling(Tensor points, int m, Tensor? ptr=None, int start=0) -> Tensor");
+  m.def("farthest_point_sampling(Tensor points, int m, Tensor? ptr=None, int start=0) -> Tensor",
+        {at::Tag::pt2_compliant_tag});
+  m.def("_farthest_point_sampling(Tensor points, int m, Tensor? ptr, int start, SymInt rows) -> Tensor",
+        {at::Tag::pt2_compliant_tag});
+}
+
+TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) {
+  m.impl("farthest_point_sampling", farthest_point_sampling_any);
 }
 
 TORCH_LIBRARY_IMPL(geosft, CPU, m) {
-  m.impl("farthest_point_sampling", farthest_point_sampling_cpu);
+  m.impl("_farthest_point_sampling", farthest_point_sampling_cpu);
+}
+
+TORCH_LIBRARY_IMPL(geosft, Meta, m) {
+  m.impl("_farthest_point_sampling", farthest_point_sampling_meta);
 }
 
 }  // namespace

@@ -17,6 +17,11 @@ namespace geosft {
 // but found with a k-d tree of buckets as in QuickFPS (Han et al., IEEE TCAD 2023): a bucket whose bounding box is
 // farther from the new row than every one of its points from the rows chosen before cannot change and is left alone.
 // Items are processed in parallel. Errors name the argument.
+//
+// Traced (torch.compile, torch.export, fake tensors) without ptr the size of the result is min(m, N); with ptr it
+// depends on the values of ptr and is an unbacked symbol, which torch.compile wants
+// torch._dynamo.config.capture_scalar_outputs for. Meta tensors have no values: with a ptr on the meta device there is
+// no result.
 at::Tensor farthest_point_sampling(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr = {},
                                    int64_t start = 0);
 

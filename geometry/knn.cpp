@@ -120,6 +120,7 @@ TensorPair knn_cpu(const at::Tensor& points, const at::Tensor& queries, int64_t 
 TensorPair knn_meta(const at::Tensor& points, const at::Tensor& queries, int64_t k, const OptionalTensor& ptr,
                     const OptionalTensor& query_ptr) {
   check_arguments(points, queries, k);
+  check_ptr_pair(ptr, "ptr", query_ptr, "query_ptr");
   return {at::empty_symint({queries.sym_size(0), k}, queries.options().dtype(at::kLong)),
           at::empty_symint({queries.sym_size(0), k}, queries.options())};
 }
@@ -237,10 +238,12 @@ TensorPair knn_backward_autograd(const at::Tensor& grad, const at::Tensor& point
 TORCH_LIBRARY_FRAGMENT(geosft, m) {
   m.def(
       "knn(Tensor points, Tensor queries, int k, Tensor? ptr=None, Tensor? query_ptr=None) "
-      "-> (Tensor index, Tensor dist2)");
+      "-> (Tensor index, Tensor dist2)",
+      {at::Tag::pt2_compliant_tag});
   m.def(
       "_knn_backward(Tensor grad_dist2, Tensor points, Tensor queries, Tensor index) "
-      "-> (Tensor grad_points, Tensor grad_queries)");
+      "-> (Tensor grad_points, Tensor grad_queries)",
+      {at::Tag::pt2_compliant_tag});
 }
 
 TORCH_LIBRARY_IMPL(geosft, CPU, m) {

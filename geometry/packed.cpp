@@ -3,11 +3,35 @@
 
 namespace geosft {
 
-std::vector<int64_t> packed_offsets(const std::optional<at::Tensor>& ptr, int64_t count, const char* name) {
-  if (!ptr.has_value() || !ptr->defined()) return {0, count};
+bool given(const std::optional<at::Tensor>& tensor) {
+  return tensor.has_value() && tensor->defined();
+}
+
+void check_ptr(const std::optional<at::Tensor>& ptr, const char* name) {
+  if (!given(ptr)) return;
   TORCH_CHECK(ptr->scalar_type() == at::kLong, name, " must be int64, not ", ptr->scalar_type());
-  TORCH_CHECK(ptr->dim() == 1 && ptr->size(0) >= 2, name, " must have one dimension and at least 2 entries, got shape ",
-              ptr->sizes());
+  TORCH_CHECK(ptr->dim() == 1, name, " must have one dimension and at least 2 entries, got shape ", ptr->sym_sizes());
+  TORCH_SYM_CHECK(ptr->sym_size(0).sym_ge(2), name, " must have one dimension and at least 2 entries, got shape ",
+                  ptr->sym_sizes());
+}
+
+void check_ptr_pair(const std::optional<at::Tensor>& first, const char* first_name,
+                    const std::optional<at::Tensor>& second, const char* second_name) {
+  check_ptr(first, first_name);
+  check_ptr(second, second_name);
+  TORCH_CHECK(given(first) == given(second), first_name, " and ", second_name, " must be given both or neither");
+  if (!given(first)) return;
+  TORCH_SYM_CHECK(first->sym_size(0).sym_eq(second->sym_size(0)), first_name, " and ", second_name,
+                  " must have the same number of entries, got ", first->sym_size(0), " and ", second->sym_size(0));
+}
+
+c10::SymInt item_count(const std::optional<at::Tensor>& ptr) {
+  return given(ptr) ? ptr->sym_size(0) - 1 : c10::SymInt(1);
+}
+
+std::vector<int64_t> packed_offsets(const std::optional<at::Tensor>& ptr, int64_t count, const char* name) {
+  if (!given(ptr)) return {0, count};
+  check_ptr(ptr, name);
   const at::Tensor host = ptr->to(at::kCPU).contiguous();
   const int64_t* values = host.const_data_ptr<int64_t>();
   std::vector<int64_t> offsets(values, values + host.size(0));
@@ -22,13 +46,8 @@ std::vector<int64_t> packed_offsets(const std::optional<at::Tensor>& ptr, int64_
 
 OffsetPair packed_offset_pair(const std::optional<at::Tensor>& first, int64_t first_count, const char* first_name,
                               const std::optional<at::Tensor>& second, int64_t second_count, const char* second_name) {
-  const bool has_first = first.has_value() && first->defined();
-  const bool has_second = second.has_value() && second->defined();
-  TORCH_CHECK(has_first == has_second, first_name, " and ", second_name, " must be given both or neither");
-  OffsetPair offsets{packed_offsets(first, first_count, first_name), packed_offsets(second, second_count, second_name)};
-  TORCH_CHECK(offsets.first.size() == offsets.second.size(), first_name, " and ", second_name,
-              " must have the same number of entries, got ", offsets.first.size(), " and ", offsets.second.size());
-  return offsets;
+  check_ptr_pair(first, first_name, second, second_name);
+  return {packed_offsets(first, first_count, first_name), packed_offsets(second, second_count, second_name)};
 }
 
 at::Tensor offsets_tensor(const std::vector<int64_t>& offsets) {

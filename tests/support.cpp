@@ -3,6 +3,7 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/jit/serialization/pickle.h>
 
 #include <catch2/catch.hpp>
@@ -95,6 +96,22 @@ void gradcheck(const std::function<at::Tensor(const std::vector<at::Tensor>&)>& 
       numeric.data_ptr<double>()[e] = (above - below) / (2 * step);
     }
     require_close(inputs[i].grad(), numeric, tolerance, "gradient of input " + std::to_string(i), 1.0);
+  }
+}
+
+void require_no_double_backward(const std::function<at::Tensor(const std::vector<at::Tensor>&)>& function,
+                                std::vector<at::Tensor> inputs, const std::string& op) {
+  for (at::Tensor& input : inputs) input = input.detach().clone().requires_grad_(true);
+  const at::Tensor output = function(inputs);
+  std::vector<at::Tensor> again = inputs;
+  again.push_back(at::randn(output.sizes(), generator(17), output.options()).requires_grad_(true));
+  const auto first = torch::autograd::grad({output}, inputs, {again.back()}, true, /*create_graph=*/true);
+  for (size_t i = 0; i < first.size(); ++i) {
+    for (size_t j = 0; j < again.size(); ++j) {
+      INFO("gradient of input " << i << " by input " << j);
+      require_error([&] { torch::autograd::grad({first[i].sum()}, {again[j]}, {}, true); },
+                    {"double backward of " + op});
+    }
   }
 }
 

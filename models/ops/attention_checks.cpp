@@ -6,13 +6,6 @@
 namespace geosft {
 namespace {
 
-void check_ptr(const std::optional<at::Tensor>& ptr, const char* name) {
-  if (!given(ptr)) return;
-  TORCH_CHECK(ptr->scalar_type() == at::kLong, name, " must be int64, not ", ptr->scalar_type());
-  TORCH_CHECK(ptr->dim() == 1, name, " must have one dimension, got shape ", ptr->sym_sizes());
-  TORCH_SYM_CHECK(ptr->sym_size(0).sym_ge(2), name, " must have at least 2 entries, got shape ", ptr->sym_sizes());
-}
-
 void check_rank(const at::Tensor& tensor, const char* name, int64_t rank, const char* meaning) {
   TORCH_CHECK(tensor.dim() == rank, name, " must be ", meaning, ", got shape ", tensor.sym_sizes());
 }
@@ -59,10 +52,7 @@ void check_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
   check_rank(v, "v", 3, "[Nk, h, cv]");
   check_sizes(v, "v", {k.sym_size(0), q.sym_size(1), v.sym_size(2)}, "[Nk, h, cv]");
   check_sizes(leak, "leak", {k.sym_size(0), q.sym_size(1)}, "[Nk, h]");
-  check_ptr(q_ptr, "q_ptr");
-  check_ptr(k_ptr, "k_ptr");
-  TORCH_CHECK(given(q_ptr) == given(k_ptr), "q_ptr and k_ptr must be given both or neither");
-  if (given(q_ptr)) check_sizes(*k_ptr, "k_ptr", {q_ptr->sym_size(0)}, "as long as q_ptr");
+  check_ptr_pair(q_ptr, "q_ptr", k_ptr, "k_ptr");
   TORCH_CHECK(std::isfinite(eps) && eps >= 0, "eps must be finite and at least 0, not ", eps);
 }
 

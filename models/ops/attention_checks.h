@@ -7,6 +7,8 @@
 
 #include <optional>
 
+#include "geometry/packed.h"
+
 namespace geosft {
 
 // `tensor` (argument `name`) is defined and has the dtype and the device of `like` (argument `like_name`).
@@ -33,10 +35,5 @@ void check_upstream(const at::Tensor& grad, const at::Tensor& out, const at::Ten
 
 // What a backward operator returns, not filled: a gradient for every input, of no elements for an absent one.
 std::vector<at::Tensor> empty_gradients(const std::vector<std::optional<at::Tensor>>& inputs);
-
-// True when an optional argument is there.
-inline bool given(const std::optional<at::Tensor>& tensor) {
-  return tensor.has_value() && tensor->defined();
-}
 
 }  // namespace geosft

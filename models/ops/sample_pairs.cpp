@@ -1,35 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/sample_pairs.h"
 
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
 
 #include <cmath>
 #include <limits>
 
+#include "geometry/packed.h"
+#include "models/ops/dispatch.h"
 #include "models/ops/sample_pairs_checks.h"
 
 namespace geosft {
+namespace {
+
+using Quadruple = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
+
+Quadruple drawn_meta(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const c10::SymInt& bins) {
+  TORCH_SYM_CHECK(bins.sym_ge(0), "bins must not be negative, got ", bins);
+  const auto index = score.options().dtype(at::kLong);
+  return {at::empty_symint({bins}, index), at::empty_symint({bins}, index),
+          at::empty_symint({2, bins}, score.options()), at::empty_symint({item_count(ptr) + 1}, index)};
+}
+
+Quadruple draw_pairs_meta(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool /*noise*/,
+                          bool /*random_partner*/, const std::optional<at::Tensor>& seeds, c10::SymInt bins) {
+  check_draw(score, k, ptr, seeds);
+  return drawn_meta(score, ptr, bins);
+}
+
+Quadruple draw_pairs_with_replacement_meta(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
+                                           const at::Tensor& seeds, c10::SymInt bins) {
+  check_draw(score, k, ptr, seeds);
+  return drawn_meta(score, ptr, bins);
+}
+
+at::Tensor pair_weight_meta(const at::Tensor& score, const at::Tensor& top, const at::Tensor&, const at::Tensor&,
+                            double tau) {
+  check_score(score);
+  check_tau(tau);
+  return at::empty_symint(top.sym_sizes(), score.options());
+}
+
+at::Tensor pair_weight_backward_meta(const at::Tensor&, const at::Tensor& score, const at::Tensor&, const at::Tensor&,
+                                     const at::Tensor&, double tau) {
+  check_score(score);
+  check_tau(tau);
+  return at::empty_symint(score.sym_sizes(), score.options());
+}
+
+}  // namespace
 
 TORCH_LIBRARY_FRAGMENT(geosft, m) {
   m.def(
       "sample_pairs(Tensor score, int k, Tensor? ptr=None, bool noise=False, bool random_partner=False, float tau=1.0, "
       "Generator? generator=None, Tensor? seeds=None) -> (Tensor top, Tensor partner, Tensor weight, Tensor "
-      "sample_ptr)");
+      "sample_ptr)",
+      {at::Tag::pt2_compliant_tag});
   m.def(
-      "_draw_pairs(Tensor score, int k, Tensor? ptr, bool noise, bool random_partner, Tensor? seeds) -> "
-      "(Tensor top, Tensor partner, Tensor noise, Tensor sample_ptr)");
+      "_draw_pairs(Tensor score, int k, Tensor? ptr, bool noise, bool random_partner, Tensor? seeds, SymInt bins) -> "
+      "(Tensor top, Tensor partner, Tensor noise, Tensor sample_ptr)",
+      {at::Tag::pt2_compliant_tag});
   m.def(
-      "_draw_pairs_with_replacement(Tensor score, int k, Tensor? ptr, Tensor seeds) -> "
-      "(Tensor top, Tensor partner, Tensor noise, Tensor sample_ptr)");
-  m.def("_pair_weight(Tensor score, Tensor top, Tensor partner, Tensor noise, float tau) -> Tensor");
+      "_draw_pairs_with_replacement(Tensor score, int k, Tensor? ptr, Tensor seeds, SymInt bins) -> "
+      "(Tensor top, Tensor partner, Tensor noise, Tensor sample_ptr)",
+      {at::Tag::pt2_compliant_tag});
+  m.def("_pair_weight(Tensor score, Tensor top, Tensor partner, Tensor noise, float tau) -> Tensor",
+        {at::Tag::pt2_compliant_tag});
   m.def(
       "_pair_weight_backward(Tensor grad_weight, Tensor score, Tensor top, Tensor partner, Tensor noise, float tau) -> "
-      "Tensor");
+      "Tensor",
+      {at::Tag::pt2_compliant_tag});
+}
+
+TORCH_LIBRARY_IMPL(geosft, Meta, m) {
+  m.impl("_draw_pairs", draw_pairs_meta);
+  m.impl("_draw_pairs_with_replacement", draw_pairs_with_replacement_meta);
+  m.impl("_pair_weight", pair_weight_meta);
+  m.impl("_pair_weight_backward", pair_weight_backward_meta);
 }
 
 void check_score(const at::Tensor& score) {
-  TORCH_CHECK(score.dim() == 1, "score must have one dimension [N], got shape ", score.sizes());
+  TORCH_CHECK(score.dim() == 1, "score must have one dimension [N], got shape ", score.sym_sizes());
   TORCH_CHECK(score.scalar_type() == at::kFloat || score.scalar_type() == at::kDouble,
               "score must be float32 or float64, not ", score.scalar_type());
 }
@@ -42,22 +93,26 @@ void check_tau(double tau) {
   TORCH_CHECK(std::isfinite(tau) && tau > 0, "tau must be finite and above 0, got ", tau);
 }
 
-void check_seeds(const std::optional<at::Tensor>& seeds, int64_t items) {
+void check_seeds(const std::optional<at::Tensor>& seeds, const std::optional<at::Tensor>& ptr) {
   if (!seeds.has_value()) return;
+  const c10::SymInt items = item_count(ptr);
   TORCH_CHECK(seeds->scalar_type() == at::kLong, "seeds must be int64, not ", seeds->scalar_type());
-  TORCH_CHECK(seeds->dim() == 1 && seeds->size(0) == items, "seeds must have one entry an item [", items,
-              "], got shape ", seeds->sizes());
+  TORCH_CHECK(seeds->dim() == 1, "seeds must have one entry an item [", items, "], got shape ", seeds->sym_sizes());
+  TORCH_SYM_CHECK(seeds->sym_size(0).sym_eq(items), "seeds must have one entry an item [", items, "], got shape ",
+                  seeds->sym_sizes());
 }
 
-int64_t item_count(const std::optional<at::Tensor>& ptr) {
-  if (!ptr.has_value()) return 1;
-  TORCH_CHECK(ptr->dim() == 1 && ptr->size(0) >= 2, "ptr must have one dimension and at least 2 entries, got shape ",
-              ptr->sizes());
-  return ptr->size(0) - 1;
+void check_draw(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
+                const std::optional<at::Tensor>& seeds) {
+  check_score(score);
+  check_bins(k);
+  check_ptr(ptr, "ptr");
+  check_seeds(seeds, ptr);
 }
 
-at::Tensor draw_seeds(int64_t items, const std::optional<at::Generator>& generator) {
-  return at::randint(0, std::numeric_limits<int64_t>::max(), {items}, generator, at::TensorOptions().dtype(at::kLong));
+at::Tensor draw_seeds(const c10::SymInt& items, const std::optional<at::Generator>& generator) {
+  return at::randint_symint(0, std::numeric_limits<int64_t>::max(), {items}, generator,
+                            at::TensorOptions().dtype(at::kLong));
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs(const at::Tensor& score, int64_t k,
@@ -65,27 +120,36 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs(const at
                                                                         bool noise, bool random_partner, double tau,
                                                                         const std::optional<at::Generator>& generator,
                                                                         const std::optional<at::Tensor>& seeds) {
-  static const auto op =
-      c10::Dispatcher::singleton().findSchemaOrThrow("geosft::sample_pairs", "").typed<decltype(sample_pairs)>();
+  static const auto op = find_operator<decltype(sample_pairs)>("sample_pairs");
   return op.call(score, k, ptr, noise, random_partner, tau, generator, seeds);
 }
 
+// The number of bins is an argument of the inner operators, read from ptr by tensor operations: where ptr has no
+// values, because the call is being traced, it is a symbol instead of a number.
 DrawnPairs draw_pairs(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
                       bool random_partner, const std::optional<at::Tensor>& seeds) {
-  using Signature = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>(
-      const at::Tensor&, int64_t, const std::optional<at::Tensor>&, bool, bool, const std::optional<at::Tensor>&);
-  static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("geosft::_draw_pairs", "").typed<Signature>();
-  auto [top, partner, added, sample_ptr] = op.call(score.detach(), k, ptr, noise, random_partner, seeds);
+  using Signature = Quadruple(const at::Tensor&, int64_t, const std::optional<at::Tensor>&, bool, bool,
+                              const std::optional<at::Tensor>&, c10::SymInt);
+  static const auto op = find_operator<Signature>("_draw_pairs");
+  check_draw(score, k, ptr, seeds);
+  c10::SymInt bins = (score.sym_size(0) / 2).min(k).max(score.sym_size(0).min(1));
+  if (given(ptr)) {
+    const at::Tensor tokens = ptr->diff();
+    bins = at::maximum(tokens.floor_divide(2).clamp_max(k), tokens.clamp_max(1)).sum().item().toSymInt();
+  }
+  auto [top, partner, added, sample_ptr] = op.call(score.detach(), k, ptr, noise, random_partner, seeds, bins);
   return {top, partner, added, sample_ptr};
 }
 
 DrawnPairs draw_pairs_with_replacement(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
                                        const at::Tensor& seeds) {
-  using Signature = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>(
-      const at::Tensor&, int64_t, const std::optional<at::Tensor>&, const at::Tensor&);
-  static const auto op =
-      c10::Dispatcher::singleton().findSchemaOrThrow("geosft::_draw_pairs_with_replacement", "").typed<Signature>();
-  auto [top, partner, added, sample_ptr] = op.call(score.detach(), k, ptr, seeds);
+  using Signature =
+      Quadruple(const at::Tensor&, int64_t, const std::optional<at::Tensor>&, const at::Tensor&, c10::SymInt);
+  static const auto op = find_operator<Signature>("_draw_pairs_with_replacement");
+  check_draw(score, k, ptr, seeds);
+  const c10::SymInt items =
+      given(ptr) ? ptr->diff().clamp_max(1).sum().item().toSymInt() : score.sym_size(0).min(1);  // not empty
+  auto [top, partner, added, sample_ptr] = op.call(score.detach(), k, ptr, seeds, items * k);
   return {top, partner, added, sample_ptr};
 }
 

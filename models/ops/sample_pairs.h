@@ -21,11 +21,17 @@ namespace geosft {
 //                   tokens of ranks k' + 1 ... 2k'
 //   tau             temperature, > 0 and finite
 //   generator       source of the seeds when `seeds` is absent; none: the default generator. Used only if the call is
-//   random seeds           int64 [B]: noise and partners of an item are a function of (its seed, the row within the
-//   item) alone
+//                   random
+//   seeds           int64 [B]: noise and partners of an item are a function of (its seed, the row within the item)
+//   alone
 //
 // Returns top and partner (int64 [K], rows of the packed tokens; items in turn, descending z', ties to the lower row),
 // weight ([K], differentiable in score) and sample_ptr (int64 [B + 1]). Errors name the argument.
+//
+// Traced (torch.compile, torch.export, fake tensors) without ptr K follows from N; with ptr it depends on the values of
+// ptr and is an unbacked symbol, which torch.compile wants torch._dynamo.config.capture_scalar_outputs for. A
+// `generator` cannot be traced: give seeds. Meta tensors have no values: with a ptr on the meta device there is no
+// result.
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs(
     const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr = std::nullopt, bool noise = false,
     bool random_partner = false, double tau = 1.0, const std::optional<at::Generator>& generator = std::nullopt,
@@ -45,6 +51,6 @@ DrawnPairs draw_pairs_with_replacement(const at::Tensor& score, int64_t k, const
                                        const at::Tensor& seeds);
 
 // Seeds int64 [items] from a generator (none: the default one).
-at::Tensor draw_seeds(int64_t items, const std::optional<at::Generator>& generator);
+at::Tensor draw_seeds(const c10::SymInt& items, const std::optional<at::Generator>& generator);
 
 }  // namespace geosft

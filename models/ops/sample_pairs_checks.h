@@ -11,8 +11,9 @@ namespace geosft {
 void check_score(const at::Tensor& score);
 void check_bins(int64_t k);
 void check_tau(double tau);
-void check_seeds(const std::optional<at::Tensor>& seeds, int64_t items);
-// Items of a packed batch by the shape of `ptr`, 1 without it.
-int64_t item_count(const std::optional<at::Tensor>& ptr);
+void check_seeds(const std::optional<at::Tensor>& seeds, const std::optional<at::Tensor>& ptr);
+// All that a draw can check without the values of ptr.
+void check_draw(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
+                const std::optional<at::Tensor>& seeds);
 
 }  // namespace geosft

@@ -100,6 +100,17 @@ TEST_CASE("farthest point sampling: nothing to sample") {
   REQUIRE(farthest_point_sampling(at::ones({5, 3}).requires_grad_(true), 2).requires_grad() == false);
 }
 
+TEST_CASE("farthest point sampling: shapes without values") {
+  const auto on_meta = at::TensorOptions().device(at::kMeta);
+  const at::Tensor points = at::empty({7, 3}, on_meta);
+  REQUIRE(farthest_point_sampling(points, 4).sizes() == at::IntArrayRef({4}));
+  REQUIRE(farthest_point_sampling(points, 9).sizes() == at::IntArrayRef({7}));
+  REQUIRE(farthest_point_sampling(points, 4).scalar_type() == at::kLong);
+  require_error([&] { farthest_point_sampling(points, -1); }, {"m must not be negative"});
+  // How many rows that are depends on the values of ptr.
+  require_error([&] { farthest_point_sampling(points, 4, at::empty({3}, on_meta.dtype(at::kLong))); }, {"meta"});
+}
+
 TEST_CASE("farthest point sampling: bad arguments are refused by name") {
   const at::Tensor good = uniform(6, at::kFloat, 2);
   at::Tensor broken = good.clone();

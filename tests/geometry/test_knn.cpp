@@ -141,19 +141,23 @@ TEST_CASE("knn: the gradient of padding does not count") {
 }
 
 TEST_CASE("knn: double backward is refused with a sentence") {
-  const at::Tensor points = uniform(5, at::kDouble, 14).requires_grad_(true);
-  const at::Tensor dist2 = run(points, points, 2).dist2;
-  const auto gradient = torch::autograd::grad({dist2.square().sum()}, {points}, {}, {}, /*create_graph=*/true);
-  require_error([&] { gradient[0].sum().backward(); }, {"double backward of knn"});
+  const auto dist2 = [](const std::vector<at::Tensor>& in) { return run(in[0], in[1], 2).dist2; };
+  test::require_no_double_backward(dist2, {uniform(5, at::kDouble, 14), uniform(4, at::kDouble, 15)}, "knn");
 }
 
 TEST_CASE("knn: shapes without values") {
-  const at::Tensor meta = at::empty({7, 3}, at::TensorOptions().device(at::kMeta));
-  const Result result = run(meta, meta, 4);
-  REQUIRE(result.index.sizes() == at::IntArrayRef({7, 4}));
-  REQUIRE(result.index.scalar_type() == at::kLong);
-  REQUIRE(result.dist2.scalar_type() == at::kFloat);
+  const auto on_meta = at::TensorOptions().device(at::kMeta);
+  const at::Tensor meta = at::empty({7, 3}, on_meta), ptr = at::empty({3}, on_meta.dtype(at::kLong));
+  for (const Result& result : {run(meta, meta, 4), run(meta, meta, 4, ptr, ptr)}) {
+    REQUIRE(result.index.sizes() == at::IntArrayRef({7, 4}));
+    REQUIRE(result.index.scalar_type() == at::kLong);
+    REQUIRE(result.dist2.scalar_type() == at::kFloat);
+  }
   require_error([&] { run(meta, meta, 0); }, {"k must be"});
+  require_error([&] { run(meta, meta, 4, ptr); }, {"ptr and query_ptr", "both or neither"});
+  require_error([&] { run(meta, meta, 4, ptr, ptr.slice(0, 0, 2)); }, {"query_ptr", "3 and 2"});
+  require_error([&] { run(meta, meta, 4, ptr.to(at::kInt), ptr); }, {"ptr", "Int"});
+  require_error([&] { run(meta, meta, 4, ptr, ptr.view({1, 3})); }, {"query_ptr", "one dimension"});
 }
 
 TEST_CASE("knn: bad arguments are refused by name") {

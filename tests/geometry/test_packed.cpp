@@ -39,6 +39,17 @@ TEST_CASE("a pair of ptr is given both or neither, with the same items") {
   require_error([&] { packed_offset_pair(two, 5, "ptr", one, 3, "query_ptr"); }, {"ptr", "query_ptr", "3 and 2"});
 }
 
+TEST_CASE("what a ptr is without its values is checked on meta tensors too") {
+  const at::Tensor ptr = at::empty({3}, at::TensorOptions().dtype(at::kLong).device(at::kMeta));
+  check_ptr(std::nullopt, "ptr");
+  check_ptr(ptr, "ptr");
+  check_ptr_pair(ptr, "ptr", ptr, "query_ptr");
+  require_error([&] { check_ptr(ptr.slice(0, 0, 1), "q_ptr"); }, {"q_ptr", "2 entries", "[1]"});
+  require_error([&] { check_ptr_pair(ptr, "ptr", std::nullopt, "query_ptr"); }, {"both or neither"});
+  REQUIRE(item_count(ptr) == 2);
+  REQUIRE(item_count(std::nullopt) == 1);
+}
+
 TEST_CASE("offsets become tensors of offsets and of items") {
   test::require_equal(offsets_tensor({0, 2, 2, 3}), at::tensor({0, 2, 2, 3}, at::kLong), "offsets");
   test::require_equal(item_of_row({0, 2, 2, 3}), at::tensor({0, 0, 2}, at::kLong), "items");

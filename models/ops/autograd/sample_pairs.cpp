@@ -2,10 +2,11 @@
 // sample_pairs above its backends: draw, weight, and the gradient of the weight.
 #include "models/ops/sample_pairs.h"
 
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
+#include "geometry/packed.h"
+#include "models/ops/dispatch.h"
 #include "models/ops/pair_weight.h"
 #include "models/ops/sample_pairs_checks.h"
 
@@ -18,7 +19,7 @@ using torch::autograd::variable_list;
 
 at::Tensor call_pair_weight(const at::Tensor& score, const DrawnPairs& pairs, double tau) {
   using Signature = at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, double);
-  static const auto op = c10::Dispatcher::singleton().findSchemaOrThrow("geosft::_pair_weight", "").typed<Signature>();
+  static const auto op = find_operator<Signature>("_pair_weight");
   return op.call(score, pairs.top, pairs.partner, pairs.noise, tau);
 }
 
@@ -26,8 +27,7 @@ at::Tensor call_pair_weight_backward(const at::Tensor& grad, const at::Tensor& s
                                      double tau) {
   using Signature =
       at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, double);
-  static const auto op =
-      c10::Dispatcher::singleton().findSchemaOrThrow("geosft::_pair_weight_backward", "").typed<Signature>();
+  static const auto op = find_operator<Signature>("_pair_weight_backward");
   return op.call(grad, score, pairs.top, pairs.partner, pairs.noise, tau);
 }
 
@@ -62,13 +62,12 @@ class PairWeight : public torch::autograd::Function<PairWeight> {
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs_any(
     const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise, bool random_partner,
     double tau, const std::optional<at::Generator>& generator, const std::optional<at::Tensor>& seeds) {
-  check_score(score);
-  check_bins(k);
+  check_draw(score, k, ptr, seeds);
   check_tau(tau);
-  const int64_t items = item_count(ptr);
-  check_seeds(seeds, items);
   std::optional<at::Tensor> item_seeds = seeds;
-  if (!seeds.has_value() && (noise || random_partner)) item_seeds = draw_seeds(items, generator).to(score.device());
+  if (!seeds.has_value() && (noise || random_partner)) {
+    item_seeds = draw_seeds(item_count(ptr), generator).to(score.device());
+  }
   const DrawnPairs pairs = draw_pairs(score, k, ptr, noise, random_partner, item_seeds);
   return {pairs.top, pairs.partner, pair_weight(score, pairs, tau), pairs.sample_ptr};
 }

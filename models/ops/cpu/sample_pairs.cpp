@@ -5,9 +5,11 @@
 #include <torch/library.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "geometry/packed.h"
+#include "models/ops/non_finite_error.h"
 #include "models/ops/philox.h"
 #include "models/ops/sample_pairs_checks.h"
 
@@ -132,32 +134,30 @@ void for_each_item(const std::vector<int64_t>& offsets, int64_t work_per_token, 
 }
 
 void check_finite(const at::Tensor& score) {
-  TORCH_CHECK(score.numel() == 0 || at::isfinite(score).all().item<bool>(),
-              "score must be finite, found NaN or infinity");
+  if (score.numel() == 0 || at::isfinite(score).all().item<bool>()) return;
+  throw NonFiniteError("score must be finite, found NaN or infinity");
 }
 
 Quadruple draw_pairs_cpu(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
-                         bool random_partner, const std::optional<at::Tensor>& seeds) {
-  check_score(score);
-  check_bins(k);
+                         bool random_partner, const std::optional<at::Tensor>& seeds, int64_t bins) {
+  check_draw(score, k, ptr, seeds);
   const std::vector<int64_t> offsets = packed_offsets(ptr, score.size(0), "ptr");
   const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
-  check_seeds(seeds, items);
   TORCH_CHECK(seeds.has_value() || !(noise || random_partner), "seeds must be given for a random draw");
   check_finite(score);
   const std::vector<int64_t> out = bin_offsets(offsets, [&](int64_t tokens) { return bins_of(tokens, k); });
+  TORCH_CHECK(bins == out.back(), "bins must be ", out.back(), ", got ", bins);
   const auto index = score.options().dtype(at::kLong);
-  const at::Tensor top = at::empty({out.back()}, index);
-  const at::Tensor partner = at::empty({out.back()}, index);
-  const at::Tensor added = at::empty({2, out.back()}, score.options());
+  const at::Tensor top = at::empty({bins}, index);
+  const at::Tensor partner = at::empty({bins}, index);
+  const at::Tensor added = at::empty({2, bins}, score.options());
   const at::Tensor values = score.contiguous();
   const at::Tensor item_seeds = seeds.has_value() ? seeds->contiguous() : at::zeros({items}, index);
   const int64_t* seed = item_seeds.const_data_ptr<int64_t>();
   AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "sample_pairs", [&] {
     scalar_t* added_data = added.data_ptr<scalar_t>();
-    const Draw<scalar_t> draw{
-        values.const_data_ptr<scalar_t>(), noise,      random_partner,         top.data_ptr<int64_t>(),
-        partner.data_ptr<int64_t>(),       added_data, added_data + out.back()};
+    const Draw<scalar_t> draw{values.const_data_ptr<scalar_t>(), noise,      random_partner,   top.data_ptr<int64_t>(),
+                              partner.data_ptr<int64_t>(),       added_data, added_data + bins};
     for_each_item(offsets, 1, [&](int64_t b) {
       draw.item(offsets[b], offsets[b + 1] - offsets[b], out[b + 1] - out[b], out[b], static_cast<uint64_t>(seed[b]));
     });
@@ -181,27 +181,26 @@ std::pair<int64_t, T> gumbel_max(const T* score, int64_t tokens, uint64_t seed, 
 }
 
 Quadruple draw_pairs_with_replacement_cpu(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
-                                          const at::Tensor& seeds) {
-  check_score(score);
-  check_bins(k);
+                                          const at::Tensor& seeds, int64_t bins) {
+  check_draw(score, k, ptr, seeds);
   const std::vector<int64_t> offsets = packed_offsets(ptr, score.size(0), "ptr");
-  check_seeds(seeds, static_cast<int64_t>(offsets.size()) - 1);
   check_finite(score);
   const std::vector<int64_t> out = bin_offsets(offsets, [&](int64_t) { return k; });
+  TORCH_CHECK(bins == out.back(), "bins must be ", out.back(), ", got ", bins);
   const auto index = score.options().dtype(at::kLong);
-  const at::Tensor members = at::empty({2, out.back()}, index);
-  const at::Tensor added = at::empty({2, out.back()}, score.options());
+  const std::array<at::Tensor, 2> members = {at::empty({bins}, index), at::empty({bins}, index)};
+  const at::Tensor added = at::empty({2, bins}, score.options());
   const at::Tensor values = score.contiguous();
   const at::Tensor item_seeds = seeds.contiguous();
   AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "sample_pairs_with_replacement", [&] {
     for_each_item(offsets, 2 * k, [&](int64_t b) {
       const uint64_t seed = static_cast<uint64_t>(item_seeds.const_data_ptr<int64_t>()[b]);
       const scalar_t* item = values.const_data_ptr<scalar_t>() + offsets[b];
-      for (int64_t member = 0; member < 2; ++member) {
+      for (size_t member = 0; member < 2; ++member) {
         for (int64_t j = out[b]; j < out[b + 1]; ++j) {
           const auto [row, noise] = gumbel_max(item, offsets[b + 1] - offsets[b], seed, 1 + 2 * (j - out[b]) + member);
-          members.data_ptr<int64_t>()[member * out.back() + j] = offsets[b] + row;
-          added.data_ptr<scalar_t>()[member * out.back() + j] = noise;
+          members[member].data_ptr<int64_t>()[j] = offsets[b] + row;
+          added.data_ptr<scalar_t>()[member * bins + j] = noise;
         }
       }
     });

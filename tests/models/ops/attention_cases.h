@@ -129,8 +129,12 @@ inline void require_same_bits(const Attention& attention, const Arguments& argum
   for (const auto& [name, gradient] : one.gradients) require_equal(two.gradients.at(name), gradient, name);
 }
 
-// Central differences of every floating argument.
-inline void require_gradcheck(const Attention& attention, const Arguments& arguments) {
+// `attention` as a function of its floating arguments, which come in the order of their names; and they.
+struct FloatingArguments {
+  std::function<at::Tensor(const std::vector<at::Tensor>&)> function;
+  std::vector<at::Tensor> inputs;
+};
+inline FloatingArguments floating_arguments(const Attention& attention, const Arguments& arguments) {
   std::vector<std::string> names;
   std::vector<at::Tensor> inputs;
   for (const auto& [name, tensor] : arguments.tensors) {
@@ -138,13 +142,24 @@ inline void require_gradcheck(const Attention& attention, const Arguments& argum
     names.push_back(name);
     inputs.push_back(tensor);
   }
-  gradcheck(
-      [&](const std::vector<at::Tensor>& values) {
-        Arguments now = arguments;
-        for (size_t i = 0; i < names.size(); ++i) now.tensors[names[i]] = values[i];
-        return attention(now);
-      },
-      inputs);
+  const auto function = [=](const std::vector<at::Tensor>& values) {
+    Arguments now = arguments;
+    for (size_t i = 0; i < names.size(); ++i) now.tensors[names[i]] = values[i];
+    return attention(now);
+  };
+  return {function, inputs};
+}
+
+// Central differences of every floating argument.
+inline void require_gradcheck(const Attention& attention, const Arguments& arguments) {
+  const auto [function, inputs] = floating_arguments(attention, arguments);
+  gradcheck(function, inputs);
+}
+
+// Double backward through every floating argument is refused.
+inline void require_single_backward(const Attention& attention, const Arguments& arguments, const std::string& op) {
+  const auto [function, inputs] = floating_arguments(attention, arguments);
+  require_no_double_backward(function, inputs, op);
 }
 
 struct Sizes {

@@ -258,11 +258,26 @@ TEST_CASE("sample_pairs stays finite at the ends of the range", "[sample_pairs]"
 }
 
 TEST_CASE("sample_pairs refuses double backward", "[sample_pairs]") {
-  const at::Tensor score = normal({10}, 12).requires_grad_(true);
-  const at::Tensor weight = drawn(sample_pairs(score, 3)).weight;
-  const auto first = torch::autograd::grad({weight.sum()}, {score}, {}, true, true);
-  require_error([&] { torch::autograd::grad({first[0].square().sum()}, {score}); },
-                {"double backward", "sample_pairs"});
+  const auto weight = [](const std::vector<at::Tensor>& in) { return drawn(sample_pairs(in[0], 3)).weight; };
+  require_no_double_backward(weight, {normal({10}, 12)}, "sample_pairs");
+}
+
+TEST_CASE("sample_pairs knows its shapes without values", "[sample_pairs]") {
+  const auto on_meta = at::TensorOptions().device(at::kMeta);
+  for (const auto& [tokens, bins] : {std::pair<int64_t, int64_t>{0, 0}, {1, 1}, {2, 1}, {5, 2}, {8, 3}, {100, 3}}) {
+    const Drawn draw = drawn(sample_pairs(at::empty({tokens}, on_meta), 3));
+    for (const at::Tensor& each : {draw.top, draw.partner, draw.weight}) REQUIRE(each.sizes() == at::IntArrayRef{bins});
+    REQUIRE(draw.weight.scalar_type() == at::kFloat);
+    REQUIRE(draw.sample_ptr.sizes() == at::IntArrayRef{2});
+    const DrawnPairs replaced =
+        draw_pairs_with_replacement(at::empty({tokens}, on_meta), 3, {}, at::empty({1}, on_meta.dtype(at::kLong)));
+    REQUIRE(replaced.top.sizes() == at::IntArrayRef{tokens == 0 ? 0 : 3});
+  }
+  const at::Tensor score = at::empty({8}, on_meta), ptr = at::empty({3}, on_meta.dtype(at::kLong));
+  require_error([&] { sample_pairs(score, 0); }, {"k must"});
+  require_error([&] { sample_pairs(score, 3, std::nullopt, true, true, 1.0, std::nullopt, ptr); }, {"seeds", "[1]"});
+  // How many bins that are depends on the values of ptr.
+  require_error([&] { sample_pairs(score, 3, ptr); }, {"meta"});
 }
 
 TEST_CASE("sample_pairs names the argument that is wrong", "[sample_pairs]") {

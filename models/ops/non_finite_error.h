@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <c10/util/Exception.h>
+
+#include <string>
+
+namespace geosft {
+
+// An operator was given NaN or infinity where it needs finite numbers: what a training run that has diverged meets
+// first. For Python a RuntimeError like the other errors.
+class NonFiniteError : public c10::Error {
+ public:
+  explicit NonFiniteError(const std::string& message)
+      : c10::Error(c10::SourceLocation{__func__, __FILE__, static_cast<uint32_t>(__LINE__)}, message) {}
+};
+
+}  // namespace geosft
