@@ -2,9 +2,11 @@
 // Return probabilities of all the nodes of a patch at once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "graph/large_pages.h"
 #include "graph/walk_graph.h"
 #include "graph/walk_reach.h"
 
@@ -14,19 +16,15 @@ namespace geosft {
 template <typename T>
 class WalkRows {
  public:
-  explicit WalkRows(int64_t rows) : storage_(static_cast<size_t>((rows + 1) * walk_sources<T>) + walk_sources<T>) {
-    const auto address = reinterpret_cast<uintptr_t>(storage_.data());
-    data_ = storage_.data() + (64 - address % 64) % 64 / sizeof(T);
-  }
-  T* data() { return data_; }
-  T& at(int64_t row, int64_t source) { return data_[row * walk_sources<T> + source]; }
+  explicit WalkRows(int64_t rows) : numbers_(static_cast<size_t>((rows + 1) * walk_sources<T>), T(0)) {}
+  T* data() { return numbers_.data(); }
+  T& at(int64_t row, int64_t source) { return numbers_[row * walk_sources<T> + source]; }
   void clear(const int32_t* rows, int64_t count) {
-    for (int64_t r = 0; r < count; ++r) std::fill_n(data_ + rows[r] * walk_sources<T>, walk_sources<T>, T(0));
+    for (int64_t r = 0; r < count; ++r) std::fill_n(&at(rows[r], 0), walk_sources<T>, T(0));
   }
 
  private:
-  std::vector<T> storage_;
-  T* data_;
+  LargeArray<T> numbers_;
 };
 
 // One thread's working memory: O(rows of the largest component).

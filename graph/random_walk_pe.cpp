@@ -22,21 +22,6 @@ bool given(const OptionalTensor& tensor) {
   return tensor.has_value() && tensor->defined();
 }
 
-void check_arguments(const at::Tensor& rowptr, const at::Tensor& col, int64_t steps, const OptionalTensor& weight) {
-  check_csr_shapes(rowptr, col);
-  TORCH_CHECK(col.device() == rowptr.device(), "col must be on the device of rowptr, ", rowptr.device(), ", not ",
-              col.device());
-  TORCH_CHECK(steps >= 1, "steps must be at least 1, got ", steps);
-  if (!given(weight)) return;
-  TORCH_CHECK(weight->scalar_type() == at::kFloat || weight->scalar_type() == at::kDouble,
-              "weight must be float32 or float64, not ", weight->scalar_type());
-  TORCH_CHECK(weight->device() == rowptr.device(), "weight must be on the device of rowptr, ", rowptr.device(),
-              ", not ", weight->device());
-  TORCH_CHECK(weight->dim() == 1 && weight->sym_size(0) == col.sym_size(0),
-              "weight must be [E] with an entry for each of the ", col.sym_size(0), " edges, got shape ",
-              weight->sym_sizes());
-}
-
 at::TensorOptions result_options(const at::Tensor& rowptr, const OptionalTensor& weight) {
   return rowptr.options().dtype(given(weight) ? weight->scalar_type() : at::kFloat);
 }
@@ -60,7 +45,7 @@ void run_walks(const WalkGraph<T>& graph, int64_t steps, T* out) {
 
 at::Tensor random_walk_pe_cpu(const at::Tensor& rowptr, const at::Tensor& col, int64_t steps,
                               const OptionalTensor& weight) {
-  check_arguments(rowptr, col, steps, weight);
+  check_random_walk_pe(rowptr, col, steps, weight);
   const int64_t nodes = rowptr.size(0) - 1;
   TORCH_CHECK(nodes == 0 || steps <= std::numeric_limits<int64_t>::max() / 8 / nodes, "steps = ", steps, " columns of ",
               nodes, " nodes do not fit into memory");
@@ -73,7 +58,7 @@ at::Tensor random_walk_pe_cpu(const at::Tensor& rowptr, const at::Tensor& col, i
 
 at::Tensor random_walk_pe_meta(const at::Tensor& rowptr, const at::Tensor& col, int64_t steps,
                                const OptionalTensor& weight) {
-  check_arguments(rowptr, col, steps, weight);
+  check_random_walk_pe(rowptr, col, steps, weight);
   return at::empty_symint({rowptr.sym_size(0) - 1, steps}, result_options(rowptr, weight));
 }
 
@@ -100,6 +85,22 @@ TORCH_LIBRARY_IMPL(geosft, Autograd, m) {
 }
 
 }  // namespace
+
+void check_random_walk_pe(const at::Tensor& rowptr, const at::Tensor& col, int64_t steps,
+                          const std::optional<at::Tensor>& weight) {
+  check_csr_shapes(rowptr, col);
+  TORCH_CHECK(col.device() == rowptr.device(), "col must be on the device of rowptr, ", rowptr.device(), ", not ",
+              col.device());
+  TORCH_CHECK(steps >= 1, "steps must be at least 1, got ", steps);
+  if (!given(weight)) return;
+  TORCH_CHECK(weight->scalar_type() == at::kFloat || weight->scalar_type() == at::kDouble,
+              "weight must be float32 or float64, not ", weight->scalar_type());
+  TORCH_CHECK(weight->device() == rowptr.device(), "weight must be on the device of rowptr, ", rowptr.device(),
+              ", not ", weight->device());
+  TORCH_CHECK(weight->dim() == 1 && weight->sym_size(0) == col.sym_size(0),
+              "weight must be [E] with an entry for each of the ", col.sym_size(0), " edges, got shape ",
+              weight->sym_sizes());
+}
 
 at::Tensor random_walk_pe(const at::Tensor& rowptr, const at::Tensor& col, int64_t steps,
                           const std::optional<at::Tensor>& weight) {

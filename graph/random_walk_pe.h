@@ -26,18 +26,8 @@ namespace geosft {
 at::Tensor random_walk_pe(const at::Tensor& rowptr, const at::Tensor& col, int64_t steps,
                           const std::optional<at::Tensor>& weight = std::nullopt);
 
-// An estimate of random_walk_pe where the exact value is out of reach.
-struct RandomWalkEstimate {
-  at::Tensor mean;            // [N, steps], the share of walks that were back; unbiased
-  at::Tensor standard_error;  // [N, steps]
-};
-
-// Follows `walks` >= 2 random walks from every node: O(N walks steps), whatever the number of edges. Arguments as for
-// random_walk_pe, but weights must not be negative. A function of `seed` and the graph alone. With c of W walks back
-// the standard error is sqrt(p (1 - p) / (W + 4)), p = (c + 2) / (W + 4) (Agresti and Coull 1998): it does not vanish
-// when no walk came back by chance.
-RandomWalkEstimate random_walk_pe_estimate(const at::Tensor& rowptr, const at::Tensor& col, int64_t steps,
-                                           int64_t walks, uint64_t seed,
-                                           const std::optional<at::Tensor>& weight = std::nullopt);
+// Types and shapes of the arguments, and steps; reads no values, so it runs on meta tensors too.
+void check_random_walk_pe(const at::Tensor& rowptr, const at::Tensor& col, int64_t steps,
+                          const std::optional<at::Tensor>& weight);
 
 }  // namespace geosft

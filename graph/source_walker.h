@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "graph/large_pages.h"
 #include "graph/walk_graph.h"
 
 namespace geosft {
@@ -35,12 +35,14 @@ class SourceWalker {
   void run_source(int64_t component, int64_t size, int64_t source, int64_t steps, T* result);
   void next_stamp();
   // One step: fills reached_ and the sums of its rows.
+  template <bool weighted>
   void scatter(int64_t component, int64_t size);
 
   const WalkGraph<T>& graph_;
-  std::vector<Slot> slots_;
-  std::vector<Place> places_;
-  std::vector<int32_t> reached_;
+  LargeArray<Slot> slots_;
+  LargeArray<Place> places_;
+  LargeArray<int32_t> reached_;  // the first reached_count_; one more is scratch
+  int64_t reached_count_ = 0;
   uint32_t stamp_ = 0;
 };
 

@@ -42,8 +42,8 @@ WalkLists<T> padded_lists(const Links<T>& links, const NodeOrder& order) {
 }
 
 // Counting sort of each component's rows.
-std::vector<int32_t> rows_by_length(const std::vector<int64_t>& list_begin, const NodeOrder& order) {
-  std::vector<int32_t> sorted(order.node.size());
+LargeArray<int32_t> rows_by_length(const LargeArray<int64_t>& list_begin, const NodeOrder& order) {
+  LargeArray<int32_t> sorted(order.node.size());
   for (int64_t c = 0; c < order.components(); ++c) {
     const int64_t first = order.component_begin[c], last = order.component_begin[c + 1];
     for (int64_t i = first; i < last; ++i) sorted[i] = static_cast<int32_t>(i - first);

@@ -6,8 +6,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
+#include "graph/large_pages.h"
 #include "graph/links.h"
 #include "graph/node_order.h"
 
@@ -21,19 +21,19 @@ constexpr int64_t walk_sources = 64 / sizeof(T);
 // the component's last, whose numbers are 0: loops then have few lengths, which processors predict well.
 template <typename T>
 struct WalkLists {
-  std::vector<int64_t> begin;
-  std::vector<int32_t> neighbour;
-  std::vector<T> weight;  // 0 in the padding. Empty: every neighbour weighs 1
+  LargeArray<int64_t> begin;
+  LargeArray<int32_t> neighbour;
+  LargeArray<T> weight;  // 0 in the padding. Empty: every neighbour weighs 1
 };
 
 template <typename T>
 struct WalkGraph {
   NodeOrder order;
   bool symmetric;
-  std::vector<T> inverse_degree;   // 1 / D by row, 0 where D is 0
-  WalkLists<T> out;                // links that leave each row: weights of A if symmetric, otherwise of P
-  WalkLists<T> in;                 // links that reach each row, weights of P; empty if symmetric
-  std::vector<int32_t> by_length;  // rows of each component (within it), shorter lists first
+  LargeArray<T> inverse_degree;   // 1 / D by row, 0 where D is 0
+  WalkLists<T> out;               // links that leave each row: weights of A if symmetric, otherwise of P
+  WalkLists<T> in;                // links that reach each row, weights of P; empty if symmetric
+  LargeArray<int32_t> by_length;  // rows of each component (within it), shorter lists first
 };
 
 // The arguments are those of random_walk_pe; checks their values.
