@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/csr_graph.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace geosft {
+namespace {
+
+void check_on_cpu(const at::Tensor& tensor, const char* name) {
+  TORCH_CHECK(tensor.device().is_cpu(), name, " must be on the CPU, not ", tensor.device());
+}
+
+void check_edge_data(const at::Tensor& edge_attr, const at::Tensor& weight, int64_t edges) {
+  if (edge_attr.defined()) {
+    check_on_cpu(edge_attr, "edge_attr");
+    TORCH_CHECK(edge_attr.dim() == 2 && edge_attr.size(0) == edges, "edge_attr must be [E, r] with a row for each of ",
+                edges, " edges, got shape ", edge_attr.sizes());
+  }
+  if (weight.defined()) {
+    check_on_cpu(weight, "weight");
+    TORCH_CHECK(weight.dim() == 1 && weight.size(0) == edges, "weight must be [E] with an entry for each of ", edges,
+                " edges, got shape ", weight.sizes());
+    TORCH_CHECK(weight.scalar_type() == at::kFloat || weight.scalar_type() == at::kDouble,
+                "weight must be float32 or float64, not ", weight.scalar_type());
+  }
+}
+
+// Checks a list of nodes and returns its values.
+std::vector<int64_t> checked_nodes(const at::Tensor& list, const char* name, int64_t nodes) {
+  TORCH_CHECK(list.defined() && list.scalar_type() == at::kLong, name, " must be int64, not ",
+              list.defined() ? c10::toString(list.scalar_type()) : "undefined");
+  check_on_cpu(list, name);
+  TORCH_CHECK(list.dim() == 1, name, " must have one dimension, got shape ", list.sizes());
+  const at::Tensor contiguous = list.contiguous();
+  const int64_t* values = contiguous.const_data_ptr<int64_t>();
+  std::vector<int64_t> rows(values, values + contiguous.size(0));
+  for (size_t i = 0; i < rows.size(); ++i) {
+    TORCH_CHECK(rows[i] >= 0 && rows[i] < nodes, name, " must hold nodes 0 … ", nodes - 1, ", but entry ", i, " is ",
+                rows[i]);
+  }
+  return rows;
+}
+
+at::Tensor index_tensor(const std::vector<int64_t>& values) {
+  return at::tensor(values, at::kLong);
+}
+
+at::Tensor rows_of(const at::Tensor& data, const at::Tensor& edges) {
+  return data.defined() ? data.index_select(0, edges) : data;
+}
+
+// The graph of edges that were checked before.
+CsrGraph assemble(const std::vector<int64_t>& source, const std::vector<int64_t>& target, int64_t nodes,
+                  const at::Tensor& edge_attr, const at::Tensor& weight) {
+  std::vector<int64_t> rowptr(static_cast<size_t>(nodes) + 1, 0);
+  for (const int64_t node : source) ++rowptr[node + 1];
+  std::partial_sum(rowptr.begin(), rowptr.end(), rowptr.begin());
+  std::vector<int64_t> next(rowptr.begin(), rowptr.end() - 1), edge(source.size()), col(source.size());
+  for (size_t e = 0; e < source.size(); ++e) {
+    const int64_t slot = next[source[e]]++;
+    edge[slot] = static_cast<int64_t>(e);
+    col[slot] = target[e];
+  }
+  const at::Tensor edges = index_tensor(edge);
+  return {index_tensor(rowptr), index_tensor(col), rows_of(edge_attr, edges), rows_of(weight, edges)};
+}
+
+// Source and target of every stored edge.
+struct EdgeList {
+  std::vector<int64_t> source, target;
+  explicit EdgeList(const CsrGraph& graph) {
+    const at::Tensor sources = edge_sources(graph), col = graph.col.contiguous();
+    source.assign(sources.const_data_ptr<int64_t>(), sources.const_data_ptr<int64_t>() + graph.edges());
+    target.assign(col.const_data_ptr<int64_t>(), col.const_data_ptr<int64_t>() + graph.edges());
+  }
+};
+
+// The edges that have no partner in the other direction, ascending.
+std::vector<int64_t> edges_without_partner(const EdgeList& edges) {
+  std::vector<int64_t> order(edges.source.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto ends = [&](int64_t e) { return std::minmax(edges.source[e], edges.target[e]); };
+  const auto backward = [&](int64_t e) { return edges.source[e] > edges.target[e]; };
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return ends(a) < ends(b); });
+  std::vector<int64_t> alone;
+  for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    while (end < order.size() && ends(order[end]) == ends(order[begin])) ++end;
+    if (edges.source[order[begin]] == edges.target[order[begin]]) continue;
+    std::stable_partition(order.begin() + begin, order.begin() + end, [&](int64_t e) { return !backward(e); });
+    const int64_t total = static_cast<int64_t>(end - begin);
+    const int64_t backwards = std::count_if(order.begin() + begin, order.begin() + end, backward);
+    const int64_t pairs = std::min(backwards, total - backwards);
+    alone.insert(alone.end(), order.begin() + begin + pairs, order.begin() + begin + (total - backwards));
+    alone.insert(alone.end(), order.begin() + begin + (total - backwards) + pairs, order.begin() + end);
+  }
+  std::sort(alone.begin(), alone.end());
+  return alone;
+}
+
+}  // namespace
+
+void check_csr_shapes(const at::Tensor& rowptr, const at::Tensor& col) {
+  TORCH_CHECK(rowptr.defined() && rowptr.scalar_type() == at::kLong, "rowptr must be int64, not ",
+              rowptr.defined() ? c10::toString(rowptr.scalar_type()) : "undefined");
+  TORCH_CHECK(col.defined() && col.scalar_type() == at::kLong, "col must be int64, not ",
+              col.defined() ? c10::toString(col.scalar_type()) : "undefined");
+  TORCH_CHECK(rowptr.dim() == 1, "rowptr must be [N + 1], got shape ", rowptr.sym_sizes());
+  TORCH_CHECK(rowptr.sym_size(0) >= 1, "rowptr must be [N + 1] with at least one entry, got shape ",
+              rowptr.sym_sizes());
+  TORCH_CHECK(col.dim() == 1, "col must be [E], got shape ", col.sym_sizes());
+}
+
+void check_csr_values(const at::Tensor& rowptr, const at::Tensor& col) {
+  const int64_t *row = rowptr.const_data_ptr<int64_t>(), *target = col.const_data_ptr<int64_t>();
+  const int64_t nodes = rowptr.size(0) - 1, edges = col.size(0);
+  TORCH_CHECK(row[0] == 0, "rowptr must begin with 0, not ", row[0]);
+  for (int64_t i = 0; i < nodes; ++i) {
+    TORCH_CHECK(row[i + 1] >= row[i], "rowptr must not decrease: entry ", i + 1, " is ", row[i + 1], " after ", row[i]);
+  }
+  TORCH_CHECK(row[nodes] == edges, "rowptr must end with the number of edges in col, ", edges, ", not ", row[nodes]);
+  for (int64_t e = 0; e < edges; ++e) {
+    TORCH_CHECK(target[e] >= 0 && target[e] < nodes, "col must hold nodes 0 … ", nodes - 1, ", but entry ", e, " is ",
+                target[e]);
+  }
+}
+
+void check_graph(const CsrGraph& graph) {
+  check_csr_shapes(graph.rowptr, graph.col);
+  check_on_cpu(graph.rowptr, "rowptr");
+  check_on_cpu(graph.col, "col");
+  check_csr_values(graph.rowptr.contiguous(), graph.col.contiguous());
+  check_edge_data(graph.edge_attr, graph.weight, graph.edges());
+}
+
+CsrGraph graph_from_edges(const at::Tensor& source, const at::Tensor& target, int64_t nodes,
+                          const at::Tensor& edge_attr, const at::Tensor& weight) {
+  TORCH_CHECK(nodes >= 0, "nodes must not be negative, got ", nodes);
+  const std::vector<int64_t> sources = checked_nodes(source, "source", nodes);
+  const std::vector<int64_t> targets = checked_nodes(target, "target", nodes);
+  TORCH_CHECK(sources.size() == targets.size(), "source and target must have one length, got ", sources.size(), " and ",
+              targets.size());
+  check_edge_data(edge_attr, weight, static_cast<int64_t>(sources.size()));
+  return assemble(sources, targets, nodes, edge_attr, weight);
+}
+
+at::Tensor edge_sources(const CsrGraph& graph) {
+  check_graph(graph);
+  const at::Tensor counts = graph.rowptr.diff();
+  return at::repeat_interleave(at::arange(graph.nodes(), at::kLong), counts, /*dim=*/0, graph.edges());
+}
+
+CsrGraph transposed(const CsrGraph& graph) {
+  const EdgeList edges(graph);
+  return assemble(edges.target, edges.source, graph.nodes(), graph.edge_attr, graph.weight);
+}
+
+CsrGraph symmetrized(const CsrGraph& graph) {
+  EdgeList edges(graph);
+  const std::vector<int64_t> alone = edges_without_partner(edges);
+  for (const int64_t e : alone) {
+    edges.source.push_back(edges.target[e]);
+    edges.target.push_back(edges.source[e]);
+  }
+  const at::Tensor added = index_tensor(alone);
+  const auto extended = [&](const at::Tensor& data) {
+    return data.defined() ? at::cat({data, data.index_select(0, added)}) : data;
+  };
+  return assemble(edges.source, edges.target, graph.nodes(), extended(graph.edge_attr), extended(graph.weight));
+}
+
+CsrGraph induced_subgraph(const CsrGraph& graph, const at::Tensor& rows) {
+  const EdgeList edges(graph);
+  const std::vector<int64_t> kept_nodes = checked_nodes(rows, "rows", graph.nodes());
+  std::vector<int64_t> number(static_cast<size_t>(graph.nodes()), -1), kept, source, target;
+  for (size_t i = 0; i < kept_nodes.size(); ++i) {
+    TORCH_CHECK(number[kept_nodes[i]] < 0, "rows must be distinct, but node ", kept_nodes[i], " stands in entries ",
+                number[kept_nodes[i]], " and ", i);
+    number[kept_nodes[i]] = static_cast<int64_t>(i);
+  }
+  for (size_t e = 0; e < edges.source.size(); ++e) {
+    if (number[edges.source[e]] < 0 || number[edges.target[e]] < 0) continue;
+    kept.push_back(static_cast<int64_t>(e));
+    source.push_back(number[edges.source[e]]);
+    target.push_back(number[edges.target[e]]);
+  }
+  const at::Tensor chosen = index_tensor(kept);
+  return assemble(source, target, rows.size(0), rows_of(graph.edge_attr, chosen), rows_of(graph.weight, chosen));
+}
+
+CsrGraph permuted(const CsrGraph& graph, const at::Tensor& order) {
+  TORCH_CHECK(order.defined() && order.dim() == 1 && order.size(0) == graph.nodes(),
+              "order must be a permutation of the ", graph.nodes(), " nodes, got shape ",
+              order.defined() ? order.sizes() : at::IntArrayRef{});
+  return induced_subgraph(graph, order);
+}
+
+}  // namespace geosft

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Return probabilities of one node after the other.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/large_pages.h"
+#include "graph/walk_graph.h"
+
+namespace geosft {
+
+// For symmetric graphs in which walks from neighbouring nodes part quickly, so that patches gain little: only the links
+// that a source's own walks take are followed. One thread's working memory: O(rows of the largest component).
+template <typename T>
+class SourceWalker {
+ public:
+  SourceWalker(const WalkGraph<T>& graph, int64_t largest_component);
+
+  // Writes the rows of `out` [N, steps] that belong to the patch of component `c` that begins at its row `first`:
+  // column t - 1 is (P^t)_ii.
+  void run(int64_t c, int64_t first, int64_t steps, T* out);
+
+ private:
+  // Where the walks are now, and the number that stands there.
+  struct Place {
+    int32_t row;
+    T number;
+  };
+  // What a row gathers in step `stamp`; of older steps: nothing.
+  struct Slot {
+    T sum;
+    uint32_t stamp;
+  };
+
+  void run_source(int64_t component, int64_t size, int64_t source, int64_t steps, T* result);
+  void next_stamp();
+  // One step: fills reached_ and the sums of its rows.
+  template <bool weighted>
+  void scatter(int64_t component, int64_t size);
+
+  const WalkGraph<T>& graph_;
+  LargeArray<Slot> slots_;
+  LargeArray<Place> places_;
+  LargeArray<int32_t> reached_;  // the first reached_count_; one more is scratch
+  int64_t reached_count_ = 0;
+  uint32_t stamp_ = 0;
+};
+
+}  // namespace geosft

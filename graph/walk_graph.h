@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A graph made ready for walks: P = D^-1 A as lists of neighbours, rows of one component and one patch side by side.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "graph/large_pages.h"
+#include "graph/links.h"
+#include "graph/node_order.h"
+
+namespace geosft {
+
+// Walks are followed from this many sources at a time: one cache line of numbers a node.
+template <typename T>
+constexpr int64_t walk_sources = 64 / sizeof(T);
+
+// The neighbours of every row, as rows within the component. Lists are padded to multiples of four with the row behind
+// the component's last, whose numbers are 0: loops then have few lengths, which processors predict well.
+template <typename T>
+struct WalkLists {
+  LargeArray<int64_t> begin;
+  LargeArray<int32_t> neighbour;
+  LargeArray<T> weight;  // 0 in the padding. Empty: every neighbour weighs 1
+};
+
+template <typename T>
+struct WalkGraph {
+  NodeOrder order;
+  bool symmetric;
+  LargeArray<T> inverse_degree;   // 1 / D by row, 0 where D is 0
+  WalkLists<T> out;               // links that leave each row: weights of A if symmetric, otherwise of P
+  WalkLists<T> in;                // links that reach each row, weights of P; empty if symmetric
+  LargeArray<int32_t> by_length;  // rows of each component (within it), shorter lists first
+};
+
+// The arguments are those of random_walk_pe; checks their values.
+template <typename T>
+WalkGraph<T> prepare_walks(const at::Tensor& rowptr, const at::Tensor& col, const std::optional<at::Tensor>& weight);
+
+}  // namespace geosft

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inner loops of random walks: one step of all sources of a patch, vectorised over the sources.
+#pragma once
+
+#include <cstdint>
+
+namespace geosft {
+
+// Numbers are held as walk_sources<T> = 64 / sizeof(T) columns a row, 64 bytes, aligned. Rows are those of one
+// component; `begin`, `neighbour` and `weight` are WalkLists, with `begin` moved to the component's first row.
+template <typename T>
+struct WalkStep {
+  const int64_t* begin;
+  const int32_t* neighbour;
+  const T* weight;          // null: every neighbour weighs 1
+  const T* inverse_degree;  // by row; null: rows are not divided
+  const int32_t* rows;      // the rows to compute
+  int64_t count;
+  const T* from;
+  T* to;
+};
+
+// to[row] = inverse_degree[row] * sum of weight * from[neighbour], and for a symmetric graph, where
+// (P^(a+b))_ii D_i = sum_j D_j (P^a)_ji (P^b)_ji:
+//   even[s] += sum over rows of D to^2,   odd[s] += sum over rows of D to from,   for every source s
+void walk_step_symmetric(const WalkStep<float>& step, double* even, double* odd);
+void walk_step_symmetric(const WalkStep<double>& step, double* even, double* odd);
+
+// to[row] = sum of weight * from[neighbour]; inverse_degree is not looked at.
+void walk_step(const WalkStep<float>& step);
+void walk_step(const WalkStep<double>& step);
+
+// sum[s] += sum over rows of a b
+void walk_product(const float* a, const float* b, const int32_t* rows, int64_t count, double* sum);
+void walk_product(const double* a, const double* b, const int32_t* rows, int64_t count, double* sum);
+
+}  // namespace geosft

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which rows of a component walks of so many steps can have reached.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "graph/walk_graph.h"
+
+namespace geosft {
+
+// Rows in the order of their distance from the start, found one step at a time.
+class WalkReach {
+ public:
+  explicit WalkReach(int64_t largest_component) : reached_(static_cast<size_t>(largest_component), 0) {}
+
+  // Begins anew from rows first … first + count - 1 of a component.
+  void start(int64_t first, int64_t count) {
+    clear();
+    for (int64_t row = first; row < first + count; ++row) reach(static_cast<int32_t>(row));
+  }
+
+  // Adds what one step along `lists` leads to from the rows added last. `component` is the component's first row and
+  // `size` its number of rows.
+  template <typename T>
+  void expand(const WalkLists<T>& lists, int64_t component, int64_t size) {
+    const size_t end = rows_.size();
+    for (; expanded_ < end; ++expanded_) {
+      const int64_t row = component + rows_[expanded_];
+      for (int64_t e = lists.begin[row]; e < lists.begin[row + 1] && lists.neighbour[e] < size; ++e) {
+        reach(lists.neighbour[e]);
+      }
+    }
+  }
+
+  const std::vector<int32_t>& rows() const { return rows_; }
+  int64_t size() const { return static_cast<int64_t>(rows_.size()); }
+
+ private:
+  void reach(int32_t row) {
+    if (reached_[row]) return;
+    reached_[row] = 1;
+    rows_.push_back(row);
+  }
+  void clear() {
+    for (const int32_t row : rows_) reached_[row] = 0;
+    rows_.clear();
+    expanded_ = 0;
+  }
+
+  std::vector<uint8_t> reached_;
+  std::vector<int32_t> rows_;
+  size_t expanded_ = 0;
+};
+
+}  // namespace geosft

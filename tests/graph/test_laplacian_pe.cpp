@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/laplacian_pe.h"
+
+#include <ATen/Parallel.h>
+
+#include <catch2/catch.hpp>
+
+#include "graph/graph_batch.h"
+#include "tests/graph/graphs.h"
+
+using namespace geosft;
+using test::require_close;
+using test::require_equal;
+using test::require_error;
+
+namespace {
+
+LaplacianEncoding encode(const CsrGraph& graph, int64_t k) {
+  return laplacian_pe(graph.rowptr, graph.col, k, std::nullopt,
+                      graph.weight.defined() ? std::optional(graph.weight) : std::nullopt);
+}
+
+CsrGraph in_double(CsrGraph graph) {
+  graph.weight = at::ones({graph.edges()}, at::kDouble);
+  return graph;
+}
+
+// L v = value v for the first `count` columns, each of length 1 and with values as expected; padding beyond.
+void require_encoding(const CsrGraph& graph, int64_t k, const at::Tensor& expected) {
+  const LaplacianEncoding encoding = encode(graph, k);
+  const int64_t count = expected.size(0);
+  const at::Tensor vectors = encoding.vectors.slice(1, 0, count), values = encoding.values[0].slice(0, 0, count);
+  require_close(values, expected, 1e-10, "values");
+  require_close(test::dense_laplacian(graph).matmul(vectors), vectors * values, 1e-8, "L v", 1.0);
+  require_close(vectors.t().matmul(vectors), at::eye(count, at::kDouble), 1e-8, "orthonormal", 1.0);
+  require_equal(encoding.vectors.slice(1, count), at::zeros({graph.nodes(), k - count}, at::kDouble), "padding");
+  require_equal(encoding.values.slice(1, count), at::zeros({1, k - count}, at::kDouble), "padding");
+}
+
+// The eigenvalues above 0 in ascending order, at most k.
+at::Tensor expected_values(const CsrGraph& graph, int64_t k) {
+  const at::Tensor values = std::get<0>(at::linalg_eigh(test::dense_laplacian(graph)));
+  return values.masked_select(values > 1e-9).slice(0, 0, k);
+}
+
+}  // namespace
+
+TEST_CASE("laplacian_pe: connected, weighted, with loops and duplicates") {
+  const CsrGraph graph = test::undirected_graph(50, 200, 1, true);
+  require_encoding(graph, 6, expected_values(graph, 6));
+}
+
+TEST_CASE("laplacian_pe: disconnected graphs leave out every trivial eigenvector") {
+  const CsrGraph graph = in_double(test::undirected_graph(60, 40, 2));
+  const at::Tensor expected = expected_values(graph, 8);
+  REQUIRE(expected.size(0) == 8);
+  require_encoding(graph, 8, expected);
+}
+
+TEST_CASE("laplacian_pe: fewer vectors than asked for are padded with zeros") {
+  require_encoding(in_double(test::path(3)), 5, at::tensor({1.0, 2.0}, at::kDouble));
+  require_encoding(in_double(test::graph_of(3, {})), 4, at::zeros({0}, at::kDouble));
+  require_encoding(in_double(test::graph_of(1, {{0, 0}})), 2, at::zeros({0}, at::kDouble));
+  require_encoding(in_double(test::graph_of(4, {{0, 1}, {1, 0}, {2, 3}, {3, 2}})), 3,
+                   at::tensor({2.0, 2.0}, at::kDouble));
+}
+
+TEST_CASE("laplacian_pe: equal components come in the order of their nodes") {
+  const LaplacianEncoding encoding = encode(in_double(test::graph_of(4, {{0, 3}, {3, 0}, {1, 2}, {2, 1}})), 2);
+  const double half = std::sqrt(0.5);
+  require_close(encoding.vectors.t(),
+                at::tensor({half, 0.0, 0.0, -half, 0.0, half, -half, 0.0}, at::kDouble).view({2, 4}), 1e-12, "vectors");
+}
+
+TEST_CASE("laplacian_pe: simple eigenvectors follow their nodes, signs included") {
+  const CsrGraph graph = test::undirected_graph(40, 100, 3, true);
+  const at::Tensor order = at::randperm(40, test::generator(4), at::kLong);
+  require_close(encode(permuted(graph, order), 5).vectors, encode(graph, 5).vectors.index_select(0, order), 1e-8,
+                "vectors");
+}
+
+TEST_CASE("laplacian_pe: items of a batch are encoded on their own, empty ones too") {
+  const std::vector<CsrGraph> graphs = {in_double(test::cycle(9)), in_double(test::graph_of(0, {})),
+                                        in_double(test::path(2)), in_double(test::torus(17))};
+  const GraphBatch batch = concatenated(graphs);
+  const int threads = at::get_num_threads();
+  at::set_num_threads(1);
+  const LaplacianEncoding encoding =
+      laplacian_pe(batch.graph.rowptr, batch.graph.col, 4, batch.ptr, batch.graph.weight);
+  at::set_num_threads(2);
+  require_equal(laplacian_pe(batch.graph.rowptr, batch.graph.col, 4, batch.ptr, batch.graph.weight).vectors,
+                encoding.vectors, "threads");
+  at::set_num_threads(threads);
+  for (int64_t b = 0; b < 4; ++b) {
+    const LaplacianEncoding alone = encode(graphs[b], 4);
+    const int64_t begin = batch.ptr[b].item<int64_t>(), end = batch.ptr[b + 1].item<int64_t>();
+    require_equal(encoding.vectors.slice(0, begin, end), alone.vectors, "vectors");
+    require_equal(encoding.values[b], alone.values[0], "values");
+  }
+}
+
+TEST_CASE("laplacian_pe: float32 without weights; an edge that weighs nothing is none") {
+  REQUIRE(encode(test::cycle(5), 2).vectors.scalar_type() == at::kFloat);
+  CsrGraph graph = test::path(3);
+  require_equal(graph.col, at::tensor({1, 2, 0, 1}, at::kLong), "edges");
+  graph.weight = at::tensor({1.0, 0.0, 1.0, 0.0}, at::kDouble);
+  require_equal(encode(graph, 2).values[0].gt(0), at::tensor({1, 0}, at::kLong).to(at::kBool),
+                "only one component has a vector");
+}
+
+TEST_CASE("with_random_signs: one sign a column and item, by the seed") {
+  const at::Tensor vectors = at::rand({7, 30}, test::generator(5)) + 0.1, ptr = at::tensor({0, 3, 3, 7}, at::kLong);
+  const at::Tensor flipped = with_random_signs(vectors, ptr, test::generator(6));
+  const at::Tensor signs = flipped / vectors;
+  require_close(signs.abs(), at::ones({7, 30}), 1e-6, "signs");
+  require_equal(signs.slice(0, 1, 3), signs.slice(0, 0, 1).expand({2, 30}), "first item");
+  require_equal(signs.slice(0, 4, 7), signs.slice(0, 3, 4).expand({3, 30}), "last item");
+  REQUIRE_FALSE(at::equal(signs[0], signs[3]));
+  require_equal(with_random_signs(vectors, ptr, test::generator(6)), flipped, "seed");
+}
+
+TEST_CASE("laplacian_pe: bad arguments are refused by name") {
+  const CsrGraph good = test::cycle(4), directed = test::graph_of(2, {{0, 1}});
+  require_error([&] { encode(good, 0); }, {"k must", "0"});
+  require_error([&] { encode(good, int64_t{1} << 62); }, {"k = ", "memory"});
+  require_error([&] { encode(directed, 1); }, {"col", "undirected"});
+  require_error([&] { encode({good.rowptr, good.col, {}, at::full({8}, -1.0)}, 1); }, {"weight", "negative"});
+  require_error([&] { laplacian_pe(good.rowptr, good.col, 1, at::tensor({0, 2, 4}, at::kLong)); }, {"col", "items"});
+  require_error([&] { with_random_signs(at::ones({3}), std::nullopt, test::generator(1)); }, {"vectors", "[3]"});
+}

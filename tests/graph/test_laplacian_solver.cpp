@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/laplacian_solver.h"
+
+#include <Eigen/QR>
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/graph/graphs.h"
+
+using namespace geosft;
+
+namespace {
+
+constexpr double pi = 3.14159265358979323846;
+
+struct Problem {
+  Eigen::SparseMatrix<double> similarity;
+  Eigen::VectorXd trivial;
+  explicit Problem(const CsrGraph& graph) : similarity(graph.nodes(), graph.nodes()), trivial(graph.nodes()) {
+    const at::Tensor degree = graph.rowptr.diff().to(at::kDouble), sources = edge_sources(graph);
+    const double* degrees = degree.const_data_ptr<double>();
+    std::vector<Eigen::Triplet<double>> entries;
+    for (int64_t e = 0; e < graph.edges(); ++e) {
+      const int64_t i = sources.const_data_ptr<int64_t>()[e], j = graph.col.const_data_ptr<int64_t>()[e];
+      entries.emplace_back(static_cast<int>(i), static_cast<int>(j), 1 / std::sqrt(degrees[i] * degrees[j]));
+    }
+    similarity.setFromTriplets(entries.begin(), entries.end());
+    for (int64_t i = 0; i < graph.nodes(); ++i) trivial[i] = std::sqrt(degrees[i]);
+    trivial.normalize();
+  }
+};
+
+// Eigenpairs that are what they say, orthonormal and orthogonal to the trivial one, with the expected values.
+void require_eigenpairs(const CsrGraph& graph, const std::vector<double>& values, double tolerance = 1e-8) {
+  const Problem problem(graph);
+  const int64_t count = static_cast<int64_t>(values.size());
+  const Eigenpairs pairs = smallest_eigenpairs(problem.similarity, problem.trivial, count);
+  REQUIRE(pairs.vectors.cols() == count);
+  for (int64_t c = 0; c < count; ++c) {
+    INFO("pair " << c << ": " << pairs.values[c] << ", expected " << values[c]);
+    REQUIRE(std::abs(pairs.values[c] - values[c]) < 1e-10);
+    const Eigen::VectorXd vector = pairs.vectors.col(c);
+    REQUIRE((vector - problem.similarity * vector - values[c] * vector).norm() < tolerance);
+  }
+  const Eigen::MatrixXd products = pairs.vectors.transpose() * pairs.vectors;
+  REQUIRE((products - Eigen::MatrixXd::Identity(count, count)).norm() < tolerance);
+  REQUIRE((pairs.vectors.transpose() * problem.trivial).norm() < tolerance);
+}
+
+double path_value(int64_t nodes, int64_t which) {
+  return 1 - std::cos(pi * static_cast<double>(which) / static_cast<double>(nodes - 1));
+}
+
+double cycle_value(int64_t nodes, int64_t which) {
+  return 1 - std::cos(2 * pi * static_cast<double>(which) / static_cast<double>(nodes));
+}
+
+}  // namespace
+
+TEST_CASE("smallest_eigenpairs: closed forms of paths and cycles, solved densely") {
+  require_eigenpairs(test::path(2), {2});
+  require_eigenpairs(test::path(40), {path_value(40, 1), path_value(40, 2), path_value(40, 3)});
+  require_eigenpairs(test::cycle(30), {cycle_value(30, 1), cycle_value(30, 1), cycle_value(30, 2)});
+}
+
+TEST_CASE("smallest_eigenpairs: every copy of a repeated eigenvalue of a large graph") {
+  const double first = cycle_value(24, 1) / 2;  // of the 24 x 24 torus: four copies, then four of twice the value
+  require_eigenpairs(test::torus(24), {first, first, first, first, 2 * first, 2 * first});
+}
+
+TEST_CASE("smallest_eigenpairs: a long path, whose smallest eigenvalues lie close together") {
+  require_eigenpairs(test::path(5000), {path_value(5000, 1), path_value(5000, 2), path_value(5000, 3)});
+}
+
+TEST_CASE("smallest_eigenpairs: dense and iterated eigenvectors are the same") {
+  const CsrGraph graph = symmetrized(test::graph_of(300, [] {
+    std::vector<std::pair<int64_t, int64_t>> edges;
+    for (int64_t i = 1; i < 300; ++i) edges.emplace_back(i, i / 2), edges.emplace_back(i, i * 7 % 300);
+    return edges;
+  }()));
+  const Problem problem(graph);
+  const Eigenpairs few = smallest_eigenpairs(problem.similarity, problem.trivial, 5);
+  const Eigenpairs all = smallest_eigenpairs(problem.similarity, problem.trivial, 299);
+  REQUIRE((few.values - all.values.head(5)).norm() < 1e-10);
+  REQUIRE((few.vectors - all.vectors.leftCols(5)).norm() < 1e-6);
+}
+
+TEST_CASE("canonical_basis: a function of the space, not of the basis it came in") {
+  const at::Tensor random = at::randn({6, 3}, test::generator(1), at::TensorOptions().dtype(at::kDouble));
+  Eigen::MatrixXd space = Eigen::Map<const Eigen::MatrixXd>(random.const_data_ptr<double>(), 6, 3);
+  space = Eigen::HouseholderQR<Eigen::MatrixXd>(space).householderQ() * Eigen::MatrixXd::Identity(6, 3);
+  Eigen::Matrix3d turn;
+  turn << 0.6, -0.8, 0, 0.8, 0.6, 0, 0, 0, -1;
+  const Eigen::MatrixXd basis = canonical_basis(space);
+  REQUIRE((canonical_basis(space * turn) - basis).norm() < 1e-12);
+  REQUIRE((basis * basis.transpose() - space * space.transpose()).norm() < 1e-12);
+  Eigen::MatrixXd column(3, 1);
+  column << 0.1, -0.7, 0.7;
+  REQUIRE(canonical_basis(column.normalized())(1, 0) > 0);  // of equally large entries the first
+}
