@@ -54,14 +54,18 @@ HWY_INLINE void product(const float* vectors, int64_t depth, const float* scalar
 // A block of queries of one head: q and out [c][block], total [block], weights [kKeys][block].
 void one_block(const LadderProblem& p, int64_t item, int64_t head, const float* q, float* weights, float* total,
                float* out) {
-  const int64_t block = kVectors * static_cast<int64_t>(hn::Lanes(D()));
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d)), block = kVectors * lanes;
+  const auto scale = hn::Set(d, p.scale());
   for (int64_t j = 0; j < p.keys; j += kKeys) {
     const int64_t keys = std::min(kKeys, p.keys - j);
     std::fill_n(weights, kKeys * block, 0.0F);
     product<true>(q, p.c, p.key(item, j) + head * p.c, p.width(), 1, keys, weights);
-    for (int64_t e = 0; e < keys * block; ++e) {
-      weights[e] = std::max(0.0F, weights[e] * p.scale());
-      total[e % block] += weights[e];
+    for (int64_t e = 0; e < keys * block; e += lanes) {
+      float* const sum = total + (e & (block - 1));  // block is a power of two
+      const auto weight = hn::Max(hn::Zero(d), hn::Mul(hn::LoadU(d, weights + e), scale));
+      hn::StoreU(weight, d, weights + e);
+      hn::StoreU(hn::Add(hn::LoadU(d, sum), weight), d, sum);
     }
     product<false>(weights, keys, p.value(item, j) + head * p.c, 1, p.width(), p.c, out);
   }
