@@ -60,7 +60,7 @@ TEST_CASE("wrong use is refused before anything is measured", "[bench]") {
   require_wrong_use({"run", "--only", "maxout"}, {"maxout", "nearest"});
   require_wrong_use({"run", "--heads", "3"}, {"--heads", "256", "3"});
   require_wrong_use({"run", "--repeat", "3"}, {"--repeat", "--repeats"});
-  require_wrong_use({}, {"run"});
+  require_wrong_use({}, {"subcommand"});
   const auto missing = run_bench({"run", "--compare", "/nonexistent/file.json"});
   CHECK(missing.exit == 1);
   CHECK_THAT(missing.err, Contains("/nonexistent/file.json"));

@@ -22,7 +22,7 @@ TEST_CASE("durations and sizes have three digits and a unit", "[bench]") {
   CHECK(duration(0.0999) == "99.9 ms");
   CHECK(duration(0.5) == "500 ms");
   CHECK(duration(12.345) == "12.3 s");
-  CHECK(duration(1234.5) == "1235 s");
+  CHECK(duration(1234.6) == "1235 s");
   CHECK(duration(4.5e-6) == "4.50 us");
   CHECK(memory(0) == "0.00 KiB");
   CHECK(memory(1536) == "1.50 KiB");

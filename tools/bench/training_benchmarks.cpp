@@ -62,7 +62,7 @@ class Trainer {
     ptr_ = equal_offsets(configuration.batch, configuration.points);
     labels_ = at::arange(configuration.batch, ptr_.options()).remainder(classes);
     model_->train();
-    optimization_ = std::make_unique<Optimization>(*model_, OptimizationOptions{.average_decay = 0.99});
+    optimization_ = std::make_unique<Optimization>(*model_, OptimizationOptions{.beta2 = 0.98, .average_decay = 0.99});
   }
 
   Tensors step() {
