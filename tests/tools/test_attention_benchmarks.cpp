@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/tools/bench_sizes.h"
+
+namespace geosft::bench::test {
+
+TEST_CASE("contenders of maxout_attention compute what ours computes", "[bench]") {
+  const Entries entries = attention_entries(small_sizes());
+  require_agreement(entries);
+  REQUIRE(entries.size() == 4);
+  for (const Entry& entry : entries) CHECK(compared(entry.make()) == 2);
+}
+
+TEST_CASE("the benchmark of maxout_attention counts its arithmetic", "[bench]") {
+  const Sizes sizes = small_sizes();
+  const Benchmark forward = attention_entries(sizes).front().make();
+  const double elements = 2.0 * 37 * 9 * 12;
+  CHECK(forward.contenders[0].work->max_add == elements);
+  CHECK(forward.contenders[0].work->multiply_add == elements);
+}
+
+}  // namespace geosft::bench::test

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random arguments of the attention operators, packed as ours take them and with heads first as LibTorch's do.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "tools/bench/benchmark.h"
+
+namespace geosft::bench {
+
+// Rows packed, [B n, h, c] and [B m, h, c] for m keys an item.
+struct PackedInputs {
+  at::Tensor q, k, v, leak;  // leak [B m, h]
+  at::Tensor q_ptr, k_ptr;   // int64 [B + 1]
+  at::Tensor upstream;       // [B n, h, c], gradient of the result
+};
+
+// The same numbers, [B, h, n, c] and [B, h, m, c], contiguous.
+struct HeadsFirstInputs {
+  at::Tensor q, k, v, leak;  // leak [B, h, m]
+  at::Tensor upstream;
+};
+
+// float32; q, k, v and leak ask for gradients.
+PackedInputs random_inputs(const Sizes& sizes, int64_t keys);
+HeadsFirstInputs heads_first(const PackedInputs& packed, const Sizes& sizes);
+
+// [B, h, n, c] -> [B n, h, c] and [B, h, n] -> [B n, h]; other tensors as they are.
+at::Tensor packed_rows(const at::Tensor& heads_first);
+
+// Offsets 0, count, 2 count, … of equal items.
+at::Tensor equal_offsets(int64_t items, int64_t count);
+
+// Standard normal numbers, float32, without gradient.
+at::Tensor normal(at::IntArrayRef shape, const at::Generator& generator);
+
+AttentionShape attention_shape(const Sizes& sizes, int64_t keys);
+
+}  // namespace geosft::bench

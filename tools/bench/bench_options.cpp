@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/bench/bench_options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "models/ops/cpu/simd.h"
+#include "tools/common/arguments.h"
+
+namespace geosft::bench {
+namespace {
+
+constexpr int64_t most = int64_t{1} << 30;
+
+}  // namespace
+
+void MachineOptions::add_to(CLI::App& verb) {
+  runtime.add_to(verb);
+  verb.add_option("--simd", simd, "vector target of our kernels, such as AVX2; without it: the best one");
+}
+
+void MachineOptions::apply() const {
+  runtime.apply();
+  const std::vector<std::string> known = simd_target_names();
+  if (!simd.empty() && std::find(known.begin(), known.end(), simd) == known.end()) {
+    std::string names;
+    for (const std::string& name : known) names += " " + name;
+    throw UsageError("--simd " + simd + ": this processor has" + names);
+  }
+  force_simd_target(simd);
+}
+
+void add_sizes(CLI::App& verb, Sizes& sizes) {
+  const auto add = [&](const char* name, int64_t& target, const char* help) {
+    verb.add_option(name, target, help)->check(CLI::Range(int64_t{1}, most))->capture_default_str();
+  };
+  add("--batch", sizes.batch, "items");
+  add("--tokens", sizes.tokens, "tokens of an item");
+  add("--width", sizes.width, "width of a token");
+  add("--heads", sizes.heads, "heads");
+  verb.add_option("--keys", sizes.keys, "sampled tokens of an item, one or more numbers")
+      ->check(CLI::Range(int64_t{1}, most))
+      ->delimiter(',')
+      ->capture_default_str();
+  verb.add_option("--seed", sizes.seed, "seed of the random inputs")->capture_default_str();
+}
+
+void check_sizes(const Sizes& sizes) {
+  if (sizes.width % sizes.heads != 0) {
+    throw UsageError("--heads must divide --width " + std::to_string(sizes.width) + ", got " +
+                     std::to_string(sizes.heads));
+  }
+}
+
+}  // namespace geosft::bench

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// All measurements there are, by name. Each kind has a file of its own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/bench/benchmark.h"
+
+namespace geosft::bench {
+
+using Entries = std::vector<Entry>;
+
+Entries attention_entries(const Sizes& sizes);  // maxout_attention
+Entries relative_entries(const Sizes& sizes);   // point_attention, sequence_attention
+Entries graph_entries(const Sizes& sizes);      // graph_attention
+Entries sampling_entries(const Sizes& sizes);   // sample_pairs, softmax pooling
+Entries layer_entries(const Sizes& sizes);      // a whole layer
+Entries neighbour_entries(const Sizes& sizes);  // farthest point sampling, nearest neighbours
+Entries encoding_entries(const Sizes& sizes);   // surface normals, sinusoids
+Entries training_entries(const Sizes& sizes);   // steps of the point classifier
+
+Entries all_entries(const Sizes& sizes);
+
+// Those that `names` choose: a name, or the beginning of names up to a slash. No names: all. Throws UsageError naming
+// the nearest one for a name that chooses nothing.
+Entries chosen_entries(const Entries& all, const std::vector<std::string>& names);
+
+}  // namespace geosft::bench

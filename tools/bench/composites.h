@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one would write with LibTorch's operations for the same attention: contiguous inputs with heads first, as few
+// passes over n x k numbers as autograd permits.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <vector>
+
+#include "tools/bench/attention_inputs.h"
+
+namespace geosft::bench {
+
+inline constexpr double attention_eps = 1e-6;
+
+// Relative terms of all pairs, [B, h, n, m]; undefined: 1 and 0.
+struct DenseTerms {
+  at::Tensor mul, add;
+};
+
+// Maps from X_R to heads; w_* [r, h], b_* [h].
+struct TermWeights {
+  at::Tensor w_mul, b_mul, w_add, b_add;
+};
+
+// softmax(q k^T / sqrt(c)) v by LibTorch's fused operator: other mathematics, the same sizes.
+at::Tensor softmax_attention(const HeadsFirstInputs& inputs);
+
+// Maxout attention on cdist: max(a, b) = (a + b + |a - b|) / 2, and cdist with p = 1 sums |a - b|.
+at::Tensor cdist_attention(const HeadsFirstInputs& inputs, const DenseTerms& terms = {});
+
+// Maxout attention by broadcasting q against k, [B, h, rows, m, c] at a time: as many rows of queries as fit into
+// `block_bytes`.
+at::Tensor broadcast_attention(const HeadsFirstInputs& inputs, const DenseTerms& terms = {},
+                               int64_t block_bytes = int64_t{64} << 20);
+
+// softplus(X_R w_mul + b_mul) and X_R w_add + b_add for X_R [B, r, n, m].
+DenseTerms linear_terms(const at::Tensor& channels, const TermWeights& weights);
+
+// X_R of points: squared distances of x [B, n, 3] and xs [B, m, 3] and, where they are defined, products of the
+// normals; [B, r, n, m].
+at::Tensor point_channels(const at::Tensor& x, const at::Tensor& xs, const at::Tensor& normals,
+                          const at::Tensor& sampled_normals);
+
+// The terms of sequences without forming X_R: s [B, n, ds], ss [B, m, ds].
+DenseTerms sequence_terms(const at::Tensor& s, const at::Tensor& ss, const TermWeights& weights);
+
+}  // namespace geosft::bench

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph_attention beside a composite that looks up a dense adjacency tensor.
+#include <ATen/CPUGeneratorImpl.h>
+
+#include "models/ops/graph_attention.h"
+#include "tools/bench/catalogue.h"
+#include "tools/bench/composites.h"
+
+namespace geosft::bench {
+namespace {
+
+constexpr int64_t degree = 8, edge_channels = 2;
+
+// Random graphs of `degree` edges a node, without parallel edges; weights that ask for gradients.
+struct Graphs {
+  at::Tensor rowptr, col, edge_attr;
+  at::Tensor top, partner, weight;  // of every key, packed rows
+  TermWeights terms;
+};
+
+// Column offsets differ within a row, so that no edge is doubled.
+at::Tensor random_columns(const Sizes& sizes, int64_t edges_a_node, const at::Generator& generator) {
+  const auto longs = at::TensorOptions().dtype(at::kLong);
+  const int64_t nodes = sizes.batch * sizes.tokens;
+  const at::Tensor node = at::arange(nodes, longs).unsqueeze(1);
+  const at::Tensor base = node.div(sizes.tokens, "floor") * sizes.tokens;
+  const at::Tensor shift = at::randint(sizes.tokens, {nodes, 1}, generator, longs);
+  const at::Tensor column = (shift + at::arange(edges_a_node, longs)).remainder(sizes.tokens);
+  return (base + column).flatten();
+}
+
+// Two different tokens for every key.
+std::pair<at::Tensor, at::Tensor> random_members(const Sizes& sizes, int64_t keys, const at::Generator& generator) {
+  const auto longs = at::TensorOptions().dtype(at::kLong);
+  const at::Tensor base = (at::arange(sizes.batch, longs) * sizes.tokens).unsqueeze(1);
+  const at::Tensor top = at::randint(sizes.tokens, {sizes.batch, keys}, generator, longs);
+  return {(top + base).flatten(), ((top + 1).remainder(sizes.tokens) + base).flatten()};
+}
+
+Graphs random_graphs(const Sizes& sizes, int64_t keys) {
+  const auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed + 3);
+  const int64_t nodes = sizes.batch * sizes.tokens, edges_a_node = std::min(degree, sizes.tokens);
+  const auto leaf = [&](at::IntArrayRef shape) { return normal(shape, generator).requires_grad_(true); };
+  const auto [top, partner] = random_members(sizes, keys, generator);
+  Graphs graphs{equal_offsets(nodes, edges_a_node),
+                random_columns(sizes, edges_a_node, generator),
+                leaf({nodes * edges_a_node, edge_channels}),
+                top,
+                partner,
+                {},
+                {}};
+  graphs.weight = at::rand({sizes.batch * keys}, generator, at::TensorOptions().dtype(at::kFloat)).requires_grad_(true);
+  graphs.terms = {leaf({edge_channels, sizes.heads}), leaf({sizes.heads}), leaf({edge_channels, sizes.heads}),
+                  leaf({sizes.heads})};
+  return graphs;
+}
+
+// X_R [B, r, n, n] with an entry for every pair of nodes, then its columns `top` and `partner`.
+DenseTerms dense_terms(const Graphs& graphs, const Sizes& sizes) {
+  const int64_t nodes = sizes.batch * sizes.tokens;
+  const at::Tensor row = at::arange(nodes, graphs.col.options()).repeat_interleave(graphs.rowptr.diff());
+  const at::Tensor channels = at::arange(edge_channels, graphs.col.options()).unsqueeze(1);
+  const at::Tensor dense = at::zeros({sizes.batch, edge_channels, sizes.tokens, sizes.tokens},
+                                     graphs.edge_attr.options().requires_grad(false))
+                               .index_put({row.div(sizes.tokens, "floor"), channels, row.remainder(sizes.tokens),
+                                           graphs.col.remainder(sizes.tokens)},
+                                          graphs.edge_attr.t());
+  const auto terms_of = [&](const at::Tensor& member) {
+    const at::Tensor column = member.view({sizes.batch, 1, 1, -1}).remainder(sizes.tokens);
+    const at::Tensor x = dense.gather(3, column.expand({-1, edge_channels, sizes.tokens, -1}));
+    return linear_terms(x, graphs.terms);
+  };
+  const DenseTerms top = terms_of(graphs.top), partner = terms_of(graphs.partner);
+  const at::Tensor weight = graphs.weight.view({sizes.batch, 1, 1, -1});
+  return {at::lerp(partner.mul, top.mul, weight), at::lerp(partner.add, top.add, weight)};
+}
+
+Benchmark make(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name) {
+  const PackedInputs in = random_inputs(sizes, keys);
+  const HeadsFirstInputs first = heads_first(in, sizes);
+  const Graphs g = random_graphs(sizes, keys);
+  const TermWeights& w = g.terms;
+  const auto leaves = [&](const auto& of) {
+    return Tensors{of.q, of.k, of.v, of.leak, g.edge_attr, g.weight, w.w_mul, w.b_mul, w.w_add, w.b_add};
+  };
+  const auto ours = [in, g, w] {
+    return graph_attention(in.q, in.k, in.v, in.leak, g.rowptr, g.col, g.edge_attr, g.top, g.partner, g.weight, w.w_mul,
+                           w.b_mul, w.w_add, w.b_add, in.q_ptr, in.k_ptr, attention_eps);
+  };
+  const auto composite = [first, g, sizes] { return cdist_attention(first, dense_terms(g, sizes)); };
+  const AttentionShape shape = attention_shape(sizes, keys);
+  const Work work = pass == Pass::both ? maxout_both_work(shape) : maxout_forward_work(shape);
+  Benchmark benchmark{name, {}};
+  benchmark.contenders = {{"geosft", measured_pass(pass, leaves(in), in.upstream, ours), work},
+                          {"cdist", measured_pass(pass, leaves(first), first.upstream, composite), work, packed_rows}};
+  return benchmark;
+}
+
+}  // namespace
+
+Entries graph_entries(const Sizes& sizes) {
+  Entries entries;
+  for (const int64_t keys : sizes.keys) {
+    for (const Pass pass : {Pass::forward, Pass::both}) {
+      const std::string name = "graph_attention/k" + std::to_string(keys) + "/" + pass_name(pass);
+      entries.push_back({name, "with two channels on 8 edges a node; the composite looks up a dense n x n tensor",
+                         [=] { return make(sizes, keys, pass, name); }});
+    }
+  }
+  return entries;
+}
+
+}  // namespace geosft::bench

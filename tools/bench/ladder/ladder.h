@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps that led to the forward kernel of maxout attention, in the order in which they taught something. None of
+// them is used by the library; the last is the operator that is.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace geosft::bench {
+
+// Equal items, rows packed as the operator takes them: q [items, queries, heads, c], k and v [items, keys, heads, c],
+// leak [items, keys, heads]; out like q.
+struct LadderProblem {
+  int64_t items, queries, keys, heads, c;
+  const float *q, *k, *v, *leak;
+  float* out;
+  float eps = 1e-6F;
+
+  int64_t width() const { return heads * c; }
+  int64_t elements() const { return items * queries * keys * width(); }
+  // Row i of an item.
+  const float* query(int64_t item, int64_t i) const { return q + (item * queries + i) * width(); }
+  const float* key(int64_t item, int64_t j) const { return k + (item * keys + j) * width(); }
+  const float* value(int64_t item, int64_t j) const { return v + (item * keys + j) * width(); }
+  float* result(int64_t item, int64_t i) const { return out + (item * queries + i) * width(); }
+  // sum_j softplus(leak_j) + eps of one head: what a row sum begins with.
+  float leak_sum(int64_t item, int64_t head) const;
+  float scale() const;  // 1 / sqrt(c)
+
+  // Up to `stride` queries of one head, from row `first`, as columns: to[c][stride]; and results back, every column
+  // over its row sum `total` [stride].
+  void pack(int64_t item, int64_t head, int64_t first, int64_t stride, float* to) const;
+  void unpack(int64_t item, int64_t head, int64_t first, int64_t stride, const float* from, const float* total) const;
+};
+
+struct Rung {
+  std::string name;    // "2 scalar tiles"
+  std::string lesson;  // what it taught
+  std::function<void(const LadderProblem&)> run;
+};
+
+const std::vector<Rung>& ladder();
+
+// The attempts, each in a file of its own; one thread.
+void attempt_1_broadcast(const LadderProblem& problem);
+void attempt_2_scalar_tiles(const LadderProblem& problem);
+void attempt_3_lanes_are_keys(const LadderProblem& problem);
+void attempt_4_lanes_are_queries(const LadderProblem& problem);
+void attempt_5_register_tiles(const LadderProblem& problem);
+void attempt_6_operator(const LadderProblem& problem);
+
+// The same mathematics in double precision, one number after the other: [items, queries, heads, c].
+std::vector<double> ladder_reference(const LadderProblem& problem);
+
+// The largest difference of problem.out from the reference, over the reference's largest value.
+double ladder_error(const LadderProblem& problem, const std::vector<double>& reference);
+
+}  // namespace geosft::bench

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tools/bench/attention_inputs.h"
+#include "tools/bench/bench_options.h"
+#include "tools/bench/commands.h"
+#include "tools/bench/ladder/ladder.h"
+#include "tools/bench/machine.h"
+#include "tools/bench/table.h"
+#include "tools/bench/timing.h"
+
+namespace geosft::bench {
+namespace {
+
+constexpr double tolerance = 1e-5;
+
+struct LadderCommand {
+  MachineOptions machine;
+  Sizes sizes;
+  TimingOptions timing;
+  bool json = false;
+
+  int execute() const {
+    check_sizes(sizes);
+    machine.apply();
+    const Machine here = measure_machine();
+    const PackedInputs in = random_inputs(sizes, sizes.keys.front());
+    at::Tensor out = at::empty_like(in.q);
+    const LadderProblem problem{sizes.batch,
+                                sizes.tokens,
+                                sizes.keys.front(),
+                                sizes.heads,
+                                sizes.channels(),
+                                in.q.const_data_ptr<float>(),
+                                in.k.const_data_ptr<float>(),
+                                in.v.const_data_ptr<float>(),
+                                in.leak.const_data_ptr<float>(),
+                                out.mutable_data_ptr<float>()};
+    const std::vector<double> errors = checked(problem);
+    std::vector<std::function<void()>> calls;
+    for (const Rung& rung : ladder()) calls.emplace_back([&] { rung.run(problem); });
+    print(here, problem, errors, time_in_turns(calls, timing));
+    return 0;
+  }
+
+ private:
+  // The error of every rung. Throws for one that is wrong.
+  static std::vector<double> checked(const LadderProblem& problem) {
+    const std::vector<double> reference = ladder_reference(problem);
+    std::vector<double> errors;
+    for (const Rung& rung : ladder()) {
+      std::fill_n(problem.out, reference.size(), 0.0F);
+      rung.run(problem);
+      errors.push_back(ladder_error(problem, reference));
+      TORCH_CHECK(errors.back() <= tolerance, "rung ", rung.name, " differs from the double-precision reference by ",
+                  errors.back(), " of the largest value, expected at most ", tolerance);
+    }
+    return errors;
+  }
+
+  void print(const Machine& here, const LadderProblem& problem, const std::vector<double>& errors,
+             const std::vector<Timing>& timings) const {
+    const auto elements = static_cast<double>(problem.elements());
+    const double bound = bound_seconds({elements, elements, 0}, here.rates);
+    nlohmann::json rows = nlohmann::json::array();
+    std::ostringstream text;
+    text << machine_text(here)
+         << "\nerror: against double precision, of the largest value; bound: share of the time of "
+         << "the arithmetic alone\n\n";
+    for (size_t i = 0; i < timings.size(); ++i) {
+      const Rung& rung = ladder()[i];
+      const double share = bound / timings[i].minimum;
+      rows.push_back({{"rung", rung.name},
+                      {"lesson", rung.lesson},
+                      {"seconds", timings[i].minimum},
+                      {"median_seconds", timings[i].median},
+                      {"bound_share", share},
+                      {"error", errors[i]}});
+      text << std::left << std::setw(22) << rung.name << std::right << std::setw(9) << duration(timings[i].minimum)
+           << "  x " << std::fixed << std::setprecision(2) << std::setw(6)
+           << timings[i].minimum / timings.back().minimum << "  bound " << share << "  error " << std::scientific
+           << std::setprecision(0) << errors[i] << "  " << rung.lesson << "\n";
+    }
+    if (json) {
+      std::cout << nlohmann::json{{"machine", machine_json(here)}, {"rungs", rows}}.dump() << '\n';
+    } else {
+      std::cout << text.str();
+    }
+  }
+};
+
+}  // namespace
+
+Command add_ladder_command(CLI::App& verb) {
+  auto command = std::make_shared<LadderCommand>();
+  add_sizes(verb, command->sizes);
+  verb.add_option("--repeats", command->timing.repeats, "rounds, at least")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  verb.add_option("--seconds", command->timing.seconds, "a rung's calls go on until they took so long")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  verb.add_flag("--json", command->json, "print one JSON object");
+  command->machine.add_to(verb);
+  return [command] { return command->execute(); };
+}
+
+}  // namespace geosft::bench

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// point_attention and sequence_attention beside composites whose relative terms are tensors of n x k.
+#include <ATen/CPUGeneratorImpl.h>
+
+#include "models/layers/relative.h"
+#include "models/ops/point_attention.h"
+#include "models/ops/sequence_attention.h"
+#include "tools/bench/catalogue.h"
+#include "tools/bench/composites.h"
+
+namespace geosft::bench {
+namespace {
+
+// Weights of the relative terms that ask for gradients.
+TermWeights random_weights(int64_t channels, const Sizes& sizes) {
+  const auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed + 1);
+  const double spread = 1.0 / std::sqrt(static_cast<double>(channels));
+  const auto leaf = [&](at::IntArrayRef shape, double by) {
+    return (normal(shape, generator) * by).requires_grad_(true);
+  };
+  return {leaf({channels, sizes.heads}, spread), leaf({sizes.heads}, 1), leaf({channels, sizes.heads}, spread),
+          leaf({sizes.heads}, 1)};
+}
+
+// What ours and the composites share; `terms` are those of the composites.
+Benchmark compare(const std::string& name, const PackedInputs& in, const HeadsFirstInputs& first,
+                  const TermWeights& weights, Pass pass, const Work& work, const std::function<at::Tensor()>& ours,
+                  const std::function<DenseTerms()>& terms) {
+  const auto leaves = [&](const auto& of) {
+    return Tensors{of.q, of.k, of.v, of.leak, weights.w_mul, weights.b_mul, weights.w_add, weights.b_add};
+  };
+  Benchmark benchmark{name, {}};
+  benchmark.contenders = {
+      {"geosft", measured_pass(pass, leaves(in), in.upstream, ours), work},
+      {"cdist",
+       measured_pass(pass, leaves(first), first.upstream, [first, terms] { return cdist_attention(first, terms()); }),
+       work, packed_rows},
+      {"broadcasting",
+       measured_pass(pass, leaves(first), first.upstream,
+                     [first, terms] { return broadcast_attention(first, terms()); }),
+       work, packed_rows}};
+  return benchmark;
+}
+
+struct Points {
+  at::Tensor x, xs, m, ms;  // [B, n, 3] and [B, k, 3]
+};
+
+Points random_points(const Sizes& sizes, int64_t keys) {
+  const auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed + 2);
+  const auto unit = [](const at::Tensor& v) { return v / v.norm(2, -1, /*keepdim=*/true); };
+  return {0.5 * normal({sizes.batch, sizes.tokens, 3}, generator), 0.5 * normal({sizes.batch, keys, 3}, generator),
+          unit(normal({sizes.batch, sizes.tokens, 3}, generator)), unit(normal({sizes.batch, keys, 3}, generator))};
+}
+
+Benchmark make_points(const Sizes& sizes, int64_t keys, bool normals, Pass pass, const std::string& name) {
+  const PackedInputs in = random_inputs(sizes, keys);
+  const Points p = random_points(sizes, keys);
+  const TermWeights w = random_weights(normals ? 2 : 1, sizes);
+  const auto flat = [](const at::Tensor& rows) { return rows.flatten(0, 1); };
+  const auto ours = [=] {
+    using Optional = std::optional<at::Tensor>;
+    return point_attention(in.q, in.k, in.v, in.leak, flat(p.x), flat(p.xs), normals ? Optional(flat(p.m)) : Optional(),
+                           normals ? Optional(flat(p.ms)) : Optional(), w.w_mul, w.b_mul, w.w_add, w.b_add, in.q_ptr,
+                           in.k_ptr, attention_eps);
+  };
+  const auto terms = [=] {
+    return linear_terms(point_channels(p.x, p.xs, normals ? p.m : at::Tensor(), normals ? p.ms : at::Tensor()), w);
+  };
+  const AttentionShape shape = attention_shape(sizes, keys);
+  const Work work = pass == Pass::both ? maxout_both_work(shape) : maxout_forward_work(shape);
+  return compare(name, in, heads_first(in, sizes), w, pass, work, ours, terms);
+}
+
+Benchmark make_sequence(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name) {
+  const PackedInputs in = random_inputs(sizes, keys);
+  const TermWeights w = random_weights(sizes.width, sizes);
+  const at::Tensor positions = sinusoids(sizes.tokens, sizes.width, at::TensorOptions().dtype(at::kFloat));
+  const at::Tensor s = positions.repeat({sizes.batch, 1, 1});
+  const int64_t step = std::max<int64_t>(1, sizes.tokens / keys);
+  const at::Tensor places = (at::arange(keys, at::TensorOptions().dtype(at::kLong)) * step).remainder(sizes.tokens);
+  const at::Tensor ss = positions.index_select(0, places).repeat({sizes.batch, 1, 1});
+  const auto ours = [=] {
+    return sequence_attention(in.q, in.k, in.v, in.leak, s.flatten(0, 1), ss.flatten(0, 1), w.w_mul, w.b_mul, w.w_add,
+                              w.b_add, in.q_ptr, in.k_ptr, attention_eps);
+  };
+  AttentionShape shape = attention_shape(sizes, keys);
+  shape.relative = 2.0 * static_cast<double>(sizes.heads * sizes.width);
+  const Work work = pass == Pass::both ? maxout_both_work(shape) : maxout_forward_work(shape);
+  return compare(name, in, heads_first(in, sizes), w, pass, work, ours, [=] { return sequence_terms(s, ss, w); });
+}
+
+}  // namespace
+
+Entries relative_entries(const Sizes& sizes) {
+  Entries entries;
+  for (const bool normals : {false, true}) {
+    for (const int64_t keys : sizes.keys) {
+      for (const Pass pass : {Pass::forward, Pass::both}) {
+        const std::string name = std::string(normals ? "point_attention_normals" : "point_attention") + "/k" +
+                                 std::to_string(keys) + "/" + pass_name(pass);
+        entries.push_back({name, normals ? "with squared distances and normal products" : "with squared distances",
+                           [=] { return make_points(sizes, keys, normals, pass, name); }});
+      }
+    }
+  }
+  for (const int64_t keys : sizes.keys) {
+    for (const Pass pass : {Pass::forward, Pass::both}) {
+      const std::string name = "sequence_attention/k" + std::to_string(keys) + "/" + pass_name(pass);
+      entries.push_back({name, "with products of sinusoids", [=] { return make_sequence(sizes, keys, pass, name); }});
+    }
+  }
+  return entries;
+}
+
+}  // namespace geosft::bench

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+
+#include "tools/bench/measurement.h"
+#include "tools/common/gnuplot.h"
+
+namespace geosft::bench {
+
+// The roofline of the machine with a point for every measurement that has a bound: elements a second (max+adds and
+// multiply-adds together) over elements a byte of inputs and results. The slope is the memory's, the roofs are the
+// rates of the two register-tile loops. Leaves stem.png and stem.svg.
+PlotResult draw_roofline(const Results& results, const std::filesystem::path& stem);
+
+}  // namespace geosft::bench

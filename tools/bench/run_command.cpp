@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "data/atomic_file.h"
+#include "tools/bench/bench_options.h"
+#include "tools/bench/catalogue.h"
+#include "tools/bench/commands.h"
+#include "tools/bench/measurement.h"
+#include "tools/bench/roofline.h"
+#include "tools/bench/scaling.h"
+#include "tools/bench/table.h"
+#include "tools/common/arguments.h"
+#include "tools/common/main_guard.h"
+#include "tools/common/progress.h"
+
+namespace geosft::bench {
+namespace {
+
+void stop_if_interrupted() {
+  if (interrupted()) throw Interrupted("nothing was written");
+}
+
+struct RunCommand {
+  MachineOptions machine;
+  Sizes sizes;
+  TimingOptions timing;
+  std::vector<std::string> only;
+  std::string out, compare, roofline;
+  int64_t scaling_to = int64_t{1} << 20;
+  bool list = false, json = false, scaling = false;
+
+  int execute() const {
+    check_sizes(sizes);
+    const Entries entries = chosen_entries(all_entries(sizes), only);
+    if (list) {
+      for (const Entry& entry : entries) std::cout << entry.name << "  (" << entry.about << ")\n";
+      return 0;
+    }
+    const std::optional<Results> before = compare.empty() ? std::nullopt : std::optional(read_results(compare));
+    machine.apply();
+    install_interrupt_handler();
+    Results results{measure_machine(), sizes, {}};
+    if (!scaling || !only.empty()) measure_entries(entries, results);
+    const std::string growth = scaling ? measure_growth(results) : "";
+    report(results, growth, before);
+    return 0;
+  }
+
+ private:
+  void measure_entries(const Entries& entries, Results& results) const {
+    ProgressBar progress("measuring", static_cast<int64_t>(entries.size()));
+    for (size_t i = 0; i < entries.size(); ++i) {
+      progress.update(static_cast<int64_t>(i), entries[i].name);
+      const Benchmark benchmark = entries[i].make();
+      for (Measurement& one : measure(benchmark, timing, results.machine.rates, stop_if_interrupted)) {
+        results.measurements.push_back(std::move(one));
+      }
+    }
+    progress.update(static_cast<int64_t>(entries.size()));
+    progress.finish();
+  }
+
+  std::string measure_growth(Results& results) const {
+    ProgressBar progress("scaling", scaling_to);
+    const Scaling grown =
+        measure_scaling(sizes, sizes.keys.front(), scaling_to, timing, results.machine.rates, [&](int64_t tokens) {
+          stop_if_interrupted();
+          progress.update(tokens);
+        });
+    progress.finish();
+    results.measurements.insert(results.measurements.end(), grown.measurements.begin(), grown.measurements.end());
+    return scaling_text(grown);
+  }
+
+  void report(const Results& results, const std::string& growth, const std::optional<Results>& before) const {
+    const nlohmann::json document = results_json(results);
+    if (!out.empty()) write_file_atomically(out, document.dump(1) + "\n");
+    // Where a program reads stdout, what is for people goes to stderr.
+    std::ostream& text = json ? std::cerr : std::cout;
+    if (json) {
+      std::cout << document.dump() << '\n';
+    } else {
+      text << machine_text(results.machine) << '\n' << table(results.measurements);
+    }
+    if (!growth.empty()) text << '\n' << growth;
+    if (before) text << "\nagainst " << compare << ":\n" << comparison(*before, results);
+    if (roofline.empty()) return;
+    if (const PlotResult drawn = draw_roofline(results, roofline); !drawn) {
+      std::cerr << "the roofline was not drawn: " << drawn.reason << '\n';
+    }
+  }
+};
+
+}  // namespace
+
+Command add_run_command(CLI::App& verb) {
+  auto command = std::make_shared<RunCommand>();
+  verb.add_flag("--list", command->list, "name the measurements and stop");
+  verb.add_option("--only", command->only, "measure these: names of --list, or what they begin with");
+  add_sizes(verb, command->sizes);
+  verb.add_option("--repeats", command->timing.repeats, "rounds of contenders in turns, at least")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  verb.add_option("--seconds", command->timing.seconds, "a contender's calls go on until they took so long")
+      ->check(CLI::Range(0.0, 3600.0))
+      ->capture_default_str();
+  verb.add_flag("--scaling", command->scaling, "measure how attention grows with the tokens; alone unless --only");
+  verb.add_option("--scaling-to", command->scaling_to, "most tokens of --scaling")
+      ->check(CLI::Range(int64_t{2}, int64_t{1} << 30))
+      ->capture_default_str();
+  verb.add_flag("--json", command->json, "print one JSON object instead of a table");
+  verb.add_option("--out", command->out, "also write the JSON to this file");
+  verb.add_option("--compare", command->compare, "show the change against a file of an earlier --out");
+  verb.add_option("--roofline", command->roofline, "draw PREFIX.png and PREFIX.svg");
+  command->machine.add_to(verb);
+  return [command] { return command->execute(); };
+}
+
+}  // namespace geosft::bench

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// sample_pairs and softmax pooling beside composites over equal items.
+#include <ATen/CPUGeneratorImpl.h>
+
+#include "models/layers/heads.h"
+#include "models/ops/sample_pairs.h"
+#include "tools/bench/attention_inputs.h"
+#include "tools/bench/catalogue.h"
+
+namespace geosft::bench {
+namespace {
+
+// Pairs of equal items by LibTorch's operations: noisy scores [B, n], the k largest, k others at random, their weights.
+at::Tensor composite_weights(const at::Tensor& score, int64_t bins, const at::Generator& generator) {
+  const at::Tensor gumbel =
+      at::rand(score.sizes(), generator, score.options().requires_grad(false)).log_().neg_().log_();
+  const at::Tensor noisy = score - gumbel;
+  const at::Tensor top = std::get<1>(noisy.detach().topk(bins, 1));
+  const at::Tensor lottery = at::rand(score.sizes(), generator, score.options().requires_grad(false));
+  const at::Tensor partner = std::get<1>(lottery.scatter_(1, top, -1.0).topk(bins, 1));
+  const at::Tensor log_top = at::softplus(noisy.gather(1, top)).log();
+  return (log_top - at::softplus(noisy.gather(1, partner)).log()).sigmoid();
+}
+
+Benchmark make_sample(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name) {
+  auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed);
+  const int64_t bins = std::min(keys, sizes.tokens / 2);
+  const at::Tensor score = normal({sizes.batch * sizes.tokens}, generator).requires_grad_(true);
+  const at::Tensor table = score.detach().view({sizes.batch, sizes.tokens}).clone().requires_grad_(true);
+  const at::Tensor upstream = normal({sizes.batch, bins}, generator);
+  const at::Tensor ptr = equal_offsets(sizes.batch, sizes.tokens);
+  const auto ours = [=] {
+    return std::get<2>(sample_pairs(score, bins, ptr, /*noise=*/true, /*random_partner=*/true, 1.0, generator));
+  };
+  Benchmark benchmark{name, {}};
+  benchmark.contenders = {
+      {"geosft", measured_pass(pass, {score}, upstream.flatten(), ours)},
+      {"topk", measured_pass(pass, {table}, upstream, [=] { return composite_weights(table, bins, generator); })}};
+  return benchmark;
+}
+
+Benchmark make_pool(const Sizes& sizes, Pass pass, const std::string& name) {
+  const auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed);
+  const at::Tensor x = normal({sizes.batch * sizes.tokens, sizes.width}, generator).requires_grad_(true);
+  const double spread = 1.0 / std::sqrt(static_cast<double>(sizes.width));
+  const at::Tensor u = (normal({sizes.width}, generator) * spread).requires_grad_(true);
+  const at::Tensor upstream = normal({sizes.batch, sizes.width}, generator);
+  const at::Tensor ptr = equal_offsets(sizes.batch, sizes.tokens);
+  const auto composite = [=] {
+    const at::Tensor items = x.view({sizes.batch, sizes.tokens, sizes.width});
+    const at::Tensor share = at::softmax(at::matmul(items, u), 1);
+    return at::bmm(share.unsqueeze(1), items).squeeze(1);
+  };
+  const double elements = static_cast<double>(x.numel()), bytes = 4 * elements;
+  const Work work = pass == Pass::both ? Work{0, 6 * elements, 3 * bytes} : Work{0, 2 * elements, bytes};
+  Benchmark benchmark{name, {}};
+  benchmark.contenders = {
+      {"geosft", measured_pass(pass, {x, u}, upstream, [=] { return softmax_pool(x, u, ptr); }), work},
+      {"softmax + bmm", measured_pass(pass, {x, u}, upstream, composite), work,
+       [](const at::Tensor& result) { return result; }}};
+  return benchmark;
+}
+
+}  // namespace
+
+Entries sampling_entries(const Sizes& sizes) {
+  Entries entries;
+  for (const int64_t keys : sizes.keys) {
+    for (const Pass pass : {Pass::forward, Pass::both}) {
+      const std::string name = "sample_pairs/k" + std::to_string(keys) + "/" + pass_name(pass);
+      entries.push_back({name, "draws pairs with noise and random partners, and weighs them",
+                         [=] { return make_sample(sizes, keys, pass, name); }});
+    }
+  }
+  for (const Pass pass : {Pass::forward, Pass::both}) {
+    const std::string name = std::string("softmax_pool/") + pass_name(pass);
+    entries.push_back(
+        {name, "softmax-weighted sum of the tokens of each item", [=] { return make_pool(sizes, pass, name); }});
+  }
+  return entries;
+}
+
+}  // namespace geosft::bench

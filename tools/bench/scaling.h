@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// How time and memory of attention grow with the number of tokens.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tools/bench/measurement.h"
+
+namespace geosft::bench {
+
+// The exponent e of the power law y = a x^e through the points, by least squares of the logarithms. Throws for fewer
+// than two points, or for numbers that are not positive.
+double fitted_exponent(const std::vector<double>& x, const std::vector<double>& y);
+
+struct Scaling {
+  std::vector<int64_t> tokens;            // of one item
+  std::vector<Measurement> measurements;  // "scaling/n<tokens>", one each
+  double time_exponent = 0;               // of the minimum
+  double memory_exponent = 0;             // of the peak beyond inputs, results and gradients included
+};
+
+// maxout_attention forward and backward over `keys` keys for 1024, 4096, … tokens up to `most_tokens`, the last one
+// included, with the width and heads of `sizes`. `progress` is told the tokens before each.
+Scaling measure_scaling(const Sizes& sizes, int64_t keys, int64_t most_tokens, const TimingOptions& options,
+                        const TileRates& rates, const std::function<void(int64_t)>& progress);
+
+std::string scaling_text(const Scaling& scaling);
+
+}  // namespace geosft::bench

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/bench/table.h"
+
+#include <algorithm>
+#include <array>
+#include <iomanip>
+#include <sstream>
+
+namespace geosft::bench {
+namespace {
+
+// Three significant digits, without an exponent.
+std::string digits(double value) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) << value;
+  return text.str();
+}
+
+template <size_t count>
+std::string in_units(double value, double step, const std::array<const char*, count>& units) {
+  size_t unit = 0;
+  while (unit + 1 < count && value >= step) {
+    value /= step;
+    ++unit;
+  }
+  return digits(value) + " " + units[unit];
+}
+
+std::string cell(const std::string& text, int width) {
+  std::ostringstream padded;
+  padded << std::setw(width) << text;
+  return padded.str();
+}
+
+std::string label(const std::string& text, int width) {
+  std::ostringstream padded;
+  padded << std::left << std::setw(width) << text;
+  return padded.str();
+}
+
+std::string line(const Measurement& one, int width) {
+  const Timing& timing = one.timing;
+  const std::string quartiles = duration(timing.lower_quartile) + " - " + duration(timing.upper_quartile);
+  std::string text = "  " + label(one.contender, width) + cell(duration(timing.minimum), 9) +
+                     cell(duration(timing.median), 10) + cell(quartiles, 22) + cell(duration(timing.cpu), 10) +
+                     cell(digits(one.geosft_ratio), 8) + cell(one.bound ? digits(one.share()) : "", 8) +
+                     cell(memory(one.peak_bytes), 11);
+  if (one.items > 0) text += "   " + digits(one.items / timing.minimum) + " " + one.items_are + "/s";
+  return text + "\n";
+}
+
+int label_width(const std::vector<Measurement>& measurements) {
+  size_t width = 0;
+  for (const Measurement& one : measurements) width = std::max(width, one.contender.size());
+  return static_cast<int>(width) + 1;
+}
+
+const Measurement* find(const Results& results, const Measurement& like) {
+  for (const Measurement& one : results.measurements) {
+    if (one.benchmark == like.benchmark && one.contender == like.contender) return &one;
+  }
+  return nullptr;
+}
+
+const char* verdict(const Timing& before, const Timing& now) {
+  if (now.upper_quartile < before.minimum) return "faster";
+  if (before.upper_quartile < now.minimum) return "slower";
+  return "within the spread";
+}
+
+std::string differences(const Results& before, const Results& now) {
+  std::string text;
+  const auto note = [&](const char* what, const std::string& then, const std::string& present) {
+    if (then != present) text += std::string(what) + ": " + then + " before, " + present + " now\n";
+  };
+  note("processor", before.machine.processor, now.machine.processor);
+  note("vector target", before.machine.simd_target, now.machine.simd_target);
+  note("threads", std::to_string(before.machine.threads), std::to_string(now.machine.threads));
+  note("allocator", before.machine.allocator, now.machine.allocator);
+  note("versions", before.machine.versions, now.machine.versions);
+  const auto sizes = [](const Sizes& s) {
+    return "batch " + std::to_string(s.batch) + ", tokens " + std::to_string(s.tokens) + ", width " +
+           std::to_string(s.width) + ", heads " + std::to_string(s.heads);
+  };
+  note("sizes", sizes(before.sizes), sizes(now.sizes));
+  return text;
+}
+
+}  // namespace
+
+std::string duration(double seconds) {
+  return in_units(seconds * 1e6, 1e3, std::array{"us", "ms", "s"});
+}
+
+std::string memory(int64_t bytes) {
+  return in_units(static_cast<double>(bytes) / 1024, 1024, std::array{"KiB", "MiB", "GiB"});
+}
+
+std::string table(const std::vector<Measurement>& measurements) {
+  const int width = label_width(measurements);
+  std::string text =
+      "ours/it: our minimum over this one's, below 1 ours is faster; bound: share of the time that the arithmetic "
+      "alone "
+      "needs; memory: peak of tensors beyond the inputs\n";
+  std::string benchmark;
+  for (const Measurement& one : measurements) {
+    if (one.benchmark != benchmark) {
+      benchmark = one.benchmark;
+      text += "\n" + benchmark + "\n  " + label("", width) + cell("minimum", 9) + cell("median", 10) +
+              cell("quartiles", 22) + cell("CPU", 10) + cell("ours/it", 8) + cell("bound", 8) + cell("memory", 11) +
+              "\n";
+    }
+    text += line(one, width);
+  }
+  return text;
+}
+
+std::string comparison(const Results& before, const Results& now) {
+  std::string text = differences(before, now);
+  size_t width = 0;
+  for (const Measurement& one : now.measurements) width = std::max(width, one.benchmark.size() + one.contender.size());
+  int found = 0;
+  for (const Measurement& one : now.measurements) {
+    const Measurement* earlier = find(before, one);
+    if (earlier == nullptr) continue;
+    ++found;
+    text += label(one.benchmark + ": " + one.contender, static_cast<int>(width) + 3) +
+            cell(duration(earlier->timing.minimum), 9) + " ->" + cell(duration(one.timing.minimum), 9) +
+            cell("x " + digits(one.timing.minimum / earlier->timing.minimum), 8) + "  " +
+            verdict(earlier->timing, one.timing) + "\n";
+  }
+  return found > 0 ? text : text + "no measurement is in both\n";
+}
+
+}  // namespace geosft::bench

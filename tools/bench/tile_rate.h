@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// How fast this machine runs the two loops that attention consists of, with everything in registers and the first-level
+// cache: the most that a kernel could reach.
+#pragma once
+
+#include <cstdint>
+
+namespace geosft::bench {
+
+struct TileRates {
+  double max_add = 0;       // elements a second of sum += max(a, b), float32
+  double multiply_add = 0;  // elements a second of sum += a * b, float32
+};
+
+// Register tiles of rows x vectors accumulators, a packed vector and a broadcast scalar as operands, as in the
+// attention kernels and with the vector target that they run with. Several shapes of tiles are tried, the best counts.
+// The rate is that of `threads` threads of ATen's pool together. `seconds`: how long to measure.
+TileRates measure_tile_rates(int64_t threads, double seconds = 0.5);
+
+// The mean of the sums that a tile of 4 x 4 gives after one pass over operands that are both t % 7 at depth t < 64: for
+// tests of the loops that are timed.
+double tile_mean(bool use_max);
+
+}  // namespace geosft::bench

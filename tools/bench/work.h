@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much arithmetic an operator cannot do without, in elements of the two register-tile loops (tile_rate.h), and the
+// time that the machine needs for it at best: the bound that measurements are held against.
+#pragma once
+
+#include <cstdint>
+
+#include "tools/bench/tile_rate.h"
+
+namespace geosft::bench {
+
+struct Work {
+  double max_add = 0;       // elements of sum += max(a, b)
+  double multiply_add = 0;  // elements of sum += a * b
+  double bytes = 0;         // inputs read once and results written once
+
+  double elements() const { return max_add + multiply_add; }
+};
+
+// Sizes of one attention call: `pairs` query-key pairs over all items, widths of keys and values over all heads.
+struct AttentionShape {
+  double queries, keys, pairs, width;
+  // Further products per pair that a relative term needs (2 h ds for sequences), counted as multiply-adds.
+  double relative = 0;
+};
+
+// Attention with the maxout score, counted in elements (pairs * width):
+//   forward   1 max+add (the score), 1 multiply-add (times V)
+//   backward  1 max+add (the score again, since nothing of size n x k is kept), 1.5 max+add (a comparison and two
+//   masked
+//             sums, into the gradients of q and k: three instructions where a max+add has two), 2 multiply-add (the
+//             gradients of the weights and of V)
+// and relative products once forward, and three times backward (again, and into both factors). Bytes count q, k, v, the
+// output and, backward, the gradients of all of them, in float32.
+Work maxout_forward_work(const AttentionShape& shape);
+Work maxout_both_work(const AttentionShape& shape);
+
+// Softmax attention on scalar products: 2 multiply-adds forward, 5 backward (the score again, the gradients of the
+// weights, V, q and k); exponentials are not counted.
+Work dot_forward_work(const AttentionShape& shape);
+Work dot_both_work(const AttentionShape& shape);
+
+// Seconds that `work` takes when nothing but its arithmetic costs anything.
+double bound_seconds(const Work& work, const TileRates& rates);
+
+}  // namespace geosft::bench
