@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/attention_checks.h"
 
+#include <ATen/OpMathType.h>
+
 #include <cmath>
 
 namespace geosft {
@@ -36,14 +38,14 @@ void check_index(const at::Tensor& tensor, const char* name, const at::Tensor& l
   TORCH_CHECK(tensor.dim() == 1, name, " must have one dimension, got shape ", tensor.sym_sizes());
 }
 
-void check_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
-                     const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr, double eps) {
+void check_attention(const AttentionInputs& in) {
+  const at::Tensor &q = in.q(), &k = in.k(), &v = in.v();
   TORCH_CHECK(q.defined(), "q must be a tensor");
-  TORCH_CHECK(q.scalar_type() == at::kFloat || q.scalar_type() == at::kDouble, "q must be float32 or float64, not ",
+  TORCH_CHECK(q.is_floating_point() && q.element_size() >= 2, "q must be float32, float64, float16 or bfloat16, not ",
               q.scalar_type());
   check_like(k, "k", q);
   check_like(v, "v", q);
-  check_like(leak, "leak", q);
+  check_like(in.leak(), "leak", q);
   check_rank(q, "q", 3, "[Nq, h, c]");
   TORCH_SYM_CHECK(q.sym_size(1).sym_ge(1), "q must have at least one head, got shape ", q.sym_sizes());
   TORCH_SYM_CHECK(q.sym_size(2).sym_ge(1), "q must have at least one channel, got shape ", q.sym_sizes());
@@ -51,40 +53,35 @@ void check_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
   check_sizes(k, "k", {k.sym_size(0), q.sym_size(1), q.sym_size(2)}, "[Nk, h, c]");
   check_rank(v, "v", 3, "[Nk, h, cv]");
   check_sizes(v, "v", {k.sym_size(0), q.sym_size(1), v.sym_size(2)}, "[Nk, h, cv]");
-  check_sizes(leak, "leak", {k.sym_size(0), q.sym_size(1)}, "[Nk, h]");
-  check_ptr_pair(q_ptr, "q_ptr", k_ptr, "k_ptr");
-  TORCH_CHECK(std::isfinite(eps) && eps >= 0, "eps must be finite and at least 0, not ", eps);
+  check_sizes(in.leak(), "leak", {k.sym_size(0), q.sym_size(1)}, "[Nk, h]");
+  check_ptr_pair(in.q_ptr(), "q_ptr", in.k_ptr(), "k_ptr");
+  TORCH_CHECK(std::isfinite(in.eps) && in.eps >= 0, "eps must be finite and at least 0, not ", in.eps);
 }
 
-void check_relative_weights(const at::Tensor& q, const c10::SymInt& channels, const at::Tensor& w_mul,
-                            const at::Tensor& b_mul, const at::Tensor& w_add, const at::Tensor& b_add) {
-  check_like(w_mul, "w_mul", q);
-  check_like(b_mul, "b_mul", q);
-  check_like(w_add, "w_add", q);
-  check_like(b_add, "b_add", q);
-  check_sizes(w_mul, "w_mul", {channels, q.sym_size(1)}, "[r, h]");
-  check_sizes(b_mul, "b_mul", {q.sym_size(1)}, "[h]");
-  check_sizes(w_add, "w_add", {channels, q.sym_size(1)}, "[r, h]");
-  check_sizes(b_add, "b_add", {q.sym_size(1)}, "[h]");
+void check_relative_weights(const WeightedInputs& in, const c10::SymInt& channels) {
+  const c10::SymInt heads = in.q().sym_size(1);
+  const auto check = [&](const at::Tensor& tensor, const char* name, at::ArrayRef<c10::SymInt> sizes,
+                         const char* meaning) {
+    check_like(tensor, name, in.q());
+    check_sizes(tensor, name, sizes, meaning);
+  };
+  check(in.w_mul(), "w_mul", {channels, heads}, "[r, h]");
+  check(in.b_mul(), "b_mul", {heads}, "[h]");
+  check(in.w_add(), "w_add", {channels, heads}, "[r, h]");
+  check(in.b_add(), "b_add", {heads}, "[h]");
 }
 
-void check_upstream(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator, const at::Tensor& q,
-                    const at::Tensor& v) {
-  check_like(grad, "grad", q);
-  check_like(out, "out", q);
-  check_like(denominator, "denominator", q);
-  check_sizes(grad, "grad", {q.sym_size(0), q.sym_size(1), v.sym_size(2)}, "[Nq, h, cv]");
-  check_sizes(out, "out", {q.sym_size(0), q.sym_size(1), v.sym_size(2)}, "[Nq, h, cv]");
-  check_sizes(denominator, "denominator", {q.sym_size(0), q.sym_size(1)}, "[Nq, h]");
-}
-
-std::vector<at::Tensor> empty_gradients(const std::vector<std::optional<at::Tensor>>& inputs) {
-  std::vector<at::Tensor> gradients;
-  for (const auto& input : inputs) {
-    gradients.push_back(given(input) ? at::empty_symint(input->sym_sizes(), input->options())
-                                     : at::empty({0}, inputs.front()->options()));
-  }
-  return gradients;
+void check_upstream(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator,
+                    const AttentionInputs& in) {
+  const c10::SymInt queries = in.q().sym_size(0), heads = in.q().sym_size(1), width = in.v().sym_size(2);
+  check_like(grad, "grad", in.q());
+  check_like(out, "out", in.q());
+  check_sizes(grad, "grad", {queries, heads, width}, "[Nq, h, cv]");
+  check_sizes(out, "out", {queries, heads, width}, "[Nq, h, cv]");
+  check_sizes(denominator, "denominator", {queries, heads}, "[Nq, h]");
+  const at::ScalarType computed = at::toOpMathType(in.q().scalar_type());
+  TORCH_CHECK(denominator.scalar_type() == computed, "denominator must be ", computed, ", not ",
+              denominator.scalar_type());
 }
 
 }  // namespace geosft

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "geometry/packed.h"
+#include "models/ops/attention_inputs.h"
 
 namespace geosft {
 
@@ -20,20 +21,15 @@ void check_sizes(const at::Tensor& tensor, const char* name, at::ArrayRef<c10::S
 // `tensor` is int64 and on the device of `like`, with one dimension.
 void check_index(const at::Tensor& tensor, const char* name, const at::Tensor& like);
 
-// q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], leak [Nk, h], h and c >= 1, float32 or float64; q_ptr and k_ptr both or
-// neither, int64 [B + 1]; eps finite and >= 0.
-void check_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
-                     const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr, double eps);
+// q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], leak [Nk, h], h and c >= 1, one floating type (float32, float64, float16
+// or bfloat16); q_ptr and k_ptr both or neither, int64 [B + 1]; eps finite and >= 0.
+void check_attention(const AttentionInputs& in);
 
 // Weights of a relative term with `channels` channels: w_* [channels, h], b_* [h].
-void check_relative_weights(const at::Tensor& q, const c10::SymInt& channels, const at::Tensor& w_mul,
-                            const at::Tensor& b_mul, const at::Tensor& w_add, const at::Tensor& b_add);
+void check_relative_weights(const WeightedInputs& in, const c10::SymInt& channels);
 
-// Arguments of a backward operator: grad and out [Nq, h, cv], denominator [Nq, h].
-void check_upstream(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator, const at::Tensor& q,
-                    const at::Tensor& v);
-
-// What a backward operator returns, not filled: a gradient for every input, of no elements for an absent one.
-std::vector<at::Tensor> empty_gradients(const std::vector<std::optional<at::Tensor>>& inputs);
+// Arguments of a backward operator: grad and out [Nq, h, cv]; denominator [Nq, h] in the type that kernels compute in.
+void check_upstream(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator,
+                    const AttentionInputs& in);
 
 }  // namespace geosft

@@ -1,82 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/graph_attention.h"
 
-#include <torch/library.h>
-
 #include "models/ops/attention_checks.h"
-#include "models/ops/dispatch.h"
+#include "models/ops/attention_operator.h"
 
 namespace geosft {
-namespace {
 
 using Optional = std::optional<at::Tensor>;
-
-std::tuple<at::Tensor, at::Tensor> forward_meta(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                                const at::Tensor& leak, const at::Tensor& rowptr, const at::Tensor& col,
-                                                const at::Tensor& edge_attr, const at::Tensor& top,
-                                                const at::Tensor& partner, const at::Tensor& weight,
-                                                const at::Tensor& w_mul, const at::Tensor& b_mul,
-                                                const at::Tensor& w_add, const at::Tensor& b_add, const Optional& q_ptr,
-                                                const Optional& k_ptr, double eps) {
-  check_graph_attention(q, k, v, leak, rowptr, col, edge_attr, top, partner, weight, w_mul, b_mul, w_add, b_add, q_ptr,
-                        k_ptr, eps);
-  return {at::empty_symint({q.sym_size(0), q.sym_size(1), v.sym_size(2)}, q.options()),
-          at::empty_symint({q.sym_size(0), q.sym_size(1)}, q.options())};
-}
-
-at::Tensor meta(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
-                const at::Tensor& rowptr, const at::Tensor& col, const at::Tensor& edge_attr, const at::Tensor& top,
-                const at::Tensor& partner, const at::Tensor& weight, const at::Tensor& w_mul, const at::Tensor& b_mul,
-                const at::Tensor& w_add, const at::Tensor& b_add, const Optional& q_ptr, const Optional& k_ptr,
-                double eps) {
-  return std::get<0>(forward_meta(q, k, v, leak, rowptr, col, edge_attr, top, partner, weight, w_mul, b_mul, w_add,
-                                  b_add, q_ptr, k_ptr, eps));
-}
-
-std::vector<at::Tensor> backward_meta(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator,
-                                      const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                      const at::Tensor& leak, const at::Tensor& rowptr, const at::Tensor& col,
-                                      const at::Tensor& edge_attr, const at::Tensor& top, const at::Tensor& partner,
-                                      const at::Tensor& weight, const at::Tensor& w_mul, const at::Tensor& b_mul,
-                                      const at::Tensor& w_add, const at::Tensor& b_add, const Optional& q_ptr,
-                                      const Optional& k_ptr, double eps) {
-  check_graph_attention(q, k, v, leak, rowptr, col, edge_attr, top, partner, weight, w_mul, b_mul, w_add, b_add, q_ptr,
-                        k_ptr, eps);
-  check_upstream(grad, out, denominator, q, v);
-  return empty_gradients({q, k, v, leak, edge_attr, weight, w_mul, b_mul, w_add, b_add});
-}
-
-}  // namespace
 
 at::Tensor graph_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
                            const at::Tensor& rowptr, const at::Tensor& col, const at::Tensor& edge_attr,
                            const at::Tensor& top, const at::Tensor& partner, const at::Tensor& weight,
                            const at::Tensor& w_mul, const at::Tensor& b_mul, const at::Tensor& w_add,
                            const at::Tensor& b_add, const Optional& q_ptr, const Optional& k_ptr, double eps) {
-  static const auto op = find_operator<decltype(graph_attention)>("graph_attention");
-  return op.call(q, k, v, leak, rowptr, col, edge_attr, top, partner, weight, w_mul, b_mul, w_add, b_add, q_ptr, k_ptr,
-                 eps);
+  return attend<GraphInputs>(
+      {q, k, v, leak, rowptr, col, edge_attr, top, partner, weight, w_mul, b_mul, w_add, b_add, q_ptr, k_ptr}, eps);
 }
 
-void check_graph_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
-                           const at::Tensor& rowptr, const at::Tensor& col, const at::Tensor& edge_attr,
-                           const at::Tensor& top, const at::Tensor& partner, const at::Tensor& weight,
-                           const at::Tensor& w_mul, const at::Tensor& b_mul, const at::Tensor& w_add,
-                           const at::Tensor& b_add, const Optional& q_ptr, const Optional& k_ptr, double eps) {
-  check_attention(q, k, v, leak, q_ptr, k_ptr, eps);
-  check_index(rowptr, "rowptr", q);
-  check_index(col, "col", q);
-  check_index(top, "top", q);
-  check_index(partner, "partner", q);
-  check_like(edge_attr, "edge_attr", q);
-  check_like(weight, "weight", q);
-  check_sizes(rowptr, "rowptr", {q.sym_size(0) + 1}, "[Nq + 1]");
-  TORCH_CHECK(edge_attr.dim() == 2, "edge_attr must be [E, r], got shape ", edge_attr.sym_sizes());
-  check_sizes(edge_attr, "edge_attr", {col.sym_size(0), edge_attr.sym_size(1)}, "[E, r]");
-  check_sizes(top, "top", {k.sym_size(0)}, "[Nk]");
-  check_sizes(partner, "partner", {k.sym_size(0)}, "[Nk]");
-  check_sizes(weight, "weight", {k.sym_size(0)}, "[Nk]");
-  check_relative_weights(q, edge_attr.sym_size(1), w_mul, b_mul, w_add, b_add);
+void GraphInputs::check() const {
+  check_attention(*this);
+  check_index(rowptr(), "rowptr", q());
+  check_index(col(), "col", q());
+  check_index(top(), "top", q());
+  check_index(partner(), "partner", q());
+  check_like(edge_attr(), "edge_attr", q());
+  check_like(weight(), "weight", q());
+  check_sizes(rowptr(), "rowptr", {q().sym_size(0) + 1}, "[Nq + 1]");
+  TORCH_CHECK(edge_attr().dim() == 2, "edge_attr must be [E, r], got shape ", edge_attr().sym_sizes());
+  check_sizes(edge_attr(), "edge_attr", {col().sym_size(0), edge_attr().sym_size(1)}, "[E, r]");
+  check_sizes(top(), "top", {k().sym_size(0)}, "[Nk]");
+  check_sizes(partner(), "partner", {k().sym_size(0)}, "[Nk]");
+  check_sizes(weight(), "weight", {k().sym_size(0)}, "[Nk]");
+  check_relative_weights(*this, edge_attr().sym_size(1));
 }
 
 TORCH_LIBRARY_FRAGMENT(geosft, m) {
@@ -85,23 +40,15 @@ TORCH_LIBRARY_FRAGMENT(geosft, m) {
       "edge_attr, Tensor top, Tensor partner, Tensor weight, Tensor w_mul, Tensor b_mul, Tensor w_add, "
       "Tensor b_add, Tensor? q_ptr=None, Tensor? k_ptr=None, float eps=1e-6) -> Tensor",
       {at::Tag::pt2_compliant_tag});
-  m.def(
-      "_graph_attention_forward(Tensor q, Tensor k, Tensor v, Tensor leak, Tensor rowptr, Tensor col, "
-      "Tensor edge_attr, Tensor top, Tensor partner, Tensor weight, Tensor w_mul, Tensor b_mul, Tensor "
-      "w_add, Tensor b_add, Tensor? q_ptr, Tensor? k_ptr, float eps) -> (Tensor out, Tensor denominator)",
-      {at::Tag::pt2_compliant_tag});
-  m.def(
-      "_graph_attention_backward(Tensor grad, Tensor out, Tensor denominator, Tensor q, Tensor k, Tensor v, "
-      "Tensor leak, Tensor rowptr, Tensor col, Tensor edge_attr, Tensor top, Tensor partner, Tensor weight, "
-      "Tensor w_mul, Tensor b_mul, Tensor w_add, Tensor b_add, Tensor? q_ptr, Tensor? k_ptr, float eps) -> "
-      "Tensor[]",
-      {at::Tag::pt2_compliant_tag});
+  define_attention<GraphInputs>(m);
+}
+
+TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) {
+  m.impl("graph_attention", graph_attention);
 }
 
 TORCH_LIBRARY_IMPL(geosft, Meta, m) {
-  m.impl("graph_attention", meta);
-  m.impl("_graph_attention_forward", forward_meta);
-  m.impl("_graph_attention_backward", backward_meta);
+  implement_attention_meta<GraphInputs>(m);
 }
 
 }  // namespace geosft

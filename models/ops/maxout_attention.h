@@ -20,17 +20,13 @@ namespace geosft {
 //   q_ptr, k_ptr int64 [B + 1]: items of packed queries and keys, both or neither (then there is one item)
 //   result [Nq, h, cv]
 //
-// float32 or float64, one dtype. Differentiable once in q, k, v, leak, r_mul and r_add. O(Nq + Nk) memory beyond r_*.
-// The result has the same bits on any number of threads. Wrong shapes, dtypes or ptr: an error naming the argument.
+// One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in q, k, v,
+// leak, r_mul and r_add. O(Nq + Nk) memory beyond r_*. The result has the same bits on any number of threads. Wrong
+// shapes, dtypes or ptr: an error naming the argument.
 at::Tensor maxout_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
                             const std::optional<at::Tensor>& r_mul = std::nullopt,
                             const std::optional<at::Tensor>& r_add = std::nullopt,
                             const std::optional<at::Tensor>& q_ptr = std::nullopt,
                             const std::optional<at::Tensor>& k_ptr = std::nullopt, double eps = 1e-6);
-
-// Types and shapes of the arguments; runs wherever the operator does.
-void check_maxout_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
-                            const std::optional<at::Tensor>& r_mul, const std::optional<at::Tensor>& r_add,
-                            const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr, double eps);
 
 }  // namespace geosft

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// From checked tensors to the arrays that the attention kernels see, and back; the same for every operator.
+// From lists of tensors to the arrays that the attention kernels see, and back; the same for every operator.
 #pragma once
 
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
+#include <ATen/OpMathType.h>
 
-#include <optional>
 #include <tuple>
 
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
+#include "models/ops/attention_inputs.h"
+#include "models/ops/attention_operator.h"
 #include "models/ops/cpu/attention_gradients.h"
 #include "models/ops/cpu/attention_terms.h"
 
 namespace geosft {
 
-inline at::Tensor contiguous(const std::optional<at::Tensor>& tensor) {
-  return given(tensor) ? tensor->contiguous() : at::Tensor();
+// Contiguous, and of the type that kernels compute in: float16 and bfloat16 become float32.
+inline at::Tensor computable(const at::Tensor& tensor) {
+  if (!tensor.defined()) return tensor;
+  const bool floating = tensor.is_floating_point();
+  return (floating ? tensor.to(at::toOpMathType(tensor.scalar_type())) : tensor).contiguous();
 }
 
 template <typename T>
@@ -24,33 +29,15 @@ const T* pointer(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.const_data_ptr<T>() : nullptr;
 }
 
-// w_mul, b_mul, w_add and b_add, contiguous.
-struct WeightArguments {
-  WeightArguments(const at::Tensor& w_mul_, const at::Tensor& b_mul_, const at::Tensor& w_add_,
-                  const at::Tensor& b_add_)
-      : w_mul(w_mul_.contiguous()),
-        b_mul(b_mul_.contiguous()),
-        w_add(w_add_.contiguous()),
-        b_add(b_add_.contiguous()) {}
-
-  template <typename T>
-  RelativeWeights<T> pointers() const {
-    return {pointer<T>(w_mul), pointer<T>(b_mul), pointer<T>(w_add), pointer<T>(b_add)};
-  }
-
-  at::Tensor w_mul, b_mul, w_add, b_add;
-};
-
-// The arguments that all attention operators have, contiguous.
+// The arguments that all attention operators have.
 struct AttentionArguments {
-  AttentionArguments(const at::Tensor& q_, const at::Tensor& k_, const at::Tensor& v_, const at::Tensor& leak_,
-                     const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr, double eps_)
-      : q(q_.contiguous()),
-        k(k_.contiguous()),
-        v(v_.contiguous()),
-        leak(leak_.contiguous()),
-        offsets(packed_offset_pair(q_ptr, q_.size(0), "q_ptr", k_ptr, k_.size(0), "k_ptr")),
-        eps(eps_) {}
+  explicit AttentionArguments(const AttentionInputs& in)
+      : q(computable(in.q())),
+        k(computable(in.k())),
+        v(computable(in.v())),
+        leak(computable(in.leak())),
+        offsets(packed_offset_pair(in.q_ptr(), q.size(0), "q_ptr", in.k_ptr(), k.size(0), "k_ptr")),
+        eps(in.eps) {}
 
   template <typename T>
   AttentionProblem<T> problem() const {
@@ -71,37 +58,78 @@ struct AttentionArguments {
   double eps;
 };
 
-// run(problem, out, denominator) for float or double; the tensors it filled.
-template <class Run>
-std::tuple<at::Tensor, at::Tensor> attention_forward(const AttentionArguments& a, const Run& run) {
-  at::Tensor out = at::empty({a.q.size(0), a.q.size(1), a.v.size(2)}, a.q.options());
-  at::Tensor denominator = at::empty({a.q.size(0), a.q.size(1)}, a.q.options());
-  AT_DISPATCH_FLOATING_TYPES(a.q.scalar_type(), "attention", [&] {
-    run(a.problem<scalar_t>(), out.mutable_data_ptr<scalar_t>(), denominator.mutable_data_ptr<scalar_t>());
+// w_mul, b_mul, w_add and b_add.
+struct WeightArguments {
+  explicit WeightArguments(const WeightedInputs& in)
+      : w_mul(computable(in.w_mul())),
+        b_mul(computable(in.b_mul())),
+        w_add(computable(in.w_add())),
+        b_add(computable(in.b_add())) {}
+
+  template <typename T>
+  RelativeWeights<T> pointers() const {
+    return {pointer<T>(w_mul), pointer<T>(b_mul), pointer<T>(w_add), pointer<T>(b_add)};
+  }
+
+  at::Tensor w_mul, b_mul, w_add, b_add;
+};
+
+// The two operators of a device for an Operator, which has
+//   Inputs                                        a type of attention_inputs.h
+//   Operator(const Inputs&, const AttentionArguments&)
+//   input<T>(problem), output<T>(problem, plan)   what the kernels read and fill for the relative term
+//   gradients(output)                             of the floating arguments of the term, in their order
+//   widths()                                      what the term gathers over heads
+//   forward_kernel<T>(), backward_kernel<T>()     for the vector target of this processor
+template <class Operator>
+std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inputs, double eps) {
+  const typename Operator::Inputs in(inputs, eps);
+  in.check();
+  const AttentionArguments arguments(in);
+  const Operator own(in, arguments);
+  at::Tensor out = at::empty({arguments.q.size(0), arguments.q.size(1), arguments.v.size(2)}, arguments.q.options());
+  at::Tensor denominator = at::empty({arguments.q.size(0), arguments.q.size(1)}, arguments.q.options());
+  AT_DISPATCH_FLOATING_TYPES(arguments.q.scalar_type(), Operator::Inputs::kOperator, [&] {
+    const auto problem = arguments.problem<scalar_t>();
+    Operator::template forward_kernel<scalar_t>()(problem, own.template input<scalar_t>(problem),
+                                                  out.mutable_data_ptr<scalar_t>(),
+                                                  denominator.mutable_data_ptr<scalar_t>());
   });
-  return {out, denominator};
+  return {out.to(in.q().scalar_type()), denominator};
 }
 
-// run(problem, plan, upstream, gradients) for float or double; the gradients of q, k, v and leak. `shared` are the
-// widths of what the relative term accumulates over heads.
-template <class Run>
-std::vector<at::Tensor> attention_backward(const AttentionArguments& a, const at::Tensor& grad_in,
-                                           const at::Tensor& out_in, const at::Tensor& denominator_in,
-                                           SharedWidths shared, const Run& run) {
-  check_upstream(grad_in, out_in, denominator_in, a.q, a.v);
-  const at::Tensor grad = grad_in.contiguous(), out = out_in.contiguous(), denominator = denominator_in.contiguous();
+template <class Operator>
+std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::Tensor& out_in,
+                                           const at::Tensor& denominator_in, const OptionalTensors& inputs,
+                                           double eps) {
+  const typename Operator::Inputs in(inputs, eps);
+  in.check();
+  check_upstream(grad_in, out_in, denominator_in, in);
+  const AttentionArguments arguments(in);
+  const Operator own(in, arguments);
+  const at::Tensor grad = computable(grad_in), out = computable(out_in), denominator = computable(denominator_in);
   std::vector<at::Tensor> gradients;
-  AT_DISPATCH_FLOATING_TYPES(a.q.scalar_type(), "attention_backward", [&] {
-    const auto problem = a.problem<scalar_t>();
+  AT_DISPATCH_FLOATING_TYPES(arguments.q.scalar_type(), Operator::Inputs::kOperator, [&] {
+    const auto problem = arguments.problem<scalar_t>();
     const BackwardPlan plan =
-        backward_plan(problem.q_offsets, problem.k_offsets, problem.heads, problem.c, problem.cv, shared);
+        backward_plan(problem.q_offsets, problem.k_offsets, problem.heads, problem.c, problem.cv, own.widths());
     CoreGradients<scalar_t> to(problem, plan);
-    const AttentionUpstream<scalar_t> upstream{grad.const_data_ptr<scalar_t>(), out.const_data_ptr<scalar_t>(),
-                                               denominator.const_data_ptr<scalar_t>()};
-    run(problem, plan, upstream, to);
+    auto output = own.template output<scalar_t>(problem, plan);
+    const AttentionUpstream<scalar_t> upstream{pointer<scalar_t>(grad), pointer<scalar_t>(out),
+                                               pointer<scalar_t>(denominator)};
+    Operator::template backward_kernel<scalar_t>()(problem, own.template input<scalar_t>(problem), output, plan,
+                                                   upstream, to);
     for (at::Tensor& gradient : to.finish(problem, plan)) gradients.push_back(std::move(gradient));
+    for (at::Tensor& gradient : own.gradients(output)) gradients.push_back(std::move(gradient));
   });
+  for (at::Tensor& gradient : gradients) gradient = gradient.to(in.q().scalar_type());
   return gradients;
+}
+
+template <class Operator>
+void implement_attention(torch::Library& m) {
+  m.impl(forward_name<typename Operator::Inputs>().c_str(), attention_forward<Operator>);
+  m.impl(backward_name<typename Operator::Inputs>().c_str(), attention_backward<Operator>);
 }
 
 }  // namespace geosft

@@ -24,8 +24,7 @@ struct DenseInput {
 };
 template <typename T>
 struct DenseOutput {
-  T* mul = nullptr;
-  T* add = nullptr;
+  at::Tensor mul, add;
 };
 
 // w_* [channels, heads], b_* [heads]: mul = softplus(X w_mul + b_mul), add = X w_add + b_add.

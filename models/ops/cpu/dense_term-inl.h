@@ -24,7 +24,10 @@ class DenseTerm {
 
   DenseTerm(const Input& input, int64_t heads)
       : in_(input), heads_(heads), mul_(kKeyTile * kQueryBlock), add_(kKeyTile * kQueryBlock) {}
-  DenseTerm(const Input& input, const Output& output, int64_t heads) : DenseTerm(input, heads) { to_ = output; }
+  DenseTerm(const Input& input, const Output& output, int64_t heads) : DenseTerm(input, heads) {
+    if (output.mul.defined()) mul_to_ = output.mul.template mutable_data_ptr<T>();
+    if (output.add.defined()) add_to_ = output.add.template mutable_data_ptr<T>();
+  }
 
   void begin_unit(const AttentionUnit& unit) { unit_ = unit; }
   void begin_block(int64_t first_query, int64_t rows) {
@@ -47,8 +50,8 @@ class DenseTerm {
     for (int64_t i = 0; i < rows_; ++i) {
       for (int64_t j = 0; j < keys_; ++j) {
         const T grad = add_grad[j * kQueryBlock + i];
-        if (to_.add) to_.add[index(i, j, head)] = grad;
-        if (to_.mul) to_.mul[index(i, j, head)] = grad * raw[j * kQueryBlock + i];
+        if (add_to_) add_to_[index(i, j, head)] = grad;
+        if (mul_to_) mul_to_[index(i, j, head)] = grad * raw[j * kQueryBlock + i];
       }
     }
   }
@@ -69,7 +72,8 @@ class DenseTerm {
   }
 
   const Input& in_;
-  Output to_;
+  T* mul_to_ = nullptr;
+  T* add_to_ = nullptr;
   int64_t heads_;
   Scratch<T> mul_, add_;
   AttentionUnit unit_{};

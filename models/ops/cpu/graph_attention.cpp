@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/ops/graph_attention.h"
-
-#include <torch/library.h>
-
 #include "models/ops/cpu/attention_host.h"
 #include "models/ops/cpu/simd.h"
 
@@ -46,23 +42,49 @@ HWY_EXPORT(forward_double);
 HWY_EXPORT(backward_float);
 HWY_EXPORT(backward_double);
 
-using Optional = std::optional<at::Tensor>;
-
-// The arguments of this operator alone, contiguous.
-class GraphArguments {
+class GraphAttention {
  public:
-  GraphArguments(const AttentionArguments& arguments, const at::Tensor& rowptr_, const at::Tensor& col_,
-                 const at::Tensor& edge_attr_, const at::Tensor& top_, const at::Tensor& partner_,
-                 const at::Tensor& weight_, const WeightArguments& weights_)
-      : rowptr(rowptr_.contiguous()),
-        col(col_.contiguous()),
-        edge_attr(edge_attr_.contiguous()),
-        top(top_.contiguous()),
-        partner(partner_.contiguous()),
-        weight(weight_.contiguous()),
-        weights(weights_),
+  using Inputs = GraphInputs;
+  GraphAttention(const Inputs& in, const AttentionArguments& arguments)
+      : rowptr(computable(in.rowptr())),
+        col(computable(in.col())),
+        edge_attr(computable(in.edge_attr())),
+        top(computable(in.top())),
+        partner(computable(in.partner())),
+        weight(computable(in.weight())),
+        weights(in),
         sampled(arrays(), arguments.offsets.first, arguments.offsets.second) {}
 
+  template <typename T>
+  GraphInput<T> input(const AttentionProblem<T>&) const {
+    return {arrays(), &sampled, pointer<T>(edge_attr), pointer<T>(weight), edge_attr.size(1), weights.pointers<T>()};
+  }
+
+  template <typename T>
+  GraphOutput<T> output(const AttentionProblem<T>& problem, const BackwardPlan& plan) const {
+    return {Slots<T>(edge_attr.sizes(), plan.splits), Slots<T>(weight.sizes(), plan.splits * plan.groups),
+            WeightGradients<T>(plan, edge_attr.size(1), problem.heads), plan.groups};
+  }
+  template <typename T>
+  std::vector<at::Tensor> gradients(GraphOutput<T>& output) const {
+    std::vector<at::Tensor> gradients{output.edge_attr.sum(), output.weight.sum()};
+    for (at::Tensor& gradient : output.weights.finish()) gradients.push_back(std::move(gradient));
+    return gradients;
+  }
+  SharedWidths widths() const {
+    const int64_t nodes = std::max<int64_t>(rowptr.size(0) - 1, 1);
+    return {(edge_attr.numel() + nodes - 1) / nodes, 1};
+  }
+  template <typename T>
+  static auto forward_kernel() {
+    return GEOSFT_SIMD_DISPATCH(T, forward);
+  }
+  template <typename T>
+  static auto backward_kernel() {
+    return GEOSFT_SIMD_DISPATCH(T, backward);
+  }
+
+ private:
   GraphArrays arrays() const {
     return {pointer<int64_t>(rowptr),
             pointer<int64_t>(col),
@@ -72,78 +94,15 @@ class GraphArguments {
             col.size(0),
             top.size(0)};
   }
-  template <typename T>
-  GraphInput<T> input() const {
-    return {arrays(), &sampled, pointer<T>(edge_attr), pointer<T>(weight), edge_attr.size(1), weights.pointers<T>()};
-  }
-  // Gradient numbers per query row.
-  int64_t width() const {
-    const int64_t nodes = std::max<int64_t>(rowptr.size(0) - 1, 1);
-    return (edge_attr.numel() + nodes - 1) / nodes;
-  }
 
   at::Tensor rowptr, col, edge_attr, top, partner, weight;
   WeightArguments weights;
   SampledNodes sampled;
 };
-
-std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                           const at::Tensor& leak, const at::Tensor& rowptr, const at::Tensor& col,
-                                           const at::Tensor& edge_attr, const at::Tensor& top,
-                                           const at::Tensor& partner, const at::Tensor& weight, const at::Tensor& w_mul,
-                                           const at::Tensor& b_mul, const at::Tensor& w_add, const at::Tensor& b_add,
-                                           const Optional& q_ptr, const Optional& k_ptr, double eps) {
-  check_graph_attention(q, k, v, leak, rowptr, col, edge_attr, top, partner, weight, w_mul, b_mul, w_add, b_add, q_ptr,
-                        k_ptr, eps);
-  const AttentionArguments arguments(q, k, v, leak, q_ptr, k_ptr, eps);
-  const GraphArguments own(arguments, rowptr, col, edge_attr, top, partner, weight, {w_mul, b_mul, w_add, b_add});
-  return attention_forward(arguments, [&]<typename T>(const AttentionProblem<T>& problem, T* out, T* denominator) {
-    GEOSFT_SIMD_DISPATCH(T, forward)(problem, own.input<T>(), out, denominator);
-  });
-}
-
-at::Tensor forward_only(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
-                        const at::Tensor& rowptr, const at::Tensor& col, const at::Tensor& edge_attr,
-                        const at::Tensor& top, const at::Tensor& partner, const at::Tensor& weight,
-                        const at::Tensor& w_mul, const at::Tensor& b_mul, const at::Tensor& w_add,
-                        const at::Tensor& b_add, const Optional& q_ptr, const Optional& k_ptr, double eps) {
-  return std::get<0>(forward(q, k, v, leak, rowptr, col, edge_attr, top, partner, weight, w_mul, b_mul, w_add, b_add,
-                             q_ptr, k_ptr, eps));
-}
-
-std::vector<at::Tensor> backward(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator,
-                                 const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
-                                 const at::Tensor& rowptr, const at::Tensor& col, const at::Tensor& edge_attr,
-                                 const at::Tensor& top, const at::Tensor& partner, const at::Tensor& weight,
-                                 const at::Tensor& w_mul, const at::Tensor& b_mul, const at::Tensor& w_add,
-                                 const at::Tensor& b_add, const Optional& q_ptr, const Optional& k_ptr, double eps) {
-  check_graph_attention(q, k, v, leak, rowptr, col, edge_attr, top, partner, weight, w_mul, b_mul, w_add, b_add, q_ptr,
-                        k_ptr, eps);
-  const AttentionArguments arguments(q, k, v, leak, q_ptr, k_ptr, eps);
-  const GraphArguments own(arguments, rowptr, col, edge_attr, top, partner, weight, {w_mul, b_mul, w_add, b_add});
-  const int64_t channels = edge_attr.size(1);
-  std::vector<at::Tensor> more;
-  std::vector<at::Tensor> gradients =
-      attention_backward(arguments, grad, out, denominator, {own.width(), 1},
-                         [&]<typename T>(const AttentionProblem<T>& problem, const BackwardPlan& plan,
-                                         const AttentionUpstream<T>& upstream, const CoreGradients<T>& to) {
-                           GraphOutput<T> output{Slots<T>(own.edge_attr.sizes(), plan.splits),
-                                                 Slots<T>(own.weight.sizes(), plan.splits * plan.groups),
-                                                 WeightGradients<T>(plan, channels, problem.heads), plan.groups};
-                           GEOSFT_SIMD_DISPATCH(T, backward)(problem, own.input<T>(), output, plan, upstream, to);
-                           more = {output.edge_attr.sum(), output.weight.sum()};
-                           for (at::Tensor& gradient : output.weights.finish()) more.push_back(std::move(gradient));
-                         });
-  gradients.insert(gradients.end(), more.begin(), more.end());
-  return gradients;
-}
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(geosft, CPU, m) {
-  m.impl("graph_attention", forward_only);
-  m.impl("_graph_attention_forward", forward);
-  m.impl("_graph_attention_backward", backward);
+  implement_attention<GraphAttention>(m);
 }
 
 }  // namespace geosft

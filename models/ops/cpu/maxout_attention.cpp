@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/ops/maxout_attention.h"
-
-#include <torch/library.h>
-
-#include "models/ops/attention_checks.h"
 #include "models/ops/cpu/attention_host.h"
 #include "models/ops/cpu/simd.h"
 
@@ -49,71 +44,57 @@ HWY_EXPORT(forward_double);
 HWY_EXPORT(backward_float);
 HWY_EXPORT(backward_double);
 
-using Optional = std::optional<at::Tensor>;
+struct MaxoutAttention {
+  using Inputs = MaxoutInputs;
+  MaxoutAttention(const Inputs& in, const AttentionArguments&)
+      : mul(computable(in.r_mul())), add(computable(in.r_add())) {}
 
-template <typename T>
-DenseInput<T> dense_input(const AttentionProblem<T>& problem, const at::Tensor& r_mul, const at::Tensor& r_add) {
-  DenseInput<T> input;
-  input.q_offsets = &problem.q_offsets;
-  input.pair_offsets.assign(1, 0);
-  for (int64_t b = 0; b < problem.items(); ++b) {
-    input.pair_offsets.push_back(input.pair_offsets.back() + problem.queries(b) * problem.keys(b));
+  template <typename T>
+  DenseInput<T> input(const AttentionProblem<T>& problem) const {
+    DenseInput<T> input{pointer<T>(mul), pointer<T>(add), &problem.q_offsets, {0}};
+    for (int64_t b = 0; b < problem.items(); ++b) {
+      input.pair_offsets.push_back(input.pair_offsets.back() + problem.queries(b) * problem.keys(b));
+    }
+    check_pairs(mul, "r_mul", input.pair_offsets.back());
+    check_pairs(add, "r_add", input.pair_offsets.back());
+    return input;
   }
-  const int64_t pairs = input.pair_offsets.back();
-  for (const auto& [name, r] : {std::pair("r_mul", r_mul), std::pair("r_add", r_add)}) {
+
+  template <typename T>
+  DenseOutput<T> output(const AttentionProblem<T>&, const BackwardPlan&) const {
+    return {like(mul), like(add)};
+  }
+  template <typename T>
+  std::vector<at::Tensor> gradients(DenseOutput<T>& output) const {
+    std::vector<at::Tensor> gradients;
+    if (mul.defined()) gradients.push_back(output.mul);
+    if (add.defined()) gradients.push_back(output.add);
+    return gradients;
+  }
+  SharedWidths widths() const { return {}; }
+  template <typename T>
+  static auto forward_kernel() {
+    return GEOSFT_SIMD_DISPATCH(T, forward);
+  }
+  template <typename T>
+  static auto backward_kernel() {
+    return GEOSFT_SIMD_DISPATCH(T, backward);
+  }
+
+  static void check_pairs(const at::Tensor& r, const char* name, int64_t pairs) {
     TORCH_CHECK(!r.defined() || r.size(0) == pairs, name, " must have sum_b nq_b * nk_b = ", pairs, " rows, got shape ",
                 r.sizes());
   }
-  if (r_mul.defined()) input.mul = r_mul.const_data_ptr<T>();
-  if (r_add.defined()) input.add = r_add.const_data_ptr<T>();
-  return input;
-}
+  static at::Tensor like(const at::Tensor& r) {
+    return r.defined() ? at::empty_like(r) : r;
+  }
 
-std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                           const at::Tensor& leak, const Optional& r_mul, const Optional& r_add,
-                                           const Optional& q_ptr, const Optional& k_ptr, double eps) {
-  check_maxout_attention(q, k, v, leak, r_mul, r_add, q_ptr, k_ptr, eps);
-  const at::Tensor mul = contiguous(r_mul), add = contiguous(r_add);
-  const AttentionArguments arguments(q, k, v, leak, q_ptr, k_ptr, eps);
-  return attention_forward(arguments, [&]<typename T>(const AttentionProblem<T>& problem, T* out, T* denominator) {
-    GEOSFT_SIMD_DISPATCH(T, forward)(problem, dense_input(problem, mul, add), out, denominator);
-  });
-}
-
-at::Tensor forward_only(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
-                        const Optional& r_mul, const Optional& r_add, const Optional& q_ptr, const Optional& k_ptr,
-                        double eps) {
-  return std::get<0>(forward(q, k, v, leak, r_mul, r_add, q_ptr, k_ptr, eps));
-}
-
-std::vector<at::Tensor> backward(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator,
-                                 const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
-                                 const Optional& r_mul, const Optional& r_add, const Optional& q_ptr,
-                                 const Optional& k_ptr, double eps) {
-  check_maxout_attention(q, k, v, leak, r_mul, r_add, q_ptr, k_ptr, eps);
-  const at::Tensor mul = contiguous(r_mul), add = contiguous(r_add);
-  const at::Tensor mul_grad = mul.defined() ? at::empty_like(mul) : at::empty({0}, q.options());
-  const at::Tensor add_grad = add.defined() ? at::empty_like(add) : at::empty({0}, q.options());
-  const AttentionArguments arguments(q, k, v, leak, q_ptr, k_ptr, eps);
-  std::vector<at::Tensor> gradients = attention_backward(
-      arguments, grad, out, denominator, {},
-      [&]<typename T>(const AttentionProblem<T>& problem, const BackwardPlan& plan,
-                      const AttentionUpstream<T>& upstream, const CoreGradients<T>& to) {
-        const DenseOutput<T> output{mul.defined() ? mul_grad.mutable_data_ptr<T>() : nullptr,
-                                    add.defined() ? add_grad.mutable_data_ptr<T>() : nullptr};
-        GEOSFT_SIMD_DISPATCH(T, backward)(problem, dense_input(problem, mul, add), output, plan, upstream, to);
-      });
-  gradients.push_back(mul_grad);
-  gradients.push_back(add_grad);
-  return gradients;
-}
-
+  at::Tensor mul, add;
+};
 }  // namespace
 
 TORCH_LIBRARY_IMPL(geosft, CPU, m) {
-  m.impl("maxout_attention", forward_only);
-  m.impl("_maxout_attention_forward", forward);
-  m.impl("_maxout_attention_backward", backward);
+  implement_attention<MaxoutAttention>(m);
 }
 
 }  // namespace geosft

@@ -117,6 +117,26 @@ inline void require_reference(const Attention& attention, const Attention& refer
   });
 }
 
+// `attention` on float16 and bfloat16 against `reference` on the same numbers in double precision: results and
+// gradients have the type of the arguments, and what is lost is their rounding.
+inline void require_half(const Attention& attention, const Attention& reference, const Arguments& arguments) {
+  for (const auto& [type, tolerance] : {std::pair(at::kHalf, 2e-3), std::pair(at::kBFloat16, 2e-2)}) {
+    Arguments rounded{{}, arguments.eps};
+    for (const auto& [name, tensor] : arguments.tensors) {
+      rounded.tensors[name] = tensor.is_floating_point() ? tensor.to(type).to(at::kDouble) : tensor;
+    }
+    at::Tensor upstream;
+    {
+      at::NoGradGuard guard;
+      upstream = at::ones_like(reference(rounded));
+    }
+    const Outcome actual = evaluate(attention, rounded, upstream, type);
+    REQUIRE(actual.out.scalar_type() == type);
+    for (const auto& [name, gradient] : actual.gradients) REQUIRE(gradient.scalar_type() == type);
+    require_outcome(actual, evaluate(reference, rounded, upstream, at::kDouble), tolerance, tolerance, "half");
+  }
+}
+
 // The same bits on one thread and on two.
 inline void require_same_bits(const Attention& attention, const Arguments& arguments, const at::Tensor& upstream) {
   const int before = at::get_num_threads();
@@ -199,7 +219,7 @@ inline void add_random_weights(Arguments& a, int64_t channels, uint64_t seed) {
   }
 }
 
-// Sizes around the tiles of the kernels (32 keys, 128 queries, vectors of 2 to 16), c = 1, cv != c, empty items.
+// Sizes around the tiles of the kernels (16 keys, 128 queries, vectors of 2 to 16), c = 1, cv != c, empty items.
 inline std::vector<Sizes> awkward_sizes() {
   return {{{1}, {1}, 1, 1, 1},
           {{129}, {33}, 3, 5, 7},

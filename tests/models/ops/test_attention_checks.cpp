@@ -34,27 +34,41 @@ TEST_CASE("check_attention works on meta tensors too", "[attention_checks]") {
   const auto options = at::TensorOptions().device(at::kMeta);
   const at::Tensor q = at::zeros({4, 2, 3}, options), k = at::zeros({3, 2, 3}, options);
   const at::Tensor v = at::zeros({3, 2, 5}, options), leak = at::zeros({3, 2}, options);
-  check_attention(q, k, v, leak, std::nullopt, std::nullopt, 0.0);
-  require_error([&] { check_attention(q, k, v, v, std::nullopt, std::nullopt, 0.0); }, {"leak"});
+  const auto check = [&](const at::Tensor& last, double eps) {
+    check_attention(AttentionInputs(OptionalTensors({q, k, v, last, std::nullopt, std::nullopt}), eps));
+  };
+  check(leak, 0.0);
+  require_error([&] { check(v, 0.0); }, {"leak"});
   for (const double eps : {-1.0, std::numeric_limits<double>::infinity(), std::nan("")}) {
-    require_error([&] { check_attention(q, k, v, leak, std::nullopt, std::nullopt, eps); }, {"eps"});
+    require_error([&] { check(leak, eps); }, {"eps"});
+  }
+}
+
+TEST_CASE("check_attention wants a floating type of at least two bytes", "[attention_checks]") {
+  const auto check = [](at::ScalarType type) {
+    const at::Tensor k = at::zeros({3, 2, 4}, type);
+    check_attention(
+        AttentionInputs(OptionalTensors({k, k, k, at::zeros({3, 2}, type), std::nullopt, std::nullopt}), 0));
+  };
+  for (const auto type : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) check(type);
+  for (const auto type : {at::kLong, at::kFloat8_e4m3fn, at::kComplexFloat}) {
+    require_error([&] { check(type); }, {"q must be float32"});
   }
 }
 
 TEST_CASE("check_upstream compares with the shape of the output", "[attention_checks]") {
-  const at::Tensor q = at::zeros({4, 2, 3}), v = at::zeros({3, 2, 5});
-  const at::Tensor out = at::zeros({4, 2, 5}), denominator = at::zeros({4, 2});
-  check_upstream(out, out, denominator, q, v);
-  require_error([&] { check_upstream(q, out, denominator, q, v); }, {"grad"});
-  require_error([&] { check_upstream(out, q, denominator, q, v); }, {"out"});
-  require_error([&] { check_upstream(out, out, out, q, v); }, {"denominator"});
-}
-
-TEST_CASE("empty_gradients have the shapes of the inputs", "[attention_checks]") {
-  const auto gradients = empty_gradients({at::zeros({2, 3}), std::nullopt});
-  REQUIRE(gradients.size() == 2);
-  REQUIRE(gradients[0].sizes() == at::IntArrayRef({2, 3}));
-  REQUIRE(gradients[1].numel() == 0);
+  const auto check = [](const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator) {
+    const at::Tensor q = at::zeros({4, 2, 3}, grad.scalar_type()), v = at::zeros({3, 2, 5}, grad.scalar_type());
+    check_upstream(grad, out, denominator, AttentionInputs(OptionalTensors({q, v, v, v, v, v}), 0.0));
+  };
+  const at::Tensor out = at::zeros({4, 2, 5}), denominator = at::zeros({4, 2}), other = at::zeros({4, 2, 3});
+  check(out, out, denominator);
+  check(out.to(at::kHalf), out.to(at::kHalf), denominator);
+  require_error([&] { check(other, out, denominator); }, {"grad"});
+  require_error([&] { check(out, other, denominator); }, {"out"});
+  require_error([&] { check(out, out, out); }, {"denominator"});
+  require_error([&] { check(out.to(at::kHalf), out.to(at::kHalf), denominator.to(at::kHalf)); },
+                {"denominator", "Float"});
 }
 
 }  // namespace geosft::test

@@ -98,6 +98,10 @@ TEST_CASE("graph_attention never looks up edges between items", "[graph_attentio
   require_equal(fused(a), before, "out");
 }
 
+TEST_CASE("graph_attention takes float16 and bfloat16", "[graph_attention]") {
+  require_half(fused, slow, random_graph({{20, 3}, {17, 2}, 2, 4, 5}, 74, 2, 3));
+}
+
 TEST_CASE("graph_attention refuses double backward", "[graph_attention]") {
   require_single_backward(fused, random_graph({{4}, {3}, 1, 2, 2}, 73, 2, 2), "graph_attention");
 }

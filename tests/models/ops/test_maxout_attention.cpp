@@ -91,6 +91,10 @@ TEST_CASE("maxout_attention takes strided inputs and leaves them alone", "[maxou
   require_equal(strided["q"], before, "q");
 }
 
+TEST_CASE("maxout_attention takes float16 and bfloat16", "[maxout_attention]") {
+  require_half(fused, slow, with_relative({{20, 3}, {17, 2}, 2, 4, 5}, 13));
+}
+
 TEST_CASE("maxout_attention refuses double backward", "[maxout_attention]") {
   require_single_backward(fused, with_relative({{4, 2}, {3, 1}, 1, 2, 2}, 12), "maxout_attention");
 }

@@ -76,6 +76,10 @@ TEST_CASE("point_attention does not change under rotation and translation", "[po
   require_close(fused(moved), fused(a), 1e-12, "moved cloud");
 }
 
+TEST_CASE("point_attention takes float16 and bfloat16", "[point_attention]") {
+  require_half(fused, slow, random_points({{20, 3}, {17, 2}, 2, 4, 5}, 36, true));
+}
+
 TEST_CASE("point_attention refuses double backward", "[point_attention]") {
   require_single_backward(fused, random_points({{4}, {3}, 1, 2, 2}, 35, true), "point_attention");
 }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tensor arguments of the attention operators by name. Inside the library they travel as one list in the order of
+// the operator's schema, so that dispatch, autograd and the kernels of a device are written once for all operators.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/core/List.h>
+
+#include <optional>
+#include <vector>
+
+namespace geosft {
+
+using OptionalTensors = c10::List<std::optional<at::Tensor>>;
+
+// q, k, v and leak come first, q_ptr and k_ptr last; between them is what the operator has for its relative term.
+// Absent ones are undefined. The types derived from this one say in `kOperator` whose inputs they are, and `check`
+// throws an error naming the argument where a type or a shape is wrong: it needs no values, so meta tensors will do.
+class AttentionInputs {
+ public:
+  AttentionInputs(const OptionalTensors& inputs, double eps_);
+
+  const at::Tensor& q() const { return tensors[0]; }
+  const at::Tensor& k() const { return tensors[1]; }
+  const at::Tensor& v() const { return tensors[2]; }
+  const at::Tensor& leak() const { return tensors[3]; }
+  const at::Tensor& q_ptr() const { return tensors[tensors.size() - 2]; }
+  const at::Tensor& k_ptr() const { return tensors[tensors.size() - 1]; }
+
+  std::vector<at::Tensor> tensors;
+  double eps;
+
+ protected:
+  const at::Tensor& own(size_t i) const { return tensors[4 + i]; }
+};
+
+struct MaxoutInputs : AttentionInputs {
+  using AttentionInputs::AttentionInputs;
+  static constexpr const char* kOperator = "maxout_attention";
+  void check() const;
+  const at::Tensor& r_mul() const { return own(0); }
+  const at::Tensor& r_add() const { return own(1); }
+};
+
+// Inputs that end with the weights of a relative term.
+struct WeightedInputs : AttentionInputs {
+  using AttentionInputs::AttentionInputs;
+  const at::Tensor& w_mul() const { return tensors[tensors.size() - 6]; }
+  const at::Tensor& b_mul() const { return tensors[tensors.size() - 5]; }
+  const at::Tensor& w_add() const { return tensors[tensors.size() - 4]; }
+  const at::Tensor& b_add() const { return tensors[tensors.size() - 3]; }
+};
+
+struct PointInputs : WeightedInputs {
+  using WeightedInputs::WeightedInputs;
+  static constexpr const char* kOperator = "point_attention";
+  void check() const;
+  const at::Tensor& x() const { return own(0); }
+  const at::Tensor& xs() const { return own(1); }
+  const at::Tensor& m() const { return own(2); }
+  const at::Tensor& ms() const { return own(3); }
+};
+
+struct SequenceInputs : WeightedInputs {
+  using WeightedInputs::WeightedInputs;
+  static constexpr const char* kOperator = "sequence_attention";
+  void check() const;
+  const at::Tensor& s() const { return own(0); }
+  const at::Tensor& ss() const { return own(1); }
+};
+
+struct GraphInputs : WeightedInputs {
+  using WeightedInputs::WeightedInputs;
+  static constexpr const char* kOperator = "graph_attention";
+  void check() const;
+  const at::Tensor& rowptr() const { return own(0); }
+  const at::Tensor& col() const { return own(1); }
+  const at::Tensor& edge_attr() const { return own(2); }
+  const at::Tensor& top() const { return own(3); }
+  const at::Tensor& partner() const { return own(4); }
+  const at::Tensor& weight() const { return own(5); }
+};
+
+}  // namespace geosft

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// How an attention operator is put together. geosft::<op> takes its arguments one by one and hands them, as a list, to
+//   geosft::_<op>_forward(Tensor?[] inputs, float eps) -> (Tensor out, Tensor denominator)
+//   geosft::_<op>_backward(Tensor grad, Tensor out, Tensor denominator, Tensor?[] inputs, float eps) -> Tensor[]
+// which devices implement. The backward operator returns a gradient for every floating input that is given, in order.
+#pragma once
+
+#include <torch/library.h>
+
+#include <initializer_list>
+#include <string>
+#include <tuple>
+
+#include "models/ops/attention_checks.h"
+#include "models/ops/attention_inputs.h"
+#include "models/ops/dispatch.h"
+
+namespace geosft {
+
+using AttentionForward = std::tuple<at::Tensor, at::Tensor>(const OptionalTensors&, double);
+using AttentionBackward = std::vector<at::Tensor>(const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                                                  const OptionalTensors&, double);
+
+template <class Inputs>
+std::string forward_name() {
+  return std::string("_") + Inputs::kOperator + "_forward";
+}
+template <class Inputs>
+std::string backward_name() {
+  return std::string("_") + Inputs::kOperator + "_backward";
+}
+
+template <class Inputs>
+const c10::TypedOperatorHandle<AttentionForward>& forward_operator() {
+  static const auto op = find_operator<AttentionForward>(forward_name<Inputs>().c_str());
+  return op;
+}
+template <class Inputs>
+const c10::TypedOperatorHandle<AttentionBackward>& backward_operator() {
+  static const auto op = find_operator<AttentionBackward>(backward_name<Inputs>().c_str());
+  return op;
+}
+
+// The result of the operator for its tensor arguments in the order of its schema.
+template <class Inputs>
+at::Tensor attend(std::initializer_list<std::optional<at::Tensor>> tensors, double eps) {
+  return std::get<0>(forward_operator<Inputs>().call(OptionalTensors(tensors), eps));
+}
+
+// Outputs and gradients that are not filled: what kernels for meta tensors return.
+std::tuple<at::Tensor, at::Tensor> empty_attention(const AttentionInputs& in);
+std::vector<at::Tensor> empty_gradients(const AttentionInputs& in);
+
+template <class Inputs>
+std::tuple<at::Tensor, at::Tensor> attention_forward_meta(const OptionalTensors& inputs, double eps) {
+  const Inputs in(inputs, eps);
+  in.check();
+  return empty_attention(in);
+}
+
+template <class Inputs>
+std::vector<at::Tensor> attention_backward_meta(const at::Tensor& grad, const at::Tensor& out,
+                                                const at::Tensor& denominator, const OptionalTensors& inputs,
+                                                double eps) {
+  const Inputs in(inputs, eps);
+  in.check();
+  check_upstream(grad, out, denominator, in);
+  return empty_gradients(in);
+}
+
+// Registers the two operators behind geosft::<op>, and their kernels for meta tensors.
+template <class Inputs>
+void define_attention(torch::Library& m) {
+  const std::vector<at::Tag> tags{at::Tag::pt2_compliant_tag};
+  m.def((forward_name<Inputs>() + "(Tensor?[] inputs, float eps) -> (Tensor out, Tensor denominator)").c_str(), tags);
+  m.def((backward_name<Inputs>() +
+         "(Tensor grad, Tensor out, Tensor denominator, Tensor?[] inputs, float eps) -> Tensor[]")
+            .c_str(),
+        tags);
+}
+template <class Inputs>
+void implement_attention_meta(torch::Library& m) {
+  m.impl(forward_name<Inputs>().c_str(), attention_forward_meta<Inputs>);
+  m.impl(backward_name<Inputs>().c_str(), attention_backward_meta<Inputs>);
+}
+
+}  // namespace geosft

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients of all attention operators: the backward operator of the same device, refused a second time.
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "models/ops/attention_operator.h"
+#include "models/ops/autograd/double_backward.h"
+
+namespace geosft {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+OptionalTensors optional_tensors(at::TensorList tensors) {
+  OptionalTensors list;
+  for (const at::Tensor& tensor : tensors) list.push_back(tensor.defined() ? std::optional(tensor) : std::nullopt);
+  return list;
+}
+
+template <class Inputs>
+struct AttentionFunction : torch::autograd::Function<AttentionFunction<Inputs>> {
+  // `floating` are those of the inputs that have gradients: autograd follows them alone.
+  static variable_list forward(AutogradContext* context, const AttentionInputs& in, at::TensorList /*floating*/) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    const auto [out, denominator] = forward_operator<Inputs>().call(optional_tensors(in.tensors), in.eps);
+    variable_list saved{out, denominator};
+    saved.insert(saved.end(), in.tensors.begin(), in.tensors.end());
+    context->save_for_backward(std::move(saved));
+    context->saved_data["eps"] = in.eps;
+    context->mark_non_differentiable({denominator});
+    context->set_materialize_grads(false);
+    return {out, denominator};
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const variable_list saved = context->get_saved_variables();
+    const at::TensorList inputs = at::TensorList(saved).slice(2);
+    variable_list from(inputs.begin(), inputs.end());
+    from.push_back(grads[0]);
+    variable_list gradients = refuse_double_backward(Inputs::kOperator, from, [&] {
+      return backward_operator<Inputs>().call(grads[0], saved[0], saved[1], optional_tensors(inputs),
+                                              context->saved_data["eps"].toDouble());
+    });
+    gradients.insert(gradients.begin(), at::Tensor());  // none for the argument `in`
+    return gradients;
+  }
+};
+
+template <class Inputs>
+std::tuple<at::Tensor, at::Tensor> differentiable(const OptionalTensors& inputs, double eps) {
+  const AttentionInputs in(inputs, eps);
+  std::vector<at::Tensor> floating;
+  for (const at::Tensor& tensor : in.tensors) {
+    if (tensor.defined() && tensor.is_floating_point()) floating.push_back(tensor);
+  }
+  const variable_list results = AttentionFunction<Inputs>::apply(in, at::TensorList(floating));
+  return {results[0], results[1]};
+}
+
+template <class Inputs>
+void implement_autograd(torch::Library& m) {
+  m.impl(forward_name<Inputs>().c_str(), differentiable<Inputs>);
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(geosft, Autograd, m) {
+  implement_autograd<MaxoutInputs>(m);
+  implement_autograd<PointInputs>(m);
+  implement_autograd<SequenceInputs>(m);
+  implement_autograd<GraphInputs>(m);
+}
+
+}  // namespace geosft

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/attention_inputs.h"
+
+#include <catch2/catch.hpp>
+
+namespace geosft::test {
+
+TEST_CASE("attention inputs are found by name, absent ones undefined", "[attention_inputs]") {
+  std::vector<at::Tensor> t;
+  for (int64_t i = 0; i < 14; ++i) t.push_back(at::full({1}, i));
+  const PointInputs point(OptionalTensors({t[0], t[1], t[2], t[3], t[4], t[5], std::nullopt, std::nullopt, t[8], t[9],
+                                           t[10], t[11], t[12], t[13]}),
+                          0.5);
+  REQUIRE(point.eps == 0.5);
+  REQUIRE(point.leak().is_same(t[3]));
+  REQUIRE(point.xs().is_same(t[5]));
+  REQUIRE_FALSE(point.m().defined());
+  REQUIRE_FALSE(point.ms().defined());
+  REQUIRE(point.w_mul().is_same(t[8]));
+  REQUIRE(point.b_add().is_same(t[11]));
+  REQUIRE(point.q_ptr().is_same(t[12]));
+  REQUIRE(point.k_ptr().is_same(t[13]));
+}
+
+}  // namespace geosft::test

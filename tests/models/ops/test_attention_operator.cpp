@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/attention_operator.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support.h"
+
+namespace geosft::test {
+namespace {
+
+OptionalTensors maxout_inputs(const at::TensorOptions& options) {
+  const at::Tensor q = at::ones({4, 2, 3}, options), k = at::ones({3, 2, 3}, options), v = at::ones({3, 2, 5}, options);
+  return OptionalTensors(
+      {q, k, v, at::ones({3, 2}, options), std::nullopt, at::ones({12, 2}, options), std::nullopt, std::nullopt});
+}
+
+}  // namespace
+
+TEST_CASE("attention operators give a gradient for every floating input that is given", "[attention_operator]") {
+  const OptionalTensors inputs = maxout_inputs(at::kDouble);
+  const auto [out, denominator] = forward_operator<MaxoutInputs>().call(inputs, 1e-6);
+  const auto gradients = backward_operator<MaxoutInputs>().call(out, out, denominator, inputs, 1e-6);
+  REQUIRE(gradients.size() == 5);
+  REQUIRE(gradients[4].sizes() == at::IntArrayRef({12, 2}));  // of r_add: r_mul is absent
+}
+
+TEST_CASE("attention on meta tensors has the shapes and types of the real one", "[attention_operator]") {
+  for (const auto type : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
+    const OptionalTensors real = maxout_inputs(type);
+    const OptionalTensors meta = maxout_inputs(at::TensorOptions().dtype(type).device(at::kMeta));
+    const auto [out, denominator] = forward_operator<MaxoutInputs>().call(real, 1e-6);
+    const auto [meta_out, meta_denominator] = forward_operator<MaxoutInputs>().call(meta, 1e-6);
+    const auto require_alike = [](const at::Tensor& a, const at::Tensor& b) {
+      REQUIRE(a.sizes() == b.sizes());
+      REQUIRE(a.scalar_type() == b.scalar_type());
+    };
+    require_alike(meta_out, out);
+    require_alike(meta_denominator, denominator);
+    const auto gradients = backward_operator<MaxoutInputs>().call(out, out, denominator, real, 1e-6);
+    const auto meta_gradients =
+        backward_operator<MaxoutInputs>().call(meta_out, meta_out, meta_denominator, meta, 1e-6);
+    REQUIRE(meta_gradients.size() == gradients.size());
+    for (size_t i = 0; i < gradients.size(); ++i) require_alike(meta_gradients[i], gradients[i]);
+  }
+}
+
+TEST_CASE("the operators behind attention check what they are given", "[attention_operator]") {
+  const OptionalTensors inputs = maxout_inputs(at::kFloat);
+  const auto [out, denominator] = forward_operator<MaxoutInputs>().call(inputs, 1e-6);
+  require_error([&, &o = out, &d = denominator] { backward_operator<MaxoutInputs>().call(d, o, d, inputs, 1e-6); },
+                {"grad"});
+  require_error([&] { forward_operator<MaxoutInputs>().call(inputs, -1.0); }, {"eps"});
+}
+
+}  // namespace geosft::test
