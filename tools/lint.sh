@@ -32,7 +32,7 @@ run_tidy() {
   fi
   ((${#files[@]})) || { geosft_say "clang-tidy: no file has changed"; return; }
   geosft_setup
-  cmake --preset "$geosft_preset" -B "$compile" -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DGEOSFT_CCACHE=OFF \
+  cmake --preset "$geosft_preset" -B "$compile" -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DGEOSFT_CCACHE=OFF -DGEOSFT_UNITY=OFF \
     "-DGEOSFT_TORCH_DIR:PATH=${geosft_torch:-$(geosft_torch_folder)}" >/dev/null
   geosft_unlock
   geosft_say "clang-tidy: ${#files[@]} files, $geosft_jobs at a time"

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "geometry/packed.h"
+#include "models/ops/softmax_pool.h"
 
 namespace geosft {
 namespace {
@@ -32,19 +33,6 @@ at::Tensor max_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr) {
                               : std::get<0>(x.narrow(0, offsets[b], count).max(0)));
   }
   return at::stack(rows, 0);
-}
-
-at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr) {
-  const std::vector<int64_t> offsets = packed_offsets(ptr, x.size(0), "ptr");
-  const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
-  const at::Tensor item = item_of_row(offsets).to(x.device());
-  const at::Tensor logits = at::mv(x, u);
-  const at::Tensor largest =
-      at::full({items}, -INFINITY, x.options()).scatter_reduce(0, item, logits.detach(), "amax", /*include_self=*/true);
-  const at::Tensor weight = (logits - largest.index_select(0, item)).exp();
-  const at::Tensor total = at::zeros({items}, x.options()).index_add(0, item, weight);
-  const at::Tensor share = weight / total.index_select(0, item);
-  return at::zeros({items, x.size(1)}, x.options()).index_add(0, item, share.unsqueeze(1) * x);
 }
 
 SampleMaxHeadImpl::SampleMaxHeadImpl(int64_t width, int64_t outputs, const SamplerOptions& sampler_options,

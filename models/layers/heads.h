@@ -9,9 +9,6 @@ namespace geosft {
 // The largest value of every channel over the rows of each item: x [N, d] packed by ptr: [B, d], 0 for an empty item.
 at::Tensor max_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
 
-// sum_i w_i x_i with w = softmax(x u) over the rows of each item: x [N, d], u [d]: [B, d], 0 for an empty item.
-at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr);
-
 // Point-cloud classification: a sample of the tokens, their maximum, a linear map. [N, width] -> [B, outputs].
 class SampleMaxHeadImpl : public torch::nn::Module {
  public:

@@ -4,6 +4,23 @@ get_property(_rpath GLOBAL PROPERTY GEOSFT_RPATH)
 set(CMAKE_BUILD_RPATH "${_rpath}")
 set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../${CMAKE_INSTALL_LIBDIR};${_rpath}")
 
+option(GEOSFT_UNITY "compile sources that are mostly headers four at a time: what they all include is read once" ON)
+
+# Sources whose own templates take longer than what they include stay alone: in geometry, graph and the operators, and
+# those that Highway compiles once for every vector target.
+function(geosft_unite target)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    if(source MATCHES "\\.cpp$" AND NOT source MATCHES "\\$<")
+      file(STRINGS "${source}" alone REGEX "include <hwy/foreach_target.h>" LIMIT_COUNT 1)
+      if(alone)
+        set_source_files_properties("${source}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+      endif()
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
+endfunction()
+
 # What every target of ours has: the include root, LibTorch, and the precompiled header (made once, for the first target).
 function(geosft_configure target)
   target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
@@ -13,6 +30,9 @@ function(geosft_configure target)
     target_precompile_headers(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tools/cmake/precompiled.h")
   else()
     target_precompile_headers(${target} REUSE_FROM geosft_geometry)
+  endif()
+  if(GEOSFT_UNITY AND NOT target MATCHES "^geosft_(geometry|graph|ops)$")
+    geosft_unite(${target})
   endif()
 endfunction()
 

@@ -4,7 +4,6 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
-#include <ATen/OpMathType.h>
 
 #include <tuple>
 
@@ -14,15 +13,9 @@
 #include "models/ops/attention_operator.h"
 #include "models/ops/cpu/attention_gradients.h"
 #include "models/ops/cpu/attention_terms.h"
+#include "models/ops/cpu/computable.h"
 
 namespace geosft {
-
-// Contiguous, and of the type that kernels compute in: float16 and bfloat16 become float32.
-inline at::Tensor computable(const at::Tensor& tensor) {
-  if (!tensor.defined()) return tensor;
-  const bool floating = tensor.is_floating_point();
-  return (floating ? tensor.to(at::toOpMathType(tensor.scalar_type())) : tensor).contiguous();
-}
 
 template <typename T>
 const T* pointer(const at::Tensor& tensor) {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "models/ops/softmax_pool.h"
 #include "tests/support.h"
 
 namespace geosft::test {
@@ -17,29 +18,6 @@ at::Tensor longs(std::vector<int64_t> values) {
 }
 
 }  // namespace
-
-TEST_CASE("softmax_pool reproduces the golden case", "[heads]") {
-  const Fixture fixture("softmax_pool");
-  for (const auto dtype : {at::kDouble, at::kFloat}) {
-    const bool wide = dtype == at::kDouble;
-    const at::Tensor x = fixture.get("x", dtype).clone().requires_grad_(true);
-    const at::Tensor u = fixture.get("u", dtype).clone().requires_grad_(true);
-    const at::Tensor out = softmax_pool(x, u, fixture.get("ptr"));
-    out.backward(fixture.get("grad_out", dtype));
-    require_close(out, fixture.get("out"), wide ? 1e-10 : 5e-6, "out");
-    require_close(x.grad(), fixture.get("grad.x"), wide ? 1e-10 : 2e-5, "gradient of x");
-    require_close(u.grad(), fixture.get("grad.u"), wide ? 1e-10 : 2e-5, "gradient of u");
-  }
-}
-
-TEST_CASE("softmax_pool of huge logits and of empty items", "[heads]") {
-  const at::Tensor x = at::tensor({1000.0, 2000.0, -3000.0, -2999.0}, at::kDouble).view({4, 1});
-  const at::Tensor u = at::ones({1}, at::kDouble);
-  const at::Tensor out = softmax_pool(x, u, longs({0, 0, 2, 4, 4}));
-  const double second = (-3000.0 + -2999.0 * std::exp(1.0)) / (1 + std::exp(1.0));
-  require_close(out, at::tensor({0.0, 2000.0, second, 0.0}, at::kDouble).view({4, 1}), 1e-14, "out");
-  REQUIRE(softmax_pool(x, u, std::nullopt).sizes() == at::IntArrayRef({1, 1}));
-}
 
 TEST_CASE("max_pool is the largest row of every item", "[heads]") {
   const at::Tensor x = normal({12, 3}, 1);

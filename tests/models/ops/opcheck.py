@@ -128,11 +128,17 @@ def knn(make):
     yield "without gradients", [make(9, 3, gradient=False), make(4, 3, gradient=False), 2], {}
 
 
+def softmax_pool(make):
+    yield "one item", [make(9, 3), make(3)], {}
+    yield "ragged", [make(14, 3), make(3)], {"ptr": ragged(5, 0, 1, 8)}
+
+
 OPERATORS = [
     maxout_attention,
     point_attention,
     sequence_attention,
     graph_attention,
+    softmax_pool,
     sample_pairs,
     farthest_point_sampling,
     knn,

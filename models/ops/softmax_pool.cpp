@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/softmax_pool.h"
+
+#include <ATen/OpMathType.h>
+#include <torch/library.h>
+
+#include "geometry/packed.h"
+#include "models/ops/dispatch.h"
+#include "models/ops/softmax_pool_checks.h"
+
+namespace geosft {
+namespace {
+
+std::tuple<at::Tensor, at::Tensor> forward_meta(const at::Tensor& x, const at::Tensor& u,
+                                                const std::optional<at::Tensor>& ptr) {
+  check_softmax_pool(x, u, ptr);
+  const auto computed = x.options().dtype(at::toOpMathType(x.scalar_type()));
+  return {at::empty_symint({item_count(ptr), x.sym_size(1)}, x.options()),
+          at::empty_symint({item_count(ptr)}, computed)};
+}
+
+std::tuple<at::Tensor, at::Tensor> backward_meta(const at::Tensor& /*grad*/, const at::Tensor& /*out*/,
+                                                 const at::Tensor& /*log_sum*/, const at::Tensor& x,
+                                                 const at::Tensor& u, const std::optional<at::Tensor>& ptr) {
+  check_softmax_pool(x, u, ptr);
+  return {at::empty_symint(x.sym_sizes(), x.options()), at::empty_symint(u.sym_sizes(), u.options())};
+}
+
+}  // namespace
+
+at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr) {
+  static const auto op = find_operator<SoftmaxPoolForward>("_softmax_pool_forward");
+  return std::get<0>(op.call(x, u, ptr));
+}
+
+void check_softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr) {
+  TORCH_CHECK(x.dim() == 2, "x must be [N, d], got shape ", x.sym_sizes());
+  TORCH_CHECK(x.is_floating_point() && x.element_size() >= 2, "x must be float32, float64, float16 or bfloat16, not ",
+              x.scalar_type());
+  TORCH_SYM_CHECK(x.sym_size(1).sym_ge(1), "x must have at least one channel, got shape ", x.sym_sizes());
+  TORCH_CHECK(u.scalar_type() == x.scalar_type(), "u must have the dtype of x, ", x.scalar_type(), ", not ",
+              u.scalar_type());
+  TORCH_CHECK(u.device() == x.device(), "u must be on the device of x, ", x.device(), ", not ", u.device());
+  TORCH_CHECK(u.dim() == 1, "u must be [d], got shape ", u.sym_sizes());
+  TORCH_SYM_CHECK(u.sym_size(0).sym_eq(x.sym_size(1)), "u must be [d] with the d of x, ", x.sym_size(1), ", got shape ",
+                  u.sym_sizes());
+  check_ptr(ptr, "ptr");
+}
+
+TORCH_LIBRARY_FRAGMENT(geosft, m) {
+  const std::vector<at::Tag> tags{at::Tag::pt2_compliant_tag};
+  m.def("softmax_pool(Tensor x, Tensor u, Tensor? ptr=None) -> Tensor", tags);
+  m.def("_softmax_pool_forward(Tensor x, Tensor u, Tensor? ptr) -> (Tensor out, Tensor log_sum)", tags);
+  m.def(
+      "_softmax_pool_backward(Tensor grad, Tensor out, Tensor log_sum, Tensor x, Tensor u, Tensor? ptr) -> "
+      "(Tensor x_grad, Tensor u_grad)",
+      tags);
+}
+
+TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) {
+  m.impl("softmax_pool", softmax_pool);
+}
+
+TORCH_LIBRARY_IMPL(geosft, Meta, m) {
+  m.impl("_softmax_pool_forward", forward_meta);
+  m.impl("_softmax_pool_backward", backward_meta);
+}
+
+}  // namespace geosft

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <optional>
+
+namespace geosft {
+
+// sum_i w_i x_i with w = softmax(x u) over the rows of every item: the aggregation of tokens before the last linear map
+// (SFT section 5).
+//
+//   x [N, d], u [d], d >= 1
+//   ptr int64 [B + 1]: items of packed rows; without it there is one item
+//   result [B, d], zeros for an empty item
+//
+// One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in x and u.
+// The result has the same bits on any number of threads; memory beyond it is a 500th of x. Wrong shapes, dtypes or ptr:
+// an error naming the argument.
+at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr = std::nullopt);
+
+}  // namespace geosft
