@@ -14,6 +14,10 @@
 namespace geosft {
 namespace {
 
+bool is_furniture(const std::filesystem::path& source) {
+  return source.empty() || source == "furniture";
+}
+
 DatasetListing list_files(const std::filesystem::path& source, Split split, const PointDatasetOptions& options) {
   if (is_normal_resampled(source)) return list_normal_resampled(source, split, options.allow_missing);
   if (!std::filesystem::is_directory(source)) {
@@ -24,9 +28,13 @@ DatasetListing list_files(const std::filesystem::path& source, Split split, cons
 
 }  // namespace
 
+std::filesystem::path absolute_source(const std::filesystem::path& source) {
+  return is_furniture(source) ? source : std::filesystem::absolute(source).lexically_normal();
+}
+
 std::unique_ptr<PointDataset> open_point_dataset(const std::filesystem::path& source, Split split,
                                                  const PointDatasetOptions& options) {
-  if (source.empty() || source == "furniture") return std::make_unique<FileDataset>(list_furniture(split), options);
+  if (is_furniture(source)) return std::make_unique<FileDataset>(list_furniture(split), options);
   if (!std::filesystem::exists(source)) throw DataError(source.string(), "a folder of shapes", "nothing of this name");
   if (is_scan_object_nn(source)) return open_scan_object_nn(source, split, options.drop_background);
   if (std::filesystem::is_directory(source) && is_modelnet_hdf5(source)) return open_modelnet_hdf5(source, split);

@@ -4,8 +4,11 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/grad_mode.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "models/ops/non_finite_error.h"
 
 namespace geosft {
 namespace {
@@ -57,28 +60,49 @@ bool TrainingLoop::run(TrainingObserver& observer) {
   return true;
 }
 
+// The norm of the step's gradient, which is then applied; NaN when the model refused its own activations.
+double TrainingLoop::differentiated_step() {
+  TrainingTask::Step step;
+  try {
+    step = task_.step(generator_);
+  } catch (const NonFiniteError& error) {
+    refusal_ = error.what_without_backtrace();
+    tally_.add({std::numeric_limits<double>::quiet_NaN(), 0.0, 0});
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  step.loss.backward();
+  tally_.add(step.tally);
+  const double done = static_cast<double>(step_in_epoch_) / static_cast<double>(task_.steps_per_epoch());
+  return optimization_.step(static_cast<double>(epoch_) + done);
+}
+
 void TrainingLoop::train_step(TrainingObserver& observer) {
   task_.module().train();
-  const TrainingTask::Step step = task_.step(generator_);
-  step.loss.backward();
-  const double done = static_cast<double>(step_in_epoch_) / static_cast<double>(task_.steps_per_epoch());
-  const double norm = optimization_.step(static_cast<double>(epoch_) + done);
+  const double norm = differentiated_step();
   non_finite_steps_ = std::isfinite(norm) ? 0 : non_finite_steps_ + 1;
-  TORCH_CHECK(non_finite_steps_ < tolerated_non_finite_steps, "the gradient was not finite in ", non_finite_steps_,
-              " steps in a row, last in epoch ", epoch_ + 1, ": a lower learning_rate may help");
-  tally_.add(step.tally);
+  if (non_finite_steps_ == 0) refusal_.clear();
+  if (non_finite_steps_ >= tolerated_non_finite_steps) fail();
   ++step_in_epoch_;
   observer.on_step({epoch_, step_in_epoch_, optimization_.steps(), tally_, optimization_.learning_rate(), norm});
 }
 
+std::optional<Tally> TrainingLoop::validated() {
+  const Optimization::AveragedWeights averaged(optimization_);
+  task_.module().eval();
+  try {
+    return task_.validate();
+  } catch (const NonFiniteError& error) {
+    refusal_ = error.what_without_backtrace();
+    fail();
+  }
+}
+
 void TrainingLoop::finish_epoch(TrainingObserver& observer) {
   const bool last = epoch_ + 1 == options_.epochs;
-  EpochReport report{epoch_, optimization_.steps(), tally_, std::nullopt, optimization_.learning_rate(), true};
-  if (last || (epoch_ + 1) % options_.validate_every == 0) {
-    const Optimization::AveragedWeights averaged(optimization_);
-    task_.module().eval();
-    report.validation = task_.validate();
-  }
+  const bool whole_epoch = non_finite_steps_ >= task_.steps_per_epoch();
+  EpochReport report{epoch_, optimization_.steps(), tally_, std::nullopt, optimization_.learning_rate(), true, false};
+  report.diverging = last ? whole_epoch : non_finite_steps_ > 0;
+  if (!report.diverging && (last || (epoch_ + 1) % options_.validate_every == 0)) report.validation = validated();
   if (report.validation.has_value()) {
     report.best = report.validation->mean_score() >= best_score_;
     if (report.best) best_score_ = report.validation->mean_score();
@@ -89,6 +113,16 @@ void TrainingLoop::finish_epoch(TrainingObserver& observer) {
   step_in_epoch_ = 0;
   tally_ = Tally();
   observer.on_epoch(report);
+  if (last && report.diverging) fail();
+}
+
+void TrainingLoop::fail() const {
+  const int64_t epoch = std::min(epoch_ + 1, options_.epochs);
+  TORCH_CHECK(false, "training diverged in epoch ", epoch, ": ",
+              non_finite_steps_ == 0
+                  ? std::string("validation failed")
+                  : "the gradient was not finite in " + std::to_string(non_finite_steps_) + " steps in a row",
+              refusal_.empty() ? "" : " (" + refusal_ + ")", "; a lower learning_rate may help");
 }
 
 std::map<std::string, at::Tensor> TrainingLoop::state() const {

@@ -27,7 +27,8 @@ struct Tally {
   int64_t items = 0;
 
   void add(const Tally& other);
-  double mean_loss() const { return items > 0 ? loss / static_cast<double>(items) : 0.0; }
+  // NaN when steps failed, 0 when there was none.
+  double mean_loss() const { return items > 0 ? loss / static_cast<double>(items) : loss; }
   double mean_score() const { return items > 0 ? score / static_cast<double>(items) : 0.0; }
 };
 
@@ -59,7 +60,8 @@ struct EpochReport {
   Tally training;
   std::optional<Tally> validation;
   double learning_rate;
-  bool best;  // no validated epoch was better; without validation every epoch is
+  bool best;       // no validated epoch was better; without validation every epoch is
+  bool diverging;  // its last steps were not finite: the weights that made them so are not worth keeping
 };
 
 // What watches the loop: progress, metrics, checkpoints.
@@ -77,11 +79,13 @@ class TrainingLoop {
   TrainingLoop(TrainingTask& task, const TrainingOptions& options);
 
   // Runs what is left of the epochs. Returns false when the observer asked to stop; the loop can go on later. Throws
-  // when the loss or the gradient stays non-finite over many steps.
+  // when the loss or the gradient stays non-finite over many steps, or in all of the last epoch; a step that ends with
+  // a NonFiniteError counts as one. An exception from the validation leaves the loop where it can go on.
   bool run(TrainingObserver& observer);
 
   Optimization& optimization() { return optimization_; }
   int64_t steps_per_epoch() const { return task_.steps_per_epoch(); }
+  int64_t epochs() const { return epoch_; }  // finished
   // Of the epoch that is not finished.
   const Tally& tally() const { return tally_; }
 
@@ -91,13 +95,18 @@ class TrainingLoop {
 
  private:
   void train_step(TrainingObserver& observer);
+  double differentiated_step();
+  std::optional<Tally> validated();
   void finish_epoch(TrainingObserver& observer);
+  [[noreturn]] void fail() const;
 
   TrainingTask& task_;
   TrainingOptions options_;
   Optimization optimization_;
   at::Generator generator_;
-  int64_t epoch_ = 0, step_in_epoch_ = 0, non_finite_steps_ = 0;
+  int64_t epoch_ = 0, step_in_epoch_ = 0;
+  int64_t non_finite_steps_ = 0;  // in a row
+  std::string refusal_;           // what an operator said of the last of them
   Tally tally_;
   double best_score_;
 };

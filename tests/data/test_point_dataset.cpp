@@ -51,3 +51,11 @@ TEST_CASE("read_shape samples a mesh and takes a cloud as it is") {
   test::require_error([&] { read_shape(folder / "absent.obj"); }, {"absent.obj"});
   test::require_error([&] { read_shape(folder.path()); }, {"a folder"});
 }
+
+TEST_CASE("absolute_source is found from any working folder") {
+  CHECK(absolute_source("furniture") == "furniture");
+  CHECK(absolute_source("") == "");
+  CHECK(absolute_source("/a/../b") == "/b");
+  CHECK(absolute_source("some/data") == std::filesystem::current_path() / "some/data");
+  CHECK(absolute_source("./furniture") == std::filesystem::current_path() / "furniture");
+}

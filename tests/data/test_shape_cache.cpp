@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/data/files.h"
+#include "tests/environment.h"
 #include "tests/support.h"
 
 using namespace geosft;
@@ -56,15 +57,8 @@ TEST_CASE("a cache that cannot be written to says so") {
 }
 
 TEST_CASE("the default cache folder follows the environment") {
-  const char* old = std::getenv("XDG_CACHE_HOME");
-  const std::string before = old == nullptr ? "" : old;
-  ::setenv("XDG_CACHE_HOME", "/somewhere", 1);
+  const test::EnvironmentVariable absolute("XDG_CACHE_HOME", "/somewhere");
   CHECK(default_cache_folder() == "/somewhere/geosft");
-  ::setenv("XDG_CACHE_HOME", "relative", 1);
+  const test::EnvironmentVariable relative("XDG_CACHE_HOME", "relative");
   CHECK_FALSE(default_cache_folder().string().starts_with("relative"));
-  if (old == nullptr) {
-    ::unsetenv("XDG_CACHE_HOME");
-  } else {
-    ::setenv("XDG_CACHE_HOME", before.c_str(), 1);
-  }
 }

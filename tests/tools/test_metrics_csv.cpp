@@ -78,6 +78,24 @@ TEST_CASE("a resumed run drops the rows after its step, a new one all of them") 
   CHECK(read_metrics(file.path).empty());
 }
 
+TEST_CASE("an epoch whose steps all failed is a row with the step before it") {
+  const TemporaryFile file;
+  MetricsRow second = row(10), third = row(10), early = row(9);
+  second.epoch = 2;
+  third.epoch = 3;
+  early.epoch = 4;
+  {
+    MetricsWriter writer(file.path);
+    for (const MetricsRow& each : {row(10), second, third}) writer.append(each);
+    test::require_error([&] { writer.append(second); }, {"step", "later epoch"});
+    test::require_error([&] { writer.append(early); }, {"step", "found 9"});
+  }
+  MetricsWriter resumed(file.path, 10, 2);
+  CHECK(holds(file.path, {row(10), second}));
+  resumed.append(third);
+  CHECK(holds(file.path, {row(10), second, third}));
+}
+
 TEST_CASE("a resumed run without a file begins one") {
   const TemporaryFile file;
   MetricsWriter writer(file.path, 100);
@@ -91,9 +109,10 @@ TEST_CASE("every step of a split is there once, in order") {
   writer.append(row(10));
   test::require_error([&] { writer.append(row(10)); }, {"step", "found 10"});
   test::require_error([&] { writer.append(row(9)); }, {"step", "found 9"});
-  test::require_error([&] { writer.append(row(11, "test")); }, {"split", "'test'"});
+  test::require_error([&] { writer.append(row(11, "exam")); }, {"split", "'exam'"});
   writer.append(row(9, "validation"));
-  CHECK(holds(file.path, {row(10), row(9, "validation")}));
+  writer.append(row(8, "test"));
+  CHECK(holds(file.path, {row(10), row(9, "validation"), row(8, "test")}));
 }
 
 TEST_CASE("a line that was cut off is left out and a broken one is named") {
@@ -108,7 +127,7 @@ TEST_CASE("a line that was cut off is left out and a broken one is named") {
   }
   const std::string place = file.path.string();
   for (const std::string broken : {"2,0,train,2.5,0.5,0.001,3\n", "2,0,train,2.5,0.5,0.001,3,4,5\n",
-                                   "2,0,test,2.5,0.5,0.001,3,4\n", "2,0,train,x,0.5,0.001,3,4\n", "\n"}) {
+                                   "2,0,exam,2.5,0.5,0.001,3,4\n", "2,0,train,x,0.5,0.001,3,4\n", "\n"}) {
     std::ofstream(file.path) << header << good << broken;
     test::require_error([&] { read_metrics(file.path); }, {place + ":3", "a row of metrics"});
   }

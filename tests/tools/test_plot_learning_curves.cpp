@@ -25,7 +25,7 @@ MetricsRow row(int64_t step, const std::string& split, double accuracy) {
 
 }  // namespace
 
-TEST_CASE("learning curves show both parts and the best validation accuracy") {
+TEST_CASE("learning curves show both parts and the best accuracy on the held-out one") {
   const MetricsFile file;
   const test::PictureFolder folder;
   MetricsWriter writer(file.path);
@@ -35,9 +35,26 @@ TEST_CASE("learning curves show both parts and the best validation accuracy") {
   }
   if (!test::require_picture(plot_learning_curves(file.path, folder.stem()), folder)) return;
   const std::string svg = folder.svg();
-  CHECK(svg.find("best validation 45.7 at step 3") != std::string::npos);
-  CHECK(svg.find("training") != std::string::npos);
-  CHECK(svg.find(">validation<") != std::string::npos);
+  CHECK(svg.find("held-out best 45.7 at step 3") != std::string::npos);
+  CHECK(svg.find(">training<") != std::string::npos);
+  CHECK(svg.find(">held-out part of the training set<") != std::string::npos);
+  CHECK(svg.find("test set") == std::string::npos);
+}
+
+TEST_CASE("a monitored test set is called what it is, and its best is not picked") {
+  const MetricsFile file;
+  const test::PictureFolder folder;
+  MetricsWriter writer(file.path);
+  for (int64_t step = 1; step <= 5; ++step) {
+    writer.append(row(step, "train", 0.1 * double(step)));
+    writer.append(row(step, "test", step == 3 ? 0.4567 : 0.2));
+  }
+  if (!test::require_picture(plot_learning_curves(file.path, folder.stem()), folder)) return;
+  const std::string svg = folder.svg();
+  CHECK(svg.find("test set at the end 20.0") != std::string::npos);
+  CHECK(svg.find(">test set<") != std::string::npos);
+  CHECK(svg.find("held-out") == std::string::npos);
+  CHECK(svg.find("45.7") == std::string::npos);
 }
 
 TEST_CASE("one part alone, many rows and a loss that is not finite are drawn") {
@@ -51,7 +68,7 @@ TEST_CASE("one part alone, many rows and a loss that is not finite are drawn") {
     writer.append(next);
   }
   if (!test::require_picture(plot_learning_curves(file.path, folder.stem()), folder)) return;
-  CHECK(folder.svg().find("validation") == std::string::npos);
+  CHECK(folder.svg().find("held-out") == std::string::npos);
 }
 
 TEST_CASE("without a row there is nothing to draw, and a broken file is an error") {

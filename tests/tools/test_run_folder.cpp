@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/run_folder.h"
 
+#include <unistd.h>
+
 #include "tests/support.h"
 
 #include <catch2/catch.hpp>
@@ -43,9 +45,29 @@ TEST_CASE("a folder that holds a run or something else is not made a run") {
   RunFolder::create(folder.path / "run").write_config("seed = 1\n");
   require_usage_error([&] { RunFolder::create(folder.path / "run"); }, {"run", "holds a run already", "resume"});
   require_usage_error([&] { RunFolder::create(folder.path); }, {folder.path.string(), "not empty"});
+}
+
+TEST_CASE("a folder that cannot be made or written to is not wrong use") {
+  const TemporaryFolder folder;
+  const auto refused = [&](const std::filesystem::path& path, const std::vector<std::string>& words) {
+    const auto create = [&] { RunFolder::create(path); };
+    test::require_error(create, words);
+    try {
+      create();
+    } catch (const UsageError&) {
+      FAIL("a UsageError");
+    } catch (const std::exception&) {
+    }
+  };
   std::ofstream(folder.path / "file") << "x";
-  require_usage_error([&] { RunFolder::create(folder.path / "file"); }, {"file"});
-  require_usage_error([&] { RunFolder::create(folder.path / "file" / "run"); }, {"cannot make the run folder"});
+  refused(folder.path / "file", {"cannot make the run folder", "file"});
+  refused(folder.path / "file" / "run", {"cannot make the run folder", "Not a directory"});
+  if (::geteuid() == 0) return;  // may write everywhere
+  std::filesystem::create_directory(folder.path / "locked");
+  std::filesystem::permissions(folder.path / "locked",
+                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  refused(folder.path / "locked", {"locked", "a folder that can be written to", "ermission denied"});
+  std::filesystem::permissions(folder.path / "locked", std::filesystem::perms::owner_all);
 }
 
 TEST_CASE("only a folder with a run opens") {

@@ -3,6 +3,8 @@
 
 #include <ATen/core/Reduction.h>
 
+#include "tools/common/main_guard.h"
+
 namespace geosft {
 namespace {
 
@@ -42,8 +44,9 @@ TrainingTask::Step ClassifyTask::step(at::Generator& generator) {
 
 std::optional<Tally> ClassifyTask::validate() {
   if (validation_ == nullptr) return std::nullopt;
-  const ClassificationMetrics metrics =
-      classification_metrics({dataset_logits(model_, *validation_, validation_settings_, Rotation::none, 0)});
+  const DatasetLogits logits = dataset_logits(model_, *validation_, validation_settings_, Rotation::none, 0,
+                                              [](int64_t) { throw_if_interrupted("in the middle of a validation"); });
+  const ClassificationMetrics metrics = classification_metrics({logits});
   const int64_t items = validation_->size();
   return Tally{metrics.loss * static_cast<double>(items), metrics.accuracy * static_cast<double>(items), items};
 }

@@ -20,6 +20,7 @@ class ClassifyTask : public TrainingTask {
   int64_t steps_per_epoch() const override { return loader_.batches_per_epoch(); }
   void start_epoch(int64_t epoch, int64_t first_step) override { loader_.start_epoch(epoch, first_step); }
   Step step(at::Generator& generator) override;
+  // Throws Interrupted when a signal comes in the middle.
   std::optional<Tally> validate() override;
 
  private:

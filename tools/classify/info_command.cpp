@@ -8,6 +8,7 @@
 #include "models/summary.h"
 #include "tools/classify/commands.h"
 #include "tools/classify/run_model.h"
+#include "tools/common/runtime_options.h"
 
 namespace geosft {
 namespace {
@@ -37,20 +38,30 @@ void describe_shape(const std::filesystem::path& file) {
   }
 }
 
+struct InfoCommand {
+  std::filesystem::path what;
+  uint64_t seed = 0;
+  RuntimeOptions runtime;
+
+  int execute() const {
+    runtime.apply();
+    if (std::filesystem::is_directory(what) || what.extension() == ".ckpt") {
+      describe_run(what);
+    } else {
+      describe_shape(what);
+    }
+    return 0;
+  }
+};
+
 }  // namespace
 
 Command add_info_command(CLI::App& verb) {
-  auto what = std::make_shared<std::string>();
-  verb.add_option("WHAT", *what, "RUN folder, checkpoint (*.ckpt), or a file with a shape")->required();
-  return [what] {
-    const std::filesystem::path path(*what);
-    if (std::filesystem::is_directory(path) || path.extension() == ".ckpt") {
-      describe_run(path);
-    } else {
-      describe_shape(path);
-    }
-    return 0;
-  };
+  auto command = std::make_shared<InfoCommand>();
+  verb.add_option("WHAT", command->what, "RUN folder, checkpoint (*.ckpt), or a file with a shape")->required();
+  verb.add_option("--seed", command->seed, "as for the other commands; this one draws nothing");
+  command->runtime.add_to(verb);
+  return [command] { return command->execute(); };
 }
 
 }  // namespace geosft

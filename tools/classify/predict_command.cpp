@@ -51,6 +51,7 @@ struct PredictCommand {
     RunModel trained = overrides.load(run);
     for (const std::string& file : files) {
       const Prediction prediction = predict(trained, file, top);
+      for (const std::string& remark : prediction.remarks) std::cerr << remark << '\n';
       print(file, prediction, trained.class_names);
       if (!picture.empty() && &file == &files.back()) draw(file, prediction, trained.class_names);
     }

@@ -12,14 +12,26 @@
 namespace geosft {
 namespace {
 
-// Normals are estimated among as many points as a mesh gets, so that a scan of millions takes no longer.
-Shape read_with_normals(const RunModel& trained, const std::filesystem::path& file) {
-  Shape shape = read_shape(file, trained.settings.dataset());
-  if (!trained.settings.clouds.normals || shape.normals.defined()) return shape;
-  const int64_t available = shape.points.size(0), wanted = trained.settings.clouds.points_per_mesh;
-  if (available > wanted)
-    shape.points = shape.points.index_select(0, random_subset(available, wanted, make_generator(0)));
-  shape.normals = estimate_normals(shape.points);
+// A large cloud is thinned to as many points as a mesh gets, so that a scan of millions takes no longer than one.
+void thin(Shape& shape, const ClassifySettings& settings, std::vector<std::string>& remarks) {
+  const int64_t available = shape.points.size(0);
+  const int64_t wanted = std::max(settings.clouds.points_per_mesh, settings.clouds.points);
+  if (available <= wanted) return;
+  const at::Tensor rows = random_subset(available, wanted, make_generator(0));
+  shape.points = shape.points.index_select(0, rows);
+  if (shape.normals.defined()) shape.normals = shape.normals.index_select(0, rows);
+  remarks.push_back(shape.name + ": of its " + std::to_string(available) + " points " + std::to_string(wanted) +
+                    ", drawn at random, are used");
+}
+
+Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,
+                    std::vector<std::string>& remarks) {
+  Shape shape = read_shape(file, settings.dataset());
+  thin(shape, settings, remarks);
+  if (settings.clouds.normals && !shape.normals.defined()) {
+    shape.normals = estimate_normals(shape.points);
+    remarks.push_back(shape.name + ": has no normals: they are estimated");
+  }
   return shape;
 }
 
@@ -27,9 +39,9 @@ Shape read_with_normals(const RunModel& trained, const std::filesystem::path& fi
 
 Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t top) {
   at::NoGradGuard guard;
-  const Shape shape = read_with_normals(trained, file);
-  at::Generator unused = make_generator(0);
   Prediction prediction;
+  const Shape shape = read_prepared(trained.settings, file, prediction.remarks);
+  at::Generator unused = make_generator(0);
   at::Tensor logits;
   for (int64_t vote = 0; vote < trained.settings.evaluation.votes; ++vote) {
     const auto transform = evaluation_transform(trained.settings, Rotation::none, static_cast<uint64_t>(vote));

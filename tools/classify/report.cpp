@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "tools/classify/datasets.h"
+#include "tools/common/main_guard.h"
 #include "tools/common/plots.h"
 #include "tools/common/progress.h"
 
@@ -49,8 +50,12 @@ EvaluationReport evaluate(RunModel& trained, const std::string& split, Rotation 
   const auto start = std::chrono::steady_clock::now();
   std::vector<DatasetLogits> evaluations;
   for (int64_t pass = 0; pass < passes; ++pass) {
-    evaluations.push_back(dataset_logits(trained.model, *dataset, settings, pass == 0 ? Rotation::none : rotation, pass,
-                                         [&](int64_t done) { bar.update(pass * clouds + done); }));
+    const auto advance = [&](int64_t done) {
+      bar.update(pass * clouds + done);
+      throw_if_interrupted("in the middle of an evaluation");
+    };
+    evaluations.push_back(
+        dataset_logits(trained.model, *dataset, settings, pass == 0 ? Rotation::none : rotation, pass, advance));
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.clouds_per_second = static_cast<double>(passes * clouds) / seconds;

@@ -24,7 +24,7 @@ struct EvaluationReport {
 };
 
 // Evaluates a split ("train" or "test") of the dataset that the model's settings name, under `repeats` rotations a
-// cloud.
+// cloud. Throws Interrupted when a signal comes in the middle.
 EvaluationReport evaluate(RunModel& trained, const std::string& split, Rotation rotation, int64_t repeats);
 
 nlohmann::json evaluation_json(const EvaluationReport& report);

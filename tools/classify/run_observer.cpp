@@ -38,7 +38,7 @@ void RunObserver::resume() {
   loop_.load_state(checkpoint.tensors);
   const auto elapsed = checkpoint.tensors.find(seconds_name);
   if (elapsed != checkpoint.tensors.end()) seconds_before_ = elapsed->second.item<double>();
-  metrics_ = std::make_unique<MetricsWriter>(folder_.metrics(), loop_.optimization().steps());
+  metrics_ = std::make_unique<MetricsWriter>(folder_.metrics(), loop_.optimization().steps(), loop_.epochs());
   items_before_ = loop_.tally().items;
 }
 
@@ -71,14 +71,15 @@ void RunObserver::on_epoch(const EpochReport& report) {
   const double elapsed = std::chrono::duration<double>(Clock::now() - epoch_start_).count();
   append(report, "train", report.training, static_cast<double>(report.training.items - items_before_) / elapsed);
   items_before_ = 0;
+  const bool held_out = settings_.clouds.validation_fraction > 0;  // else validation runs on the monitored test set
   if (report.validation.has_value()) {
-    append(report, "validation", *report.validation, 0.0);
-    validation_text_ = "  validation " + fixed(100 * report.validation->mean_score(), 1) + " %";
+    const char* split = held_out ? "validation" : "test";
+    append(report, split, *report.validation, 0.0);
+    validation_text_ = std::string("  ") + split + " " + fixed(100 * report.validation->mean_score(), 1) + " %";
   }
   const bool last = report.epoch + 1 == settings_.train.epochs;
-  const bool due = last || (report.epoch + 1) % settings_.train.checkpoint_every == 0;
-  const bool validated = settings_.clouds.validation_fraction > 0;
-  if (validated ? report.best : due) save_best();
+  const bool due = !report.diverging && (last || (report.epoch + 1) % settings_.train.checkpoint_every == 0);
+  if (held_out ? report.best && !report.diverging : due) save_best();
   if (due) save_last();
   epoch_start_ = Clock::now();
 }

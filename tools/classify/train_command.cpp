@@ -96,6 +96,15 @@ struct TrainingData {
   }
 };
 
+// False when a signal came; also one in the middle of a validation leaves the loop where it can go on.
+bool run_to_end_or_interrupt(TrainingLoop& loop, RunObserver& observer) {
+  try {
+    return loop.run(observer);
+  } catch (const Interrupted&) {
+    return false;
+  }
+}
+
 bool TrainCommand::train(const RunFolder& folder) {
   const TrainingData data(settings);
   torch::manual_seed(settings.seed);
@@ -111,7 +120,7 @@ bool TrainCommand::train(const RunFolder& folder) {
   std::cerr << "training on " << data.train().size() << " clouds of " << data.training->class_names().size()
             << " classes, " << parameter_count(*model) << " parameters\n";
   install_interrupt_handler();
-  const bool done = loop.run(observer);
+  const bool done = run_to_end_or_interrupt(loop, observer);
   observer.finish(done);
   return done;
 }
@@ -127,10 +136,19 @@ bool TrainCommand::train_or_clean(const RunFolder& folder) {
   }
 }
 
+EvaluationReport final_evaluation(RunModel& trained, const RunFolder& folder) {
+  try {
+    return evaluate(trained, "test", Rotation::none, 1);
+  } catch (const Interrupted& stop) {
+    throw Interrupted(std::string(stop.what()) + "; training is done and saved: geosft-classify eval " +
+                      folder.path().string());
+  }
+}
+
 void TrainCommand::report(const RunFolder& folder) {
   RunModel trained = load_run_model(folder.path());
   trained.settings.workers = settings.workers;
-  const EvaluationReport evaluation = evaluate(trained, "test", Rotation::none, 1);
+  const EvaluationReport evaluation = final_evaluation(trained, folder);
   draw_confusion(evaluation, trained.class_names, folder);
   draw_curves(folder);
   folder.write_result(evaluation_json(evaluation).dump() + "\n");
@@ -151,6 +169,7 @@ int TrainCommand::run() {
   if (!resume) load_new_settings();
   const RunFolder folder = resume ? RunFolder::open(out) : RunFolder::create(out);
   if (resume) load_resumed_settings(folder);
+  settings.data = absolute_source(settings.data).string();
   if (!train_or_clean(folder)) {
     throw Interrupted("saved in " + folder.last_checkpoint().string() +
                       ": continue with geosft-classify train --resume --out " + out);

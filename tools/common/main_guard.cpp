@@ -89,6 +89,9 @@ void install_interrupt_handler() {
 bool interrupted() {
   return signal_received.load();
 }
+void throw_if_interrupted(const char* where) {
+  if (interrupted()) throw Interrupted(where);
+}
 void clear_interrupt() {
   signal_received.store(false);
 }

@@ -17,6 +17,8 @@ class Interrupted : public std::runtime_error {
 // so that a body that hangs can still be stopped.
 void install_interrupt_handler();
 bool interrupted();
+// Throws Interrupted, saying `where`, when a signal was received.
+void throw_if_interrupted(const char* where);
 // Forgets a signal that was received.
 void clear_interrupt();
 

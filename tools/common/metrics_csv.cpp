@@ -33,7 +33,7 @@ std::string line_of(const MetricsRow& row) {
 }
 
 bool known_split(const std::string& split) {
-  return split == "train" || split == "validation";
+  return split == "train" || split == "validation" || split == "test";
 }
 
 template <typename T>
@@ -86,9 +86,10 @@ MetricsWriter::MetricsWriter(std::filesystem::path file) : file_(std::move(file)
   begin({});
 }
 
-MetricsWriter::MetricsWriter(std::filesystem::path file, int64_t resume_step) : file_(std::move(file)) {
+MetricsWriter::MetricsWriter(std::filesystem::path file, int64_t resume_step, int64_t resume_epoch)
+    : file_(std::move(file)) {
   std::vector<MetricsRow> rows = std::filesystem::exists(file_) ? read_metrics(file_) : std::vector<MetricsRow>();
-  std::erase_if(rows, [&](const MetricsRow& row) { return row.step > resume_step; });
+  std::erase_if(rows, [&](const MetricsRow& row) { return row.step > resume_step || row.epoch > resume_epoch; });
   begin(rows);
 }
 
@@ -96,7 +97,7 @@ void MetricsWriter::begin(const std::vector<MetricsRow>& rows) {
   std::string text = std::string(header) + "\n";
   for (const MetricsRow& row : rows) {
     text += line_of(row);
-    last_step_[row.split] = row.step;
+    last_[row.split] = {row.step, row.epoch};
   }
   write_file_atomically(file_, text);
   out_.open(file_, std::ios::binary | std::ios::app);
@@ -105,16 +106,16 @@ void MetricsWriter::begin(const std::vector<MetricsRow>& rows) {
 
 void MetricsWriter::append(const MetricsRow& row) {
   if (!known_split(row.split)) {
-    throw std::invalid_argument("split: expected train or validation, found '" + row.split + "'");
+    throw std::invalid_argument("split: expected train, validation or test, found '" + row.split + "'");
   }
-  const auto last = last_step_.find(row.split);
-  if (last != last_step_.end() && row.step <= last->second) {
-    throw std::invalid_argument("step: expected one after " + std::to_string(last->second) + " of " + row.split +
-                                ", found " + std::to_string(row.step));
+  const auto last = last_.find(row.split);
+  if (last != last_.end() && std::pair(row.step, row.epoch) <= last->second) {
+    throw std::invalid_argument("step: expected one after " + std::to_string(last->second.first) + " of " + row.split +
+                                " or a later epoch, found " + std::to_string(row.step));
   }
   out_ << line_of(row) << std::flush;
   if (!out_) throw DataError(file_.string(), "room for a row of metrics", std::strerror(errno));
-  last_step_[row.split] = row.step;
+  last_[row.split] = {row.step, row.epoch};
 }
 
 }  // namespace geosft

@@ -8,14 +8,15 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace geosft {
 
 struct MetricsRow {
-  int64_t step = 0;             // optimiser steps done
+  int64_t step = 0;             // optimiser steps done; those whose gradient was not finite do not count
   int64_t epoch = 0;            // epochs begun
-  std::string split = "train";  // train | validation
+  std::string split = "train";  // train | validation (held out of the training set) | test
   double loss = 0.0;            // mean over the clouds since the last row of this split; not finite: unknown
   double accuracy = 0.0;        // 0 to 1
   double learning_rate = 0.0;
@@ -29,16 +30,17 @@ struct MetricsRow {
 // last line without its line end (the process was killed) is left out.
 std::vector<MetricsRow> read_metrics(const std::filesystem::path& file);
 
-// Appends rows, each flushed as a whole line. A run that is resumed at step s keeps the rows up to s and drops later
-// ones, so every step is there once.
+// Appends rows, each flushed as a whole line. A run that is resumed at step s and epoch e keeps the rows up to these
+// and drops later ones, so every row is there once.
 class MetricsWriter {
  public:
   // Throws DataError when the file cannot be written or, resuming, is broken. A new run replaces what is there.
   explicit MetricsWriter(std::filesystem::path file);
-  MetricsWriter(std::filesystem::path file, int64_t resume_step);
+  MetricsWriter(std::filesystem::path file, int64_t resume_step,
+                int64_t resume_epoch = std::numeric_limits<int64_t>::max());
 
-  // Throws std::invalid_argument for an unknown split or a step that is not after the last one of its split, DataError
-  // when the disk is full.
+  // Throws std::invalid_argument for an unknown split or a row that is not after the last one of its split (a later
+  // step, or the same step in a later epoch: no step of an epoch may have counted), DataError when the disk is full.
   void append(const MetricsRow& row);
 
  private:
@@ -46,7 +48,7 @@ class MetricsWriter {
 
   std::filesystem::path file_;
   std::ofstream out_;
-  std::map<std::string, int64_t> last_step_;
+  std::map<std::string, std::pair<int64_t, int64_t>> last_;  // (step, epoch) of a split
 };
 
 }  // namespace geosft

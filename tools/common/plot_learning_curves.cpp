@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iomanip>
 #include <sstream>
 
 #include "tools/common/metrics_csv.h"
@@ -24,7 +25,9 @@ struct Curve {
   std::string split, title, colour;
 };
 const std::vector<Curve>& curves() {
-  static const std::vector<Curve> all = {{"train", "training", "#4477aa"}, {"validation", "validation", "#ee6677"}};
+  static const std::vector<Curve> all = {{"train", "training", "#4477aa"},
+                                         {"validation", "held-out part of the training set", "#ee6677"},
+                                         {"test", "test set", "#228833"}};
   return all;
 }
 
@@ -51,15 +54,18 @@ std::string plot_column(const std::map<std::string, std::string>& data, int colu
   return command + "\n";
 }
 
+// The best of the held-out part, which chooses the checkpoint, and the last of the test set, which chooses nothing.
 std::string accuracy_title(const std::vector<MetricsRow>& rows) {
   const MetricsRow* best = nullptr;
+  const MetricsRow* last = nullptr;
   for (const MetricsRow& row : rows) {
     if (row.split == "validation" && (!best || row.accuracy > best->accuracy)) best = &row;
+    if (row.split == "test") last = &row;
   }
   std::ostringstream title;
-  title << "accuracy (%)";
-  title.precision(1);
-  if (best) title << ", best validation " << std::fixed << 100.0 * best->accuracy << " at step " << best->step;
+  title << "accuracy (%)" << std::fixed << std::setprecision(1);
+  if (best) title << ", held-out best " << 100.0 * best->accuracy << " at step " << best->step;
+  if (last) title << ", test set at the end " << 100.0 * last->accuracy;
   return title.str();
 }
 

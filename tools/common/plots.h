@@ -13,7 +13,7 @@
 
 namespace geosft {
 
-// Loss and accuracy over the steps, training and validation, from the file of MetricsWriter. Throws DataError when that
+// Loss and accuracy over the steps, a curve a split, from the file of MetricsWriter. Throws DataError when that
 // is broken; without a row there is nothing to draw.
 PlotResult plot_learning_curves(const std::filesystem::path& metrics_csv, const std::filesystem::path& stem);
 

@@ -19,10 +19,12 @@ RunFolder RunFolder::create(const std::filesystem::path& folder) {
     throw UsageError(folder.string() + " holds a run already: resume it, or name another folder");
   }
   std::filesystem::create_directories(folder, error);
-  if (error) throw UsageError("cannot make the run folder " + folder.string() + ": " + error.message());
+  if (error) throw std::runtime_error("cannot make the run folder " + folder.string() + ": " + error.message());
   const bool empty = std::filesystem::is_empty(folder, error);
-  if (error) throw UsageError("cannot use the run folder " + folder.string() + ": " + error.message());
+  if (error) throw std::runtime_error("cannot read the run folder " + folder.string() + ": " + error.message());
   if (!empty) throw UsageError("the run folder " + folder.string() + " is not empty and holds no run: name another");
+  // A folder that cannot be written to is refused now, not after the data are read.
+  const AtomicFile probe(run.config());
   return run;
 }
 

@@ -11,7 +11,7 @@ namespace geosft {
 class RunFolder {
  public:
   // A folder for a new run; missing parents are made. Throws UsageError when there is a run in it already, or anything
-  // else that is not ours to mix with.
+  // else that is not ours to mix with; another exception when it cannot be made or written to.
   static RunFolder create(const std::filesystem::path& folder);
   // An existing run, to resume, evaluate or predict. Throws UsageError when the folder holds none.
   static RunFolder open(const std::filesystem::path& folder);

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "models/ops/non_finite_error.h"
 #include "tests/support.h"
 
 namespace geosft::test {
@@ -185,8 +186,81 @@ TEST_CASE("a run whose gradients are never finite ends with an error", "[trainin
   task.factor = std::nan("");
   TrainingLoop loop(task, options_of(100));
   Notes notes;
-  require_error([&] { loop.run(notes); }, {"not finite", "learning_rate"});
+  require_error([&] { loop.run(notes); }, {"diverged in epoch 4", "not finite in 20 steps", "learning_rate"});
   REQUIRE(notes.steps.size() == 19);
+  REQUIRE(notes.epochs.size() == 3);
+  for (const EpochReport& report : notes.epochs) {
+    REQUIRE((report.diverging && report.step == 0 && std::isnan(report.training.mean_loss())));
+  }
+}
+
+TEST_CASE("a run that ends in an epoch without a finite gradient ends with an error", "[training_loop]") {
+  Regression task;
+  TrainingLoop loop(task, options_of(3));
+  Notes notes(5);
+  REQUIRE_FALSE(loop.run(notes));
+  task.factor = std::nan("");
+  Notes rest;
+  require_error([&] { loop.run(rest); }, {"diverged in epoch 3", "10 steps"});
+  REQUIRE(rest.events == "sssssEsssssE");
+  REQUIRE((rest.epochs[1].step == 5 && rest.epochs[1].diverging));
+}
+
+TEST_CASE("a gradient that is not finite now and then does not end a run", "[training_loop]") {
+  class Flickering : public Regression {
+   public:
+    Step step(at::Generator& generator) override {
+      factor = ++count % 5 == 0 ? std::nan("") : 1.0;
+      return Regression::step(generator);
+    }
+    int64_t count = 0;
+  } task;
+  TrainingLoop loop(task, options_of(10));
+  Notes notes;
+  REQUIRE(loop.run(notes));
+  REQUIRE(notes.epochs[8].diverging);  // the last step of an epoch was not finite
+  REQUIRE_FALSE(notes.epochs[9].diverging);
+  REQUIRE(notes.epochs[9].step == 40);
+}
+
+TEST_CASE("a model that refuses its own scores has diverged", "[training_loop]") {
+  class Refusing : public Regression {
+   public:
+    Step step(at::Generator& generator) override {
+      if (in_steps) throw NonFiniteError("score must be finite, found NaN or infinity");
+      return Regression::step(generator);
+    }
+    std::optional<Tally> validate() override { throw NonFiniteError("score must be finite, found NaN or infinity"); }
+    bool in_steps = true;
+  } task;
+  Notes notes;
+  TrainingLoop steps(task, options_of(9));
+  require_error([&] { steps.run(notes); },
+                {"diverged in epoch 4", "20 steps", "score must be finite", "learning_rate"});
+  REQUIRE(std::isnan(notes.epochs[0].training.mean_loss()));
+  task.in_steps = false;
+  TrainingLoop validation(task, options_of(9));
+  require_error([&] { validation.run(notes); }, {"diverged in epoch 1", "validation", "score must be finite"});
+}
+
+TEST_CASE("a validation that is broken off is taken up again", "[training_loop]") {
+  class Stopping : public Regression {
+   public:
+    std::optional<Tally> validate() override {
+      if (stop) throw std::runtime_error("stop");
+      return Regression::validate();
+    }
+    bool stop = true;
+  } task;
+  TrainingLoop loop(task, options_of(1));
+  Notes notes;
+  require_error([&] { loop.run(notes); }, {"stop"});
+  task.stop = false;
+  TrainingLoop resumed(task, options_of(1));
+  resumed.load_state(copy_of(loop.state()));
+  REQUIRE(resumed.run(notes));
+  REQUIRE(notes.events == "sssssE");
+  REQUIRE(notes.epochs[0].training.items == 40);
 }
 
 TEST_CASE("options and states that do not fit are refused", "[training_loop]") {
