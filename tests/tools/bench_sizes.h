@@ -45,6 +45,7 @@ inline Machine some_machine() {
 inline Measurement some_measurement(const std::string& benchmark, const std::string& contender) {
   Measurement one{benchmark, contender, {0.002, 0.0021, 0.0022, 0.0024, 0.0019, 7}};
   one.geosft_ratio = 0.5;
+  one.geosft_cpu_ratio = 0.75;
   one.work = Work{10e6, 20e6, 4e6};
   one.bound = 0.001;
   one.peak_bytes = 3 << 20;

@@ -12,6 +12,7 @@ TEST_CASE("the machine is named, by verb and by option, for people and for progr
   CHECK(json["simd_target"] == simd_target_name());
   CHECK(json["threads"] == 1);
   CHECK(json["max_add_per_second"] > 0);
+  CHECK(json["allocator"] == GEOSFT_ALLOCATOR);
 }
 
 TEST_CASE("a vector target is forced from the command line", "[bench]") {

@@ -49,6 +49,7 @@ TEST_CASE("a benchmark is measured in time, memory and share of its bound", "[be
   CHECK(measured[0].share() == 1e-6 / measured[0].timing.minimum);
   CHECK(measured[1].peak_bytes == 8000);
   CHECK(measured[1].share() == 0.0);
+  CHECK(measured[1].geosft_cpu_ratio == measured[0].timing.cpu / measured[1].timing.cpu);
   CHECK(measured[1].geosft_ratio == measured[0].timing.minimum / measured[1].timing.minimum);
 }
 

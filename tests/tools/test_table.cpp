@@ -37,7 +37,8 @@ TEST_CASE("the table names each benchmark once and has a line a contender", "[be
       table({some_measurement("a/forward", "geosft"), some_measurement("a/forward", "other one"), rate});
   CHECK(text.find("a/forward") == text.rfind("a/forward"));
   CHECK_THAT(text, Contains("other one") && Contains("2.00 ms") && Contains("2.10 ms - 2.40 ms") &&
-                       Contains("1.90 ms") && Contains("0.50") && Contains("3.00 MiB") && Contains("8000 clouds/s"));
+                       Contains("1.90 ms") && Contains("0.50") && Contains("0.75") && Contains("3.00 MiB") &&
+                       Contains("8000 clouds/s"));
 }
 
 TEST_CASE("a comparison tells change from spread", "[bench]") {

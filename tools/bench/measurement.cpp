@@ -36,6 +36,7 @@ nlohmann::json measurement_json(const Measurement& one) {
                          {"cpu_seconds", one.timing.cpu},
                          {"repeats", one.timing.repeats},
                          {"geosft_ratio", one.geosft_ratio},
+                         {"geosft_cpu_ratio", one.geosft_cpu_ratio},
                          {"peak_bytes", one.peak_bytes},
                          {"result_bytes", one.result_bytes}};
   if (one.work) {
@@ -60,6 +61,7 @@ Measurement measurement_from_json(const nlohmann::json& json) {
                   Timing{seconds.at("minimum"), seconds.at("lower_quartile"), seconds.at("median"),
                          seconds.at("upper_quartile"), json.at("cpu_seconds"), json.at("repeats")}};
   one.geosft_ratio = json.at("geosft_ratio");
+  one.geosft_cpu_ratio = json.at("geosft_cpu_ratio");
   one.peak_bytes = json.at("peak_bytes");
   one.result_bytes = json.at("result_bytes");
   if (json.contains("work")) {
@@ -96,6 +98,7 @@ std::vector<Measurement> measure(const Benchmark& benchmark, const TimingOptions
   for (size_t i = 0; i < timings.size(); ++i) {
     measurements[i].timing = timings[i];
     measurements[i].geosft_ratio = timings[0].minimum / timings[i].minimum;
+    measurements[i].geosft_cpu_ratio = timings[0].cpu / timings[i].cpu;
   }
   return measurements;
 }

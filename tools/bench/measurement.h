@@ -19,7 +19,8 @@ namespace geosft::bench {
 struct Measurement {
   std::string benchmark, contender;
   Timing timing;
-  double geosft_ratio = 1;  // our minimum over this one's: below 1 ours is faster
+  double geosft_ratio = 1;      // our minimum over this one's: below 1 ours is faster
+  double geosft_cpu_ratio = 1;  // the same of the processor times, which a busy machine disturbs less
   std::optional<Work> work = std::nullopt;
   std::optional<double> bound = std::nullopt;  // seconds, of the work on this machine
   int64_t peak_bytes = 0;                      // of tensors beyond the inputs: temporaries, results and gradients
@@ -44,8 +45,9 @@ std::vector<Measurement> measure(
     const std::function<void()>& stop = [] {});
 
 // {"machine": {…}, "sizes": {…}, "measurements": [{"benchmark", "contender", "seconds": {"minimum", "lower_quartile",
-// "median", "upper_quartile"}, "cpu_seconds", "repeats", "geosft_ratio", "peak_bytes", "result_bytes", and where they
-// apply "work", "bound_seconds", "bound_share", "items", "items_are", "items_per_second"}]}
+// "median", "upper_quartile"}, "cpu_seconds", "repeats", "geosft_ratio", "geosft_cpu_ratio", "peak_bytes",
+// "result_bytes", and where they apply "work", "bound_seconds", "bound_share", "items", "items_are",
+// "items_per_second"}]}
 nlohmann::json results_json(const Results& results);
 // Back, for comparisons. Throws DataError naming the file when it is not what results_json gives.
 Results read_results(const std::filesystem::path& file);

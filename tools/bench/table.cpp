@@ -43,8 +43,8 @@ std::string line(const Measurement& one, int width) {
   const std::string quartiles = duration(timing.lower_quartile) + " - " + duration(timing.upper_quartile);
   std::string text = "  " + label(one.contender, width) + cell(duration(timing.minimum), 9) +
                      cell(duration(timing.median), 10) + cell(quartiles, 22) + cell(duration(timing.cpu), 10) +
-                     cell(digits(one.geosft_ratio), 8) + cell(one.bound ? digits(one.share()) : "", 8) +
-                     cell(memory(one.peak_bytes), 11);
+                     cell(digits(one.geosft_ratio), 9) + cell(digits(one.geosft_cpu_ratio), 8) +
+                     cell(one.bound ? digits(one.share()) : "", 8) + cell(memory(one.peak_bytes), 11);
   if (one.items > 0) text += "   " + digits(one.items / timing.minimum) + " " + one.items_are + "/s";
   return text + "\n";
 }
@@ -99,7 +99,8 @@ std::string memory(int64_t bytes) {
 std::string table(const std::vector<Measurement>& measurements) {
   const int width = label_width(measurements);
   std::string text =
-      "ours/it: our minimum over this one's, below 1 ours is faster; bound: share of the time that the arithmetic "
+      "ours/it: our minimum over this one's, below 1 ours is faster; by CPU: the same of processor time; bound: share "
+      "of the time that the arithmetic "
       "alone "
       "needs; memory: peak of tensors beyond the inputs\n";
   std::string benchmark;
@@ -107,8 +108,8 @@ std::string table(const std::vector<Measurement>& measurements) {
     if (one.benchmark != benchmark) {
       benchmark = one.benchmark;
       text += "\n" + benchmark + "\n  " + label("", width) + cell("minimum", 9) + cell("median", 10) +
-              cell("quartiles", 22) + cell("CPU", 10) + cell("ours/it", 8) + cell("bound", 8) + cell("memory", 11) +
-              "\n";
+              cell("quartiles", 22) + cell("CPU", 10) + cell("ours/it", 9) + cell("by CPU", 8) + cell("bound", 8) +
+              cell("memory", 11) + "\n";
     }
     text += line(one, width);
   }

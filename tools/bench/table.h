@@ -10,7 +10,8 @@
 namespace geosft::bench {
 
 // A heading a benchmark and a line a contender: minimum, median and quartiles of the wall time, processor time, our
-// minimum over this one's, share of the bound, peak of memory. The meaning of the columns comes first.
+// minimum over this one's and the same of processor times, share of the bound, peak of memory. The meaning of the
+// columns comes first.
 std::string table(const std::vector<Measurement>& measurements);
 
 // The change against an earlier run, a line for every measurement that both have: minima and their ratio, and whether
