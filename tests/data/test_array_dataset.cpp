@@ -6,7 +6,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_array_dataset {
 
 namespace {
 
@@ -78,3 +78,5 @@ TEST_CASE("arrays that do not fit together are refused") {
   arrays.keep = at::tensor({1, 0, 1, 1, 0, 0, 0, 0}).view({2, 4}) != 0;
   require_refused(arrays, {"not background", "cloud 1"});
 }
+
+}  // namespace geosft::test::test_array_dataset

@@ -9,7 +9,7 @@
 #include "tests/data/files.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_atomic_file {
 
 namespace {
 
@@ -68,3 +68,5 @@ TEST_CASE("a read-only folder leaves the old file") {
   std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
   CHECK(test::read_text(folder / "a") == "old");
 }
+
+}  // namespace geosft::test::test_atomic_file

@@ -10,7 +10,7 @@
 #include "tests/data/files.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_checkpoint {
 
 namespace {
 
@@ -122,3 +122,5 @@ TEST_CASE("a write that fails in the middle leaves the previous checkpoint") {
   CHECK(test::read_text(folder / "a") == before);
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
+
+}  // namespace geosft::test::test_checkpoint

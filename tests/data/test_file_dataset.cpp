@@ -8,7 +8,7 @@
 #include "tests/data/files.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_file_dataset {
 
 namespace {
 
@@ -132,3 +132,5 @@ TEST_CASE("one cloud without normals leaves the dataset without") {
     CHECK(dataset.get(3).points.size(0) == 2);
   }
 }
+
+}  // namespace geosft::test::test_file_dataset

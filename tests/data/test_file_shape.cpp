@@ -6,7 +6,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_file_shape {
 
 namespace {
 
@@ -61,3 +61,5 @@ TEST_CASE("the builder refuses what is no shape") {
   builder.add_normal(0, 0, 1);
   test::require_error([&] { builder.finish(false); }, {"1 normals of 4 points"});
 }
+
+}  // namespace geosft::test::test_file_shape

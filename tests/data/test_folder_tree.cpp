@@ -6,7 +6,7 @@
 #include "tests/data/files.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_folder_tree {
 
 namespace {
 
@@ -70,3 +70,5 @@ TEST_CASE("folder tree: nothing to read") {
   test::write_text(folder / "train/bed/a.off", "");
   test::require_error([&] { list_folder_tree(folder.path(), Split::test, 5); }, {"shapes to test with", "none"});
 }
+
+}  // namespace geosft::test::test_folder_tree

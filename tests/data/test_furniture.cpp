@@ -7,7 +7,7 @@
 #include "tests/data/files.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_furniture {
 
 TEST_CASE("furniture: what is absent is named with the package") {
   const test::TemporaryFolder folder;
@@ -53,3 +53,5 @@ TEST_CASE("furniture: the installed models") {
     REQUIRE(at::allclose(shape.normals.norm(2, 1), at::ones({64})));
   }
 }
+
+}  // namespace geosft::test::test_furniture

@@ -7,7 +7,7 @@
 #include "tests/data/hdf5_files.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_hdf5_file {
 
 TEST_CASE("numeric datasets of an HDF5 file become tensors") {
   const test::TemporaryFolder folder;
@@ -54,3 +54,5 @@ TEST_CASE("a dataset that claims far more than it stores is not allocated") {
   H5Fclose(file);
   test::require_error([&] { Hdf5File(folder / "huge.h5").read_float("data"); }, {"huge.h5:data", "0 stored bytes"});
 }
+
+}  // namespace geosft::test::test_hdf5_file

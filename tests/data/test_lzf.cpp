@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+namespace geosft::test::test_lzf {
+
 using geosft::decompress_lzf;
 
 TEST_CASE("LZF: literals, short, long and overlapping copies") {
@@ -30,3 +32,5 @@ TEST_CASE("LZF: damaged streams") {
   CHECK_FALSE(decompress_lzf(abc + std::string("\x20\x03", 2), 6));  // from before the beginning
   CHECK_FALSE(decompress_lzf(abc, size_t{1} << 40));                 // nothing of the kind is allocated
 }
+
+}  // namespace geosft::test::test_lzf

@@ -7,7 +7,7 @@
 #include "tests/data/hdf5_files.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_modelnet_hdf5 {
 
 namespace {
 
@@ -84,3 +84,5 @@ TEST_CASE("ModelNet HDF5: a real set") {
   CHECK(train->has_normals());
   CHECK(at::allclose(test->get(378).normals.norm(2, 1), at::ones({1024}), 1e-4));
 }
+
+}  // namespace geosft::test::test_modelnet_hdf5

@@ -6,7 +6,7 @@
 #include "tests/data/files.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_normal_resampled {
 
 namespace {
 
@@ -69,3 +69,5 @@ TEST_CASE("normal_resampled: real shapes, through either list") {
   CHECK(ten.class_names.size() == 10);
   CHECK(ten.items.size() == 30);
 }
+
+}  // namespace geosft::test::test_normal_resampled

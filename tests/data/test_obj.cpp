@@ -7,7 +7,7 @@
 #include "tests/data/files.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_obj {
 
 TEST_CASE("OBJ: every form of a corner, negative numbers, polygons, continued lines") {
   const std::string vertices = "mtllib a.mtl\nv 0 0 0\nv 1 0 0 1.0\nv 1 1 0\nv 0 \\\n 1 0\nvt 0 0\nvn 0 0 1\ng a b\n";
@@ -45,3 +45,5 @@ TEST_CASE("OBJ: a real mesh") {
   CHECK(shape.mesh.vertices.size(0) == 829);
   CHECK(shape.mesh.faces.size(0) == 1654);
 }
+
+}  // namespace geosft::test::test_obj

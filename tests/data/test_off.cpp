@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_off {
 
 TEST_CASE("OFF: all first lines, ModelNet's broken one included") {
   const std::string body = "0 0 0\n1 0 0\n\n# comment\n1 1 0\n0 1 0\n4 0 1 2 3 255 0 0\n";
@@ -38,3 +38,5 @@ TEST_CASE("OFF: broken files") {
   fails("OFF\n3 1 0\n0 0 0\n1 inf 0\n1 1 0\n3 0 1 2\n", {"a.off:4", "finite", "inf"});
   fails("OFF\n3 1 0\n" + vertices + "2 0 1\n", {"at least 3 corners", "line 6"});
 }
+
+}  // namespace geosft::test::test_off

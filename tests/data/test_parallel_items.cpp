@@ -11,7 +11,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_parallel_items {
 
 TEST_CASE("parallel_items does every item once") {
   for (const int64_t threads : {1, 3, 50}) {
@@ -44,3 +44,5 @@ TEST_CASE("LibTorch is kept single-threaded in the workers alone") {
   CHECK(in_new_thread == 3);
   at::set_num_threads(before);
 }
+
+}  // namespace geosft::test::test_parallel_items

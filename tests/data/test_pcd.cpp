@@ -7,7 +7,7 @@
 #include "tests/data/files.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_pcd {
 
 namespace {
 
@@ -86,3 +86,5 @@ TEST_CASE("PCD: a real scan") {
   REQUIRE(shape.normals.defined());
   CHECK(at::allclose(shape.normals.norm(2, 1), at::ones({113662})));
 }
+
+}  // namespace geosft::test::test_pcd

@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_pcd_header {
 
 TEST_CASE("PCD header: fields with their offsets") {
   const std::string head =
@@ -42,3 +42,5 @@ TEST_CASE("PCD header: broken ones") {
   fails(fields + "POINTS 9000000000000000000\nDATA binary\n0000", {"4 bytes", "9000000000000000000 points"});
   fails(fields + "WIDTH 2\nHEIGHT 2\nPOINTS 3\nDATA ascii\n0\n0\n0\n", {"2 x 2 and 3"});
 }
+
+}  // namespace geosft::test::test_pcd_header

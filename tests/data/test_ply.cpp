@@ -7,7 +7,7 @@
 #include "tests/data/files.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_ply {
 
 namespace {
 
@@ -92,3 +92,5 @@ TEST_CASE("PLY: broken files") {
   for (int i = 0; i < 3; ++i) nan += test::raw(std::numeric_limits<float>::quiet_NaN());
   fails(nan, {"finite coordinates", "point 1"});
 }
+
+}  // namespace geosft::test::test_ply

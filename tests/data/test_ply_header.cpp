@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_ply_header {
 
 TEST_CASE("PLY header: elements, properties, size") {
   const std::string head =
@@ -43,3 +43,5 @@ TEST_CASE("PLY header: broken ones") {
   fails(begin + "1000000000000" + end, {"elements \"vertex\"", "2 bytes", "1000000000000"});
   fails("ply\nformat ascii 1.0\nelement vertex 1\nend_header\n0\n", {"with properties", "0 properties"});
 }
+
+}  // namespace geosft::test::test_ply_header

@@ -7,7 +7,7 @@
 #include "tests/data/hdf5_files.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_point_dataset {
 
 TEST_CASE("open_point_dataset knows every kind of source") {
   const test::TemporaryFolder folder;
@@ -59,3 +59,5 @@ TEST_CASE("absolute_source is found from any working folder") {
   CHECK(absolute_source("some/data") == std::filesystem::current_path() / "some/data");
   CHECK(absolute_source("./furniture") == std::filesystem::current_path() / "furniture");
 }
+
+}  // namespace geosft::test::test_point_dataset

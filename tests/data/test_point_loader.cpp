@@ -12,7 +12,7 @@
 #include "data/array_dataset.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_point_loader {
 
 namespace {
 
@@ -185,3 +185,5 @@ TEST_CASE("wrong options and wrong transforms are named") {
   fails([](Shape s, at::Generator&) { return s.normals = s.normals.slice(0, 1), s; }, {"normals of 0"});
   fails([](Shape s, at::Generator&) { return s.name == "3" ? s.normals.reset() : void(), s; }, {"normals in all 10"});
 }
+
+}  // namespace geosft::test::test_point_loader

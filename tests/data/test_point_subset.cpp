@@ -7,7 +7,7 @@
 #include "data/array_dataset.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_point_subset {
 
 namespace {
 
@@ -50,3 +50,5 @@ TEST_CASE("a stratified split takes the same share of every class") {
   CHECK(stratified_split(whole, 0.2, 1).second == second);
   CHECK(stratified_split(whole, 0.2, 2).second != second);
 }
+
+}  // namespace geosft::test::test_point_subset

@@ -6,7 +6,7 @@
 #include "tests/data/files.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_read_file {
 
 TEST_CASE("read_file gives every byte, and says what is wrong otherwise") {
   const test::TemporaryFolder folder;
@@ -24,3 +24,5 @@ TEST_CASE("read_lines drops blanks and blank lines") {
   test::write_text(folder / "empty.txt", " \n\n");
   test::require_error([&] { read_lines(folder / "empty.txt"); }, {"empty.txt", "one name a line"});
 }
+
+}  // namespace geosft::test::test_read_file

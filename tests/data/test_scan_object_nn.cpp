@@ -7,7 +7,7 @@
 #include "tests/data/hdf5_files.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_scan_object_nn {
 
 namespace {
 
@@ -59,3 +59,5 @@ TEST_CASE("ScanObjectNN: broken sets") {
   test::require_error([&] { open_scan_object_nn(folder.path(), Split::train, true); },
                       {"training_objectdataset.h5:mask", "none"});
 }
+
+}  // namespace geosft::test::test_scan_object_nn

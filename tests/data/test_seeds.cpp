@@ -8,7 +8,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_seeds {
 
 TEST_CASE("combined seeds differ by every number and by their order") {
   std::set<uint64_t> seen;
@@ -32,3 +32,5 @@ TEST_CASE("make_generator starts from its seed") {
   test::require_equal(at::rand({5}, make_generator(7)), first, "same seed");
   CHECK_FALSE(at::equal(at::rand({5}, make_generator(8)), first));
 }
+
+}  // namespace geosft::test::test_seeds

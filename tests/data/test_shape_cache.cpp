@@ -7,7 +7,7 @@
 #include "tests/environment.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_shape_cache {
 
 namespace {
 
@@ -62,3 +62,5 @@ TEST_CASE("the default cache folder follows the environment") {
   const test::EnvironmentVariable relative("XDG_CACHE_HOME", "relative");
   CHECK_FALSE(default_cache_folder().string().starts_with("relative"));
 }
+
+}  // namespace geosft::test::test_shape_cache

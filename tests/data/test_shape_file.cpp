@@ -6,7 +6,7 @@
 #include "tests/data/files.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_shape_file {
 
 TEST_CASE("the extension chooses the format, in any case") {
   for (const std::string name : {"a.obj", "b/a.OFF", "a.Stl", "a.ply", "a.pcd", "a.xyz", "a.b.TXT"}) {
@@ -43,3 +43,5 @@ TEST_CASE("a mesh without area is refused") {
   const FileShape point = parse_shape("v 1 1 1\nv 1 1 1\nv 1 1 1\nf 1 2 3\n", "point.obj");
   test::require_error([&] { to_cloud(point, 10, 0, "point.obj"); }, {"point.obj", "area"});
 }
+
+}  // namespace geosft::test::test_shape_file

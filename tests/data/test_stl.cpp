@@ -7,7 +7,7 @@
 #include "tests/data/files.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_stl {
 
 namespace {
 
@@ -54,3 +54,5 @@ TEST_CASE("STL: broken files") {
   fails("solid\nfacet\nvertex 0 0 0\nvertex 1 0 0\nendfacet\nendsolid\n", {"at least 3 corners", "line 5"});
   fails("solid\nendsolid\n", {"at least one point"});
 }
+
+}  // namespace geosft::test::test_stl

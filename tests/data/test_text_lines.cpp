@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_text_lines {
 
 TEST_CASE("lines are split into words, comments and blank lines passed over") {
   TextLines lines("# comment\r\n\r\n a\tb  c#d\r\n\n e,f", "f.txt", ",");
@@ -59,3 +59,5 @@ TEST_CASE("broken numbers are named with file and line") {
   CHECK_FALSE(lines.next());
   test::require_error([&] { lines.number("a number"); }, {"the end of the file"});
 }
+
+}  // namespace geosft::test::test_text_lines

@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_xyz {
 
 TEST_CASE("XYZ: blanks or commas, with normals or without") {
   const FileShape plain = read_xyz("# points\n1 2 3\n\n4\t5 6\n", "a.xyz");
@@ -39,3 +39,5 @@ TEST_CASE("XYZ: a cloud of many points") {
   CHECK(shape.mesh.vertices.size(0) == 300000);
   CHECK(shape.mesh.vertices[299999][2].item<double>() == 299999.0);
 }
+
+}  // namespace geosft::test::test_xyz

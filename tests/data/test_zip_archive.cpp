@@ -10,7 +10,7 @@
 #include "tests/data/files.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_zip_archive {
 
 namespace {
 
@@ -64,3 +64,5 @@ TEST_CASE("broken zip files are refused") {
   test::write_text(folder / "damaged.zip", damaged);
   test::require_error([&] { ZipArchive(folder / "damaged.zip").read("text"); }, {"damaged.zip:text", "undamaged data"});
 }
+
+}  // namespace geosft::test::test_zip_archive

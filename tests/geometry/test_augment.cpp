@@ -6,7 +6,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_augment {
 using test::require_close;
 using test::require_equal;
 using test::require_error;
@@ -91,3 +91,5 @@ TEST_CASE("a random stretch keeps normals perpendicular to the surface") {
   test::require_error([&] { random_stretch(along, unit, -1, test::generator(1)); }, {"spread"});
   test::require_error([&] { random_stretch(along, unit.narrow(0, 0, 3), 0.1, test::generator(1)); }, {"normals"});
 }
+
+}  // namespace geosft::test::test_augment

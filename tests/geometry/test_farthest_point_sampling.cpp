@@ -12,7 +12,7 @@
 #include "geometry/rotation.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_farthest_point_sampling {
 using test::require_equal;
 using test::require_error;
 
@@ -156,3 +156,5 @@ TEST_CASE("farthest point sampling: 10 million points", "[.slow]") {
   const at::Tensor rows = farthest_point_sampling(uniform(10'000'000, at::kFloat, 6), 64);
   REQUIRE(std::get<0>(at::_unique(rows)).size(0) == 64);
 }
+
+}  // namespace geosft::test::test_farthest_point_sampling

@@ -11,7 +11,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_knn {
 using test::require_close;
 using test::require_equal;
 using test::require_error;
@@ -183,3 +183,5 @@ TEST_CASE("knn: 10 million points", "[.slow]") {
   const Result result = run(points, points.slice(0, 0, 1000), 3);
   require_equal(result.index.select(1, 0), at::arange(1000, at::kLong), "every point finds itself");
 }
+
+}  // namespace geosft::test::test_knn

@@ -7,7 +7,7 @@
 #include "geometry/rotation.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_normalize {
 using test::require_close;
 using test::require_equal;
 using test::require_error;
@@ -60,3 +60,5 @@ TEST_CASE("normalize: bad arguments are refused by name") {
   require_error([] { normalize(at::zeros({2, 3}), at::tensor({0, 1}, at::kLong)); }, {"ptr", "2"});
   require_error([] { normalize(at::eye(3, at::kDouble) * 1e300); }, {"points", "too far apart"});
 }
+
+}  // namespace geosft::test::test_normalize

@@ -9,7 +9,7 @@
 #include "geometry/rotation.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_normals {
 using test::require_close;
 using test::require_equal;
 using test::require_error;
@@ -85,3 +85,5 @@ TEST_CASE("normals: bad arguments are refused by name") {
   require_error([&] { estimate_normals(good, 3, at::tensor({0, 8}, at::kLong)); }, {"ptr", "9"});
   require_error([&] { estimate_normals(good / 0); }, {"points", "finite"});
 }
+
+}  // namespace geosft::test::test_normals

@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_packed {
 using test::require_error;
 
 TEST_CASE("without ptr there is one item of all rows") {
@@ -54,3 +54,5 @@ TEST_CASE("offsets become tensors of offsets and of items") {
   test::require_equal(offsets_tensor({0, 2, 2, 3}), at::tensor({0, 2, 2, 3}, at::kLong), "offsets");
   test::require_equal(item_of_row({0, 2, 2, 3}), at::tensor({0, 0, 2}, at::kLong), "items");
 }
+
+}  // namespace geosft::test::test_packed

@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_pairwise {
 using test::require_close;
 using test::require_error;
 
@@ -63,3 +63,5 @@ TEST_CASE("pairwise terms: bad arguments are refused by name") {
   require_error([&] { normal_products(x, x, ptr); }, {"q_ptr", "k_ptr"});
   require_error([&] { normal_products(x, x, ptr, at::tensor({0, 5}, at::kLong)); }, {"k_ptr", "4"});
 }
+
+}  // namespace geosft::test::test_pairwise

@@ -6,7 +6,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_points {
 using test::require_error;
 
 TEST_CASE("points of both dtypes pass, other tensors are refused by name") {
@@ -34,3 +34,5 @@ TEST_CASE("NaN and infinity are refused with their row") {
   points[7][2] = bad;
   require_error([&] { check_finite(points, "points"); }, {"points", "finite", "row 7"});
 }
+
+}  // namespace geosft::test::test_points

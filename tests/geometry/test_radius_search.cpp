@@ -9,7 +9,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_radius_search {
 using test::require_equal;
 using test::require_error;
 
@@ -79,3 +79,5 @@ TEST_CASE("radius search: bad arguments are refused by name") {
   require_error([&] { radius_search(good, broken, 1); }, {"queries", "finite"});
   require_error([&] { radius_search(good, good, 1, at::tensor({0, 4}, at::kLong)); }, {"ptr", "query_ptr"});
 }
+
+}  // namespace geosft::test::test_radius_search

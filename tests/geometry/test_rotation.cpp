@@ -7,7 +7,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_rotation {
 using test::require_close;
 using test::require_equal;
 using test::require_error;
@@ -76,3 +76,5 @@ TEST_CASE("bad rotations are refused by name") {
   require_error([&] { rotate(points, -at::eye(3)); }, {"rotation", "determinant"});
   require_error([&] { rotate(points, at::eye(3, at::kDouble)); }, {"points", "rotation", "Double"});
 }
+
+}  // namespace geosft::test::test_rotation

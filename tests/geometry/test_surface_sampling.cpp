@@ -6,7 +6,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_surface_sampling {
 using test::require_close;
 using test::require_equal;
 using test::require_error;
@@ -75,3 +75,5 @@ TEST_CASE("surface sampling: bad meshes are refused by what is wrong") {
   require_error(refused(good.vertices, good.faces - 1), {"faces", "face 0", "-1"});
   require_error(refused(good.vertices, good.faces.slice(0, 1, 2)), {"zero area"});
 }
+
+}  // namespace geosft::test::test_surface_sampling

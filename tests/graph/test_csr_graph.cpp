@@ -5,7 +5,7 @@
 
 #include "tests/graph/graphs.h"
 
-using namespace geosft;
+namespace geosft::test::test_csr_graph {
 using test::require_equal;
 using test::require_error;
 using test::require_same_graph;
@@ -102,3 +102,5 @@ TEST_CASE("csr graph: bad arguments are refused by name") {
   require_error([&] { induced_subgraph(good, longs({4})); }, {"rows", "4"});
   require_error([&] { permuted(good, longs({0, 1})); }, {"order", "4", "[2]"});
 }
+
+}  // namespace geosft::test::test_csr_graph

@@ -5,7 +5,7 @@
 
 #include "tests/graph/graphs.h"
 
-using namespace geosft;
+namespace geosft::test::test_graph_batch {
 using test::require_equal;
 using test::require_error;
 
@@ -49,3 +49,5 @@ TEST_CASE("graph batch: bad arguments are refused by name") {
   require_error([&] { graph_of_item(batch, 4); }, {"b must", "4"});
   require_error([&] { induced_subgraph(batch, at::tensor({6, 0}, at::kLong)); }, {"rows", "item 0"});
 }
+
+}  // namespace geosft::test::test_graph_batch

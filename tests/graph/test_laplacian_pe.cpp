@@ -8,7 +8,7 @@
 #include "graph/graph_batch.h"
 #include "tests/graph/graphs.h"
 
-using namespace geosft;
+namespace geosft::test::test_laplacian_pe {
 using test::require_close;
 using test::require_equal;
 using test::require_error;
@@ -128,3 +128,5 @@ TEST_CASE("laplacian_pe: bad arguments are refused by name") {
   require_error([&] { laplacian_pe(good.rowptr, good.col, 1, at::tensor({0, 2, 4}, at::kLong)); }, {"col", "items"});
   require_error([&] { with_random_signs(at::ones({3}), std::nullopt, test::generator(1)); }, {"vectors", "[3]"});
 }
+
+}  // namespace geosft::test::test_laplacian_pe

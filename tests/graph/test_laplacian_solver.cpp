@@ -7,7 +7,7 @@
 
 #include "tests/graph/graphs.h"
 
-using namespace geosft;
+namespace geosft::test::test_laplacian_solver {
 
 namespace {
 
@@ -98,3 +98,5 @@ TEST_CASE("canonical_basis: a function of the space, not of the basis it came in
   column << 0.1, -0.7, 0.7;
   REQUIRE(canonical_basis(column.normalized())(1, 0) > 0);  // of equally large entries the first
 }
+
+}  // namespace geosft::test::test_laplacian_solver

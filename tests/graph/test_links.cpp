@@ -6,7 +6,7 @@
 
 #include "tests/graph/graphs.h"
 
-using namespace geosft;
+namespace geosft::test::test_links {
 using test::require_error;
 
 namespace {
@@ -64,3 +64,5 @@ TEST_CASE("read_links: weights that are not finite are refused by name") {
   graph.weight = at::tensor({1.0, std::numeric_limits<double>::quiet_NaN()}, at::kDouble);
   require_error([&] { links_of(graph); }, {"weight", "entry 1"});
 }
+
+}  // namespace geosft::test::test_links

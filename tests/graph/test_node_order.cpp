@@ -7,7 +7,7 @@
 
 #include "tests/graph/graphs.h"
 
-using namespace geosft;
+namespace geosft::test::test_node_order {
 
 namespace {
 
@@ -65,3 +65,5 @@ TEST_CASE("connected_components: directions aside, numbered by the lowest node")
   test::require_equal(connected_components(graph), at::tensor({0, 1, 2, 3, 0, 0, 1, 1}, at::kLong), "components");
   REQUIRE(connected_components(test::graph_of(0, {})).size(0) == 0);
 }
+
+}  // namespace geosft::test::test_node_order

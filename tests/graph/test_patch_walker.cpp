@@ -6,7 +6,7 @@
 
 #include "tests/graph/graphs.h"
 
-using namespace geosft;
+namespace geosft::test::test_patch_walker {
 
 namespace {
 
@@ -51,3 +51,5 @@ TEST_CASE("PatchWalker: unsymmetric graphs, weighted or not") {
   require_exact(test::random_graph(60, 400, 5, true), steps);
   require_exact(test::graph_of(5, {{0, 1}, {1, 2}, {2, 0}, {3, 3}, {3, 4}}), steps);
 }
+
+}  // namespace geosft::test::test_patch_walker

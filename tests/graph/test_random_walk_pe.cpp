@@ -9,7 +9,7 @@
 #include "graph/graph_batch.h"
 #include "tests/graph/graphs.h"
 
-using namespace geosft;
+namespace geosft::test::test_random_walk_pe {
 using test::require_close;
 using test::require_equal;
 using test::require_error;
@@ -129,3 +129,5 @@ TEST_CASE("random_walk_pe: bad arguments are refused by name") {
   const at::Tensor infinite = at::full({8}, std::numeric_limits<float>::infinity());
   require_error([&] { encode({good.rowptr, good.col, {}, infinite}, 2); }, {"weight", "finite"});
 }
+
+}  // namespace geosft::test::test_random_walk_pe

@@ -7,7 +7,7 @@
 
 #include "tests/graph/graphs.h"
 
-using namespace geosft;
+namespace geosft::test::test_random_walk_pe_estimate {
 using test::require_equal;
 using test::require_error;
 
@@ -61,3 +61,5 @@ TEST_CASE("random_walk_pe_estimate: bad arguments are refused by name") {
   graph.weight = at::tensor({1.0, -1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0}, at::kDouble);
   require_error([&] { estimate(graph, 3, 10, 1); }, {"weight", "negative", "-1"});
 }
+
+}  // namespace geosft::test::test_random_walk_pe_estimate

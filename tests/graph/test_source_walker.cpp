@@ -6,7 +6,7 @@
 
 #include "tests/graph/graphs.h"
 
-using namespace geosft;
+namespace geosft::test::test_source_walker {
 
 namespace {
 
@@ -45,3 +45,5 @@ TEST_CASE("SourceWalker: weights, and a node whose weights cancel") {
   graph.weight = at::tensor({1.0, -1.0, 1.0, 3.0, -1.0, 3.0}, at::kDouble);
   require_exact(graph, 6);
 }
+
+}  // namespace geosft::test::test_source_walker

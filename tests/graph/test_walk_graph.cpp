@@ -5,7 +5,7 @@
 
 #include "tests/graph/graphs.h"
 
-using namespace geosft;
+namespace geosft::test::test_walk_graph {
 
 namespace {
 
@@ -70,3 +70,5 @@ TEST_CASE("prepare_walks: by_length holds the rows of each component, shorter li
     }
   }
 }
+
+}  // namespace geosft::test::test_walk_graph

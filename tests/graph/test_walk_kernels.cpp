@@ -7,7 +7,7 @@
 #include "models/ops/cpu/simd.h"
 #include "tests/graph/graphs.h"
 
-using namespace geosft;
+namespace geosft::test::test_walk_kernels {
 
 namespace {
 
@@ -109,3 +109,5 @@ TEST_CASE("walk kernels: only the rows asked for are written") {
   walk_step_symmetric(problem.step(problem.walks.out, {3, 17}), even.data(), odd.data());
   for (int64_t row = 0; row <= 400; ++row) REQUIRE((problem.to[row * 16] != 0) == (row == 3 || row == 17));
 }
+
+}  // namespace geosft::test::test_walk_kernels

@@ -6,7 +6,7 @@
 
 #include "tests/graph/graphs.h"
 
-using namespace geosft;
+namespace geosft::test::test_walk_plan {
 
 namespace {
 
@@ -41,3 +41,5 @@ TEST_CASE("plan_walks: nodes are followed alone where a large graph grows like a
   REQUIRE_FALSE(any_alone(plan_of(test::undirected_graph(4000, 6000, 2), 8)));
   REQUIRE_FALSE(any_alone(plan_of(test::random_graph(40000, 60000, 2), 8)));  // not symmetric
 }
+
+}  // namespace geosft::test::test_walk_plan

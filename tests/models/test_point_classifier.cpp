@@ -4,7 +4,7 @@
 #include "geometry/rotation.h"
 #include "tests/models/layers/layer_fixture.h"
 
-namespace geosft::test {
+namespace geosft::test::test_point_classifier {
 namespace {
 
 at::Tensor normal(at::IntArrayRef shape, uint64_t seed, at::ScalarType dtype = at::kDouble) {
@@ -250,4 +250,4 @@ TEST_CASE("the classifier names what does not fit", "[point_classifier]") {
   require_error([] { PointClassifier(PointClassifierOptions{.classes = 1}); }, {"classes", "1"});
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_point_classifier

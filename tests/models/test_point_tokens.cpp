@@ -7,7 +7,7 @@
 #include "geometry/rotation.h"
 #include "tests/support.h"
 
-namespace geosft::test {
+namespace geosft::test::test_point_tokens {
 namespace {
 
 const std::vector<PointTokens> kKinds{PointTokens::ones, PointTokens::radial, PointTokens::local,
@@ -102,4 +102,4 @@ TEST_CASE("tokens of equal points and of one point are finite", "[point_tokens]"
   }
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_point_tokens

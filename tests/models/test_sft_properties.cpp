@@ -10,7 +10,7 @@
 #include "models/ops/maxout_attention.h"
 #include "tests/support.h"
 
-namespace geosft::test {
+namespace geosft::test::test_sft_properties {
 namespace {
 
 at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
@@ -119,4 +119,4 @@ TEST_CASE("the gradient of W_V grows with the number of tokens, that of W_Q hard
   CHECK(std::abs(exponent(few.query, many.query)) < 0.25);
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_sft_properties

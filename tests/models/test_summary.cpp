@@ -6,7 +6,7 @@
 
 #include "models/layers/heads.h"
 
-namespace geosft::test {
+namespace geosft::test::test_summary {
 
 TEST_CASE("a summary counts the parameters of every submodule", "[summary]") {
   SampleMaxHead head(7, 5, SamplerOptions{.bins = 2});
@@ -22,4 +22,4 @@ TEST_CASE("a summary counts the parameters of every submodule", "[summary]") {
           std::map<std::string, int64_t>{{"sampler", 8}, {"sampler.projection", 8}, {"linear", 40}, {"total", 48}});
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_summary

@@ -7,7 +7,7 @@
 #include <catch2/catch.hpp>
 #include <sstream>
 
-using namespace geosft;
+namespace geosft::test::test_arguments {
 
 namespace {
 
@@ -77,3 +77,5 @@ TEST_CASE("wrong use is explained in one line") {
   require_refused({"train"}, {"run is required"});
   require_refused({}, {"subcommand is required"});
 }
+
+}  // namespace geosft::test::test_arguments

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/tools/bench_sizes.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_attention_benchmarks {
 
 TEST_CASE("contenders of maxout_attention compute what ours computes", "[bench]") {
   const Entries entries = attention_entries(small_sizes());
@@ -18,4 +18,4 @@ TEST_CASE("the benchmark of maxout_attention counts its arithmetic", "[bench]") 
   CHECK(forward.contenders[0].work->multiply_add == elements);
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_attention_benchmarks

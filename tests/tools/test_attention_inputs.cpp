@@ -4,7 +4,7 @@
 #include "tests/support.h"
 #include "tests/tools/bench_sizes.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_attention_inputs {
 
 TEST_CASE("inputs with heads first hold the numbers of the packed ones", "[bench]") {
   const Sizes sizes = small_sizes();
@@ -39,4 +39,4 @@ TEST_CASE("equal items begin where the ones before them end", "[bench]") {
   CHECK(shape.width == 12);
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_attention_inputs

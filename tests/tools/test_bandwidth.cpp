@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_bandwidth {
 
 TEST_CASE("the bandwidth is a positive number for any number of threads", "[bench]") {
   for (const int64_t threads : {1, 2, 3}) {
@@ -14,4 +14,4 @@ TEST_CASE("the bandwidth is a positive number for any number of threads", "[benc
   }
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_bandwidth

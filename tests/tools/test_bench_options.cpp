@@ -11,7 +11,7 @@
 #include "tests/support.h"
 #include "tools/common/arguments.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_bench_options {
 namespace {
 
 struct Parsed {
@@ -71,4 +71,4 @@ TEST_CASE("heads must divide the width", "[bench]") {
   geosft::test::require_error([] { check_sizes({.width = 12, .heads = 5}); }, {"--heads", "12", "5"});
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_bench_options

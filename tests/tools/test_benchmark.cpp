@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_benchmark {
 namespace {
 
 std::function<at::Tensor(const at::Tensor&)> as_is() {
@@ -48,4 +48,4 @@ TEST_CASE("a pass gives the output, and with backward the gradients", "[bench]")
   CHECK_FALSE(x.grad().defined());
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_benchmark

@@ -7,7 +7,7 @@
 #include "tests/tools/bench_sizes.h"
 #include "tools/common/arguments.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_catalogue {
 
 TEST_CASE("all measurements have names and descriptions of their own", "[bench]") {
   std::set<std::string> names;
@@ -35,4 +35,4 @@ TEST_CASE("names choose themselves and what begins with them", "[bench]") {
                               {"'maxout_atention'", "'maxout_attention'", "--list"});
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_catalogue

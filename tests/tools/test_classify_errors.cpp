@@ -5,8 +5,7 @@
 #include "data/checkpoint.h"
 #include "tests/tools/classify_tool.h"
 
-using namespace geosft;
-using namespace geosft::test;
+namespace geosft::test::test_classify_errors {
 namespace fs = std::filesystem;
 
 namespace {
@@ -159,3 +158,5 @@ TEST_CASE("a folder that cannot be written to is named") {
   require_failure(shop.run(shop.train("locked/run")), 2, {"locked/run", "ermission denied"});
   fs::permissions(shop / "locked", fs::perms::owner_all);
 }
+
+}  // namespace geosft::test::test_classify_errors

@@ -9,8 +9,7 @@
 #include "tests/tools/classify_tool.h"
 #include "tools/common/metrics_csv.h"
 
-using namespace geosft;
-using namespace geosft::test;
+namespace geosft::test::test_classify_resume {
 namespace fs = std::filesystem;
 
 namespace {
@@ -124,3 +123,5 @@ TEST_CASE("a resumed run refuses what contradicts it and stays as it was") {
   require_failure(shop.run(resume(run)), 1, {"last.ckpt"});
   require_one_line_failure(shop.run(resume(shop / "nowhere")), 2, {"nowhere"});
 }
+
+}  // namespace geosft::test::test_classify_resume

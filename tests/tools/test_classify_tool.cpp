@@ -4,7 +4,8 @@
 
 #include "tests/tools/classify_tool.h"
 
-using namespace geosft::test;
+namespace geosft::test::test_classify_tool {
+
 namespace fs = std::filesystem;
 
 namespace {
@@ -177,3 +178,5 @@ TEST_CASE("train works on the furniture set") {
   REQUIRE(result.exit == 0);
   CHECK(nlohmann::json::parse(result.out).at("count") > 50);
 }
+
+}  // namespace geosft::test::test_classify_tool

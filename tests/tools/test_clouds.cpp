@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_clouds {
 
 namespace {
 
@@ -115,3 +115,5 @@ TEST_CASE("training clouds are scaled within the range") {
   CHECK(high <= Approx(2.0));
   CHECK(high > low + 0.5);
 }
+
+}  // namespace geosft::test::test_clouds

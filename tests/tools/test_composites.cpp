@@ -5,7 +5,7 @@
 #include "tests/support.h"
 #include "tests/tools/bench_sizes.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_composites {
 namespace {
 
 using geosft::test::require_close;
@@ -77,4 +77,4 @@ TEST_CASE("terms of sequences are those of the products of their encodings", "[b
   require_close(terms.add, expected.add, 1e-5, "add");
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_composites

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iostream>
 
-using namespace geosft;
+namespace geosft::test::test_config {
 
 namespace {
 
@@ -184,3 +184,5 @@ TEST_CASE("a key can be described only once") {
   Config config = describe(options);
   CHECK_THROWS_AS(config.add("model", "epochs", &options.epochs, "again"), std::logic_error);
 }
+
+}  // namespace geosft::test::test_config

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-using namespace geosft;
+namespace geosft::test::test_config_entry {
 
 namespace {
 
@@ -115,3 +115,5 @@ TEST_CASE("a value of another type is refused") {
   CHECK(entry(&flag).assign(true));
   CHECK(flag);
 }
+
+}  // namespace geosft::test::test_config_entry

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/tools/bench_sizes.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_encoding_benchmarks {
 
 TEST_CASE("normals of both contenders are the same up to their sign", "[bench]") {
   Sizes sizes = small_sizes();
@@ -19,4 +19,4 @@ TEST_CASE("encodings give a row a token", "[bench]") {
   }
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_encoding_benchmarks

@@ -7,7 +7,7 @@
 #include "data/array_dataset.h"
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_evaluation {
 
 namespace {
 
@@ -105,3 +105,5 @@ TEST_CASE("evaluation does not depend on workers or batches and averages its vot
   settings.evaluation.evaluation = "greedy";
   CHECK((dataset_logits(model, dataset, settings, Rotation::so3, 1).logits - first).abs().max().item<double>() > 1e-4);
 }
+
+}  // namespace geosft::test::test_evaluation

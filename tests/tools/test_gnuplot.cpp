@@ -6,7 +6,7 @@
 
 #include "tests/tools/pictures.h"
 
-using namespace geosft;
+namespace geosft::test::test_gnuplot {
 
 namespace {
 
@@ -85,3 +85,5 @@ TEST_CASE("titles and labels show as they are") {
   if (!test::require_picture(draw(picture, folder.stem()), folder)) return;
   CHECK(test::occurrences(folder.svg(), "it's_a `ls` {x}^2 @y 100%d \\n $HOME") >= 2);
 }
+
+}  // namespace geosft::test::test_gnuplot

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/tools/bench_sizes.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_graph_benchmarks {
 
 TEST_CASE("the contender of graph_attention computes what ours computes", "[bench]") {
   require_agreement(graph_entries(small_sizes()), 1e-3);
@@ -14,4 +14,4 @@ TEST_CASE("graphs with fewer nodes than edges a node have no parallel edges", "[
   require_agreement(graph_entries(sizes), 1e-3);
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_graph_benchmarks

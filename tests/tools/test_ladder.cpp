@@ -5,7 +5,7 @@
 #include "tests/support.h"
 #include "tests/tools/ladder_case.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_ladder {
 
 TEST_CASE("the reference of the ladder is the operators' reference", "[bench]") {
   const LadderCase one(2, 11, 7, 3, 5);
@@ -43,4 +43,4 @@ TEST_CASE("the ladder ends with the operator", "[bench]") {
   CHECK(ladder().back().name == "6 the operator");
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_ladder

@@ -3,7 +3,7 @@
 
 #include "tests/tools/bench_tool.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_ladder_command {
 
 TEST_CASE("every rung of the ladder is checked, timed and explained", "[bench]") {
   const nlohmann::json json = nlohmann::json::parse(run_bench_well(tiny({"ladder", "--json"})).out);
@@ -16,4 +16,4 @@ TEST_CASE("every rung of the ladder is checked, timed and explained", "[bench]")
   CHECK_THAT(run_bench_well(tiny({"ladder"})).out, Catch::Contains("1 broadcast") && Catch::Contains("6 the operator"));
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_ladder_command

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/tools/bench_sizes.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_layer_benchmarks {
 
 TEST_CASE("layers give finite tokens of one size and gradients for every parameter", "[bench]") {
   for (const Entry& entry : layer_entries(small_sizes())) {
@@ -28,4 +28,4 @@ TEST_CASE("every contender of a layer has the gradient of its tokens last", "[be
   }
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_layer_benchmarks

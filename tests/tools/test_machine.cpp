@@ -7,7 +7,7 @@
 #include "models/ops/cpu/simd.h"
 #include "tests/tools/bench_sizes.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_machine {
 
 TEST_CASE("the processor's name comes from /proc/cpuinfo", "[bench]") {
   std::istringstream file("processor\t: 0\nmodel\t\t: 17\nmodel name\t: Fast Chip 9000 \nmodel name\t: Other\n");
@@ -35,4 +35,4 @@ TEST_CASE("this machine is described", "[bench]") {
   }
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_machine

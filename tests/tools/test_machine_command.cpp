@@ -4,7 +4,7 @@
 #include "models/ops/cpu/simd.h"
 #include "tests/tools/bench_tool.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_machine_command {
 
 TEST_CASE("the machine is named, by verb and by option, for people and for programs", "[bench]") {
   CHECK_THAT(run_bench_well({"--machine"}).out, Catch::Contains(simd_target_name()) && Catch::Contains("max+add"));
@@ -22,4 +22,4 @@ TEST_CASE("a vector target is forced from the command line", "[bench]") {
   require_wrong_use({"machine", "--simd", "abacus"}, {"abacus", last});
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_machine_command

@@ -16,7 +16,7 @@
 
 #include "tools/common/arguments.h"
 
-using namespace geosft;
+namespace geosft::test::test_main_guard {
 
 namespace {
 
@@ -144,3 +144,5 @@ TEST_CASE("the first signal sets the flag and the second has its usual effect") 
   REQUIRE(WIFSIGNALED(status));
   CHECK(WTERMSIG(status) == SIGTERM);
 }
+
+}  // namespace geosft::test::test_main_guard

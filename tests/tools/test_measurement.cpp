@@ -10,7 +10,7 @@
 #include "tests/temporary_path.h"
 #include "tests/tools/bench_sizes.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_measurement {
 namespace {
 
 struct File {
@@ -80,4 +80,4 @@ TEST_CASE("a file that is something else is named", "[bench]") {
   }
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_measurement

@@ -12,7 +12,7 @@
 #include "data/read_file.h"
 #include "tests/temporary_path.h"
 
-using namespace geosft;
+namespace geosft::test::test_metrics_csv {
 
 namespace {
 
@@ -136,3 +136,5 @@ TEST_CASE("a line that was cut off is left out and a broken one is named") {
   std::filesystem::remove(file.path);
   test::require_error([&] { read_metrics(file.path); }, {place});
 }
+
+}  // namespace geosft::test::test_metrics_csv

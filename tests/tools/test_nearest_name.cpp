@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace geosft;
+namespace geosft::test::test_nearest_name {
 
 TEST_CASE("the edit distance counts insertions, deletions, substitutions and swaps") {
   CHECK(edit_distance("", "") == 0);
@@ -19,3 +19,5 @@ TEST_CASE("the nearest name is the closest one, the first of equals, or nothing"
   CHECK(nearest_name("b", {"a", "c"}) == "a");
   CHECK(nearest_name("anything", {}).empty());
 }
+
+}  // namespace geosft::test::test_nearest_name

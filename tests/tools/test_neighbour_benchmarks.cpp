@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/tools/bench_sizes.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_neighbour_benchmarks {
 
 TEST_CASE("farthest points and neighbours are those of the plain ways", "[bench]") {
   const Entries small =
@@ -12,4 +12,4 @@ TEST_CASE("farthest points and neighbours are those of the plain ways", "[bench]
   for (const Entry& entry : small) CHECK(compared(entry.make()) == 1);
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_neighbour_benchmarks

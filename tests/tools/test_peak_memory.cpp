@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_peak_memory {
 namespace {
 
 at::Tensor bytes(int64_t count) {
@@ -46,4 +46,4 @@ TEST_CASE("other threads' tensors count, and an exception leaves the allocator a
   CHECK(peak_tensor_bytes([] { const at::Tensor one = bytes(10); }) == 10);
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_peak_memory

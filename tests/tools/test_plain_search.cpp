@@ -6,7 +6,7 @@
 #include "geometry/farthest_point_sampling.h"
 #include "tests/support.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_plain_search {
 namespace {
 
 at::Tensor cloud(int64_t n) {
@@ -28,4 +28,4 @@ TEST_CASE("plain neighbours are the smallest distances", "[bench]") {
                               "distances");
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_plain_search

@@ -5,7 +5,7 @@
 #include "tests/tools/pictures.h"
 #include "tools/common/plots.h"
 
-using namespace geosft;
+namespace geosft::test::test_plot_cloud {
 
 namespace {
 
@@ -77,3 +77,5 @@ TEST_CASE("clouds and values that do not fit are refused") {
   refuse(at::full({4, 3}, nan), at::zeros({4}), "points");
   refuse(at::zeros({4, 3}), at::full({4}, nan), "values");
 }
+
+}  // namespace geosft::test::test_plot_cloud

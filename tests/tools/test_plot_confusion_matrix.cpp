@@ -3,7 +3,7 @@
 #include "tests/tools/pictures.h"
 #include "tools/common/plots.h"
 
-using namespace geosft;
+namespace geosft::test::test_plot_confusion_matrix {
 
 namespace {
 
@@ -62,3 +62,5 @@ TEST_CASE("counts that do not fit the names are refused") {
   refuse(at::ones({2, 2}, at::kFloat), 2);
   refuse(at::ones({0, 0}, at::kLong), 0);
 }
+
+}  // namespace geosft::test::test_plot_confusion_matrix

@@ -9,7 +9,7 @@
 
 #include "tests/temporary_path.h"
 
-using namespace geosft;
+namespace geosft::test::test_plot_learning_curves {
 
 namespace {
 
@@ -81,3 +81,5 @@ TEST_CASE("without a row there is nothing to draw, and a broken file is an error
   std::ofstream(file.path) << "nonsense\n";
   test::require_error([&] { plot_learning_curves(file.path, folder.stem()); }, {file.path.string() + ":1"});
 }
+
+}  // namespace geosft::test::test_plot_learning_curves

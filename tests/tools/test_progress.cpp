@@ -7,7 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
-using namespace geosft;
+namespace geosft::test::test_progress {
 
 namespace {
 
@@ -153,3 +153,5 @@ TEST_CASE("progress never throws") {
   ProgressBar broken("train", 10, screen.output(false));
   CHECK_NOTHROW(broken.finish());
 }
+
+}  // namespace geosft::test::test_progress

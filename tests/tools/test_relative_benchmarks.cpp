@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/tools/bench_sizes.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_relative_benchmarks {
 
 TEST_CASE("contenders of point_attention and sequence_attention compute what ours compute", "[bench]") {
   const Entries entries = relative_entries(small_sizes());
@@ -10,4 +10,4 @@ TEST_CASE("contenders of point_attention and sequence_attention compute what our
   for (const Entry& entry : entries) CHECK(compared(entry.make()) == 2);
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_relative_benchmarks

@@ -6,7 +6,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_report {
 
 namespace {
 
@@ -62,3 +62,5 @@ TEST_CASE("an evaluation as text has a line a class") {
   CHECK_THAT(moved, Catch::Contains("rotated at random 3 times") && Catch::Contains("0.5 (2e-05 without near-ties") &&
                         Catch::Contains("25.0 %") && Catch::Contains("75.0 %"));
 }
+
+}  // namespace geosft::test::test_report

@@ -4,7 +4,7 @@
 #include "tests/tools/bench_sizes.h"
 #include "tests/tools/pictures.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_roofline {
 
 TEST_CASE("a roofline is drawn with the names of contenders and processor", "[bench]") {
   const geosft::test::PictureFolder folder;
@@ -28,4 +28,4 @@ TEST_CASE("without a bound there is nothing to draw", "[bench]") {
   CHECK(folder.empty());
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_roofline

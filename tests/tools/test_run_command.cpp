@@ -6,7 +6,7 @@
 #include "tests/temporary_path.h"
 #include "tests/tools/bench_tool.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_run_command {
 namespace {
 
 using Catch::Contains;
@@ -66,4 +66,4 @@ TEST_CASE("wrong use is refused before anything is measured", "[bench]") {
   CHECK_THAT(missing.err, Contains("/nonexistent/file.json"));
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_run_command

@@ -12,7 +12,7 @@
 #include "tests/temporary_path.h"
 #include "tools/common/arguments.h"
 
-using namespace geosft;
+namespace geosft::test::test_run_folder {
 
 namespace {
 
@@ -115,3 +115,5 @@ TEST_CASE("the version names geosft, LibTorch and the compiler") {
   CHECK(text.find("\ncompiler ") != std::string::npos);
   CHECK(text.back() == '\n');
 }
+
+}  // namespace geosft::test::test_run_folder

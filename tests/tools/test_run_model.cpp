@@ -8,7 +8,7 @@
 #include "tests/support.h"
 #include "tools/common/run_folder.h"
 
-using namespace geosft;
+namespace geosft::test::test_run_model {
 
 namespace {
 
@@ -67,3 +67,5 @@ TEST_CASE("other checkpoints are refused by name") {
   refused(wrong, {"another configuration"});
   CHECK(checkpoint_classes(example(), "x") == names);
 }
+
+}  // namespace geosft::test::test_run_model

@@ -10,7 +10,7 @@
 #include "tests/support.h"
 #include "tools/common/arguments.h"
 
-using namespace geosft;
+namespace geosft::test::test_runtime_options {
 
 namespace {
 
@@ -47,3 +47,5 @@ TEST_CASE("a device that this build cannot use is named") {
   CHECK_THROWS_AS(parsed({"--device", "cuda"}).apply(), UsageError);
   test::require_error([] { parsed({"--device", "cuda"}).apply(); }, {"cuda", "cpu"});
 }
+
+}  // namespace geosft::test::test_runtime_options

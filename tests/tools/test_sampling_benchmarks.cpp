@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/tools/bench_sizes.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_sampling_benchmarks {
 
 TEST_CASE("softmax pooling and its contender agree", "[bench]") {
   const Entries pools = chosen_entries(sampling_entries(small_sizes()), {"softmax_pool"});
@@ -24,4 +24,4 @@ TEST_CASE("contenders of sample_pairs draw as many weights, all between 0 and 1"
   }
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_sampling_benchmarks

@@ -4,7 +4,7 @@
 #include "tests/support.h"
 #include "tests/tools/bench_sizes.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_scaling {
 
 TEST_CASE("the exponent of a power law is found", "[bench]") {
   CHECK(fitted_exponent({1, 10, 100}, {5, 500, 50000}) == Approx(2.0));
@@ -28,4 +28,4 @@ TEST_CASE("attention needs memory in proportion to its tokens", "[bench]") {
   CHECK_THAT(scaling_text(scaling), Catch::Contains("from 1024 to 40000 tokens"));
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_scaling

@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_sdpa_encoder_layer {
 
 TEST_CASE("the layer on SDPA computes what torch::nn::TransformerEncoderLayer does", "[bench]") {
   torch::nn::TransformerEncoderLayer module(
@@ -16,4 +16,4 @@ TEST_CASE("the layer on SDPA computes what torch::nn::TransformerEncoderLayer do
   geosft::test::require_close(layer->forward(x), module->forward(x.transpose(0, 1)).transpose(0, 1), 1e-5, "layer");
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_sdpa_encoder_layer

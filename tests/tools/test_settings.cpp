@@ -7,7 +7,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_settings {
 
 namespace {
 
@@ -180,3 +180,5 @@ TEST_CASE("values that contradict each other are refused") {
   settings.augment.scale_high = 0.5;
   test::require_error([&] { settings.check(); }, {"scale_low", "scale_high", "0.6", "0.5"});
 }
+
+}  // namespace geosft::test::test_settings

@@ -3,7 +3,7 @@
 
 #include "tests/tools/bench_sizes.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_table {
 namespace {
 
 using Catch::Contains;
@@ -59,4 +59,4 @@ TEST_CASE("a comparison says what else is different, and when there is nothing t
                                           Contains("no measurement is in both"));
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_table

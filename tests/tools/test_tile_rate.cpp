@@ -7,7 +7,7 @@
 
 #include "models/ops/cpu/simd.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_tile_rate {
 
 TEST_CASE("the loops that are timed compute sums of maxima and of products on every vector target", "[bench]") {
   double maxima = 0, products = 0;
@@ -32,4 +32,4 @@ TEST_CASE("rates are positive numbers", "[bench]") {
   CHECK(std::isfinite(rates.multiply_add));
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_tile_rate

@@ -9,7 +9,7 @@
 
 #include "tests/support.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_timing {
 
 TEST_CASE("a series is summarised by minimum, quartiles and median", "[bench]") {
   const Timing timing = summarize({{5, 50}, {1, 40}, {4, 20}, {2, 30}, {3, 10}});
@@ -60,4 +60,4 @@ TEST_CASE("sleeping takes wall time and no processor time to speak of", "[bench]
   CHECK(sample.cpu < sample.wall);
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_timing

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/tools/bench_sizes.h"
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_training_benchmarks {
 
 TEST_CASE("steps of training change the weights: the loss of one batch falls", "[bench]") {
   const Benchmark benchmark = chosen_entries(training_entries(small_sizes()), {"training/small"}).front().make();
@@ -20,4 +20,4 @@ TEST_CASE("steps of training change the weights: the loss of one batch falls", "
   CHECK(last < first);
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_training_benchmarks

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace geosft::bench::test {
+namespace geosft::bench::test::test_work {
 
 TEST_CASE("work is counted by pair and channel", "[bench]") {
   const AttentionShape shape{.queries = 10, .keys = 4, .pairs = 40, .width = 8};
@@ -30,4 +30,4 @@ TEST_CASE("the bound is the time of both loops one after the other", "[bench]") 
   CHECK(bound_seconds({30, 40, 0}, {10, 20}) == 5.0);
 }
 
-}  // namespace geosft::bench::test
+}  // namespace geosft::bench::test::test_work

@@ -18,6 +18,8 @@ function(geosft_unite target)
       endif()
     endif()
   endforeach()
+  # Beside others a source is no longer the main file, and g++ fears that its types are used elsewhere.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
 endfunction()
 

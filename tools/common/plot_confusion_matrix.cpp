@@ -7,7 +7,7 @@
 namespace geosft {
 namespace {
 
-constexpr const char* frame = R"(
+constexpr const char* matrix_frame = R"(
 set palette defined (0 '#f5f8fc', 1 '#d3e2f2', 2 '#9cc3e2', 3 '#5a9bcf', 4 '#2a6fb0', 5 '#0b3c78')
 set border 0
 set tics scale 0 textcolor rgb '#303030'
@@ -141,7 +141,7 @@ PlotResult plot_confusion_matrix(const at::Tensor& counts, const std::vector<std
   const std::string last = std::to_string(classes) + "-0.5";
   Picture picture{.width = layout.width, .height = layout.height};
   picture.data = cell_data(matrix);
-  picture.script = std::string(frame) + place_matrix(layout) + labels(layout, title, matrix) + tics(names) +
+  picture.script = std::string(matrix_frame) + place_matrix(layout) + labels(layout, title, matrix) + tics(names) +
                    "set xrange [-0.5:" + last + "]\nset yrange [" + last + ":-0.5]\n" +
                    plot_cells(matrix, layout, picture.data);
   return draw(picture, stem);

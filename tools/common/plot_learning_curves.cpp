@@ -9,7 +9,7 @@
 namespace geosft {
 namespace {
 
-constexpr const char* frame = R"(
+constexpr const char* curves_frame = R"(
 set border 3 lc rgb '#606060'
 set tics out nomirror textcolor rgb '#303030'
 set grid lc rgb '#e4e4e4' lt 1
@@ -76,7 +76,7 @@ PlotResult plot_learning_curves(const std::filesystem::path& metrics_csv, const 
   if (rows.empty()) return {false, metrics_csv.string() + " holds no metrics yet"};
   Picture picture{.width = 1000, .height = 400};
   for (const Curve& curve : curves()) picture.data[curve.split] = curve_data(rows, curve.split);
-  picture.script = std::string(frame) + "set key top right\nset title 'loss'\nset yrange [0:*]\n" +
+  picture.script = std::string(curves_frame) + "set key top right\nset title 'loss'\nset yrange [0:*]\n" +
                    plot_column(picture.data, 2) + "set key bottom right\nset title " +
                    gnuplot_string(accuracy_title(rows)) + "\nset yrange [0:100]\n" + plot_column(picture.data, 3) +
                    "unset multiplot\n";

@@ -7,7 +7,7 @@
 #include "models/ops/maxout_attention.h"
 #include "tests/support.h"
 
-namespace geosft::test {
+namespace geosft::test::test_attention {
 namespace {
 
 AttentionOptions options_of(RelativeKind relative, int64_t channels) {
@@ -174,4 +174,4 @@ TEST_CASE("attention names what does not fit", "[attention]") {
   require_error([&] { SamplingAttention{options}; }, {"relative_channels", "0"});
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_attention

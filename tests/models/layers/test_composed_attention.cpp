@@ -13,7 +13,7 @@
 #include "models/ops/sequence_attention.h"
 #include "tests/support.h"
 
-namespace geosft::test {
+namespace geosft::test::test_composed_attention {
 namespace {
 
 constexpr int64_t kHeads = 2, kWidth = 3;
@@ -153,4 +153,4 @@ TEST_CASE("every score goes with every probability", "[composed_attention]") {
   }
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_composed_attention

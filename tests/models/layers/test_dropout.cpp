@@ -7,7 +7,7 @@
 
 #include "tests/support.h"
 
-using namespace geosft;
+namespace geosft::test::test_dropout {
 
 TEST_CASE("dropout keeps the right share and the mean") {
   const at::Tensor x = at::ones({1000, 257});
@@ -42,3 +42,5 @@ TEST_CASE("dropout of nothing, of a strided tensor, and with a bad probability")
   REQUIRE(seeded_dropout(at::empty({0}), 0.3, 1).numel() == 0);
   test::require_error([&] { seeded_dropout(x, 1.0, 1); }, {"probability"});
 }
+
+}  // namespace geosft::test::test_dropout

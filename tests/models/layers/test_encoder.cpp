@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-namespace geosft::test {
+namespace geosft::test::test_encoder {
 namespace {
 
 LayerOptions small(NormPlacement norm) {
@@ -73,4 +73,4 @@ TEST_CASE("an item of a batch is encoded as it is alone", "[encoder]") {
   REQUIRE(at::isfinite(out).all().item<bool>());
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_encoder

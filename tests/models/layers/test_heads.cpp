@@ -7,7 +7,7 @@
 #include "models/ops/softmax_pool.h"
 #include "tests/support.h"
 
-namespace geosft::test {
+namespace geosft::test::test_heads {
 namespace {
 
 at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
@@ -61,4 +61,4 @@ TEST_CASE("heads are their pooling and a linear map", "[heads]") {
   require_equal(token->forward(x), token->linear->forward(x), "token head");
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_heads

@@ -6,7 +6,7 @@
 
 #include "tests/support.h"
 
-namespace geosft::test {
+namespace geosft::test::test_relative {
 
 TEST_CASE("sinusoids reproduce the golden case", "[relative]") {
   const Fixture fixture("sinusoid");
@@ -40,4 +40,4 @@ TEST_CASE("a relative source holds what its kind needs and nothing else", "[rela
   REQUIRE((sequence.kind == RelativeKind::sequence && sequence.positions.is_same(points)));
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_relative

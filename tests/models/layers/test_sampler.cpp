@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-namespace geosft::test {
+namespace geosft::test::test_sampler {
 namespace {
 
 at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
@@ -143,4 +143,4 @@ TEST_CASE("the sampler module scores by a linear map", "[sampler]") {
   require_error([] { Sampler(5, SamplerOptions{.bins = 0}); }, {"bins"});
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_sampler

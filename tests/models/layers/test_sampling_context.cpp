@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-namespace geosft::test {
+namespace geosft::test::test_sampling_context {
 
 TEST_CASE("a seeded context gives all items one seed, another one each draw and vote", "[sampling_context]") {
   SamplingContext context = SamplingContext::seeded(), again = SamplingContext::seeded();
@@ -49,4 +49,4 @@ TEST_CASE("only training drops anything", "[sampling_context]") {
   require_equal(source.get_state(), before, "generator");
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_sampling_context

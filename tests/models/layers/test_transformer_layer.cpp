@@ -3,7 +3,7 @@
 
 #include "tests/models/layers/layer_fixture.h"
 
-namespace geosft::test {
+namespace geosft::test::test_transformer_layer {
 namespace {
 
 LayerOptions options_of(const Fixture& fixture) {
@@ -82,4 +82,4 @@ TEST_CASE("a layer drops tokens and hidden units in training only", "[layer]") {
   }
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_transformer_layer

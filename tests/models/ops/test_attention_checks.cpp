@@ -6,7 +6,7 @@
 
 #include "tests/support.h"
 
-namespace geosft::test {
+namespace geosft::test::test_attention_checks {
 
 TEST_CASE("check_sizes compares rank and sizes", "[attention_checks]") {
   const at::Tensor tensor = at::zeros({2, 3});
@@ -71,4 +71,4 @@ TEST_CASE("check_upstream compares with the shape of the output", "[attention_ch
                 {"denominator", "Float"});
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_attention_checks

@@ -7,7 +7,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace geosft::test {
+namespace geosft::test::test_attention_gradients {
 
 TEST_CASE("CoreGradients adds the copies of all groups and spreads the leak over keys", "[attention_gradients]") {
   const double infinity = std::numeric_limits<double>::infinity();
@@ -34,4 +34,4 @@ TEST_CASE("CoreGradients adds the copies of all groups and spreads the leak over
   require_equal(leak_grad, at::tensor({1.5, 0.0, 1.5}, at::kDouble).unsqueeze(1), "leak");
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_attention_gradients

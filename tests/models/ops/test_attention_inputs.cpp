@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-namespace geosft::test {
+namespace geosft::test::test_attention_inputs {
 
 TEST_CASE("attention inputs are found by name, absent ones undefined", "[attention_inputs]") {
   std::vector<at::Tensor> t;
@@ -22,4 +22,4 @@ TEST_CASE("attention inputs are found by name, absent ones undefined", "[attenti
   REQUIRE(point.k_ptr().is_same(t[13]));
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_attention_inputs

@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-namespace geosft::test {
+namespace geosft::test::test_attention_operator {
 namespace {
 
 OptionalTensors maxout_inputs(const at::TensorOptions& options) {
@@ -52,4 +52,4 @@ TEST_CASE("the operators behind attention check what they are given", "[attentio
   require_error([&] { forward_operator<MaxoutInputs>().call(inputs, -1.0); }, {"eps"});
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_attention_operator

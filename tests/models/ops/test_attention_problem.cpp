@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
-namespace geosft::test {
+namespace geosft::test::test_attention_problem {
 namespace {
 
 // Every (query, head) belongs to exactly one unit, and units of one group and split never share an item.
@@ -68,4 +68,4 @@ TEST_CASE("backward_plan of an empty batch has no units", "[attention_problem]")
   REQUIRE(backward_plan({0, 0}, {0, 0}, 2, 3, 3, {}).units.empty());
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_attention_problem

@@ -7,7 +7,7 @@
 
 #include "tests/support.h"
 
-namespace geosft::test {
+namespace geosft::test::test_double_backward {
 
 TEST_CASE("refuse_double_backward passes values on and refuses to differentiate them", "[double_backward]") {
   const at::Tensor x = at::ones({2}).requires_grad_(true), index = at::zeros({2}, at::kLong);
@@ -25,4 +25,4 @@ TEST_CASE("refuse_double_backward records nothing where no gradient is asked for
   REQUIRE_FALSE(results[0].requires_grad());
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_double_backward

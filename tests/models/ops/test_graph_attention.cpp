@@ -4,7 +4,7 @@
 #include "tests/models/ops/attention_cases.h"
 #include "tests/models/ops/reference.h"
 
-namespace geosft::test {
+namespace geosft::test::test_graph_attention {
 namespace {
 
 const std::vector<std::string> kArguments{"q",         "k",     "v",       "leak",   "rowptr", "col",
@@ -137,4 +137,4 @@ TEST_CASE("graph_attention names the argument that is wrong", "[graph_attention]
   refuses("w_add", at::zeros({3, 2}, doubles));
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_graph_attention

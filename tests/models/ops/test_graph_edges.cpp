@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-namespace geosft::test {
+namespace geosft::test::test_graph_edges {
 namespace {
 
 // Two items: nodes 0 to 3 with keys 0 to 2, nodes 4 and 5 with key 3. The edge 1 -> 4 runs between them.
@@ -67,4 +67,4 @@ TEST_CASE("SampledNodes names the index that is wrong", "[graph_edges]") {
   refuses(&Example::partner, 3, 3, "partner");
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_graph_edges

@@ -4,7 +4,7 @@
 #include "tests/models/ops/attention_cases.h"
 #include "tests/models/ops/reference.h"
 
-namespace geosft::test {
+namespace geosft::test::test_maxout_attention {
 namespace {
 
 const std::vector<std::string> kArguments{"q", "k", "v", "leak", "r_mul", "r_add", "q_ptr", "k_ptr"};
@@ -128,4 +128,4 @@ TEST_CASE("maxout_attention names the argument that is wrong", "[maxout_attentio
   require_error([&] { fused(bad); }, {"eps"});
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_maxout_attention

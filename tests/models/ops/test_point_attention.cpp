@@ -4,7 +4,7 @@
 #include "tests/models/ops/attention_cases.h"
 #include "tests/models/ops/reference.h"
 
-namespace geosft::test {
+namespace geosft::test::test_point_attention {
 namespace {
 
 const std::vector<std::string> kArguments{"q",  "k",     "v",     "leak",  "x",     "xs",    "m",
@@ -107,4 +107,4 @@ TEST_CASE("point_attention names the argument that is wrong", "[point_attention]
   require_error([&] { fused(bad); }, {"ms"});
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_point_attention

@@ -14,7 +14,7 @@
 #include "models/ops/philox.h"
 #include "tests/support.h"
 
-namespace geosft::test {
+namespace geosft::test::test_sample_pairs {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -328,4 +328,4 @@ TEST_CASE("draws with replacement give k bins in every item that has tokens", "[
   REQUIRE(score.grad()[0].item<double>() == 0.0);
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_sample_pairs

@@ -4,7 +4,7 @@
 #include "tests/models/ops/attention_cases.h"
 #include "tests/models/ops/reference.h"
 
-namespace geosft::test {
+namespace geosft::test::test_sequence_attention {
 namespace {
 
 const std::vector<std::string> kArguments{"q",     "k",     "v",     "leak",  "s",     "ss",
@@ -83,4 +83,4 @@ TEST_CASE("sequence_attention names the argument that is wrong", "[sequence_atte
   refuses("q_ptr", at::tensor({0, 8}, at::kLong));
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_sequence_attention

@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 
-namespace geosft::test {
+namespace geosft::test::test_simd {
 
 TEST_CASE("force_simd_target chooses every target and returns to the best", "[simd]") {
   const std::vector<std::string> names = simd_target_names();
@@ -23,4 +23,4 @@ TEST_CASE("force_simd_target refuses an unknown name and changes nothing for it"
   REQUIRE(simd_target_name() == simd_target_names().front());
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_simd

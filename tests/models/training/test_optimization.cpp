@@ -11,7 +11,7 @@
 
 #include "tests/support.h"
 
-namespace geosft::test {
+namespace geosft::test::test_optimization {
 namespace {
 
 torch::nn::Linear model() {
@@ -185,4 +185,4 @@ TEST_CASE("a state without moments for unused parameters loads, a wrong one does
   require_error([&] { averaging.load_state(state); }, {"average.weight"});
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_optimization

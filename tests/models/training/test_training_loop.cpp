@@ -9,7 +9,7 @@
 #include "models/ops/non_finite_error.h"
 #include "tests/support.h"
 
-namespace geosft::test {
+namespace geosft::test::test_training_loop {
 namespace {
 
 // Regression on random rows, drawn from the loop's generator.
@@ -291,4 +291,4 @@ TEST_CASE("tallies add up", "[training_loop]") {
   REQUIRE((tally.mean_loss() == 1.0 && tally.mean_score() == 0.5 && tally.items == 8));
 }
 
-}  // namespace geosft::test
+}  // namespace geosft::test::test_training_loop
