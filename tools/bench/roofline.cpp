@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <set>
 #include <sstream>
 
 namespace geosft::bench {
@@ -12,7 +11,7 @@ namespace {
 
 constexpr const char* colours[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#777777"};
 
-// Lines "elements/byte elements/s" of the measurements with a bound, by contender; ours first.
+// Lines "elements/byte elements/s" of the measurements with a bound, by contender.
 std::map<std::string, std::string> points_by_contender(const std::vector<Measurement>& measurements) {
   std::map<std::string, std::string> points;
   for (const Measurement& one : measurements) {
@@ -43,7 +42,8 @@ PlotResult draw_roofline(const Results& results, const std::filesystem::path& st
       "[0.25:1024]\n"
       "set xlabel 'elements a byte of inputs and results'\nset ylabel 'G elements a second'\nset title " +
       gnuplot_string(results.machine.processor + ", " + results.machine.simd_target + ", " +
-                     std::to_string(results.machine.threads) + " threads") +
+                     std::to_string(results.machine.threads) +
+                     (results.machine.threads == 1 ? " thread" : " threads")) +
       "\nplot " + roof(results.machine.rates.multiply_add, results.machine.bandwidth, "multiply-add tiles", "1") +
       ", " + roof(results.machine.rates.max_add, results.machine.bandwidth, "max+add tiles", "2");
   size_t index = 0;
