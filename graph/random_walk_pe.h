@@ -20,9 +20,9 @@ namespace geosft {
 //
 // Only half the powers are computed: (RW^(a+b))_ii = sum_j (RW^a)_ij (RW^b)_ji, where on a symmetric graph the second
 // factor follows from the first (D_i (P^b)_ij = D_j (P^b)_ji, P = D^-1 A), so steps / 2 propagations from every node
-// do; unsymmetric graphs take steps / 2 in each direction. Walks of 64 bytes' worth of neighbouring nodes are followed
-// at once, over the rows that they reach; nodes whose walks part too quickly for that are followed alone. No N x N
-// matrix: working memory is O(N + E) and, a thread, O(N). Errors name the argument.
+// do; unsymmetric graphs take steps / 2 in each direction. Neighbouring nodes, 16 in float32 and 8 in float64, are
+// followed at once over the rows that their walks reach; in large graphs where walks part too quickly for that, each is
+// followed alone. No N x N matrix: memory is O(N + E), and O(N) more for every thread. Errors name the argument.
 at::Tensor random_walk_pe(const at::Tensor& rowptr, const at::Tensor& col, int64_t steps,
                           const std::optional<at::Tensor>& weight = std::nullopt);
 

@@ -7,7 +7,7 @@
 namespace geosft::bench {
 namespace {
 
-Benchmark make(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name) {
+Benchmark make_attention(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name) {
   const PackedInputs in = random_inputs(sizes, keys);
   const HeadsFirstInputs first = heads_first(in, sizes);
   const AttentionShape shape = attention_shape(sizes, keys);
@@ -38,7 +38,7 @@ Entries attention_entries(const Sizes& sizes) {
     for (const Pass pass : {Pass::forward, Pass::both}) {
       const std::string name = "maxout_attention/k" + std::to_string(keys) + "/" + pass_name(pass);
       entries.push_back({name, "attention of all tokens over " + std::to_string(keys) + " keys",
-                         [=] { return make(sizes, keys, pass, name); }});
+                         [=] { return make_attention(sizes, keys, pass, name); }});
     }
   }
   return entries;

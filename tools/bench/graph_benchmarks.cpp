@@ -75,7 +75,7 @@ DenseTerms dense_terms(const Graphs& graphs, const Sizes& sizes) {
   return {at::lerp(partner.mul, top.mul, weight), at::lerp(partner.add, top.add, weight)};
 }
 
-Benchmark make(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name) {
+Benchmark make_graph(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name) {
   const PackedInputs in = random_inputs(sizes, keys);
   const HeadsFirstInputs first = heads_first(in, sizes);
   const Graphs g = random_graphs(sizes, keys);
@@ -104,7 +104,7 @@ Entries graph_entries(const Sizes& sizes) {
     for (const Pass pass : {Pass::forward, Pass::both}) {
       const std::string name = "graph_attention/k" + std::to_string(keys) + "/" + pass_name(pass);
       entries.push_back({name, "with two channels on 8 edges a node; the composite looks up a dense n x n tensor",
-                         [=] { return make(sizes, keys, pass, name); }});
+                         [=] { return make_graph(sizes, keys, pass, name); }});
     }
   }
   return entries;

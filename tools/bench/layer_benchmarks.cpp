@@ -46,7 +46,7 @@ std::function<Tensors()> trained(Pass pass, torch::nn::Module& module, const at:
   return measured_pass(Pass::both, inputs, upstream, std::move(forward));
 }
 
-Benchmark make(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name) {
+Benchmark make_layer(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name) {
   torch::manual_seed(sizes.seed);
   auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed);
   const at::Tensor x = normal({sizes.batch * sizes.tokens, sizes.width}, generator).requires_grad_(true);
@@ -87,7 +87,7 @@ Entries layer_entries(const Sizes& sizes) {
     for (const Pass pass : {Pass::forward, Pass::both}) {
       const std::string name = "layer/k" + std::to_string(keys) + "/" + pass_name(pass);
       entries.push_back({name, "sampling, attention and feed-forward, in training mode without dropout",
-                         [=] { return make(sizes, keys, pass, name); }});
+                         [=] { return make_layer(sizes, keys, pass, name); }});
     }
   }
   return entries;

@@ -2,8 +2,8 @@
 // sample_pairs and softmax pooling beside composites over equal items.
 #include <ATen/CPUGeneratorImpl.h>
 
-#include "models/ops/softmax_pool.h"
 #include "models/ops/sample_pairs.h"
+#include "models/ops/softmax_pool.h"
 #include "tools/bench/attention_inputs.h"
 #include "tools/bench/catalogue.h"
 

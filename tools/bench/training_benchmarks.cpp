@@ -81,7 +81,7 @@ class Trainer {
   at::Tensor points_, normals_, ptr_, labels_;
 };
 
-Benchmark make(const Configuration& configuration, uint64_t seed, const std::string& name) {
+Benchmark make_training(const Configuration& configuration, uint64_t seed, const std::string& name) {
   torch::manual_seed(seed);
   const auto trainer = std::make_shared<Trainer>(configuration, seed);
   Benchmark benchmark{name, {{"geosft", [trainer] { return trainer->step(); }}}};
@@ -99,7 +99,7 @@ Entries training_entries(const Sizes& sizes) {
   Entries entries;
   for (const Configuration& configuration : configurations) {
     const std::string name = std::string("training/") + configuration.name;
-    entries.push_back({name, configuration.about, [=] { return make(configuration, sizes.seed, name); }});
+    entries.push_back({name, configuration.about, [=] { return make_training(configuration, sizes.seed, name); }});
   }
   return entries;
 }
