@@ -3,6 +3,7 @@
 #pragma once
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -75,6 +76,25 @@ inline void require_failure(const ProcessResult& result, int exit, const Words& 
 inline void require_one_line_failure(const ProcessResult& result, int exit, const Words& words) {
   require_failure(result, exit, words);
   CHECK(lines_of(result.err).size() == 1);
+}
+
+inline bool has_gnuplot() {
+  return std::system("command -v gnuplot >/dev/null 2>&1") == 0;
+}
+
+// An evaluation of the tiny test set as JSON.
+inline void check_evaluation(const nlohmann::json& result, const std::string& rotation, int64_t repeats) {
+  CHECK(result.at("task") == "classification");
+  CHECK(result.at("split") == "test");
+  CHECK(result.at("count") == 6);
+  CHECK(result.at("rotation") == rotation);
+  CHECK(result.at("repeats") == repeats);
+  for (const char* share : {"accuracy", "mean_class_accuracy"}) {
+    CHECK(result.at("metrics").at(share) >= 0.0);
+    CHECK(result.at("metrics").at(share) <= 1.0);
+  }
+  CHECK(result.at("metrics").at("loss") > 0.0);
+  CHECK(result.at("max_logit_difference").is_number());
 }
 
 }  // namespace geosft::test

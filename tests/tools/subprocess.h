@@ -3,7 +3,9 @@
 #pragma once
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,8 +29,13 @@ struct ProcessResult {
 
 struct ProcessOptions {
   std::filesystem::path cache = {};   // XDG_CACHE_HOME; empty: as it is
+  std::filesystem::path folder = {};  // to start in; empty: as it is
   rlim_t file_bytes = RLIM_INFINITY;  // no file may grow beyond, as on a full disk
+  bool bound = false;                 // by the permissions of files, also where root runs the tests
 };
+
+// The exit code of a child that could not be started as the options say.
+constexpr int not_started = 127;
 
 // A child process whose stdout and stderr are read through pipes. One that is not waited for is killed.
 class Process {
@@ -72,6 +79,9 @@ class Process {
     ::dup2(pipes_[1][1], STDERR_FILENO);
     if (!options.cache.empty()) ::setenv("XDG_CACHE_HOME", options.cache.c_str(), 1);
     ::setenv("OMP_NUM_THREADS", "1", 1);  // tests of programs are small, and run beside each other
+    if (!options.folder.empty() && ::chdir(options.folder.c_str()) != 0) ::_exit(not_started);
+    // What a program may do as root is limited by this set.
+    if (options.bound && ::geteuid() == 0 && ::prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE) != 0) ::_exit(not_started);
     const rlimit limit{options.file_bytes, options.file_bytes};
     ::setrlimit(RLIMIT_FSIZE, &limit);
     std::signal(SIGXFSZ, SIG_IGN);  // then a write past the limit fails as one on a full disk does
@@ -79,7 +89,7 @@ class Process {
     for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
     words.push_back(nullptr);
     ::execv(program.c_str(), words.data());
-    ::_exit(127);
+    ::_exit(not_started);
   }
 
   void read_all(ProcessResult& result) {

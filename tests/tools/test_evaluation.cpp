@@ -4,8 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "data/array_dataset.h"
-#include "tests/support.h"
+#include "tests/tools/small_classifier.h"
 
 namespace geosft::test::test_evaluation {
 
@@ -15,33 +14,6 @@ at::Tensor logits(std::vector<float> values) {
   return at::tensor(values).view({-1, 3});
 }
 
-ArrayDataset random_clouds() {
-  CloudArrays arrays;
-  arrays.points = at::randn({10, 50, 3}, test::generator(1));
-  arrays.normals = at::randn({10, 50, 3}, test::generator(2));
-  arrays.labels = at::arange(10) % 3;
-  for (int64_t i = 0; i < 10; ++i) arrays.names.push_back(std::to_string(i));
-  return ArrayDataset(arrays, {"a", "b", "c"}, "random");
-}
-
-ClassifySettings small(const std::string& tokens) {
-  ClassifySettings settings;
-  settings.clouds.points = 40;
-  settings.model.tokens = tokens;
-  settings.model.width = 16;
-  settings.model.heads = 4;
-  settings.model.layers = 2;
-  settings.model.bins = 8;
-  settings.model.head_bins = 16;
-  settings.evaluation.evaluation_batch = 4;
-  return settings;
-}
-
-PointClassifier model_of(const ClassifySettings& settings) {
-  torch::manual_seed(5);
-  return PointClassifier(settings.classifier(3));
-}
-
 }  // namespace
 
 TEST_CASE("metrics agree with those counted by hand") {
@@ -49,7 +21,7 @@ TEST_CASE("metrics agree with those counted by hand") {
   const DatasetLogits first{logits({2, 1, 0, 0, 1, 0}), at::tensor({0, 0}, at::kLong)};
   const DatasetLogits second{logits({0, 3, 0}), at::tensor({1}, at::kLong)};
   const ClassificationMetrics metrics = classification_metrics({first, second});
-  test::require_equal(metrics.confusion, at::tensor({1, 1, 0, 0, 1, 0, 0, 0, 0}, at::kLong).view({3, 3}), "confusion");
+  require_equal(metrics.confusion, at::tensor({1, 1, 0, 0, 1, 0, 0, 0, 0}, at::kLong).view({3, 3}), "confusion");
   CHECK(metrics.accuracy == Approx(2.0 / 3));
   CHECK(metrics.mean_class_accuracy == Approx(0.75));
   const double e = std::exp(1.0);
@@ -73,10 +45,10 @@ TEST_CASE("differences of moved copies are told apart by size") {
 TEST_CASE("logits of invariant models stay the same under rotations, those of absolute ones do not") {
   const ArrayDataset dataset = random_clouds();
   for (const std::string tokens : {"radial", "absolute"}) {
-    const ClassifySettings settings = small(tokens);
-    PointClassifier model = model_of(settings);
+    const ClassifySettings settings = small_settings(tokens);
+    PointClassifier model = small_model(settings);
     const DatasetLogits upright = dataset_logits(model, dataset, settings, Rotation::none, 0);
-    test::require_equal(upright.labels, at::arange(10) % 3, "labels");
+    require_equal(upright.labels, at::arange(10) % 3, "labels");
     CHECK(upright.logits.sizes() == at::IntArrayRef{10, 3});
     const DatasetLogits turned = dataset_logits(model, dataset, settings, Rotation::so3, 1);
     CHECK_FALSE(at::equal(turned.logits, upright.logits));
@@ -88,8 +60,8 @@ TEST_CASE("logits of invariant models stay the same under rotations, those of ab
 
 TEST_CASE("evaluation does not depend on workers or batches and averages its votes") {
   const ArrayDataset dataset = random_clouds();
-  ClassifySettings settings = small("radial");
-  PointClassifier model = model_of(settings);
+  ClassifySettings settings = small_settings();
+  PointClassifier model = small_model(settings);
   settings.evaluation.votes = 2;
   int64_t last = 0;
   const DatasetLogits both =
@@ -98,7 +70,7 @@ TEST_CASE("evaluation does not depend on workers or batches and averages its vot
   CHECK_FALSE(both.logits.requires_grad());
   settings.workers = 0;
   settings.evaluation.evaluation_batch = 10;
-  test::require_close(dataset_logits(model, dataset, settings, Rotation::so3, 1).logits, both.logits, 1e-5, "logits");
+  require_close(dataset_logits(model, dataset, settings, Rotation::so3, 1).logits, both.logits, 1e-5, "logits");
   settings.evaluation.votes = 1;
   const at::Tensor first = dataset_logits(model, dataset, settings, Rotation::so3, 1).logits;
   CHECK((first - both.logits).abs().max().item<double>() > 1e-4);

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
+#include "tests/environment.h"
 #include "tests/tools/pictures.h"
 
 namespace geosft::test::test_gnuplot {
@@ -17,18 +18,6 @@ Picture line_picture() {
   return picture;
 }
 
-// The program search path is another one while it lives.
-class SearchPath {
- public:
-  explicit SearchPath(const char* path) : before_(std::getenv("PATH")) { setenv("PATH", path, 1); }
-  ~SearchPath() { setenv("PATH", before_.c_str(), 1); }
-  SearchPath(const SearchPath&) = delete;
-  SearchPath& operator=(const SearchPath&) = delete;
-
- private:
-  std::string before_;
-};
-
 }  // namespace
 
 TEST_CASE("a picture is left as PNG and SVG") {
@@ -38,7 +27,7 @@ TEST_CASE("a picture is left as PNG and SVG") {
 
 TEST_CASE("without gnuplot the reason is given and nothing is left behind") {
   const test::PictureFolder folder;
-  const SearchPath nowhere("/nonexistent");
+  const test::EnvironmentVariable nowhere("PATH", "/nonexistent");
   const PlotResult result = draw(line_picture(), folder.stem());
   CHECK_FALSE(result);
   CHECK(result.reason == "gnuplot is not installed");

@@ -59,7 +59,8 @@ struct InfoCommand {
 Command add_info_command(CLI::App& verb) {
   auto command = std::make_shared<InfoCommand>();
   verb.add_option("WHAT", command->what, "RUN folder, checkpoint (*.ckpt), or a file with a shape")->required();
-  verb.add_option("--seed", command->seed, "as for the other commands; this one draws nothing");
+  verb.add_option("--seed", command->seed, "as for the other commands; this one draws nothing")
+      ->check(CLI::NonNegativeNumber);
   command->runtime.add_to(verb);
   return [command] { return command->execute(); };
 }

@@ -10,7 +10,7 @@ void RunOverrides::add_to(CLI::App& verb) {
   verb.add_option("--votes", votes_, "draws whose logits are averaged")->check(CLI::Range(1, 1000000));
   verb.add_option("--points", points_, "points of a cloud that the model sees")->check(CLI::Range(1, 1 << 30));
   verb.add_option("--evaluation", evaluation_, "how the samplers draw")->check(CLI::IsMember({"seeded", "greedy"}));
-  verb.add_option("--seed", seed_, "of the rotations");
+  verb.add_option("--seed", seed_, "of the rotations")->check(CLI::NonNegativeNumber);
   runtime_.add_to(verb);
 }
 

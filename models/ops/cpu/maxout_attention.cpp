@@ -85,9 +85,7 @@ struct MaxoutAttention {
     TORCH_CHECK(!r.defined() || r.size(0) == pairs, name, " must have sum_b nq_b * nk_b = ", pairs, " rows, got shape ",
                 r.sizes());
   }
-  static at::Tensor like(const at::Tensor& r) {
-    return r.defined() ? at::empty_like(r) : r;
-  }
+  static at::Tensor like(const at::Tensor& r) { return r.defined() ? at::empty_like(r) : r; }
 
   at::Tensor mul, add;
 };

@@ -133,12 +133,20 @@ def softmax_pool(make):
     yield "ragged", [make(14, 3), make(3)], {"ptr": ragged(5, 0, 1, 8)}
 
 
+def random_walk_pe(make):
+    rowptr, col = torch.tensor([0, 2, 3, 5, 5]), torch.tensor([1, 2, 0, 0, 2])
+    yield "directed", [rowptr, col, 5], {}
+    yield "weighted", [rowptr, col, 4], {"weight": make(5, gradient=False).abs()}
+    yield "no nodes", [torch.tensor([0]), torch.tensor([], dtype=torch.int64), 3], {}
+
+
 OPERATORS = [
     maxout_attention,
     point_attention,
     sequence_attention,
     graph_attention,
     softmax_pool,
+    random_walk_pe,
     sample_pairs,
     farthest_point_sampling,
     knn,

@@ -9,7 +9,7 @@
 #include "tests/tools/classify_tool.h"
 #include "tools/common/metrics_csv.h"
 
-namespace geosft::test::test_classify_resume {
+namespace geosft::test::test_train_command_resume {
 namespace fs = std::filesystem;
 
 namespace {
@@ -124,4 +124,4 @@ TEST_CASE("a resumed run refuses what contradicts it and stays as it was") {
   require_one_line_failure(shop.run(resume(shop / "nowhere")), 2, {"nowhere"});
 }
 
-}  // namespace geosft::test::test_classify_resume
+}  // namespace geosft::test::test_train_command_resume

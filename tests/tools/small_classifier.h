@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A classifier of three classes that runs in milliseconds, and clouds for it.
+#pragma once
+
+#include <torch/nn/module.h>
+
+#include <string>
+
+#include "data/array_dataset.h"
+#include "models/point_classifier.h"
+#include "tests/support.h"
+#include "tools/classify/settings.h"
+
+namespace geosft::test {
+
+inline ClassifySettings small_settings(const std::string& tokens = "radial") {
+  ClassifySettings settings;
+  settings.clouds.points = 40;
+  settings.model.tokens = tokens;
+  settings.model.width = 16;
+  settings.model.heads = 4;
+  settings.model.layers = 2;
+  settings.model.bins = 8;
+  settings.model.head_bins = 16;
+  settings.train.batch_size = 4;
+  settings.evaluation.evaluation_batch = 4;
+  return settings;
+}
+
+inline PointClassifier small_model(const ClassifySettings& settings) {
+  at::manual_seed(5);
+  return PointClassifier(settings.classifier(3));
+}
+
+// 10 clouds of 50 points with normals.
+inline ArrayDataset random_clouds() {
+  CloudArrays arrays;
+  arrays.points = at::randn({10, 50, 3}, generator(1));
+  arrays.normals = at::randn({10, 50, 3}, generator(2));
+  arrays.labels = at::arange(10) % 3;
+  for (int64_t i = 0; i < 10; ++i) arrays.names.push_back(std::to_string(i));
+  return ArrayDataset(arrays, {"a", "b", "c"}, "random");
+}
+
+}  // namespace geosft::test
