@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/folds.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support.h"
+
+namespace geosft::test::test_folds {
+using test::require_error;
+
+TEST_CASE("stratified_folds: folds and labels within folds differ by one at most") {
+  const at::Tensor labels = at::randint(0, 5, {187}, test::generator(1), at::kLong).square();
+  const at::Tensor folds = stratified_folds(labels, 10, 3);
+  const auto spread = [&](const at::Tensor& of_some) {
+    const at::Tensor counts = at::bincount(of_some, {}, 10);
+    return counts.max().item<int64_t>() - counts.min().item<int64_t>();
+  };
+  REQUIRE(spread(folds) <= 1);
+  for (int64_t label : {0, 1, 4, 9, 16}) REQUIRE(spread(folds.masked_select(labels == label)) <= 1);
+}
+
+TEST_CASE("stratified_folds: a function of the seed") {
+  const at::Tensor labels = at::arange(200, at::kLong) % 3;
+  test::require_equal(stratified_folds(labels, 10, 7), stratified_folds(labels, 10, 7), "the same seed");
+  REQUIRE_FALSE(at::equal(stratified_folds(labels, 10, 7), stratified_folds(labels, 10, 8)));
+}
+
+TEST_CASE("stratified_folds: bad arguments are refused by name") {
+  const at::Tensor labels = at::zeros({5}, at::kLong);
+  require_error([&] { stratified_folds(labels, 1, 0); }, {"folds", "1"});
+  require_error([&] { stratified_folds(labels, 6, 0); }, {"folds", "5", "6"});
+  require_error([&] { stratified_folds(labels.to(at::kFloat), 2, 0); }, {"labels", "Float"});
+}
+
+}  // namespace geosft::test::test_folds

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/tu_dataset.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "tests/data/files.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_tu_dataset {
+using test::require_equal;
+using test::require_error;
+
+namespace {
+
+using Texts = std::map<std::string, std::string>;
+
+// Two graphs: a path of three nodes, and one node with a loop.
+const Texts small_set = {{"A", "2, 1\n1, 2\n3, 2\n2, 3\n4, 4\n"},
+                         {"graph_indicator", "1\n1\n1\n2\n"},
+                         {"graph_labels", "1\n-1\n"},
+                         {"node_labels", "5\n0\n5\n7\n"},
+                         {"edge_labels", "0\n1\n2\n3\n4\n"},
+                         {"node_attributes", " 1.5, 2\n-1,3e-1\n0,0\n1,1\n"}};
+
+void write_set(const test::TemporaryFolder& folder, Texts texts) {
+  for (const auto& [what, text] : texts) test::write_text(folder / ("SMALL_" + what + ".txt"), text);
+}
+
+TuDataset read_with(const std::string& what, const std::string& text) {
+  const test::TemporaryFolder folder;
+  Texts texts = small_set;
+  texts[what] = text;
+  write_set(folder, texts);
+  return read_tu_dataset(folder.path());
+}
+
+void require_broken(const std::string& what, const std::string& text, std::vector<std::string> words) {
+  words.push_back("SMALL_" + what + ".txt");
+  require_error([&] { read_with(what, text); }, words);
+}
+
+at::Tensor longs(const std::vector<int64_t>& values) {
+  return at::tensor(values, at::kLong);
+}
+
+}  // namespace
+
+TEST_CASE("TU dataset: graphs, labels and attributes") {
+  const test::TemporaryFolder folder;
+  write_set(folder, small_set);
+  CHECK(is_tu_dataset(folder.path()));
+  const TuDataset set = read_tu_dataset(folder.path());
+  CHECK(set.name == "SMALL");
+  check_batch(set.graphs);
+  require_equal(set.graphs.ptr, longs({0, 3, 4}), "ptr");
+  require_equal(set.graphs.graph.rowptr, longs({0, 1, 3, 4, 5}), "rowptr");
+  require_equal(set.graphs.graph.col, longs({1, 0, 2, 1, 3}), "col");
+  require_equal(set.edge_labels.classes.squeeze(1), longs({1, 0, 3, 2, 4}), "edge labels follow the edges");
+  require_equal(set.graph_labels.classes, longs({1, 0}), "graph labels");
+  CHECK(set.graph_labels.values == std::vector<int64_t>{-1, 1});
+  CHECK(set.node_labels.values == std::vector<int64_t>{0, 5, 7});
+  require_equal(set.node_features(),
+                at::tensor({0.0F, 1.0F, 0.0F, 1.5F, 2.0F, 1.0F, 0.0F, 0.0F, -1.0F, 0.3F,
+                            0.0F, 1.0F, 0.0F, 0.0F, 0.0F, 0.0F, 0.0F, 1.0F, 1.0F,  1.0F})
+                    .view({4, 5}),
+                "node features");
+  CHECK(set.edge_features().sizes() == at::IntArrayRef({5, 5}));
+  CHECK_FALSE(set.edge_attributes.defined());
+}
+
+TEST_CASE("TU dataset: only the structure and targets of a regression") {
+  const test::TemporaryFolder folder;
+  write_set(folder, {{"A", "\n"}, {"graph_indicator", "1\n2\n2\n"}, {"graph_attributes", "0.5,1\n2,3\n"}});
+  const TuDataset set = read_tu_dataset(folder.path());
+  require_equal(set.graph_attributes, at::tensor({0.5F, 1.0F, 2.0F, 3.0F}).view({2, 2}), "targets");
+  CHECK_FALSE(set.graph_labels.classes.defined());
+  CHECK(set.graphs.graph.edges() == 0);
+  CHECK(set.node_features().sizes() == at::IntArrayRef({3, 0}));
+  CHECK(set.edge_features().sizes() == at::IntArrayRef({0, 0}));
+}
+
+TEST_CASE("TU dataset: broken files are refused by file and line") {
+  require_broken("A", "2, 1\n1, 5\n", {":2", "1 to 4", "5"});
+  require_broken("A", "0, 1\n", {":1", "1 to 4", "0"});
+  require_broken("A", "1, x\n", {":1", "node", "x"});
+  require_broken("A", "1\n", {":1", "node", "end of the line"});
+  require_broken("A", "1, 2, 3\n", {":1", "two nodes", "3"});
+  require_broken("A", "1, 2\n3, 4\n", {":2", "one graph", "1 and 2"});
+  require_broken("graph_indicator", "1\n1\n3\n3\n", {":3", "graph 1 or the next", "graph 3"});
+  require_broken("graph_indicator", "1\n2\n1\n2\n", {":3", "together", "graph 1"});
+  require_broken("graph_indicator", "0\n1\n1\n1\n", {":1", "graph 1", "graph 0"});
+  require_broken("graph_indicator", "", {"empty"});
+  require_broken("graph_labels", "1\n", {"2 lines", "graphs", "1"});
+  require_broken("graph_labels", "1\n2\n3\n", {":3", "2 graphs"});
+  require_broken("graph_labels", "1\n2.5\n", {":2", "an integer", "2.5"});
+  require_broken("graph_labels", "1,2\n2,1\n", {"one number a line", "2"});
+  require_broken("node_labels", "0\n0\n0\n", {"4 lines", "nodes", "3"});
+  require_broken("edge_labels", "0\n0\n0\n0\n0\n0\n", {":6", "5 edges"});
+  require_broken("node_attributes", "1,2\n1\n1,2\n1,2\n", {":2", "2 numbers", "1"});
+  require_broken("node_attributes", "1,2\n1,nan\n1,2\n1,2\n", {":2", "finite", "nan"});
+}
+
+TEST_CASE("TU dataset: folders that hold no set, two sets, or no labels") {
+  const test::TemporaryFolder folder;
+  CHECK_FALSE(is_tu_dataset(folder.path()));
+  require_error([&] { read_tu_dataset(folder.path()); }, {"_A.txt", "none"});
+  require_error([&] { read_tu_dataset(folder / "absent"); }, {"absent", "_A.txt"});
+  write_set(folder, {{"A", "1,1\n"}, {"graph_indicator", "1\n"}});
+  require_error([&] { read_tu_dataset(folder.path()); }, {"SMALL_graph_labels.txt", "no such file"});
+  test::write_text(folder / "OTHER_A.txt", "1,1\n");
+  require_error([&] { read_tu_dataset(folder.path()); }, {"one set", "SMALL_A.txt", "OTHER_A.txt"});
+}
+
+TEST_CASE("TU dataset: the real sets") {
+  const auto folder = test::real_data("tu");
+  if (folder.empty()) return;
+  const TuDataset mutag = read_tu_dataset(folder / "MUTAG");
+  CHECK(mutag.graphs.items() == 188);
+  CHECK(mutag.graphs.graph.nodes() == 3371);
+  CHECK(mutag.graphs.graph.edges() == 7442);
+  CHECK(mutag.node_labels.count() == 7);
+  CHECK(mutag.edge_labels.count() == 4);
+  CHECK(mutag.graph_labels.classes.sum().item<int64_t>() == 125);
+  require_equal(edge_sources(symmetrized(mutag.graphs.graph)), edge_sources(mutag.graphs.graph), "undirected");
+  const TuDataset enzymes = read_tu_dataset(folder / "ENZYMES");
+  CHECK(enzymes.graphs.items() == 600);
+  CHECK(enzymes.graph_labels.count() == 6);
+  CHECK(enzymes.node_features().sizes() == at::IntArrayRef({enzymes.graphs.graph.nodes(), 3 + 18}));
+  CHECK(read_tu_dataset(folder / "NCI1").graphs.items() == 4110);
+  CHECK(read_tu_dataset(folder / "PROTEINS_full").graphs.items() == 1113);
+}
+
+}  // namespace geosft::test::test_tu_dataset
