@@ -16,7 +16,7 @@ double coordinate(TextLines& lines) {
   return lines.to_number(next_word(lines), "a coordinate");
 }
 
-void read_face(TextLines& lines, std::vector<int64_t>& corners, FileShapeBuilder& builder) {
+void read_obj_face(TextLines& lines, std::vector<int64_t>& corners, FileShapeBuilder& builder) {
   const int64_t line = lines.line_number();
   corners.clear();
   for (std::string_view word = next_word(lines); !word.empty(); word = next_word(lines)) {
@@ -40,7 +40,7 @@ FileShape read_obj(std::string_view text, const std::string& file) {
       const double x = coordinate(lines), y = coordinate(lines), z = coordinate(lines);
       builder.add_vertex(x, y, z);
     } else if (keyword == "f") {
-      read_face(lines, corners, builder);
+      read_obj_face(lines, corners, builder);
     }
   }
   return builder.finish(true);

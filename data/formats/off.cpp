@@ -33,7 +33,7 @@ Counts read_counts(TextLines& lines) {
   return {vertices, faces};
 }
 
-void read_face(TextLines& lines, std::vector<int64_t>& corners, FileShapeBuilder& builder) {
+void read_off_face(TextLines& lines, std::vector<int64_t>& corners, FileShapeBuilder& builder) {
   const int64_t count = lines.integer("the number of corners");
   corners.clear();
   for (int64_t i = 0; i < count; ++i) corners.push_back(lines.integer("the number of a vertex"));
@@ -54,7 +54,7 @@ FileShape read_off(std::string_view text, const std::string& file) {
   std::vector<int64_t> corners;
   for (int64_t i = 0; i < counts.faces; ++i) {
     if (!lines.next()) lines.fail(std::to_string(counts.faces) + " faces", "only " + std::to_string(i));
-    read_face(lines, corners, builder);
+    read_off_face(lines, corners, builder);
   }
   return builder.finish(true);
 }
