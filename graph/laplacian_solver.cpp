@@ -24,6 +24,8 @@ constexpr int64_t dense_nodes = 256;
 // Residuals of iterated eigenvectors, relative to the eigenvalue of the operator that is iterated.
 constexpr double residual = 1e-11;
 constexpr int64_t most_restarts = 300;
+// Copies of a repeated eigenvalue that are looked for beyond the number of eigenpairs asked for.
+constexpr int64_t most_copies = 64;
 // What is added to L before it is inverted: the trivial eigenvalue must not be 0.
 constexpr double shift = 1e-7;
 
@@ -101,6 +103,28 @@ MatrixXd side_by_side(const MatrixXd& a, const MatrixXd& b) {
   return both;
 }
 
+// Eigenpairs in ascending order; the vectors are the columns of `known` behind its first.
+Eigenpairs ascending(const std::vector<double>& values, const MatrixXd& known) {
+  std::vector<int64_t> order(values.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return values[a] < values[b]; });
+  Eigenpairs pairs{VectorXd(order.size()), MatrixXd(known.rows(), order.size())};
+  for (size_t c = 0; c < order.size(); ++c) {
+    pairs.values[c] = values[order[c]];
+    pairs.vectors.col(c) = known.col(order[c] + 1);
+  }
+  return pairs;
+}
+
+// Whether the last of `values`, which is the smallest that was left, lies beyond the `count` smallest of all.
+bool complete(std::vector<double> values, int64_t count) {
+  if (static_cast<int64_t>(values.size()) <= count) return false;
+  const double last = values.back();
+  std::nth_element(values.begin(), values.begin() + (count - 1), values.end());
+  const double largest = values[count - 1];
+  return last > largest && !equal_values(last, largest);
+}
+
 // Lanczos iterations find only one vector of the space of a repeated eigenvalue, or few: what was found is removed and
 // the iteration begun anew until nothing comes before the last that is wanted.
 std::optional<Eigenpairs> solve_iteratively(const SparseMatrix& similarity, const VectorXd& trivial, int64_t count,
@@ -108,30 +132,15 @@ std::optional<Eigenpairs> solve_iteratively(const SparseMatrix& similarity, cons
   Operator op(similarity, inverse);
   MatrixXd known = trivial;
   std::vector<double> values;
-  for (int64_t wanted = count; known.cols() < similarity.rows(); wanted = 1) {
+  const int64_t most = std::min(similarity.rows() - 1, count + most_copies);
+  for (int64_t wanted = count; static_cast<int64_t>(values.size()) < most && !complete(values, count); wanted = 1) {
     op.remove(known);
     const std::optional<MatrixXd> found = iterate(op, known.cols(), wanted);
     if (!found.has_value()) return std::nullopt;
-    double smallest = 2;
-    for (int64_t c = 0; c < found->cols(); ++c) {
-      values.push_back(op.value(found->col(c)));
-      smallest = std::min(smallest, values.back());
-    }
+    for (int64_t c = 0; c < found->cols(); ++c) values.push_back(op.value(found->col(c)));
     known = side_by_side(known, *found);
-    if (static_cast<int64_t>(values.size()) <= count) continue;
-    std::vector<double> sorted(values);
-    std::nth_element(sorted.begin(), sorted.begin() + (count - 1), sorted.end());
-    if (smallest > sorted[count - 1] && !equal_values(smallest, sorted[count - 1])) break;
   }
-  std::vector<int64_t> order(values.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return values[a] < values[b]; });
-  Eigenpairs pairs{VectorXd(order.size()), MatrixXd(similarity.rows(), order.size())};
-  for (size_t c = 0; c < order.size(); ++c) {
-    pairs.values[c] = values[order[c]];
-    pairs.vectors.col(c) = known.col(order[c] + 1);
-  }
-  return pairs;
+  return ascending(values, known);
 }
 
 Eigenpairs solve(const SparseMatrix& similarity, const VectorXd& trivial, int64_t count) {

@@ -16,8 +16,9 @@ struct Eigenpairs {
 // The `count` smallest non-trivial eigenpairs of L = I - S, 1 <= count < n. `similarity` is S = D^-1/2 A D^-1/2 of a
 // connected graph with weights >= 0, and `trivial` its eigenvector to the eigenvalue 1: D^1/2 1, of length 1. Small
 // graphs are solved densely (Eigen), large ones by Lanczos iterations (Spectra), first with S, and where these do not
-// converge with the inverse of L. Every copy of a repeated eigenvalue is found; the basis of its space is
-// canonical_basis. Throws an error when nothing converges.
+// converge with the inverse of L. Every copy of a repeated eigenvalue is found, and the basis of its space
+// is canonical_basis; of a large graph's eigenvalue with more than 64 copies beyond `count`, such as a star's, the part
+// of the space that the iteration meets first. Throws an error when nothing converges.
 Eigenpairs smallest_eigenpairs(const Eigen::SparseMatrix<double>& similarity, const Eigen::VectorXd& trivial,
                                int64_t count);
 

@@ -68,6 +68,12 @@ TEST_CASE("smallest_eigenpairs: every copy of a repeated eigenvalue of a large g
   require_eigenpairs(test::torus(24), {first, first, first, first, 2 * first, 2 * first});
 }
 
+TEST_CASE("smallest_eigenpairs: a star, whose eigenvalue 1 has a copy for almost every node") {
+  std::vector<std::pair<int64_t, int64_t>> edges;
+  for (int64_t leaf = 1; leaf < 600; ++leaf) edges.emplace_back(0, leaf);
+  require_eigenpairs(symmetrized(test::graph_of(600, edges)), {1, 1, 1});
+}
+
 TEST_CASE("smallest_eigenpairs: a long path, whose smallest eigenvalues lie close together") {
   require_eigenpairs(test::path(5000), {path_value(5000, 1), path_value(5000, 2), path_value(5000, 3)});
 }
