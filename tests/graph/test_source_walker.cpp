@@ -1,49 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/source_walker.h"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "tests/graph/graphs.h"
+#include "tests/graph/walks.h"
 
 namespace geosft::test::test_source_walker {
 
-namespace {
-
-// All patches of a graph by one walker, as the operator would have them.
-at::Tensor follow(const CsrGraph& graph, int64_t steps) {
-  const WalkGraph<double> walks = prepare_walks<double>(
-      graph.rowptr, graph.col, graph.weight.defined() ? std::optional(graph.weight) : std::nullopt);
-  REQUIRE(walks.symmetric);
-  at::Tensor out = at::full({graph.nodes(), steps}, -1.0, at::kDouble);
-  SourceWalker<double> walker(walks, graph.nodes());
-  for (int64_t c = 0; c < walks.order.components(); ++c) {
-    const int64_t size = walks.order.component_begin[c + 1] - walks.order.component_begin[c];
-    for (int64_t first = 0; first < size; first += walk_sources<double>) {
-      walker.run(c, first, steps, out.data_ptr<double>());
-    }
-  }
-  return out;
-}
-
-void require_exact(const CsrGraph& graph, int64_t steps) {
-  test::require_close(follow(graph, steps), test::dense_random_walk_pe(graph, steps), 1e-12, "return probabilities");
-}
-
-}  // namespace
-
-TEST_CASE("SourceWalker: sparse walks, walks that fill their component, odd and even numbers of steps") {
-  const int64_t steps = GENERATE(1, 2, 7, 12);
-  require_exact(test::torus(13), steps);
-  require_exact(test::undirected_graph(150, 100, 1), steps);
-  require_exact(test::undirected_graph(100, 600, 2), steps);
-}
-
-TEST_CASE("SourceWalker: weights, and a node whose weights cancel") {
-  require_exact(test::undirected_graph(120, 200, 3, true), 9);
-  CsrGraph graph = symmetrized(test::graph_of(4, {{0, 1}, {1, 2}, {2, 3}}));
-  graph.weight = at::tensor({1.0, -1.0, 1.0, 3.0, -1.0, 3.0}, at::kDouble);
-  require_exact(graph, 6);
+TEST_CASE("SourceWalker: sparse walks, walks that fill their component, weights, odd and even numbers of steps") {
+  require_exact_symmetric_walks<SourceWalker<double>>(GENERATE(1, 2, 6, 7, 9, 12));
 }
 
 }  // namespace geosft::test::test_source_walker
