@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times operators of libgeosft_ops.so beside what Python offers for the same work, in one process and in turns.
+
+usage: OMP_NUM_THREADS=1 taskset -c 0 python3 tools/bench/beside_python.py LIBRARY compile|sampling|neighbours [ROUNDS]
+
+  compile     maxout attention beside torch.compile, torch.cdist and softmax attention (needs a C++ compiler)
+  sampling    farthest point sampling beside fpsample's bucketed k-d tree
+  neighbours  k nearest neighbours beside Open3D and SciPy, their trees included
+
+Prints the least wall time of each and our share of it, processor time in brackets. One core for all: some of the others
+bring threads of their own, so the process must be bound to one (taskset).
+"""
+
+import math
+import os
+import sys
+import time
+
+sys.setdlopenflags(os.RTLD_LAZY)  # libraries of CUDA may be absent
+import torch
+import torch.nn.functional as F
+
+ITEMS, TOKENS, HEADS, CHANNELS = 4, 1024, 16, 16
+
+
+def in_turns(title, contenders, rounds):
+    """Calls every contender once unmeasured and then `rounds` times in turns; the first one is ours."""
+    best = {}
+    for turn in range(rounds + 1):
+        for name, call in contenders.items():
+            wall, cpu = time.perf_counter(), time.process_time()
+            call()
+            taken = time.perf_counter() - wall, time.process_time() - cpu
+            if turn:
+                best[name] = tuple(map(min, best.get(name, taken), taken))
+    print(title)
+    ours = next(iter(best.values()))
+    for name, (wall, cpu) in best.items():
+        print(f"  {name:24} {wall * 1e3:10.3f} ms ({cpu * 1e3:.3f})   ours/it {ours[0] / wall:.3f}", flush=True)
+
+
+def finished(score, v, leak):
+    p = (score / math.sqrt(CHANNELS)).relu()
+    return p @ v / (p.sum(-1) + F.softplus(leak).sum(-1, keepdim=True) + 1e-6)[..., None]
+
+
+def broadcast(q, k, v, leak):
+    return finished(torch.maximum(q[:, :, :, None, :], k[:, :, None, :, :]).sum(-1), v, leak)
+
+
+def channel_by_channel(q, k, v, leak):
+    columns = k.transpose(-1, -2)
+    return finished(sum(torch.maximum(q[..., t, None], columns[..., t, None, :]) for t in range(CHANNELS)), v, leak)
+
+
+def cdist(q, k, v, leak):
+    return finished(0.5 * (q.sum(-1)[..., :, None] + k.sum(-1)[..., None, :] + torch.cdist(q, k, p=1)), v, leak)
+
+
+def softmax(q, k, v, leak):
+    return F.scaled_dot_product_attention(q, k, v)
+
+
+def packed(x):
+    """[B, h, n, ...] to [B n, h, ...]."""
+    return x.transpose(1, 2).flatten(0, 1).contiguous()
+
+
+def measure_compile(rounds):
+    composites = {"torch.compile": torch.compile(broadcast), "torch.compile, channels": torch.compile(channel_by_channel),
+                  "cdist": cdist, "softmax attention": softmax}
+    for keys in (256, 32):
+        generator = torch.Generator().manual_seed(keys)
+        shapes = [(TOKENS, CHANNELS), (keys, CHANNELS), (keys, CHANNELS), (keys,)]
+        inputs = [torch.randn(ITEMS, HEADS, *shape, generator=generator) for shape in shapes]
+        rows = [packed(x) for x in inputs]
+        q_ptr, k_ptr = torch.arange(ITEMS + 1) * TOKENS, torch.arange(ITEMS + 1) * keys
+
+        def ours(*x):
+            return torch.ops.geosft.maxout_attention(*x, None, None, q_ptr, k_ptr)
+
+        for name in ("torch.compile", "torch.compile, channels", "cdist"):
+            torch.testing.assert_close(packed(composites[name](*inputs)), ours(*rows), rtol=1e-4, atol=1e-5)
+
+        def forward(function, x):
+            return lambda: function(*x)
+
+        def both(function, x):
+            x = [tensor.clone().requires_grad_() for tensor in x]
+            used = x[:3] if function is softmax else x
+            return lambda: torch.autograd.grad(function(*x).square().sum(), used)
+
+        for make in (forward, both):
+            contenders = {"geosft": make(ours, rows)} | {n: make(f, inputs) for n, f in composites.items()}
+            in_turns(f"{keys} keys, {'forward' if make is forward else 'forward + backward'}", contenders, rounds)
+
+
+def measure_sampling(rounds):
+    import fpsample
+    for count, chosen, height in ((1024, 256, 5), (4096, 1024, 5), (100_000, 1024, 7)):
+        generator = torch.Generator().manual_seed(count)
+        clouds = {"cube": torch.rand(count, 3, generator=generator),
+                  "sphere": F.normalize(torch.randn(count, 3, generator=generator))}
+        for name, points in clouds.items():
+            array = points.numpy()
+            in_turns(f"{count} points of a {name}, {chosen} chosen",
+                     {"geosft": lambda: torch.ops.geosft.farthest_point_sampling(points, chosen),
+                      "fpsample, k-d line": lambda: fpsample.bucket_fps_kdline_sampling(array, chosen, h=height, start_idx=0)},
+                     rounds)
+
+
+def measure_neighbours(rounds):
+    import open3d.core as o3c
+    from scipy.spatial import cKDTree
+    points = torch.rand(100_000, 3, generator=torch.Generator().manual_seed(1))
+    array, tensor = points.numpy(), o3c.Tensor(points.numpy())
+
+    def open3d():
+        search = o3c.nns.NearestNeighborSearch(tensor)
+        search.knn_index()
+        return search.knn_search(tensor, 16)
+
+    in_turns("16 neighbours of 100,000 points",
+             {"geosft": lambda: torch.ops.geosft.knn(points, points, 16), "Open3D": open3d,
+              "SciPy": lambda: cKDTree(array).query(array, 16)}, rounds)
+
+
+def main(arguments):
+    measures = {"compile": measure_compile, "sampling": measure_sampling, "neighbours": measure_neighbours}
+    if len(arguments) not in (3, 4) or arguments[2] not in measures:
+        print(__doc__, file=sys.stderr)
+        return 2
+    torch.set_num_threads(1)
+    torch.ops.load_library(arguments[1])
+    measures[arguments[2]](int(arguments[3]) if len(arguments) == 4 else 10)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))
