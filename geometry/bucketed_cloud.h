@@ -41,9 +41,9 @@ class BucketedCloud {
 
  private:
   // 16 bytes are a vector register on every machine this compiles for; Lanes holds as many scalars as fit.
-  typedef scalar_t Lanes __attribute__((vector_size(16)));
+  using Lanes __attribute__((vector_size(16))) = scalar_t;
   using Index = std::conditional_t<sizeof(scalar_t) == 4, int32_t, int64_t>;
-  typedef Index IndexLanes __attribute__((vector_size(16)));
+  using IndexLanes __attribute__((vector_size(16))) = Index;
   static constexpr int64_t lanes = 16 / sizeof(scalar_t);
   static constexpr int64_t bucket_rows = 32;
   static constexpr int64_t group_buckets = 16;

@@ -37,7 +37,7 @@ at::Tensor Pairs::sample(const at::Tensor& x) const {
   const at::Tensor p = weight.view(shape);
   const at::Tensor first = x.index_select(0, top);
   const at::Tensor second = x.index_select(0, partner);
-  const at::Tensor blend = second + p * (first - second);
+  at::Tensor blend = second + p * (first - second);
   if (!hard) return blend;
   // blend - blend.detach() is exactly zero: the value is the winner's, the gradient the blend's.
   return at::where(p >= 0.5, first, second).detach() + (blend - blend.detach());
