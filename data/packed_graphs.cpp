@@ -10,7 +10,7 @@
 namespace geosft {
 namespace {
 
-std::string shape_text(const at::Tensor& tensor) {
+std::string typed_shape(const at::Tensor& tensor) {
   if (!tensor.defined()) return "none";
   std::string text = std::string(c10::toString(tensor.scalar_type())) + " [";
   for (int64_t i = 0; i < tensor.dim(); ++i) text += (i > 0 ? ", " : "") + std::to_string(tensor.size(i));
@@ -46,7 +46,7 @@ class Checker {
   void check_shape(const at::Tensor& tensor, const char* member, at::ScalarType dtype,
                    const std::vector<int64_t>& shape) const {
     if (tensor.defined() && tensor.scalar_type() == dtype && tensor.sizes() == at::IntArrayRef(shape)) return;
-    fail(member, shape_text(at::empty(shape, dtype)), shape_text(tensor));
+    fail(member, typed_shape(at::empty(shape, dtype)), typed_shape(tensor));
   }
 
   void check_range(const at::Tensor& numbers, const char* member, int64_t low, int64_t end) const {
@@ -60,7 +60,7 @@ class Checker {
   void check_categories(const at::Tensor& categories, const char* member, int64_t rows,
                         const std::vector<int64_t>& vocabulary) const {
     if (vocabulary.empty()) {
-      if (categories.defined()) fail(member, "none, as the schema has no such columns", shape_text(categories));
+      if (categories.defined()) fail(member, "none, as the schema has no such columns", typed_shape(categories));
       return;
     }
     const int64_t columns = static_cast<int64_t>(vocabulary.size());
@@ -72,7 +72,7 @@ class Checker {
 
   void check_values(const at::Tensor& values, const char* member, int64_t rows, int64_t columns) const {
     if (columns == 0) {
-      if (values.defined()) fail(member, "none, as the schema has no such columns", shape_text(values));
+      if (values.defined()) fail(member, "none, as the schema has no such columns", typed_shape(values));
       return;
     }
     check_shape(values, member, at::kFloat, {rows, columns});

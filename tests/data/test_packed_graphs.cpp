@@ -41,7 +41,7 @@ TEST_CASE("what does not fit the schema is named") {
   const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
   require_refused([](PackedGraphs& p) { p.node_categories[2][1] = 5; }, {"node_categories", "0 to 4", "found 5"});
   require_refused([](PackedGraphs& p) { p.edge_categories[0][0] = -1; }, {"edge_categories", "found -1"});
-  require_refused([](PackedGraphs& p) { p.node_categories = {}; }, {"node_categories", "[24, 2]", "none"});
+  require_refused([](PackedGraphs& p) { p.node_categories = at::Tensor(); }, {"node_categories", "[24, 2]", "none"});
   require_refused([](PackedGraphs& p) { p.schema.edge_vocabulary = {}; }, {"edge_categories", "none"});
   require_refused([&](PackedGraphs& p) { p.node_values[0][0] = nan; }, {"node_values", "NaN"});
   require_refused([](PackedGraphs& p) { p.edge_values = p.edge_values.narrow(1, 0, 1); }, {"edge_values"});

@@ -16,7 +16,8 @@ inline FeaturedGraphs featured_graphs(const std::vector<int64_t>& sizes, uint64_
     graph.edge_attr = at::Tensor();
     graphs.push_back(graph);
   }
-  FeaturedGraphs packed{.graphs = concatenated(graphs)};
+  FeaturedGraphs packed;
+  packed.graphs = concatenated(graphs);
   const int64_t nodes = packed.graphs.graph.nodes(), count = packed.graphs.graph.edges();
   at::Generator random = generator(seed + 1000);
   packed.node_categories =
