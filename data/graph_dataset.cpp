@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/graph_dataset.h"
 
+#include "data/ogb_dataset.h"
+#include "data/packed_graphs_file.h"
+#include "data/peptides.h"
 #include "data/shape.h"
+#include "data/xyz_molecules.h"
 
 namespace geosft {
 namespace {
@@ -41,10 +45,18 @@ PackedGraphs packed_graphs(const TuDataset& set) {
   return packed;
 }
 
-PackedGraphs open_graph_dataset(const std::filesystem::path& source) {
+PackedGraphs open_graph_dataset(const std::filesystem::path& source, const GraphReadOptions& options) {
   if (!std::filesystem::exists(source)) throw DataError(source.string(), "a graph dataset", "nothing of this name");
-  if (!std::filesystem::is_directory(source) || !is_tu_dataset(source)) {
-    throw DataError(source.string(), "a folder with *_A.txt and *_graph_indicator.txt (TU datasets)", "none of these");
+  if (!std::filesystem::is_directory(source)) return read_packed_graphs(source);
+  if (is_peptides(source)) return read_peptides(source, options);
+  if (is_ogb_dataset(source)) return read_ogb_dataset(source, options);
+  if (is_xyz_molecules(source)) return read_xyz_molecules(source);
+  if (!is_tu_dataset(source)) {
+    throw DataError(source.string(),
+                    "a folder with peptide_*_dataset.csv (Peptides-func, -struct), raw/graph-label.csv or "
+                    "raw/node-label.csv (OGB), hof_qm7.txt (QM7), dsgdb9nsd_*.xyz (QM9), or *_A.txt and "
+                    "*_graph_indicator.txt (TU datasets)",
+                    "none of these");
   }
   PackedGraphs packed = packed_graphs(read_tu_dataset(source));
   check_packed_graphs(packed, source.string());

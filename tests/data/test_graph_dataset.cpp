@@ -3,7 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "data/packed_graphs_file.h"
 #include "tests/data/files.h"
+#include "tests/data/small_graphs.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_graph_dataset {
@@ -44,9 +46,24 @@ TEST_CASE("a TU set of attributes is a regression") {
   require_equal(packed.target, at::tensor({1.5f, 2.0f, -1.0f, 0.0f}).view({2, 2}), "target");
 }
 
+TEST_CASE("every form of graph dataset is recognised") {
+  const TemporaryFolder folder;
+  write_packed_graphs(folder / "set.h5", small_graphs());
+  CHECK(open_graph_dataset(folder / "set.h5").size() == 7);
+  write_text(folder / "text", "text");
+  require_error([&] { open_graph_dataset(folder / "text"); }, {"text", "HDF5"});
+  write_text(folder / "peptides/peptide_multi_class_dataset.csv", "smiles,label\n");
+  require_error([&] { open_graph_dataset(folder / "peptides"); }, {"peptide_multi_class_dataset.csv:1", "labels"});
+  write_text(folder / "ogb/raw/graph-label.csv", "1\n");
+  require_error([&] { open_graph_dataset(folder / "ogb"); }, {"num-node-list.csv"});
+  write_text(folder / "qm7/hof_qm7.txt", "0001.xyz 1\n");
+  require_error([&] { open_graph_dataset(folder / "qm7"); }, {"0001.xyz"});
+}
+
 TEST_CASE("what is no graph dataset is said, with what was looked for") {
   const TemporaryFolder folder;
-  require_error([&] { open_graph_dataset(folder.path()); }, {folder.path().string(), "_A.txt", "none of these"});
+  require_error([&] { open_graph_dataset(folder.path()); },
+                {folder.path().string(), "_A.txt", "hof_qm7.txt", "none of these"});
   require_error([&] { open_graph_dataset(folder / "absent"); }, {"absent", "nothing of this name"});
   write_set(folder);
   write_text(folder / "S_graph_labels.txt", "-1\n");
