@@ -158,14 +158,6 @@ std::string packed_graphs_key(const std::filesystem::path& file) {
   return PackedFile(file).text("key");
 }
 
-bool is_packed_graphs(const std::filesystem::path& file) {
-  try {
-    return std::filesystem::is_regular_file(file) && Hdf5File(file).has(packed_version_name);
-  } catch (const DataError&) {
-    return false;
-  }
-}
-
 void write_packed_graphs(const std::filesystem::path& file, const PackedGraphs& packed, const std::string& key) {
   check_packed_graphs(packed, file.string());
   const GraphSchema& schema = packed.schema;

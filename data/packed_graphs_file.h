@@ -37,9 +37,6 @@ PackedGraphs read_packed_graphs(const std::filesystem::path& file);
 // The text `key` of such a file; empty when it has none. DataError when it is no such file.
 std::string packed_graphs_key(const std::filesystem::path& file);
 
-// Whether the file is HDF5 of this form, in any version.
-bool is_packed_graphs(const std::filesystem::path& file);
-
 // Atomically; on an error, which is a DataError, the old file remains.
 void write_packed_graphs(const std::filesystem::path& file, const PackedGraphs& packed, const std::string& key = "");
 

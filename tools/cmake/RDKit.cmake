@@ -13,8 +13,9 @@ endif()
 if(GEOSFT_RDKIT AND GEOSFT_RDKIT_INCLUDE AND GEOSFT_BOOST_INCLUDE AND NOT "${_files}" MATCHES "NOTFOUND")
   message(STATUS "RDKit: ${GEOSFT_RDKIT_INCLUDE}")
   add_library(geosft_rdkit INTERFACE IMPORTED)
-  set_target_properties(geosft_rdkit PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${GEOSFT_RDKIT_INCLUDE};${GEOSFT_BOOST_INCLUDE}"
-                                                INTERFACE_LINK_LIBRARIES "${_files}")
+  set_target_properties(geosft_rdkit PROPERTIES
+    INTERFACE_INCLUDE_DIRECTORIES "${GEOSFT_RDKIT_INCLUDE};${GEOSFT_BOOST_INCLUDE}"
+    INTERFACE_LINK_LIBRARIES "${_files}")
 else()
   message(STATUS "RDKit: not used, so SMILES cannot be read (Debian: librdkit-dev, libboost-dev)")
 endif()
