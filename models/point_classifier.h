@@ -13,7 +13,7 @@ namespace geosft {
 struct PointClassifierOptions {
   int64_t classes = 2;
   bool normals = true;                       // clouds come with normals
-  PointTokens tokens = PointTokens::radial;  // `absolute` makes the model depend on the pose
+  PointTokens tokens = PointTokens::radial;  // the absolute kinds make the model depend on the pose
   LayerOptions layer = {};                   // its relative kind and channels are set from `normals`
   int64_t layers = 3;
   SamplerOptions head_sampler = {.bins = 512};

@@ -102,6 +102,8 @@ int64_t point_token_channels(PointTokens kind, bool normals) {
     }
     case PointTokens::absolute:
       return normals ? 6 : 3;
+    case PointTokens::absolute_local:
+      return point_token_channels(PointTokens::absolute, normals) + point_token_channels(PointTokens::local, normals);
   }
   TORCH_CHECK(false, "unknown kind of point tokens");
 }
@@ -109,8 +111,14 @@ int64_t point_token_channels(PointTokens kind, bool normals) {
 at::Tensor point_tokens(PointTokens kind, const at::Tensor& points, const at::Tensor& normals,
                         const std::optional<at::Tensor>& ptr) {
   TORCH_CHECK(points.dim() == 2 && points.size(1) == 3, "points must have shape [N, 3], got ", points.sizes());
-  if (kind != PointTokens::absolute) return invariant_tokens(kind, points, normals, ptr);
-  return normals.defined() ? at::cat({points, normals}, 1) : points;
+  std::vector<at::Tensor> parts;
+  if (kind == PointTokens::absolute || kind == PointTokens::absolute_local) {
+    parts.push_back(points);
+    if (normals.defined()) parts.push_back(normals);
+  }
+  if (kind == PointTokens::absolute_local) kind = PointTokens::local;
+  if (kind != PointTokens::absolute) parts.push_back(invariant_tokens(kind, points, normals, ptr));
+  return at::cat(parts, 1);
 }
 
 }  // namespace geosft

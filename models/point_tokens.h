@@ -9,18 +9,19 @@
 namespace geosft {
 
 enum class PointTokens {
-  ones,      // a constant: all that the paper's rotation-invariant mode knows of a point is relative
-  radial,    // 1, distance to the centroid, cosine between the normal and the direction from the centroid
-  local,     // radial, and the shape of each point's neighbourhood at two scales
-  absolute,  // coordinates and normals: not invariant
+  ones,            // a constant: all that the paper's rotation-invariant mode knows of a point is relative
+  radial,          // 1, distance to the centroid, cosine between the normal and the direction from the centroid
+  local,           // radial, and the shape of each point's neighbourhood at two scales
+  absolute,        // coordinates and normals: not invariant
+  absolute_local,  // absolute, then local: not invariant either
 };
 
 // Channels that `point_tokens` gives.
 int64_t point_token_channels(PointTokens kind, bool normals);
 
 // Tokens [N, point_token_channels] of packed clouds: points and normals [N, 3] (normals undefined where there are
-// none), ptr int64 [B + 1] or none. All kinds but `absolute` are unchanged by rotation and translation. Not
-// differentiable in the points, except for `absolute`.
+// none), ptr int64 [B + 1] or none. All kinds but the absolute ones are unchanged by rotation and translation. Only the
+// coordinates and normals of the absolute kinds are differentiable in the points.
 //
 // A neighbourhood of K points (8 and 32, itself included) with offsets d_j = p_j - p_i, r^2 their mean square, is
 // described by: r; |mean d| / r (0 inside a surface, large at its edges); the trace of C^2 and the determinant of

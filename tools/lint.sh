@@ -36,7 +36,8 @@ run_tidy() {
     "-DGEOSFT_TORCH_DIR:PATH=${geosft_torch:-$(geosft_torch_folder)}" >/dev/null
   geosft_unlock
   geosft_say "clang-tidy: ${#files[@]} files, $geosft_jobs at a time"
-  printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$geosft_jobs" clang-tidy-14 -p "$compile" --quiet ||
+  printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$geosft_jobs" clang-tidy-14 -p "$compile" --quiet \
+    --extra-arg=-Wno-unknown-warning-option ||
     geosft_die "clang-tidy has found something: see above"
 }
 

@@ -14,8 +14,11 @@ set -euo pipefail
 
 geosft_root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 geosft_torch_version=2.11.0
-# libtorch_cpu.so needs only these two of the CUDA packages that the wheel asks for.
-geosft_torch_cpu=(--no-deps "torch==$geosft_torch_version" nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85)
+# libtorch_cpu.so needs only these two of the CUDA packages that the wheel asks for; the others are what `import torch`
+# needs, for PyTorch's checks of the operators.
+geosft_torch_cpu=(--no-deps "torch==$geosft_torch_version" nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85
+  typing_extensions==4.16.0 sympy==1.14.0 mpmath==1.3.0 networkx==3.6.1 Jinja2==3.1.6 MarkupSafe==3.0.4
+  filelock==4.2.11 fsspec==2026.9.0)
 geosft_torch_cuda=("torch==$geosft_torch_version")
 geosft_stamp=$geosft_root/.venv/geosft-torch
 
@@ -97,7 +100,7 @@ geosft_torch_folder() {
 
 # Puts the wheel into .venv. The stamp names a finished install, and says so when one was interrupted.
 geosft_install_torch() {
-  local kind=cpu state='' python=/usr/bin/python3 venv=$geosft_root/.venv pins=("${geosft_torch_cpu[@]}")
+  local kind='cpu with Python' state='' python=/usr/bin/python3 venv=$geosft_root/.venv pins=("${geosft_torch_cpu[@]}")
   [[ -x $python ]] || python=python3
   if [[ -n $geosft_cuda ]] || geosft_has_gpu; then kind=cuda pins=("${geosft_torch_cuda[@]}"); fi
   [[ ! -e $geosft_stamp ]] || state=$(<"$geosft_stamp")
@@ -108,7 +111,7 @@ geosft_install_torch() {
   fi
   if [[ -z $state && -e $venv ]]; then
     geosft_die "$venv is not from this script: move it away, or name a LibTorch with --torch"
-  elif [[ -n $state && $state != "$geosft_torch_version cpu" ]]; then
+  elif [[ -n $state && $state != "$geosft_torch_version cpu with Python" ]]; then
     geosft_say "LibTorch: '$state' found where '$geosft_torch_version $kind' is wanted: starting again"
     rm -rf -- "$venv"
   fi

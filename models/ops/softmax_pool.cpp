@@ -15,8 +15,7 @@ std::tuple<at::Tensor, at::Tensor> forward_meta(const at::Tensor& x, const at::T
                                                 const std::optional<at::Tensor>& ptr) {
   check_softmax_pool(x, u, ptr);
   const auto computed = x.options().dtype(at::toOpMathType(x.scalar_type()));
-  return {at::empty_symint({item_count(ptr), x.sym_size(1)}, x.options()),
-          at::empty_symint({item_count(ptr)}, computed)};
+  return {at::empty_symint({item_count(ptr), x.sym_size(1)}, computed), at::empty_symint({item_count(ptr)}, computed)};
 }
 
 std::tuple<at::Tensor, at::Tensor> backward_meta(const at::Tensor& /*grad*/, const at::Tensor& /*out*/,
@@ -30,7 +29,7 @@ std::tuple<at::Tensor, at::Tensor> backward_meta(const at::Tensor& /*grad*/, con
 
 at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr) {
   static const auto op = find_operator<SoftmaxPoolForward>("_softmax_pool_forward");
-  return std::get<0>(op.call(x, u, ptr));
+  return std::get<0>(op.call(x, u, ptr)).to(x.scalar_type());  // the gradients are made from the unrounded result
 }
 
 void check_softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr) {

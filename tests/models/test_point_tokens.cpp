@@ -11,7 +11,7 @@ namespace geosft::test::test_point_tokens {
 namespace {
 
 const std::vector<PointTokens> kKinds{PointTokens::ones, PointTokens::radial, PointTokens::local,
-                                      PointTokens::absolute};
+                                      PointTokens::absolute, PointTokens::absolute_local};
 
 at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
   return at::randn(shape, generator(seed), at::kDouble);
@@ -45,6 +45,8 @@ TEST_CASE("ones, radial and absolute tokens are what their names say", "[point_t
                 at::tensor({1.0, 1.0, 0.6, 1.0, 1.0, -1.0, 1.0, 0.0, 0.0}, at::kDouble).view({3, 3}), 1e-14, "radial");
   require_equal(point_tokens(PointTokens::absolute, points, normals, ptr), at::cat({points, normals}, 1), "absolute");
   require_equal(point_tokens(PointTokens::absolute, points, {}, ptr), points, "absolute without normals");
+  require_equal(point_tokens(PointTokens::absolute_local, points, normals, ptr),
+                at::cat({points, normals, point_tokens(PointTokens::local, points, normals, ptr)}, 1), "both");
 }
 
 TEST_CASE("rotation and translation change absolute tokens alone", "[point_tokens]") {
@@ -55,7 +57,7 @@ TEST_CASE("rotation and translation change absolute tokens alone", "[point_token
   for (const PointTokens kind : kKinds) {
     const at::Tensor before = point_tokens(kind, points, normals, ptr);
     const at::Tensor after = point_tokens(kind, moved, rotate(normals, rotation), ptr);
-    if (kind == PointTokens::absolute) {
+    if (kind == PointTokens::absolute || kind == PointTokens::absolute_local) {
       REQUIRE((after - before).abs().max().item<double>() > 0.1);
     } else {
       require_close(after, before, 1e-10, "moved");

@@ -157,8 +157,11 @@ TEST_CASE("data keys reach the options of the dataset") {
 
 TEST_CASE("the names of choices mean what they say") {
   ClassifySettings settings;
-  for (const auto& [name, tokens] :
-       {std::pair{"ones", PointTokens::ones}, {"radial", PointTokens::radial}, {"absolute", PointTokens::absolute}}) {
+  for (const auto& [name, tokens] : {std::pair{"ones", PointTokens::ones},
+                                     {"radial", PointTokens::radial},
+                                     {"local", PointTokens::local},
+                                     {"absolute", PointTokens::absolute},
+                                     {"absolute_local", PointTokens::absolute_local}}) {
     settings.model.tokens = name;
     CHECK(settings.classifier(2).tokens == tokens);
   }

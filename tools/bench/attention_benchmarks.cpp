@@ -30,6 +30,21 @@ Benchmark make_attention(const Sizes& sizes, int64_t keys, Pass pass, const std:
   return benchmark;
 }
 
+// Values of one channel leave the score and little else: what share of the bound the score loop itself reaches.
+Benchmark make_score(const Sizes& sizes, int64_t keys, const std::string& name) {
+  const PackedInputs in = random_inputs(sizes, keys);
+  const AttentionShape shape = attention_shape(sizes, keys);
+  const at::Tensor v = in.v.detach().narrow(2, 0, 1).contiguous();
+  const Work work{shape.pairs * shape.width, shape.pairs * static_cast<double>(sizes.heads),
+                  maxout_forward_work(shape).bytes / 2};
+  const auto ours = [in, v] {
+    return maxout_attention(in.q, in.k, v, in.leak, std::nullopt, std::nullopt, in.q_ptr, in.k_ptr, attention_eps);
+  };
+  Benchmark benchmark{name, {}};
+  benchmark.contenders = {{"geosft", measured_pass(Pass::forward, {in.q, in.k, in.leak}, at::Tensor(), ours), work}};
+  return benchmark;
+}
+
 }  // namespace
 
 Entries attention_entries(const Sizes& sizes) {
@@ -40,6 +55,9 @@ Entries attention_entries(const Sizes& sizes) {
       entries.push_back({name, "attention of all tokens over " + std::to_string(keys) + " keys",
                          [=] { return make_attention(sizes, keys, pass, name); }});
     }
+    const std::string name = "maxout_attention/k" + std::to_string(keys) + "/score";
+    entries.push_back(
+        {name, "its score loop: forward with values of one channel", [=] { return make_score(sizes, keys, name); }});
   }
   return entries;
 }

@@ -13,6 +13,7 @@ PointTokens tokens_of(const std::string& name) {
   if (name == "ones") return PointTokens::ones;
   if (name == "radial") return PointTokens::radial;
   if (name == "local") return PointTokens::local;
+  if (name == "absolute_local") return PointTokens::absolute_local;
   return PointTokens::absolute;
 }
 
@@ -41,8 +42,8 @@ void add_clouds(Config& config, CloudSettings& clouds, AugmentSettings& augment)
 
 void add_model(Config& config, ModelSettings& model) {
   config
-      .add_choice("model", "tokens", &model.tokens, {"ones", "radial", "local", "absolute"},
-                  "input tokens; all but absolute are invariant to rotation")
+      .add_choice("model", "tokens", &model.tokens, {"ones", "radial", "local", "absolute", "absolute_local"},
+                  "input tokens; all but the absolute ones are invariant to rotation")
       .add("model", "width", &model.width, "channels of a token (d)", positive)
       .add("model", "heads", &model.heads, "attention heads (h), a divisor of width", positive)
       .add("model", "layers", &model.layers, "transformer layers", positive)

@@ -23,15 +23,30 @@ function(geosft_unite target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
 endfunction()
 
-# What every target of ours has: the include root, LibTorch, and the precompiled header (made once, for the first target).
+# The target whose precompiled header another one uses: LibTorch's modules are in the second header, and are worth their
+# size only where most sources include them.
+function(geosft_header_owner target result)
+  file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
+  if("${folder}/${target}" MATCHES "^(models|tools|tests/test_(models|tools))" AND NOT target STREQUAL "geosft_ops")
+    set(${result} geosft_models PARENT_SCOPE)
+  else()
+    set(${result} geosft_geometry PARENT_SCOPE)
+  endif()
+endfunction()
+
+# What every target of ours has: the include root, LibTorch, and a precompiled header.
 function(geosft_configure target)
   target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
                                               "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/geosft>")
   target_link_libraries(${target} PUBLIC geosft_torch)
+  set_target_properties(${target} PROPERTIES DEFINE_SYMBOL "") # nothing uses it, and headers are shared by targets
+  geosft_header_owner(${target} owner)
   if(target STREQUAL "geosft_geometry")
     target_precompile_headers(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tools/cmake/precompiled.h")
+  elseif(target STREQUAL "geosft_models")
+    target_precompile_headers(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tools/cmake/precompiled_modules.h")
   else()
-    target_precompile_headers(${target} REUSE_FROM geosft_geometry)
+    target_precompile_headers(${target} REUSE_FROM ${owner})
   endif()
   if(GEOSFT_UNITY AND NOT target MATCHES "^geosft_(geometry|graph|ops)$")
     geosft_unite(${target})

@@ -48,7 +48,7 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction<Inputs>> 
 };
 
 template <class Inputs>
-std::tuple<at::Tensor, at::Tensor> differentiable(const OptionalTensors& inputs, double eps) {
+std::tuple<at::Tensor, at::Tensor> differentiable_attention(const OptionalTensors& inputs, double eps) {
   const AttentionInputs in(inputs, eps);
   std::vector<at::Tensor> floating;
   for (const at::Tensor& tensor : in.tensors) {
@@ -60,7 +60,7 @@ std::tuple<at::Tensor, at::Tensor> differentiable(const OptionalTensors& inputs,
 
 template <class Inputs>
 void implement_autograd(torch::Library& m) {
-  m.impl(forward_name<Inputs>().c_str(), differentiable<Inputs>);
+  m.impl(forward_name<Inputs>().c_str(), differentiable_attention<Inputs>);
 }
 
 }  // namespace

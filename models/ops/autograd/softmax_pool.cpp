@@ -40,8 +40,8 @@ struct SoftmaxPool : torch::autograd::Function<SoftmaxPool> {
   }
 };
 
-std::tuple<at::Tensor, at::Tensor> differentiable(const at::Tensor& x, const at::Tensor& u,
-                                                  const std::optional<at::Tensor>& ptr) {
+std::tuple<at::Tensor, at::Tensor> differentiable_pool(const at::Tensor& x, const at::Tensor& u,
+                                                       const std::optional<at::Tensor>& ptr) {
   const variable_list results = SoftmaxPool::apply(x, u, ptr);
   return {results[0], results[1]};
 }
@@ -49,7 +49,7 @@ std::tuple<at::Tensor, at::Tensor> differentiable(const at::Tensor& x, const at:
 }  // namespace
 
 TORCH_LIBRARY_IMPL(geosft, Autograd, m) {
-  m.impl("_softmax_pool_forward", differentiable);
+  m.impl("_softmax_pool_forward", differentiable_pool);
 }
 
 }  // namespace geosft

@@ -203,7 +203,7 @@ std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& x_in, const at::Ten
       first = last;
     }
   });
-  return {out.to(x_in.scalar_type()), log_sum};
+  return {out, log_sum};
 }
 
 std::tuple<at::Tensor, at::Tensor> backward(const at::Tensor& grad_in, const at::Tensor& out_in,
