@@ -12,7 +12,8 @@ namespace geosft::test {
 inline FeaturedGraphs featured_graphs(const std::vector<int64_t>& sizes, uint64_t seed, bool edges = true) {
   std::vector<CsrGraph> graphs;
   for (size_t b = 0; b < sizes.size(); ++b) {
-    CsrGraph graph = undirected_graph(sizes[b], edges ? 2 * sizes[b] : 0, seed + 3 * b);
+    CsrGraph graph =
+        edges && sizes[b] > 0 ? undirected_graph(sizes[b], 2 * sizes[b], seed + 3 * b) : graph_of(sizes[b], {});
     graph.edge_attr = at::Tensor();
     graphs.push_back(graph);
   }

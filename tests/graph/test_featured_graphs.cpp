@@ -46,7 +46,8 @@ TEST_CASE("items of packed graphs come back whole, in any order, also twice") {
 }
 
 TEST_CASE("items without edges or features stay without") {
-  FeaturedGraphs bare{.graphs = concatenated({graph_of(2, {}), graph_of(1, {})})};
+  FeaturedGraphs bare;
+  bare.graphs = concatenated({graph_of(2, {}), graph_of(1, {})});
   const FeaturedGraphs part = items_of(bare, {1, 0});
   CHECK(part.graphs.graph.edges() == 0);
   CHECK(part.graphs.graph.nodes() == 3);
