@@ -17,7 +17,7 @@ int64_t total(const std::vector<int64_t>& sizes) {
 }
 
 int64_t edge_channels(const GraphModelOptions& options) {
-  return total(options.edge_vocabulary) + options.edge_values + 1;
+  return total(options.edge_vocabulary) + options.edge_values + 1 + options.distance_channels;
 }
 
 LayerOptions with_graph_relations(LayerOptions layer, const GraphModelOptions& options) {
@@ -62,6 +62,8 @@ GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options
   } else if (options.head == GraphHead::sample_max) {
     sample_head = register_module("sample_head",
                                   SampleMaxHead(width, options.outputs, options.head_sampler, options.head_dropout));
+  } else if (options.head == GraphHead::sum) {
+    sum_head = register_module("sum_head", SumHead(width, options.outputs));
   } else {
     token_head = register_module("token_head", TokenHead(width, options.outputs));
   }
@@ -108,7 +110,11 @@ Relative GraphModelImpl::relative(const FeaturedGraphs& graphs) const {
   }
   if (options.edge_values > 0) channels.push_back((graphs.edge_values.to(of_weights) - edge_mean) / edge_deviation);
   channels.push_back(at::ones({edges, 1}, of_weights));
-  return Relative::graph(graphs.graphs.graph.rowptr, graphs.graphs.graph.col, at::cat(channels, 1));
+  const Relative edges_alone =
+      Relative::graph(graphs.graphs.graph.rowptr, graphs.graphs.graph.col, at::cat(channels, 1));
+  if (options.distance_channels == 0) return edges_alone;
+  return Relative::molecules(edges_alone, graphs.coordinates.to(of_weights), options.distance_channels,
+                             options.distance_range);
 }
 
 at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext& context) {
@@ -118,11 +124,13 @@ at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext
   if (options.relative) {
     check_columns(graphs.edge_categories, "edge_categories", static_cast<int64_t>(options.edge_vocabulary.size()));
     check_columns(graphs.edge_values, "edge_values", options.edge_values);
+    if (options.distance_channels > 0) check_columns(graphs.coordinates, "coordinates", 3);
   }
   const at::Tensor& ptr = graphs.graphs.ptr;
   const at::Tensor x = encoder->forward(tokens(graphs, context), relative(graphs), ptr, context);
   if (options.head == GraphHead::softmax_pool) return pool_head->forward(x, ptr);
   if (options.head == GraphHead::sample_max) return sample_head->forward(x, ptr, context);
+  if (options.head == GraphHead::sum) return sum_head->forward(x, ptr);
   return token_head->forward(x);
 }
 

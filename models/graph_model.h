@@ -16,6 +16,7 @@ namespace geosft {
 enum class GraphHead {
   softmax_pool,  // of a graph: softmax-weighted aggregation of its nodes
   sample_max,    // of a graph: the maximum over a sample of its nodes
+  sum,           // of a graph: the sum over its nodes, for what adds up
   nodes,         // an answer a node
 };
 
@@ -27,6 +28,9 @@ struct GraphModelOptions {
   int64_t encoding = 0;                       // columns of node_encoding
   bool signed_encoding = false;  // its columns are known up to their sign, which training draws anew each time
   bool relative = true;          // attention sees the edges (SFT section 4.3); else only what the tokens hold
+  int64_t distance_channels =
+      0;                        // with `relative`: X_R holds the distance of the nodes' coordinates too; 0: it does not
+  double distance_range = 5.0;  // that these channels cover, in the unit of the coordinates
   int64_t outputs = 2;
   LayerOptions layer = {};  // its relative kind and channels are set from the above
   int64_t layers = 4;
@@ -46,6 +50,9 @@ ColumnStatistics column_statistics(const at::Tensor& values);
 // Tokens are the sum of an embedding of every category and a linear map of the numbers, encoding included. X_R has one
 // channel for every category of an edge, one for each of its numbers, and one that is 1 on every edge: as each layer
 // and head has its own weights for every channel, categories are embedded there.
+//
+// With distance_channels, X_R has further channels of the distance between a node and a sampled one
+// (distance_features): the answer does not change when a graph is rotated or moved. That takes n x k memory.
 //
 // All numbers come standardised with the buffers of the model, which are part of its checkpoint: 0 and 1 until they are
 // set from the training set.
@@ -67,6 +74,7 @@ class GraphModelImpl : public torch::nn::Module {
   Encoder encoder{nullptr};
   SoftmaxPoolHead pool_head{nullptr};  // the one of options.head is there
   SampleMaxHead sample_head{nullptr};
+  SumHead sum_head{nullptr};
   TokenHead token_head{nullptr};
   at::Tensor node_mean, node_deviation, edge_mean, edge_deviation, target_mean, target_deviation;
 

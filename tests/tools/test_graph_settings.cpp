@@ -25,10 +25,18 @@ TEST_CASE("keys of a graph experiment reach the options of the model") {
   CHECK(options.signed_encoding);
   CHECK_FALSE(options.relative);
   CHECK(options.outputs == 3);
+  CHECK(options.distance_channels == 0);
   CHECK(options.layers == 2);
   CHECK(options.head == GraphHead::sample_max);
   CHECK(options.head_sampler.bins == 9);
   CHECK(options.head_dropout == 0.25);
+  GraphSettings molecules;
+  molecules.model.distance_channels = 4;
+  molecules.model.distance_range = 2.0;
+  molecules.model.head = "sum";
+  CHECK(molecules.graph_model(schema).distance_channels == 4);
+  CHECK(molecules.graph_model(schema).distance_range == 2.0);
+  CHECK(molecules.graph_model(schema).head == GraphHead::sum);
   schema.task = GraphTask::node_classification;
   CHECK(settings.graph_model(schema).head == GraphHead::nodes);
   settings.model.encoding = "none";

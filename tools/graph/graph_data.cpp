@@ -2,11 +2,13 @@
 #include "tools/graph/graph_data.h"
 
 #include <iostream>
+#include <memory>
 #include <numeric>
 
 #include "data/folds.h"
 #include "data/graph_dataset.h"
 #include "tools/common/arguments.h"
+#include "tools/common/progress.h"
 
 namespace geosft {
 namespace {
@@ -58,10 +60,22 @@ const char* part_name(Part part) {
   return part == Part::train ? "train" : (part == Part::validation ? "validation" : "test");
 }
 
+PackedGraphs open_graphs(const std::string& source) {
+  GraphReadOptions options;
+  std::unique_ptr<ProgressBar> bar;
+  options.progress = [&](int64_t done, int64_t total) {
+    if (!bar) bar = std::make_unique<ProgressBar>("reading graphs", total);
+    bar->update(done);
+  };
+  PackedGraphs graphs = open_graph_dataset(source, options);
+  if (bar) bar->finish();
+  for (const std::string& remark : graphs.remarks) std::cerr << remark << '\n';
+  return graphs;
+}
+
 PackedGraphs open_encoded_graphs(const GraphSettings& settings) {
   if (settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
-  PackedGraphs graphs = open_graph_dataset(settings.data);
-  for (const std::string& remark : graphs.remarks) std::cerr << remark << '\n';
+  PackedGraphs graphs = open_graphs(settings.data);
   graphs.node_encoding = encoded_nodes(graphs.graphs, settings.model.node_encoding(), settings.model.encoding_columns);
   return graphs;
 }

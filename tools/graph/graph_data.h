@@ -14,7 +14,10 @@ enum class Part { train, validation, test };
 Part part_of(const std::string& name);  // "train", "validation" or "test"
 const char* part_name(Part part);
 
-// The dataset that the settings name, with the encoding of nodes that they ask for; remarks on stderr.
+// A dataset, with its remarks, and progress while it is made from what was published, on stderr.
+PackedGraphs open_graphs(const std::string& source);
+
+// The dataset that the settings name, with the encoding of nodes that they ask for.
 PackedGraphs open_encoded_graphs(const GraphSettings& settings);
 
 // The parts of a dataset: the published ones; where nodes are split instead, every graph in all parts; else folds of

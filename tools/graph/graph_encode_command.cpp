@@ -3,7 +3,6 @@
 #include <iostream>
 #include <memory>
 
-#include "data/graph_dataset.h"
 #include "data/hdf5_file.h"
 #include "graph/laplacian_pe.h"
 #include "graph/node_encoding.h"
@@ -11,6 +10,7 @@
 #include "tools/common/arguments.h"
 #include "tools/common/runtime_options.h"
 #include "tools/graph/commands.h"
+#include "tools/graph/graph_data.h"
 
 namespace geosft {
 namespace {
@@ -47,9 +47,9 @@ struct GraphEncodeCommand {
   int execute() const {
     if (steps == 0 && vectors == 0) throw UsageError("nothing to encode: --steps and --vectors are both 0");
     if (steps == 0 && walks > 0) throw UsageError("--walks estimates random walks, of which --steps says 0");
+    if (walks == 1) throw UsageError("--walks must be 0 or at least 2: one walk a node has no standard error");
     runtime.apply();
-    const PackedGraphs graphs = open_graph_dataset(data);
-    for (const std::string& remark : graphs.remarks) std::cerr << remark << '\n';
+    const PackedGraphs graphs = open_graphs(data);
     std::map<std::string, at::Tensor> file = {{"ptr", graphs.graphs.ptr}};
     add_walks(file, graphs.graphs);
     add_vectors(file, graphs.graphs);
@@ -82,7 +82,7 @@ Command add_graph_encode_command(CLI::App& verb) {
       ->check(size)
       ->capture_default_str();
   verb.add_option("--walks", command->walks, "estimate from so many walks a node; 0: exact")
-      ->check(CLI::Range(0, 1000000) & !CLI::Range(1, 1))
+      ->check(size)
       ->capture_default_str();
   verb.add_option("--seed", command->seed, "of the estimate")->check(CLI::NonNegativeNumber)->capture_default_str();
   command->runtime.add_to(verb);

@@ -3,10 +3,10 @@
 #include <iostream>
 #include <memory>
 
-#include "data/graph_dataset.h"
 #include "models/summary.h"
 #include "tools/common/runtime_options.h"
 #include "tools/graph/commands.h"
+#include "tools/graph/graph_data.h"
 #include "tools/graph/graph_run_model.h"
 
 namespace geosft {
@@ -40,7 +40,7 @@ void describe_targets(const PackedGraphs& graphs) {
 }
 
 void describe_data(const std::filesystem::path& source) {
-  const PackedGraphs graphs = open_graph_dataset(source);
+  const PackedGraphs graphs = open_graphs(source.string());
   const at::Tensor sizes = graphs.graphs.ptr.diff();
   std::cout << source.string() << ": " << graphs.size() << " graphs, " << graphs.graphs.graph.nodes() << " nodes, "
             << graphs.graphs.graph.edges() << " directed edges; " << sizes.min().item<int64_t>() << " to "
@@ -56,7 +56,6 @@ void describe_data(const std::filesystem::path& source) {
               << " validation, " << graphs.split->test.size() << " test";
   }
   std::cout << '\n';
-  for (const std::string& remark : graphs.remarks) std::cerr << remark << '\n';
 }
 
 struct GraphInfoCommand {

@@ -75,7 +75,7 @@ Command add_graph_predict_command(CLI::App& verb) {
   verb.add_option("RUN", command->run, "RUN folder, or a checkpoint file")->required();
   verb.add_option("--graphs", command->graphs, "numbers of graphs of the dataset, from 0, separated by commas")
       ->delimiter(',')
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, 1000000000));
   verb.add_option("--split", command->split, "without --graphs: which part of the dataset, as the run was trained")
       ->check(CLI::IsMember({"all", "train", "validation", "test"}))
       ->capture_default_str();

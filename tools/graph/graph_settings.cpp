@@ -23,11 +23,14 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
       .add_choice("model", "encoding", &model.encoding, {"none", "rwpe", "lappe"},
                   "encoding of nodes: none, random walks, Laplacian eigenvectors")
       .add("model", "encoding_columns", &model.encoding_columns, "steps of the walks, or eigenvectors", positive)
-      .add("model", "relative", &model.relative, "let attention see the edges");
+      .add("model", "relative", &model.relative, "let attention see the edges")
+      .add("model", "distance_channels", &model.distance_channels,
+           "let it see the distance of nodes with coordinates, in so many channels; 0: it does not", not_negative)
+      .add("model", "distance_range", &model.distance_range, "that these cover, in the unit of the data", above_zero);
   model.add_keys(config);
   config
-      .add_choice("model", "head", &model.head, {"softmax_pool", "sample_max"},
-                  "of graphs: weighted mean of the nodes, or maximum over a sample of them")
+      .add_choice("model", "head", &model.head, {"softmax_pool", "sample_max", "sum"},
+                  "of graphs: weighted mean of the nodes, maximum over a sample of them, or their sum")
       .add("model", "head_bins", &model.head_bins, "nodes that sample_max samples", positive)
       .add("model", "head_dropout", &model.head_dropout, "dropout of what sample_max pools", probability_range);
 }
@@ -87,12 +90,16 @@ GraphModelOptions GraphSettings::graph_model(const GraphSchema& schema) const {
   options.encoding = encoding == NodeEncoding::none ? 0 : model.encoding_columns;
   options.signed_encoding = encoding == NodeEncoding::laplacian;
   options.relative = model.relative;
+  options.distance_channels = model.relative ? model.distance_channels : 0;
+  options.distance_range = model.distance_range;
   options.outputs = schema.outputs();
   options.layer = model.layer();
   options.layers = model.layers;
   options.head_sampler = model.sampler(model.head_bins);
   options.head_dropout = model.head_dropout;
-  options.head = model.head == "sample_max" ? GraphHead::sample_max : GraphHead::softmax_pool;
+  options.head = model.head == "sum"          ? GraphHead::sum
+                 : model.head == "sample_max" ? GraphHead::sample_max
+                                              : GraphHead::softmax_pool;
   if (schema.task == GraphTask::node_classification) options.head = GraphHead::nodes;
   return options;
 }

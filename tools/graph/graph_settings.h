@@ -26,7 +26,8 @@ struct GraphModelSettings : EncoderSettings {
   GraphModelSettings();
 
   std::string encoding = "none", head = "softmax_pool";
-  int64_t encoding_columns = 20, head_bins = 64;
+  int64_t encoding_columns = 20, head_bins = 64, distance_channels = 0;
+  double distance_range = 5.0;
   bool relative = true;
   double head_dropout = 0.0;
 
