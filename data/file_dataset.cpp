@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "data/array_dataset.h"
+#include "data/cache_folder.h"
 #include "data/parallel_items.h"
 #include "data/read_file.h"
 #include "data/seeds.h"

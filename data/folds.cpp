@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/folds.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "data/point_loader.h"
 #include "data/seeds.h"
 
 namespace geosft {
@@ -15,6 +19,26 @@ at::Tensor stratified_folds(const at::Tensor& labels, int64_t folds, uint64_t se
   // Shuffled, then by label: dealt out in turn, every fold gets its share of each label and of the whole.
   const at::Tensor by_label = std::get<1>(labels.index_select(0, order).sort(/*stable=*/true, /*dim=*/0, false));
   return at::empty_like(labels).index_copy_(0, order.index_select(0, by_label), at::arange(count, at::kLong) % folds);
+}
+
+std::pair<std::vector<int64_t>, std::vector<int64_t>> stratified_split(const std::vector<int64_t>& labels,
+                                                                       double second_share, uint64_t seed) {
+  const int64_t classes = labels.empty() ? 0 : *std::max_element(labels.begin(), labels.end()) + 1;
+  std::vector<int64_t> present(static_cast<size_t>(classes), 0);
+  for (const int64_t label : labels) ++present[static_cast<size_t>(label)];
+  std::vector<int64_t> wanted(present.size());
+  std::transform(present.begin(), present.end(), wanted.begin(), [&](int64_t count) {
+    return static_cast<int64_t>(std::llround(second_share * static_cast<double>(count)));
+  });
+  std::pair<std::vector<int64_t>, std::vector<int64_t>> parts;
+  for (const int64_t row : epoch_order(static_cast<int64_t>(labels.size()), /*shuffle=*/true, seed, /*epoch=*/0)) {
+    int64_t& left = wanted[static_cast<size_t>(labels[static_cast<size_t>(row)])];
+    (left > 0 ? parts.second : parts.first).push_back(row);
+    left -= left > 0 ? 1 : 0;
+  }
+  std::sort(parts.first.begin(), parts.first.end());
+  std::sort(parts.second.begin(), parts.second.end());
+  return parts;
 }
 
 }  // namespace geosft

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "data/read_file.h"
+#include "data/atomic_file.h"
 #include "data/shape.h"
 
 namespace geosft {
@@ -72,7 +72,73 @@ bool is_plausible(const std::vector<int64_t>& shape, size_t number_size, uint64_
   return bytes <= largest_ratio * static_cast<double>(stored_bytes) + allowance;
 }
 
+hid_t stored_type(at::ScalarType type) {
+  switch (type) {
+    case at::kByte:
+      return H5T_NATIVE_UINT8;
+    case at::kInt:
+      return H5T_NATIVE_INT32;
+    case at::kLong:
+      return H5T_NATIVE_INT64;
+    case at::kFloat:
+      return H5T_NATIVE_FLOAT;
+    case at::kDouble:
+      return H5T_NATIVE_DOUBLE;
+    default:
+      TORCH_CHECK(false, "HDF5 datasets of dtype ", type, " are not written");
+  }
+}
+
+// Compressed in blocks of rows; what holds nothing needs no blocks.
+hid_t storage_of(const at::Tensor& data) {
+  constexpr int64_t block_bytes = 1 << 20;
+  const hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+  if (data.numel() == 0 || data.dim() == 0) return layout;
+  std::vector<hsize_t> block(data.sizes().begin(), data.sizes().end());
+  const int64_t row_bytes = static_cast<int64_t>(data.nbytes()) / data.size(0);
+  block[0] = static_cast<hsize_t>(std::clamp<int64_t>(block_bytes / row_bytes, 1, data.size(0)));
+  H5Pset_chunk(layout, static_cast<int>(block.size()), block.data());
+  H5Pset_shuffle(layout);
+  H5Pset_deflate(layout, 4);
+  return layout;
+}
+
+bool write_dataset(hid_t file, const std::string& name, const at::Tensor& tensor) {
+  const at::Tensor data = tensor.contiguous();
+  const hid_t type = stored_type(data.scalar_type());
+  const std::vector<hsize_t> sizes(data.sizes().begin(), data.sizes().end());
+  const Handle space(H5Screate_simple(static_cast<int>(sizes.size()), sizes.data(), nullptr), H5Sclose);
+  const Handle layout(storage_of(data), H5Pclose);
+  const Handle set(H5Dcreate2(file, name.c_str(), type, space, H5P_DEFAULT, layout, H5P_DEFAULT), H5Dclose);
+  return set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data.data_ptr()) >= 0;
+}
+
+// The bytes of the file, which is made in memory: only what is complete reaches the disk.
+std::string file_image(const std::string& name, const std::map<std::string, at::Tensor>& datasets) {
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_fapl_core(access, size_t{1} << 22, /*backing_store=*/false);
+  const Handle file(H5Fcreate(name.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
+  bool good = file >= 0;
+  for (const auto& [dataset, tensor] : datasets) good = good && write_dataset(file, dataset, tensor);
+  good = good && H5Fflush(file, H5F_SCOPE_LOCAL) >= 0;
+  const ssize_t size = good ? H5Fget_file_image(file, nullptr, 0) : -1;
+  std::string bytes(static_cast<size_t>(std::max<ssize_t>(size, 0)), '\0');
+  if (size < 0 || H5Fget_file_image(file, bytes.data(), bytes.size()) != size) {
+    throw DataError(name, "memory to make an HDF5 file", "too little");
+  }
+  return bytes;
+}
+
 }  // namespace
+
+void write_hdf5(const std::filesystem::path& file, const std::map<std::string, at::Tensor>& datasets) {
+  std::string bytes;
+  {
+    const LibraryLock lock;
+    bytes = file_image(file.string(), datasets);
+  }
+  write_file_atomically(file, bytes);
+}
 
 Hdf5File::Hdf5File(const std::filesystem::path& file) : file_(file.string()) {
   if (!std::filesystem::is_regular_file(file)) throw DataError(file_, "an HDF5 file", "no file of this name");
@@ -104,14 +170,14 @@ at::Tensor Hdf5File::read(const std::string& dataset, at::ScalarType type) const
   const std::string name = file_ + ":" + dataset;
   const Handle data(H5Dopen2(handle_, dataset.c_str(), H5P_DEFAULT), H5Dclose);
   if (data < 0) throw DataError(name, "a dataset of this name", "none");
-  const Handle stored_type(H5Dget_type(data), H5Tclose);
-  const H5T_class_t kind = H5Tget_class(stored_type);
+  const Handle type_in_file(H5Dget_type(data), H5Tclose);
+  const H5T_class_t kind = H5Tget_class(type_in_file);
   const bool wanted = kind == H5T_INTEGER || (kind == H5T_FLOAT && type == at::kFloat);
   if (!wanted) throw DataError(name, type == at::kFloat ? "numbers" : "integers", "another type");
   const Handle space(H5Dget_space(data), H5Sclose);
   const std::vector<int64_t> shape = dimensions(space);
   const uint64_t stored_bytes = H5Dget_storage_size(data);
-  if (!is_plausible(shape, H5Tget_size(stored_type), stored_bytes)) {
+  if (!is_plausible(shape, H5Tget_size(type_in_file), stored_bytes)) {
     throw DataError(name, "a size that fits its " + std::to_string(stored_bytes) + " stored bytes", "a larger one");
   }
   at::Tensor out = at::empty(shape, type);

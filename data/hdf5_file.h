@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Datasets of an HDF5 file as tensors.
+// Datasets of HDF5 files as tensors.
 #pragma once
 
 #include <ATen/ATen.h>
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,5 +33,9 @@ class Hdf5File {
   std::string file_;
   int64_t handle_;
 };
+
+// Writes a file with a dataset for every tensor (uint8, int32, int64, float32 or float64), compressed, by AtomicFile:
+// after an error, which is a DataError, the old file remains. The whole compressed file is held in memory meanwhile.
+void write_hdf5(const std::filesystem::path& file, const std::map<std::string, at::Tensor>& datasets);
 
 }  // namespace geosft

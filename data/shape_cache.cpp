@@ -1,30 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/shape_cache.h"
 
-#include <cstdio>
-#include <cstdlib>
-#include <system_error>
-
+#include "data/cache_folder.h"
 #include "data/checkpoint.h"
-#include "data/seeds.h"
 
 namespace geosft {
 
-std::filesystem::path default_cache_folder() {
-  const auto absolute = [](const char* variable) {
-    const char* value = std::getenv(variable);
-    const std::filesystem::path path = value == nullptr ? "" : value;
-    return path.is_absolute() ? path : std::filesystem::path();
-  };
-  if (const auto cache = absolute("XDG_CACHE_HOME"); !cache.empty()) return cache / "geosft";
-  if (const auto home = absolute("HOME"); !home.empty()) return home / ".cache" / "geosft";
-  return {};
-}
-
 std::filesystem::path ShapeCache::file(const std::string& id) const {
-  char name[32];
-  std::snprintf(name, sizeof name, "%016llx.shape", static_cast<unsigned long long>(text_hash(id)));
-  return folder_ / name;
+  return cache_file(folder_, id, ".shape");
 }
 
 std::optional<Shape> ShapeCache::load(const std::string& id, const std::string& key) const {
@@ -44,8 +27,7 @@ std::optional<Shape> ShapeCache::load(const std::string& id, const std::string& 
 }
 
 bool ShapeCache::store(const std::string& id, const std::string& key, const Shape& shape) const {
-  std::error_code error;
-  if (folder_.empty() || (std::filesystem::create_directories(folder_, error), error)) return false;
+  if (!make_cache_folder(folder_)) return false;
   Checkpoint contents;
   contents.texts["key"] = key;
   contents.tensors["points"] = shape.points;

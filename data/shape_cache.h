@@ -10,9 +10,6 @@
 
 namespace geosft {
 
-// $XDG_CACHE_HOME/geosft, or ~/.cache/geosft; empty when neither variable is set to an absolute path.
-std::filesystem::path default_cache_folder();
-
 // One file a shape. `id` says which shape it is (and becomes the name of the file), `key` everything its contents
 // depend on: a file with another key is stale.
 class ShapeCache {

@@ -63,7 +63,7 @@ void check_points(const PcdHeader& header, int64_t width, int64_t height, size_t
   }
 }
 
-PcdEncoding read_encoding(TextLines& lines) {
+PcdEncoding read_pcd_encoding(TextLines& lines) {
   const std::string_view word = lines.word();
   if (word == "ascii") return PcdEncoding::text;
   if (word == "binary") return PcdEncoding::binary;
@@ -96,7 +96,7 @@ PcdHeader read_pcd_header(std::string_view bytes, const std::string& file) {
     } else if (keyword == "POINTS") {
       header.points = lines.integer("a number of points");
     } else if (keyword == "DATA") {
-      header.encoding = read_encoding(lines);
+      header.encoding = read_pcd_encoding(lines);
       in_header = false;
     } else if (keyword != "VERSION" && keyword != "VIEWPOINT") {
       lines.fail_word("a keyword of a PCD header", keyword);

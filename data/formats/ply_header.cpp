@@ -23,7 +23,7 @@ PlyType read_type(TextLines& lines) {
   return found->second;
 }
 
-PlyEncoding read_encoding(TextLines& lines) {
+PlyEncoding read_ply_encoding(TextLines& lines) {
   const std::string_view word = lines.word();
   if (word == "ascii") return PlyEncoding::text;
   if (word == "binary_little_endian") return PlyEncoding::little_endian;
@@ -70,7 +70,7 @@ PlyHeader read_ply_header(std::string_view bytes, const std::string& file) {
     const std::string_view keyword = lines.word();
     if (keyword == "end_header") break;
     if (keyword == "format") {
-      header.encoding = read_encoding(lines);
+      header.encoding = read_ply_encoding(lines);
       has_format = true;
     } else if (keyword == "element") {
       const std::string name(lines.word());

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/formats/text_lines.h"
 
-#include <charconv>
 #include <cmath>
 #include <cstring>
 
+#include "data/formats/numbers.h"
 #include "data/read_file.h"
 #include "data/shape.h"
 
@@ -13,11 +13,6 @@ namespace {
 
 bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
-}
-
-// std::from_chars knows no leading plus, which some programs write.
-std::string_view without_plus(std::string_view word) {
-  return word.size() > 1 && word[0] == '+' && word[1] != '-' ? word.substr(1) : word;
 }
 
 }  // namespace
@@ -67,25 +62,16 @@ std::string_view TextLines::word() {
 }
 
 double TextLines::to_number(std::string_view word, const char* what) const {
-  const std::string_view digits = without_plus(word);
-  double value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error == std::errc::result_out_of_range && end == digits.data() + digits.size()) {
-    // Too small for a double is 0 for us; too large is caught as not finite.
-    value = std::strtod(std::string(digits).c_str(), nullptr);
-  } else if (error != std::errc() || end != digits.data() + digits.size()) {
-    fail_word(what, word);
-  }
-  if (!std::isfinite(value)) fail_word(what + std::string(" that is finite"), word);
-  return value;
+  const std::optional<double> value = parse_number(word);
+  if (!value) fail_word(what, word);
+  if (!std::isfinite(*value)) fail_word(what + std::string(" that is finite"), word);
+  return *value;
 }
 
 int64_t TextLines::to_integer(std::string_view word, const char* what) const {
-  const std::string_view digits = without_plus(word);
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (error != std::errc() || end != digits.data() + digits.size()) fail_word(what, word);
-  return value;
+  const std::optional<int64_t> value = parse_integer(word);
+  if (!value) fail_word(what, word);
+  return *value;
 }
 
 double TextLines::number(const char* what) {

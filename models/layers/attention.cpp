@@ -101,6 +101,9 @@ at::Tensor SamplingAttentionImpl::forward(const at::Tensor& x, const Relative& r
                             normals ? std::optional<at::Tensor>(relative.normals) : std::nullopt,
                             normals ? std::optional<at::Tensor>(pairs.sample(relative.normals)) : std::nullopt, w_mul,
                             b_mul, w_add, b_add, ptr, k_ptr, options.eps);
+  } else if (options.relative == RelativeKind::graph && relative.coordinates.defined()) {
+    const RelativeTerms terms = dense_relative_terms(relative, pairs, {w_mul, b_mul, w_add, b_add}, ptr, k_ptr);
+    mixed = maxout_attention(q, k, v, leak->forward(sampled), terms.mul, terms.add, ptr, k_ptr, options.eps);
   } else if (options.relative == RelativeKind::graph) {
     mixed =
         graph_attention(q, k, v, leak->forward(sampled), relative.rowptr, relative.col, relative.edge_attr, pairs.top,

@@ -22,7 +22,8 @@ struct AttentionOptions {
   int64_t width = 64;  // d
   int64_t heads = 4;   // h, divides d
   RelativeKind relative = RelativeKind::none;
-  int64_t relative_channels = 0;  // r: 1 or 2 for points, edge channels for graphs, sinusoid width for sequences
+  int64_t relative_channels =
+      0;  // r: 1 or 2 for points, edge (and distance) channels for graphs, sinusoid width for sequences
   SamplerOptions sampler = {};
   ScoreKind score = ScoreKind::maxout;
   ProbabilityKind probability = ProbabilityKind::leaky_relu;

@@ -13,10 +13,7 @@ struct Span {
   int64_t query, queries, key, keys;
 };
 
-struct RelativeTerms {
-  at::Tensor mul, add;  // [n, k, h]; undefined without a relative encoding
-};
-
+// [n, k, h].
 RelativeTerms transform(const at::Tensor& encoding, const RelativeWeights& weights) {
   return {at::softplus(at::matmul(encoding, weights.w_mul) + weights.b_mul),
           at::matmul(encoding, weights.w_add) + weights.b_add};
@@ -50,10 +47,21 @@ at::Tensor graph_encoding(const Relative& relative, const at::Tensor& members, c
   return summed.index_select(0, place.flatten()).view({span.queries, span.keys, summed.size(1)});
 }
 
+// The edges to a node, and with coordinates the distance to it.
+at::Tensor node_encoding(const Relative& relative, const at::Tensor& members, const Span& span) {
+  const at::Tensor edges = graph_encoding(relative, members, span);
+  if (!relative.coordinates.defined()) return edges;
+  const at::Tensor there = relative.coordinates.index_select(0, members.narrow(0, span.key, span.keys)).unsqueeze(0);
+  const at::Tensor here = relative.coordinates.narrow(0, span.query, span.queries).unsqueeze(1);
+  const at::Tensor distance =
+      distance_features((here - there).square().sum(-1), relative.distance_channels, relative.distance_range);
+  return at::cat({edges, distance.to(edges.scalar_type())}, -1);
+}
+
 RelativeTerms graph_terms(const Relative& relative, const Pairs& pairs, const RelativeWeights& weights,
                           const Span& span) {
-  const RelativeTerms top = transform(graph_encoding(relative, pairs.top, span), weights);
-  const RelativeTerms partner = transform(graph_encoding(relative, pairs.partner, span), weights);
+  const RelativeTerms top = transform(node_encoding(relative, pairs.top, span), weights);
+  const RelativeTerms partner = transform(node_encoding(relative, pairs.partner, span), weights);
   const at::Tensor p = pairs.weight.narrow(0, span.key, span.keys).view({1, span.keys, 1});
   return {p * top.mul + (1 - p) * partner.mul, p * top.add + (1 - p) * partner.add};
 }
@@ -76,6 +84,17 @@ RelativeTerms relative_terms(const Relative& relative, const Pairs& pairs, const
   return {};
 }
 
+std::vector<Span> spans_of(const std::optional<at::Tensor>& q_ptr, int64_t queries,
+                           const std::optional<at::Tensor>& k_ptr, int64_t keys) {
+  const OffsetPair offsets = packed_offset_pair(q_ptr, queries, "q_ptr", k_ptr, keys, "k_ptr");
+  std::vector<Span> spans;
+  for (int64_t b = 0; b < offsets.items(); ++b) {
+    spans.push_back({offsets.first[b], offsets.first[b + 1] - offsets.first[b], offsets.second[b],
+                     offsets.second[b + 1] - offsets.second[b]});
+  }
+  return spans;
+}
+
 at::Tensor pair_scores(ScoreKind kind, const at::Tensor& q, const at::Tensor& k) {
   const double scale = 1.0 / std::sqrt(static_cast<double>(q.size(2)));
   if (kind == ScoreKind::dot) return at::einsum("ihc,jhc->ijh", {q, k}) * scale;
@@ -94,15 +113,24 @@ at::Tensor probabilities(ProbabilityKind kind, const at::Tensor& score, const at
 
 }  // namespace
 
+RelativeTerms dense_relative_terms(const Relative& relative, const Pairs& pairs, const RelativeWeights& weights,
+                                   const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr) {
+  const int64_t queries = relative.rowptr.size(0) - 1, keys = pairs.weight.size(0), heads = weights.b_mul.size(0);
+  std::vector<at::Tensor> mul, add;
+  for (const Span& span : spans_of(q_ptr, queries, k_ptr, keys)) {
+    const RelativeTerms terms = relative_terms(relative, pairs, weights, span);
+    mul.push_back(terms.mul.reshape({span.queries * span.keys, heads}));
+    add.push_back(terms.add.reshape({span.queries * span.keys, heads}));
+  }
+  return {at::cat(mul), at::cat(add)};
+}
+
 at::Tensor ComposedAttention::operator()(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                          const at::Tensor& leak, const Relative& relative, const Pairs& pairs,
                                          const RelativeWeights& weights, const std::optional<at::Tensor>& q_ptr,
                                          const std::optional<at::Tensor>& k_ptr) const {
-  const OffsetPair offsets = packed_offset_pair(q_ptr, q.size(0), "q_ptr", k_ptr, k.size(0), "k_ptr");
   std::vector<at::Tensor> items;
-  for (int64_t b = 0; b < offsets.items(); ++b) {
-    const Span span{offsets.first[b], offsets.first[b + 1] - offsets.first[b], offsets.second[b],
-                    offsets.second[b + 1] - offsets.second[b]};
+  for (const Span& span : spans_of(q_ptr, q.size(0), k_ptr, k.size(0))) {
     const at::Tensor keys = k.narrow(0, span.key, span.keys);
     at::Tensor s = pair_scores(score, q.narrow(0, span.query, span.queries), keys);
     const RelativeTerms terms = relative_terms(relative, pairs, weights, span);

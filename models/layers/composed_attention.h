@@ -15,6 +15,14 @@ struct RelativeWeights {
   at::Tensor w_mul, b_mul, w_add, b_add;
 };
 
+// R_mul and R_add for all queries and keys, item by item as maxout_attention takes them, [sum_b nq_b * nk_b, h].
+struct RelativeTerms {
+  at::Tensor mul, add;
+};
+// Of graphs.
+RelativeTerms dense_relative_terms(const Relative& relative, const Pairs& pairs, const RelativeWeights& weights,
+                                   const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr);
+
 // Attention with S = score(q, k) / sqrt(c) * R_mul + R_add, score the maxout or the scalar product, and P the leaky
 // relu normalisation or the softmax over the keys of an item (SFT section 4.3). Forms S for one item at a time, [n, k,
 // h], and for maxout [n, k, h, c]: for comparisons, not for speed. Arguments and result as in maxout_attention.

@@ -55,6 +55,17 @@ at::Tensor SoftmaxPoolHeadImpl::forward(const at::Tensor& x, const std::optional
   return linear->forward(softmax_pool(x, u, ptr));
 }
 
+SumHeadImpl::SumHeadImpl(int64_t width, int64_t outputs)
+    : linear(register_module("linear", torch::nn::Linear(width, outputs))) {}
+
+at::Tensor SumHeadImpl::forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr) {
+  const at::Tensor each = linear->forward(x);
+  const std::vector<int64_t> offsets = packed_offsets(ptr, x.size(0), "ptr");
+  std::vector<at::Tensor> sums;
+  for (size_t b = 0; b + 1 < offsets.size(); ++b) sums.push_back(each.slice(0, offsets[b], offsets[b + 1]).sum(0));
+  return at::stack(sums);
+}
+
 TokenHeadImpl::TokenHeadImpl(int64_t width, int64_t outputs)
     : linear(register_module("linear", torch::nn::Linear(width, outputs))) {}
 

@@ -32,6 +32,17 @@ class SoftmaxPoolHeadImpl : public torch::nn::Module {
 };
 TORCH_MODULE(SoftmaxPoolHead);
 
+// Regression of what adds up over the tokens, such as energies: a linear map of every token, summed over each item.
+// [N, width] -> [B, outputs].
+class SumHeadImpl : public torch::nn::Module {
+ public:
+  SumHeadImpl(int64_t width, int64_t outputs);
+  at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
+
+  torch::nn::Linear linear{nullptr};
+};
+TORCH_MODULE(SumHead);
+
 // Segmentation and node classification: a linear map of every token. [N, width] -> [N, outputs].
 class TokenHeadImpl : public torch::nn::Module {
  public:

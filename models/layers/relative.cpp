@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers/relative.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace geosft {
+namespace {
+
+constexpr double smallest_squared_distance = 1e-12;  // keeps the gradient of a distance of 0 finite
+
+}  // namespace
 
 Relative Relative::points(at::Tensor coordinates, at::Tensor normals) {
   Relative relative;
@@ -22,11 +29,32 @@ Relative Relative::graph(at::Tensor rowptr, at::Tensor col, at::Tensor edge_attr
   return relative;
 }
 
+Relative Relative::molecules(const Relative& graph, at::Tensor coordinates, int64_t distance_channels,
+                             double distance_range) {
+  Relative relative = graph;
+  relative.coordinates = std::move(coordinates);
+  relative.distance_channels = distance_channels;
+  relative.distance_range = distance_range;
+  return relative;
+}
+
 Relative Relative::sequence(at::Tensor positions) {
   Relative relative;
   relative.kind = RelativeKind::sequence;
   relative.positions = std::move(positions);
   return relative;
+}
+
+at::Tensor distance_features(const at::Tensor& squared_distance, int64_t channels, double range) {
+  TORCH_CHECK(channels >= 1 && range > 0, "distance features need channels >= 1 and range > 0, got ", channels, " and ",
+              range);
+  std::vector<at::Tensor> features = {squared_distance / (range * range)};
+  const double width = range / static_cast<double>(std::max<int64_t>(channels - 2, 1));
+  const at::Tensor distance = (squared_distance + smallest_squared_distance).sqrt();
+  for (int64_t i = 0; i + 1 < channels; ++i) {
+    features.push_back((-((distance - width * static_cast<double>(i)) / width).square()).exp());
+  }
+  return at::stack(features, -1);
 }
 
 at::Tensor sinusoids(int64_t n, int64_t width, const at::TensorOptions& options) {

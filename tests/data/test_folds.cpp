@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/folds.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <iterator>
 
 #include "tests/support.h"
 
@@ -30,6 +32,20 @@ TEST_CASE("stratified_folds: bad arguments are refused by name") {
   require_error([&] { stratified_folds(labels, 1, 0); }, {"folds", "1"});
   require_error([&] { stratified_folds(labels, 6, 0); }, {"folds", "5", "6"});
   require_error([&] { stratified_folds(labels.to(at::kFloat), 2, 0); }, {"labels", "Float"});
+}
+
+TEST_CASE("stratified_split: the same share of every label, every row once") {
+  std::vector<int64_t> labels;
+  for (int64_t row = 0; row < 50; ++row) labels.push_back(row < 30 ? 0 : 2);
+  const auto [first, second] = stratified_split(labels, 0.2, 4);
+  CHECK(second.size() == 10);
+  CHECK(std::count_if(second.begin(), second.end(), [](int64_t row) { return row < 30; }) == 6);
+  std::vector<int64_t> all;
+  std::merge(first.begin(), first.end(), second.begin(), second.end(), std::back_inserter(all));
+  for (int64_t row = 0; row < 50; ++row) CHECK(all[static_cast<size_t>(row)] == row);
+  CHECK(stratified_split(labels, 0.2, 4).second == second);
+  CHECK(stratified_split(labels, 0.2, 5).second != second);
+  CHECK(stratified_split({}, 0.5, 0).first.empty());
 }
 
 }  // namespace geosft::test::test_folds

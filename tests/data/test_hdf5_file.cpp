@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/hdf5_file.h"
 
+#include <hdf5.h>
+
 #include <catch2/catch.hpp>
 
 #include "tests/data/files.h"
@@ -22,6 +24,36 @@ TEST_CASE("numeric datasets of an HDF5 file become tensors") {
   test::require_equal(file.read_float("double"), data, "float64");
   test::require_equal(file.read_int("label"), label.to(at::kLong), "uint8");
   test::require_equal(file.read_float("label"), label.to(at::kFloat), "integers as floats");
+}
+
+TEST_CASE("tensors written to an HDF5 file come back") {
+  const test::TemporaryFolder folder;
+  const at::Tensor rows = at::randn({70000, 9}, test::generator(2));
+  geosft::write_hdf5(folder / "a.h5", {{"rows", rows},
+                                       {"turned", rows.t()},
+                                       {"bytes", at::arange(200, at::kByte)},
+                                       {"int", at::tensor({-1, 1 << 20}, at::kInt)},
+                                       {"long", at::tensor({int64_t{1} << 40}, at::kLong)},
+                                       {"double", at::tensor({0.5}, at::kDouble)},
+                                       {"empty", at::zeros({0, 3})}});
+  const Hdf5File file(folder / "a.h5");
+  test::require_equal(file.read_float("rows"), rows, "several blocks");
+  test::require_equal(file.read_float("turned"), rows.t(), "not contiguous");
+  test::require_equal(file.read_int("bytes"), at::arange(200, at::kLong), "uint8");
+  test::require_equal(file.read_int("int"), at::tensor({-1, 1 << 20}, at::kLong), "int32");
+  test::require_equal(file.read_int("long"), at::tensor({int64_t{1} << 40}, at::kLong), "int64");
+  test::require_equal(file.read_float("double"), at::tensor({0.5F}), "float64");
+  CHECK(file.read_float("empty").sizes() == at::IntArrayRef({0, 3}));
+}
+
+TEST_CASE("an HDF5 file that cannot be written leaves the old one") {
+  const test::TemporaryFolder folder;
+  geosft::write_hdf5(folder / "a.h5", {{"data", at::ones({3})}});
+  CHECK_THROWS_AS(geosft::write_hdf5(folder / "a.h5", {{"data", at::zeros({3})}, {"bits", at::ones({2}, at::kBool)}}),
+                  c10::Error);
+  test::require_equal(Hdf5File(folder / "a.h5").read_float("data"), at::ones({3}), "data");
+  test::require_error([&] { geosft::write_hdf5(folder / "no/a.h5", {{"data", at::ones({3})}}); }, {"a.h5", "written"});
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }
 
 TEST_CASE("broken HDF5 files are refused with file and dataset") {

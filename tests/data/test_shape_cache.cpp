@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 
 #include "tests/data/files.h"
-#include "tests/environment.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_shape_cache {
@@ -54,13 +53,6 @@ TEST_CASE("a cache that cannot be written to says so") {
   const test::TemporaryFolder folder;
   test::write_text(folder / "file", "no folder");
   CHECK_FALSE(ShapeCache(folder / "file").store("chair", "key", example()));
-}
-
-TEST_CASE("the default cache folder follows the environment") {
-  const test::EnvironmentVariable absolute("XDG_CACHE_HOME", "/somewhere");
-  CHECK(default_cache_folder() == "/somewhere/geosft");
-  const test::EnvironmentVariable relative("XDG_CACHE_HOME", "relative");
-  CHECK_FALSE(default_cache_folder().string().starts_with("relative"));
 }
 
 }  // namespace geosft::test::test_shape_cache

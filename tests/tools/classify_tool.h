@@ -2,31 +2,12 @@
 // geosft-classify on the tiny dataset.
 #pragma once
 
-#include <catch2/catch.hpp>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
-#include <sstream>
-#include <string>
-#include <vector>
 
-#include "tests/tools/subprocess.h"
+#include "tests/tools/command_line.h"
 #include "tests/tools/tiny_shapes.h"
 
 namespace geosft::test {
-
-using Words = std::vector<std::string>;
-
-inline Words operator+(Words left, const Words& right) {
-  left.insert(left.end(), right.begin(), right.end());
-  return left;
-}
-
-inline Words lines_of(const std::string& text) {
-  std::istringstream in(text);
-  Words lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
 
 // A folder with the tiny dataset, a cache, and whatever a test adds.
 class Workshop {
@@ -62,24 +43,13 @@ class Workshop {
   TemporaryFolder folder_;
 };
 
-// It must fail with this exit code and one line that holds every one of `words`, and print nothing else.
 inline void require_failure(const ProcessResult& result, int exit, const Words& words) {
-  INFO(result.err);
-  REQUIRE(result.exit == exit);
-  CHECK(result.out.empty());
-  const Words lines = lines_of(result.err);
-  REQUIRE_FALSE(lines.empty());
-  CHECK(lines.back().rfind("geosft-classify: error: ", 0) == 0);
-  for (const std::string& word : words) CHECK_THAT(lines.back(), Catch::Contains(word));
+  require_tool_failure("geosft-classify", result, exit, words);
 }
 
 inline void require_one_line_failure(const ProcessResult& result, int exit, const Words& words) {
   require_failure(result, exit, words);
   CHECK(lines_of(result.err).size() == 1);
-}
-
-inline bool has_gnuplot() {
-  return std::system("command -v gnuplot >/dev/null 2>&1") == 0;
 }
 
 // An evaluation of the tiny test set as JSON.

@@ -185,4 +185,22 @@ TEST_CASE("a key can be described only once") {
   CHECK_THROWS_AS(config.add("model", "epochs", &options.epochs, "again"), std::logic_error);
 }
 
+TEST_CASE("one key is set from the text of an option") {
+  Options options;
+  const Config config = describe(options);
+  config.assign("learning_rate", "0.5");
+  config.assign("normals", "false");
+  config.assign("score", "dot");
+  config.assign("scales", "1,2");
+  Options expected;
+  expected.learning_rate = 0.5;
+  expected.normals = false;
+  expected.score = "dot";
+  expected.scales = {1.0, 2.0};
+  CHECK(options == expected);
+  test::require_error([&] { config.assign("epoch", "3"); }, {"'epoch'", "'epochs'"});
+  test::require_error([&] { config.assign("epochs", "0"); }, {"epochs", "at least 1", "'0'"});
+  CHECK_THROWS_AS(config.assign("score", "loud"), UsageError);
+}
+
 }  // namespace geosft::test::test_config

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/classify/run_observer.h"
+#include "tools/common/run_observer.h"
 
 #include <torch/nn/modules/linear.h>
 
@@ -12,6 +12,7 @@
 #include "tests/support.h"
 #include "tests/tools/captured_stderr.h"
 #include "tests/tools/tiny_shapes.h"
+#include "tools/classify/run_model.h"
 #include "tools/common/main_guard.h"
 
 namespace geosft::test::test_run_observer {
@@ -58,7 +59,7 @@ struct Run {
   bool train(bool resume = false, std::vector<std::string> names = classes) {
     const CapturedStderr quiet;
     TrainingLoop loop(task, settings.training());
-    RunObserver observer(loop, *task.linear, folder, settings, std::move(names));
+    RunObserver observer(loop, *task.linear, folder, describe_run(settings, std::move(names)));
     if (resume) observer.resume();
     const bool done = loop.run(observer);
     observer.finish(done);
@@ -86,8 +87,8 @@ TEST_CASE("an epoch leaves its rows, named by what was validated on") {
     const std::string split = held_out ? "validation" : "test";
     CHECK(run.splits() == std::vector<std::string>{"train", split, "train", split});
     const std::vector<MetricsRow> rows = read_metrics(run.folder.metrics());
-    CHECK((rows[0].step == 2 && rows[0].epoch == 1 && rows[0].accuracy == 0.5));
-    CHECK((rows[3].step == 4 && rows[3].epoch == 2 && rows[3].accuracy == 0.5 && rows[3].loss == 1.0));
+    CHECK((rows[0].step == 2 && rows[0].epoch == 1 && rows[0].score == 0.5));
+    CHECK((rows[3].step == 4 && rows[3].epoch == 2 && rows[3].score == 0.5 && rows[3].loss == 1.0));
     CHECK(rows[2].learning_rate > 0);
     CHECK(rows[2].seconds >= rows[0].seconds);
   }
@@ -123,7 +124,7 @@ TEST_CASE("checkpoints are due every few epochs and at the end") {
   };
   const CapturedStderr quiet;
   TrainingLoop loop(run.task, run.settings.training());
-  Watched observer(loop, *run.task.linear, run.folder, run.settings, classes);
+  Watched observer(loop, *run.task.linear, run.folder, describe_run(run.settings, classes));
   observer.seen = [&] { saved.push_back(fs::exists(run.folder.last_checkpoint()) ? run.epochs_saved() : 0); };
   loop.run(observer);
   CHECK(saved == std::vector<int64_t>{0, 2, 2, 4, 5});

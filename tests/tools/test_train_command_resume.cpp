@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Training that is interrupted in every way and resumed, against the same training without a break.
 #include <catch2/catch.hpp>
-#include <chrono>
-#include <thread>
 
-#include "data/checkpoint.h"
-#include "tests/support.h"
 #include "tests/tools/classify_tool.h"
-#include "tools/common/metrics_csv.h"
+#include "tests/tools/same_runs.h"
 
 namespace geosft::test::test_train_command_resume {
 namespace fs = std::filesystem;
@@ -19,39 +15,8 @@ const Words long_run = Words{"--epochs", "40", "--batch-size", "2", "--validatio
                        Words{"--validate-every", "3", "--checkpoint-every", "3", "--average-decay", "0.9"} +
                        Words{"--drop-tokens", "0.1", "--jitter", "0.01", "--rotate-training", "so3"};
 
-size_t metric_lines(const fs::path& run) {
-  return fs::exists(run / "metrics.csv") ? lines_of(read_text(run / "metrics.csv")).size() : 0;
-}
-
-// Trains until the metrics have some lines, then sends the signal.
 ProcessResult train_until(const Workshop& shop, const Words& words, const fs::path& run, size_t lines, int signal) {
-  Process process(GEOSFT_CLASSIFY, words, shop.process());
-  for (int tries = 0; metric_lines(run) < lines; ++tries) {
-    REQUIRE(tries < 60000);
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  process.send(signal);
-  return process.wait();
-}
-
-void require_same_tensors(const fs::path& left, const fs::path& right) {
-  const Checkpoint a = load_checkpoint(left), b = load_checkpoint(right);
-  REQUIRE(a.tensors.size() == b.tensors.size());
-  for (const auto& [name, tensor] : a.tensors) {
-    if (name != "seconds") require_equal(b.tensors.at(name), tensor, name);
-  }
-}
-
-void require_same_run(const fs::path& left, const fs::path& right) {
-  require_same_tensors(left / "best.ckpt", right / "best.ckpt");
-  require_same_tensors(left / "last.ckpt", right / "last.ckpt");
-  std::vector<MetricsRow> a = read_metrics(left / "metrics.csv"), b = read_metrics(right / "metrics.csv");
-  REQUIRE(a.size() == b.size());
-  for (size_t i = 0; i < a.size(); ++i) {
-    a[i].seconds = b[i].seconds;
-    a[i].clouds_per_second = b[i].clouds_per_second;
-    CHECK(a[i] == b[i]);
-  }
+  return test::train_until(GEOSFT_CLASSIFY, words, shop.process(), run / "metrics.csv", lines, signal);
 }
 
 Words resume(const fs::path& run) {

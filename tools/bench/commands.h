@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs of geosft-bench: each adds itself to the command line and gives back what to run when it is chosen.
+// The verbs of geosft-bench.
 #pragma once
 
-#include <functional>
-
-namespace CLI {
-class App;
-}
+#include "tools/common/verbs.h"
 
 namespace geosft::bench {
-
-using Command = std::function<int()>;  // exit code
 
 Command add_run_command(CLI::App& verb);
 Command add_ladder_command(CLI::App& verb);

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs of geosft-classify: each adds itself to the command line and gives back what to run when it is chosen.
+// The verbs of geosft-classify.
 #pragma once
 
-#include <functional>
-
-namespace CLI {
-class App;
-}
+#include "tools/common/verbs.h"
 
 namespace geosft {
-
-using Command = std::function<int()>;  // exit code
 
 Command add_train_command(CLI::App& verb);
 Command add_eval_command(CLI::App& verb);

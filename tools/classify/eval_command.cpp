@@ -4,9 +4,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "tools/classify/classify_overrides.h"
 #include "tools/classify/commands.h"
 #include "tools/classify/report.h"
-#include "tools/classify/run_overrides.h"
 #include "tools/common/arguments.h"
 
 namespace geosft {
@@ -16,7 +16,7 @@ struct EvalCommand {
   std::string run, rotate = "none", split = "test";
   int64_t repeats = 1;
   bool json = false;
-  RunOverrides overrides;
+  ClassifyOverrides overrides;
 
   int execute() {
     RunModel trained = overrides.load(run);

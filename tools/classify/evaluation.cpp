@@ -10,10 +10,6 @@ namespace {
 // Relative to the largest logit of a cloud: rounding stays far below, another choice of tokens far above.
 constexpr double flip_threshold = 1e-4;
 
-SamplingContext evaluation_context(const ClassifySettings& settings, uint64_t vote) {
-  return settings.evaluation.evaluation == "greedy" ? SamplingContext::greedy() : SamplingContext::seeded(vote);
-}
-
 DatasetLogits one_vote(PointClassifier& model, const PointDataset& dataset, const ClassifySettings& settings,
                        Rotation rotation, int64_t repeat, uint64_t vote, const std::function<void(int64_t)>& progress) {
   at::NoGradGuard guard;
@@ -27,7 +23,7 @@ DatasetLogits one_vote(PointClassifier& model, const PointDataset& dataset, cons
   std::vector<at::Tensor> logits, labels;
   int64_t done = 0;
   while (const auto batch = loader.next()) {
-    SamplingContext context = evaluation_context(settings, vote);
+    SamplingContext context = settings.evaluation.context(vote);
     logits.push_back(model->forward(batch->points, batch->normals, batch->ptr, context));
     labels.push_back(batch->labels);
     done += batch->labels.size(0);

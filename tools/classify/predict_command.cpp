@@ -5,9 +5,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "tools/classify/classify_overrides.h"
 #include "tools/classify/commands.h"
 #include "tools/classify/prediction.h"
-#include "tools/classify/run_overrides.h"
 #include "tools/common/plots.h"
 
 namespace geosft {
@@ -18,7 +18,7 @@ struct PredictCommand {
   std::vector<std::string> files;
   int64_t top = 3;
   bool json = false;
-  RunOverrides overrides;
+  ClassifyOverrides overrides;
 
   void print(const std::string& file, const Prediction& prediction, const std::vector<std::string>& names) const {
     const auto best = prediction.ranking.front();

@@ -46,9 +46,7 @@ Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t
   for (int64_t vote = 0; vote < trained.settings.evaluation.votes; ++vote) {
     const auto transform = evaluation_transform(trained.settings, Rotation::none, static_cast<uint64_t>(vote));
     const Shape seen = transform(shape, unused);
-    SamplingContext context = trained.settings.evaluation.evaluation == "greedy"
-                                  ? SamplingContext::greedy()
-                                  : SamplingContext::seeded(static_cast<uint64_t>(vote));
+    SamplingContext context = trained.settings.evaluation.context(static_cast<uint64_t>(vote));
     const auto explanation = trained.model->explain(seen.points, seen.normals, std::nullopt, context);
     logits = vote == 0 ? explanation.logits : logits + explanation.logits;
     prediction.points = seen.points;

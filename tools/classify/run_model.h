@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "data/checkpoint.h"
 #include "models/point_classifier.h"
 #include "tools/classify/settings.h"
+#include "tools/common/run_observer.h"
 
 namespace geosft {
 
@@ -18,12 +18,8 @@ struct RunModel {
   PointClassifier model{nullptr};
 };
 
-// The texts that make a checkpoint usable on its own: kind, configuration, class names, versions.
-std::map<std::string, std::string> checkpoint_texts(ClassifySettings settings,
-                                                    const std::vector<std::string>& class_names);
-
-// The class names in such a checkpoint. Throws DataError, naming `file`, when it is not one of this tool.
-std::vector<std::string> checkpoint_classes(const Checkpoint& checkpoint, const std::filesystem::path& file);
+// What the observer of a run needs to know of it.
+RunDescription describe_run(ClassifySettings settings, const std::vector<std::string>& class_names);
 
 // Loads a RUN folder (its best checkpoint) or a checkpoint file. Throws when it is not one of this tool.
 RunModel load_run_model(const std::filesystem::path& run);

@@ -7,8 +7,7 @@
 
 #include "data/point_dataset.h"
 #include "models/point_classifier.h"
-#include "models/training/training_loop.h"
-#include "tools/common/config.h"
+#include "tools/common/experiment_settings.h"
 
 namespace geosft {
 
@@ -29,27 +28,11 @@ struct AugmentSettings {
   double drop_tokens = 0.0;
 };
 
-struct ModelSettings {
-  std::string tokens = "radial", norm = "post", score = "maxout", probability = "leaky_relu", weighting = "softplus";
-  int64_t width = 256, heads = 16, layers = 8, bins = 256, head_bins = 512;
-  double tau = 1.0;
-  bool hard = false, with_replacement = false, noise = true, canonical_order = true;
-  double score_dropout = 0.1, token_dropout = 0.1, feed_forward_dropout = 0.2, head_dropout = 0.0;
-};
-
-struct TrainSettings {
-  int64_t epochs = 600, batch_size = 32;
-  double learning_rate = 1e-3, weight_decay = 0.1, beta2 = 0.999, max_gradient_norm = 1.0;
-  std::string schedule = "step";
-  int64_t decay_every = 30;
-  double decay = 0.8, average_decay = 0.0, label_smoothing = 0.0;
-  int64_t validate_every = 10, checkpoint_every = 1;
-};
-
-struct EvaluationSettings {
-  std::string evaluation = "seeded";
-  int64_t votes = 1;
-  int64_t evaluation_batch = 32;
+struct ModelSettings : EncoderSettings {
+  std::string tokens = "radial";
+  int64_t head_bins = 512;
+  bool canonical_order = true;
+  double head_dropout = 0.0;
 };
 
 struct ClassifySettings {

@@ -13,11 +13,11 @@
 #include "tools/classify/datasets.h"
 #include "tools/classify/report.h"
 #include "tools/classify/run_model.h"
-#include "tools/classify/run_observer.h"
 #include "tools/common/arguments.h"
 #include "tools/common/main_guard.h"
 #include "tools/common/run_folder.h"
 #include "tools/common/runtime_options.h"
+#include "tools/common/training_run.h"
 
 namespace geosft {
 namespace {
@@ -33,7 +33,6 @@ struct TrainCommand {
   void load_new_settings();
   void load_resumed_settings(const RunFolder& folder);
   bool train(const RunFolder& folder);
-  bool train_or_clean(const RunFolder& folder);
   void report(const RunFolder& folder);
 };
 
@@ -53,14 +52,9 @@ void TrainCommand::load_resumed_settings(const RunFolder& folder) {
   before.data = after.data;
   before.workers = after.workers;
   before.evaluation = after.evaluation;
-  before.train.epochs = after.train.epochs;
-  before.train.validate_every = after.train.validate_every;
-  before.train.checkpoint_every = after.train.checkpoint_every;
-  if (before.config().to_toml() != after.config().to_toml()) {
-    throw UsageError(
-        "--resume continues the run as it was configured; only --data, --workers, --epochs, --validate-every, "
-        "--checkpoint-every and the keys of [evaluation] may change");
-  }
+  before.train.take_resumable(after.train);
+  refuse_changes(before.config().to_toml(), after.config().to_toml(),
+                 "--data, --workers, --epochs, --validate-every, --checkpoint-every and the keys of [evaluation]");
   settings.check();
 }
 
@@ -96,44 +90,17 @@ struct TrainingData {
   }
 };
 
-// False when a signal came; also one in the middle of a validation leaves the loop where it can go on.
-bool run_to_end_or_interrupt(TrainingLoop& loop, RunObserver& observer) {
-  try {
-    return loop.run(observer);
-  } catch (const Interrupted&) {
-    return false;
-  }
-}
-
 bool TrainCommand::train(const RunFolder& folder) {
   const TrainingData data(settings);
+  const std::vector<std::string>& names = data.training->class_names();
   torch::manual_seed(settings.seed);
-  PointClassifier model(settings.classifier(static_cast<int64_t>(data.training->class_names().size())));
+  PointClassifier model(settings.classifier(static_cast<int64_t>(names.size())));
   ClassifyTask task(model, data.train(), data.validation(), settings);
   TrainingLoop loop(task, settings.training());
-  RunObserver observer(loop, *model, folder, settings, data.training->class_names());
-  if (resume) observer.resume();
-  folder.write_config(config.to_toml());
-  folder.write_classes(data.training->class_names());
-  folder.write_version();
-  std::cerr << config.to_toml();
-  std::cerr << "training on " << data.train().size() << " clouds of " << data.training->class_names().size()
-            << " classes, " << parameter_count(*model) << " parameters\n";
-  install_interrupt_handler();
-  const bool done = run_to_end_or_interrupt(loop, observer);
-  observer.finish(done);
-  return done;
-}
-
-// A run that fails before it writes anything leaves no empty folder behind.
-bool TrainCommand::train_or_clean(const RunFolder& folder) {
-  try {
-    return train(folder);
-  } catch (...) {
-    std::error_code kept;  // folders with something in them stay
-    std::filesystem::remove(folder.path(), kept);
-    throw;
-  }
+  return train_in_folder(loop, *model, folder, describe_run(settings, names), resume,
+                         "training on " + std::to_string(data.train().size()) + " clouds of " +
+                             std::to_string(names.size()) + " classes, " + std::to_string(parameter_count(*model)) +
+                             " parameters");
 }
 
 EvaluationReport final_evaluation(RunModel& trained, const RunFolder& folder) {
@@ -170,7 +137,7 @@ int TrainCommand::run() {
   const RunFolder folder = resume ? RunFolder::open(out) : RunFolder::create(out);
   if (resume) load_resumed_settings(folder);
   settings.data = absolute_source(settings.data).string();
-  if (!train_or_clean(folder)) {
+  if (!train_or_clean(folder, [&] { return train(folder); })) {
     throw Interrupted("saved in " + folder.last_checkpoint().string() +
                       ": continue with geosft-classify train --resume --out " + out);
   }

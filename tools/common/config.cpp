@@ -141,6 +141,18 @@ void Config::set_text(const std::string& toml, const std::string& source) {
   Reader{entries_, source}.read(document);
 }
 
+void Config::assign(const std::string& key, const std::string& text) const {
+  std::vector<std::string> known;
+  for (const ConfigEntry& entry : entries_) {
+    known.push_back(entry.key);
+    if (entry.key != key) continue;
+    const std::optional<ConfigValue> value = entry.parse(text);
+    if (value && entry.assign(*value)) return;
+    throw UsageError(key + ": expected " + entry.expected() + ", found '" + text + "'");
+  }
+  throw UsageError("unknown key '" + key + "'; the nearest known is '" + nearest_name(key, known) + "'");
+}
+
 void Config::add_options(CLI::App& app, bool listed) {
   for (ConfigEntry& entry : entries_) {
     const std::string name = entry.option_name();

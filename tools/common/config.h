@@ -34,6 +34,10 @@ class Config {
   // The same from text; `source` stands for the file in messages.
   void set_text(const std::string& toml, const std::string& source = "configuration");
 
+  // Sets one key from the text that its option would take. Throws UsageError for an unknown key (with the nearest known
+  // one) and for a value that is not permitted.
+  void assign(const std::string& key, const std::string& text) const;
+
   // Gives `app` an option --kebab-case for every key, grouped by section, with its present value as the default shown.
   // Bools are flags --key and --no-key; lists are comma-separated. Options that are not listed work but stay out of
   // the help of `app`.

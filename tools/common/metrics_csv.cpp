@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <iomanip>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
 
@@ -15,8 +17,11 @@
 namespace geosft {
 namespace {
 
-constexpr const char* header = "step,epoch,split,loss,accuracy,learning_rate,seconds,clouds_per_second";
 constexpr std::size_t column_count = 8;
+
+std::string header_of(const std::string& score, const std::string& rate) {
+  return "step,epoch,split,loss," + score + ",learning_rate,seconds," + rate;
+}
 
 template <typename T>
 std::string text_of(T value) {
@@ -26,7 +31,7 @@ std::string text_of(T value) {
 
 std::string line_of(const MetricsRow& row) {
   std::string line = text_of(row.step) + "," + text_of(row.epoch) + "," + row.split;
-  for (const double value : {row.loss, row.accuracy, row.learning_rate, row.seconds, row.clouds_per_second}) {
+  for (const double value : {row.loss, row.score, row.learning_rate, row.seconds, row.items_per_second}) {
     line += "," + text_of(value);
   }
   return line + "\n";
@@ -57,12 +62,29 @@ bool read_row(std::string_view line, MetricsRow& row) {
   if (fields.size() != column_count) return false;
   row.split = std::string(fields[2]);
   return known_split(row.split) && read_number(fields[0], row.step) && read_number(fields[1], row.epoch) &&
-         read_number(fields[3], row.loss) && read_number(fields[4], row.accuracy) &&
+         read_number(fields[3], row.loss) && read_number(fields[4], row.score) &&
          read_number(fields[5], row.learning_rate) && read_number(fields[6], row.seconds) &&
-         read_number(fields[7], row.clouds_per_second);
+         read_number(fields[7], row.items_per_second);
+}
+
+bool is_header(std::string_view line) {
+  const std::vector<std::string_view> fields = split_at_commas(line);
+  return fields.size() == column_count && fields[7].ends_with("_per_second") &&
+         line == header_of(std::string(fields[4]), std::string(fields[7]));
 }
 
 }  // namespace
+
+std::string ScoreStyle::text(double value) const {
+  std::ostringstream out;
+  out << name << ' ';
+  if (share) {
+    out << std::fixed << std::setprecision(1) << 100 * value << " %";
+  } else {
+    out << std::setprecision(4) << value;
+  }
+  return out.str();
+}
 
 std::vector<MetricsRow> read_metrics(const std::filesystem::path& file) {
   const std::string text = read_file(file);
@@ -72,7 +94,9 @@ std::vector<MetricsRow> read_metrics(const std::filesystem::path& file) {
     const std::string_view line = std::string_view(text).substr(begin, end - begin);
     const std::string place = file.string() + ":" + std::to_string(++number);
     if (number == 1) {
-      if (line != header) throw DataError(place, std::string("the header ") + header, "'" + std::string(line) + "'");
+      if (!is_header(line)) {
+        throw DataError(place, "the header " + header_of("SCORE", "ITEMS_per_second"), "'" + std::string(line) + "'");
+      }
       continue;
     }
     MetricsRow row;
@@ -82,19 +106,21 @@ std::vector<MetricsRow> read_metrics(const std::filesystem::path& file) {
   return rows;
 }
 
-MetricsWriter::MetricsWriter(std::filesystem::path file) : file_(std::move(file)) {
+MetricsWriter::MetricsWriter(std::filesystem::path file, const ScoreStyle& style)
+    : file_(std::move(file)), header_(header_of(style.name, style.items + "_per_second")) {
   begin({});
 }
 
-MetricsWriter::MetricsWriter(std::filesystem::path file, int64_t resume_step, int64_t resume_epoch)
-    : file_(std::move(file)) {
+MetricsWriter::MetricsWriter(std::filesystem::path file, int64_t resume_step, int64_t resume_epoch,
+                             const ScoreStyle& style)
+    : file_(std::move(file)), header_(header_of(style.name, style.items + "_per_second")) {
   std::vector<MetricsRow> rows = std::filesystem::exists(file_) ? read_metrics(file_) : std::vector<MetricsRow>();
   std::erase_if(rows, [&](const MetricsRow& row) { return row.step > resume_step || row.epoch > resume_epoch; });
   begin(rows);
 }
 
 void MetricsWriter::begin(const std::vector<MetricsRow>& rows) {
-  std::string text = std::string(header) + "\n";
+  std::string text = header_ + "\n";
   for (const MetricsRow& row : rows) {
     text += line_of(row);
     last_[row.split] = {row.step, row.epoch};

@@ -31,11 +31,16 @@ const std::vector<Curve>& curves() {
   return all;
 }
 
-// Lines: step, loss, accuracy in percent.
-std::string curve_data(const std::vector<MetricsRow>& rows, const std::string& split) {
+// As the picture shows it: shares in percent.
+double shown(double score, const ScoreStyle& style) {
+  return style.share ? 100.0 * score : score;
+}
+
+// Lines: step, loss, score.
+std::string curve_data(const std::vector<MetricsRow>& rows, const std::string& split, const ScoreStyle& style) {
   std::ostringstream data;
   for (const MetricsRow& row : rows) {
-    if (row.split == split) data << row.step << ' ' << row.loss << ' ' << 100.0 * row.accuracy << '\n';
+    if (row.split == split) data << row.step << ' ' << row.loss << ' ' << shown(row.score, style) << '\n';
   }
   return data.str();
 }
@@ -55,31 +60,37 @@ std::string plot_column(const std::map<std::string, std::string>& data, int colu
 }
 
 // The best of the held-out part, which chooses the checkpoint, and the last of the test set, which chooses nothing.
-std::string accuracy_title(const std::vector<MetricsRow>& rows) {
+std::string score_title(const std::vector<MetricsRow>& rows, const ScoreStyle& style) {
   const MetricsRow* best = nullptr;
   const MetricsRow* last = nullptr;
   for (const MetricsRow& row : rows) {
-    if (row.split == "validation" && (!best || row.accuracy > best->accuracy)) best = &row;
+    if (row.split == "validation" && (!best || style.value(row.score) > style.value(best->score))) best = &row;
     if (row.split == "test") last = &row;
   }
   std::ostringstream title;
-  title << "accuracy (%)" << std::fixed << std::setprecision(1);
-  if (best) title << ", held-out best " << 100.0 * best->accuracy << " at step " << best->step;
-  if (last) title << ", test set at the end " << 100.0 * last->accuracy;
+  title << style.name;
+  if (style.share) {
+    title << " (%)" << std::fixed << std::setprecision(1);
+  } else {
+    title << std::setprecision(4);
+  }
+  if (best) title << ", held-out best " << shown(best->score, style) << " at step " << best->step;
+  if (last) title << ", test set at the end " << shown(last->score, style);
   return title.str();
 }
 
 }  // namespace
 
-PlotResult plot_learning_curves(const std::filesystem::path& metrics_csv, const std::filesystem::path& stem) {
+PlotResult plot_learning_curves(const std::filesystem::path& metrics_csv, const std::filesystem::path& stem,
+                                const ScoreStyle& style) {
   const std::vector<MetricsRow> rows = read_metrics(metrics_csv);
   if (rows.empty()) return {false, metrics_csv.string() + " holds no metrics yet"};
   Picture picture{.width = 1000, .height = 400};
-  for (const Curve& curve : curves()) picture.data[curve.split] = curve_data(rows, curve.split);
+  for (const Curve& curve : curves()) picture.data[curve.split] = curve_data(rows, curve.split, style);
   picture.script = std::string(curves_frame) + "set key top right\nset title 'loss'\nset yrange [0:*]\n" +
                    plot_column(picture.data, 2) + "set key bottom right\nset title " +
-                   gnuplot_string(accuracy_title(rows)) + "\nset yrange [0:100]\n" + plot_column(picture.data, 3) +
-                   "unset multiplot\n";
+                   gnuplot_string(score_title(rows, style)) + "\nset yrange [" + (style.share ? "0:100" : "*:*") +
+                   "]\n" + plot_column(picture.data, 3) + "unset multiplot\n";
   return draw(picture, stem);
 }
 

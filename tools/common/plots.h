@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "tools/common/gnuplot.h"
+#include "tools/common/metrics_csv.h"
 
 namespace geosft {
 
-// Loss and accuracy over the steps, a curve a split, from the file of MetricsWriter. Throws DataError when that
-// is broken; without a row there is nothing to draw.
-PlotResult plot_learning_curves(const std::filesystem::path& metrics_csv, const std::filesystem::path& stem);
+// Loss and score over the steps, a curve a split, from the file of MetricsWriter. Throws DataError when that is broken;
+// without a row there is nothing to draw.
+PlotResult plot_learning_curves(const std::filesystem::path& metrics_csv, const std::filesystem::path& stem,
+                                const ScoreStyle& style = {});
 
 // counts int64 [C, C], row: true class, column: predicted class; `names`: C class names. Colours are shares of a row,
 // numbers are counts.

@@ -57,6 +57,10 @@ TEST_CASE("heads are their pooling and a linear map", "[heads]") {
   SoftmaxPoolHead pool(6, 2);
   require_equal(pool->forward(x, ptr), pool->linear->forward(softmax_pool(x, pool->u, ptr)), "softmax head");
   REQUIRE(pool->named_parameters().contains("u"));
+  SumHead sum(6, 2);
+  const at::Tensor each = sum->linear->forward(x);
+  require_close(sum->forward(x, ptr), at::stack({each.slice(0, 0, 9).sum(0), at::zeros({2}), each.slice(0, 9).sum(0)}),
+                1e-6, "sum head");
   TokenHead token(6, 5);
   require_equal(token->forward(x), token->linear->forward(x), "token head");
 }

@@ -26,6 +26,21 @@ TEST_CASE("sinusoids of an odd width end with a sine", "[relative]") {
   require_error([] { sinusoids(4, 0); }, {"width >= 1", "0"});
 }
 
+TEST_CASE("distance features are the square and Gaussians over the range", "[relative]") {
+  const at::Tensor squared = at::tensor({0.0, 1.0, 4.0, 9.0}, at::kDouble);
+  const at::Tensor found = distance_features(squared, 4, 2.0);
+  REQUIRE(found.sizes() == at::IntArrayRef({4, 4}));
+  require_close(found.select(1, 0), squared / 4, 1e-12, "square");
+  for (int64_t i = 0; i < 3; ++i) {
+    const at::Tensor expected = (-(squared.sqrt() - static_cast<double>(i)).square()).exp();
+    require_close(found.select(1, i + 1), expected, 1e-5, "Gaussian");
+  }
+  REQUIRE(distance_features(squared, 1, 2.0).sizes() == at::IntArrayRef({4, 1}));
+  REQUIRE(distance_features(squared, 2, 2.0).isfinite().all().item<bool>());
+  require_error([&] { distance_features(squared, 0, 2.0); }, {"channels", "0"});
+  require_error([&] { distance_features(squared, 2, 0.0); }, {"range"});
+}
+
 TEST_CASE("a relative source holds what its kind needs and nothing else", "[relative]") {
   const at::Tensor points = at::rand({4, 3}), rowptr = at::zeros({5}, at::kLong), col = at::empty({0}, at::kLong),
                    edges = at::empty({0, 2});
@@ -36,6 +51,9 @@ TEST_CASE("a relative source holds what its kind needs and nothing else", "[rela
   const Relative graph = Relative::graph(rowptr, col, edges);
   REQUIRE((graph.kind == RelativeKind::graph && graph.rowptr.is_same(rowptr) && graph.col.is_same(col)));
   REQUIRE((graph.edge_attr.is_same(edges) && !graph.coordinates.defined() && !graph.positions.defined()));
+  const Relative molecules = Relative::molecules(graph, points, 3, 2.5);
+  REQUIRE((molecules.kind == RelativeKind::graph && molecules.coordinates.is_same(points)));
+  REQUIRE((molecules.edge_attr.is_same(edges) && molecules.distance_channels == 3 && molecules.distance_range == 2.5));
   const Relative sequence = Relative::sequence(points);
   REQUIRE((sequence.kind == RelativeKind::sequence && sequence.positions.is_same(points)));
 }

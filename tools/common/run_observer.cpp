@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/classify/run_observer.h"
+#include "tools/common/run_observer.h"
 
+#include <cmath>
 #include <cstdio>
 
-#include "tools/classify/run_model.h"
 #include "tools/common/main_guard.h"
 
 namespace geosft {
@@ -19,26 +19,25 @@ std::string fixed(double value, int digits) {
 
 }  // namespace
 
+std::map<std::string, std::string> RunDescription::texts() const {
+  std::map<std::string, std::string> all = run_texts(kind, config, names);
+  all.insert(more_texts.begin(), more_texts.end());
+  return all;
+}
+
 RunObserver::RunObserver(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder,
-                         const ClassifySettings& settings, std::vector<std::string> class_names)
-    : loop_(loop),
-      model_(model),
-      folder_(folder),
-      settings_(settings),
-      class_names_(std::move(class_names)),
-      start_(Clock::now()),
-      epoch_start_(start_) {}
+                         RunDescription run)
+    : loop_(loop), model_(model), folder_(folder), run_(std::move(run)), start_(Clock::now()), epoch_start_(start_) {}
 
 void RunObserver::resume() {
   if (!std::filesystem::exists(folder_.last_checkpoint())) return;
   const Checkpoint checkpoint = load_checkpoint(folder_.last_checkpoint());
-  if (checkpoint_classes(checkpoint, folder_.last_checkpoint()) != class_names_) {
-    throw DataError(settings_.data, "the classes that the run was begun with", "others");
-  }
+  check_same_outputs(checkpoint, run_.texts(), folder_.last_checkpoint(), run_.data);
   loop_.load_state(checkpoint.tensors);
   const auto elapsed = checkpoint.tensors.find(seconds_name);
   if (elapsed != checkpoint.tensors.end()) seconds_before_ = elapsed->second.item<double>();
-  metrics_ = std::make_unique<MetricsWriter>(folder_.metrics(), loop_.optimization().steps(), loop_.epochs());
+  metrics_ =
+      std::make_unique<MetricsWriter>(folder_.metrics(), loop_.optimization().steps(), loop_.epochs(), run_.score);
   items_before_ = loop_.tally().items;
 }
 
@@ -49,37 +48,44 @@ double RunObserver::seconds() const {
 void RunObserver::on_step(const StepReport& report) {
   const int64_t steps = loop_.steps_per_epoch();
   if (!bar_) {
-    bar_ = std::make_unique<ProgressBar>("training", steps * settings_.train.epochs);
+    bar_ = std::make_unique<ProgressBar>("training", steps * run_.epochs);
     bar_->start_at(report.epoch * steps + report.step_in_epoch - 1);
   }
   const double elapsed = std::chrono::duration<double>(Clock::now() - epoch_start_).count();
   const double rate = static_cast<double>(report.epoch_so_far.items - items_before_) / elapsed;
   const Tally& tally = report.epoch_so_far;
   bar_->update(report.epoch * steps + report.step_in_epoch,
-               "epoch " + std::to_string(report.epoch + 1) + "/" + std::to_string(settings_.train.epochs) + "  loss " +
-                   fixed(tally.mean_loss(), 3) + "  accuracy " + fixed(100 * tally.mean_score(), 1) + " %" +
-                   validation_text_ + "  " + fixed(rate, 0) + " clouds/s");
+               "epoch " + std::to_string(report.epoch + 1) + "/" + std::to_string(run_.epochs) + "  loss " +
+                   fixed(tally.mean_loss(), 3) + training_text(tally) + validation_text_ + "  " + fixed(rate, 0) + " " +
+                   run_.score.items + "/s");
 }
 
-void RunObserver::append(const EpochReport& report, const char* split, const Tally& tally, double clouds_per_second) {
-  if (!metrics_) metrics_ = std::make_unique<MetricsWriter>(folder_.metrics());
-  metrics_->append({report.step, report.epoch + 1, split, tally.mean_loss(), tally.mean_score(), report.learning_rate,
-                    seconds(), clouds_per_second});
+// Empty where the metric of a step says nothing.
+std::string RunObserver::training_text(const Tally& tally) const {
+  const double score = tally.mean_score();
+  return std::isnan(score) ? "" : "  " + run_.score.text(run_.score.value(score));
+}
+
+void RunObserver::append(const EpochReport& report, const char* split, const Tally& tally, double items_per_second) {
+  if (!metrics_) metrics_ = std::make_unique<MetricsWriter>(folder_.metrics(), run_.score);
+  metrics_->append({report.step, report.epoch + 1, split, tally.mean_loss(), run_.score.value(tally.mean_score()),
+                    report.learning_rate, seconds(), items_per_second});
 }
 
 void RunObserver::on_epoch(const EpochReport& report) {
   const double elapsed = std::chrono::duration<double>(Clock::now() - epoch_start_).count();
   append(report, "train", report.training, static_cast<double>(report.training.items - items_before_) / elapsed);
   items_before_ = 0;
-  const bool held_out = settings_.clouds.validation_fraction > 0;  // else validation runs on the monitored test set
   if (report.validation.has_value()) {
-    const char* split = held_out ? "validation" : "test";
+    const char* split = run_.held_out ? "validation" : "test";
     append(report, split, *report.validation, 0.0);
-    validation_text_ = std::string("  ") + split + " " + fixed(100 * report.validation->mean_score(), 1) + " %";
+    const double score = run_.score.value(report.validation->mean_score());
+    validation_text_ =
+        std::string("  ") + split + " " + (run_.score.share ? fixed(100 * score, 1) + " %" : fixed(score, 4));
   }
-  const bool last = report.epoch + 1 == settings_.train.epochs;
-  const bool due = !report.diverging && (last || (report.epoch + 1) % settings_.train.checkpoint_every == 0);
-  if (held_out ? report.best && !report.diverging : due) save_best();
+  const bool last = report.epoch + 1 == run_.epochs;
+  const bool due = !report.diverging && (last || (report.epoch + 1) % run_.checkpoint_every == 0);
+  if (run_.held_out ? report.best && !report.diverging : due) save_best();
   if (due) save_last();
   epoch_start_ = Clock::now();
 }
@@ -96,14 +102,14 @@ void RunObserver::finish(bool done) {
 void RunObserver::save_last() {
   std::map<std::string, at::Tensor> tensors = loop_.state();
   tensors.emplace(seconds_name, at::tensor(seconds(), at::kDouble));
-  save_checkpoint(folder_.last_checkpoint(), {std::move(tensors), checkpoint_texts(settings_, class_names_)});
+  save_checkpoint(folder_.last_checkpoint(), {std::move(tensors), run_.texts()});
 }
 
 void RunObserver::save_best() {
   const Optimization::AveragedWeights averaged(loop_.optimization());
   std::map<std::string, at::Tensor> tensors;
   for (const auto& [name, tensor] : module_state(model_)) tensors.emplace("model." + name, tensor);
-  save_checkpoint(folder_.best_checkpoint(), {std::move(tensors), checkpoint_texts(settings_, class_names_)});
+  save_checkpoint(folder_.best_checkpoint(), {std::move(tensors), run_.texts()});
 }
 
 }  // namespace geosft

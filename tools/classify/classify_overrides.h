@@ -4,25 +4,22 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <string>
 
 #include "tools/classify/run_model.h"
-#include "tools/common/runtime_options.h"
+#include "tools/common/run_overrides.h"
 
 namespace geosft {
 
-// What may be chosen anew when a trained model is used; everything else is as it was trained.
-class RunOverrides {
+// What may be chosen anew when a trained classifier is used; everything else is as it was trained.
+class ClassifyOverrides {
  public:
   void add_to(CLI::App& verb);
   // Loads the run and applies what was given. Also sets LibTorch's threads.
   RunModel load(const std::filesystem::path& run) const;
 
  private:
-  RuntimeOptions runtime_;
-  std::optional<std::string> data_, evaluation_;
-  std::optional<uint64_t> seed_;
-  std::optional<int64_t> votes_, points_;
+  RunOverrides common_;
+  std::optional<int64_t> points_;
 };
 
 }  // namespace geosft

@@ -2,27 +2,42 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "models/training/training_loop.h"
-#include "tools/classify/settings.h"
 #include "tools/common/metrics_csv.h"
 #include "tools/common/progress.h"
+#include "tools/common/run_checkpoint.h"
 #include "tools/common/run_folder.h"
 
 namespace geosft {
+
+// What a run is, beyond its loop and its model.
+struct RunDescription {
+  std::string kind;                                    // the tool
+  std::string config;                                  // TOML
+  std::vector<std::string> names;                      // of classes or targets
+  std::map<std::string, std::string> more_texts = {};  // of its checkpoints, by name: what resuming may not change
+  std::string data;                                    // where its data come from, for messages
+  int64_t epochs = 1, checkpoint_every = 1;
+  bool held_out = false;  // validation runs on a held-out part, which chooses the best checkpoint, else on the test set
+  ScoreStyle score = {};
+
+  // Of its checkpoints.
+  std::map<std::string, std::string> texts() const;
+};
 
 // Progress bar, metrics file and checkpoints of a training run.
 class RunObserver : public TrainingObserver {
  public:
   // What is referred to must outlive the observer.
-  RunObserver(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder,
-              const ClassifySettings& settings, std::vector<std::string> class_names);
+  RunObserver(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder, RunDescription run);
 
   // Continues from the last checkpoint of the folder, from the beginning when there is none yet. Throws DataError when
-  // it is broken or of other classes.
+  // it is broken or of other classes or targets.
   void resume();
   void on_step(const StepReport& report) override;
   void on_epoch(const EpochReport& report) override;
@@ -36,13 +51,13 @@ class RunObserver : public TrainingObserver {
   void save_last();
   void save_best();
   double seconds() const;
-  void append(const EpochReport& report, const char* split, const Tally& tally, double clouds_per_second);
+  std::string training_text(const Tally& tally) const;
+  void append(const EpochReport& report, const char* split, const Tally& tally, double items_per_second);
 
   TrainingLoop& loop_;
   const torch::nn::Module& model_;
   const RunFolder& folder_;
-  ClassifySettings settings_;
-  std::vector<std::string> class_names_;
+  RunDescription run_;
   std::unique_ptr<MetricsWriter> metrics_;
   std::unique_ptr<ProgressBar> bar_;
   Clock::time_point start_, epoch_start_;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/formats/numbers.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <string>
+
+namespace geosft {
+namespace {
+
+// std::from_chars knows no leading plus, which some programs write.
+std::string_view without_plus(std::string_view word) {
+  return word.size() > 1 && word[0] == '+' && word[1] != '-' ? word.substr(1) : word;
+}
+
+}  // namespace
+
+std::optional<double> parse_number(std::string_view word) {
+  const std::string_view digits = without_plus(word);
+  double value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (end != digits.data() + digits.size()) return std::nullopt;
+  // Too small for a double is 0 for us, too large infinite.
+  if (error == std::errc::result_out_of_range) return std::strtod(std::string(digits).c_str(), nullptr);
+  return error == std::errc() ? std::optional(value) : std::nullopt;
+}
+
+std::optional<int64_t> parse_integer(std::string_view word) {
+  const std::string_view digits = without_plus(word);
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace geosft

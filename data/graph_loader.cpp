@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/graph_loader.h"
+
+#include <algorithm>
+
+#include "data/point_loader.h"
+#include "data/seeds.h"
+#include "geometry/augment.h"
+#include "geometry/packed.h"
+
+namespace geosft {
+namespace {
+
+constexpr uint64_t drop_stream = 3;
+
+}  // namespace
+
+LabelledGraphs labelled_items(const PackedGraphs& dataset, const std::vector<int64_t>& items) {
+  LabelledGraphs batch;
+  static_cast<FeaturedGraphs&>(batch) = items_of(dataset, items);
+  batch.items = items;
+  const at::Tensor nodes = rows_of_items(dataset.graphs.ptr, items);
+  const bool of_nodes = dataset.schema.task == GraphTask::node_classification;
+  batch.target = dataset.target.index_select(0, of_nodes ? nodes : at::tensor(items, at::kLong));
+  if (dataset.node_split.defined()) batch.node_split = dataset.node_split.index_select(0, nodes);
+  return batch;
+}
+
+LabelledGraphs without_some_nodes(const LabelledGraphs& graphs, GraphTask task, double share, at::Generator generator) {
+  const std::vector<int64_t> offsets = packed_offsets(graphs.graphs.ptr, graphs.graphs.graph.nodes(), "ptr");
+  std::vector<at::Tensor> kept;
+  for (size_t b = 0; b + 1 < offsets.size(); ++b) {
+    kept.push_back(drop_rows(offsets[b + 1] - offsets[b], share, generator) + offsets[b]);
+  }
+  const at::Tensor rows = at::cat(kept);
+  LabelledGraphs part = graphs;
+  static_cast<FeaturedGraphs&>(part) = induced_subgraph(graphs, rows);
+  if (task == GraphTask::node_classification) part.target = graphs.target.index_select(0, rows);
+  if (graphs.node_split.defined()) part.node_split = graphs.node_split.index_select(0, rows);
+  return part;
+}
+
+GraphLoader::GraphLoader(const PackedGraphs& dataset, std::vector<int64_t> items, GraphLoaderOptions options)
+    : dataset_(dataset), items_(std::move(items)), options_(options) {
+  TORCH_CHECK(options_.batch_size >= 1, "batch_size must be at least 1, got ", options_.batch_size);
+}
+
+int64_t GraphLoader::batches_per_epoch() const {
+  return (static_cast<int64_t>(items_.size()) + options_.batch_size - 1) / options_.batch_size;
+}
+
+void GraphLoader::start_epoch(int64_t epoch, int64_t first_batch) {
+  TORCH_CHECK(first_batch >= 0 && first_batch <= batches_per_epoch(), "first_batch must lie in [0, ",
+              batches_per_epoch(), "], got ", first_batch);
+  order_.clear();
+  for (const int64_t place : epoch_order(static_cast<int64_t>(items_.size()), options_.shuffle, options_.seed, epoch)) {
+    order_.push_back(items_[static_cast<size_t>(place)]);
+  }
+  epoch_ = epoch;
+  next_ = first_batch;
+}
+
+std::optional<LabelledGraphs> GraphLoader::next() {
+  const int64_t begin = next_ * options_.batch_size;
+  if (begin >= static_cast<int64_t>(order_.size())) return std::nullopt;
+  const int64_t end = std::min(begin + options_.batch_size, static_cast<int64_t>(order_.size()));
+  const int64_t batch = next_++;
+  const LabelledGraphs whole = labelled_items(dataset_, {order_.begin() + begin, order_.begin() + end});
+  if (options_.drop_nodes <= 0) return whole;
+  const uint64_t seed =
+      combine_seeds({drop_stream, options_.seed, static_cast<uint64_t>(epoch_), static_cast<uint64_t>(batch)});
+  return without_some_nodes(whole, dataset_.schema.task, options_.drop_nodes, make_generator(seed));
+}
+
+}  // namespace geosft

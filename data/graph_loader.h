@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Packed batches of a graph dataset.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "data/packed_graphs.h"
+
+namespace geosft {
+
+// Some graphs of a dataset with their targets; target and node_split as in PackedGraphs.
+struct LabelledGraphs : FeaturedGraphs {
+  at::Tensor target, node_split;
+  std::vector<int64_t> items;  // rows of the dataset
+};
+
+LabelledGraphs labelled_items(const PackedGraphs& dataset, const std::vector<int64_t>& items);
+
+// Without a share in [0, 1) of the nodes of every graph, at random, and without their edges (SFT section 4.3, "drop
+// token probability"). What belongs to the nodes, encodings included, stays as it was in the whole graph.
+LabelledGraphs without_some_nodes(const LabelledGraphs& graphs, GraphTask task, double share, at::Generator generator);
+
+struct GraphLoaderOptions {
+  int64_t batch_size = 32;
+  bool shuffle = false;     // a new order every epoch, from the seed
+  uint64_t seed = 0;        // the order is a function of (seed, epoch), dropped nodes of (seed, epoch, batch)
+  double drop_nodes = 0.0;  // share of the nodes that every graph loses
+};
+
+class GraphLoader {
+ public:
+  // Goes over `items` of the dataset, which must outlive the loader.
+  GraphLoader(const PackedGraphs& dataset, std::vector<int64_t> items, GraphLoaderOptions options);
+
+  int64_t batches_per_epoch() const;
+  // Begins an epoch, at batch `first_batch` when a run is resumed in the middle of one.
+  void start_epoch(int64_t epoch, int64_t first_batch = 0);
+  // The next batch, or nothing at the end of the epoch.
+  std::optional<LabelledGraphs> next();
+
+ private:
+  const PackedGraphs& dataset_;
+  std::vector<int64_t> items_, order_;
+  GraphLoaderOptions options_;
+  int64_t epoch_ = 0, next_ = 0;
+};
+
+}  // namespace geosft

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Graph datasets: what every reader gives, and what is said of their features and targets.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/featured_graphs.h"
+
+namespace geosft {
+
+enum class GraphTask { classification, multi_label, regression, node_classification };
+
+// "classification", "multi_label", "regression", "node_classification".
+const char* task_name(GraphTask task);
+
+// What all graphs of a dataset have in common: the widths of their features and the meaning of their targets.
+struct GraphSchema {
+  GraphTask task = GraphTask::classification;
+  std::vector<int64_t> node_vocabulary;   // values that each column of node_categories may have: 0 … size - 1
+  int64_t node_values = 0;                // columns of node_values
+  std::vector<int64_t> edge_vocabulary;   // the same of edge_categories
+  int64_t edge_values = 0;                // columns of edge_values
+  bool coordinates = false;               // whether nodes have coordinates, in the dataset's own unit
+  std::vector<std::string> output_names;  // a class, or a target, each: distinct, one line, not empty
+
+  int64_t outputs() const { return static_cast<int64_t>(output_names.size()); }
+  bool operator==(const GraphSchema&) const = default;
+};
+
+// Items of a dataset.
+struct GraphSplit {
+  std::vector<int64_t> train, validation, test;
+};
+
+// A dataset of B graphs, N nodes and E edges in all, on the CPU: both directions of an undirected edge stored; of the
+// features those that the schema has; node_encoding undefined until it is computed.
+struct PackedGraphs : FeaturedGraphs {
+  GraphSchema schema;
+  // classification       int64 [B], the classes
+  // multi_label          float32 [B, targets], 1, 0, or NaN where a label is missing
+  // regression           float32 [B, targets], in the dataset's own units, or NaN
+  // node_classification  int64 [N], the classes, or -1 for a node without one
+  at::Tensor target;
+  at::Tensor node_split;             // int64 [N], 0 train, 1 validation, 2 test, -1 none: where graphs hold all parts
+  std::optional<GraphSplit> split;   // where one is published
+  std::vector<std::string> remarks;  // what the source holds but is left out, a sentence each, to be shown to the user
+
+  int64_t size() const { return graphs.items(); }
+};
+
+// Throws DataError, naming `source` and the member, for shapes, dtypes or values that do not fit the schema or the
+// graphs: categories outside their vocabulary, classes that have no name, numbers that are not finite, rows of a split
+// that are no graphs or stand in it twice. Every reader ends with it.
+void check_packed_graphs(const PackedGraphs& packed, const std::string& source);
+
+}  // namespace geosft

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/featured_graphs.h"
+
+#include <numeric>
+
+#include "geometry/packed.h"
+
+namespace geosft {
+namespace {
+
+at::Tensor selected(const at::Tensor& data, const at::Tensor& rows) {
+  return data.defined() ? data.index_select(0, rows) : data;
+}
+
+// Everything but the graph itself.
+FeaturedGraphs with_features(const FeaturedGraphs& from, GraphBatch graphs, const at::Tensor& nodes,
+                             const at::Tensor& edges) {
+  return {std::move(graphs),
+          selected(from.node_categories, nodes),
+          selected(from.node_values, nodes),
+          selected(from.edge_categories, edges),
+          selected(from.edge_values, edges),
+          selected(from.coordinates, nodes),
+          selected(from.node_encoding, nodes)};
+}
+
+// Ranges begin[i] … begin[i] + count[i] - 1 one after the other.
+at::Tensor ranges(const std::vector<int64_t>& begin, const std::vector<int64_t>& count) {
+  const at::Tensor rows = at::empty({std::accumulate(count.begin(), count.end(), int64_t{0})}, at::kLong);
+  int64_t* next = rows.data_ptr<int64_t>();
+  for (size_t i = 0; i < begin.size(); ++i) {
+    std::iota(next, next + count[i], begin[i]);
+    next += count[i];
+  }
+  return rows;
+}
+
+}  // namespace
+
+at::Tensor rows_of_items(const at::Tensor& ptr, const std::vector<int64_t>& items) {
+  const int64_t *offsets = ptr.const_data_ptr<int64_t>(), count = ptr.size(0) - 1;
+  std::vector<int64_t> begin, size;
+  for (const int64_t item : items) {
+    TORCH_CHECK(item >= 0 && item < count, "items must hold items 0 … ", count - 1, " of the batch, got ", item);
+    begin.push_back(offsets[item]);
+    size.push_back(offsets[item + 1] - offsets[item]);
+  }
+  return ranges(begin, size);
+}
+
+FeaturedGraphs items_of(const FeaturedGraphs& graphs, const std::vector<int64_t>& items) {
+  TORCH_CHECK(!items.empty(), "items must hold at least one item");
+  const CsrGraph& whole = graphs.graphs.graph;
+  const at::Tensor nodes = rows_of_items(graphs.graphs.ptr, items);
+  const int64_t *ptr = graphs.graphs.ptr.const_data_ptr<int64_t>(), *rowptr = whole.rowptr.const_data_ptr<int64_t>();
+  std::vector<int64_t> offsets = {0}, edge_begin, edge_count, shift;
+  for (const int64_t item : items) {
+    edge_begin.push_back(rowptr[ptr[item]]);
+    edge_count.push_back(rowptr[ptr[item + 1]] - edge_begin.back());
+    shift.push_back(offsets.back() - ptr[item]);
+    offsets.push_back(offsets.back() + ptr[item + 1] - ptr[item]);
+  }
+  const at::Tensor edges = ranges(edge_begin, edge_count);
+  const at::Tensor moved = at::repeat_interleave(at::tensor(shift, at::kLong), at::tensor(edge_count, at::kLong));
+  const at::Tensor degree = whole.rowptr.diff().index_select(0, nodes);
+  CsrGraph graph{at::cat({at::zeros({1}, at::kLong), degree.cumsum(0)}),
+                 whole.col.index_select(0, edges) + moved,
+                 {},
+                 selected(whole.weight, edges)};
+  return with_features(graphs, {std::move(graph), offsets_tensor(offsets)}, nodes, edges);
+}
+
+FeaturedGraphs induced_subgraph(const FeaturedGraphs& graphs, const at::Tensor& rows) {
+  GraphBatch numbered = graphs.graphs;
+  // The place of each edge travels along as its feature.
+  numbered.graph.edge_attr = at::arange(numbered.graph.edges(), at::kLong).unsqueeze(1);
+  GraphBatch kept = induced_subgraph(numbered, rows);
+  const at::Tensor edges = kept.graph.edge_attr.squeeze(1);
+  kept.graph.edge_attr = at::Tensor();
+  return with_features(graphs, std::move(kept), rows, edges);
+}
+
+RenumberedGraphs renumbered(const FeaturedGraphs& graphs, at::Generator generator) {
+  const std::vector<int64_t> offsets = packed_offsets(graphs.graphs.ptr, graphs.graphs.graph.nodes(), "ptr");
+  std::vector<at::Tensor> order;
+  for (size_t b = 0; b + 1 < offsets.size(); ++b) {
+    order.push_back(at::randperm(offsets[b + 1] - offsets[b], generator, at::kLong) + offsets[b]);
+  }
+  const at::Tensor rows = at::cat(order);
+  return {induced_subgraph(graphs, rows), rows};
+}
+
+}  // namespace geosft

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/graph_model.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <numeric>
+
+#include "graph/laplacian_pe.h"
+
+namespace geosft {
+namespace {
+
+constexpr double least_deviation = 1e-6;
+
+int64_t total(const std::vector<int64_t>& sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+}
+
+int64_t edge_channels(const GraphModelOptions& options) {
+  return total(options.edge_vocabulary) + options.edge_values + 1 + options.distance_channels;
+}
+
+LayerOptions with_graph_relations(LayerOptions layer, const GraphModelOptions& options) {
+  layer.attention.relative = options.relative ? RelativeKind::graph : RelativeKind::none;
+  layer.attention.relative_channels = options.relative ? edge_channels(options) : 0;
+  return layer;
+}
+
+void check_columns(const at::Tensor& features, const char* name, int64_t columns) {
+  const int64_t found = features.defined() && features.dim() == 2 ? features.size(1) : 0;
+  TORCH_CHECK(found == columns, name, " must have ", columns, " columns, as the model was built for, got ", found);
+}
+
+// Every category as its place in one table of all columns.
+at::Tensor table_rows(const at::Tensor& categories, const std::vector<int64_t>& vocabulary) {
+  std::vector<int64_t> begin(vocabulary.size());
+  std::exclusive_scan(vocabulary.begin(), vocabulary.end(), begin.begin(), int64_t{0});
+  return categories + at::tensor(begin, categories.options());
+}
+
+}  // namespace
+
+ColumnStatistics column_statistics(const at::Tensor& values) {
+  const at::Tensor exact = values.to(at::kDouble);
+  const at::Tensor mean = exact.nanmean(0).nan_to_num(0.0);
+  const at::Tensor deviation = (exact - mean).square().nanmean(0).sqrt().nan_to_num(0.0);
+  return {mean.to(at::kFloat),
+          at::where(deviation > least_deviation, deviation, at::ones_like(deviation)).to(at::kFloat)};
+}
+
+GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options(model_options) {
+  TORCH_CHECK(options.outputs >= 1, "outputs must be at least 1, got ", options.outputs);
+  options.layer = with_graph_relations(options.layer, options);
+  const int64_t width = options.layer.attention.width, values = options.node_values + options.encoding;
+  if (!options.node_vocabulary.empty()) {
+    embedding = register_module("embedding", torch::nn::Embedding(total(options.node_vocabulary), width));
+  }
+  numbers = register_module("numbers", torch::nn::Linear(std::max<int64_t>(values, 1), width));
+  encoder = register_module("encoder", Encoder(options.layer, options.layers));
+  if (options.head == GraphHead::softmax_pool) {
+    pool_head = register_module("pool_head", SoftmaxPoolHead(width, options.outputs));
+  } else if (options.head == GraphHead::sample_max) {
+    sample_head = register_module("sample_head",
+                                  SampleMaxHead(width, options.outputs, options.head_sampler, options.head_dropout));
+  } else if (options.head == GraphHead::sum) {
+    sum_head = register_module("sum_head", SumHead(width, options.outputs));
+  } else {
+    token_head = register_module("token_head", TokenHead(width, options.outputs));
+  }
+  const auto buffers = [this](const char* mean, at::Tensor& of_mean, const char* deviation, at::Tensor& of_deviation,
+                              int64_t columns) {
+    of_mean = register_buffer(mean, at::zeros({columns}));
+    of_deviation = register_buffer(deviation, at::ones({columns}));
+  };
+  buffers("node_mean", node_mean, "node_deviation", node_deviation, values);
+  buffers("edge_mean", edge_mean, "edge_deviation", edge_deviation, options.edge_values);
+  buffers("target_mean", target_mean, "target_deviation", target_deviation, options.outputs);
+}
+
+// Values and encoding side by side; of a constant where there are neither.
+at::Tensor GraphModelImpl::node_numbers(const FeaturedGraphs& graphs) const {
+  std::vector<at::Tensor> parts;
+  if (options.node_values > 0) parts.push_back(graphs.node_values);
+  if (options.encoding > 0) parts.push_back(graphs.node_encoding);
+  return parts.empty() ? at::Tensor() : at::cat(parts, 1);
+}
+
+at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, SamplingContext& context) {
+  const int64_t nodes = graphs.graphs.graph.nodes();
+  FeaturedGraphs drawn = graphs;
+  if (options.signed_encoding && context.mode() == SampleMode::random) {
+    drawn.node_encoding = with_random_signs(graphs.node_encoding, graphs.graphs.ptr, *context.generator());
+  }
+  const at::Tensor values = node_numbers(drawn);
+  const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
+  at::Tensor x = numbers->forward(values.defined() ? ((values.to(of_weights) - node_mean) / node_deviation)
+                                                   : at::ones({nodes, 1}, of_weights));
+  if (embedding.is_empty()) return x;
+  return x + embedding->forward(table_rows(graphs.node_categories, options.node_vocabulary)).sum(1);
+}
+
+Relative GraphModelImpl::relative(const FeaturedGraphs& graphs) const {
+  if (!options.relative) return Relative::none();
+  const int64_t edges = graphs.graphs.graph.edges(), categories = total(options.edge_vocabulary);
+  const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
+  std::vector<at::Tensor> channels;
+  if (categories > 0) {
+    channels.push_back(at::zeros({edges, categories}, of_weights)
+                           .scatter_(1, table_rows(graphs.edge_categories, options.edge_vocabulary), 1.0));
+  }
+  if (options.edge_values > 0) channels.push_back((graphs.edge_values.to(of_weights) - edge_mean) / edge_deviation);
+  channels.push_back(at::ones({edges, 1}, of_weights));
+  const Relative edges_alone =
+      Relative::graph(graphs.graphs.graph.rowptr, graphs.graphs.graph.col, at::cat(channels, 1));
+  if (options.distance_channels == 0) return edges_alone;
+  return Relative::molecules(edges_alone, graphs.coordinates.to(of_weights), options.distance_channels,
+                             options.distance_range);
+}
+
+at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext& context) {
+  check_columns(graphs.node_categories, "node_categories", static_cast<int64_t>(options.node_vocabulary.size()));
+  check_columns(graphs.node_values, "node_values", options.node_values);
+  check_columns(graphs.node_encoding, "node_encoding", options.encoding);
+  if (options.relative) {
+    check_columns(graphs.edge_categories, "edge_categories", static_cast<int64_t>(options.edge_vocabulary.size()));
+    check_columns(graphs.edge_values, "edge_values", options.edge_values);
+    if (options.distance_channels > 0) check_columns(graphs.coordinates, "coordinates", 3);
+  }
+  const at::Tensor& ptr = graphs.graphs.ptr;
+  const at::Tensor x = encoder->forward(tokens(graphs, context), relative(graphs), ptr, context);
+  if (options.head == GraphHead::softmax_pool) return pool_head->forward(x, ptr);
+  if (options.head == GraphHead::sample_max) return sample_head->forward(x, ptr, context);
+  if (options.head == GraphHead::sum) return sum_head->forward(x, ptr);
+  return token_head->forward(x);
+}
+
+void GraphModelImpl::standardize(const FeaturedGraphs& graphs, const at::Tensor& targets) {
+  at::NoGradGuard guard;
+  const auto set = [](const at::Tensor& mean, const at::Tensor& deviation, const at::Tensor& values) {
+    const ColumnStatistics found = column_statistics(values);
+    mean.copy_(found.mean);
+    deviation.copy_(found.deviation);
+  };
+  if (const at::Tensor values = node_numbers(graphs); values.defined()) set(node_mean, node_deviation, values);
+  // A column of unknown sign has none in the mean.
+  if (options.signed_encoding) node_mean.narrow(0, options.node_values, options.encoding).zero_();
+  if (options.edge_values > 0) set(edge_mean, edge_deviation, graphs.edge_values);
+  if (targets.defined()) set(target_mean, target_deviation, targets);
+}
+
+}  // namespace geosft

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/training/metrics.h"
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <vector>
+
+namespace geosft {
+namespace {
+
+constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
+
+void check_classes(const at::Tensor& predicted, const at::Tensor& truth) {
+  TORCH_CHECK(predicted.dim() == 1 && predicted.scalar_type() == at::kLong, "predicted must be int64 [n], got ",
+              predicted.scalar_type(), " ", predicted.sizes());
+  TORCH_CHECK(truth.scalar_type() == at::kLong && truth.sizes() == predicted.sizes(), "truth must be int64 ",
+              predicted.sizes(), ", got ", truth.scalar_type(), " ", truth.sizes());
+}
+
+void check_table(const at::Tensor& values, const char* name, const at::Tensor& truth, const char* truth_name) {
+  TORCH_CHECK(values.dim() == 2 && values.is_floating_point(), name, " must be floating [n, t], got ",
+              values.scalar_type(), " ", values.sizes());
+  TORCH_CHECK(truth.is_floating_point() && truth.sizes() == values.sizes(), truth_name, " must be floating ",
+              values.sizes(), ", got ", truth.scalar_type(), " ", truth.sizes());
+}
+
+// Items of one score: how many are positive, and how many are not.
+struct Tie {
+  double positive = 0.0, negative = 0.0;
+};
+
+// The distinct scores, descending.
+std::vector<Tie> ties(const at::Tensor& scores, const at::Tensor& labels) {
+  TORCH_CHECK(scores.dim() == 1 && scores.is_floating_point(), "scores must be floating [n], got ",
+              scores.scalar_type(), " ", scores.sizes());
+  TORCH_CHECK(labels.scalar_type() == at::kBool && labels.sizes() == scores.sizes(), "labels must be bool ",
+              scores.sizes(), ", got ", labels.scalar_type(), " ", labels.sizes());
+  TORCH_CHECK(!scores.isnan().any().item<bool>(), "scores must be numbers, found NaN");
+  const auto [sorted, order] = scores.to(at::kDouble).sort(/*dim=*/0, /*descending=*/true);
+  const at::Tensor truth = labels.index_select(0, order).contiguous();
+  const double* score = sorted.const_data_ptr<double>();
+  const bool* positive = truth.const_data_ptr<bool>();
+  std::vector<Tie> found;
+  for (int64_t i = 0; i < sorted.size(0); ++i) {
+    if (i == 0 || score[i] != score[i - 1]) found.emplace_back();
+    (positive[i] ? found.back().positive : found.back().negative) += 1;
+  }
+  return found;
+}
+
+Tie sum(const std::vector<Tie>& all) {
+  Tie total;
+  for (const Tie& tie : all) {
+    total.positive += tie.positive;
+    total.negative += tie.negative;
+  }
+  return total;
+}
+
+// The mean of of_column over the columns where it is defined; entries whose truth is NaN are left out.
+double mean_of_columns(const at::Tensor& values, const at::Tensor& truth,
+                       const std::function<double(const at::Tensor&, const at::Tensor&)>& of_column) {
+  double total = 0.0;
+  int64_t columns = 0;
+  for (int64_t column = 0; column < values.size(1); ++column) {
+    const at::Tensor present = truth.select(1, column).isnan().logical_not();
+    const double found =
+        of_column(values.select(1, column).masked_select(present), truth.select(1, column).masked_select(present));
+    if (std::isnan(found)) continue;
+    total += found;
+    ++columns;
+  }
+  return columns > 0 ? total / static_cast<double>(columns) : undefined;
+}
+
+bool has_both_kinds(const at::Tensor& labels) {
+  return labels.any().item<bool>() && !labels.all().item<bool>();
+}
+
+double mean_of_labels(const at::Tensor& scores, const at::Tensor& labels,
+                      double (*score)(const at::Tensor&, const at::Tensor&)) {
+  check_table(scores, "scores", labels, "labels");
+  return mean_of_columns(scores, labels, [&](const at::Tensor& of_label, const at::Tensor& truth) {
+    const at::Tensor positive = truth == 1;
+    return has_both_kinds(positive) ? score(of_label, positive) : undefined;
+  });
+}
+
+double r2_of_column(const at::Tensor& predicted, const at::Tensor& truth) {
+  if (truth.size(0) < 2) return undefined;
+  const at::Tensor exact = truth.to(at::kDouble);
+  const double error = (exact - predicted.to(at::kDouble)).square().sum().item<double>();
+  const double spread = (exact - exact.mean()).square().sum().item<double>();
+  if (spread == 0.0) return error == 0.0 ? 1.0 : 0.0;
+  return 1.0 - error / spread;
+}
+
+}  // namespace
+
+double accuracy_score(const at::Tensor& predicted, const at::Tensor& truth) {
+  check_classes(predicted, truth);
+  return (predicted == truth).to(at::kDouble).mean().item<double>();
+}
+
+double macro_f1_score(const at::Tensor& predicted, const at::Tensor& truth) {
+  check_classes(predicted, truth);
+  if (truth.size(0) == 0) return undefined;
+  const at::Tensor both = at::cat({predicted, truth});
+  TORCH_CHECK(both.min().item<int64_t>() >= 0, "predicted and truth must hold classes 0 and above");
+  const int64_t classes = both.max().item<int64_t>() + 1;
+  const at::Tensor right = at::bincount(truth.masked_select(predicted == truth), {}, classes).to(at::kDouble);
+  const at::Tensor occurring = at::bincount(both, {}, classes).to(at::kDouble);  // 2 tp + fp + fn
+  const at::Tensor seen = occurring > 0;
+  return (2 * right.masked_select(seen) / occurring.masked_select(seen)).mean().item<double>();
+}
+
+double roc_auc_score(const at::Tensor& scores, const at::Tensor& labels) {
+  const std::vector<Tie> all = ties(scores, labels);
+  const Tie total = sum(all);
+  double in_order = 0.0, above = 0.0;
+  for (const Tie& tie : all) {
+    in_order += tie.negative * (above + 0.5 * tie.positive);
+    above += tie.positive;
+  }
+  return in_order / (total.positive * total.negative);
+}
+
+double average_precision_score(const at::Tensor& scores, const at::Tensor& labels) {
+  const std::vector<Tie> all = ties(scores, labels);
+  const Tie total = sum(all);
+  double found = 0.0, taken = 0.0, weighted = 0.0;
+  for (const Tie& tie : all) {
+    found += tie.positive;
+    taken += tie.positive + tie.negative;
+    weighted += tie.positive * (found / taken);
+  }
+  return weighted / total.positive;
+}
+
+double mean_roc_auc(const at::Tensor& scores, const at::Tensor& labels) {
+  return mean_of_labels(scores, labels, roc_auc_score);
+}
+
+double mean_average_precision(const at::Tensor& scores, const at::Tensor& labels) {
+  return mean_of_labels(scores, labels, average_precision_score);
+}
+
+double one_vs_rest_roc_auc(const at::Tensor& scores, const at::Tensor& truth) {
+  TORCH_CHECK(scores.dim() == 2 && truth.dim() == 1 && truth.size(0) == scores.size(0),
+              "scores must be [n, classes] and truth [n], got ", scores.sizes(), " and ", truth.sizes());
+  return mean_roc_auc(scores, at::one_hot(truth, scores.size(1)).to(scores.scalar_type()));
+}
+
+double mean_absolute_error(const at::Tensor& predicted, const at::Tensor& truth) {
+  check_table(predicted, "predicted", truth, "truth");
+  return mean_of_columns(predicted, truth, [](const at::Tensor& values, const at::Tensor& exact) {
+    return (values.to(at::kDouble) - exact.to(at::kDouble)).abs().mean().item<double>();
+  });
+}
+
+double r2_score(const at::Tensor& predicted, const at::Tensor& truth) {
+  check_table(predicted, "predicted", truth, "truth");
+  return mean_of_columns(predicted, truth, r2_of_column);
+}
+
+}  // namespace geosft

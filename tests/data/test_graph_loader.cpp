@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/graph_loader.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "tests/data/small_graphs.h"
+
+namespace geosft::test::test_graph_loader {
+namespace {
+
+std::vector<LabelledGraphs> drain(GraphLoader& loader) {
+  std::vector<LabelledGraphs> all;
+  while (auto batch = loader.next()) all.push_back(std::move(*batch));
+  return all;
+}
+
+std::vector<int64_t> items_in(const std::vector<LabelledGraphs>& batches) {
+  std::vector<int64_t> all;
+  for (const LabelledGraphs& batch : batches) all.insert(all.end(), batch.items.begin(), batch.items.end());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a batch holds its graphs with their targets") {
+  const PackedGraphs graphs = small_graphs(), nodes = small_graphs(GraphTask::node_classification);
+  const LabelledGraphs of_graphs = labelled_items(graphs, {4, 1});
+  require_equal(of_graphs.target, at::tensor({1, 1}, at::kLong), "target");
+  require_equal(of_graphs.graphs.ptr, at::tensor({0, 4, 5}, at::kLong), "ptr");
+  const at::Tensor rows = rows_of_items(nodes.graphs.ptr, {4, 1});
+  require_equal(labelled_items(nodes, {4, 1}).target, nodes.target.index_select(0, rows), "targets of nodes");
+  PackedGraphs parts = small_graphs(GraphTask::node_classification);
+  parts.node_split = at::arange(24) % 3;
+  require_equal(labelled_items(parts, {4, 1}).node_split, parts.node_split.index_select(0, rows), "node_split");
+}
+
+TEST_CASE("an epoch holds every item once, shuffled anew each time, and begins where it is told to") {
+  const PackedGraphs graphs = small_graphs();
+  GraphLoader loader(graphs, {0, 2, 3, 5, 6}, {.batch_size = 2, .shuffle = true, .seed = 3});
+  CHECK(loader.batches_per_epoch() == 3);
+  CHECK_FALSE(loader.next());
+  std::vector<std::vector<int64_t>> orders;
+  for (int64_t epoch = 0; epoch < 4; ++epoch) {
+    loader.start_epoch(epoch);
+    orders.push_back(items_in(drain(loader)));
+    std::vector<int64_t> sorted = orders.back();
+    std::sort(sorted.begin(), sorted.end());
+    CHECK(sorted == std::vector<int64_t>{0, 2, 3, 5, 6});
+  }
+  CHECK(std::count(orders.begin(), orders.end(), orders[0]) < 4);
+  loader.start_epoch(2, 1);
+  CHECK(items_in(drain(loader)) == std::vector<int64_t>(orders[2].begin() + 2, orders[2].end()));
+  GraphLoader plain(graphs, {6, 1}, {});
+  plain.start_epoch(7);
+  CHECK(items_in(drain(plain)) == std::vector<int64_t>{6, 1});
+  require_error([&] { loader.start_epoch(0, 4); }, {"first_batch", "[0, 3]", "4"});
+  require_error([&] { GraphLoader(graphs, {0}, {.batch_size = 0}); }, {"batch_size"});
+}
+
+TEST_CASE("dropped nodes are gone with their edges and targets, the same ones every time") {
+  const PackedGraphs nodes = small_graphs(GraphTask::node_classification);
+  GraphLoader loader(nodes, {0, 1, 2}, {.batch_size = 3, .drop_nodes = 0.4});
+  loader.start_epoch(0);
+  const LabelledGraphs first = loader.next().value();
+  require_equal(first.graphs.ptr.diff(), at::tensor({2, 1, 4}, at::kLong), "ceil(0.6 n) nodes stay");
+  check_batch(first.graphs);
+  CHECK(first.target.size(0) == 7);
+  CHECK(first.node_values.size(0) == 7);
+  CHECK(first.edge_values.size(0) == first.graphs.graph.edges());
+  loader.start_epoch(0);
+  require_equal(loader.next()->node_values, first.node_values, "the same epoch");
+  loader.start_epoch(1);
+  CHECK_FALSE(at::equal(loader.next()->node_values, first.node_values));
+  const PackedGraphs graphs = small_graphs();
+  const LabelledGraphs part =
+      without_some_nodes(labelled_items(graphs, {2, 5}), GraphTask::classification, 0.5, generator(1));
+  require_equal(part.target, at::tensor({2, 2}, at::kLong), "targets of graphs stay");
+}
+
+}  // namespace geosft::test::test_graph_loader

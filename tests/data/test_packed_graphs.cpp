@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/packed_graphs.h"
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <limits>
+
+#include "tests/data/small_graphs.h"
+
+namespace geosft::test::test_packed_graphs {
+namespace {
+
+void require_refused(const std::function<void(PackedGraphs&)>& change, const std::vector<std::string>& words,
+                     GraphTask task = GraphTask::classification) {
+  PackedGraphs packed = small_graphs(task);
+  check_packed_graphs(packed, "set");
+  change(packed);
+  std::vector<std::string> expected = {"set"};
+  expected.insert(expected.end(), words.begin(), words.end());
+  require_error([&] { check_packed_graphs(packed, "set"); }, expected);
+}
+
+}  // namespace
+
+TEST_CASE("packed graphs of every task are accepted") {
+  for (const GraphTask task :
+       {GraphTask::classification, GraphTask::multi_label, GraphTask::regression, GraphTask::node_classification}) {
+    PackedGraphs packed = small_graphs(task);
+    packed.split = GraphSplit{{0, 1, 2}, {5}, {3, 4}};
+    packed.node_split = at::arange(packed.graphs.graph.nodes()) % 4 - 1;
+    check_packed_graphs(packed, "set");
+    CHECK(packed.size() == 7);
+  }
+  CHECK(std::string(task_name(GraphTask::classification)) == "classification");
+  CHECK(std::string(task_name(GraphTask::multi_label)) == "multi_label");
+  CHECK(std::string(task_name(GraphTask::regression)) == "regression");
+  CHECK(std::string(task_name(GraphTask::node_classification)) == "node_classification");
+}
+
+TEST_CASE("what does not fit the schema is named") {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  require_refused([](PackedGraphs& p) { p.node_categories[2][1] = 5; }, {"node_categories", "0 to 4", "found 5"});
+  require_refused([](PackedGraphs& p) { p.edge_categories[0][0] = -1; }, {"edge_categories", "found -1"});
+  require_refused([](PackedGraphs& p) { p.node_categories = at::Tensor(); }, {"node_categories", "[24, 2]", "none"});
+  require_refused([](PackedGraphs& p) { p.schema.edge_vocabulary = {}; }, {"edge_categories", "none"});
+  require_refused([&](PackedGraphs& p) { p.node_values[0][0] = nan; }, {"node_values", "NaN"});
+  require_refused([](PackedGraphs& p) { p.edge_values = p.edge_values.narrow(1, 0, 1); }, {"edge_values"});
+  require_refused([](PackedGraphs& p) { p.schema.node_values = 0; }, {"node_values", "none"});
+  require_refused([](PackedGraphs& p) { p.coordinates = p.coordinates.to(at::kDouble); }, {"coordinates", "Float"});
+  require_refused([](PackedGraphs& p) { p.target[0] = 3; }, {"target", "0 to 2", "found 3"});
+  require_refused([](PackedGraphs& p) { p.target[0] = -1; }, {"target", "found -1"});
+  require_refused([](PackedGraphs& p) { p.target = p.target.narrow(0, 0, 6); }, {"target", "[7]", "[6]"});
+  require_refused([&](PackedGraphs& p) { p.target[1][1] = infinity; }, {"target", "infinity"}, GraphTask::regression);
+  require_refused([](PackedGraphs& p) { p.target[1][1] = 2; }, {"target", "1, 0, or NaN"}, GraphTask::multi_label);
+  require_refused([](PackedGraphs& p) { p.target[1] = -2; }, {"target", "found -2"}, GraphTask::node_classification);
+  require_refused([](PackedGraphs& p) { p.schema.output_names[1] = "a"; }, {"output_names", "distinct"});
+  require_refused([](PackedGraphs& p) { p.schema.output_names[1] = " b"; }, {"output_names"});
+  require_refused([](PackedGraphs& p) { p.split = GraphSplit{{0, 7}, {}, {}}; }, {"split", "0 … 6", "found 7"});
+  require_refused([](PackedGraphs& p) { p.split = GraphSplit{{0}, {1}, {0}}; }, {"split", "graph 0 twice"});
+  require_refused([](PackedGraphs& p) { p.node_split = at::full({24}, 3, at::kLong); }, {"node_split", "found 3"});
+}
+
+TEST_CASE("missing labels and targets are NaN") {
+  for (const GraphTask task : {GraphTask::multi_label, GraphTask::regression}) {
+    PackedGraphs packed = small_graphs(task);
+    packed.target[3][1] = std::numeric_limits<float>::quiet_NaN();
+    check_packed_graphs(packed, "set");
+  }
+}
+
+}  // namespace geosft::test::test_packed_graphs

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/featured_graphs.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/graph/featured.h"
+
+namespace geosft::test::test_featured_graphs {
+namespace {
+
+// Nodes and edges of `part` as those of `whole` at node rows `rows`: every feature, and for every pair of nodes the
+// edges between them with all that they carry.
+void require_part(const FeaturedGraphs& part, const FeaturedGraphs& whole, const at::Tensor& rows) {
+  require_equal(part.node_categories, whole.node_categories.index_select(0, rows), "node_categories");
+  require_equal(part.node_values, whole.node_values.index_select(0, rows), "node_values");
+  require_equal(part.coordinates, whole.coordinates.index_select(0, rows), "coordinates");
+  require_equal(part.node_encoding, whole.node_encoding.index_select(0, rows), "node_encoding");
+  const auto of_pairs = [](const FeaturedGraphs& graphs) {  // sums of values over the edges of each pair of nodes
+    const int64_t nodes = graphs.graphs.graph.nodes();
+    const at::Tensor place = edge_sources(graphs.graphs.graph) * nodes + graphs.graphs.graph.col;
+    const at::Tensor carried =
+        at::cat({graphs.edge_values, graphs.edge_categories.to(at::kFloat), at::ones({graphs.graphs.graph.edges(), 1})},
+                1)
+            .to(at::kDouble);
+    return at::zeros({nodes * nodes, 4}, at::kDouble).index_add(0, place, carried).view({nodes, nodes, 4});
+  };
+  require_close(of_pairs(part), of_pairs(whole).index_select(0, rows).index_select(1, rows), 1e-12, "edges");
+}
+
+}  // namespace
+
+TEST_CASE("items of packed graphs come back whole, in any order, also twice") {
+  const FeaturedGraphs whole = featured_graphs({4, 1, 6, 3}, 5);
+  const FeaturedGraphs part = items_of(whole, {2, 1, 0});
+  check_batch(part.graphs);
+  require_equal(part.graphs.ptr, at::tensor({0, 6, 7, 11}, at::kLong), "ptr");
+  const at::Tensor rows = rows_of_items(whole.graphs.ptr, {2, 1, 0});
+  require_equal(rows, at::cat({at::arange(5, 11), at::arange(4, 5), at::arange(0, 4)}), "rows");
+  require_part(part, whole, rows);
+  const FeaturedGraphs twice = items_of(whole, {3, 3});
+  require_same_graph(graph_of_item(twice.graphs, 0), graph_of_item(whole.graphs, 3));
+  require_same_graph(graph_of_item(twice.graphs, 1), graph_of_item(whole.graphs, 3));
+  const FeaturedGraphs all = items_of(whole, {0, 1, 2, 3});
+  require_same_graph(all.graphs.graph, whole.graphs.graph);
+  require_equal(all.edge_values, whole.edge_values, "edge_values");
+}
+
+TEST_CASE("items without edges or features stay without") {
+  FeaturedGraphs bare;
+  bare.graphs = concatenated({graph_of(2, {}), graph_of(1, {})});
+  const FeaturedGraphs part = items_of(bare, {1, 0});
+  CHECK(part.graphs.graph.edges() == 0);
+  CHECK(part.graphs.graph.nodes() == 3);
+  CHECK_FALSE(part.node_categories.defined());
+  require_error([&] { items_of(bare, {2}); }, {"items", "0 … 1", "got 2"});
+  require_error([&] { items_of(bare, {}); }, {"items"});
+}
+
+TEST_CASE("an induced subgraph keeps the features of what stays") {
+  const FeaturedGraphs whole = featured_graphs({5, 7}, 9);
+  const at::Tensor rows = at::tensor({0, 2, 3, 6, 7, 11}, at::kLong);
+  const FeaturedGraphs part = induced_subgraph(whole, rows);
+  check_batch(part.graphs);
+  require_equal(part.graphs.ptr, at::tensor({0, 3, 6}, at::kLong), "ptr");
+  CHECK_FALSE(part.graphs.graph.edge_attr.defined());
+  require_part(part, whole, rows);
+}
+
+TEST_CASE("renumbered graphs are the same graphs, each within its rows") {
+  const FeaturedGraphs whole = featured_graphs({5, 1, 7}, 13);
+  const RenumberedGraphs moved = renumbered(whole, generator(1));
+  check_batch(moved.graphs.graphs);
+  require_equal(moved.graphs.graphs.ptr, whole.graphs.ptr, "ptr");
+  require_part(moved.graphs, whole, moved.order);
+  CHECK_FALSE(at::equal(moved.order, at::arange(13)));
+  require_equal(renumbered(whole, generator(1)).order, moved.order, "order");
+}
+
+}  // namespace geosft::test::test_featured_graphs

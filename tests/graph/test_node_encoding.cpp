@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/node_encoding.h"
+
+#include <catch2/catch.hpp>
+
+#include "graph/laplacian_pe.h"
+#include "tests/graph/graphs.h"
+
+namespace geosft::test::test_node_encoding {
+
+TEST_CASE("node encodings of a batch are those of its graphs") {
+  const std::vector<CsrGraph> graphs = {path(5), cycle(6), graph_of(1, {})};
+  const GraphBatch batch = concatenated(graphs);
+  std::vector<at::Tensor> walks;
+  for (const CsrGraph& graph : graphs) walks.push_back(dense_random_walk_pe(graph, 4));
+  const at::Tensor found = encoded_nodes(batch, NodeEncoding::random_walk, 4);
+  CHECK(found.scalar_type() == at::kFloat);
+  require_close(found, at::cat(walks), 1e-6, "random walks");
+  const at::Tensor vectors = encoded_nodes(batch, NodeEncoding::laplacian, 3);
+  require_close(vectors, laplacian_pe(batch.graph.rowptr, batch.graph.col, 3, batch.ptr).vectors, 1e-6, "laplacian");
+  CHECK_FALSE(encoded_nodes(batch, NodeEncoding::none, 3).defined());
+}
+
+TEST_CASE("weights count, and a directed graph is made undirected for the Laplacian") {
+  CsrGraph weighted = cycle(5);
+  weighted.weight = at::arange(1, 11).to(at::kDouble);
+  const GraphBatch batch = concatenated({weighted});
+  require_close(encoded_nodes(batch, NodeEncoding::random_walk, 3), dense_random_walk_pe(weighted, 3), 1e-6, "walks");
+  const GraphBatch directed = concatenated({graph_of(3, {{0, 1}, {1, 2}})}), undirected = concatenated({path(3)});
+  require_equal(encoded_nodes(directed, NodeEncoding::laplacian, 2),
+                encoded_nodes(undirected, NodeEncoding::laplacian, 2), "vectors");
+}
+
+}  // namespace geosft::test::test_node_encoding

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/graph_model.h"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "geometry/rotation.h"
+#include "tests/graph/featured.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_graph_model {
+namespace {
+
+GraphModelOptions small_options() {
+  GraphModelOptions options;
+  options.node_vocabulary = {3, 5};
+  options.node_values = 2;
+  options.edge_vocabulary = {4};
+  options.edge_values = 2;
+  options.encoding = 4;
+  options.outputs = 3;
+  options.layer.attention.width = 16;
+  options.layer.attention.heads = 4;
+  options.layer.attention.sampler.bins = 4;
+  options.layers = 2;
+  options.head_sampler.bins = 5;
+  return options;
+}
+
+GraphModel model_of(const GraphModelOptions& options, at::ScalarType dtype = at::kDouble) {
+  at::manual_seed(3);
+  GraphModel model(options);
+  model->to(dtype);
+  model->eval();
+  return model;
+}
+
+at::Tensor greedy(GraphModel& model, const FeaturedGraphs& graphs) {
+  SamplingContext context = SamplingContext::greedy();
+  return model->forward(graphs, context).detach();
+}
+
+at::Tensor seeded(GraphModel& model, const FeaturedGraphs& graphs) {
+  SamplingContext context = SamplingContext::seeded();
+  return model->forward(graphs, context).detach();
+}
+
+constexpr GraphHead heads[] = {GraphHead::softmax_pool, GraphHead::sample_max, GraphHead::sum, GraphHead::nodes};
+
+GraphModelOptions molecule_options() {
+  GraphModelOptions options = small_options();
+  options.distance_channels = 5;
+  options.distance_range = 3.0;
+  options.head = GraphHead::sum;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("a graph model answers for every graph, or for every node") {
+  const FeaturedGraphs graphs = featured_graphs({7, 4, 9}, 3);
+  for (const GraphHead head : heads) {
+    GraphModelOptions options = small_options();
+    options.head = head;
+    GraphModel model = model_of(options);
+    CHECK(seeded(model, graphs).sizes() == at::IntArrayRef({head == GraphHead::nodes ? 20 : 3, 3}));
+    CHECK(seeded(model, graphs).isfinite().all().item<bool>());
+  }
+}
+
+TEST_CASE("greedy evaluation does not depend on the numbers of the nodes") {
+  const FeaturedGraphs graphs = featured_graphs({12, 5, 20}, 4);
+  const RenumberedGraphs moved = renumbered(graphs, generator(8));
+  for (const GraphHead head : heads) {
+    for (const bool relative : {true, false}) {
+      GraphModelOptions options = small_options();
+      options.head = head;
+      options.relative = relative;
+      GraphModel model = model_of(options);
+      const at::Tensor expected = greedy(model, graphs), found = greedy(model, moved.graphs);
+      const bool nodes = head == GraphHead::nodes;
+      require_close(found, nodes ? expected.index_select(0, moved.order) : expected, 1e-10, "renumbered", 1.0);
+    }
+  }
+}
+
+TEST_CASE("seeded evaluation varies with the numbers of the nodes, and no more than with its seed") {
+  const FeaturedGraphs graphs = featured_graphs({12, 5, 20, 15, 9, 30}, 4);
+  GraphModel model = model_of(small_options());
+  const at::Tensor expected = seeded(model, graphs);
+  double moved = 0.0, drawn = 0.0;
+  for (uint64_t i = 1; i <= 5; ++i) {
+    moved += (seeded(model, renumbered(graphs, generator(i)).graphs) - expected).abs().mean().item<double>();
+    SamplingContext context = SamplingContext::seeded(i);
+    drawn += (model->forward(graphs, context).detach() - expected).abs().mean().item<double>();
+  }
+  CHECK(moved > 0.0);
+  CHECK(moved < 2 * drawn);
+}
+
+TEST_CASE("the graphs of a batch do not see each other") {
+  const FeaturedGraphs graphs = featured_graphs({6, 1, 9, 2}, 5);
+  GraphModel model = model_of(small_options());
+  const at::Tensor together = seeded(model, graphs);
+  for (int64_t item = 0; item < 4; ++item) {
+    require_close(seeded(model, items_of(graphs, {item})), together.narrow(0, item, 1), 1e-10, "alone", 1.0);
+  }
+}
+
+TEST_CASE("graphs of one, two and three nodes, without edges, and empty ones are answered and trained on") {
+  for (const bool edges : {true, false}) {
+    for (const std::vector<int64_t>& sizes :
+         {std::vector<int64_t>{1}, {1, 2, 3}, {2, 2}, {3, 1, 1, 2}, {0, 2}, {1, 0, 3}}) {
+      const FeaturedGraphs graphs = featured_graphs(sizes, 6, edges);
+      for (const GraphHead head : heads) {
+        GraphModelOptions options = small_options();
+        options.head = head;
+        GraphModel model = model_of(options);
+        CHECK(greedy(model, graphs).isfinite().all().item<bool>());
+        model->train();
+        SamplingContext context = SamplingContext::training(generator(1));
+        model->forward(graphs, context).square().sum().backward();
+        for (const auto& parameter : model->named_parameters()) {
+          INFO(parameter.key());
+          const at::Tensor grad = parameter.value().grad();
+          CHECK((!grad.defined() || grad.isfinite().all().item<bool>()));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("edges and what they carry change the answer exactly when attention sees them") {
+  const FeaturedGraphs graphs = featured_graphs({9, 14}, 7);
+  FeaturedGraphs valued = graphs, labelled = graphs, without = featured_graphs({9, 14}, 7, /*edges=*/false);
+  valued.edge_values = graphs.edge_values + 1;
+  labelled.edge_categories = (graphs.edge_categories + 1) % 4;
+  without.node_categories = graphs.node_categories;
+  without.node_values = graphs.node_values;
+  without.node_encoding = graphs.node_encoding;
+  for (const bool relative : {true, false}) {
+    GraphModelOptions options = small_options();
+    options.relative = relative;
+    GraphModel model = model_of(options);
+    const at::Tensor expected = greedy(model, graphs);
+    for (const FeaturedGraphs& changed : {valued, labelled, without}) {
+      CHECK(at::equal(greedy(model, changed), expected) == !relative);
+    }
+  }
+}
+
+TEST_CASE("the attentions that are compared all run") {
+  const FeaturedGraphs graphs = featured_graphs({9, 1, 14}, 7);
+  for (const ScoreKind score : {ScoreKind::maxout, ScoreKind::dot}) {
+    for (const ProbabilityKind probability : {ProbabilityKind::leaky_relu, ProbabilityKind::softmax}) {
+      GraphModelOptions options = small_options();
+      options.layer.attention.score = score;
+      options.layer.attention.probability = probability;
+      GraphModel model = model_of(options);
+      CHECK(greedy(model, graphs).isfinite().all().item<bool>());
+    }
+  }
+}
+
+TEST_CASE("molecules are answered alike however they are rotated, moved and numbered, and by their shape") {
+  const FeaturedGraphs graphs = featured_graphs({9, 1, 14}, 7);
+  FeaturedGraphs moved = graphs, stretched = graphs;
+  const at::Tensor rotation = random_rotation(generator(5), at::kDouble);
+  moved.coordinates = rotate(graphs.coordinates.to(at::kDouble), rotation) + 3.0;
+  stretched.coordinates = graphs.coordinates * 1.5;
+  GraphModel model = model_of(molecule_options());
+  const at::Tensor expected = greedy(model, graphs);
+  require_close(greedy(model, moved), expected, 1e-10, "rotated and moved", 1.0);
+  require_close(seeded(model, moved), seeded(model, graphs), 1e-10, "seeded", 1.0);
+  require_close(greedy(model, renumbered(graphs, generator(2)).graphs), expected, 1e-10, "renumbered", 1.0);
+  CHECK_FALSE(at::allclose(greedy(model, stretched), expected));
+}
+
+TEST_CASE("bonds and distances in one encoding: without distances it is that of the bonds") {
+  const FeaturedGraphs graphs = featured_graphs({9, 1, 14}, 7);
+  GraphModelOptions options = molecule_options();
+  GraphModel with = model_of(options);
+  options.distance_channels = 0;
+  GraphModel without = model_of(options);
+  at::NoGradGuard guard;
+  for (auto& parameter : without->named_parameters()) {
+    const at::Tensor source = with->named_parameters()[parameter.key()];
+    const bool relative = source.sizes() != parameter.value().sizes();
+    parameter.value().copy_(relative ? source.narrow(0, 0, parameter.value().size(0)) : source);
+    if (relative) source.narrow(0, parameter.value().size(0), 5).zero_();
+  }
+  require_close(greedy(with, graphs), greedy(without, graphs), 1e-10, "the same", 1.0);
+}
+
+TEST_CASE("gradients of coordinates are those of finite differences") {
+  const FeaturedGraphs graphs = featured_graphs({5, 3}, 2);
+  GraphModelOptions options = molecule_options();
+  options.layers = 1;
+  GraphModel model = model_of(options);
+  gradcheck(
+      [&](const std::vector<at::Tensor>& inputs) {
+        FeaturedGraphs changed = graphs;
+        changed.coordinates = inputs[0];
+        SamplingContext context = SamplingContext::greedy();
+        return model->forward(changed, context).sum();
+      },
+      {graphs.coordinates}, 1e-6, 1e-5);
+}
+
+TEST_CASE("a graph without features is told by its edges and its encoding") {
+  FeaturedGraphs bare = featured_graphs({9, 14}, 7);
+  bare.node_categories = bare.node_values = bare.edge_categories = bare.edge_values = at::Tensor();
+  GraphModelOptions options = small_options();
+  options.node_vocabulary = options.edge_vocabulary = {};
+  options.node_values = options.edge_values = 0;
+  GraphModel encoded = model_of(options);
+  CHECK_FALSE(encoded->named_parameters().contains("embedding.weight"));
+  CHECK(greedy(encoded, bare).isfinite().all().item<bool>());
+  bare.node_encoding = at::Tensor();
+  options.encoding = 0;
+  GraphModel plain = model_of(options);
+  CHECK(greedy(plain, bare).isfinite().all().item<bool>());
+}
+
+TEST_CASE("training draws the signs of a signed encoding, evaluation does not") {
+  const FeaturedGraphs graphs = featured_graphs({9, 14}, 7);
+  FeaturedGraphs turned = graphs;
+  turned.node_encoding = -graphs.node_encoding;
+  GraphModelOptions options = small_options();
+  options.layer.attention.sampler.noise = false;
+  options.signed_encoding = true;
+  GraphModel model = model_of(options);
+  CHECK_FALSE(at::equal(greedy(model, turned), greedy(model, graphs)));
+  const auto trained = [&](uint64_t seed) {
+    SamplingContext context = SamplingContext::training(generator(seed));
+    return model->forward(graphs, context).detach();
+  };
+  CHECK(at::equal(trained(1), trained(1)));
+  CHECK_FALSE(at::equal(trained(1), trained(2)));
+}
+
+TEST_CASE("numbers are standardised by the training set, targets too") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  FeaturedGraphs graphs = featured_graphs({9, 14}, 7);
+  graphs.node_values.select(1, 1).fill_(4.0);
+  GraphModel model = model_of(small_options(), at::kFloat);
+  model->standardize(graphs, at::tensor({1.0f, 10.0f, nan, 3.0f, 20.0f, nan}).view({2, 3}));
+  require_close(model->target_mean, at::tensor({2.0f, 15.0f, 0.0f}), 1e-6, "target_mean");
+  require_close(model->target_deviation, at::tensor({1.0f, 5.0f, 1.0f}), 1e-6, "target_deviation");
+  require_close(model->node_mean.narrow(0, 0, 2), graphs.node_values.mean(0), 1e-6, "node_mean");
+  CHECK(model->node_deviation[1].item<float>() == 1.0f);
+  require_close(model->edge_deviation, graphs.edge_values.std(0, /*unbiased=*/false), 1e-5, "edge_deviation");
+  const at::Tensor answer = greedy(model, graphs);
+  FeaturedGraphs scaled = graphs;
+  scaled.node_values = graphs.node_values * 10 - 3;
+  scaled.node_encoding = graphs.node_encoding * 0.1 + 7;
+  scaled.edge_values = graphs.edge_values * 4 + 1;
+  model->standardize(scaled, {});
+  require_close(greedy(model, scaled), answer, 1e-4, "units do not count");
+  GraphModelOptions options = small_options();
+  options.signed_encoding = true;
+  GraphModel with_signs = model_of(options, at::kFloat);
+  with_signs->standardize(scaled, {});
+  require_equal(with_signs->node_mean.narrow(0, 2, 4), at::zeros({4}), "signed columns keep their zero");
+}
+
+TEST_CASE("gradients of a graph model are those of finite differences") {
+  const FeaturedGraphs graphs = featured_graphs({5, 3}, 2);
+  GraphModelOptions options = small_options();
+  options.layers = 1;
+  GraphModel model = model_of(options);
+  gradcheck(
+      [&](const std::vector<at::Tensor>& inputs) {
+        FeaturedGraphs changed = graphs;
+        changed.node_values = inputs[0];
+        changed.edge_values = inputs[1];
+        SamplingContext context = SamplingContext::greedy();
+        return model->forward(changed, context).sum();
+      },
+      {graphs.node_values, graphs.edge_values});
+}
+
+TEST_CASE("features that the model was not built for are refused by name") {
+  const FeaturedGraphs graphs = featured_graphs({5, 3}, 2);
+  GraphModel model = model_of(small_options());
+  const auto refused = [&](at::Tensor FeaturedGraphs::*member, const at::Tensor& value, const char* name) {
+    FeaturedGraphs wrong = graphs;
+    wrong.*member = value;
+    require_error([&] { greedy(model, wrong); }, {name, "columns"});
+  };
+  refused(&FeaturedGraphs::node_categories, {}, "node_categories");
+  refused(&FeaturedGraphs::node_values, graphs.node_values.narrow(1, 0, 1), "node_values");
+  refused(&FeaturedGraphs::node_encoding, {}, "node_encoding");
+  refused(&FeaturedGraphs::edge_categories, {}, "edge_categories");
+  refused(&FeaturedGraphs::edge_values, {}, "edge_values");
+  GraphModel molecules = model_of(molecule_options());
+  FeaturedGraphs nowhere = graphs;
+  nowhere.coordinates = at::Tensor();
+  require_error([&] { greedy(molecules, nowhere); }, {"coordinates", "3 columns"});
+  GraphModelOptions none = small_options();
+  none.outputs = 0;
+  require_error([&] { GraphModel{none}; }, {"outputs"});
+}
+
+}  // namespace geosft::test::test_graph_model

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/training/metrics.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "tests/support.h"
+
+namespace geosft::test::test_metrics {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+// What scikit-learn said (tests/models/training/metrics_fixture.py).
+nlohmann::json cases(const char* group) {
+  std::ifstream file(std::string(GEOSFT_TEST_FIXTURES) + "/metrics.json");
+  REQUIRE(file.good());
+  return nlohmann::json::parse(file).at(group);
+}
+
+at::Tensor vector(const nlohmann::json& values, at::ScalarType dtype) {
+  std::vector<double> numbers;
+  for (const nlohmann::json& value : values) numbers.push_back(value.is_null() ? nan : value.get<double>());
+  return at::tensor(numbers, at::kDouble).to(dtype);
+}
+
+at::Tensor table(const nlohmann::json& rows) {
+  std::vector<at::Tensor> all;
+  for (const nlohmann::json& row : rows) all.push_back(vector(row, at::kDouble));
+  return at::stack(all);
+}
+
+void check_same(double found, const nlohmann::json& expected) {
+  CHECK(std::abs(found - expected.get<double>()) <= 1e-9);
+}
+
+at::Tensor longs(const std::vector<int64_t>& values) {
+  return at::tensor(values, at::kLong);
+}
+
+at::Tensor doubles(const std::vector<double>& values) {
+  return at::tensor(values, at::kDouble);
+}
+
+}  // namespace
+
+TEST_CASE("accuracy and F1 are those of scikit-learn") {
+  for (const nlohmann::json& example : cases("classes")) {
+    const at::Tensor predicted = vector(example.at("predicted"), at::kLong);
+    const at::Tensor truth = vector(example.at("truth"), at::kLong);
+    check_same(accuracy_score(predicted, truth), example.at("accuracy"));
+    check_same(macro_f1_score(predicted, truth), example.at("macro_f1"));
+  }
+}
+
+TEST_CASE("areas under curves of one label are those of scikit-learn, ties included") {
+  for (const nlohmann::json& example : cases("one_label")) {
+    const at::Tensor scores = vector(example.at("scores"), at::kDouble);
+    const at::Tensor labels = vector(example.at("labels"), at::kBool);
+    check_same(roc_auc_score(scores, labels), example.at("roc_auc"));
+    check_same(average_precision_score(scores, labels), example.at("average_precision"));
+    // Only the order of the scores counts, not that of the items.
+    check_same(average_precision_score((scores * 3 + 1).flip(0), labels.flip(0)), example.at("average_precision"));
+  }
+}
+
+TEST_CASE("missing labels and labels of one kind are left out of the means") {
+  for (const nlohmann::json& example : cases("several_labels")) {
+    const at::Tensor scores = table(example.at("scores")), labels = table(example.at("labels"));
+    check_same(mean_roc_auc(scores, labels), example.at("roc_auc"));
+    check_same(mean_average_precision(scores, labels), example.at("average_precision"));
+  }
+}
+
+TEST_CASE("a class against the rest is as scikit-learn has it") {
+  for (const nlohmann::json& example : cases("against_the_rest")) {
+    check_same(one_vs_rest_roc_auc(table(example.at("scores")), vector(example.at("truth"), at::kLong)),
+               example.at("roc_auc"));
+  }
+}
+
+TEST_CASE("errors of regression are those of scikit-learn") {
+  for (const nlohmann::json& example : cases("regression")) {
+    const at::Tensor predicted = table(example.at("predicted")), truth = table(example.at("truth"));
+    check_same(mean_absolute_error(predicted, truth), example.at("mae"));
+    check_same(r2_score(predicted, truth), example.at("r2"));
+  }
+}
+
+TEST_CASE("targets that are missing are left out of errors") {
+  const at::Tensor truth = doubles({1, nan, 3, 10, 20, nan}).view({3, 2});
+  const at::Tensor predicted = doubles({1.5, 7, 3, 12, 20, 7}).view({3, 2});
+  // First column 1, 3, 20 against 1.5, 3, 20; second 10 against 12.
+  CHECK(mean_absolute_error(predicted, truth) == Approx((0.5 / 3 + 2.0) / 2));
+  CHECK(r2_score(predicted, truth) == Approx(1 - 0.25 / 218.0));  // one number has no spread to compare with
+}
+
+TEST_CASE("what cannot be computed is NaN") {
+  const at::Tensor none = at::empty({0}, at::kLong), scores = doubles({0.5, 0.25});
+  CHECK(std::isnan(accuracy_score(none, none)));
+  CHECK(std::isnan(macro_f1_score(none, none)));
+  CHECK(std::isnan(roc_auc_score(scores, at::zeros({2}, at::kBool))));
+  CHECK(std::isnan(average_precision_score(scores, at::zeros({2}, at::kBool))));
+  const at::Tensor columns = scores.view({2, 1});
+  CHECK(std::isnan(mean_average_precision(columns, at::ones({2, 1}, at::kDouble))));
+  CHECK(std::isnan(mean_absolute_error(columns, at::full({2, 1}, nan, at::kDouble))));
+}
+
+TEST_CASE("metrics refuse what does not fit") {
+  const at::Tensor classes = longs({0, 1}), scores = doubles({0.5, 0.25});
+  require_error([&] { accuracy_score(classes, longs({0})); }, {"truth", "[2]", "[1]"});
+  require_error([&] { accuracy_score(scores, classes); }, {"predicted", "int64"});
+  require_error([&] { macro_f1_score(longs({0, -1}), classes); }, {"0 and above"});
+  require_error([&] { roc_auc_score(scores, classes); }, {"labels", "bool"});
+  require_error([&] { average_precision_score(doubles({nan, 1}), at::ones({2}, at::kBool)); }, {"scores", "NaN"});
+  require_error([&] { mean_roc_auc(scores, scores); }, {"scores", "[n, t]"});
+  require_error([&] { mean_absolute_error(scores.view({2, 1}), scores.view({1, 2})); }, {"truth", "[2, 1]"});
+  require_error([&] { one_vs_rest_roc_auc(scores, classes); }, {"scores", "[n, classes]"});
+}
+
+}  // namespace geosft::test::test_metrics

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/graph_metrics.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "models/training/metrics.h"
+#include "tests/support.h"
+#include "tools/common/arguments.h"
+
+namespace geosft::test::test_graph_metrics {
+namespace {
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+at::Tensor logits() {
+  return at::tensor({2.0f, 0.0f, -1.0f, 0.5f, 1.0f, 1.0f, 0.0f, 3.0f}).view({4, 2});
+}
+
+}  // namespace
+
+TEST_CASE("the loss of classes is the cross entropy of those that are there") {
+  const at::Tensor truth = at::tensor({0, 1, -1, 0}, at::kLong);
+  const at::Tensor share = logits().log_softmax(1);
+  const double expected = -(share[0][0] + share[1][1] + share[3][0]).item<double>() / 3;
+  CHECK(graph_loss(GraphTask::node_classification, logits(), truth).item<double>() == Approx(expected));
+  CHECK(graph_loss(GraphTask::node_classification, logits(), at::full({4}, -1, at::kLong)).item<double>() == 0.0);
+  CHECK(graph_loss(GraphTask::classification, logits(), at::tensor({0, 1, 1, 1}, at::kLong), 0.5).item<double>() >
+        graph_loss(GraphTask::classification, logits(), at::tensor({0, 1, 1, 1}, at::kLong)).item<double>());
+}
+
+TEST_CASE("losses of labels and targets leave out what is missing") {
+  const at::Tensor labels = at::tensor({1.0f, nan, 0.0f, 1.0f, nan, nan, 1.0f, 0.0f}).view({4, 2});
+  const auto entropy = [](double logit, double label) { return std::log1p(std::exp(label > 0 ? -logit : logit)); };
+  const double expected = (entropy(2, 1) + entropy(-1, 0) + entropy(0.5, 1) + entropy(0, 1) + entropy(3, 0)) / 5;
+  CHECK(graph_loss(GraphTask::multi_label, logits(), labels).item<double>() == Approx(expected));
+  const at::Tensor targets = at::tensor({1.0f, nan, 0.0f, 1.0f, nan, nan, 1.0f, 0.0f}).view({4, 2});
+  CHECK(graph_loss(GraphTask::regression, logits(), targets).item<double>() == Approx((1 + 1 + 0.5 + 1 + 3) / 5));
+  const at::Tensor none = at::full({4, 2}, nan);
+  const at::Tensor free = logits().requires_grad_(true);
+  const at::Tensor nothing = graph_loss(GraphTask::regression, free, none);
+  nothing.backward();
+  CHECK(nothing.item<double>() == 0.0);
+  require_equal(free.grad(), at::zeros({4, 2}), "no gradient");
+}
+
+TEST_CASE("every task has its metrics, the one it goes by first") {
+  const NamedValues classes = graph_metrics(GraphTask::classification, logits(), at::tensor({0, 1, 1, 1}, at::kLong));
+  CHECK(classes[0] == std::pair<std::string, double>("accuracy", 0.75));
+  CHECK(classes[1].first == "macro_f1");
+  CHECK(value_of(classes, "roc_auc") == 1.0);
+  const NamedValues nodes =
+      graph_metrics(GraphTask::node_classification, logits(), at::tensor({0, -1, 1, -1}, at::kLong));
+  CHECK(value_of(nodes, "accuracy") == 0.5);
+  const at::Tensor labels = at::tensor({1.0f, 0.0f, 0.0f, 1.0f, nan, 0.0f, 1.0f, 0.0f}).view({4, 2});
+  const NamedValues several = graph_metrics(GraphTask::multi_label, logits(), labels);
+  CHECK(several[0].first == "average_precision");
+  CHECK(several[0].second == Approx(mean_average_precision(logits(), labels)));
+  const NamedValues targets = graph_metrics(GraphTask::regression, logits(), logits() + 1);
+  CHECK(targets[0].first == "mae");
+  CHECK(targets[0].second == Approx(1.0));
+  CHECK_THROWS_AS(value_of(targets, "accuracy"), std::out_of_range);
+}
+
+TEST_CASE("a run goes by a metric that its task has") {
+  CHECK(score_style(GraphTask::classification, "auto").name == "accuracy");
+  CHECK(score_style(GraphTask::node_classification, "macro_f1").name == "macro_f1");
+  CHECK(score_style(GraphTask::multi_label, "auto").name == "average_precision");
+  const ScoreStyle error = score_style(GraphTask::regression, "auto");
+  CHECK(error.name == "mae");
+  CHECK((error.lower_is_better && !error.share));
+  CHECK(error.value(-2.0) == 2.0);
+  CHECK(error.text(0.25) == "mae 0.25");
+  CHECK(style_of("accuracy").text(0.5) == "accuracy 50.0 %");
+  CHECK_THROWS_AS(score_style(GraphTask::regression, "accuracy"), UsageError);
+}
+
+}  // namespace geosft::test::test_graph_metrics

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/result_table.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+namespace geosft::test::test_result_table {
+
+TEST_CASE("the row of several runs is their mean and the deviation of a sample") {
+  const ResultRow row = summarized("x", {{{"accuracy", 0.8}, {"mae", 1.0}}, {{"mae", 4.0}, {"accuracy", 0.9}}});
+  CHECK(row.runs == 2);
+  CHECK(row.values[0].first == "accuracy");
+  CHECK(row.values[0].second.mean == Approx(0.85));
+  CHECK(row.values[0].second.deviation == Approx(std::sqrt(0.005)));
+  CHECK(row.values[1].second.mean == Approx(2.5));
+  CHECK(std::isnan(summarized("x", {{{"mae", 1.0}}}).values[0].second.deviation));
+}
+
+TEST_CASE("tables show shares in percent and write values as they are") {
+  const std::vector<NamedValues> runs = {{{"accuracy", 0.75}, {"mae", 0.12345}}, {{"accuracy", 0.5}, {"mae", 0.25}}};
+  const std::vector<ResultRow> rows = {summarized("a,b", {runs[0]}), summarized("both", runs)};
+  CHECK(markdown_table(rows) ==
+        "| run | accuracy (%) | mae |\n|---|---|---|\n| a,b | 75.0 | 0.1235 |\n| both | 62.5 ± 17.7 | 0.1867 ± 0.0895 "
+        "|\n");
+  const std::string csv = csv_table(rows);
+  CHECK(csv.substr(0, csv.find('\n')) == "run,runs,accuracy,accuracy_deviation,mae,mae_deviation");
+  CHECK(csv.find("\n\"a,b\",1,0.75,,0.12345,\n") != std::string::npos);
+  CHECK(csv.find("\nboth,2,0.625,0.1767766952966369,") != std::string::npos);
+}
+
+}  // namespace geosft::test::test_result_table

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/classify/classify_overrides.h"
+
+#include <CLI/CLI.hpp>
+
+namespace geosft {
+
+void ClassifyOverrides::add_to(CLI::App& verb) {
+  common_.add_to(verb, "dataset: furniture, or a folder (default: the one trained on)", "of the rotations");
+  verb.add_option("--points", points_, "points of a cloud that the model sees")->check(CLI::Range(1, 1 << 30));
+}
+
+RunModel ClassifyOverrides::load(const std::filesystem::path& run) const {
+  common_.apply_runtime();
+  RunModel loaded = load_run_model(run);
+  common_.apply(loaded.settings.data, loaded.settings.seed, loaded.settings.evaluation);
+  if (points_) loaded.settings.clouds.points = *points_;
+  return loaded;
+}
+
+}  // namespace geosft

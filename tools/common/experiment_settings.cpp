@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/common/experiment_settings.h"
+
+#include "tools/common/arguments.h"
+
+namespace geosft {
+
+void EncoderSettings::add_keys(Config& config) {
+  config.add("model", "width", &width, "channels of a token (d)", positive)
+      .add("model", "heads", &heads, "attention heads (h), a divisor of width", positive)
+      .add("model", "layers", &layers, "transformer layers", positive)
+      .add("model", "bins", &bins, "sampled tokens of a layer (k)", positive)
+      .add_choice("model", "norm", &norm, {"pre", "post"}, "where layers normalise")
+      .add_choice("model", "score", &score, {"maxout", "dot"}, "attention score")
+      .add_choice("model", "probability", &probability, {"leaky_relu", "softmax"}, "attention probability")
+      .add_choice("model", "weighting", &weighting, {"softplus", "gumbel_softmax"}, "weights within a bin")
+      .add("model", "tau", &tau, "temperature of the sampler", above_zero)
+      .add("model", "hard", &hard, "sample the winner of a bin instead of the weighted sum")
+      .add("model", "with_replacement", &with_replacement, "sample with replacement")
+      .add("model", "noise", &noise, "Gumbel noise on the scores")
+      .add("model", "score_dropout", &score_dropout, "dropout of queries and keys", probability_range)
+      .add("model", "token_dropout", &token_dropout, "dropout of embeddings", probability_range)
+      .add("model", "feed_forward_dropout", &feed_forward_dropout, "dropout after the expansion", probability_range);
+}
+
+void EncoderSettings::check() const {
+  if (width % heads != 0) {
+    throw UsageError("heads must divide width: " + std::to_string(heads) + " does not divide " + std::to_string(width));
+  }
+}
+
+SamplerOptions EncoderSettings::sampler(int64_t sampled) const {
+  SamplerOptions options;
+  options.bins = sampled;
+  options.tau = tau;
+  options.weighting = weighting == "softplus" ? PairWeighting::softplus : PairWeighting::gumbel_softmax;
+  options.hard = hard;
+  options.with_replacement = with_replacement;
+  options.noise = noise;
+  return options;
+}
+
+LayerOptions EncoderSettings::layer() const {
+  LayerOptions options;
+  options.norm = norm == "pre" ? NormPlacement::pre : NormPlacement::post;
+  options.token_dropout = token_dropout;
+  options.feed_forward_dropout = feed_forward_dropout;
+  options.attention.width = width;
+  options.attention.heads = heads;
+  options.attention.sampler = sampler(bins);
+  options.attention.score = score == "maxout" ? ScoreKind::maxout : ScoreKind::dot;
+  options.attention.probability = probability == "softmax" ? ProbabilityKind::softmax : ProbabilityKind::leaky_relu;
+  options.attention.score_dropout = score_dropout;
+  return options;
+}
+
+void TrainSettings::add_keys(Config& config, const std::string& items) {
+  config.add("train", "epochs", &epochs, "passes over the training set", positive)
+      .add("train", "batch_size", &batch_size, items + " a step", positive)
+      .add("train", "learning_rate", &learning_rate, "of AdamW", above_zero)
+      .add("train", "weight_decay", &weight_decay, "of AdamW", not_negative)
+      .add("train", "beta2", &beta2, "of AdamW; also sets the warm-up", probability_range)
+      .add("train", "max_gradient_norm", &max_gradient_norm, "clip the gradient to it; 0: do not", not_negative)
+      .add_choice("train", "schedule", &schedule, {"step", "cosine"}, "how the learning rate falls")
+      .add("train", "decay_every", &decay_every, "epochs between steps of the rate", positive)
+      .add("train", "decay", &decay, "factor of such a step", above_zero)
+      .add("train", "average_decay", &average_decay, "running average of the weights; 0: none", probability_range)
+      .add("train", "label_smoothing", &label_smoothing, "share of the target spread over all classes",
+           probability_range)
+      .add("train", "validate_every", &validate_every, "epochs between validations", positive)
+      .add("train", "checkpoint_every", &checkpoint_every, "epochs between checkpoints", positive);
+}
+
+TrainingOptions TrainSettings::options(uint64_t seed) const {
+  TrainingOptions options;
+  options.epochs = epochs;
+  options.validate_every = validate_every;
+  options.seed = seed;
+  OptimizationOptions& optimization = options.optimization;
+  optimization.learning_rate = learning_rate;
+  optimization.weight_decay = weight_decay;
+  optimization.beta2 = beta2;
+  optimization.max_gradient_norm = max_gradient_norm;
+  optimization.schedule = schedule == "cosine" ? Schedule::cosine : Schedule::step;
+  optimization.decay_every = decay_every;
+  optimization.decay = decay;
+  optimization.epochs = epochs;
+  optimization.average_decay = average_decay;
+  return options;
+}
+
+void TrainSettings::take_resumable(const TrainSettings& other) {
+  epochs = other.epochs;
+  validate_every = other.validate_every;
+  checkpoint_every = other.checkpoint_every;
+}
+
+void EvaluationSettings::add_keys(Config& config, const std::string& items) {
+  config.add_choice("evaluation", "evaluation", &evaluation, {"seeded", "greedy"}, "sampling at evaluation")
+      .add("evaluation", "votes", &votes, "draws whose logits are averaged", positive)
+      .add("evaluation", "evaluation_batch", &evaluation_batch, items + " at a time", positive);
+}
+
+SamplingContext EvaluationSettings::context(uint64_t vote) const {
+  return evaluation == "greedy" ? SamplingContext::greedy() : SamplingContext::seeded(vote);
+}
+
+}  // namespace geosft

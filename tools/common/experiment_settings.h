@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the configurations of all training tools have in common: the encoder, the training, the evaluation.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "models/layers/transformer_layer.h"
+#include "models/training/training_loop.h"
+#include "tools/common/config.h"
+
+namespace geosft {
+
+// Permitted values of numbers.
+inline constexpr Range positive{.low = 1};
+inline constexpr Range not_negative{.low = 0};
+inline constexpr Range probability_range{.low = 0, .high = 1, .open_high = true};
+inline constexpr Range above_zero{.low = 0, .open_low = true};
+
+// Section [model]: the transformer.
+struct EncoderSettings {
+  int64_t width = 256, heads = 16, layers = 8, bins = 256;
+  std::string norm = "post", score = "maxout", probability = "leaky_relu", weighting = "softplus";
+  double tau = 1.0;
+  bool hard = false, with_replacement = false, noise = true;
+  double score_dropout = 0.1, token_dropout = 0.1, feed_forward_dropout = 0.2;
+
+  void add_keys(Config& config);
+  // Throws UsageError naming the keys that contradict each other.
+  void check() const;
+  // A sampler with so many bins.
+  SamplerOptions sampler(int64_t sampled) const;
+  LayerOptions layer() const;
+};
+
+// Section [train].
+struct TrainSettings {
+  int64_t epochs = 600, batch_size = 32;
+  double learning_rate = 1e-3, weight_decay = 0.1, beta2 = 0.999, max_gradient_norm = 1.0;
+  std::string schedule = "step";
+  int64_t decay_every = 30;
+  double decay = 0.8, average_decay = 0.0, label_smoothing = 0.0;
+  int64_t validate_every = 10, checkpoint_every = 1;
+
+  // `items`: what a batch consists of, "clouds" say.
+  void add_keys(Config& config, const std::string& items);
+  TrainingOptions options(uint64_t seed) const;
+  // Takes over from `other` what the steps of a run do not depend on.
+  void take_resumable(const TrainSettings& other);
+};
+
+// Section [evaluation].
+struct EvaluationSettings {
+  std::string evaluation = "seeded";
+  int64_t votes = 1;
+  int64_t evaluation_batch = 32;
+
+  void add_keys(Config& config, const std::string& items);
+  SamplingContext context(uint64_t vote) const;
+};
+
+}  // namespace geosft

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/common/training_run.h"
+
+#include <iostream>
+
+#include "tools/common/arguments.h"
+#include "tools/common/main_guard.h"
+
+namespace geosft {
+namespace {
+
+// Also a signal in the middle of a validation leaves the loop where it can go on.
+bool run_to_end_or_interrupt(TrainingLoop& loop, RunObserver& observer) {
+  try {
+    return loop.run(observer);
+  } catch (const Interrupted&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder, RunDescription run,
+                     bool resume, const std::string& remark) {
+  RunObserver observer(loop, model, folder, run);
+  if (resume) observer.resume();
+  folder.write_config(run.config);
+  folder.write_classes(run.names);
+  folder.write_version();
+  std::cerr << run.config << remark << '\n';
+  install_interrupt_handler();
+  const bool done = run_to_end_or_interrupt(loop, observer);
+  observer.finish(done);
+  return done;
+}
+
+bool train_or_clean(const RunFolder& folder, const std::function<bool()>& train) {
+  try {
+    return train();
+  } catch (...) {
+    std::error_code kept;  // folders with something in them stay
+    std::filesystem::remove(folder.path(), kept);
+    throw;
+  }
+}
+
+void refuse_changes(const std::string& before, const std::string& after, const std::string& may_change) {
+  if (before == after) return;
+  throw UsageError("--resume continues the run as it was configured; only " + may_change + " may change");
+}
+
+}  // namespace geosft

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A training in its RUN folder: what is the same whatever is trained.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "tools/common/run_observer.h"
+
+namespace geosft {
+
+// Runs what is left of the loop: from the last checkpoint of the folder if `resume`. Writes the configuration, names
+// and version into the folder first, shows configuration and `remark` on stderr, and leaves checkpoints and metrics.
+// False when a signal came: the run is saved and can go on.
+bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder, RunDescription run,
+                     bool resume, const std::string& remark);
+
+// train(); when it throws before anything was written, the empty folder is removed.
+bool train_or_clean(const RunFolder& folder, const std::function<bool()>& train);
+
+// A resumed run continues bit for bit. Throws UsageError when the two configurations differ, one before and one after
+// the command line; `may_change` names what they were made equal in.
+void refuse_changes(const std::string& before, const std::string& after, const std::string& may_change);
+
+}  // namespace geosft

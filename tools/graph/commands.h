@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verbs of geosft-graph.
+#pragma once
+
+#include "tools/common/verbs.h"
+
+namespace geosft {
+
+Command add_graph_train_command(CLI::App& verb);
+Command add_graph_eval_command(CLI::App& verb);
+Command add_graph_predict_command(CLI::App& verb);
+Command add_graph_info_command(CLI::App& verb);
+Command add_graph_encode_command(CLI::App& verb);
+Command add_graph_sweep_command(CLI::App& verb);
+
+}  // namespace geosft

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/graph_data.h"
+
+#include <iostream>
+#include <memory>
+#include <numeric>
+
+#include "data/folds.h"
+#include "data/graph_dataset.h"
+#include "tools/common/arguments.h"
+#include "tools/common/progress.h"
+
+namespace geosft {
+namespace {
+
+// What folds are balanced by: the class of a graph where it has one.
+at::Tensor strata(const PackedGraphs& graphs) {
+  if (graphs.schema.task == GraphTask::classification) return graphs.target;
+  return at::zeros({graphs.size()}, at::kLong);
+}
+
+GraphSplit fold_split(const PackedGraphs& graphs, const SplitSettings& settings) {
+  if (settings.folds > graphs.size()) {
+    throw UsageError("folds must be at most the number of graphs, " + std::to_string(graphs.size()) + ", found " +
+                     std::to_string(settings.folds));
+  }
+  const at::Tensor folds = stratified_folds(strata(graphs), settings.folds, settings.split_seed);
+  GraphSplit split;
+  for (int64_t item = 0; item < graphs.size(); ++item) {
+    (folds[item].item<int64_t>() == settings.fold ? split.test : split.train).push_back(item);
+  }
+  return split;
+}
+
+// Moves a share of the training part into the validation part.
+void hold_out(GraphSplit& split, const PackedGraphs& graphs, const SplitSettings& settings) {
+  const at::Tensor all = strata(graphs);
+  std::vector<int64_t> labels;
+  for (const int64_t item : split.train) labels.push_back(all[item].item<int64_t>());
+  const auto [kept, held] = stratified_split(labels, settings.validation_fraction, settings.split_seed);
+  if (kept.empty() || held.empty()) {
+    throw UsageError("validation_fraction " + std::to_string(settings.validation_fraction) + " splits the " +
+                     std::to_string(labels.size()) + " training graphs into " + std::to_string(kept.size()) + " and " +
+                     std::to_string(held.size()));
+  }
+  const std::vector<int64_t> items = split.train;
+  split.train.clear();
+  for (const int64_t place : kept) split.train.push_back(items[static_cast<size_t>(place)]);
+  for (const int64_t place : held) split.validation.push_back(items[static_cast<size_t>(place)]);
+}
+
+}  // namespace
+
+Part part_of(const std::string& name) {
+  if (name == "train") return Part::train;
+  return name == "validation" ? Part::validation : Part::test;
+}
+
+const char* part_name(Part part) {
+  return part == Part::train ? "train" : (part == Part::validation ? "validation" : "test");
+}
+
+PackedGraphs open_graphs(const std::string& source) {
+  GraphReadOptions options;
+  std::unique_ptr<ProgressBar> bar;
+  options.progress = [&](int64_t done, int64_t total) {
+    if (!bar) bar = std::make_unique<ProgressBar>("reading graphs", total);
+    bar->update(done);
+  };
+  PackedGraphs graphs = open_graph_dataset(source, options);
+  if (bar) bar->finish();
+  for (const std::string& remark : graphs.remarks) std::cerr << remark << '\n';
+  return graphs;
+}
+
+PackedGraphs open_encoded_graphs(const GraphSettings& settings) {
+  if (settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
+  PackedGraphs graphs = open_graphs(settings.data);
+  graphs.node_encoding = encoded_nodes(graphs.graphs, settings.model.node_encoding(), settings.model.encoding_columns);
+  return graphs;
+}
+
+GraphSplit split_of(const PackedGraphs& graphs, const SplitSettings& settings) {
+  if (graphs.node_split.defined()) {
+    std::vector<int64_t> all(static_cast<size_t>(graphs.size()));
+    std::iota(all.begin(), all.end(), 0);
+    return {all, all, all};
+  }
+  GraphSplit split = graphs.split ? *graphs.split : fold_split(graphs, settings);
+  if (split.validation.empty() && settings.validation_fraction > 0) hold_out(split, graphs, settings);
+  return split;
+}
+
+const std::vector<int64_t>& items_of_part(const GraphSplit& split, Part part) {
+  return part == Part::train ? split.train : (part == Part::validation ? split.validation : split.test);
+}
+
+at::Tensor target_of_part(const at::Tensor& target, const at::Tensor& node_split, Part part) {
+  if (!node_split.defined()) return target;
+  return target.masked_fill(node_split != static_cast<int64_t>(part), -1);
+}
+
+}  // namespace geosft

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The dataset of an experiment, encoded and split.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/packed_graphs.h"
+#include "tools/graph/graph_settings.h"
+
+namespace geosft {
+
+enum class Part { train, validation, test };
+Part part_of(const std::string& name);  // "train", "validation" or "test"
+const char* part_name(Part part);
+
+// A dataset, with its remarks, and progress while it is made from what was published, on stderr.
+PackedGraphs open_graphs(const std::string& source);
+
+// The dataset that the settings name, with the encoding of nodes that they ask for.
+PackedGraphs open_encoded_graphs(const GraphSettings& settings);
+
+// The parts of a dataset: the published ones; where nodes are split instead, every graph in all parts; else folds of
+// the graphs, by class where they have one. Without a published validation part, a share of the training part is held
+// out. Throws UsageError when a part that is needed is empty.
+GraphSplit split_of(const PackedGraphs& graphs, const SplitSettings& settings);
+
+const std::vector<int64_t>& items_of_part(const GraphSplit& split, Part part);
+
+// Targets with everything outside the part made missing (-1): of node classification with a node_split; else as they
+// are.
+at::Tensor target_of_part(const at::Tensor& target, const at::Tensor& node_split, Part part);
+
+}  // namespace geosft

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/graph_evaluation.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include "data/graph_loader.h"
+#include "data/seeds.h"
+
+namespace geosft {
+namespace {
+
+// One vote over one batch, rows in the order of the batch.
+at::Tensor one_vote(GraphModel& model, const LabelledGraphs& batch, const EvaluationSettings& settings, uint64_t vote,
+                    std::optional<uint64_t> renumbering) {
+  SamplingContext context = settings.context(vote);
+  if (!renumbering) return model->forward(batch, context);
+  const uint64_t seed = combine_seeds({*renumbering, static_cast<uint64_t>(batch.items.front())});
+  const RenumberedGraphs moved = renumbered(batch, make_generator(seed));
+  const at::Tensor outputs = model->forward(moved.graphs, context);
+  if (model->options.head != GraphHead::nodes) return outputs;
+  return at::empty_like(outputs).index_copy_(0, moved.order, outputs);
+}
+
+}  // namespace
+
+GraphOutputs graph_outputs(GraphModel& model, const PackedGraphs& graphs, const std::vector<int64_t>& items, Part part,
+                           const EvaluationSettings& settings, std::optional<uint64_t> renumbering,
+                           const std::function<void(int64_t)>& progress) {
+  TORCH_CHECK(!items.empty(), "the ", part_name(part), " part has no graphs");
+  at::NoGradGuard guard;
+  model->eval();
+  GraphLoader loader(graphs, items, {.batch_size = settings.evaluation_batch});
+  loader.start_epoch(0);
+  std::vector<at::Tensor> outputs, targets;
+  int64_t done = 0;
+  while (const auto batch = loader.next()) {
+    at::Tensor sum;
+    for (int64_t vote = 0; vote < settings.votes; ++vote) {
+      const at::Tensor one = one_vote(model, *batch, settings, static_cast<uint64_t>(vote), renumbering);
+      sum = vote == 0 ? one : sum + one;
+    }
+    outputs.push_back(sum / static_cast<double>(settings.votes));
+    targets.push_back(target_of_part(batch->target, batch->node_split, part));
+    done += static_cast<int64_t>(batch->items.size());
+    if (progress) progress(done);
+  }
+  return {at::cat(outputs), at::cat(targets)};
+}
+
+at::Tensor in_units(const GraphModel& model, GraphTask task, const at::Tensor& outputs) {
+  if (task != GraphTask::regression) return outputs;
+  return outputs.to(at::kDouble) * model->target_deviation + model->target_mean;
+}
+
+at::Tensor standardized_targets(const GraphModel& model, GraphTask task, const at::Tensor& targets) {
+  if (task != GraphTask::regression) return targets;
+  return (targets - model->target_mean) / model->target_deviation;
+}
+
+double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutputs& outputs) {
+  return graph_loss(task, outputs.outputs, standardized_targets(model, task, outputs.targets)).item<double>();
+}
+
+NamedValues evaluation_metrics(const GraphModel& model, GraphTask task, const GraphOutputs& outputs) {
+  NamedValues values = graph_metrics(task, in_units(model, task, outputs.outputs), outputs.targets);
+  values.emplace_back("loss", evaluation_loss(model, task, outputs));
+  return values;
+}
+
+}  // namespace geosft

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/graph_experiment.h"
+
+#include <ATen/Context.h>
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "data/atomic_file.h"
+#include "models/summary.h"
+#include "tools/common/arguments.h"
+#include "tools/common/main_guard.h"
+#include "tools/common/plots.h"
+#include "tools/common/training_run.h"
+#include "tools/graph/graph_task.h"
+
+namespace geosft {
+namespace {
+
+// Trains one run to its end; false when a signal came.
+bool train_run(const GraphSettings& settings, const PackedGraphs& graphs, const GraphSplit& split,
+               const RunFolder& folder, bool resume) {
+  at::manual_seed(settings.seed);
+  GraphModel model(settings.graph_model(graphs.schema));
+  const LabelledGraphs training = labelled_items(graphs, split.train);
+  model->standardize(training, graphs.schema.task == GraphTask::regression ? training.target : at::Tensor());
+  GraphTraining task(model, graphs, split, settings);
+  TrainingLoop loop(task, settings.train.options(settings.seed));
+  const bool held_out = !split.validation.empty();
+  return train_in_folder(loop, *model, folder, describe_graph_run(settings, graphs.schema, held_out), resume,
+                         "training on " + std::to_string(split.train.size()) + " graphs, validation on " +
+                             std::to_string(split.validation.size()) + ", test on " +
+                             std::to_string(split.test.size()) + ", " + std::to_string(parameter_count(*model)) +
+                             " parameters");
+}
+
+// The metrics of the test part, which are left in the folder too.
+NamedValues report_run(const PackedGraphs& graphs, const GraphSplit& split, const RunFolder& folder) {
+  GraphRunModel trained = load_graph_run(folder.path());
+  const GraphReport report = evaluate_graphs(trained, graphs, split, Part::test, 0);
+  draw_report(report, trained.schema.output_names, folder);
+  const PlotResult curves = plot_learning_curves(folder.metrics(), folder.learning_curves(),
+                                                 score_style(report.task, trained.settings.train.metric));
+  if (!curves.drawn) std::cerr << "no picture: " << curves.reason << '\n';
+  folder.write_result(report_json(report).dump() + "\n");
+  return report.metrics;
+}
+
+RunFolder run_folder_of(const PlannedRun& planned, const RunFolder& folder, bool& resume) {
+  if (planned.name.empty()) return folder;
+  const std::filesystem::path path = folder.path() / planned.name;
+  resume = resume && std::filesystem::exists(path / "config.toml");
+  return resume ? RunFolder::open(path) : RunFolder::create(path);
+}
+
+RunResult finished_run(const PlannedRun& planned, const PackedGraphs& graphs, const RunFolder& parent, bool resume) {
+  const RunFolder folder = run_folder_of(planned, parent, resume);
+  if (!planned.name.empty()) std::cerr << "\nrun " << planned.name << '\n';
+  const GraphSplit split = split_of(graphs, planned.settings.splits);
+  if (split.train.empty() || split.test.empty()) throw UsageError("the data need a training and a test part");
+  if (!train_or_clean(folder, [&] { return train_run(planned.settings, graphs, split, folder, resume); })) {
+    throw Interrupted("saved in " + folder.last_checkpoint().string() +
+                      ": continue with geosft-graph train --resume --out " + parent.path().string());
+  }
+  return {planned.name.empty() ? folder.path().filename().string() : planned.name, report_run(graphs, split, folder)};
+}
+
+}  // namespace
+
+std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const PackedGraphs& graphs) {
+  if (settings.every_fold && (graphs.split || graphs.node_split.defined())) {
+    throw UsageError("every_fold needs data without a published split");
+  }
+  std::vector<PlannedRun> runs;
+  const int64_t folds = settings.every_fold ? settings.splits.folds : 1;
+  for (int64_t repeat = 0; repeat < settings.repeats; ++repeat) {
+    for (int64_t fold = 0; fold < folds; ++fold) {
+      PlannedRun run{"", settings};
+      run.settings.repeats = 1;
+      run.settings.every_fold = false;
+      run.settings.seed = settings.seed + static_cast<uint64_t>(repeat);
+      if (settings.repeats > 1) run.name = "seed_" + std::to_string(run.settings.seed);
+      if (settings.every_fold) {
+        run.settings.splits.fold = fold;
+        run.name += (run.name.empty() ? "fold_" : "_fold_") + std::to_string(fold);
+      }
+      runs.push_back(run);
+    }
+  }
+  return runs;
+}
+
+std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume) {
+  const PackedGraphs graphs = open_encoded_graphs(settings);
+  score_style(graphs.schema.task, settings.train.metric);  // refused before anything is trained
+  const std::vector<PlannedRun> planned = planned_runs(settings, graphs);
+  GraphSettings shown = settings;
+  if (planned.size() > 1) folder.write_config(shown.config().to_toml());
+  std::vector<RunResult> results;
+  for (const PlannedRun& run : planned) results.push_back(finished_run(run, graphs, folder, resume));
+  if (planned.size() > 1) {
+    const std::vector<ResultRow> rows = experiment_rows(results);
+    write_file_atomically(folder.path() / "table.md", markdown_table(rows));
+    write_file_atomically(folder.path() / "table.csv", csv_table(rows));
+  }
+  return results;
+}
+
+std::vector<ResultRow> experiment_rows(const std::vector<RunResult>& results) {
+  std::vector<ResultRow> rows;
+  std::vector<NamedValues> all;
+  for (const RunResult& result : results) {
+    rows.push_back(summarized(result.name, {result.metrics}));
+    all.push_back(result.metrics);
+  }
+  if (results.size() > 1) rows.push_back(summarized("mean ± deviation", all));
+  return rows;
+}
+
+}  // namespace geosft

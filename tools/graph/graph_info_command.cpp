@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+
+#include "models/summary.h"
+#include "tools/common/runtime_options.h"
+#include "tools/graph/commands.h"
+#include "tools/graph/graph_data.h"
+#include "tools/graph/graph_run_model.h"
+
+namespace geosft {
+namespace {
+
+constexpr size_t names_shown = 40;
+
+void describe_run(const std::filesystem::path& run) {
+  GraphRunModel trained = load_graph_run(run);
+  std::cout << trained.settings.config().to_toml() << "\ntrained on " << schema_text(trained.schema) << "\n\n"
+            << summary(*trained.model);
+}
+
+std::string sizes_text(const std::vector<int64_t>& vocabulary) {
+  std::string text;
+  for (const int64_t size : vocabulary) text += (text.empty() ? "" : ", ") + std::to_string(size);
+  return vocabulary.empty() ? "none" : "columns of " + text;
+}
+
+void describe_targets(const PackedGraphs& graphs) {
+  const GraphSchema& schema = graphs.schema;
+  const bool classes = schema.task == GraphTask::classification || schema.task == GraphTask::node_classification;
+  at::Tensor counts;
+  if (classes) counts = at::bincount(graphs.target.masked_select(graphs.target >= 0), {}, schema.outputs());
+  std::cout << "task: " << task_name(schema.task) << ", " << schema.outputs() << (classes ? " classes" : " targets");
+  for (size_t i = 0; i < std::min(schema.output_names.size(), names_shown); ++i) {
+    std::cout << (i == 0 ? ": " : ", ") << schema.output_names[i];
+    if (classes) std::cout << " (" << counts[static_cast<int64_t>(i)].item<int64_t>() << ')';
+  }
+  std::cout << (schema.output_names.size() > names_shown ? ", …\n" : "\n");
+}
+
+void describe_data(const std::filesystem::path& source) {
+  const PackedGraphs graphs = open_graphs(source.string());
+  const at::Tensor sizes = graphs.graphs.ptr.diff();
+  std::cout << source.string() << ": " << graphs.size() << " graphs, " << graphs.graphs.graph.nodes() << " nodes, "
+            << graphs.graphs.graph.edges() << " directed edges; " << sizes.min().item<int64_t>() << " to "
+            << sizes.max().item<int64_t>() << " nodes a graph\n";
+  describe_targets(graphs);
+  std::cout << "node categories: " << sizes_text(graphs.schema.node_vocabulary)
+            << "; node values: " << graphs.schema.node_values
+            << "\nedge categories: " << sizes_text(graphs.schema.edge_vocabulary)
+            << "; edge values: " << graphs.schema.edge_values
+            << "\ncoordinates: " << (graphs.schema.coordinates ? "yes" : "no");
+  if (graphs.split) {
+    std::cout << "\npublished split: " << graphs.split->train.size() << " train, " << graphs.split->validation.size()
+              << " validation, " << graphs.split->test.size() << " test";
+  }
+  std::cout << '\n';
+}
+
+struct GraphInfoCommand {
+  std::filesystem::path what;
+  uint64_t seed = 0;
+  RuntimeOptions runtime;
+
+  int execute() const {
+    runtime.apply();
+    if (std::filesystem::exists(what / "config.toml") || what.extension() == ".ckpt") {
+      describe_run(what);
+    } else {
+      describe_data(what);
+    }
+    return 0;
+  }
+};
+
+}  // namespace
+
+Command add_graph_info_command(CLI::App& verb) {
+  auto command = std::make_shared<GraphInfoCommand>();
+  verb.add_option("WHAT", command->what, "RUN folder, checkpoint (*.ckpt), or a graph dataset")->required();
+  verb.add_option("--seed", command->seed, "as for the other commands; this one draws nothing")
+      ->check(CLI::NonNegativeNumber);
+  command->runtime.add_to(verb);
+  return [command] { return command->execute(); };
+}
+
+}  // namespace geosft

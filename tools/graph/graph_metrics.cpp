@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/graph_metrics.h"
+
+#include <ATen/core/Reduction.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "models/training/metrics.h"
+#include "tools/common/arguments.h"
+
+namespace geosft {
+namespace {
+
+constexpr int64_t no_class = -1;
+
+bool has_classes(GraphTask task) {
+  return task == GraphTask::classification || task == GraphTask::node_classification;
+}
+
+std::vector<std::string> metric_names(GraphTask task) {
+  if (has_classes(task)) return {"accuracy", "macro_f1", "roc_auc"};
+  if (task == GraphTask::multi_label) return {"average_precision", "roc_auc"};
+  return {"mae", "r2"};
+}
+
+NamedValues class_metrics(const at::Tensor& outputs, const at::Tensor& targets) {
+  const at::Tensor rows = (targets != no_class).nonzero().squeeze(1);
+  const at::Tensor known = outputs.index_select(0, rows), truth = targets.index_select(0, rows);
+  const at::Tensor predicted = known.argmax(1);
+  return {{"accuracy", accuracy_score(predicted, truth)},
+          {"macro_f1", macro_f1_score(predicted, truth)},
+          {"roc_auc", one_vs_rest_roc_auc(known.to(at::kDouble).softmax(1), truth)}};
+}
+
+}  // namespace
+
+at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets, double label_smoothing) {
+  if (has_classes(task)) {
+    const at::Tensor rows = (targets != no_class).nonzero().squeeze(1);
+    if (rows.size(0) == 0) return outputs.sum() * 0.0;
+    return at::cross_entropy_loss(outputs.index_select(0, rows), targets.index_select(0, rows), {}, at::Reduction::Mean,
+                                  no_class, label_smoothing);
+  }
+  const at::Tensor there = targets.isnan().logical_not();
+  const at::Tensor found = outputs.masked_select(there), truth = targets.masked_select(there).to(outputs.dtype());
+  if (truth.numel() == 0) return outputs.sum() * 0.0;
+  if (task == GraphTask::regression) return at::l1_loss(found, truth);
+  const at::Tensor smooth = truth * (1.0 - label_smoothing) + 0.5 * label_smoothing;
+  return at::binary_cross_entropy_with_logits(found, smooth);
+}
+
+NamedValues graph_metrics(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets) {
+  if (has_classes(task)) return class_metrics(outputs, targets);
+  const at::Tensor exact = targets.to(outputs.dtype());
+  if (task == GraphTask::multi_label) {
+    return {{"average_precision", mean_average_precision(outputs, exact)}, {"roc_auc", mean_roc_auc(outputs, exact)}};
+  }
+  return {{"mae", mean_absolute_error(outputs, exact)}, {"r2", r2_score(outputs, exact)}};
+}
+
+double value_of(const NamedValues& values, const std::string& name) {
+  const auto found = std::find_if(values.begin(), values.end(), [&](const auto& value) { return value.first == name; });
+  if (found == values.end()) throw std::out_of_range("no value " + name);
+  return found->second;
+}
+
+ScoreStyle style_of(const std::string& metric) {
+  ScoreStyle style;
+  style.name = metric;
+  style.items = "graphs";
+  style.share = metric != "mae" && metric != "r2" && metric != "loss";
+  style.lower_is_better = metric == "mae" || metric == "loss";
+  return style;
+}
+
+ScoreStyle score_style(GraphTask task, const std::string& wanted) {
+  const std::vector<std::string> names = metric_names(task);
+  if (wanted == "auto") return style_of(names.front());
+  if (std::find(names.begin(), names.end(), wanted) != names.end()) return style_of(wanted);
+  std::string known;
+  for (const std::string& name : names) known += (known.empty() ? "" : ", ") + name;
+  throw UsageError("metric " + wanted + " does not exist for " + task_name(task) + ", which has " + known);
+}
+
+}  // namespace geosft

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/graph_overrides.h"
+
+#include <CLI/CLI.hpp>
+
+#include "tools/graph/graph_data.h"
+
+namespace geosft {
+
+void GraphOverrides::add_to(CLI::App& verb) {
+  common_.add_to(verb, "dataset: a folder (default: the one trained on)", "of the renumberings");
+}
+
+GraphRunModel GraphOverrides::load(const std::filesystem::path& run) const {
+  common_.apply_runtime();
+  GraphRunModel loaded = load_graph_run(run);
+  common_.apply(loaded.settings.data, loaded.settings.seed, loaded.settings.evaluation);
+  return loaded;
+}
+
+OpenedRun open_run(const GraphOverrides& overrides, const std::filesystem::path& run) {
+  OpenedRun opened{overrides.load(run), {}};
+  opened.graphs = open_encoded_graphs(opened.trained.settings);
+  check_same_schema(opened.trained, opened.graphs.schema, opened.trained.settings.data);
+  return opened;
+}
+
+}  // namespace geosft

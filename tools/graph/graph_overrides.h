@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+
+#include "tools/common/run_overrides.h"
+#include "tools/graph/graph_run_model.h"
+
+namespace geosft {
+
+// What may be chosen anew when a trained graph model is used; everything else is as it was trained.
+class GraphOverrides {
+ public:
+  void add_to(CLI::App& verb);
+  // Loads the run and applies what was given. Also sets LibTorch's threads.
+  GraphRunModel load(const std::filesystem::path& run) const;
+
+ private:
+  RunOverrides common_;
+};
+
+// A run together with the dataset that it is used on: same features and outputs as the one that it was trained on.
+struct OpenedRun {
+  GraphRunModel trained;
+  PackedGraphs graphs;
+};
+OpenedRun open_run(const GraphOverrides& overrides, const std::filesystem::path& run);
+
+}  // namespace geosft

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/graph_prediction.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace geosft {
+namespace {
+
+struct Ranked {
+  std::string name;
+  double probability;
+};
+
+// The most probable classes.
+std::vector<Ranked> ranking(const GraphSchema& schema, const at::Tensor& logits, int64_t top) {
+  const at::Tensor share = logits.to(at::kDouble).softmax(0);
+  const auto [values, labels] = share.topk(std::min(top, share.size(0)));
+  std::vector<Ranked> ranked;
+  for (int64_t i = 0; i < values.size(0); ++i) {
+    ranked.push_back({schema.output_names[static_cast<size_t>(labels[i].item<int64_t>())], values[i].item<double>()});
+  }
+  return ranked;
+}
+
+// A number for every output.
+std::vector<Ranked> every_output(const GraphSchema& schema, const at::Tensor& values) {
+  std::vector<Ranked> all;
+  for (int64_t i = 0; i < schema.outputs(); ++i) {
+    all.push_back({schema.output_names[static_cast<size_t>(i)], values[i].item<double>()});
+  }
+  return all;
+}
+
+std::vector<std::string> node_classes(const GraphSchema& schema, const at::Tensor& logits) {
+  const at::Tensor labels = logits.argmax(1);
+  std::vector<std::string> names;
+  for (int64_t i = 0; i < labels.size(0); ++i) {
+    names.push_back(schema.output_names[static_cast<size_t>(labels[i].item<int64_t>())]);
+  }
+  return names;
+}
+
+std::string percentages(const std::vector<Ranked>& ranked) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(1);
+  for (const Ranked& entry : ranked) out << "  " << entry.name << ' ' << 100 * entry.probability << " %";
+  return out.str();
+}
+
+}  // namespace
+
+nlohmann::json prediction_json(const GraphSchema& schema, const at::Tensor& outputs, int64_t top) {
+  if (schema.task == GraphTask::node_classification) return {{"classes", node_classes(schema, outputs)}};
+  nlohmann::json found = nlohmann::json::object();
+  if (schema.task != GraphTask::classification) {
+    const bool labels = schema.task == GraphTask::multi_label;
+    for (const Ranked& entry : every_output(schema, labels ? outputs.sigmoid() : outputs)) {
+      found[entry.name] = entry.probability;
+    }
+    return {{labels ? "probabilities" : "values", found}};
+  }
+  const std::vector<Ranked> ranked = ranking(schema, outputs, top);
+  nlohmann::json list = nlohmann::json::array();
+  for (const Ranked& entry : ranked) list.push_back({entry.name, entry.probability});
+  return {{"class", ranked.front().name}, {"probability", ranked.front().probability}, {"top", list}};
+}
+
+std::string prediction_text(const GraphSchema& schema, const at::Tensor& outputs, int64_t top) {
+  std::ostringstream out;
+  if (schema.task == GraphTask::classification) return percentages(ranking(schema, outputs, top));
+  if (schema.task == GraphTask::multi_label) return percentages(every_output(schema, outputs.sigmoid()));
+  if (schema.task == GraphTask::node_classification) {
+    for (const std::string& name : node_classes(schema, outputs)) out << "  " << name;
+    return out.str();
+  }
+  for (const Ranked& entry : every_output(schema, outputs)) out << "  " << entry.name << ' ' << entry.probability;
+  return out.str();
+}
+
+}  // namespace geosft

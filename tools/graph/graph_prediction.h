@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Predictions as a person or a program reads them.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "data/packed_graphs.h"
+
+namespace geosft {
+
+// What a model says of one graph: rows of outputs in the dataset's units, [outputs], or [n, outputs] of its nodes.
+//   classification       {"class", "probability", "top": [[class, p], …]}, the `top` most probable
+//   multi_label          {"probabilities": {label: p}}
+//   regression           {"values": {target: value}}
+//   node_classification  {"classes": [class of every node]}
+nlohmann::json prediction_json(const GraphSchema& schema, const at::Tensor& outputs, int64_t top);
+
+// The same on one line: "mutagenic 92.1 %  other 7.9 %".
+std::string prediction_text(const GraphSchema& schema, const at::Tensor& outputs, int64_t top);
+
+}  // namespace geosft

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/graph_run_model.h"
+
+#include <nlohmann/json.hpp>
+
+#include "data/shape.h"
+#include "tools/graph/graph_metrics.h"
+
+namespace geosft {
+namespace {
+
+constexpr const char* graph_kind = "geosft-graph";
+constexpr GraphTask tasks[] = {GraphTask::classification, GraphTask::multi_label, GraphTask::regression,
+                               GraphTask::node_classification};
+
+GraphTask task_of(const std::string& name) {
+  for (const GraphTask task : tasks) {
+    if (name == task_name(task)) return task;
+  }
+  throw std::invalid_argument("no task " + name);
+}
+
+}  // namespace
+
+RunDescription describe_graph_run(GraphSettings settings, const GraphSchema& schema, bool held_out) {
+  RunDescription run;
+  run.kind = graph_kind;
+  run.config = settings.config().to_toml();
+  run.names = schema.output_names;
+  run.more_texts = {{"schema", schema_text(schema)}};
+  run.data = settings.data;
+  run.epochs = settings.train.epochs;
+  run.checkpoint_every = settings.train.checkpoint_every;
+  run.held_out = held_out;
+  run.score = score_style(schema.task, settings.train.metric);
+  return run;
+}
+
+std::string schema_text(const GraphSchema& schema) {
+  return nlohmann::json{{"task", task_name(schema.task)},     {"node_vocabulary", schema.node_vocabulary},
+                        {"node_values", schema.node_values},  {"edge_vocabulary", schema.edge_vocabulary},
+                        {"edge_values", schema.edge_values},  {"coordinates", schema.coordinates},
+                        {"output_names", schema.output_names}}
+      .dump();
+}
+
+GraphSchema schema_of(const std::string& text, const std::string& file) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    return {task_of(json.at("task")), json.at("node_vocabulary"), json.at("node_values"), json.at("edge_vocabulary"),
+            json.at("edge_values"),   json.at("coordinates"),     json.at("output_names")};
+  } catch (const std::exception& error) {
+    throw DataError(file, "the schema of a graph dataset", error.what());
+  }
+}
+
+GraphRunModel load_graph_run(const std::filesystem::path& run) {
+  std::filesystem::path file;
+  const Checkpoint checkpoint = load_run_checkpoint(run, file);
+  GraphRunModel loaded;
+  loaded.schema = schema_of(run_text(checkpoint, graph_kind, "schema", file), file.string());
+  read_run_config(file, [&] {
+    loaded.settings.config().set_text(run_text(checkpoint, graph_kind, "config", file), "its configuration");
+  });
+  loaded.model = GraphModel(loaded.settings.graph_model(loaded.schema));
+  load_run_weights(*loaded.model, checkpoint, file);
+  loaded.model->eval();
+  return loaded;
+}
+
+void check_same_schema(const GraphRunModel& trained, const GraphSchema& schema, const std::string& data) {
+  if (schema == trained.schema) return;
+  throw DataError(data, "the features and outputs of the trained model, " + schema_text(trained.schema),
+                  schema_text(schema));
+}
+
+}  // namespace geosft

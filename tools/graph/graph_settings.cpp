@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/graph_settings.h"
+
+#include "tools/common/arguments.h"
+
+namespace geosft {
+namespace {
+
+void add_splits(Config& config, SplitSettings& splits) {
+  config.add("splits", "folds", &splits.folds, "parts of a set without a published split", {.low = 2})
+      .add("splits", "fold", &splits.fold, "the part that is the test set, from 0", not_negative)
+      .add("splits", "split_seed", &splits.split_seed, "of the folds")
+      .add("splits", "validation_fraction", &splits.validation_fraction,
+           "share of the training set held out to choose the best checkpoint, where none is published; 0: the last one "
+           "is the best",
+           probability_range)
+      .add("splits", "monitor_test", &splits.monitor_test,
+           "without a validation part: show the test set in the learning curves (it never chooses a checkpoint)");
+}
+
+void add_graph_model(Config& config, GraphModelSettings& model) {
+  config
+      .add_choice("model", "encoding", &model.encoding, {"none", "rwpe", "lappe"},
+                  "encoding of nodes: none, random walks, Laplacian eigenvectors")
+      .add("model", "encoding_columns", &model.encoding_columns, "steps of the walks, or eigenvectors", positive)
+      .add("model", "relative", &model.relative, "let attention see the edges")
+      .add("model", "distance_channels", &model.distance_channels,
+           "let it see the distance of nodes with coordinates, in so many channels; 0: it does not", not_negative)
+      .add("model", "distance_range", &model.distance_range, "that these cover, in the unit of the data", above_zero);
+  model.add_keys(config);
+  config
+      .add_choice("model", "head", &model.head, {"softmax_pool", "sample_max", "sum"},
+                  "of graphs: weighted mean of the nodes, maximum over a sample of them, or their sum")
+      .add("model", "head_bins", &model.head_bins, "nodes that sample_max samples", positive)
+      .add("model", "head_dropout", &model.head_dropout, "dropout of what sample_max pools", probability_range);
+}
+
+}  // namespace
+
+GraphModelSettings::GraphModelSettings() {
+  width = 144;
+  layers = 4;
+  bins = 75;
+  token_dropout = 0.0;
+}
+
+NodeEncoding GraphModelSettings::node_encoding() const {
+  if (encoding == "none") return NodeEncoding::none;
+  return encoding == "rwpe" ? NodeEncoding::random_walk : NodeEncoding::laplacian;
+}
+
+GraphTrainSettings::GraphTrainSettings() {
+  learning_rate = 8e-4;
+  weight_decay = 0.17;
+  max_gradient_norm = 16.0;
+}
+
+Config GraphSettings::config() {
+  Config keys;
+  keys.add("", "data", &data, "dataset: a folder")
+      .add("", "seed", &seed, "of everything random")
+      .add("", "repeats", &repeats, "runs, each with the next seed", positive)
+      .add("", "every_fold", &every_fold, "a run for every fold");
+  add_splits(keys, splits);
+  add_graph_model(keys, model);
+  train.add_keys(keys, "graphs");
+  keys.add("train", "drop_tokens", &train.drop_tokens, "share of the nodes that training leaves out", probability_range)
+      .add_choice("train", "metric", &train.metric,
+                  {"auto", "accuracy", "macro_f1", "roc_auc", "average_precision", "mae", "r2"},
+                  "what validation goes by; auto: the first that the task has");
+  evaluation.add_keys(keys, "graphs");
+  return keys;
+}
+
+void GraphSettings::check() const {
+  model.check();
+  if (splits.fold >= splits.folds) {
+    throw UsageError("fold must be below folds: " + std::to_string(splits.fold) + " and " +
+                     std::to_string(splits.folds));
+  }
+}
+
+GraphModelOptions GraphSettings::graph_model(const GraphSchema& schema) const {
+  GraphModelOptions options;
+  options.node_vocabulary = schema.node_vocabulary;
+  options.node_values = schema.node_values;
+  options.edge_vocabulary = schema.edge_vocabulary;
+  options.edge_values = schema.edge_values;
+  const NodeEncoding encoding = model.node_encoding();
+  options.encoding = encoding == NodeEncoding::none ? 0 : model.encoding_columns;
+  options.signed_encoding = encoding == NodeEncoding::laplacian;
+  options.relative = model.relative;
+  options.distance_channels = model.relative ? model.distance_channels : 0;
+  options.distance_range = model.distance_range;
+  options.outputs = schema.outputs();
+  options.layer = model.layer();
+  options.layers = model.layers;
+  options.head_sampler = model.sampler(model.head_bins);
+  options.head_dropout = model.head_dropout;
+  options.head = model.head == "sum"          ? GraphHead::sum
+                 : model.head == "sample_max" ? GraphHead::sample_max
+                                              : GraphHead::softmax_pool;
+  if (schema.task == GraphTask::node_classification) options.head = GraphHead::nodes;
+  return options;
+}
+
+}  // namespace geosft

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything an experiment on graphs is configured by: one TOML file, one command-line option a key.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "data/packed_graphs.h"
+#include "graph/node_encoding.h"
+#include "models/graph_model.h"
+#include "tools/common/experiment_settings.h"
+
+namespace geosft {
+
+// Section [splits]. A published split is taken as it is; other sets are divided into folds, one of which is the test
+// set.
+struct SplitSettings {
+  int64_t folds = 10, fold = 0;
+  uint64_t split_seed = 0;
+  double validation_fraction = 0.0;
+  bool monitor_test = false;
+};
+
+// Defaults are those of the paper for Peptides-func.
+struct GraphModelSettings : EncoderSettings {
+  GraphModelSettings();
+
+  std::string encoding = "none", head = "softmax_pool";
+  int64_t encoding_columns = 20, head_bins = 64, distance_channels = 0;
+  double distance_range = 5.0;
+  bool relative = true;
+  double head_dropout = 0.0;
+
+  NodeEncoding node_encoding() const;
+};
+
+struct GraphTrainSettings : TrainSettings {
+  GraphTrainSettings();
+
+  double drop_tokens = 0.0;
+  std::string metric = "auto";  // that validation goes by
+};
+
+struct GraphSettings {
+  std::string data;
+  uint64_t seed = 0;
+  int64_t repeats = 1;      // runs with the seeds seed, seed + 1, …
+  bool every_fold = false;  // a run for every fold
+  SplitSettings splits;
+  GraphModelSettings model;
+  GraphTrainSettings train;
+  EvaluationSettings evaluation;
+
+  // The configuration whose keys are these members; it refers to this object.
+  Config config();
+  // What no key alone can tell. Throws UsageError naming the keys and their values.
+  void check() const;
+
+  GraphModelOptions graph_model(const GraphSchema& schema) const;
+};
+
+}  // namespace geosft

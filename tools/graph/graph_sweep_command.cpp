@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <set>
+
+#include "data/atomic_file.h"
+#include "tools/common/arguments.h"
+#include "tools/common/runtime_options.h"
+#include "tools/graph/commands.h"
+#include "tools/graph/graph_experiment.h"
+#include "tools/graph/variations.h"
+
+namespace geosft {
+namespace {
+
+struct GraphSweepCommand {
+  std::vector<std::filesystem::path> files;
+  std::vector<std::string> set, vary;
+  std::filesystem::path out;
+  std::string data;
+  bool csv = false;
+  RuntimeOptions runtime;
+
+  // A folder that is there already holds an experiment that is continued.
+  std::vector<RunResult> results_of(const Variation& variation) const {
+    const std::filesystem::path path = out / folder_name(variation.name);
+    const bool begun = std::filesystem::exists(path / "config.toml");
+    const RunFolder folder = begun ? RunFolder::open(path) : RunFolder::create(path);
+    GraphSettings settings = variation.settings;
+    settings.data = std::filesystem::absolute(settings.data).lexically_normal().string();
+    if (begun) {
+      GraphSettings before;
+      before.config().load_toml(folder.config());
+      if (before.config().to_toml() != settings.config().to_toml()) {
+        throw UsageError(path.string() + " holds a run of another configuration: name another folder");
+      }
+    }
+    std::cerr << "\nconfiguration " << variation.name << '\n';
+    return run_experiment(settings, folder, begun);
+  }
+
+  int execute() const {
+    runtime.apply();
+    std::vector<std::string> common = set;
+    if (!data.empty()) common.push_back("data=" + data);
+    const std::vector<Variation> all = variations(files, common, vary);
+    std::set<std::string> folders;
+    for (const Variation& variation : all) {
+      if (variation.settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
+      if (!folders.insert(folder_name(variation.name)).second) {
+        throw UsageError("two configurations are called " + variation.name);
+      }
+    }
+    std::vector<ResultRow> rows;
+    for (const Variation& variation : all) {
+      ResultRow row = experiment_rows(results_of(variation)).back();
+      row.name = variation.name;
+      rows.push_back(row);
+      write_file_atomically(out / "table.md", markdown_table(rows));
+      write_file_atomically(out / "table.csv", csv_table(rows));
+    }
+    std::cout << (csv ? csv_table(rows) : markdown_table(rows));
+    return 0;
+  }
+};
+
+}  // namespace
+
+Command add_graph_sweep_command(CLI::App& verb) {
+  auto command = std::make_shared<GraphSweepCommand>();
+  verb.add_option("CONFIG", command->files, "TOML files, an experiment each (default: one, with the defaults)");
+  verb.add_option("--out", command->out, "folder for the runs and the table; one that is there is continued")
+      ->required();
+  verb.add_option("--data", command->data, "dataset: a folder (default: the configuration's)");
+  verb.add_option("--set", command->set, "KEY=VALUE for all configurations; may be repeated")->take_all();
+  verb.add_option("--vary", command->vary, "KEY=VALUE,VALUE: every combination is run; may be repeated")->take_all();
+  verb.add_flag("--csv", command->csv, "print the table as CSV instead of Markdown");
+  command->runtime.add_to(verb);
+  verb.footer("For example: --vary score=maxout,dot --vary probability=leaky_relu,softmax --set repeats=3");
+  return [command] { return command->execute(); };
+}
+
+}  // namespace geosft

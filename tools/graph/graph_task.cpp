@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/graph_task.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <limits>
+
+#include "tools/common/main_guard.h"
+
+namespace geosft {
+namespace {
+
+GraphLoaderOptions loader_options(const GraphSettings& settings) {
+  GraphLoaderOptions options;
+  options.batch_size = settings.train.batch_size;
+  options.shuffle = true;
+  options.seed = settings.seed;
+  options.drop_nodes = settings.train.drop_tokens;
+  return options;
+}
+
+}  // namespace
+
+std::optional<Part> validation_part(const GraphSplit& split, const SplitSettings& settings) {
+  if (!split.validation.empty()) return Part::validation;
+  return settings.monitor_test ? std::optional(Part::test) : std::nullopt;
+}
+
+GraphTraining::GraphTraining(GraphModel model, const PackedGraphs& graphs, const GraphSplit& split,
+                             const GraphSettings& settings)
+    : model_(std::move(model)),
+      graphs_(graphs),
+      split_(split),
+      settings_(settings),
+      style_(score_style(graphs.schema.task, settings.train.metric)),
+      loader_(graphs, split.train, loader_options(settings)) {
+  settings_.evaluation.votes = 1;  // a curve needs no more
+}
+
+// Mean over the batch; only where it means the same as the metric of a whole part is there a score.
+double GraphTraining::step_score(const at::Tensor& outputs, const at::Tensor& targets) const {
+  const GraphTask task = graphs_.schema.task;
+  if (style_.name != "accuracy" && style_.name != "mae") return std::numeric_limits<double>::quiet_NaN();
+  return style_.value(value_of(graph_metrics(task, in_units(model_, task, outputs), targets), style_.name));
+}
+
+TrainingTask::Step GraphTraining::step(at::Generator& generator) {
+  const std::optional<LabelledGraphs> batch = loader_.next();
+  TORCH_CHECK(batch.has_value(), "the loader ended before the epoch did");
+  const GraphTask task = graphs_.schema.task;
+  SamplingContext context = SamplingContext::training(generator);
+  const at::Tensor outputs = model_->forward(*batch, context);
+  const at::Tensor targets = target_of_part(batch->target, batch->node_split, Part::train);
+  const at::Tensor loss =
+      graph_loss(task, outputs, standardized_targets(model_, task, targets), settings_.train.label_smoothing);
+  const double items = static_cast<double>(batch->items.size());
+  at::NoGradGuard guard;
+  return {loss,
+          {loss.item<double>() * items, step_score(outputs.detach(), targets) * items,
+           static_cast<int64_t>(batch->items.size())}};
+}
+
+std::optional<Tally> GraphTraining::validate() {
+  const std::optional<Part> part = validation_part(split_, settings_.splits);
+  if (!part) return std::nullopt;
+  const std::vector<int64_t>& items = items_of_part(split_, *part);
+  const GraphOutputs outputs = graph_outputs(model_, graphs_, items, *part, settings_.evaluation, std::nullopt,
+                                             [](int64_t) { throw_if_interrupted("in the middle of a validation"); });
+  const NamedValues values = evaluation_metrics(model_, graphs_.schema.task, outputs);
+  const int64_t count = static_cast<int64_t>(items.size());
+  const double score = style_.value(value_of(values, style_.name));
+  return Tally{value_of(values, "loss") * static_cast<double>(count), score * static_cast<double>(count), count};
+}
+
+}  // namespace geosft

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "data/graph_loader.h"
+#include "models/training/training_loop.h"
+#include "tools/graph/graph_evaluation.h"
+
+namespace geosft {
+
+// What validation runs on: the held-out part, else the monitored test part, else nothing.
+std::optional<Part> validation_part(const GraphSplit& split, const SplitSettings& settings);
+
+// Tasks on graphs for the training loop: batches, loss, validation.
+class GraphTraining : public TrainingTask {
+ public:
+  // The dataset must outlive the task.
+  GraphTraining(GraphModel model, const PackedGraphs& graphs, const GraphSplit& split, const GraphSettings& settings);
+
+  torch::nn::Module& module() override { return *model_; }
+  int64_t steps_per_epoch() const override { return loader_.batches_per_epoch(); }
+  void start_epoch(int64_t epoch, int64_t first_step) override { loader_.start_epoch(epoch, first_step); }
+  // The score of a step: right classes, or less absolute error (in the dataset's units); NaN for labels, whose metric
+  // a batch alone does not have.
+  Step step(at::Generator& generator) override;
+  // The score is the metric that the run goes by, less it where lower is better. Throws Interrupted when a signal comes
+  // in the middle.
+  std::optional<Tally> validate() override;
+
+ private:
+  double step_score(const at::Tensor& outputs, const at::Tensor& targets) const;
+
+  GraphModel model_;
+  const PackedGraphs& graphs_;
+  GraphSplit split_;
+  GraphSettings settings_;
+  ScoreStyle style_;
+  GraphLoader loader_;
+};
+
+}  // namespace geosft

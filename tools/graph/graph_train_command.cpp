@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "data/read_file.h"
+#include "tools/common/arguments.h"
+#include "tools/common/runtime_options.h"
+#include "tools/common/training_run.h"
+#include "tools/graph/commands.h"
+#include "tools/graph/graph_experiment.h"
+
+namespace geosft {
+namespace {
+
+struct GraphTrainCommand {
+  std::string config_file, out;
+  bool resume = false, json = false, list_keys = false;
+  RuntimeOptions runtime;
+  GraphSettings settings;
+  Config config = settings.config();
+
+  void load_new_settings() {
+    if (!config_file.empty()) config.load_toml(config_file);
+    config.apply_options();
+  }
+
+  // A resumed run continues bit for bit, so only what its steps do not depend on may change.
+  void load_resumed_settings(const RunFolder& folder) {
+    if (!config_file.empty()) throw UsageError("--resume takes the configuration of the run: leave out --config");
+    config.load_toml(folder.config());
+    GraphSettings before = settings;
+    config.apply_options();
+    GraphSettings after = settings;
+    before.data = after.data;
+    before.evaluation = after.evaluation;
+    before.train.take_resumable(after.train);
+    refuse_changes(before.config().to_toml(), after.config().to_toml(),
+                   "--data, --epochs, --validate-every, --checkpoint-every and the keys of [evaluation]");
+  }
+
+  int run();
+  void print(const std::vector<RunResult>& results, const RunFolder& folder) const;
+};
+
+// The mean of several runs in the form of one, with the deviation and every run beside it.
+nlohmann::json experiment_json(const std::vector<RunResult>& results) {
+  const ResultRow mean = experiment_rows(results).back();
+  nlohmann::json json{{"split", "test"}, {"repeats", mean.runs}, {"runs", nlohmann::json::array()}};
+  for (const auto& [metric, value] : mean.values) {
+    json["metrics"][metric] = value.mean;
+    json["deviations"][metric] = value.deviation;
+  }
+  for (const RunResult& result : results) {
+    nlohmann::json run{{"name", result.name}};
+    for (const auto& [metric, value] : result.metrics) run["metrics"][metric] = value;
+    json["runs"].push_back(run);
+  }
+  return json;
+}
+
+void GraphTrainCommand::print(const std::vector<RunResult>& results, const RunFolder& folder) const {
+  if (results.size() > 1) {
+    std::cout << (json ? experiment_json(results).dump() + "\n" : markdown_table(experiment_rows(results)));
+  } else if (json) {
+    std::cout << read_file(folder.result());
+  } else {
+    std::cout << metrics_text(results.front().metrics) << " on the test part\n";
+  }
+}
+
+int GraphTrainCommand::run() {
+  if (list_keys) {
+    std::cout << config.help();
+    return 0;
+  }
+  if (out.empty()) throw UsageError("--out RUN is required: the folder to leave the run in");
+  runtime.apply();
+  if (!resume) load_new_settings();
+  settings.check();
+  if (!resume && settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
+  const RunFolder folder = resume ? RunFolder::open(out) : RunFolder::create(out);
+  if (resume) load_resumed_settings(folder);
+  settings.data = std::filesystem::absolute(settings.data).lexically_normal().string();
+  std::vector<RunResult> results;
+  train_or_clean(folder, [&] {
+    results = run_experiment(settings, folder, resume);
+    return true;
+  });
+  print(results, folder);
+  return 0;
+}
+
+}  // namespace
+
+Command add_graph_train_command(CLI::App& verb) {
+  auto command = std::make_shared<GraphTrainCommand>();
+  verb.add_option("--config", command->config_file, "TOML file of the experiment (see tools/configs)");
+  verb.add_option("--out", command->out, "RUN folder to make");
+  verb.add_flag("--resume", command->resume, "continue the run in --out where it stopped");
+  verb.add_flag("--json", command->json, "print the final evaluation as JSON");
+  verb.add_flag("--list-keys", command->list_keys, "print every configuration key, each also an option --like-this");
+  command->runtime.add_to(verb);
+  command->config.add_options(verb, /*listed=*/false);
+  verb.footer(
+      "Every key of the configuration is an option too, for example --data DIR --epochs 50 --repeats 3 --every-fold.");
+  return [command] { return command->run(); };
+}
+
+}  // namespace geosft

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/result_table.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <iomanip>
+#include <limits>
+#include <sstream>
+
+namespace geosft {
+namespace {
+
+std::string exact_text(double value) {
+  if (std::isnan(value)) return "";
+  std::array<char, 64> buffer;
+  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
+}
+
+std::string rounded_text(double value, const ScoreStyle& style) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(style.share ? 1 : 4) << (style.share ? 100 * value : value);
+  return out.str();
+}
+
+std::string cell_text(const std::string& metric, const Summary& value) {
+  const ScoreStyle style = style_of(metric);
+  const std::string mean = rounded_text(value.mean, style);
+  return std::isnan(value.deviation) ? mean : mean + " ± " + rounded_text(value.deviation, style);
+}
+
+// Commas and quotation marks of a name stay in one field.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+}  // namespace
+
+ResultRow summarized(const std::string& name, const std::vector<NamedValues>& runs) {
+  ResultRow row{name, static_cast<int64_t>(runs.size()), {}};
+  const double count = static_cast<double>(runs.size());
+  for (const auto& [metric, first] : runs.front()) {
+    double sum = 0.0, squares = 0.0;
+    for (const NamedValues& run : runs) sum += value_of(run, metric);
+    for (const NamedValues& run : runs) squares += std::pow(value_of(run, metric) - sum / count, 2);
+    const double deviation =
+        runs.size() > 1 ? std::sqrt(squares / (count - 1)) : std::numeric_limits<double>::quiet_NaN();
+    row.values.emplace_back(metric, Summary{sum / count, deviation});
+  }
+  return row;
+}
+
+std::string markdown_table(const std::vector<ResultRow>& rows) {
+  std::string text = "| run |", rule = "|---|";
+  for (const auto& [metric, value] : rows.front().values) {
+    text += " " + metric + (style_of(metric).share ? " (%) |" : " |");
+    rule += "---|";
+  }
+  text += "\n" + rule + "\n";
+  for (const ResultRow& row : rows) {
+    text += "| " + row.name + " |";
+    for (const auto& [metric, value] : row.values) text += " " + cell_text(metric, value) + " |";
+    text += "\n";
+  }
+  return text;
+}
+
+std::string csv_table(const std::vector<ResultRow>& rows) {
+  std::string text = "run,runs";
+  for (const auto& [metric, value] : rows.front().values) text += "," + metric + "," + metric + "_deviation";
+  text += "\n";
+  for (const ResultRow& row : rows) {
+    text += csv_field(row.name) + "," + std::to_string(row.runs);
+    for (const auto& [metric, value] : row.values)
+      text += "," + exact_text(value.mean) + "," + exact_text(value.deviation);
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace geosft

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results of several runs as a table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/graph/graph_metrics.h"
+
+namespace geosft {
+
+// Of the values of several runs: their mean and standard deviation (that of a sample; NaN for one run).
+struct Summary {
+  double mean = 0.0, deviation = 0.0;
+};
+
+struct ResultRow {
+  std::string name;
+  int64_t runs = 1;
+  std::vector<std::pair<std::string, Summary>> values;  // by metric
+};
+
+// The row of some runs that have the same metrics. At least one run.
+ResultRow summarized(const std::string& name, const std::vector<NamedValues>& runs);
+
+// A row a line, a column a metric, shares in percent: "87.8 ± 5.1". All rows have the same metrics.
+std::string markdown_table(const std::vector<ResultRow>& rows);
+// run,runs,METRIC,METRIC_deviation,…: values as they are, in the fewest digits that read back the same; no deviation
+// for one run.
+std::string csv_table(const std::vector<ResultRow>& rows);
+
+}  // namespace geosft

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/variations.h"
+
+#include <cctype>
+#include <sstream>
+
+#include "tools/common/arguments.h"
+
+namespace geosft {
+namespace {
+
+struct Assignment {
+  std::string key;
+  std::vector<std::string> values;
+};
+
+Assignment assignment_of(const std::string& entry) {
+  const size_t equals = entry.find('=');
+  if (equals == 0 || equals == std::string::npos) {
+    throw UsageError("expected KEY=VALUE,VALUE or KEY=VALUE, found '" + entry + "'");
+  }
+  Assignment found{entry.substr(0, equals), {}};
+  std::istringstream values(entry.substr(equals + 1));
+  for (std::string value; std::getline(values, value, ',');) found.values.push_back(value);
+  if (found.values.empty()) throw UsageError("expected a value in '" + entry + "'");
+  return found;
+}
+
+std::vector<Variation> configured(const std::vector<std::filesystem::path>& files) {
+  if (files.empty()) return {{"", {}}};
+  std::vector<Variation> all;
+  for (const std::filesystem::path& file : files) {
+    Variation variation{file.stem().string(), {}};
+    variation.settings.config().load_toml(file);
+    all.push_back(variation);
+  }
+  return all;
+}
+
+// Each of `before` once for every value.
+std::vector<Variation> varied(const std::vector<Variation>& before, const Assignment& assignment, bool named) {
+  std::vector<Variation> all;
+  for (const Variation& from : before) {
+    for (const std::string& value : assignment.values) {
+      Variation variation = from;
+      variation.settings.config().assign(assignment.key, value);
+      if (named) variation.name += (variation.name.empty() ? "" : " ") + assignment.key + "=" + value;
+      all.push_back(variation);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<Variation> variations(const std::vector<std::filesystem::path>& files,
+                                  const std::vector<std::string>& common, const std::vector<std::string>& vary) {
+  std::vector<Variation> all = configured(files);
+  for (const std::string& entry : common) {
+    const Assignment assignment = assignment_of(entry);
+    if (assignment.values.size() != 1) throw UsageError("expected one value in '" + entry + "'");
+    all = varied(all, assignment, /*named=*/false);
+  }
+  for (const std::string& entry : vary) all = varied(all, assignment_of(entry), /*named=*/true);
+  for (const Variation& variation : all) variation.settings.check();
+  return all;
+}
+
+std::string folder_name(const std::string& name) {
+  std::string safe;
+  for (const char c : name) {
+    const bool kept =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string("-_.=").find(c) != std::string::npos;
+    safe += kept ? c : '_';
+  }
+  return safe.empty() ? "run" : safe;
+}
+
+}  // namespace geosft
