@@ -43,9 +43,24 @@ void split_by_rule(const std::vector<fs::path>& files, int64_t test_every, Class
   }
 }
 
+// Shape files that lie in `folder` itself belong to no class.
+void remark_loose_files(const fs::path& folder, std::vector<std::string>& remarks) {
+  const size_t loose = sorted_entries(folder, false).size();
+  if (loose == 0) return;
+  remarks.push_back(folder.string() + ": " + std::to_string(loose) + " files in no class folder are left out");
+}
+
 Classes find_classes(const fs::path& root, int64_t test_every, std::vector<std::string>& remarks) {
   Classes classes;
+  remark_loose_files(root, remarks);
   if (has_split_folders(root)) {
+    remark_loose_files(root / "train", remarks);
+    remark_loose_files(root / "test", remarks);
+    for (const fs::path& folder : sorted_entries(root, true)) {
+      if (folder.filename() != "train" && folder.filename() != "test") {
+        remarks.push_back(folder.string() + ": a folder beside train/ and test/, left out");
+      }
+    }
     for (const fs::path& folder : sorted_entries(root / "train", true)) {
       classes[folder.filename()].train = sorted_entries(folder, false);
     }

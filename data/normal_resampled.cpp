@@ -15,9 +15,8 @@ namespace fs = std::filesystem;
 std::optional<std::string> list_prefix(const fs::path& source) {
   const std::string name = source.filename().string();
   for (const std::string prefix : {"modelnet40_", "modelnet10_"}) {
-    if (fs::is_directory(source) ? fs::exists(source / (prefix + "shape_names.txt")) : name.starts_with(prefix)) {
-      return prefix;
-    }
+    const bool list = name == prefix + "shape_names.txt" || name == prefix + "train.txt" || name == prefix + "test.txt";
+    if (fs::is_directory(source) ? fs::exists(source / (prefix + "shape_names.txt")) : list) return prefix;
   }
   return std::nullopt;
 }

@@ -51,7 +51,7 @@ std::string choose_variant(const fs::path& source, const fs::path& folder) {
 }  // namespace
 
 bool is_scan_object_nn(const fs::path& source) {
-  return variant_of(source).has_value() || !variants_in(folder_of(source)).empty();
+  return variant_of(source).has_value() || (fs::is_directory(source) && !variants_in(folder_of(source)).empty());
 }
 
 std::unique_ptr<PointDataset> open_scan_object_nn(const fs::path& source, Split split, bool drop_background) {

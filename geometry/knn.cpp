@@ -24,7 +24,7 @@ using TensorPair = std::tuple<at::Tensor, at::Tensor>;
 void check_arguments(const at::Tensor& points, const at::Tensor& queries, int64_t k) {
   check_points(points, "points");
   check_points(queries, "queries");
-  check_same_dtype(points, "points", queries, "queries");
+  check_same_kind(points, "points", queries, "queries");
   TORCH_CHECK(k >= 1, "k must be at least 1, got ", k);
 }
 
@@ -146,8 +146,8 @@ void check_backward(const at::Tensor& grad, const at::Tensor& points, const at::
                     const at::Tensor& index) {
   check_points(points, "points");
   check_points(queries, "queries");
-  check_same_dtype(points, "points", queries, "queries");
-  check_same_dtype(grad, "grad_dist2", points, "points");
+  check_same_kind(points, "points", queries, "queries");
+  check_same_kind(grad, "grad_dist2", points, "points");
   TORCH_CHECK(index.scalar_type() == at::kLong && index.dim() == 2 && index.sym_size(0) == queries.sym_size(0),
               "index must be int64 [Q, k] with a row for each of the ", queries.sym_size(0), " queries, got ",
               index.scalar_type(), " ", index.sym_sizes());

@@ -30,10 +30,12 @@ void check_points(const at::Tensor& points, const char* name) {
               " must be float32 or float64, not ", points.scalar_type());
 }
 
-void check_same_dtype(const at::Tensor& first, const char* first_name, const at::Tensor& second,
-                      const char* second_name) {
+void check_same_kind(const at::Tensor& first, const char* first_name, const at::Tensor& second,
+                     const char* second_name) {
   TORCH_CHECK(first.scalar_type() == second.scalar_type(), first_name, " and ", second_name,
               " must have one dtype, got ", first.scalar_type(), " and ", second.scalar_type());
+  TORCH_CHECK(first.device() == second.device(), first_name, " and ", second_name, " must be on one device, got ",
+              first.device(), " and ", second.device());
 }
 
 void check_finite(const at::Tensor& points, const char* name) {

@@ -51,7 +51,7 @@ at::Tensor axis_rotation(const std::array<double, 3>& axis, double angle, at::Sc
 at::Tensor rotate(const at::Tensor& points, const at::Tensor& rotation) {
   check_points(points, "points");
   check_rotation(rotation);
-  check_same_dtype(points, "points", rotation, "rotation");
+  check_same_kind(points, "points", rotation, "rotation");
   return at::matmul(points, rotation.t());
 }
 

@@ -32,6 +32,7 @@ PointClassifierImpl::Encoded PointClassifierImpl::encode(at::Tensor points, at::
   if (options.canonical_order && context.mode() != SampleMode::random) {
     // In double precision, so that of the rounding of a moved cloud only that of its coordinates can flip a near-tie.
     order = farthest_point_order(points.to(at::kDouble), ptr);
+    context.note_choice(order, at::arange(order.size(0), order.options()), ptr);
     points = points.index_select(0, order);
     if (normals.defined()) normals = normals.index_select(0, order);
   }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/formats/off.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "data/formats/text_lines.h"
 
 namespace geosft {
@@ -14,7 +17,11 @@ Counts read_counts(TextLines& lines) {
   if (!lines.next()) lines.fail("a line that begins with OFF", "an empty file");
   const std::string_view magic = lines.word();
   const size_t end = magic.find("OFF");
-  if (end == std::string_view::npos || end > 3) lines.fail_word("a line that begins with OFF", magic);
+  // ST, C and N: texture, colour and normal follow the coordinates of a vertex. "4OFF" has other coordinates.
+  static constexpr std::string_view prefixes[] = {"", "ST", "C", "N", "STC", "STN", "CN", "STCN"};
+  const bool known = end != std::string_view::npos &&
+                     std::find(std::begin(prefixes), std::end(prefixes), magic.substr(0, end)) != std::end(prefixes);
+  if (!known) lines.fail_word("a line that begins with OFF", magic);
   std::string_view word = magic.substr(end + 3);
   if (word == "BINARY" || lines.rest().starts_with("BINARY")) lines.fail("a text file", "a binary one");
   if (word.empty()) word = lines.word();

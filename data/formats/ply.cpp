@@ -131,7 +131,7 @@ class PlyBody {
 
   void read_list(const PlyProperty& property) {
     const double length = values_.next(property.length_type);
-    if (!(length >= 0 && length <= static_cast<double>(values_.bytes_left()))) {
+    if (!(length >= 0 && length <= static_cast<double>(values_.bytes_left())) || length != std::floor(length)) {
       throw DataError(file_, "a list \"" + property.name + "\" that fits into the file",
                       "one of length " + std::to_string(length));
     }

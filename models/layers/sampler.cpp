@@ -57,7 +57,9 @@ Pairs weigh(const at::Tensor& score, const DrawnPairs& drawn, const SamplerOptio
 
 Pairs draw(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
            SamplingContext& context) {
-  return weigh(score, draw_members(score, ptr, options, context), options);
+  const DrawnPairs drawn = draw_members(score, ptr, options, context);
+  context.note_choice(drawn.top, drawn.partner, drawn.sample_ptr);
+  return weigh(score, drawn, options);
 }
 
 SamplerImpl::SamplerImpl(int64_t width, SamplerOptions sampler_options)

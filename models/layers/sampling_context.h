@@ -33,6 +33,15 @@ class SamplingContext {
   // depend on its place in the batch.
   at::Tensor next_seeds(int64_t items, at::Device device);
 
+  // From now on the pass remembers its choices as one number an item: two passes over the same packed items have chosen
+  // the same when the numbers are equal (otherwise they are with a chance of 2^-64 an item).
+  void record_choices(int64_t items);
+  // int64 [items]; undefined when nothing is recorded.
+  const at::Tensor& choices() const { return choices_; }
+  // A set of chosen pairs of rows for every item: first, second int64 [m], ptr int64 [items + 1] over them, or none for
+  // one item. Their order does not count.
+  void note_choice(const at::Tensor& first, const at::Tensor& second, const std::optional<at::Tensor>& ptr);
+
   // Inverted dropout with the masks of this pass: x unchanged unless training and probability > 0.
   at::Tensor dropout(const at::Tensor& x, double probability);
 
@@ -41,6 +50,7 @@ class SamplingContext {
   std::optional<at::Generator> generator_;
   uint64_t vote_ = 0;
   uint64_t draws_ = 0;
+  at::Tensor choices_;
 };
 
 }  // namespace geosft

@@ -11,7 +11,8 @@ namespace geosft {
 // Attention with the maxout score and the leaky relu probability (SFT section 4.3), per item and head:
 //   S[i, j] = r_mul[i, j] * sum_t max(q[i, t], k[j, t]) / sqrt(c) + r_add[i, j]
 //   out[i]  = sum_j relu(S[i, j]) v[j] / (sum_j (relu(S[i, j]) + softplus(leak[j])) + eps)
-// A denominator of exactly 0 gives a row of zeros. Where q = k the gradient of the maximum goes to q.
+// A denominator of 0 (or below the smallest normal number) gives a row of zeros. Where q = k the gradient of the
+// maximum goes to q. NaN in a query, key, value or leak reaches every row that depends on it.
 //
 //   q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], leak [Nk, h] (before its softplus; -inf is allowed)
 //   r_mul, r_add [sum_b nq_b * nk_b, h], final values (r_mul past its softplus), item by item, row-major; 1 and 0 if

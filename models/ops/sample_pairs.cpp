@@ -86,17 +86,18 @@ void check_score(const at::Tensor& score) {
 }
 
 void check_bins(int64_t k) {
-  TORCH_CHECK(k >= 1, "k must be at least 1, got ", k);
+  TORCH_CHECK(k >= 1 && k <= most_bins, "k must be from 1 to ", most_bins, ", got ", k);
 }
 
 void check_tau(double tau) {
   TORCH_CHECK(std::isfinite(tau) && tau > 0, "tau must be finite and above 0, got ", tau);
 }
 
-void check_seeds(const std::optional<at::Tensor>& seeds, const std::optional<at::Tensor>& ptr) {
+void check_seeds(const std::optional<at::Tensor>& seeds, const std::optional<at::Tensor>& ptr, at::Device device) {
   if (!seeds.has_value()) return;
   const c10::SymInt items = item_count(ptr);
   TORCH_CHECK(seeds->scalar_type() == at::kLong, "seeds must be int64, not ", seeds->scalar_type());
+  TORCH_CHECK(seeds->device() == device, "seeds must be on the device of score, ", device, ", not ", seeds->device());
   TORCH_CHECK(seeds->dim() == 1, "seeds must have one entry an item [", items, "], got shape ", seeds->sym_sizes());
   TORCH_SYM_CHECK(seeds->sym_size(0).sym_eq(items), "seeds must have one entry an item [", items, "], got shape ",
                   seeds->sym_sizes());
@@ -107,7 +108,7 @@ void check_draw(const at::Tensor& score, int64_t k, const std::optional<at::Tens
   check_score(score);
   check_bins(k);
   check_ptr(ptr, "ptr");
-  check_seeds(seeds, ptr);
+  check_seeds(seeds, ptr, score.device());
 }
 
 at::Tensor draw_seeds(const c10::SymInt& items, const std::optional<at::Generator>& generator) {

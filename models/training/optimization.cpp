@@ -90,7 +90,8 @@ Optimization::AveragedWeights::~AveragedWeights() {
 }
 
 std::map<std::string, at::Tensor> Optimization::state() const {
-  std::map<std::string, at::Tensor> saved{{"steps", at::tensor(steps_, at::kLong)}};
+  std::map<std::string, at::Tensor> saved{{"steps", at::tensor(steps_, at::kLong)},
+                                          {"learning_rate", at::tensor(rate_, at::kDouble)}};
   const auto& states = optimizer_->state();
   for (size_t i = 0; i < parameters_.size(); ++i) {
     const auto entry = states.find(parameters_[i].unsafeGetTensorImpl());
@@ -107,6 +108,7 @@ std::map<std::string, at::Tensor> Optimization::state() const {
 void Optimization::load_state(const std::map<std::string, at::Tensor>& state) {
   at::NoGradGuard guard;
   steps_ = find(state, "steps").item<int64_t>();
+  rate_ = find(state, "learning_rate").item<double>();
   for (size_t i = 0; i < parameters_.size(); ++i) {
     if (!average_.empty()) copy_into(average_[i], state, "average." + names_[i]);
     optimizer_->state().erase(parameters_[i].unsafeGetTensorImpl());

@@ -130,7 +130,7 @@ std::map<std::string, at::Tensor> TrainingLoop::state() const {
   for (const auto& [name, tensor] : module_state(task_.module())) saved.emplace("model." + name, tensor);
   for (const auto& [name, tensor] : optimization_.state()) saved.emplace("optimizer." + name, tensor);
   saved.emplace("generator", generator_.get_state());
-  saved.emplace("position", at::tensor({epoch_, step_in_epoch_, tally_.items}, at::kLong));
+  saved.emplace("position", at::tensor({epoch_, step_in_epoch_, tally_.items, non_finite_steps_}, at::kLong));
   saved.emplace("tally", at::tensor({tally_.loss, tally_.score, best_score_}, at::kDouble));
   return saved;
 }
@@ -141,10 +141,11 @@ void TrainingLoop::load_state(const std::map<std::string, at::Tensor>& state) {
   generator_.set_state(entry(state, "generator"));
   const at::Tensor& position = entry(state, "position");
   const at::Tensor& tally = entry(state, "tally");
-  TORCH_CHECK(position.numel() == 3 && tally.numel() == 3, "the saved training state has a broken position");
+  TORCH_CHECK(position.numel() == 4 && tally.numel() == 3, "the saved training state has a broken position");
   epoch_ = position[0].item<int64_t>();
   step_in_epoch_ = position[1].item<int64_t>();
   tally_ = {tally[0].item<double>(), tally[1].item<double>(), position[2].item<int64_t>()};
+  non_finite_steps_ = position[3].item<int64_t>();
   best_score_ = tally[2].item<double>();
 }
 

@@ -19,8 +19,8 @@ TEST_CASE("points of both dtypes pass, other tensors are refused by name") {
 }
 
 TEST_CASE("two dtypes are refused with both names") {
-  check_same_dtype(at::zeros({1}), "a", at::zeros({2}), "b");
-  require_error([] { check_same_dtype(at::zeros({1}), "points", at::zeros({1}, at::kDouble), "queries"); },
+  check_same_kind(at::zeros({1}), "a", at::zeros({2}), "b");
+  require_error([] { check_same_kind(at::zeros({1}), "points", at::zeros({1}, at::kDouble), "queries"); },
                 {"points", "queries", "Float", "Double"});
 }
 

@@ -18,8 +18,8 @@ at::Tensor logits(std::vector<float> values) {
 
 TEST_CASE("metrics agree with those counted by hand") {
   // Class 0: right, wrong (taken for 1); class 1: right; class 2 has no cloud.
-  const DatasetLogits first{logits({2, 1, 0, 0, 1, 0}), at::tensor({0, 0}, at::kLong)};
-  const DatasetLogits second{logits({0, 3, 0}), at::tensor({1}, at::kLong)};
+  const DatasetLogits first{logits({2, 1, 0, 0, 1, 0}), at::tensor({0, 0}, at::kLong), {}};
+  const DatasetLogits second{logits({0, 3, 0}), at::tensor({1}, at::kLong), {}};
   const ClassificationMetrics metrics = classification_metrics({first, second});
   require_equal(metrics.confusion, at::tensor({1, 1, 0, 0, 1, 0, 0, 0, 0}, at::kLong).view({3, 3}), "confusion");
   CHECK(metrics.accuracy == Approx(2.0 / 3));
@@ -29,12 +29,14 @@ TEST_CASE("metrics agree with those counted by hand") {
   CHECK(metrics.loss == Approx(loss / 3));
 }
 
-TEST_CASE("differences of moved copies are told apart by size") {
-  const at::Tensor original = logits({10, 0, 0, 0, 20, 0, 5, 0, 4});
-  const at::Tensor labels = at::tensor({0, 1, 2}, at::kLong);
-  const DatasetLogits same{original, labels};
+TEST_CASE("differences of moved copies are told apart by what was chosen") {
+  const at::Tensor original_logits = logits({10, 0, 0, 0, 20, 0, 5, 0, 4});
+  const at::Tensor labels = at::tensor({0, 1, 2}, at::kLong), choices = at::tensor({7, 8, 9}, at::kLong);
+  const DatasetLogits original{original_logits, labels, choices};
+  const DatasetLogits same = original;
   // Rounding in the first cloud, a flipped choice with the same prediction in the second, another one in the third.
-  const DatasetLogits moved{original + logits({0, 5e-4, 0, 0, -1, 0, 0, 0, 2}), labels};
+  const DatasetLogits moved{original_logits + logits({0, 5e-4, 0, 0, -1, 0, 0, 0, 2}), labels,
+                            at::tensor({7, 1, 2}, at::kLong)};
   const Invariance result = invariance(original, {same, moved});
   CHECK(result.max_logit_difference == Approx(2.0));
   CHECK(result.max_unflipped_difference == Approx(5e-4));
@@ -52,9 +54,10 @@ TEST_CASE("logits of invariant models stay the same under rotations, those of ab
     CHECK(upright.logits.sizes() == at::IntArrayRef{10, 3});
     const DatasetLogits turned = dataset_logits(model, dataset, settings, Rotation::so3, 1);
     CHECK_FALSE(at::equal(turned.logits, upright.logits));
-    const Invariance result = invariance(upright.logits, {turned});
+    const Invariance result = invariance(upright, {turned});
     CHECK((result.flipped_share > 0.5) == (tokens == "absolute"));
     CHECK((result.max_logit_difference < 1e-3) == (tokens == "radial"));
+    if (tokens == "radial") CHECK(result.max_unflipped_difference < 1e-4 * upright.logits.abs().max().item<double>());
   }
 }
 

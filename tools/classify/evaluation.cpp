@@ -7,9 +7,6 @@
 namespace geosft {
 namespace {
 
-// Relative to the largest logit of a cloud: rounding stays far below, another choice of tokens far above.
-constexpr double flip_threshold = 1e-4;
-
 DatasetLogits one_vote(PointClassifier& model, const PointDataset& dataset, const ClassifySettings& settings,
                        Rotation rotation, int64_t repeat, uint64_t vote, const std::function<void(int64_t)>& progress) {
   at::NoGradGuard guard;
@@ -20,17 +17,19 @@ DatasetLogits one_vote(PointClassifier& model, const PointDataset& dataset, cons
   options.transform = evaluation_transform(settings, rotation, vote);
   PointLoader loader(dataset, options);
   loader.start_epoch(repeat);
-  std::vector<at::Tensor> logits, labels;
+  std::vector<at::Tensor> logits, labels, choices;
   int64_t done = 0;
   while (const auto batch = loader.next()) {
     SamplingContext context = settings.evaluation.context(vote);
+    context.record_choices(batch->labels.size(0));
     logits.push_back(model->forward(batch->points, batch->normals, batch->ptr, context));
+    choices.push_back(context.choices());
     labels.push_back(batch->labels);
     done += batch->labels.size(0);
     if (progress) progress(done);
   }
   TORCH_CHECK(!logits.empty(), "the dataset has no clouds to evaluate");
-  return {at::cat(logits), at::cat(labels)};
+  return {at::cat(logits), at::cat(labels), at::cat(choices)};
 }
 
 }  // namespace
@@ -47,6 +46,7 @@ DatasetLogits dataset_logits(PointClassifier& model, const PointDataset& dataset
         one_vote(model, dataset, settings, rotation, repeat, static_cast<uint64_t>(vote), advance);
     total.logits = vote == 0 ? part.logits : total.logits + part.logits;
     total.labels = part.labels;
+    total.choices = vote == 0 ? part.choices : total.choices * 0x2545F4914F6CDD1D + part.choices;
   }
   total.logits = total.logits / static_cast<double>(settings.evaluation.votes);
   return total;
@@ -73,19 +73,18 @@ ClassificationMetrics classification_metrics(const std::vector<DatasetLogits>& e
   return metrics;
 }
 
-Invariance invariance(const at::Tensor& original, const std::vector<DatasetLogits>& moved) {
+Invariance invariance(const DatasetLogits& original, const std::vector<DatasetLogits>& moved) {
   Invariance result;
-  const at::Tensor scale = original.abs().amax(1);
   double flipped = 0.0, agreeing = 0.0, copies = 0.0;
   for (const DatasetLogits& copy : moved) {
-    const at::Tensor difference = (copy.logits - original).abs().amax(1);
-    const at::Tensor flips = difference > flip_threshold * scale;
+    const at::Tensor difference = (copy.logits - original.logits).abs().amax(1);
+    const at::Tensor flips = copy.choices != original.choices;
     const double unflipped = difference.masked_fill(flips, 0.0).max().item<double>();
     result.max_logit_difference = std::max(result.max_logit_difference, difference.max().item<double>());
     result.max_unflipped_difference = std::max(result.max_unflipped_difference, unflipped);
     flipped += flips.sum().item<double>();
-    agreeing += (copy.logits.argmax(1) == original.argmax(1)).sum().item<double>();
-    copies += static_cast<double>(original.size(0));
+    agreeing += (copy.logits.argmax(1) == original.logits.argmax(1)).sum().item<double>();
+    copies += static_cast<double>(original.logits.size(0));
   }
   result.flipped_share = flipped / copies;
   result.prediction_agreement = agreeing / copies;

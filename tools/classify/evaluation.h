@@ -11,8 +11,9 @@
 namespace geosft {
 
 struct DatasetLogits {
-  at::Tensor logits;  // [n, classes], averaged over the votes
-  at::Tensor labels;  // int64 [n]
+  at::Tensor logits;   // [n, classes], averaged over the votes
+  at::Tensor labels;   // int64 [n]
+  at::Tensor choices;  // int64 [n]: equal for two evaluations of a cloud that chose the same order and samples
 };
 
 // Logits of every cloud under rotations that follow from (settings.seed, repeat, row). `progress` is told the clouds
@@ -32,9 +33,9 @@ ClassificationMetrics classification_metrics(const std::vector<DatasetLogits>& e
 struct Invariance {
   double max_logit_difference = 0.0;      // of all copies
   double max_unflipped_difference = 0.0;  // of the copies where no choice flipped
-  double flipped_share = 0.0;             // copies where a near-tie flipped a choice: relative difference above 1e-4
+  double flipped_share = 0.0;             // copies whose order or samples were chosen differently
   double prediction_agreement = 1.0;      // of all copies
 };
-Invariance invariance(const at::Tensor& original, const std::vector<DatasetLogits>& moved);
+Invariance invariance(const DatasetLogits& original, const std::vector<DatasetLogits>& moved);
 
 }  // namespace geosft

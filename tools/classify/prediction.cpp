@@ -17,7 +17,7 @@ void thin(Shape& shape, const ClassifySettings& settings, std::vector<std::strin
   const int64_t available = shape.points.size(0);
   const int64_t wanted = std::max(settings.clouds.points_per_mesh, settings.clouds.points);
   if (available <= wanted) return;
-  const at::Tensor rows = random_subset(available, wanted, make_generator(0));
+  const at::Tensor rows = random_subset(available, wanted, make_generator(settings.seed));
   shape.points = shape.points.index_select(0, rows);
   if (shape.normals.defined()) shape.normals = shape.normals.index_select(0, rows);
   remarks.push_back(shape.name + ": of its " + std::to_string(available) + " points " + std::to_string(wanted) +

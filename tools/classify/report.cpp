@@ -60,7 +60,7 @@ EvaluationReport evaluate(RunModel& trained, const std::string& split, Rotation 
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   report.clouds_per_second = static_cast<double>(passes * clouds) / seconds;
   if (rotation != Rotation::none) {
-    const at::Tensor upright = evaluations.front().logits;
+    const DatasetLogits upright = evaluations.front();
     evaluations.erase(evaluations.begin());
     report.invariance = invariance(upright, evaluations);
   }
@@ -100,7 +100,7 @@ std::string evaluation_text(const EvaluationReport& report, const std::vector<st
   if (report.invariance) {
     out << std::defaultfloat << std::setprecision(3) << "largest logit difference to the upright cloud "
         << report.invariance->max_logit_difference << " (" << report.invariance->max_unflipped_difference
-        << " without near-ties, which flipped a choice in " << percent(report.invariance->flipped_share)
+        << " where the same was chosen; a near-tie flipped a choice in " << percent(report.invariance->flipped_share)
         << "); same prediction in " << percent(report.invariance->prediction_agreement) << "\n";
   }
   out << '\n'
@@ -120,8 +120,9 @@ void draw_confusion(const EvaluationReport& report, const std::vector<std::strin
                     const RunFolder& folder) {
   const std::string title =
       std::string(report.split) + " set, " + rotation_text(report.rotation) + ": " + percent(report.metrics.accuracy);
-  warn(plot_confusion_matrix(report.metrics.confusion, class_names, folder.confusion(rotation_name(report.rotation)),
-                             title));
+  const std::string name =
+      (std::string(report.split) == "test" ? "" : std::string(report.split) + "_") + rotation_name(report.rotation);
+  warn(plot_confusion_matrix(report.metrics.confusion, class_names, folder.confusion(name), title));
 }
 
 void draw_curves(const RunFolder& folder) {

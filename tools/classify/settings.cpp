@@ -89,6 +89,7 @@ PointDatasetOptions ClassifySettings::dataset() const {
   options.test_every = clouds.test_every;
   options.allow_missing = clouds.allow_missing;
   options.drop_background = clouds.drop_background;
+  options.seed = seed;
   return options;
 }
 

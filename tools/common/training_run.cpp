@@ -24,8 +24,8 @@ bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const R
                      bool resume, const std::string& remark) {
   RunObserver observer(loop, model, folder, run);
   if (resume) observer.resume();
+  folder.write_classes(run.names);  // first: it refuses names, and a folder with a configuration counts as a run
   folder.write_config(run.config);
-  folder.write_classes(run.names);
   folder.write_version();
   std::cerr << run.config << remark << '\n';
   install_interrupt_handler();

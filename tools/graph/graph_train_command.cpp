@@ -26,7 +26,8 @@ struct GraphTrainCommand {
     config.apply_options();
   }
 
-  // A resumed run continues bit for bit, so only what its steps do not depend on may change.
+  // A resumed run continues bit for bit, so what its steps depend on stays: all but where the data lies, how often it
+  // is looked at, and the number of epochs, along whose new curve a cosine schedule goes on.
   void load_resumed_settings(const RunFolder& folder) {
     if (!config_file.empty()) throw UsageError("--resume takes the configuration of the run: leave out --config");
     config.load_toml(folder.config());

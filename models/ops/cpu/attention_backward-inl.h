@@ -12,6 +12,7 @@
 #endif
 
 #include <cmath>
+#include <limits>
 
 #include "models/ops/cpu/attention_gradients.h"
 #include "models/ops/cpu/gradient_tiles-inl.h"
@@ -94,7 +95,7 @@ class BackwardWorker {
     Vector<T> total = hn::Zero(d);
     for (int64_t i = 0; i < padded_; i += static_cast<int64_t>(hn::Lanes(d))) {
       const Vector<T> sum = hn::Load(d, sums_.get() + i);
-      const auto none = hn::Eq(sum, hn::Zero(d));
+      const auto none = hn::Lt(sum, hn::Set(d, std::numeric_limits<T>::min()));
       const Vector<T> share = hn::IfThenZeroElse(none, hn::Div(hn::Set(d, 1), sum));
       Vector<T> delta = hn::Zero(d);
       for (int64_t t = i; t < p_.cv * kQueryBlock; t += kQueryBlock) {

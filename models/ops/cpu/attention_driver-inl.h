@@ -9,6 +9,9 @@
 
 #include <ATen/Parallel.h>
 
+#include <cmath>
+#include <limits>
+
 #include "models/ops/cpu/attention_backward-inl.h"
 #include "models/ops/cpu/attention_forward-inl.h"
 
@@ -32,6 +35,21 @@ namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
 
+// NaN for every head that has one among the item's keys or leaks, so that it reaches every row: neither the maximum of
+// a vector nor its softplus passes it on.
+template <typename T>
+void spread_nan(const AttentionProblem<T>& problem, int64_t item, T* leaks) {
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  for (int64_t j = problem.k_offsets[item]; j < problem.k_offsets[item + 1]; ++j) {
+    for (int64_t h = 0; h < problem.heads; ++h) {
+      const T* key = problem.k + (j * problem.heads + h) * problem.c;
+      bool found = std::isnan(problem.leak[j * problem.heads + h]);
+      for (int64_t t = 0; t < problem.c; ++t) found |= std::isnan(key[t]);
+      if (found) leaks[h] = nan;
+    }
+  }
+}
+
 template <typename T, class Term>
 void run_forward(const AttentionProblem<T>& problem, const typename Term::Input& input, T* out, T* denominator) {
   std::vector<T> leaks(static_cast<size_t>(problem.items() * problem.heads));
@@ -39,6 +57,7 @@ void run_forward(const AttentionProblem<T>& problem, const typename Term::Input&
     for (int64_t b = begin; b < end; ++b) {
       softplus_sums(problem.leak + problem.k_offsets[b] * problem.heads, problem.keys(b), problem.heads,
                     leaks.data() + b * problem.heads);
+      spread_nan(problem, b, leaks.data() + b * problem.heads);
     }
   });
   const std::vector<AttentionUnit> units = forward_units(problem.q_offsets, problem.k_offsets, problem.heads);

@@ -12,6 +12,7 @@
 #endif
 
 #include <cmath>
+#include <limits>
 
 #include "models/ops/cpu/score_tile-inl.h"
 #include "models/ops/cpu/softplus-inl.h"
@@ -43,7 +44,7 @@ class ForwardWorker {
     pack_rows(p_.q + unit.q_begin * p_.heads * p_.c, p_.heads * p_.c, rows_, padded_, p_.heads * p_.c, queries_.get());
     std::fill_n(values_.get(), p_.heads * p_.cv * kQueryBlock, T(0));
     for (int64_t h = 0; h < p_.heads; ++h) {
-      std::fill_n(sums_.get() + h * kQueryBlock, kQueryBlock, leaks_[unit.item * p_.heads + h] + p_.eps);
+      begin_sums(h, leaks_[unit.item * p_.heads + h] + p_.eps);
     }
     term_.begin_unit(unit);
     term_.begin_block(unit.q_begin, rows_);
@@ -56,6 +57,20 @@ class ForwardWorker {
   }
 
  private:
+  // Rows begin with `value`, or with NaN where a query has one: the maximum of a vector does not pass it on.
+  void begin_sums(int64_t h, T value) {
+    const Tag<T> d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    for (int64_t i = 0; i < padded_; i += lanes) {
+      Vector<T> sum = hn::Set(d, value);
+      for (int64_t t = h * p_.c; t < (h + 1) * p_.c; ++t) {
+        const Vector<T> query = hn::Load(d, queries_.get() + t * kQueryBlock + i);
+        sum = hn::IfThenElse(hn::IsNaN(query), query, sum);
+      }
+      hn::Store(sum, d, sums_.get() + h * kQueryBlock + i);
+    }
+  }
+
   void tile(int64_t j, int64_t keys, int64_t h) {
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(Tag<T>()));
     const int64_t vectors = padded_ / lanes, k_stride = p_.heads * p_.c, v_stride = p_.heads * p_.cv;
@@ -73,7 +88,7 @@ class ForwardWorker {
     for (int64_t h = 0; h < p_.heads; ++h) {
       for (int64_t i = 0; i < padded_; i += lanes) {
         const Vector<T> sum = hn::Load(d, sums_.get() + h * kQueryBlock + i);
-        const auto none = hn::Eq(sum, hn::Zero(d));
+        const auto none = hn::Lt(sum, hn::Set(d, std::numeric_limits<T>::min()));  // the inverse of less would overflow
         const Vector<T> share = hn::IfThenZeroElse(none, hn::Div(hn::Set(d, 1), sum));
         for (int64_t t = 0; t < p_.cv; ++t) {
           T* at = values_.get() + (h * p_.cv + t) * kQueryBlock + i;

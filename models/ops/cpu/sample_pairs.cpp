@@ -208,18 +208,42 @@ Quadruple draw_pairs_with_replacement_cpu(const at::Tensor& score, int64_t k, co
   return {members[0], members[1], added, offsets_tensor(out)};
 }
 
+// Pairs may come from anywhere, and indices are used as they are: contiguous ones, checked.
+struct CheckedPairs {
+  CheckedPairs(const at::Tensor& score, const at::Tensor& top_in, const at::Tensor& partner_in,
+               const at::Tensor& noise_in) {
+    check_score(score);
+    const int64_t rows = score.size(0);
+    TORCH_CHECK(top_in.dim() == 1 && top_in.sizes() == partner_in.sizes(),
+                "top and partner must be [bins], got shapes ", top_in.sizes(), " and ", partner_in.sizes());
+    for (const auto& [name, index] : {std::pair{"top", &top_in}, std::pair{"partner", &partner_in}}) {
+      TORCH_CHECK(index->scalar_type() == at::kLong, name, " must be int64, not ", index->scalar_type());
+      const bool inside = index->numel() == 0 || ((*index >= 0).all() & (*index < rows).all()).item<bool>();
+      TORCH_CHECK(inside, name, " must hold rows of score, 0 to ", rows - 1);
+    }
+    TORCH_CHECK(
+        noise_in.sizes() == at::IntArrayRef({2, top_in.size(0)}) && noise_in.scalar_type() == score.scalar_type(),
+        "noise must be [2, bins] with the dtype of score, got ", noise_in.scalar_type(), " ", noise_in.sizes());
+    top = top_in.contiguous();
+    partner = partner_in.contiguous();
+    noise = noise_in.contiguous();
+  }
+  at::Tensor top, partner, noise;
+};
+
 at::Tensor pair_weight_cpu(const at::Tensor& score, const at::Tensor& top, const at::Tensor& partner,
                            const at::Tensor& noise, double tau) {
   check_tau(tau);
+  const CheckedPairs pairs(score, top, partner, noise);
   const int64_t bins = top.size(0);
   const at::Tensor values = score.contiguous();
   const at::Tensor weight = at::empty({bins}, score.options());
   AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "pair_weight", [&] {
     const scalar_t* z = values.const_data_ptr<scalar_t>();
-    const scalar_t* added = noise.const_data_ptr<scalar_t>();
+    const scalar_t* added = pairs.noise.const_data_ptr<scalar_t>();
     for (int64_t j = 0; j < bins; ++j) {
-      const int64_t a = top.const_data_ptr<int64_t>()[j];
-      const int64_t b = partner.const_data_ptr<int64_t>()[j];
+      const int64_t a = pairs.top.const_data_ptr<int64_t>()[j];
+      const int64_t b = pairs.partner.const_data_ptr<int64_t>()[j];
       const double difference = log_softplus(z[a] + added[j]) - log_softplus(z[b] + added[bins + j]);
       weight.data_ptr<scalar_t>()[j] = a == b ? scalar_t(1) : static_cast<scalar_t>(sigmoid(difference / tau));
     }
@@ -229,16 +253,17 @@ at::Tensor pair_weight_cpu(const at::Tensor& score, const at::Tensor& top, const
 
 at::Tensor pair_weight_backward_cpu(const at::Tensor& grad_weight, const at::Tensor& score, const at::Tensor& top,
                                     const at::Tensor& partner, const at::Tensor& noise, double tau) {
+  const CheckedPairs pairs(score, top, partner, noise);
   const int64_t bins = top.size(0);
   const at::Tensor values = score.contiguous();
   const at::Tensor upstream = grad_weight.contiguous();
   const at::Tensor grad = at::zeros({score.size(0)}, score.options());
   AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "pair_weight_backward", [&] {
     const scalar_t* z = values.const_data_ptr<scalar_t>();
-    const scalar_t* added = noise.const_data_ptr<scalar_t>();
+    const scalar_t* added = pairs.noise.const_data_ptr<scalar_t>();
     for (int64_t j = 0; j < bins; ++j) {
-      const int64_t a = top.const_data_ptr<int64_t>()[j];
-      const int64_t b = partner.const_data_ptr<int64_t>()[j];
+      const int64_t a = pairs.top.const_data_ptr<int64_t>()[j];
+      const int64_t b = pairs.partner.const_data_ptr<int64_t>()[j];
       if (a == b) continue;
       const double za = z[a] + added[j];
       const double zb = z[b] + added[bins + j];

@@ -66,7 +66,7 @@ struct ScoreTile {
         if (raw) hn::Store(s, d, raw + at);
         if (term.mul) s = hn::Mul(s, hn::Load(d, term.mul + at));
         if (term.add) s = hn::Add(s, hn::Load(d, term.add + at));
-        s = hn::Max(hn::Zero(d), s);
+        s = positive_part(d, s);
         hn::Store(s, d, positive + at);
         total = hn::Add(total, s);
       }

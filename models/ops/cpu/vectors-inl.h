@@ -42,6 +42,16 @@ int64_t padded_rows(int64_t rows) {
   return (rows + lanes - 1) / lanes * lanes;
 }
 
+// max(v, 0), and NaN for NaN: a vector maximum gives its second operand then, the scalar one does not.
+template <class D, class V>
+HWY_INLINE V positive_part(D d, V v) {
+#if HWY_TARGET == HWY_SCALAR
+  return hn::IfThenElse(hn::Lt(v, hn::Zero(d)), hn::Zero(d), v);
+#else
+  return hn::Max(hn::Zero(d), v);
+#endif
+}
+
 template <typename T>
 HWY_INLINE T lane_sum(Vector<T> v) {
   return hn::GetLane(hn::SumOfLanes(Tag<T>(), v));

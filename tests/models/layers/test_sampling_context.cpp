@@ -20,6 +20,23 @@ TEST_CASE("a seeded context gives all items one seed, another one each draw and 
   REQUIRE_FALSE(context.generator().has_value());
 }
 
+TEST_CASE("a context remembers what was chosen for each item, not in which order", "[sampling_context]") {
+  const auto longs = [](std::vector<int64_t> values) { return at::tensor(values, at::kLong); };
+  const auto choices = [&](const at::Tensor& first, const at::Tensor& second) {
+    SamplingContext context = SamplingContext::seeded();
+    context.note_choice(first, second, longs({0, 2, 4}));
+    REQUIRE_FALSE(context.choices().defined());
+    context.record_choices(2);
+    for (int draw = 0; draw < 2; ++draw) context.note_choice(first, second, longs({0, 2, 4}));
+    return context.choices();
+  };
+  const at::Tensor all = choices(longs({0, 1, 5, 6}), longs({2, 3, 7, 8}));
+  require_equal(choices(longs({1, 0, 5, 6}), longs({3, 2, 7, 8})), all, "another order");
+  const at::Tensor other = choices(longs({0, 1, 5, 6}), longs({3, 2, 7, 8}));
+  REQUIRE(other[0].item<int64_t>() != all[0].item<int64_t>());
+  require_equal(other[1], all[1], "the item that chose the same");
+}
+
 TEST_CASE("a training context draws seeds and masks from its generator", "[sampling_context]") {
   const auto draws = [](uint64_t seed) {
     SamplingContext context = SamplingContext::training(generator(seed));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/maxout_attention.h"
 
+#include <cmath>
 #include "tests/models/ops/attention_cases.h"
 #include "tests/models/ops/reference.h"
 
@@ -77,6 +78,28 @@ TEST_CASE("maxout_attention without leak has rows that sum to one", "[maxout_att
   a.tensors["q"].abs_();
   a.tensors["v"].fill_(1);
   require_close(fused(a), at::ones({40, 2, 1}, at::kDouble), 1e-14, "rows");
+}
+
+TEST_CASE("maxout_attention passes NaN on, on every vector target", "[maxout_attention]") {
+  for_each_target([](const std::string& target) {
+    for (const std::string name : {"q", "k", "v", "leak"}) {
+      for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+        INFO(target << " " << name);
+        Arguments a = random_attention({{20, 3}, {9, 4}, 2, 5, 3}, 11);
+        for (const std::string input : {"q", "k", "v", "leak"}) a.tensors[input] = a[input].to(type, false, true);
+        a[name].select(0, 1).select(0, 1).fill_(std::nan(""));  // row 1, in the first item, head 1
+        at::Tensor expected = at::zeros({23, 2}, at::kBool);
+        (name == "q" ? expected.slice(0, 1, 2) : expected.slice(0, 0, 20)).select(1, 1).fill_(true);
+        require_equal(fused(a).isnan().any(2), expected, name);
+      }
+    }
+  });
+}
+
+TEST_CASE("maxout_attention gives zeros where the inverse of the denominator overflows", "[maxout_attention]") {
+  const at::Tensor minus = at::full({1, 1, 1}, -1.0, at::kDouble), leak = at::full({1, 1}, -740.0, at::kDouble);
+  const at::Tensor out = maxout_attention(minus, minus, -minus, leak, {}, {}, {}, {}, 0.0);
+  REQUIRE(out.item<double>() == 0.0);
 }
 
 TEST_CASE("maxout_attention takes strided inputs and leaves them alone", "[maxout_attention]") {

@@ -261,6 +261,8 @@ TEST_CASE("a validation that is broken off is taken up again", "[training_loop]"
   REQUIRE(resumed.run(notes));
   REQUIRE(notes.events == "sssssE");
   REQUIRE(notes.epochs[0].training.items == 40);
+  REQUIRE(notes.epochs[0].learning_rate == loop.optimization().learning_rate());
+  REQUIRE(notes.epochs[0].learning_rate > 0);
 }
 
 TEST_CASE("options and states that do not fit are refused", "[training_loop]") {
