@@ -86,7 +86,12 @@ void check_score(const at::Tensor& score) {
 }
 
 void check_bins(int64_t k) {
-  TORCH_CHECK(k >= 1 && k <= most_bins, "k must be from 1 to ", most_bins, ", got ", k);
+  TORCH_CHECK(k >= 1, "k must be at least 1, got ", k);
+}
+
+void check_bins_with_replacement(int64_t k) {
+  TORCH_CHECK(k <= most_bins_with_replacement, "k must be at most ", most_bins_with_replacement,
+              " with replacement, got ", k);
 }
 
 void check_tau(double tau) {
@@ -148,6 +153,7 @@ DrawnPairs draw_pairs_with_replacement(const at::Tensor& score, int64_t k, const
       Quadruple(const at::Tensor&, int64_t, const std::optional<at::Tensor>&, const at::Tensor&, c10::SymInt);
   static const auto op = find_operator<Signature>("_draw_pairs_with_replacement");
   check_draw(score, k, ptr, seeds);
+  check_bins_with_replacement(k);
   const c10::SymInt items =
       given(ptr) ? ptr->diff().clamp_max(1).sum().item().toSymInt() : score.sym_size(0).min(1);  // not empty
   auto [top, partner, added, sample_ptr] = op.call(score.detach(), k, ptr, seeds, items * k);

@@ -8,11 +8,13 @@
 
 namespace geosft {
 
-// Bins of one item: far beyond any use, and small enough that the bins of a batch can be counted.
-inline constexpr int64_t most_bins = int64_t{1} << 31;
+// Bins of one item with replacement, where nothing but k limits them: far beyond any use, and small enough that the
+// bins of a batch can be counted.
+inline constexpr int64_t most_bins_with_replacement = int64_t{1} << 31;
 
 void check_score(const at::Tensor& score);
 void check_bins(int64_t k);
+void check_bins_with_replacement(int64_t k);
 void check_tau(double tau);
 void check_seeds(const std::optional<at::Tensor>& seeds, const std::optional<at::Tensor>& ptr, at::Device device);
 // All that a draw can check without the values of ptr.

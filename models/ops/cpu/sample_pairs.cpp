@@ -183,6 +183,7 @@ std::pair<int64_t, T> gumbel_max(const T* score, int64_t tokens, uint64_t seed, 
 Quadruple draw_pairs_with_replacement_cpu(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
                                           const at::Tensor& seeds, int64_t bins) {
   check_draw(score, k, ptr, seeds);
+  check_bins_with_replacement(k);
   const std::vector<int64_t> offsets = packed_offsets(ptr, score.size(0), "ptr");
   check_finite(score);
   const std::vector<int64_t> out = bin_offsets(offsets, [&](int64_t) { return k; });

@@ -328,4 +328,21 @@ TEST_CASE("draws with replacement give k bins in every item that has tokens", "[
   REQUIRE(score.grad()[0].item<double>() == 0.0);
 }
 
+TEST_CASE("draws with replacement of more bins than can be counted are refused", "[sample_pairs]") {
+  const at::Tensor ptr = longs({0, 1, 2, 3, 4}), seeds = longs({1, 2, 3, 4});
+  require_error([&] { draw_pairs_with_replacement(at::zeros({4}), int64_t{1} << 62, ptr, seeds); },
+                {"k must be at most", "4611686018427387904"});
+}
+
+TEST_CASE("pairs that are no rows of score are refused", "[sample_pairs]") {
+  const at::Tensor score = at::zeros({3}), noise = at::zeros({2, 2}), good = longs({0, 2}), bad = longs({0, 3});
+  require_error([&] { pair_weight(score, {bad, good, noise, {}}, 1.0); }, {"top", "0 to 2"});
+  require_error([&] { pair_weight(score, {good, longs({-1, 0}), noise, {}}, 1.0); }, {"partner", "0 to 2"});
+  require_error([&] { pair_weight(score, {good, good, at::zeros({2, 3}), {}}, 1.0); }, {"noise", "[2, bins]"});
+  const at::Tensor strided = longs({0, 9, 2, 9}).slice(0, 0, 4, 2);
+  const at::Tensor other = longs({1, 1});
+  require_equal(pair_weight(at::arange(3, at::kFloat), {strided, other, noise, {}}, 1.0),
+                pair_weight(at::arange(3, at::kFloat), {good, other, noise, {}}, 1.0), "strided");
+}
+
 }  // namespace geosft::test::test_sample_pairs
