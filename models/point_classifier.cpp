@@ -12,6 +12,14 @@ LayerOptions with_point_relations(LayerOptions layer, bool normals) {
   return layer;
 }
 
+// Which rows index [N, K] counts as neighbours of each row is a choice like those of the samplers.
+void note_neighbours(SamplingContext& context, const at::Tensor& index, const std::optional<at::Tensor>& ptr) {
+  if (!context.choices().defined()) return;
+  const at::Tensor row = at::arange(index.size(0), index.options()).repeat_interleave(index.size(1));
+  const auto pairs = ptr.has_value() ? std::optional(*ptr * index.size(1)) : std::nullopt;
+  context.note_choice(row, index.flatten(), pairs);
+}
+
 }  // namespace
 
 PointClassifierImpl::PointClassifierImpl(const PointClassifierOptions& classifier_options)
@@ -36,7 +44,9 @@ PointClassifierImpl::Encoded PointClassifierImpl::encode(at::Tensor points, at::
     points = points.index_select(0, order);
     if (normals.defined()) normals = normals.index_select(0, order);
   }
-  const at::Tensor x = embed->forward(point_tokens(options.tokens, points, normals, ptr));
+  std::vector<at::Tensor> neighbourhoods;
+  const at::Tensor x = embed->forward(point_tokens(options.tokens, points, normals, ptr, &neighbourhoods));
+  for (const at::Tensor& index : neighbourhoods) note_neighbours(context, index, ptr);
   return {encoder->forward(x, Relative::points(points, normals), ptr, context), order};
 }
 

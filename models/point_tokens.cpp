@@ -72,7 +72,7 @@ void append_neighbourhood(std::vector<at::Tensor>& channels, const at::Tensor& p
 }
 
 at::Tensor invariant_tokens(PointTokens kind, const at::Tensor& points, const at::Tensor& normals,
-                            const std::optional<at::Tensor>& ptr) {
+                            const std::optional<at::Tensor>& ptr, std::vector<at::Tensor>* neighbourhoods) {
   at::NoGradGuard guard;
   if (kind == PointTokens::ones) return at::ones({points.size(0), 1}, points.options());
   std::vector<at::Tensor> channels = radial(points, normals, ptr);
@@ -82,6 +82,7 @@ at::Tensor invariant_tokens(PointTokens kind, const at::Tensor& points, const at
     const at::Tensor index = std::get<0>(knn(exact, exact, widest, ptr, ptr));
     for (const int64_t size : neighbourhood_sizes) {
       append_neighbourhood(channels, points, normals, index.narrow(1, 0, size));
+      if (neighbourhoods) neighbourhoods->push_back(index.narrow(1, 0, size));
     }
   }
   return at::stack(channels, 1);
@@ -109,7 +110,7 @@ int64_t point_token_channels(PointTokens kind, bool normals) {
 }
 
 at::Tensor point_tokens(PointTokens kind, const at::Tensor& points, const at::Tensor& normals,
-                        const std::optional<at::Tensor>& ptr) {
+                        const std::optional<at::Tensor>& ptr, std::vector<at::Tensor>* neighbourhoods) {
   TORCH_CHECK(points.dim() == 2 && points.size(1) == 3, "points must have shape [N, 3], got ", points.sizes());
   std::vector<at::Tensor> parts;
   if (kind == PointTokens::absolute || kind == PointTokens::absolute_local) {
@@ -117,7 +118,7 @@ at::Tensor point_tokens(PointTokens kind, const at::Tensor& points, const at::Te
     if (normals.defined()) parts.push_back(normals);
   }
   if (kind == PointTokens::absolute_local) kind = PointTokens::local;
-  if (kind != PointTokens::absolute) parts.push_back(invariant_tokens(kind, points, normals, ptr));
+  if (kind != PointTokens::absolute) parts.push_back(invariant_tokens(kind, points, normals, ptr, neighbourhoods));
   return at::cat(parts, 1);
 }
 

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #include <optional>
+#include <vector>
 
 namespace geosft {
 
@@ -26,8 +27,9 @@ int64_t point_token_channels(PointTokens kind, bool normals);
 // A neighbourhood of K points (8 and 32, itself included) with offsets d_j = p_j - p_i, r^2 their mean square, is
 // described by: r; |mean d| / r (0 inside a surface, large at its edges); the trace of C^2 and the determinant of
 // C = mean(d d^T) / r^2 (line, surface or volume); and with normals the mean and the spread of m_i . m_j and of
-// m_i . d_j / r (curvature).
+// m_i . d_j / r (curvature). The neighbourhoods are appended to `neighbourhoods`, if that is not null: int64 [N, 8] and
+// [N, 32], packed rows, -1 beyond a cloud's points.
 at::Tensor point_tokens(PointTokens kind, const at::Tensor& points, const at::Tensor& normals,
-                        const std::optional<at::Tensor>& ptr);
+                        const std::optional<at::Tensor>& ptr, std::vector<at::Tensor>* neighbourhoods = nullptr);
 
 }  // namespace geosft

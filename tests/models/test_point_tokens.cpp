@@ -10,8 +10,8 @@
 namespace geosft::test::test_point_tokens {
 namespace {
 
-const std::vector<PointTokens> kKinds{PointTokens::ones, PointTokens::radial, PointTokens::local,
-                                      PointTokens::absolute, PointTokens::absolute_local};
+const std::vector<PointTokens> kKinds{PointTokens::ones, PointTokens::radial, PointTokens::local, PointTokens::absolute,
+                                      PointTokens::absolute_local};
 
 at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
   return at::randn(shape, generator(seed), at::kDouble);
@@ -93,6 +93,19 @@ TEST_CASE("tokens of a cloud do not depend on what else is in the batch", "[poin
     const at::Tensor alone = point_tokens(kind, points.slice(0, 5, 45), normals.slice(0, 5, 45), std::nullopt);
     require_close(point_tokens(kind, points, normals, ptr).slice(0, 5, 45), alone, 1e-12, "cloud");
   }
+}
+
+TEST_CASE("the neighbourhoods of local tokens are given when asked for", "[point_tokens]") {
+  const at::Tensor points = normal({12, 3}, 9);
+  std::vector<at::Tensor> neighbourhoods;
+  point_tokens(PointTokens::radial, points, {}, std::nullopt, &neighbourhoods);
+  REQUIRE(neighbourhoods.empty());
+  point_tokens(PointTokens::local, points, {}, std::nullopt, &neighbourhoods);
+  REQUIRE(neighbourhoods.size() == 2);
+  REQUIRE(neighbourhoods[0].sizes() == at::IntArrayRef({12, 8}));
+  REQUIRE(neighbourhoods[1].sizes() == at::IntArrayRef({12, 32}));
+  require_equal(neighbourhoods[0].select(1, 0), at::arange(12), "a point is its own first neighbour");
+  require_equal(neighbourhoods[1].slice(1, 12, 32), at::full({12, 20}, -1, at::kLong), "no more than there are");
 }
 
 TEST_CASE("tokens of equal points and of one point are finite", "[point_tokens]") {
