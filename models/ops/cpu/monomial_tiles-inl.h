@@ -2,7 +2,7 @@
 // Sums over monomials, none of which outlives a block of tokens. With w the weights of the basis and x^a a monomial:
 //   add_monomials     state_at += sum_j x_j^a y_jt      lanes are monomials, tokens are read one after the other
 //   EvaluateColumns   out_ti = sum_a state_at x_i^a     lanes are tokens
-//   PullBackColumns   the gradient of sum_t out_ti y_ti by x_i, with lanes that are tokens
+//   PullBackColumns   the gradient of sum_t out_ti y_ti by x_i, lanes are tokens (monomial_gradient-inl.h)
 // A state keeps the columns of a vector's worth of monomials side by side, [a / lanes][t][lanes], so that the first can
 // store vectors and the others find the columns of a monomial at fixed distances.
 #if defined(GEOSFT_MONOMIAL_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -24,6 +24,7 @@ constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr int kColumnTile = kManyRegisters ? 9 : 5;
 constexpr int kMonomialVectors = kManyRegisters ? 3 : 2;
 constexpr int kTokenVectors = 2;
+constexpr int64_t kGroupBytes = 20 << 10;  // of monomials that are made together
 
 template <typename T>
 constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(Tag<T>()));
@@ -53,32 +54,53 @@ int64_t state_size(const MonomialBasis& basis, int64_t columns) {
   return monomial_vectors<T>(basis) * kLanes<T> * columns;
 }
 
-// Elements from one row of monomials to the next: runs are stored in whole vectors, the last one's from its last
-// monomial on.
+// Elements from one row of monomials to the next: an odd number of vectors, which spreads rows over the sets of a
+// cache, and at least one that nothing is stored to.
 template <typename T>
 int64_t monomial_stride(const MonomialBasis& basis) {
-  return (monomial_vectors<T>(basis) + 1) * kLanes<T>;
+  return ((monomial_vectors<T>(basis) + 1) | 1) * kLanes<T>;
 }
 
-// Monomials of `rows` tokens x [rows][channels], a row each. Degree by degree, so that what a run reads was not stored
-// a moment before in pieces of another length.
+// A part of a run in one vector of monomials: from lane `begin` on, [to, to + lanes) is x[channel] times [from, …).
+struct MonomialPiece {
+  int64_t to, from, channel, begin;
+};
+
+// The runs of degrees 2 and more in pieces, in their order: the lanes after a piece are garbage until the next.
 template <typename T>
-void monomial_rows(const MonomialBasis& basis, const T* HWY_RESTRICT x, int64_t rows, T* to) {
+std::vector<MonomialPiece> monomial_pieces(const MonomialBasis& basis) {
+  std::vector<MonomialPiece> pieces;
+  for (size_t r = static_cast<size_t>(basis.channels); r < basis.runs.size(); ++r) {
+    const MonomialRun& run = basis.runs[r];
+    for (int64_t at = run.to; at < run.to + run.count; at = (at / kLanes<T> + 1) * kLanes<T>) {
+      const int64_t begin = at % kLanes<T>;
+      pieces.push_back({at - begin, run.from + (at - run.to) - begin, run.channel, begin});
+    }
+  }
+  return pieces;
+}
+
+// Monomials of `rows` tokens x [rows][channels], a row each. What is read may begin before its row or end after it:
+// there must be a vector before `to` and one after the rows. A piece of as many rows as the first-level cache holds
+// follows another: a processor waits where it reads what it stored a moment before in other pieces.
+template <typename T>
+void monomial_rows(const MonomialBasis& basis, const std::vector<MonomialPiece>& pieces, const T* HWY_RESTRICT x,
+                   int64_t rows, T* to) {
   const Tag<T> d;
   const int64_t stride = monomial_stride<T>(basis), c = basis.channels;
+  const int64_t group = std::max<int64_t>(kGroupBytes / (stride * static_cast<int64_t>(sizeof(T))), 4);
   for (int64_t j = 0; j < rows; ++j) {
     to[j * stride] = 1;
     if (basis.degree > 0) std::copy_n(x + j * c, c, to + j * stride + 1);
   }
-  for (size_t first = static_cast<size_t>(c); first < basis.runs.size(); first += static_cast<size_t>(c)) {
-    for (int64_t j = 0; j < rows; ++j) {
-      T* const row = to + j * stride;
-      for (size_t r = first; r < first + static_cast<size_t>(c); ++r) {
-        const MonomialRun& run = basis.runs[r];
-        const Vector<T> by = hn::Set(d, x[j * c + run.channel]);
-        for (int64_t p = 0; p < run.count; p += kLanes<T>) {
-          hn::StoreU(hn::Mul(by, hn::LoadU(d, row + run.from + p)), d, row + run.to + p);
-        }
+  for (int64_t first = 0; first < rows; first += group) {
+    const int64_t last = std::min(first + group, rows);
+    for (const MonomialPiece piece : pieces) {
+      const auto lanes = hn::Not(hn::FirstN(d, static_cast<size_t>(piece.begin)));
+      for (int64_t j = first; j < last; ++j) {
+        T* const row = to + j * stride;
+        const Vector<T> product = hn::Mul(hn::Set(d, x[j * c + piece.channel]), hn::LoadU(d, row + piece.from));
+        hn::BlendedStore(product, lanes, d, row + piece.to);
       }
     }
   }
@@ -212,76 +234,6 @@ struct EvaluateColumns {
     for (int t = 0; t < J; ++t) {
       const Vector<T> by = hn::Set(d, at[t * kLanes<T>]);
       for (int n = 0; n < kTokenVectors; ++n) sum[t][n] = hn::MulAdd(monomial[n], by, sum[t][n]);
-    }
-  }
-};
-
-// Adds to gradient [channels][kTokenBlock], from the highest degree down: the slope of a monomial is what y makes of
-// the state, and what its multiples of one degree more pass on. slopes [parents][kTokenBlock] is scratch.
-template <typename T>
-struct PullBackColumns {
-  const MonomialBasis& basis;
-  StateColumns<T> state;
-  const T* HWY_RESTRICT x;
-  const T* HWY_RESTRICT y;
-  const T* HWY_RESTRICT monomials;
-  int64_t padded;
-  T* HWY_RESTRICT slopes;
-  T* HWY_RESTRICT gradient;
-
-  template <int J>
-  void run(int64_t first) const {
-    const Tag<T> d;
-    for (int64_t i = 0; i < padded; i += kTokenVectors * kLanes<T>) {
-      Vector<T> by[J][kTokenVectors];
-      for (int t = 0; t < J; ++t) {
-        for (int n = 0; n < kTokenVectors; ++n) {
-          by[t][n] = hn::Load(d, y + (first + t) * kTokenBlock + i + n * kLanes<T>);
-        }
-      }
-      for (int64_t degree = basis.degree; degree > 0; --degree) {
-        for (int64_t channel = 0; channel < basis.channels; ++channel) {
-          const MonomialRun& run = basis.runs[(degree - 1) * basis.channels + channel];
-          if (degree == basis.degree) {
-            channel == 0 ? pull<J, true, true>(run, first, i, by) : pull<J, true, false>(run, first, i, by);
-          } else {
-            channel == 0 ? pull<J, false, true>(run, first, i, by) : pull<J, false, false>(run, first, i, by);
-          }
-        }
-      }
-    }
-  }
-
-  // kHighest: nothing has been passed on to the monomials of this run; kFirst: nor by it to their parents, and the
-  // first run of a degree has all of them.
-  template <int J, bool kHighest, bool kFirst>
-  HWY_INLINE void pull(const MonomialRun& run, int64_t first, int64_t i0,
-                       const Vector<T> (&by)[J][kTokenVectors]) const {
-    const Tag<T> d;
-    Vector<T> factor[kTokenVectors], total[kTokenVectors];
-    for (int n = 0; n < kTokenVectors; ++n) {
-      factor[n] = hn::Load(d, x + run.channel * kTokenBlock + i0 + n * kLanes<T>);
-      total[n] = hn::Load(d, gradient + run.channel * kTokenBlock + i0 + n * kLanes<T>);
-    }
-    for (int64_t p = 0; p < run.count; ++p) {
-      const T* const at = state.at(run.to + p, first);
-      const int64_t own = (run.to + p) * kTokenBlock + i0, parent = (run.from + p) * kTokenBlock + i0;
-      Vector<T> slope[kTokenVectors];
-      for (int n = 0; n < kTokenVectors; ++n) {
-        slope[n] = kHighest ? hn::Zero(d) : hn::Load(d, slopes + own + n * kLanes<T>);
-      }
-      for (int t = 0; t < J; ++t) {
-        const Vector<T> weight = hn::Set(d, at[t * kLanes<T>]);
-        for (int n = 0; n < kTokenVectors; ++n) slope[n] = hn::MulAdd(by[t][n], weight, slope[n]);
-      }
-      for (int n = 0; n < kTokenVectors; ++n) {
-        T* const to = slopes + parent + n * kLanes<T>;
-        hn::Store(kFirst ? hn::Mul(factor[n], slope[n]) : hn::MulAdd(factor[n], slope[n], hn::Load(d, to)), d, to);
-        total[n] = hn::MulAdd(hn::Load(d, monomials + parent + n * kLanes<T>), slope[n], total[n]);
-      }
-    }
-    for (int n = 0; n < kTokenVectors; ++n) {
-      hn::Store(total[n], d, gradient + run.channel * kTokenBlock + i0 + n * kLanes<T>);
     }
   }
 };

@@ -24,8 +24,8 @@ HWY_INLINE auto meets(Reach reach, int64_t row, int64_t lane) {
   return reach == Reach::before ? hn::Le(other, own) : hn::Ge(other, own);
 }
 
-// T_g(x . x') into `weight` and T_{g-1}(x . x') into `slope`, [rows][kTokenBlock]; either may be null.
-template <typename T>
+// T_g(x . x') into `weight`, if that is not null, and with kSlope T_{g-1}(x . x') into `slope`, [rows][kTokenBlock].
+template <typename T, bool kSlope>
 struct PolynomialTile {
   const T* HWY_RESTRICT own;
   const T* HWY_RESTRICT other;
@@ -45,12 +45,12 @@ struct PolynomialTile {
       for (int i = 0; i < I; ++i) {
         Vector<T> value = hn::Set(d, coefficients[degree]), derivative = hn::Zero(d);
         for (int64_t t = degree; t-- > 0;) {
-          derivative = hn::MulAdd(derivative, score[j][i], value);
+          if (kSlope) derivative = hn::MulAdd(derivative, score[j][i], value);
           value = hn::MulAdd(value, score[j][i], hn::Set(d, coefficients[t]));
         }
         const int64_t at = (j0 + j) * kTokenBlock + i0 + i * lanes;
         if (weight) hn::Store(value, d, weight + at);
-        if (slope) hn::Store(derivative, d, slope + at);
+        if (kSlope) hn::Store(derivative, d, slope + at);
       }
     }
   }

@@ -7,7 +7,7 @@
 #define GEOSFT_POLYNOMIAL_WORKER_INL_H_
 #endif
 
-#include "models/ops/cpu/monomial_tiles-inl.h"
+#include "models/ops/cpu/monomial_gradient-inl.h"
 #include "models/ops/cpu/polynomial_pairs-inl.h"
 #include "models/ops/cpu/transpose-inl.h"
 
@@ -16,11 +16,12 @@ namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
 
-// What every thread reads: weights of the monomials, padded with zeros to whole vectors, and 1 / t! for t <= degree.
+// What every thread reads: weights of the monomials, padded with zeros to whole vectors, 1 / t! for t <= degree, and
+// how rows of monomials are made.
 template <typename T>
 struct PolynomialConstants {
   explicit PolynomialConstants(const MonomialBasis& basis)
-      : weights(basis.weights.begin(), basis.weights.end()), coefficients{1} {
+      : weights(basis.weights.begin(), basis.weights.end()), coefficients{1}, pieces(monomial_pieces<T>(basis)) {
     weights.resize(static_cast<size_t>(monomial_vectors<T>(basis) * kLanes<T>), T(0));
     double coefficient = 1;
     for (int64_t t = 1; t <= basis.degree; ++t) {
@@ -29,6 +30,7 @@ struct PolynomialConstants {
     }
   }
   std::vector<T> weights, coefficients;
+  std::vector<MonomialPiece> pieces;
 };
 
 template <typename T>
@@ -41,7 +43,7 @@ class PolynomialWorker {
         batch_(std::clamp<int64_t>(kRowBytes / (monomial_stride<T>(task.basis) * sizeof(T)), 4, kTokenBlock)),
         x_rows_(kTokenBlock * task.basis.channels),
         y_rows_(kTokenBlock * task.columns()),
-        monomial_rows_(batch_ * monomial_stride<T>(task.basis)),
+        monomial_rows_(batch_ * monomial_stride<T>(task.basis) + 2 * kLanes<T>),
         x_(task.basis.channels * kTokenBlock),
         y_(task.columns() * kTokenBlock),
         value_(task.columns() * kTokenBlock),
@@ -55,12 +57,13 @@ class PolynomialWorker {
   // Adds monomials times y of other rows [begin, end) to a state, without the weights of the basis.
   void add_others(int64_t head, int64_t begin, int64_t end, T* state) {
     const MonomialBasis& basis = t_.basis;
+    T* const made = monomial_rows_.get() + kLanes<T>;
     for (int64_t row = begin; row < end; row += batch_) {
       const int64_t rows = std::min(batch_, end - row);
       gather(head, row, rows);
-      monomial_rows(basis, x_rows_.get(), rows, monomial_rows_.get());
-      for_columns(t_.columns(), AddColumns<T>{monomial_rows_.get(), monomial_stride<T>(basis), vectors_, y_rows_.get(),
-                                              t_.columns(), rows, state});
+      monomial_rows(basis, constants_.pieces, x_rows_.get(), rows, made);
+      for_columns(t_.columns(),
+                  AddColumns<T>{made, monomial_stride<T>(basis), vectors_, y_rows_.get(), t_.columns(), rows, state});
     }
   }
 
@@ -151,12 +154,18 @@ class PolynomialWorker {
     gather(head, begin, rows);
     T* const weight = t_.value ? weight_tile_.get() : nullptr;
     T* const slope = t_.gradient ? slope_tile_.get() : nullptr;
-    for_tiles(
-        rows, padded_ / kLanes<T>, kLanes<T>,
-        PolynomialTile<T>{x_.get(), x_rows_.get(), c, constants_.coefficients.data(), t_.basis.degree, weight, slope});
+    const int64_t vectors = padded_ / kLanes<T>, degree = t_.basis.degree;
+    const T* const coefficients = constants_.coefficients.data();
+    if (slope) {
+      const PolynomialTile<T, true> tile{x_.get(), x_rows_.get(), c, coefficients, degree, weight, slope};
+      for_tiles(rows, vectors, kLanes<T>, tile);
+    } else {
+      const PolynomialTile<T, false> tile{x_.get(), x_rows_.get(), c, coefficients, degree, weight, nullptr};
+      for_tiles(rows, vectors, kLanes<T>, tile);
+    }
     if (t_.value) add_weighted(weight, y_rows_.get(), t_.columns(), value_columns(), rows, same, value_.get());
     if (t_.gradient) {
-      for_tiles(rows, padded_ / kLanes<T>, kLanes<T>, SlopeTile<T>{y_.get(), y_rows_.get(), t_.columns(), slope});
+      for_tiles(rows, vectors, kLanes<T>, SlopeTile<T>{y_.get(), y_rows_.get(), t_.columns(), slope});
       add_weighted(slope, x_rows_.get(), c, c, rows, same, gradient_.get());
     }
   }
