@@ -51,10 +51,10 @@ struct Polynomial : torch::autograd::Function<Polynomial> {
   }
 };
 
-std::tuple<at::Tensor, at::Tensor> differentiable(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                                  int64_t degree, double scale, bool causal,
-                                                  const std::optional<at::Tensor>& q_ptr,
-                                                  const std::optional<at::Tensor>& k_ptr, bool center) {
+std::tuple<at::Tensor, at::Tensor> differentiable_polynomial(const at::Tensor& q, const at::Tensor& k,
+                                                             const at::Tensor& v, int64_t degree, double scale,
+                                                             bool causal, const std::optional<at::Tensor>& q_ptr,
+                                                             const std::optional<at::Tensor>& k_ptr, bool center) {
   const PolynomialArguments arguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
   const variable_list results = Polynomial::apply(q, k, v, arguments);
   return {results[0], results[1]};
@@ -63,7 +63,7 @@ std::tuple<at::Tensor, at::Tensor> differentiable(const at::Tensor& q, const at:
 }  // namespace
 
 TORCH_LIBRARY_IMPL(geosft, Autograd, m) {
-  m.impl("_polynomial_attention_forward", differentiable);
+  m.impl("_polynomial_attention_forward", differentiable_polynomial);
 }
 
 }  // namespace geosft
