@@ -3,15 +3,31 @@
 
 namespace geosft {
 
-TransformerLayerImpl::TransformerLayerImpl(const LayerOptions& layer_options)
-    : options(layer_options),
-      attention(register_module("attention", SamplingAttention(options.attention))),
-      norm1(register_module("norm1", torch::nn::LayerNorm(torch::nn::LayerNormOptions({options.attention.width})))),
-      norm2(register_module("norm2", torch::nn::LayerNorm(torch::nn::LayerNormOptions({options.attention.width})))),
-      expand(register_module("expand",
-                             torch::nn::Linear(options.attention.width, options.expansion * options.attention.width))),
-      contract(register_module(
-          "contract", torch::nn::Linear(options.expansion * options.attention.width, options.attention.width))) {}
+AttentionKind attention_kind(const std::string& name) {
+  if (name == "sampling") return AttentionKind::sampling;
+  if (name == "polynomial") return AttentionKind::polynomial;
+  TORCH_CHECK(false, "name of an attention must be sampling or polynomial, not ", name);
+}
+
+TransformerLayerImpl::TransformerLayerImpl(const LayerOptions& layer_options) : options(layer_options) {
+  const int64_t width = options.attention.width, inner = options.expansion * width;
+  if (options.kind == AttentionKind::sampling) {
+    attention = register_module("attention", SamplingAttention(options.attention));
+  } else {
+    polynomial =
+        register_module("attention", PolynomialSelfAttention(width, options.attention.heads, options.polynomial));
+  }
+  norm1 = register_module("norm1", torch::nn::LayerNorm(torch::nn::LayerNormOptions({width})));
+  norm2 = register_module("norm2", torch::nn::LayerNorm(torch::nn::LayerNormOptions({width})));
+  expand = register_module("expand", torch::nn::Linear(width, inner));
+  contract = register_module("contract", torch::nn::Linear(inner, width));
+}
+
+at::Tensor TransformerLayerImpl::mix(const at::Tensor& x, const Relative& relative,
+                                     const std::optional<at::Tensor>& ptr, SamplingContext& context) {
+  if (options.kind == AttentionKind::sampling) return attention->forward(x, relative, ptr, context);
+  return polynomial->forward(x, ptr);
+}
 
 at::Tensor TransformerLayerImpl::feed_forward(const at::Tensor& x, SamplingContext& context) {
   const at::Tensor hidden = context.dropout(at::gelu(expand->forward(x)), options.feed_forward_dropout);
@@ -21,7 +37,7 @@ at::Tensor TransformerLayerImpl::feed_forward(const at::Tensor& x, SamplingConte
 at::Tensor TransformerLayerImpl::forward(at::Tensor x, const Relative& relative, const std::optional<at::Tensor>& ptr,
                                          SamplingContext& context) {
   const bool pre = options.norm == NormPlacement::pre;
-  const at::Tensor mixed = attention->forward(pre ? norm1->forward(x) : x, relative, ptr, context);
+  const at::Tensor mixed = mix(pre ? norm1->forward(x) : x, relative, ptr, context);
   x = x + context.dropout(mixed, options.token_dropout);
   if (!pre) x = norm1->forward(x);
   x = x + feed_forward(pre ? norm2->forward(x) : x, context);

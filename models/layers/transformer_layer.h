@@ -5,13 +5,24 @@
 #include <torch/nn/modules/normalization.h>
 
 #include "models/layers/attention.h"
+#include "models/layers/polynomial_self_attention.h"
 
 namespace geosft {
 
 enum class NormPlacement { pre, post };
 
+enum class AttentionKind {
+  sampling,    // over a learned sample of the tokens
+  polynomial,  // over all tokens; relative encodings are not looked at
+};
+
+// The kind of that name, "sampling" or "polynomial"; an error naming both for another name.
+AttentionKind attention_kind(const std::string& name);
+
 struct LayerOptions {
-  AttentionOptions attention = {};
+  AttentionKind kind = AttentionKind::sampling;
+  AttentionOptions attention = {};    // for `polynomial`: width and heads alone
+  PolynomialOptions polynomial = {};  // for that kind
   NormPlacement norm = NormPlacement::post;
   int64_t expansion = 4;              // feed-forward: width -> expansion * width -> width, GELU between
   double token_dropout = 0.0;         // of the embeddings, after attention and after feed-forward
@@ -29,11 +40,14 @@ class TransformerLayerImpl : public torch::nn::Module {
                      SamplingContext& context);
 
   LayerOptions options;
-  SamplingAttention attention{nullptr};
+  SamplingAttention attention{nullptr};  // of the layer's kind one of these, the other is empty
+  PolynomialSelfAttention polynomial{nullptr};
   torch::nn::LayerNorm norm1{nullptr}, norm2{nullptr};
   torch::nn::Linear expand{nullptr}, contract{nullptr};
 
  private:
+  at::Tensor mix(const at::Tensor& x, const Relative& relative, const std::optional<at::Tensor>& ptr,
+                 SamplingContext& context);
   at::Tensor feed_forward(const at::Tensor& x, SamplingContext& context);
 };
 TORCH_MODULE(TransformerLayer);

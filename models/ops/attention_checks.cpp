@@ -38,14 +38,12 @@ void check_index(const at::Tensor& tensor, const char* name, const at::Tensor& l
   TORCH_CHECK(tensor.dim() == 1, name, " must have one dimension, got shape ", tensor.sym_sizes());
 }
 
-void check_attention(const AttentionInputs& in) {
-  const at::Tensor &q = in.q(), &k = in.k(), &v = in.v();
+void check_query_key_value(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
   TORCH_CHECK(q.defined(), "q must be a tensor");
   TORCH_CHECK(q.is_floating_point() && q.element_size() >= 2, "q must be float32, float64, float16 or bfloat16, not ",
               q.scalar_type());
   check_like(k, "k", q);
   check_like(v, "v", q);
-  check_like(in.leak(), "leak", q);
   check_rank(q, "q", 3, "[Nq, h, c]");
   TORCH_SYM_CHECK(q.sym_size(1).sym_ge(1), "q must have at least one head, got shape ", q.sym_sizes());
   TORCH_SYM_CHECK(q.sym_size(2).sym_ge(1), "q must have at least one channel, got shape ", q.sym_sizes());
@@ -53,7 +51,12 @@ void check_attention(const AttentionInputs& in) {
   check_sizes(k, "k", {k.sym_size(0), q.sym_size(1), q.sym_size(2)}, "[Nk, h, c]");
   check_rank(v, "v", 3, "[Nk, h, cv]");
   check_sizes(v, "v", {k.sym_size(0), q.sym_size(1), v.sym_size(2)}, "[Nk, h, cv]");
-  check_sizes(in.leak(), "leak", {k.sym_size(0), q.sym_size(1)}, "[Nk, h]");
+}
+
+void check_attention(const AttentionInputs& in) {
+  check_query_key_value(in.q(), in.k(), in.v());
+  check_like(in.leak(), "leak", in.q());
+  check_sizes(in.leak(), "leak", {in.k().sym_size(0), in.q().sym_size(1)}, "[Nk, h]");
   check_ptr_pair(in.q_ptr(), "q_ptr", in.k_ptr(), "k_ptr");
   TORCH_CHECK(std::isfinite(in.eps) && in.eps >= 0, "eps must be finite and at least 0, not ", in.eps);
 }
@@ -71,15 +74,15 @@ void check_relative_weights(const WeightedInputs& in, const c10::SymInt& channel
   check(in.b_add(), "b_add", {heads}, "[h]");
 }
 
-void check_upstream(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator,
-                    const AttentionInputs& in) {
-  const c10::SymInt queries = in.q().sym_size(0), heads = in.q().sym_size(1), width = in.v().sym_size(2);
-  check_like(grad, "grad", in.q());
-  check_like(out, "out", in.q());
+void check_upstream(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator, const at::Tensor& q,
+                    const at::Tensor& v) {
+  const c10::SymInt queries = q.sym_size(0), heads = q.sym_size(1), width = v.sym_size(2);
+  check_like(grad, "grad", q);
+  check_like(out, "out", q);
   check_sizes(grad, "grad", {queries, heads, width}, "[Nq, h, cv]");
   check_sizes(out, "out", {queries, heads, width}, "[Nq, h, cv]");
   check_sizes(denominator, "denominator", {queries, heads}, "[Nq, h]");
-  const at::ScalarType computed = at::toOpMathType(in.q().scalar_type());
+  const at::ScalarType computed = at::toOpMathType(q.scalar_type());
   TORCH_CHECK(denominator.scalar_type() == computed, "denominator must be ", computed, ", not ",
               denominator.scalar_type());
 }

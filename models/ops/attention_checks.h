@@ -21,15 +21,17 @@ void check_sizes(const at::Tensor& tensor, const char* name, at::ArrayRef<c10::S
 // `tensor` is int64 and on the device of `like`, with one dimension.
 void check_index(const at::Tensor& tensor, const char* name, const at::Tensor& like);
 
-// q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], leak [Nk, h], h and c >= 1, one floating type (float32, float64, float16
-// or bfloat16); q_ptr and k_ptr both or neither, int64 [B + 1]; eps finite and >= 0.
+// q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], h and c >= 1, one floating type (float32, float64, float16 or bfloat16).
+void check_query_key_value(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
+
+// The same, with leak [Nk, h]; q_ptr and k_ptr both or neither, int64 [B + 1]; eps finite and >= 0.
 void check_attention(const AttentionInputs& in);
 
 // Weights of a relative term with `channels` channels: w_* [channels, h], b_* [h].
 void check_relative_weights(const WeightedInputs& in, const c10::SymInt& channels);
 
 // Arguments of a backward operator: grad and out [Nq, h, cv]; denominator [Nq, h] in the type that kernels compute in.
-void check_upstream(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator,
-                    const AttentionInputs& in);
+void check_upstream(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator, const at::Tensor& q,
+                    const at::Tensor& v);
 
 }  // namespace geosft

@@ -64,7 +64,7 @@ std::vector<at::Tensor> attention_backward_meta(const at::Tensor& grad, const at
                                                 double eps) {
   const Inputs in(inputs, eps);
   in.check();
-  check_upstream(grad, out, denominator, in);
+  check_upstream(grad, out, denominator, in.q(), in.v());
   return empty_gradients(in);
 }
 

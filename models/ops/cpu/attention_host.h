@@ -97,7 +97,7 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::
                                            double eps) {
   const typename Operator::Inputs in(inputs, eps);
   in.check();
-  check_upstream(grad_in, out_in, denominator_in, in);
+  check_upstream(grad_in, out_in, denominator_in, in.q(), in.v());
   const AttentionArguments arguments(in);
   const Operator own(in, arguments);
   const at::Tensor grad = computable(grad_in), out = computable(out_in), denominator = computable(denominator_in);

@@ -49,8 +49,8 @@ struct MulPlus {
   }
 };
 
-// sum[j][i] = sum_t combine(queries[t][i], keys[j * stride + t]).
-template <int J, int I, typename T, class Combine>
+// sum[j][i] = sum_t combine(queries[t][i], keys[j * stride + t]); rows of `queries` are kBlock long.
+template <int J, int I, int64_t kBlock = kQueryBlock, typename T, class Combine>
 HWY_INLINE void product(const T* HWY_RESTRICT queries, const T* HWY_RESTRICT keys, int64_t stride, int64_t depth,
                         const Combine& combine, Vector<T> (&sum)[J][I]) {
   const Tag<T> d;
@@ -60,7 +60,7 @@ HWY_INLINE void product(const T* HWY_RESTRICT queries, const T* HWY_RESTRICT key
   }
   for (int64_t t = 0; t < depth; ++t) {
     Vector<T> query[I];
-    for (int i = 0; i < I; ++i) query[i] = hn::Load(d, queries + t * kQueryBlock + i * lanes);
+    for (int i = 0; i < I; ++i) query[i] = hn::Load(d, queries + t * kBlock + i * lanes);
     for (int j = 0; j < J; ++j) {
       const Vector<T> key = hn::Set(d, keys[j * stride + t]);
       for (int i = 0; i < I; ++i) sum[j][i] = combine(query[i], key, sum[j][i]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of tokens to columns of lanes and back: kernels work on [columns][kQueryBlock], with queries as lanes.
+// Rows of tokens to columns of lanes and back: kernels work on [columns][kBlock], with tokens as lanes.
 #if defined(GEOSFT_TRANSPOSE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_TRANSPOSE_INL_H_
 #undef GEOSFT_TRANSPOSE_INL_H_
@@ -58,25 +58,25 @@ HWY_INLINE void transpose_blocks(D d, V (&v)[4]) {
 }
 #endif
 
-// One vector of rows and four columns: to[t * kQueryBlock + i] = from[i * stride + t].
-template <typename T>
+// One vector of rows and four columns: to[t * kBlock + i] = from[i * stride + t].
+template <int64_t kBlock, typename T>
 HWY_INLINE void pack_tile(const T* HWY_RESTRICT from, int64_t stride, T* HWY_RESTRICT to) {
 #if HWY_TARGET != HWY_SCALAR
   const Tag<T> d;
   Vector<T> v[4];
   for (int r = 0; r < 4; ++r) v[r] = load_blocks(d, from + r * stride, stride);
   transpose_blocks(d, v);
-  for (int t = 0; t < 4; ++t) hn::Store(v[t], d, to + t * kQueryBlock);
+  for (int t = 0; t < 4; ++t) hn::Store(v[t], d, to + t * kBlock);
 #endif
 }
 
-// to[i * stride + t] = from[t * kQueryBlock + i].
-template <typename T>
+// to[i * stride + t] = from[t * kBlock + i].
+template <int64_t kBlock, typename T>
 HWY_INLINE void unpack_tile(const T* HWY_RESTRICT from, T* HWY_RESTRICT to, int64_t stride) {
 #if HWY_TARGET != HWY_SCALAR
   const Tag<T> d;
   Vector<T> v[4];
-  for (int t = 0; t < 4; ++t) v[t] = hn::Load(d, from + t * kQueryBlock);
+  for (int t = 0; t < 4; ++t) v[t] = hn::Load(d, from + t * kBlock);
   transpose_blocks(d, v);
   for (int r = 0; r < 4; ++r) store_blocks(d, v[r], to + r * stride, stride);
 #endif
@@ -97,24 +97,25 @@ HWY_INLINE void for_transposed(int64_t rows, int64_t columns, const Tile& tile, 
   }
 }
 
-// to[t][i] = from[i * stride + t] for i < rows, zero in the lanes up to `padded`. Rows of `to` are kQueryBlock long.
-template <typename T>
+// to[t][i] = from[i * stride + t] for i < rows, zero in the lanes up to `padded`. Rows of `to` are kBlock long.
+template <int64_t kBlock = kQueryBlock, typename T>
 void pack_rows(const T* HWY_RESTRICT from, int64_t stride, int64_t rows, int64_t padded, int64_t columns,
                T* HWY_RESTRICT to) {
   for_transposed<T>(
-      rows, columns, [&](int64_t i, int64_t t) { pack_tile(from + i * stride + t, stride, to + t * kQueryBlock + i); },
-      [&](int64_t i, int64_t t) { to[t * kQueryBlock + i] = from[i * stride + t]; });
+      rows, columns,
+      [&](int64_t i, int64_t t) { pack_tile<kBlock>(from + i * stride + t, stride, to + t * kBlock + i); },
+      [&](int64_t i, int64_t t) { to[t * kBlock + i] = from[i * stride + t]; });
   if (rows == padded) return;
-  for (int64_t t = 0; t < columns; ++t) std::fill(to + t * kQueryBlock + rows, to + t * kQueryBlock + padded, T(0));
+  for (int64_t t = 0; t < columns; ++t) std::fill(to + t * kBlock + rows, to + t * kBlock + padded, T(0));
 }
 
 // to[i * stride + t] = from[t][i].
-template <typename T>
+template <int64_t kBlock = kQueryBlock, typename T>
 void unpack_rows(const T* HWY_RESTRICT from, int64_t rows, int64_t columns, T* HWY_RESTRICT to, int64_t stride) {
   for_transposed<T>(
       rows, columns,
-      [&](int64_t i, int64_t t) { unpack_tile(from + t * kQueryBlock + i, to + i * stride + t, stride); },
-      [&](int64_t i, int64_t t) { to[i * stride + t] = from[t * kQueryBlock + i]; });
+      [&](int64_t i, int64_t t) { unpack_tile<kBlock>(from + t * kBlock + i, to + i * stride + t, stride); },
+      [&](int64_t i, int64_t t) { to[i * stride + t] = from[t * kBlock + i]; });
 }
 
 }  // namespace

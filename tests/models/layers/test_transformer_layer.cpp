@@ -52,6 +52,22 @@ void require_golden(const std::string& name, at::ScalarType dtype) {
 
 }  // namespace
 
+TEST_CASE("a layer takes its attention by name", "[layer]") {
+  REQUIRE(attention_kind("sampling") == AttentionKind::sampling);
+  LayerOptions options;
+  options.kind = attention_kind("polynomial");
+  options.attention.width = 8;
+  options.attention.heads = 2;
+  TransformerLayer layer(options);
+  REQUIRE(layer->attention.is_empty());
+  SamplingContext context = SamplingContext::greedy();
+  const at::Tensor x = at::randn({9, 8}, generator(1)), ptr = at::tensor({0, 4, 9}, at::kLong);
+  const at::Tensor y = layer->norm1->forward(x + layer->polynomial->forward(x, ptr));
+  const at::Tensor out = layer->norm2->forward(y + layer->contract->forward(at::gelu(layer->expand->forward(y))));
+  require_equal(layer->forward(x, Relative::none(), ptr, context), out, "layer");
+  require_error([] { attention_kind("linear"); }, {"name", "linear", "polynomial"});
+}
+
 TEST_CASE("a layer reproduces the golden cases", "[layer]") {
   for (const char* name : {"post_graph_ragged", "post_plain", "post_point_ragged", "post_sequence", "pre_graph",
                            "pre_plain_ragged", "pre_point", "pre_sequence_ragged"}) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.library.opcheck over every public operator of libgeosft_ops.so: python3 opcheck.py LIBRARY TORCH_VERSION
+"""torch.library.opcheck over every public operator of libgeosft_ops.so, or those named: python3 opcheck.py LIBRARY TORCH_VERSION [OPERATOR…]
 
 Checks schemas, autograd registration, fake tensors and tracing with dynamic shapes. Ends with 77 (skipped) where there is
 no PyTorch, or another one than the library was built with; one that cannot be imported is a failure.
@@ -68,6 +68,16 @@ def maxout_attention(make):
         pairs = sum(a * b for a, b in zip(queries, keys))
         yield name, qkv, pointers(queries, keys)
         yield f"{name}, relative", [*qkv, make(pairs, 2), make(pairs, 2)], pointers(queries, keys)
+
+
+def polynomial_attention(make):
+    for name, (queries, keys) in packings().items():
+        qkv = attention_inputs(make, queries, keys)[:3]
+        yield name, [*qkv, 2, 0.5], pointers(queries, keys)
+        yield f"{name}, centred", [*qkv, 2, -0.5], {**pointers(queries, keys), "center": True}
+        own = attention_inputs(make, queries, queries)[:3]
+        yield f"{name}, causal", [*own, 2, 0.5], {**pointers(queries, queries), "causal": True}
+    yield "through monomials", [*attention_inputs(make, (150,), (150,))[:3], 2, 0.5], {}
 
 
 def relative_weights(make, channels, heads=2):
@@ -145,6 +155,7 @@ OPERATORS = [
     point_attention,
     sequence_attention,
     graph_attention,
+    polynomial_attention,
     softmax_pool,
     random_walk_pe,
     sample_pairs,
@@ -199,13 +210,14 @@ def uncovered():
 
 
 def main():
-    library, version = sys.argv[1:]
+    library, version, *names = sys.argv[1:]
     if torch.__version__.split("+")[0] != version:
         print(f"skipped: PyTorch {torch.__version__} is not {version}, which the library was built with")
         return SKIPPED
     torch.ops.load_library(library)
-    failures = [line for operator in OPERATORS for line in check(operator)]
-    failures += [f"{name}: no case in {__file__}" for name in sorted(uncovered())]
+    failures = [line for operator in OPERATORS if not names or operator.__name__ in names for line in check(operator)]
+    known = {operator.__name__ for operator in OPERATORS}
+    failures += [f"{name}: no case in {__file__}" for name in sorted((set(names) or uncovered()) - known)]
     for line in failures:
         print(f"FAILED {line}")
     return 1 if failures else 0

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layers/polynomial_self_attention.h"
+
+#include <cmath>
+
+#include "geometry/packed.h"
+#include "models/ops/monomials.h"
+
+namespace geosft {
+namespace {
+
+double head_scale(const at::Tensor& q) {
+  return 1.0 / std::sqrt(static_cast<double>(q.size(2)));
+}
+
+at::Tensor exact_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, bool causal,
+                           const std::optional<at::Tensor>& ptr) {
+  const std::vector<int64_t> offsets = packed_offsets(ptr, q.size(0), "ptr");
+  std::vector<at::Tensor> items;
+  for (size_t b = 0; b + 1 < offsets.size(); ++b) {
+    const auto heads_first = [&](const at::Tensor& rows) {
+      return rows.slice(0, offsets[b], offsets[b + 1]).transpose(0, 1).unsqueeze(0);
+    };
+    if (offsets[b] == offsets[b + 1]) continue;
+    items.push_back(at::scaled_dot_product_attention(heads_first(q), heads_first(k), heads_first(v), {}, 0.0, causal)
+                        .squeeze(0)
+                        .transpose(0, 1));
+  }
+  return items.empty() ? at::zeros_like(v) : at::cat(items, 0);
+}
+
+}  // namespace
+
+PolynomialSelfAttentionImpl::PolynomialSelfAttentionImpl(int64_t width, int64_t head_count,
+                                                         const PolynomialOptions& attention_options)
+    : heads(head_count), options(attention_options) {
+  TORCH_CHECK(heads >= 1 && width % heads == 0, "heads must divide width ", width, ", got ", heads);
+  TORCH_CHECK(options.degree >= 0, "degree must be at least 0, got ", options.degree);
+  TORCH_CHECK(options.tolerance >= 0, "tolerance must be at least 0, got ", options.tolerance);
+  query = register_module("query", torch::nn::Linear(width, width));
+  key = register_module("key", torch::nn::Linear(width, width));
+  value = register_module("value", torch::nn::Linear(width, width));
+  output = register_module("output", torch::nn::Linear(width, width));
+}
+
+PolynomialDegree PolynomialSelfAttentionImpl::choose(const at::Tensor& q, const at::Tensor& k,
+                                                     const std::optional<at::Tensor>& ptr) const {
+  const double bound = polynomial_score_bound(q, k, head_scale(q), ptr, ptr, center()).max().item<double>();
+  if (options.tolerance > 0) {
+    return choose_polynomial_degree(bound, q.size(2), {options.tolerance, options.most_monomials, options.or_exact});
+  }
+  return {false, options.degree, monomial_count(q.size(2), options.degree), bound,
+          polynomial_error_bound(bound, options.degree)};
+}
+
+PolynomialDegree PolynomialSelfAttentionImpl::degree_for(const at::Tensor& x, const std::optional<at::Tensor>& ptr) {
+  return choose(split(query->forward(x)), split(key->forward(x)), ptr);
+}
+
+at::Tensor PolynomialSelfAttentionImpl::forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr) {
+  TORCH_CHECK(x.dim() == 2 && x.size(1) == query->options.in_features(), "x must have shape [N, ",
+              query->options.in_features(), "], got ", x.sizes());
+  const at::Tensor q = split(query->forward(x)), k = split(key->forward(x)), v = split(value->forward(x));
+  const PolynomialDegree chosen =
+      options.tolerance > 0 ? choose(q, k, ptr) : PolynomialDegree{false, options.degree, 0, 0, 0};
+  const at::Tensor mixed =
+      chosen.exact ? exact_attention(q, k, v, options.causal, ptr)
+                   : polynomial_attention(q, k, v, chosen.degree, head_scale(q), options.causal, ptr, ptr, center());
+  return output->forward(mixed.reshape(x.sizes()));
+}
+
+}  // namespace geosft

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <vector>
+
+namespace geosft {
+
+// x [N, ...], contiguous, float32 or float64, minus the mean of its item's rows; sums are in double precision. The map
+// is its own transpose: it also takes the gradient back.
+at::Tensor centered_rows(const at::Tensor& x, const std::vector<int64_t>& offsets);
+
+}  // namespace geosft

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// From the gradient of sums over monomials to that of the tokens that they are made of.
+#if defined(GEOSFT_MONOMIAL_GRADIENT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef GEOSFT_MONOMIAL_GRADIENT_INL_H_
+#undef GEOSFT_MONOMIAL_GRADIENT_INL_H_
+#else
+#define GEOSFT_MONOMIAL_GRADIENT_INL_H_
+#endif
+
+#include "models/ops/cpu/monomial_tiles-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace geosft {
+namespace HWY_NAMESPACE {
+namespace {
+
+// Adds to gradient [channels][kTokenBlock], from the highest degree down: the slope of a monomial is what y makes of
+// the state, and what its multiples of one degree more pass on. slopes [parents][kTokenBlock] is scratch.
+template <typename T>
+struct PullBackColumns {
+  const MonomialBasis& basis;
+  StateColumns<T> state;
+  const T* HWY_RESTRICT x;
+  const T* HWY_RESTRICT y;
+  const T* HWY_RESTRICT monomials;
+  int64_t padded;
+  T* HWY_RESTRICT slopes;
+  T* HWY_RESTRICT gradient;
+
+  template <int J>
+  void run(int64_t first) const {
+    const Tag<T> d;
+    for (int64_t i = 0; i < padded; i += kTokenVectors * kLanes<T>) {
+      Vector<T> by[J][kTokenVectors];
+      for (int t = 0; t < J; ++t) {
+        for (int n = 0; n < kTokenVectors; ++n) {
+          by[t][n] = hn::Load(d, y + (first + t) * kTokenBlock + i + n * kLanes<T>);
+        }
+      }
+      for (int64_t degree = basis.degree; degree > 0; --degree) {
+        for (int64_t channel = 0; channel < basis.channels; ++channel) {
+          const MonomialRun& run = basis.runs[(degree - 1) * basis.channels + channel];
+          if (degree == basis.degree) {
+            channel == 0 ? pull<J, true, true>(run, first, i, by) : pull<J, true, false>(run, first, i, by);
+          } else {
+            channel == 0 ? pull<J, false, true>(run, first, i, by) : pull<J, false, false>(run, first, i, by);
+          }
+        }
+      }
+    }
+  }
+
+  // kHighest: nothing has been passed on to the monomials of this run; kFirst: nor by it to their parents, and the
+  // first run of a degree has all of them.
+  template <int J, bool kHighest, bool kFirst>
+  HWY_INLINE void pull(const MonomialRun& run, int64_t first, int64_t i0,
+                       const Vector<T> (&by)[J][kTokenVectors]) const {
+    const Tag<T> d;
+    Vector<T> factor[kTokenVectors], total[kTokenVectors];
+    for (int n = 0; n < kTokenVectors; ++n) {
+      factor[n] = hn::Load(d, x + run.channel * kTokenBlock + i0 + n * kLanes<T>);
+      total[n] = hn::Load(d, gradient + run.channel * kTokenBlock + i0 + n * kLanes<T>);
+    }
+    for (int64_t p = 0; p < run.count; ++p) {
+      const T* const at = state.at(run.to + p, first);
+      const int64_t own = (run.to + p) * kTokenBlock + i0, parent = (run.from + p) * kTokenBlock + i0;
+      Vector<T> slope[kTokenVectors];
+      for (int n = 0; n < kTokenVectors; ++n) {
+        slope[n] = kHighest ? hn::Zero(d) : hn::Load(d, slopes + own + n * kLanes<T>);
+      }
+      for (int t = 0; t < J; ++t) {
+        const Vector<T> weight = hn::Set(d, at[t * kLanes<T>]);
+        for (int n = 0; n < kTokenVectors; ++n) slope[n] = hn::MulAdd(by[t][n], weight, slope[n]);
+      }
+      for (int n = 0; n < kTokenVectors; ++n) {
+        T* const to = slopes + parent + n * kLanes<T>;
+        hn::Store(kFirst ? hn::Mul(factor[n], slope[n]) : hn::MulAdd(factor[n], slope[n], hn::Load(d, to)), d, to);
+        total[n] = hn::MulAdd(hn::Load(d, monomials + parent + n * kLanes<T>), slope[n], total[n]);
+      }
+    }
+    for (int n = 0; n < kTokenVectors; ++n) {
+      hn::Store(total[n], d, gradient + run.channel * kTokenBlock + i0 + n * kLanes<T>);
+    }
+  }
+};
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace geosft
+HWY_AFTER_NAMESPACE();
+#endif

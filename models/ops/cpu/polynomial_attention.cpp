@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/polynomial_attention.h"
+
+#include <ATen/Dispatch.h>
+#include <ATen/Parallel.h>
+#include <torch/library.h>
+
+#include <cmath>
+
+#include "geometry/packed.h"
+#include "models/ops/attention_checks.h"
+#include "models/ops/cpu/center_rows.h"
+#include "models/ops/cpu/computable.h"
+#include "models/ops/cpu/polynomial_problem.h"
+#include "models/ops/cpu/simd.h"
+#include "models/ops/polynomial_attention_checks.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "models/ops/cpu/polynomial_attention.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "models/ops/cpu/polynomial_worker-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace geosft {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <typename T, class Body>
+void for_units(const PolynomialTask<T>& task, const PolynomialConstants<T>& constants,
+               const std::vector<PolynomialUnit>& units, const Body& body) {
+  at::parallel_for(0, static_cast<int64_t>(units.size()), 1, [&](int64_t begin, int64_t end) {
+    PolynomialWorker<T> worker(task, constants);
+    for (int64_t u = begin; u < end; ++u) body(worker, units[u]);
+  });
+}
+
+template <typename T>
+void add_state(const T* from, int64_t size, T* to) {
+  for (int64_t n = 0; n < size; ++n) to[n] += from[n];
+}
+
+// From the sums of the chunks of a pair to what its units need: the weighed sum of all, or for each chunk, in the order
+// of the reach, the sum of those before it.
+template <typename T>
+void join_slots(const PolynomialTask<T>& task, const PolynomialConstants<T>& constants, const PolynomialPair& pair,
+                T* slots, int64_t size) {
+  T* const first = slots + pair.first_slot * size;
+  for (int64_t s = 1; s < pair.slots; ++s) {
+    if (task.reach == Reach::all) add_state(first + s * size, size, first);
+    if (task.reach == Reach::before) add_state(first + (s - 1) * size, size, first + s * size);
+    if (task.reach == Reach::after)
+      add_state(first + (pair.slots - s) * size, size, first + (pair.slots - 1 - s) * size);
+  }
+  if (task.reach != Reach::all || pair.slots == 0) return;
+  weigh(constants.weights.data(), monomial_vectors<T>(task.basis), task.columns(), first, first);
+}
+
+template <typename T>
+void relate_any(const PolynomialTask<T>& task) {
+  const PolynomialPlan plan =
+      polynomial_plan(task.own.offsets, task.other.offsets, task.heads, task.cv, task.basis, task.reach);
+  const PolynomialConstants<T> constants(task.basis);
+  const int64_t size = state_size<T>(task.basis, task.columns());
+  const at::Tensor states = at::zeros({plan.slots, size}, c10::CppTypeToScalarType<T>::value);
+  T* const slots = states.mutable_data_ptr<T>();
+  for_units(task, constants, plan.others, [&](PolynomialWorker<T>& worker, const PolynomialUnit& unit) {
+    worker.add_others(plan.pairs[unit.pair].head, unit.begin, unit.end, slots + unit.slot * size);
+  });
+  at::parallel_for(0, static_cast<int64_t>(plan.pairs.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) join_slots(task, constants, plan.pairs[p], slots, size);
+  });
+  for_units(task, constants, plan.own, [&](PolynomialWorker<T>& worker, const PolynomialUnit& unit) {
+    worker.relate(unit, plan.pairs[unit.pair], slots + unit.slot * size);
+  });
+}
+
+void relate_float(const PolynomialTask<float>& task) {
+  relate_any(task);
+}
+void relate_double(const PolynomialTask<double>& task) {
+  relate_any(task);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace geosft
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace geosft {
+namespace {
+
+HWY_EXPORT(relate_float);
+HWY_EXPORT(relate_double);
+
+// The arguments as the kernels see them. The scale is shared between both sides, so that neither's monomials grow
+// beyond what their product needs.
+struct PolynomialSides {
+  explicit PolynomialSides(const PolynomialArguments& a)
+      : offsets(packed_offset_pair(a.q_ptr, a.q.size(0), "q_ptr", a.k_ptr, a.k.size(0), "k_ptr")),
+        q(computable(a.q)),
+        k(a.center ? centered_rows(computable(a.k), offsets.second) : computable(a.k)),
+        v(computable(a.v)),
+        basis(q.size(2), a.degree),
+        scale(std::sqrt(std::abs(a.scale))),
+        sign(a.scale < 0 ? -1 : 1),
+        causal(a.causal) {
+    TORCH_CHECK(!causal || offsets.first == offsets.second,
+                "causal needs items of as many keys as queries: q_ptr and "
+                "k_ptr must be equal");
+  }
+
+  // With the columns [y, last], which the forward pass does not need.
+  template <typename T>
+  PolynomialSide<T> queries(const T* y, const T* last) const {
+    return {q.const_data_ptr<T>(), static_cast<T>(sign * scale), y, last, offsets.first};
+  }
+  template <typename T>
+  PolynomialSide<T> keys() const {
+    return {k.const_data_ptr<T>(), static_cast<T>(scale), v.const_data_ptr<T>(), nullptr, offsets.second};
+  }
+
+  OffsetPair offsets;
+  at::Tensor q, k, v;
+  MonomialBasis basis;
+  double scale, sign;
+  bool causal;
+};
+
+std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                           int64_t degree, double scale, bool causal,
+                                           const std::optional<at::Tensor>& q_ptr,
+                                           const std::optional<at::Tensor>& k_ptr, bool center) {
+  const PolynomialArguments arguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
+  arguments.check();
+  const PolynomialSides sides(arguments);
+  const int64_t heads = q.size(1), cv = v.size(2);
+  const at::Tensor out = at::empty({q.size(0), heads, cv}, sides.q.options());
+  const at::Tensor denominator = at::empty({q.size(0), heads}, sides.q.options());
+  AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "polynomial_attention", [&] {
+    GEOSFT_SIMD_DISPATCH(scalar_t, relate)
+    (PolynomialTask<scalar_t>{sides.basis, heads, cv, sides.queries<scalar_t>(nullptr, nullptr), sides.keys<scalar_t>(),
+                              causal ? Reach::before : Reach::all, out.mutable_data_ptr<scalar_t>(),
+                              denominator.mutable_data_ptr<scalar_t>(), nullptr});
+  });
+  return {out.to(q.scalar_type()), denominator};
+}
+
+// dL/d(sum_j A_ij [v_j, 1]) is [grad, -rho] / denominator with rho = grad . out.
+std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& grad, const at::Tensor& out,
+                                                        const at::Tensor& denominator, const at::Tensor& q,
+                                                        const at::Tensor& k, const at::Tensor& v, int64_t degree,
+                                                        double scale, bool causal,
+                                                        const std::optional<at::Tensor>& q_ptr,
+                                                        const std::optional<at::Tensor>& k_ptr, bool center) {
+  const PolynomialArguments arguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
+  arguments.check();
+  check_upstream(grad, out, denominator, q, v);
+  const PolynomialSides sides(arguments);
+  const int64_t heads = q.size(1), cv = v.size(2);
+  const at::Tensor y = (computable(grad) / denominator.unsqueeze(-1)).contiguous();
+  const at::Tensor last = (y * computable(out)).sum(-1).neg_();
+  const at::Tensor q_grad = at::empty_like(sides.q), v_grad = at::empty_like(sides.v);
+  at::Tensor k_grad = at::empty_like(sides.k);
+  AT_DISPATCH_FLOATING_TYPES(sides.q.scalar_type(), "polynomial_attention", [&] {
+    const auto queries = sides.queries<scalar_t>(y.const_data_ptr<scalar_t>(), last.const_data_ptr<scalar_t>()),
+               keys = sides.keys<scalar_t>();
+    const auto relate = GEOSFT_SIMD_DISPATCH(scalar_t, relate);
+    relate({sides.basis, heads, cv, queries, keys, causal ? Reach::before : Reach::all, nullptr, nullptr,
+            q_grad.mutable_data_ptr<scalar_t>()});
+    relate({sides.basis, heads, cv, keys, queries, causal ? Reach::after : Reach::all,
+            v_grad.mutable_data_ptr<scalar_t>(), nullptr, k_grad.mutable_data_ptr<scalar_t>()});
+  });
+  if (center) k_grad = centered_rows(k_grad, sides.offsets.second);
+  return {q_grad.to(q.scalar_type()), k_grad.to(q.scalar_type()), v_grad.to(q.scalar_type())};
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(geosft, CPU, m) {
+  m.impl("_polynomial_attention_forward", forward);
+  m.impl("_polynomial_attention_backward", backward);
+}
+
+}  // namespace geosft
+#endif

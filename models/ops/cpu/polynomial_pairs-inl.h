@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// polynomial_attention pair by pair, for a block of own tokens (lanes) and a block of others (rows): for items that are
+// too short for monomials, and under a causal mask for the tokens of one block among themselves.
+#if defined(GEOSFT_POLYNOMIAL_PAIRS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef GEOSFT_POLYNOMIAL_PAIRS_INL_H_
+#undef GEOSFT_POLYNOMIAL_PAIRS_INL_H_
+#else
+#define GEOSFT_POLYNOMIAL_PAIRS_INL_H_
+#endif
+
+#include "models/ops/cpu/polynomial_problem.h"
+#include "models/ops/cpu/register_tiles-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace geosft {
+namespace HWY_NAMESPACE {
+namespace {
+
+// Which lanes a row meets when both blocks are the same tokens.
+template <typename T>
+HWY_INLINE auto meets(Reach reach, int64_t row, int64_t lane) {
+  const Tag<T> d;
+  const Vector<T> own = hn::Iota(d, static_cast<T>(lane)), other = hn::Set(d, static_cast<T>(row));
+  return reach == Reach::before ? hn::Le(other, own) : hn::Ge(other, own);
+}
+
+// T_g(x . x') into `weight`, if that is not null, and with kSlope T_{g-1}(x . x') into `slope`, [rows][kTokenBlock].
+template <typename T, bool kSlope>
+struct PolynomialTile {
+  const T* HWY_RESTRICT own;
+  const T* HWY_RESTRICT other;
+  int64_t c;
+  const T* HWY_RESTRICT coefficients;  // 1 / t! for t <= degree
+  int64_t degree;
+  T* HWY_RESTRICT weight;
+  T* HWY_RESTRICT slope;
+
+  template <int J, int I>
+  HWY_INLINE void run(int64_t j0, int64_t i0) const {
+    const Tag<T> d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    Vector<T> score[J][I];
+    product<J, I, kTokenBlock>(own + i0, other + j0 * c, c, c, MulPlus(), score);
+    for (int j = 0; j < J; ++j) {
+      for (int i = 0; i < I; ++i) {
+        Vector<T> value = hn::Set(d, coefficients[degree]), derivative = hn::Zero(d);
+        for (int64_t t = degree; t-- > 0;) {
+          if (kSlope) derivative = hn::MulAdd(derivative, score[j][i], value);
+          value = hn::MulAdd(value, score[j][i], hn::Set(d, coefficients[t]));
+        }
+        const int64_t at = (j0 + j) * kTokenBlock + i0 + i * lanes;
+        if (weight) hn::Store(value, d, weight + at);
+        if (kSlope) hn::Store(derivative, d, slope + at);
+      }
+    }
+  }
+};
+
+// slope *= Y . Y'.
+template <typename T>
+struct SlopeTile {
+  const T* HWY_RESTRICT own;
+  const T* HWY_RESTRICT other;
+  int64_t columns;
+  T* HWY_RESTRICT slope;
+
+  template <int J, int I>
+  HWY_INLINE void run(int64_t j0, int64_t i0) const {
+    const Tag<T> d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    Vector<T> dot[J][I];
+    product<J, I, kTokenBlock>(own + i0, other + j0 * columns, columns, columns, MulPlus(), dot);
+    for (int j = 0; j < J; ++j) {
+      for (int i = 0; i < I; ++i) {
+        T* const at = slope + (j0 + j) * kTokenBlock + i0 + i * lanes;
+        hn::Store(hn::Mul(dot[j][i], hn::Load(d, at)), d, at);
+      }
+    }
+  }
+};
+
+// out [columns][kTokenBlock] += sum_j weight_j rows_jt. kMasked: both blocks are the same tokens, and what a token does
+// not meet must not reach it, not even as 0 * NaN.
+template <typename T, bool kMasked>
+struct WeightedRows {
+  const T* HWY_RESTRICT weight;
+  const T* HWY_RESTRICT rows;
+  int64_t stride, count;
+  Reach reach;
+  T* HWY_RESTRICT out;
+
+  template <int J, int I>
+  HWY_INLINE void run(int64_t t0, int64_t i0) const {
+    const Tag<T> d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    Vector<T> sum[J][I];
+    for (int t = 0; t < J; ++t) {
+      for (int i = 0; i < I; ++i) sum[t][i] = hn::Load(d, out + (t0 + t) * kTokenBlock + i0 + i * lanes);
+    }
+    for (int64_t j = 0; j < count; ++j) {
+      for (int i = 0; i < I; ++i) {
+        const Vector<T> w = hn::Load(d, weight + j * kTokenBlock + i0 + i * lanes);
+        for (int t = 0; t < J; ++t) {
+          const Vector<T> more = hn::MulAdd(w, hn::Set(d, rows[j * stride + t0 + t]), sum[t][i]);
+          sum[t][i] = kMasked ? hn::IfThenElse(meets<T>(reach, j, i0 + i * lanes), more, sum[t][i]) : more;
+        }
+      }
+    }
+    for (int t = 0; t < J; ++t) {
+      for (int i = 0; i < I; ++i) hn::Store(sum[t][i], d, out + (t0 + t) * kTokenBlock + i0 + i * lanes);
+    }
+  }
+};
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace geosft
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/cpu/polynomial_problem.h"
+
+#include <algorithm>
+
+namespace geosft {
+namespace {
+
+constexpr int64_t kUnitsWanted = 32;   // enough to balance ragged items over the threads of one machine
+constexpr int64_t kLeastChunk = 1024;  // rows beside which adding up a slot is little work
+constexpr int64_t kRowsAMonomial = 4;  // of a chunk, so that slots stay small beside the rows
+constexpr int64_t kDirectChunk = 256;  // rows of a unit that works pair by pair
+
+int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+int64_t chunk_rows(int64_t rows, int64_t monomials) {
+  const int64_t wanted = std::max({kLeastChunk, kRowsAMonomial * monomials, ceil_div(rows, kUnitsWanted)});
+  return ceil_div(wanted, kTokenBlock) * kTokenBlock;
+}
+
+// Whether an item of so many rows is less work pair by pair: multiply-adds of both ways.
+bool pairs_are_less(int64_t own, int64_t other, int64_t cv, const MonomialBasis& basis, Reach reach) {
+  const double a_pair = static_cast<double>(basis.channels + basis.degree + cv + 1) * (reach == Reach::all ? 1.0 : 0.5);
+  const double a_row = static_cast<double>(basis.size()) * static_cast<double>(cv + 2);
+  return static_cast<double>(own) * static_cast<double>(other) * a_pair <= static_cast<double>(own + other) * a_row;
+}
+
+void append_chunks(std::vector<PolynomialUnit>& units, int64_t pair, int64_t begin, int64_t end, int64_t chunk,
+                   int64_t slot, int64_t slot_step) {
+  for (int64_t row = begin; row < end; row += chunk, slot += slot_step) {
+    units.push_back({pair, row, std::min(row + chunk, end), slot});
+  }
+}
+
+// With an order, a chunk's sum goes into the slot of its neighbour, and the chunk that has none is not summed.
+void append_ordered(std::vector<PolynomialUnit>& units, int64_t pair, int64_t begin, int64_t end, int64_t chunk,
+                    int64_t first_slot, Reach reach) {
+  const int64_t last = begin + (ceil_div(end - begin, chunk) - 1) * chunk;
+  if (reach == Reach::before) append_chunks(units, pair, begin, last, chunk, first_slot + 1, 1);
+  if (reach == Reach::after) append_chunks(units, pair, begin + chunk, end, chunk, first_slot, 1);
+}
+
+}  // namespace
+
+PolynomialPlan polynomial_plan(const std::vector<int64_t>& own, const std::vector<int64_t>& other, int64_t heads,
+                               int64_t cv, const MonomialBasis& basis, Reach reach) {
+  PolynomialPlan plan;
+  const int64_t chunk = chunk_rows(std::max(own.back(), other.back()) * heads, basis.size());
+  for (size_t b = 0; b + 1 < own.size(); ++b) {
+    const int64_t own_rows = own[b + 1] - own[b], other_rows = other[b + 1] - other[b];
+    if (own_rows == 0) continue;
+    const bool direct = pairs_are_less(own_rows, other_rows, cv, basis, reach);
+    for (int64_t head = 0; head < heads; ++head) {
+      const auto pair = static_cast<int64_t>(plan.pairs.size());
+      const int64_t slots = direct ? 0 : ceil_div(other_rows, chunk);
+      plan.pairs.push_back({static_cast<int64_t>(b), head, direct, plan.slots, slots});
+      append_chunks(plan.own, pair, own[b], own[b + 1], direct ? kDirectChunk : chunk, plan.slots,
+                    direct || reach == Reach::all ? 0 : 1);
+      if (direct) continue;
+      if (reach == Reach::all) {
+        append_chunks(plan.others, pair, other[b], other[b + 1], chunk, plan.slots, 1);
+      } else {
+        append_ordered(plan.others, pair, other[b], other[b + 1], chunk, plan.slots, reach);
+      }
+      plan.slots += slots;
+    }
+  }
+  return plan;
+}
+
+}  // namespace geosft

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kernels of polynomial_attention see. Forward and backward are one and the same computation between two
+// sides, each with rows x and columns y that go with them (Y stands for y and one more column):
+//   value_i = sum_j T_g(x_i . x'_j) y'_j,   gradient_i = sum_j T_{g-1}(x_i . x'_j) (Y_i . Y'_j) x'_j
+// Forward is the value of queries from keys with Y' = [v, 1]; with Y = [G, -rho] / denominator on the side of the
+// queries, backward is their gradient from keys, and both of the keys from queries.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/ops/monomials.h"
+
+namespace geosft {
+
+inline constexpr int64_t kTokenBlock = 32;  // tokens that a kernel works on at a time
+
+template <typename T>
+struct PolynomialSide {
+  const T* x;     // [N, heads, c], contiguous
+  T scale;        // that x is multiplied by
+  const T* y;     // [N, heads, cv], contiguous
+  const T* last;  // the further column, [N, heads]; null: ones
+  std::vector<int64_t> offsets;
+};
+
+// Which rows of the other side a row meets: of its item all, those up to its own place, or those from it on.
+enum class Reach { all, before, after };
+
+// Results are null where they are not asked for.
+template <typename T>
+struct PolynomialTask {
+  const MonomialBasis& basis;
+  int64_t heads, cv;
+  PolynomialSide<T> own, other;
+  Reach reach;
+  T* value;        // [N, heads, cv]
+  T* denominator;  // [N, heads], the value of the further column; `value` is then divided by it
+  T* gradient;     // [N, heads, c], of x before its scale
+  int64_t columns() const { return cv + 1; }
+};
+
+// The rows of one item and head. The sum of monomials over other rows is kept in slots: one for each chunk of rows.
+struct PolynomialPair {
+  int64_t item, head;
+  bool direct;  // pair by pair, without monomials
+  int64_t first_slot, slots;
+};
+
+// Packed rows [begin, end) of a pair, and the slot that belongs to them.
+struct PolynomialUnit {
+  int64_t pair, begin, end, slot;
+};
+
+struct PolynomialPlan {
+  std::vector<PolynomialPair> pairs;
+  std::vector<PolynomialUnit> own;     // all rows; with Reach::all they read the first slot, else their own
+  std::vector<PolynomialUnit> others;  // those whose monomials are summed, each into a slot of its own
+  int64_t slots = 0;
+};
+
+// Depends on sizes alone, never on the number of threads: results have the same bits on any number of them. Slots hold
+// no more numbers than a side's y and a constant.
+PolynomialPlan polynomial_plan(const std::vector<int64_t>& own, const std::vector<int64_t>& other, int64_t heads,
+                               int64_t cv, const MonomialBasis& basis, Reach reach);
+
+}  // namespace geosft

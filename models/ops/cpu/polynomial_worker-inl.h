@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two kinds of work that polynomial_attention consists of (polynomial_problem.h), for the units of one thread.
+#if defined(GEOSFT_POLYNOMIAL_WORKER_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef GEOSFT_POLYNOMIAL_WORKER_INL_H_
+#undef GEOSFT_POLYNOMIAL_WORKER_INL_H_
+#else
+#define GEOSFT_POLYNOMIAL_WORKER_INL_H_
+#endif
+
+#include "models/ops/cpu/monomial_gradient-inl.h"
+#include "models/ops/cpu/polynomial_pairs-inl.h"
+#include "models/ops/cpu/transpose-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace geosft {
+namespace HWY_NAMESPACE {
+namespace {
+
+// What every thread reads: weights of the monomials, padded with zeros to whole vectors, 1 / t! for t <= degree, and
+// how rows of monomials are made.
+template <typename T>
+struct PolynomialConstants {
+  explicit PolynomialConstants(const MonomialBasis& basis)
+      : weights(basis.weights.begin(), basis.weights.end()), coefficients{1}, pieces(monomial_pieces<T>(basis)) {
+    weights.resize(static_cast<size_t>(monomial_vectors<T>(basis) * kLanes<T>), T(0));
+    double coefficient = 1;
+    for (int64_t t = 1; t <= basis.degree; ++t) {
+      coefficient /= static_cast<double>(t);
+      coefficients.push_back(static_cast<T>(coefficient));
+    }
+  }
+  std::vector<T> weights, coefficients;
+  std::vector<MonomialPiece> pieces;
+};
+
+template <typename T>
+class PolynomialWorker {
+ public:
+  PolynomialWorker(const PolynomialTask<T>& task, const PolynomialConstants<T>& constants)
+      : t_(task),
+        constants_(constants),
+        vectors_(monomial_vectors<T>(task.basis)),
+        batch_(std::clamp<int64_t>(kRowBytes / (monomial_stride<T>(task.basis) * sizeof(T)), 4, kTokenBlock)),
+        x_rows_(kTokenBlock * task.basis.channels),
+        y_rows_(kTokenBlock * task.columns()),
+        monomial_rows_(batch_ * monomial_stride<T>(task.basis) + 2 * kLanes<T>),
+        x_(task.basis.channels * kTokenBlock),
+        y_(task.columns() * kTokenBlock),
+        value_(task.columns() * kTokenBlock),
+        gradient_(task.basis.channels * kTokenBlock),
+        monomials_(std::max<int64_t>(task.basis.parents(), 1) * kTokenBlock),
+        slopes_(monomials_size()),
+        weighed_(task.reach == Reach::all ? 0 : state_size<T>(task.basis, task.columns())),
+        weight_tile_(kTokenBlock * kTokenBlock),
+        slope_tile_(kTokenBlock * kTokenBlock) {}
+
+  // Adds monomials times y of other rows [begin, end) to a state, without the weights of the basis.
+  void add_others(int64_t head, int64_t begin, int64_t end, T* state) {
+    const MonomialBasis& basis = t_.basis;
+    T* const made = monomial_rows_.get() + kLanes<T>;
+    for (int64_t row = begin; row < end; row += batch_) {
+      const int64_t rows = std::min(batch_, end - row);
+      gather(head, row, rows);
+      monomial_rows(basis, constants_.pieces, x_rows_.get(), rows, made);
+      for_columns(t_.columns(),
+                  AddColumns<T>{made, monomial_stride<T>(basis), vectors_, y_rows_.get(), t_.columns(), rows, state});
+    }
+  }
+
+  // The results of the unit's rows. `state` is that of all other rows, weighed; with an order it is that of the rows
+  // outside the unit, not weighed, and takes in the unit's own as it goes.
+  void relate(const PolynomialUnit& unit, const PolynomialPair& pair, T* state) {
+    const int64_t blocks = (unit.end - unit.begin + kTokenBlock - 1) / kTokenBlock;
+    for (int64_t n = 0; n < blocks; ++n) {
+      const int64_t begin = unit.begin + (t_.reach == Reach::after ? blocks - 1 - n : n) * kTokenBlock;
+      begin_block(pair.head, begin, std::min(kTokenBlock, unit.end - begin));
+      if (pair.direct) {
+        meet_pairs(pair, begin);
+      } else if (t_.reach == Reach::all) {
+        meet_state(state);
+      } else {
+        weigh(constants_.weights.data(), vectors_, t_.columns(), state, weighed_.get());
+        meet_state(weighed_.get());
+        meet_rows(pair.head, begin, rows_, /*same=*/true);
+        add_others(pair.head, begin, begin + rows_, state);
+      }
+      end_block(pair, begin);
+    }
+  }
+
+ private:
+  static constexpr int64_t kRowBytes = 1 << 17;  // of monomials of other rows: they stay in the second-level cache
+
+  int64_t monomials_size() const { return t_.gradient ? std::max<int64_t>(t_.basis.parents(), 1) * kTokenBlock : 0; }
+  int64_t value_columns() const { return t_.value ? t_.cv + (t_.denominator ? 1 : 0) : 0; }
+  int64_t other_begin(const PolynomialPair& pair) const { return t_.other.offsets[pair.item]; }
+  int64_t other_end(const PolynomialPair& pair) const { return t_.other.offsets[pair.item + 1]; }
+
+  // Other rows as they are read: x scaled, y with its further column.
+  void gather(int64_t head, int64_t begin, int64_t rows) {
+    const PolynomialSide<T>& from = t_.other;
+    const int64_t c = t_.basis.channels, cv = t_.cv;
+    for (int64_t j = 0; j < rows; ++j) {
+      const int64_t row = (begin + j) * t_.heads + head;
+      for (int64_t a = 0; a < c; ++a) x_rows_.get()[j * c + a] = from.scale * from.x[row * c + a];
+      T* const y = y_rows_.get() + j * (cv + 1);
+      std::copy_n(from.y + row * cv, cv, y);
+      y[cv] = from.last ? from.last[row] : T(1);
+    }
+  }
+
+  void begin_block(int64_t head, int64_t begin, int64_t rows) {
+    const PolynomialSide<T>& from = t_.own;
+    const int64_t c = t_.basis.channels, first = begin * t_.heads + head;
+    constexpr int64_t step = kTokenVectors * kLanes<T>;
+    rows_ = rows;
+    padded_ = (rows + step - 1) / step * step;
+    pack_rows<kTokenBlock>(from.x + first * c, t_.heads * c, rows, padded_, c, x_.get());
+    for (int64_t n = 0; n < c * kTokenBlock; ++n) x_.get()[n] *= from.scale;
+    std::fill_n(value_.get(), value_columns() * kTokenBlock, T(0));
+    if (!t_.gradient) return;
+    std::fill_n(gradient_.get(), c * kTokenBlock, T(0));
+    T* const last = y_.get() + t_.cv * kTokenBlock;
+    pack_rows<kTokenBlock>(from.y + first * t_.cv, t_.heads * t_.cv, rows, padded_, t_.cv, y_.get());
+    std::fill_n(last, padded_, T(1));
+    if (from.last) pack_rows<kTokenBlock>(from.last + first, t_.heads, rows, padded_, 1, last);
+  }
+
+  void meet_state(const T* weighed) {
+    const StateColumns<T> state{weighed, t_.columns()};
+    monomial_lanes(t_.basis, x_.get(), padded_, monomials_.get());
+    if (t_.value) {
+      for_columns(value_columns(),
+                  EvaluateColumns<T>{t_.basis, state, x_.get(), monomials_.get(), padded_, value_.get()});
+    }
+    if (t_.gradient) {
+      for_columns(t_.columns(), PullBackColumns<T>{t_.basis, state, x_.get(), y_.get(), monomials_.get(), padded_,
+                                                   slopes_.get(), gradient_.get()});
+    }
+  }
+
+  void meet_pairs(const PolynomialPair& pair, int64_t begin) {
+    const int64_t place = begin - t_.own.offsets[pair.item] + other_begin(pair);
+    const int64_t from = t_.reach == Reach::after ? place : other_begin(pair);
+    const int64_t to = t_.reach == Reach::before ? place + rows_ : other_end(pair);
+    for (int64_t row = from; row < to; row += kTokenBlock) {
+      meet_rows(pair.head, row, std::min(kTokenBlock, to - row), t_.reach != Reach::all && row == place);
+    }
+  }
+
+  // `same`: the other rows are the block itself.
+  void meet_rows(int64_t head, int64_t begin, int64_t rows, bool same) {
+    const int64_t c = t_.basis.channels;
+    gather(head, begin, rows);
+    T* const weight = t_.value ? weight_tile_.get() : nullptr;
+    T* const slope = t_.gradient ? slope_tile_.get() : nullptr;
+    const int64_t vectors = padded_ / kLanes<T>, degree = t_.basis.degree;
+    const T* const coefficients = constants_.coefficients.data();
+    if (slope) {
+      const PolynomialTile<T, true> tile{x_.get(), x_rows_.get(), c, coefficients, degree, weight, slope};
+      for_tiles(rows, vectors, kLanes<T>, tile);
+    } else {
+      const PolynomialTile<T, false> tile{x_.get(), x_rows_.get(), c, coefficients, degree, weight, nullptr};
+      for_tiles(rows, vectors, kLanes<T>, tile);
+    }
+    if (t_.value) add_weighted(weight, y_rows_.get(), t_.columns(), value_columns(), rows, same, value_.get());
+    if (t_.gradient) {
+      for_tiles(rows, vectors, kLanes<T>, SlopeTile<T>{y_.get(), y_rows_.get(), t_.columns(), slope});
+      add_weighted(slope, x_rows_.get(), c, c, rows, same, gradient_.get());
+    }
+  }
+
+  void add_weighted(const T* weight, const T* from, int64_t stride, int64_t columns, int64_t rows, bool same, T* to) {
+    const int64_t vectors = padded_ / kLanes<T>;
+    if (same) {
+      for_tiles(columns, vectors, kLanes<T>, WeightedRows<T, true>{weight, from, stride, rows, t_.reach, to});
+    } else {
+      for_tiles(columns, vectors, kLanes<T>, WeightedRows<T, false>{weight, from, stride, rows, t_.reach, to});
+    }
+  }
+
+  void end_block(const PolynomialPair& pair, int64_t begin) {
+    const int64_t first = begin * t_.heads + pair.head, c = t_.basis.channels;
+    if (t_.denominator) divide(other_begin(pair) == other_end(pair));
+    if (t_.value) {
+      unpack_rows<kTokenBlock>(value_.get(), rows_, t_.cv, t_.value + first * t_.cv, t_.heads * t_.cv);
+    }
+    if (t_.denominator) {
+      unpack_rows<kTokenBlock>(value_.get() + t_.cv * kTokenBlock, rows_, 1, t_.denominator + first, t_.heads);
+    }
+    if (!t_.gradient) return;
+    for (int64_t n = 0; n < c * kTokenBlock; ++n) gradient_.get()[n] *= t_.own.scale;
+    unpack_rows<kTokenBlock>(gradient_.get(), rows_, c, t_.gradient + first * c, t_.heads * c);
+  }
+
+  // Without any keys the result is 0, not 0 / 0.
+  void divide(bool no_keys) {
+    const Tag<T> d;
+    for (int64_t i = 0; i < padded_; i += kLanes<T>) {
+      const Vector<T> sum = hn::Load(d, value_.get() + t_.cv * kTokenBlock + i);
+      const Vector<T> share = no_keys ? hn::Zero(d) : hn::Div(hn::Set(d, 1), sum);
+      for (int64_t t = 0; t < t_.cv; ++t) {
+        T* const at = value_.get() + t * kTokenBlock + i;
+        hn::Store(hn::Mul(hn::Load(d, at), share), d, at);
+      }
+    }
+  }
+
+  const PolynomialTask<T>& t_;
+  const PolynomialConstants<T>& constants_;
+  int64_t vectors_, batch_;
+  Scratch<T> x_rows_, y_rows_, monomial_rows_;                // of other tokens
+  Scratch<T> x_, y_, value_, gradient_, monomials_, slopes_;  // of own tokens, which are lanes
+  Scratch<T> weighed_, weight_tile_, slope_tile_;
+  int64_t rows_ = 0, padded_ = 0;
+};
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace geosft
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <optional>
+
+namespace geosft {
+
+// The most monomials of one head that polynomial_attention computes with.
+inline constexpr int64_t kMostMonomials = 100000;
+
+// Softmax attention in almost linear time: the exponential replaced by its Taylor polynomial ("Multi-Layer Transformers
+// Gradient Can be Approximated in Almost Linear Time", the polynomial method), per item and head:
+//   A[i, j] = sum_{t <= degree} (scale q[i] . k[j])^t / t!,   out[i] = sum_j A[i, j] v[j] / sum_j A[i, j]
+// A factorises over the m = binomial(c + degree, degree) monomials of q and k, so time is O((Nq + Nk) m cv) and memory
+// O(Nq + Nk) and, for each item that uses them, m cv: nothing n x n, nothing n x m. Items that are so short that the
+// pairs themselves are less work are evaluated pair by pair: the same function. choose_polynomial_degree finds a
+// degree.
+//
+//   q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv]
+//   degree >= 0, with at most kMostMonomials monomials; even ones keep A positive
+//   scale finite, of any sign (1 / sqrt(c) for usual attention)
+//   causal: query i of an item sees its keys 0 … i; items must have as many queries as keys
+//   center: keys minus the mean of their item, which softmax does not see but the polynomial's error does; not with
+//     causal, where the mean of all keys would leak the future
+//   q_ptr, k_ptr int64 [B + 1]: items of packed queries and keys, both or neither (then there is one item)
+//   result [Nq, h, cv]; zeros where the item has no keys
+//
+// One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in q, k and
+// v: the exact gradient of this polynomial form. The result has the same bits on any number of threads. Wrong shapes,
+// dtypes, numbers or ptr: an error naming the argument.
+at::Tensor polynomial_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t degree,
+                                double scale, bool causal = false,
+                                const std::optional<at::Tensor>& q_ptr = std::nullopt,
+                                const std::optional<at::Tensor>& k_ptr = std::nullopt, bool center = false);
+
+}  // namespace geosft

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which degree of polynomial_attention an accuracy takes, from the numbers at hand.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <optional>
+
+#include "models/ops/polynomial_attention.h"
+
+namespace geosft {
+
+// For each head a bound on |scale q[i] . k[j]| over all pairs of an item, double [h]: the largest |q| times the largest
+// |k| of the item, in O(Nq + Nk). `center` as in polynomial_attention; it lowers the bound where keys have a mean.
+at::Tensor polynomial_score_bound(const at::Tensor& q, const at::Tensor& k, double scale,
+                                  const std::optional<at::Tensor>& q_ptr = std::nullopt,
+                                  const std::optional<at::Tensor>& k_ptr = std::nullopt, bool center = false);
+
+// How far attention weights may be from softmax where |scale q . k| <= bound: the largest of |approximate / exact - 1|
+// over all weights. The result is then off by at most this times the largest |v|. Infinite where an odd degree can
+// reach a weight of zero.
+double polynomial_error_bound(double bound, int64_t degree);
+
+struct PolynomialDegreeOptions {
+  double tolerance = 1e-2;                  // of polynomial_error_bound
+  int64_t most_monomials = kMostMonomials;  // of one head: time grows with it
+  bool or_exact = false;                    // where that is not enough, say so instead of throwing an error
+};
+
+struct PolynomialDegree {
+  bool exact = false;     // use exact attention: the polynomial would take more than most_monomials
+  int64_t degree = 0;     // even
+  int64_t monomials = 1;  // of one head
+  double bound = 0;       // what the degree was chosen for
+  double error = 0;       // polynomial_error_bound of both; 0 with `exact`
+};
+
+// The least even degree for scores up to `bound` and heads of `channels`. An error that says what would be needed where
+// it takes more than most_monomials, unless or_exact.
+PolynomialDegree choose_polynomial_degree(double bound, int64_t channels, const PolynomialDegreeOptions& options = {});
+
+}  // namespace geosft

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layers/polynomial_self_attention.h"
+
+#include <ATen/Context.h>
+#include <torch/optim/adam.h>
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/support.h"
+
+namespace geosft::test::test_polynomial_self_attention {
+namespace {
+
+constexpr int64_t kWidth = 12, kHeads = 3;
+
+PolynomialSelfAttention layer_of(const PolynomialOptions& options) {
+  at::manual_seed(4);
+  PolynomialSelfAttention layer(kWidth, kHeads, options);
+  layer->to(at::kDouble);
+  return layer;
+}
+
+// Softmax attention of each item with the maps of the layer.
+at::Tensor exact(PolynomialSelfAttention& layer, const at::Tensor& x, const std::vector<int64_t>& offsets,
+                 bool causal) {
+  std::vector<at::Tensor> items;
+  for (size_t b = 0; b + 1 < offsets.size(); ++b) {
+    const at::Tensor rows = x.slice(0, offsets[b], offsets[b + 1]);
+    const auto heads = [&](torch::nn::Linear& map) { return map->forward(rows).view({rows.size(0), kHeads, -1}); };
+    at::Tensor score = at::einsum("ihc,jhc->hij", {heads(layer->query), heads(layer->key)}) /
+                       std::sqrt(static_cast<double>(kWidth) / kHeads);
+    if (causal) score = score.masked_fill(at::ones_like(score).tril() == 0, -INFINITY);
+    const at::Tensor mixed = at::einsum("hij,jhc->ihc", {score.softmax(-1), heads(layer->value)});
+    items.push_back(layer->output->forward(mixed.reshape({rows.size(0), kWidth})));
+  }
+  return at::cat(items, 0);
+}
+
+}  // namespace
+
+TEST_CASE("the layer approaches softmax attention, gradients included", "[polynomial_self_attention]") {
+  const at::Tensor ptr = at::tensor({0, 5, 26}, at::kLong),
+                   upstream = at::randn({26, kWidth}, generator(2), at::kDouble);
+  for (const bool causal : {false, true}) {
+    PolynomialSelfAttention layer = layer_of({.degree = 12, .causal = causal});
+    const at::Tensor x = at::randn({26, kWidth}, generator(1), at::kDouble).requires_grad_(true);
+    const at::Tensor out = layer->forward(x, ptr);
+    out.backward(upstream);
+    const at::Tensor gradient = x.grad().clone(), weight_gradient = layer->query->weight.grad().clone();
+    x.mutable_grad().zero_();
+    layer->zero_grad();
+    const at::Tensor expected = exact(layer, x, {0, 5, 26}, causal);
+    expected.backward(upstream);
+    require_close(out, expected, 1e-6, "out");
+    require_close(gradient, x.grad(), 1e-5, "gradient of x");
+    require_close(weight_gradient, layer->query->weight.grad(), 1e-5, "gradient of W_Q");
+  }
+}
+
+TEST_CASE("with a tolerance the layer takes the degree that holds it", "[polynomial_self_attention]") {
+  const at::Tensor x = at::randn({40, kWidth}, generator(1), at::kDouble);
+  PolynomialSelfAttention layer = layer_of({.tolerance = 1e-3, .most_monomials = 100000});
+  const PolynomialDegree chosen = layer->degree_for(x, std::nullopt);
+  REQUIRE_FALSE(chosen.exact);
+  REQUIRE(chosen.error <= 1e-3);
+  require_close(layer->forward(x, std::nullopt), exact(layer, x, {0, 40}, false), 1e-3, "out");
+  PolynomialSelfAttention fixed = layer_of({.degree = chosen.degree});
+  require_equal(layer->forward(x, std::nullopt), fixed->forward(x, std::nullopt), "degree");
+  REQUIRE(fixed->degree_for(x, std::nullopt).error == Approx(chosen.error));
+}
+
+TEST_CASE("where a tolerance takes too many monomials the layer is exact or refuses", "[polynomial_self_attention]") {
+  const at::Tensor x = 30 * at::randn({26, kWidth}, generator(1), at::kDouble),
+                   ptr = at::tensor({0, 5, 5, 26}, at::kLong);
+  for (const bool causal : {false, true}) {
+    PolynomialSelfAttention layer = layer_of({.tolerance = 1e-3, .causal = causal});
+    REQUIRE(layer->degree_for(x, ptr).exact);
+    require_close(layer->forward(x, ptr), exact(layer, x, {0, 5, 26}, causal), 1e-12, "exact");
+  }
+  PolynomialSelfAttention strict = layer_of({.tolerance = 1e-3, .or_exact = false});
+  require_error([&] { strict->forward(x, ptr); }, {"tolerance", "monomials"});
+}
+
+TEST_CASE("a prompt before a frozen layer is tuned by its gradient", "[polynomial_self_attention]") {
+  PolynomialSelfAttention layer = layer_of({.degree = 4});
+  for (at::Tensor& parameter : layer->parameters()) parameter.requires_grad_(false);
+  const at::Tensor tokens = at::randn({20, kWidth}, generator(1), at::kDouble);
+  const auto run = [&](const at::Tensor& prompt) {
+    return layer->forward(at::cat({prompt, tokens}), std::nullopt).slice(0, 4);
+  };
+  const at::Tensor target = run(3 * at::randn({4, kWidth}, generator(2), at::kDouble));
+  at::Tensor prompt = at::zeros({4, kWidth}, at::kDouble).requires_grad_(true);
+  torch::optim::Adam optimizer({prompt}, torch::optim::AdamOptions(0.1));
+  std::vector<double> losses;
+  for (int step = 0; step < 150; ++step) {
+    const at::Tensor loss = (run(prompt) - target).square().mean();
+    losses.push_back(loss.item<double>());
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+  }
+  REQUIRE(losses.back() < 0.5 * losses.front());
+}
+
+TEST_CASE("the layer names the argument that is wrong", "[polynomial_self_attention]") {
+  require_error([] { PolynomialSelfAttention(10, 3, PolynomialOptions{}); }, {"heads", "3"});
+  require_error([] { PolynomialSelfAttention(12, 3, PolynomialOptions{.degree = -1}); }, {"degree"});
+  require_error([] { PolynomialSelfAttention(12, 3, PolynomialOptions{.tolerance = -1}); }, {"tolerance"});
+  PolynomialSelfAttention layer(12, 3, PolynomialOptions{});
+  require_error([&] { layer->forward(at::zeros({3, 5}), std::nullopt); }, {"x", "12"});
+}
+
+}  // namespace geosft::test::test_polynomial_self_attention

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of polynomial_attention and what it is held to: the polynomial evaluated n x n, differentiated by autograd.
+#pragma once
+
+#include "geometry/packed.h"
+#include "models/ops/polynomial_attention.h"
+#include "tests/models/ops/attention_cases.h"
+
+namespace geosft::test {
+
+// The arguments that are no tensors.
+struct PolynomialNumbers {
+  int64_t degree = 4;
+  double scale = 0.5;
+  bool causal = false, center = false;
+};
+
+inline PolynomialNumbers polynomial_numbers(const Fixture& fixture) {
+  return {static_cast<int64_t>(fixture.number("degree", -1)), fixture.number("scale", 0),
+          fixture.number("causal", 0) != 0, fixture.number("center", 0) != 0};
+}
+
+inline Attention fused_polynomial(const PolynomialNumbers& n) {
+  return [n](const Arguments& a) {
+    return polynomial_attention(a["q"], a["k"], a["v"], n.degree, n.scale, n.causal, a.optional("q_ptr"),
+                                a.optional("k_ptr"), n.center);
+  };
+}
+
+// sum_{t <= degree} x^t / t!; the exponential for a negative degree.
+inline at::Tensor taylor(const at::Tensor& x, int64_t degree) {
+  if (degree < 0) return x.exp();
+  at::Tensor sum = at::ones_like(x), term = at::ones_like(x);
+  for (int64_t t = 1; t <= degree; ++t) {
+    term = term * x / static_cast<double>(t);
+    sum = sum + term;
+  }
+  return sum;
+}
+
+inline at::Tensor slow_polynomial_item(const at::Tensor& q, const at::Tensor& keys, const at::Tensor& v,
+                                       const PolynomialNumbers& n) {
+  if (keys.size(0) == 0) return q.new_zeros({q.size(0), q.size(1), v.size(2)});
+  const at::Tensor k = n.center ? keys - keys.mean(0, true) : keys;
+  at::Tensor a = taylor(at::einsum("ihc,jhc->hij", {q, k}) * n.scale, n.degree);
+  if (n.causal) a = a.tril();
+  return at::einsum("hij,jhc->ihc", {a / a.sum(-1, true), v});
+}
+
+inline Attention slow_polynomial(const PolynomialNumbers& n) {
+  return [n](const Arguments& a) {
+    const OffsetPair offsets =
+        packed_offset_pair(a.optional("q_ptr"), a["q"].size(0), "q_ptr", a.optional("k_ptr"), a["k"].size(0), "k_ptr");
+    std::vector<at::Tensor> items;
+    for (int64_t b = 0; b < offsets.items(); ++b) {
+      const auto keys = [&](const char* name) { return a[name].slice(0, offsets.second[b], offsets.second[b + 1]); };
+      items.push_back(
+          slow_polynomial_item(a["q"].slice(0, offsets.first[b], offsets.first[b + 1]), keys("k"), keys("v"), n));
+    }
+    return at::cat(items, 0);
+  };
+}
+
+// q, k, v, q_ptr and k_ptr; |scale q . k| stays moderate, as it must for degrees that are odd.
+inline Arguments random_polynomial(const Sizes& sizes, uint64_t seed) {
+  Arguments a = random_attention(sizes, seed);
+  a.tensors.erase("leak");
+  for (const char* name : {"q", "k"}) a.tensors[name] = a[name] * (0.5 / std::sqrt(static_cast<double>(sizes.c)));
+  return a;
+}
+
+}  // namespace geosft::test

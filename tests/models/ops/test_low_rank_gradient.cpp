@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/low_rank_gradient.h"
+
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "tests/models/ops/polynomial_cases.h"
+
+namespace geosft::test::test_low_rank_gradient {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+// polynomial_attention with the paper's gradient.
+struct LowRank : torch::autograd::Function<LowRank> {
+  static variable_list forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                               const PolynomialNumbers& n, const std::optional<at::Tensor>& ptr) {
+    context->save_for_backward({q, k, v, ptr.value_or(at::Tensor())});
+    context->saved_data["degree"] = n.degree;
+    context->saved_data["scale"] = n.scale;
+    context->saved_data["causal"] = n.causal;
+    context->saved_data["center"] = n.center;
+    return {polynomial_attention(q, k, v, n.degree, n.scale, n.causal, ptr, ptr, n.center)};
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const variable_list s = context->get_saved_variables();
+    auto& n = context->saved_data;
+    const std::optional<at::Tensor> ptr = s[3].defined() ? std::optional(s[3]) : std::nullopt;
+    const AttentionGradient gradient =
+        polynomial_low_rank_gradient(grads[0], s[0], s[1], s[2], n["degree"].toInt(), n["scale"].toDouble(),
+                                     n["causal"].toBool(), ptr, ptr, n["center"].toBool());
+    return {gradient.q, gradient.k, gradient.v, at::Tensor(), at::Tensor()};
+  }
+};
+
+enum class Kind { exact, approx, paper };
+
+at::Tensor attend(Kind kind, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, PolynomialNumbers n,
+                  const std::optional<at::Tensor>& ptr = std::nullopt) {
+  if (kind == Kind::paper) return LowRank::apply(q, k, v, n, ptr)[0];
+  Arguments a{{{"q", q}, {"k", k}, {"v", v}}};
+  if (ptr) a.tensors["q_ptr"] = a.tensors["k_ptr"] = *ptr;
+  if (kind == Kind::approx) return fused_polynomial(n)(a);
+  n.degree = -1;
+  return slow_polynomial(n)(a);
+}
+
+const std::map<std::string, Kind> kKinds{{"_exact", Kind::exact}, {"_approx", Kind::approx}, {"_paper", Kind::paper}};
+
+// y = x + Attn(x w_q, x w_k, x w_v) w_o, layer after layer, and the loss of the golden case.
+at::Tensor layers_loss(const Fixture& f, Kind kind, std::map<std::string, at::Tensor>& leaves) {
+  const auto heads = static_cast<int64_t>(f.number("heads", 0));
+  at::Tensor x = leaves["x"] = f.get("x").clone().requires_grad_(true);
+  for (int layer = 0; f.has("w_q_" + std::to_string(layer)); ++layer) {
+    const auto weight = [&](const std::string& name) {
+      const std::string key = name + "_" + std::to_string(layer);
+      return leaves[key] = f.get(key).clone().requires_grad_(true);
+    };
+    const auto project = [&](const std::string& name) {
+      return at::matmul(x, weight(name)).view({x.size(0), heads, -1});
+    };
+    const at::Tensor mixed =
+        attend(kind, project("w_q"), project("w_k"), project("w_v"), polynomial_numbers(f), f.get("ptr"));
+    x = x + at::matmul(mixed.flatten(1), weight("w_o"));
+  }
+  const at::Tensor target = f.get("target");
+  return target.is_floating_point() ? 0.5 * (x - target).square().sum() : at::cross_entropy_loss(x, target);
+}
+
+}  // namespace
+
+TEST_CASE("layers of attention reproduce all three gradients of the golden cases", "[low_rank_gradient]") {
+  for (const char* name : {"2_l2", "2_l2_centered", "3_ce_causal"}) {
+    const Fixture fixture(std::string("polynomial_layers_") + name);
+    for (const auto& [suffix, kind] : kKinds) {
+      std::map<std::string, at::Tensor> leaves;
+      const at::Tensor loss = layers_loss(fixture, kind, leaves);
+      loss.backward();
+      require_close(loss, fixture.get("loss" + suffix), 1e-10, name + suffix);
+      REQUIRE(leaves.size() >= 9);
+      for (const auto& [key, leaf] : leaves) {
+        require_close(leaf.grad(), fixture.get("grad." + key + suffix), 1e-10, name + suffix + " gradient of " + key);
+      }
+    }
+  }
+}
+
+TEST_CASE("closed forms reproduce all three gradients of the golden case", "[low_rank_gradient]") {
+  const Fixture f("polynomial_closed_forms");
+  for (const auto& [suffix, kind] : kKinds) {
+    const at::Tensor x = f.get("x").clone().requires_grad_(true), w = f.get("w").clone().requires_grad_(true);
+    const at::Tensor w_v = f.get("w_v").clone().requires_grad_(true);
+    const at::Tensor out = attend(kind, at::matmul(x, w).unsqueeze(1), x.unsqueeze(1), at::matmul(x, w_v).unsqueeze(1),
+                                  polynomial_numbers(f));
+    out.squeeze(1).backward(f.get("grad_out"));
+    require_close(x.grad(), f.get("grad.x" + suffix), 1e-10, "x" + suffix);
+    require_close(w.grad(), f.get("grad.w" + suffix), 1e-10, "w" + suffix);
+    require_close(w_v.grad(), f.get("grad.w_v" + suffix), 1e-10, "w_v" + suffix);
+  }
+}
+
+TEST_CASE("both gradients converge to softmax's as the degree grows", "[low_rank_gradient]") {
+  const Arguments a = random_polynomial({{90}, {90}, 1, 3, 4}, 3);
+  const at::Tensor upstream = at::randn({90, 1, 4}, generator(5), at::kDouble);
+  for (const bool causal : {false, true}) {
+    const Outcome exact = evaluate(slow_polynomial({-1, 2.0, causal}), a, upstream, at::kDouble);
+    double before = 1;
+    for (const int64_t degree : {2, 6, 10, 14}) {
+      const PolynomialNumbers numbers{degree, 2.0, causal};
+      const Outcome own = evaluate(fused_polynomial(numbers), a, upstream, at::kDouble);
+      const AttentionGradient paper =
+          polynomial_low_rank_gradient(upstream, a["q"], a["k"], a["v"], degree, 2.0, causal);
+      const auto distance = [&](const at::Tensor& one, const at::Tensor& other) {
+        return ((one - other).norm() / other.norm()).item<double>();
+      };
+      const at::Tensor& dq = exact.gradients.at("q");
+      const double error = distance(own.gradients.at("q"), dq), between = distance(own.gradients.at("q"), paper.q);
+      INFO("degree " << degree << " error " << error << " between " << between);
+      REQUIRE(error < 0.1 * before);
+      REQUIRE(distance(paper.q, dq) < error);
+      REQUIRE(between < 2 * error);
+      before = error;
+    }
+    REQUIRE(before < 1e-7);
+  }
+}
+
+TEST_CASE("polynomial_low_rank_gradient cuts long items into blocks", "[low_rank_gradient]") {
+  const Arguments a = random_polynomial({{900, 0, 3}, {900, 0, 3}, 1, 4, 8}, 4);
+  const at::Tensor upstream = at::randn({903, 1, 8}, generator(5), at::kDouble);
+  for (const bool causal : {false, true}) {
+    // At this degree the paper's gradient is the polynomial's to rounding, and a block holds fewer tokens than the
+    // item.
+    const Outcome own = evaluate(fused_polynomial({8, 0.5, causal}), a, upstream, at::kDouble);
+    const AttentionGradient paper =
+        polynomial_low_rank_gradient(upstream, a["q"], a["k"], a["v"], 8, 0.5, causal, a["q_ptr"], a["k_ptr"]);
+    require_close(paper.q, own.gradients.at("q"), 1e-6, "q");
+    require_close(paper.k, own.gradients.at("k"), 1e-6, "k");
+    require_close(paper.v, own.gradients.at("v"), 1e-10, "v");
+  }
+}
+
+TEST_CASE("polynomial_low_rank_gradient names the argument that is wrong", "[low_rank_gradient]") {
+  const at::Tensor q = at::zeros({4, 1, 2});
+  require_error([&] { polynomial_low_rank_gradient(at::zeros({4, 1, 3}), q, q, q, 2, 1.0); }, {"grad"});
+  require_error([&] { polynomial_low_rank_gradient(q, q, q, q, -2, 1.0); }, {"degree"});
+}
+
+}  // namespace geosft::test::test_low_rank_gradient

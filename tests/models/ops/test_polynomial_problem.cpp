@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/cpu/polynomial_problem.h"
+
+#include <catch2/catch.hpp>
+
+namespace geosft::test::test_polynomial_problem {
+namespace {
+
+using Offsets = std::vector<int64_t>;
+
+// Every row and head belongs to exactly one unit, which stays inside its item and begins at a block of it.
+void require_cover(const PolynomialPlan& plan, const Offsets& offsets, int64_t heads) {
+  std::vector<int> seen(static_cast<size_t>(offsets.back() * heads), 0);
+  for (const PolynomialUnit& unit : plan.own) {
+    const PolynomialPair& pair = plan.pairs[unit.pair];
+    REQUIRE(unit.begin >= offsets[pair.item]);
+    REQUIRE(unit.end <= offsets[pair.item + 1]);
+    REQUIRE((unit.begin - offsets[pair.item]) % kTokenBlock == 0);
+    for (int64_t i = unit.begin; i < unit.end; ++i) ++seen[static_cast<size_t>(i * heads + pair.head)];
+  }
+  for (const int count : seen) REQUIRE(count == 1);
+}
+
+}  // namespace
+
+TEST_CASE("polynomial_plan covers every row and head once", "[polynomial_problem]") {
+  const MonomialBasis basis(3, 2);
+  for (const Offsets& offsets : {Offsets{0, 9000}, Offsets{0, 0, 3, 700, 701}, Offsets{0, 5000, 5040, 8000}}) {
+    for (const Reach reach : {Reach::all, Reach::before, Reach::after}) {
+      for (const int64_t heads : {1, 3}) {
+        require_cover(polynomial_plan(offsets, offsets, heads, 4, basis, reach), offsets, heads);
+      }
+    }
+  }
+}
+
+TEST_CASE("polynomial_plan sums every other row once into the slots of its pair", "[polynomial_problem]") {
+  const PolynomialPlan plan = polynomial_plan({0, 40, 90}, {0, 9000, 15000}, 2, 4, MonomialBasis(3, 2), Reach::all);
+  std::vector<int> used(static_cast<size_t>(plan.slots), 0);
+  int64_t rows = 0;
+  for (const PolynomialUnit& unit : plan.others) {
+    const PolynomialPair& pair = plan.pairs[unit.pair];
+    REQUIRE(unit.slot >= pair.first_slot);
+    REQUIRE(unit.slot < pair.first_slot + pair.slots);
+    ++used[static_cast<size_t>(unit.slot)];
+    rows += unit.end - unit.begin;
+  }
+  for (const int count : used) REQUIRE(count == 1);
+  REQUIRE(rows == 2 * 15000);
+}
+
+TEST_CASE("with an order a chunk's sum is for its neighbour", "[polynomial_problem]") {
+  const MonomialBasis basis(3, 2);
+  const PolynomialPlan before = polynomial_plan({0, 2500}, {0, 2500}, 1, 4, basis, Reach::before);
+  const PolynomialPlan after = polynomial_plan({0, 2500}, {0, 2500}, 1, 4, basis, Reach::after);
+  REQUIRE(before.slots == 3);
+  REQUIRE(before.others.size() == 2);
+  REQUIRE(after.others.size() == 2);
+  for (size_t n = 0; n < 2; ++n) {
+    REQUIRE(before.others[n].end == before.own[n + 1].begin);
+    REQUIRE(before.others[n].slot == before.own[n + 1].slot);
+    REQUIRE(after.others[n].begin == after.own[n].end);
+    REQUIRE(after.others[n].slot == after.own[n].slot);
+  }
+}
+
+TEST_CASE("polynomial_plan takes short items pair by pair and keeps slots small beside the rows",
+          "[polynomial_problem]") {
+  const MonomialBasis basis(8, 4);
+  REQUIRE(polynomial_plan({0, 256}, {0, 256}, 1, 8, basis, Reach::all).pairs.front().direct);
+  REQUIRE_FALSE(polynomial_plan({0, 1024}, {0, 1024}, 1, 8, basis, Reach::all).pairs.front().direct);
+  REQUIRE(polynomial_plan({0, 5}, {0, 0}, 1, 8, basis, Reach::all).pairs.front().direct);
+  for (const int64_t rows : {600, 5000, 100000, 3000000}) {
+    const PolynomialPlan plan = polynomial_plan({0, rows}, {0, rows}, 8, 8, basis, Reach::all);
+    REQUIRE(plan.slots * basis.size() <= 8 * (rows / 4 + basis.size()));
+    REQUIRE((rows < 100000 || plan.own.size() >= 16));
+  }
+}
+
+TEST_CASE("polynomial_plan of an empty batch has no units", "[polynomial_problem]") {
+  const PolynomialPlan plan = polynomial_plan({0, 0}, {0, 0}, 2, 3, MonomialBasis(2, 2), Reach::all);
+  REQUIRE(plan.own.empty());
+  REQUIRE(plan.others.empty());
+}
+
+}  // namespace geosft::test::test_polynomial_problem
