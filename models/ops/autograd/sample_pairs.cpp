@@ -60,8 +60,10 @@ class PairWeight : public torch::autograd::Function<PairWeight> {
 };
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs_any(
-    const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise, bool random_partner,
+    const at::Tensor& score_in, int64_t k, const std::optional<at::Tensor>& ptr, bool noise, bool random_partner,
     double tau, const std::optional<at::Generator>& generator, const std::optional<at::Tensor>& seeds) {
+  const at::ScalarType type = score_in.scalar_type();
+  const at::Tensor score = type == at::kHalf || type == at::kBFloat16 ? score_in.to(at::kFloat) : score_in;
   check_draw(score, k, ptr, seeds);
   check_tau(tau);
   std::optional<at::Tensor> item_seeds = seeds;
@@ -69,7 +71,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs_any(
     item_seeds = draw_seeds(item_count(ptr), generator).to(score.device());
   }
   const DrawnPairs pairs = draw_pairs(score, k, ptr, noise, random_partner, item_seeds);
-  return {pairs.top, pairs.partner, pair_weight(score, pairs, tau), pairs.sample_ptr};
+  return {pairs.top, pairs.partner, pair_weight(score, pairs, tau).to(type), pairs.sample_ptr};
 }
 
 }  // namespace

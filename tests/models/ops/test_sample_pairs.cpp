@@ -283,7 +283,7 @@ TEST_CASE("sample_pairs knows its shapes without values", "[sample_pairs]") {
 TEST_CASE("sample_pairs names the argument that is wrong", "[sample_pairs]") {
   const at::Tensor score = normal({7}, 13);
   const at::Tensor nan = score.clone().index_fill(0, longs({2}), std::nan(""));
-  for (const at::Tensor& bad : {score.view({7, 1}), at::ones({7}, at::kLong), at::ones({7}, at::kHalf), nan,
+  for (const at::Tensor& bad : {score.view({7, 1}), at::ones({7}, at::kLong), at::ones({7}, at::kBool), nan,
                                 score.clone().index_fill(0, longs({6}), kInfinity)}) {
     require_error([&] { sample_pairs(bad, 2); }, {"score"});
   }
@@ -332,6 +332,24 @@ TEST_CASE("draws with replacement of more bins than can be counted are refused",
   const at::Tensor ptr = longs({0, 1, 2, 3, 4}), seeds = longs({1, 2, 3, 4});
   require_error([&] { draw_pairs_with_replacement(at::zeros({4}), int64_t{1} << 62, ptr, seeds); },
                 {"k must be at most", "4611686018427387904"});
+}
+
+TEST_CASE("scores in half precision are drawn and weighed in float32", "[sample_pairs]") {
+  const at::Tensor ptr = longs({0, 5, 5, 12}), seeds = longs({1, 2, 3});
+  for (const at::ScalarType type : {at::kHalf, at::kBFloat16}) {
+    const auto weigh = [&](const at::Tensor& score) {
+      const at::Tensor leaf = score.detach().requires_grad_();
+      const auto [top, partner, weight, sample_ptr] = sample_pairs(leaf, 3, ptr, true, true, 1.0, {}, seeds);
+      return std::tuple{top, partner, weight, torch::autograd::grad({weight.sum()}, {leaf})[0]};
+    };
+    const at::Tensor score = at::randn({12}, generator(21)).to(type);
+    const auto [top, partner, weight, grad] = weigh(score);
+    const auto [exact_top, exact_partner, exact_weight, exact_grad] = weigh(score.to(at::kFloat));
+    require_equal(top, exact_top, "top");
+    require_equal(partner, exact_partner, "partner");
+    require_equal(weight, exact_weight.to(type), "weight");
+    require_equal(grad, exact_grad.to(type), "gradient");
+  }
 }
 
 TEST_CASE("pairs that are no rows of score are refused", "[sample_pairs]") {
