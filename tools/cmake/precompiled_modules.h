@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The precompiled header of models and tools: most of their sources include LibTorch's modules, which take 9 s to read and
-// 4 s from here.
+// The precompiled header of models and tools: most of their sources include LibTorch's modules, which take 9 s to read
+// and 4 s from here.
 #pragma once
 
 #include <torch/nn/module.h>
