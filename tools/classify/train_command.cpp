@@ -16,16 +16,12 @@
 #include "tools/common/arguments.h"
 #include "tools/common/main_guard.h"
 #include "tools/common/run_folder.h"
-#include "tools/common/runtime_options.h"
 #include "tools/common/training_run.h"
 
 namespace geosft {
 namespace {
 
-struct TrainCommand {
-  std::string config_file, out;
-  bool resume = false, json = false, list_keys = false;
-  RuntimeOptions runtime;
+struct TrainCommand : TrainArguments {
   ClassifySettings settings;
   Config config = settings.config();
 
@@ -150,12 +146,7 @@ int TrainCommand::run() {
 
 Command add_train_command(CLI::App& verb) {
   auto command = std::make_shared<TrainCommand>();
-  verb.add_option("--config", command->config_file, "TOML file of the experiment (see tools/configs)");
-  verb.add_option("--out", command->out, "RUN folder to make");
-  verb.add_flag("--resume", command->resume, "continue the run in --out where it stopped");
-  verb.add_flag("--json", command->json, "print the final evaluation as JSON");
-  verb.add_flag("--list-keys", command->list_keys, "print every configuration key, each also an option --like-this");
-  command->runtime.add_to(verb);
+  command->add_to(verb);
   command->config.add_options(verb, /*listed=*/false);
   verb.footer("Every key of the configuration is an option too, for example --data DIR --epochs 50 --seed 1.");
   return [command] { return command->run(); };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/training_run.h"
 
+#include <CLI/CLI.hpp>
 #include <iostream>
 
 #include "tools/common/arguments.h"
@@ -19,6 +20,15 @@ bool run_to_end_or_interrupt(TrainingLoop& loop, RunObserver& observer) {
 }
 
 }  // namespace
+
+void TrainArguments::add_to(CLI::App& verb) {
+  verb.add_option("--config", config_file, "TOML file of the experiment (see tools/configs)");
+  verb.add_option("--out", out, "RUN folder to make");
+  verb.add_flag("--resume", resume, "continue the run in --out where it stopped");
+  verb.add_flag("--json", json, "print the final evaluation as JSON");
+  verb.add_flag("--list-keys", list_keys, "print every configuration key, each also an option --like-this");
+  runtime.add_to(verb);
+}
 
 bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder, RunDescription run,
                      bool resume, const std::string& remark) {

@@ -6,8 +6,18 @@
 #include <string>
 
 #include "tools/common/run_observer.h"
+#include "tools/common/runtime_options.h"
 
 namespace geosft {
+
+// The options of every `train` beside the keys of its configuration.
+struct TrainArguments {
+  std::string config_file, out;
+  bool resume = false, json = false, list_keys = false;
+  RuntimeOptions runtime;
+
+  void add_to(CLI::App& verb);
+};
 
 // Runs what is left of the loop: from the last checkpoint of the folder if `resume`. Writes the configuration, names
 // and version into the folder first, shows configuration and `remark` on stderr, and leaves checkpoints and metrics.

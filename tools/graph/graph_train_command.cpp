@@ -6,7 +6,6 @@
 
 #include "data/read_file.h"
 #include "tools/common/arguments.h"
-#include "tools/common/runtime_options.h"
 #include "tools/common/training_run.h"
 #include "tools/graph/commands.h"
 #include "tools/graph/graph_experiment.h"
@@ -14,10 +13,7 @@
 namespace geosft {
 namespace {
 
-struct GraphTrainCommand {
-  std::string config_file, out;
-  bool resume = false, json = false, list_keys = false;
-  RuntimeOptions runtime;
+struct GraphTrainCommand : TrainArguments {
   GraphSettings settings;
   Config config = settings.config();
 
@@ -97,12 +93,7 @@ int GraphTrainCommand::run() {
 
 Command add_graph_train_command(CLI::App& verb) {
   auto command = std::make_shared<GraphTrainCommand>();
-  verb.add_option("--config", command->config_file, "TOML file of the experiment (see tools/configs)");
-  verb.add_option("--out", command->out, "RUN folder to make");
-  verb.add_flag("--resume", command->resume, "continue the run in --out where it stopped");
-  verb.add_flag("--json", command->json, "print the final evaluation as JSON");
-  verb.add_flag("--list-keys", command->list_keys, "print every configuration key, each also an option --like-this");
-  command->runtime.add_to(verb);
+  command->add_to(verb);
   command->config.add_options(verb, /*listed=*/false);
   verb.footer(
       "Every key of the configuration is an option too, for example --data DIR --epochs 50 --repeats 3 --every-fold.");
