@@ -61,10 +61,11 @@ inline Outcome evaluate(const Attention& attention, const Arguments& arguments, 
 }
 
 inline void require_outcome(const Outcome& actual, const Outcome& expected, double out_tolerance,
-                            double gradient_tolerance, const std::string& what) {
+                            double gradient_tolerance, const std::string& what, double gradient_floor = 0.0) {
   require_close(actual.out, expected.out, out_tolerance, what + " out");
   for (const auto& [name, gradient] : expected.gradients) {
-    require_close(actual.gradients.at(name), gradient, gradient_tolerance, what + " gradient of " + name);
+    require_close(actual.gradients.at(name), gradient, gradient_tolerance, what + " gradient of " + name,
+                  gradient_floor);
   }
 }
 
@@ -99,9 +100,10 @@ inline void require_fixture(const Attention& attention, const std::string& name,
   });
 }
 
-// `attention` against `reference` in both precisions, on every vector target.
+// `attention` against `reference` in both precisions, on every vector target. Gradients that are smaller than the floor
+// are held to it.
 inline void require_reference(const Attention& attention, const Attention& reference, const Arguments& arguments,
-                              const std::string& what) {
+                              const std::string& what, double gradient_floor = 0.0) {
   at::Tensor shape;
   {
     at::NoGradGuard guard;
@@ -111,9 +113,9 @@ inline void require_reference(const Attention& attention, const Attention& refer
   const Outcome expected = evaluate(reference, arguments, upstream, at::kDouble);
   for_each_target([&](const std::string& target) {
     require_outcome(evaluate(attention, arguments, upstream, at::kDouble), expected, 1e-10, 1e-10,
-                    what + " float64 " + target);
+                    what + " float64 " + target, gradient_floor);
     require_outcome(evaluate(attention, arguments, upstream, at::kFloat), expected, 2e-5, 1e-4,
-                    what + " float32 " + target);
+                    what + " float32 " + target, gradient_floor);
   });
 }
 

@@ -80,6 +80,21 @@ def polynomial_attention(make):
     yield "through monomials", [*attention_inputs(make, (150,), (150,))[:3], 2, 0.5], {}
 
 
+def primal_attention(make):
+    for name, (queries, keys) in packings().items():
+        qkv = attention_inputs(make, queries, keys)[:3]
+        yield name, qkv, pointers(queries, keys)
+        recentred = {"beta": make(2), "pool": [1, 2]}
+        yield f"{name}, recentred and pooled", qkv, {**recentred, **pointers(queries, keys)}
+        yield f"{name}, linear", qkv, {"kernel": "linear", "eps": 1e-3, **recentred, **pointers(queries, keys)}
+        first = [sum(keys[:b]) for b, count in enumerate(queries) for _ in range(count)]
+        seen = [1 if keys[b] else 0 for b, count in enumerate(queries) for _ in range(count)]
+        col = torch.tensor([j for j, one in zip(first, seen) if one])
+        mask = {"mask_rowptr": ragged(*seen), "mask_col": col, "scale": 0.3}
+        yield f"{name}, masked", qkv, {**mask, **pointers(queries, keys)}
+    yield "by LibTorch's operator", attention_inputs(make, (300,), (400,))[:3], {"beta": make(2)}
+
+
 def relative_weights(make, channels, heads=2):
     return [make(channels, heads), make(heads), make(channels, heads), make(heads)]
 
@@ -156,6 +171,7 @@ OPERATORS = [
     sequence_attention,
     graph_attention,
     polynomial_attention,
+    primal_attention,
     softmax_pool,
     random_walk_pe,
     sample_pairs,

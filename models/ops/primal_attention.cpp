@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/primal_attention.h"
+
+#include <ATen/OpMathType.h>
+#include <torch/library.h>
+
+#include <cmath>
+
+#include "geometry/packed.h"
+#include "models/ops/attention_checks.h"
+#include "models/ops/dispatch.h"
+#include "models/ops/primal_attention_checks.h"
+
+namespace geosft {
+namespace {
+
+using Optional = std::optional<at::Tensor>;
+
+void check_beta(const Optional& beta, const at::Tensor& q) {
+  if (!given(beta)) return;
+  check_like(*beta, "beta", q);
+  TORCH_CHECK(beta->dim() <= 1, "beta must be [] or [h], got shape ", beta->sym_sizes());
+  if (beta->dim() == 1) check_sizes(*beta, "beta", {q.sym_size(1)}, "[] or [h]");
+}
+
+void check_pool(at::OptionalIntArrayRef pool, const at::Tensor& q) {
+  if (!pool.has_value()) return;
+  TORCH_SYM_CHECK(q.sym_size(1).sym_eq(static_cast<int64_t>(pool->size())), "pool must have a factor a head, ",
+                  q.sym_size(1), ", got ", pool->size(), " factors");
+  for (const int64_t factor : *pool) TORCH_CHECK(factor >= 1, "pool must have factors of at least 1, got ", *pool);
+}
+
+bool one_factor(at::OptionalIntArrayRef pool) {
+  if (!pool.has_value()) return true;
+  return std::all_of(pool->begin(), pool->end(), [&](int64_t factor) { return factor == pool->front(); });
+}
+
+void check_mask(const PrimalArguments& a) {
+  TORCH_CHECK(given(a.mask_rowptr) == given(a.mask_col), "mask_rowptr and mask_col must be given both or neither");
+  if (!given(a.mask_rowptr)) return;
+  TORCH_CHECK(!a.linear(), "mask_rowptr must be absent with kernel linear: a sum of features has no mask");
+  check_index(*a.mask_rowptr, "mask_rowptr", a.q);
+  check_index(*a.mask_col, "mask_col", a.q);
+  const c10::SymInt entries = a.mask_rowptr->sym_size(0), queries = a.q.sym_size(0), heads = a.q.sym_size(1);
+  TORCH_SYM_CHECK(entries.sym_eq(queries + 1).sym_or(entries.sym_eq(heads * queries + 1)),
+                  "mask_rowptr must have Nq + 1 or h Nq + 1 entries with Nq = ", queries, " and h = ", heads, ", got ",
+                  entries);
+  if (one_factor(a.pool)) return;
+  TORCH_SYM_CHECK(entries.sym_eq(heads * queries + 1),
+                  "mask_rowptr must have h Nq + 1 entries where the factors of pool differ, got ", entries);
+}
+
+std::tuple<at::Tensor, at::Tensor> forward_meta(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                                const Optional& beta, at::OptionalIntArrayRef pool,
+                                                std::string_view kernel, double eps, const Optional& q_ptr,
+                                                const Optional& k_ptr, const Optional& mask_rowptr,
+                                                const Optional& mask_col, std::optional<double> scale) {
+  PrimalArguments{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale}.check();
+  const auto computed = q.options().dtype(at::toOpMathType(q.scalar_type()));
+  return {at::empty_symint({q.sym_size(0), q.sym_size(1), v.sym_size(2)}, computed),
+          at::empty_symint({q.sym_size(0), q.sym_size(1)}, computed)};
+}
+
+std::vector<at::Tensor> backward_meta(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer,
+                                      const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                                      const Optional& beta, at::OptionalIntArrayRef pool, std::string_view kernel,
+                                      double eps, const Optional& q_ptr, const Optional& k_ptr,
+                                      const Optional& mask_rowptr, const Optional& mask_col,
+                                      std::optional<double> scale) {
+  const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
+  a.check();
+  a.check_upstream(grad, out, normalizer);
+  std::vector<at::Tensor> gradients;
+  for (const at::Tensor& input : {q, k, v, beta.value_or(at::Tensor())}) {
+    if (input.defined()) gradients.push_back(at::empty_symint(input.sym_sizes(), input.options()));
+  }
+  return gradients;
+}
+
+}  // namespace
+
+at::Tensor primal_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Optional& beta,
+                            at::OptionalIntArrayRef pool, std::string_view kernel, double eps, const Optional& q_ptr,
+                            const Optional& k_ptr, const Optional& mask_rowptr, const Optional& mask_col,
+                            std::optional<double> scale) {
+  static const auto op = find_operator<PrimalForward>("_primal_attention_forward");
+  return std::get<0>(op.call(q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale))
+      .to(q.scalar_type());
+}
+
+void PrimalArguments::check() const {
+  check_query_key_value(q, k, v);
+  check_beta(beta, q);
+  check_pool(pool, q);
+  TORCH_CHECK(kernel == "softmax" || kernel == "linear", "kernel must be softmax or linear, not ", kernel);
+  TORCH_CHECK(std::isfinite(eps) && eps >= 0, "eps must be finite and at least 0, not ", eps);
+  TORCH_CHECK(!scale.has_value() || !linear(), "scale must be absent with kernel linear, which has none");
+  TORCH_CHECK(!scale.has_value() || std::isfinite(*scale), "scale must be finite, not ", *scale);
+  check_ptr_pair(q_ptr, "q_ptr", k_ptr, "k_ptr");
+  check_mask(*this);
+}
+
+void PrimalArguments::check_upstream(const at::Tensor& grad, const at::Tensor& out,
+                                     const at::Tensor& normalizer) const {
+  const c10::SymInt queries = q.sym_size(0), heads = q.sym_size(1), width = v.sym_size(2);
+  check_sizes(grad, "grad", {queries, heads, width}, "[Nq, h, cv]");
+  check_sizes(out, "out", {queries, heads, width}, "[Nq, h, cv]");
+  check_sizes(normalizer, "normalizer", {queries, heads}, "[Nq, h]");
+  const at::ScalarType computed = at::toOpMathType(q.scalar_type());
+  for (const auto& [tensor, name] :
+       {std::pair(grad, "grad"), std::pair(out, "out"), std::pair(normalizer, "normalizer")}) {
+    TORCH_CHECK(tensor.scalar_type() == computed, name, " must be ", computed, ", not ", tensor.scalar_type());
+  }
+}
+
+double PrimalArguments::logit_scale() const {
+  return scale.value_or(1.0 / std::sqrt(static_cast<double>(q.size(2))));
+}
+
+TORCH_LIBRARY_FRAGMENT(geosft, m) {
+  const std::vector<at::Tag> tags{at::Tag::pt2_compliant_tag};
+  m.def(
+      "primal_attention(Tensor q, Tensor k, Tensor v, Tensor? beta=None, int[]? pool=None, str kernel=\"softmax\", "
+      "float eps=1e-6, Tensor? q_ptr=None, Tensor? k_ptr=None, Tensor? mask_rowptr=None, Tensor? mask_col=None, "
+      "float? scale=None) -> Tensor",
+      tags);
+  m.def(
+      "_primal_attention_forward(Tensor q, Tensor k, Tensor v, Tensor? beta, int[]? pool, str kernel, float eps, "
+      "Tensor? q_ptr, Tensor? k_ptr, Tensor? mask_rowptr, Tensor? mask_col, float? scale) -> "
+      "(Tensor out, Tensor normalizer)",
+      tags);
+  m.def(
+      "_primal_attention_backward(Tensor grad, Tensor out, Tensor normalizer, Tensor q, Tensor k, Tensor v, "
+      "Tensor? beta, int[]? pool, str kernel, float eps, Tensor? q_ptr, Tensor? k_ptr, Tensor? mask_rowptr, "
+      "Tensor? mask_col, float? scale) -> Tensor[]",
+      tags);
+}
+
+TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) {
+  m.impl("primal_attention", primal_attention);
+}
+
+TORCH_LIBRARY_IMPL(geosft, Meta, m) {
+  m.impl("_primal_attention_forward", forward_meta);
+  m.impl("_primal_attention_backward", backward_meta);
+}
+
+}  // namespace geosft

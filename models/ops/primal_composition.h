@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// primal_attention composed of LibTorch's operations, for devices that have no kernel of it.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <vector>
+
+#include "models/ops/primal_attention_checks.h"
+
+namespace geosft {
+
+// The result of primal_attention on any device, which autograd may follow: an item and a group of heads at a time,
+// softmax by scaled_dot_product_attention. Half precision is computed in its own type. Masked attention takes memory
+// for c numbers a pair.
+at::Tensor composed_primal_attention(const PrimalArguments& a);
+
+// Its gradients for an upstream gradient, of q, k, v and beta where it is given: the forward pass again, followed by
+// autograd, also where the caller has excluded it.
+std::vector<at::Tensor> composed_primal_gradients(const at::Tensor& grad, const PrimalArguments& a);
+
+}  // namespace geosft
