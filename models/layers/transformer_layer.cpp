@@ -1,21 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers/transformer_layer.h"
 
+#include <algorithm>
+
 namespace geosft {
 
-AttentionKind attention_kind(const std::string& name) {
-  if (name == "sampling") return AttentionKind::sampling;
-  if (name == "polynomial") return AttentionKind::polynomial;
-  TORCH_CHECK(false, "name of an attention must be sampling or polynomial, not ", name);
+std::vector<std::string> attention_names() {
+  std::vector<std::string> names = {"sampling", "polynomial"};
+  names.insert(names.end(), primal_names().begin(), primal_names().end());
+  return names;
+}
+
+void choose_attention(LayerOptions& options, const std::string& name) {
+  if (name == "sampling") {
+    options.kind = AttentionKind::sampling;
+  } else if (name == "polynomial") {
+    options.kind = AttentionKind::polynomial;
+  } else {
+    std::string known;
+    for (const std::string& one : attention_names()) known += (known.empty() ? "" : ", ") + one;
+    const auto& primal = primal_names();
+    TORCH_CHECK(std::find(primal.begin(), primal.end(), name) != primal.end(), "name of an attention must be one of ",
+                known, ", not ", name);
+    options.kind = AttentionKind::primal;
+    options.primal = primal_options(name, options.attention.heads);
+  }
 }
 
 TransformerLayerImpl::TransformerLayerImpl(const LayerOptions& layer_options) : options(layer_options) {
   const int64_t width = options.attention.width, inner = options.expansion * width;
   if (options.kind == AttentionKind::sampling) {
     attention = register_module("attention", SamplingAttention(options.attention));
-  } else {
+  } else if (options.kind == AttentionKind::polynomial) {
     polynomial =
         register_module("attention", PolynomialSelfAttention(width, options.attention.heads, options.polynomial));
+  } else {
+    primal = register_module("attention", PrimalSelfAttention(width, options.attention.heads, options.primal));
   }
   norm1 = register_module("norm1", torch::nn::LayerNorm(torch::nn::LayerNormOptions({width})));
   norm2 = register_module("norm2", torch::nn::LayerNorm(torch::nn::LayerNormOptions({width})));
@@ -26,7 +46,8 @@ TransformerLayerImpl::TransformerLayerImpl(const LayerOptions& layer_options) : 
 at::Tensor TransformerLayerImpl::mix(const at::Tensor& x, const Relative& relative,
                                      const std::optional<at::Tensor>& ptr, SamplingContext& context) {
   if (options.kind == AttentionKind::sampling) return attention->forward(x, relative, ptr, context);
-  return polynomial->forward(x, ptr);
+  if (options.kind == AttentionKind::polynomial) return polynomial->forward(x, ptr);
+  return primal->forward(x, ptr, relative);
 }
 
 at::Tensor TransformerLayerImpl::feed_forward(const at::Tensor& x, SamplingContext& context) {

@@ -6,6 +6,7 @@
 
 #include "models/layers/attention.h"
 #include "models/layers/polynomial_self_attention.h"
+#include "models/layers/primal_self_attention.h"
 
 namespace geosft {
 
@@ -14,20 +15,25 @@ enum class NormPlacement { pre, post };
 enum class AttentionKind {
   sampling,    // over a learned sample of the tokens
   polynomial,  // over all tokens; relative encodings are not looked at
+  primal,      // the primal-dual family, over all tokens; of relative encodings masks use what they need
 };
-
-// The kind of that name, "sampling" or "polynomial"; an error naming both for another name.
-AttentionKind attention_kind(const std::string& name);
 
 struct LayerOptions {
   AttentionKind kind = AttentionKind::sampling;
-  AttentionOptions attention = {};    // for `polynomial`: width and heads alone
+  AttentionOptions attention = {};    // for the other kinds: width and heads alone
   PolynomialOptions polynomial = {};  // for that kind
+  PrimalOptions primal = {};          // for that kind
   NormPlacement norm = NormPlacement::post;
   int64_t expansion = 4;              // feed-forward: width -> expansion * width -> width, GELU between
   double token_dropout = 0.0;         // of the embeddings, after attention and after feed-forward
   double feed_forward_dropout = 0.0;  // after the expansion
 };
+
+// Chooses the attention of that name, "sampling", "polynomial" or one of primal_names(): sets `kind` and, for the
+// latter, `primal`, so the heads must be set before. An error naming all of them for another name.
+void choose_attention(LayerOptions& options, const std::string& name);
+// All names that it takes.
+std::vector<std::string> attention_names();
 
 //     post:  x <- norm1(x + attention(x));  x <- norm2(x + ff(x))
 //     pre:   x <- x + attention(norm1(x));  x <- x + ff(norm2(x))
@@ -40,8 +46,9 @@ class TransformerLayerImpl : public torch::nn::Module {
                      SamplingContext& context);
 
   LayerOptions options;
-  SamplingAttention attention{nullptr};  // of the layer's kind one of these, the other is empty
+  SamplingAttention attention{nullptr};  // of the layer's kind one of these, the others are empty
   PolynomialSelfAttention polynomial{nullptr};
+  PrimalSelfAttention primal{nullptr};
   torch::nn::LayerNorm norm1{nullptr}, norm2{nullptr};
   torch::nn::Linear expand{nullptr}, contract{nullptr};
 

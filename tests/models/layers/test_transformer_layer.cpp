@@ -53,11 +53,10 @@ void require_golden(const std::string& name, at::ScalarType dtype) {
 }  // namespace
 
 TEST_CASE("a layer takes its attention by name", "[layer]") {
-  REQUIRE(attention_kind("sampling") == AttentionKind::sampling);
   LayerOptions options;
-  options.kind = attention_kind("polynomial");
   options.attention.width = 8;
   options.attention.heads = 2;
+  choose_attention(options, "polynomial");
   TransformerLayer layer(options);
   REQUIRE(layer->attention.is_empty());
   SamplingContext context = SamplingContext::greedy();
@@ -65,7 +64,32 @@ TEST_CASE("a layer takes its attention by name", "[layer]") {
   const at::Tensor y = layer->norm1->forward(x + layer->polynomial->forward(x, ptr));
   const at::Tensor out = layer->norm2->forward(y + layer->contract->forward(at::gelu(layer->expand->forward(y))));
   require_equal(layer->forward(x, Relative::none(), ptr, context), out, "layer");
-  require_error([] { attention_kind("linear"); }, {"name", "linear", "polynomial"});
+  choose_attention(options, "sampling");
+  REQUIRE(options.kind == AttentionKind::sampling);
+  require_error([&] { choose_attention(options, "cosine"); }, {"name", "cosine", "polynomial", "linear_bn_sh"});
+}
+
+TEST_CASE("a layer takes every attention of the primal-dual family by name", "[layer]") {
+  const at::Tensor x = at::randn({12, 8}, generator(1)), ptr = at::tensor({0, 6, 12}, at::kLong);
+  for (const std::string& name : primal_names()) {
+    INFO(name);
+    LayerOptions options;
+    options.attention.width = 8;
+    options.attention.heads = 2;
+    choose_attention(options, name);
+    options.primal.grid_height = 2;
+    options.primal.grid_width = 3;
+    TransformerLayer layer(options);
+    SamplingContext context = SamplingContext::greedy();
+    const at::Tensor y = layer->norm1->forward(x + layer->primal->forward(x, ptr, Relative::none()));
+    const at::Tensor out = layer->norm2->forward(y + layer->contract->forward(at::gelu(layer->expand->forward(y))));
+    require_equal(layer->forward(x, Relative::none(), ptr, context), out, "layer");
+    out.sum().backward();
+    for (const auto& named : layer->named_parameters()) {
+      INFO(named.key());
+      REQUIRE(named.value().grad().defined());
+    }
+  }
 }
 
 TEST_CASE("a layer reproduces the golden cases", "[layer]") {

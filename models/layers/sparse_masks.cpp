@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layers/sparse_masks.h"
+
+#include <algorithm>
+#include <iterator>
+#include <numeric>
+
+#include "geometry/knn.h"
+#include "models/ops/primal_heads.h"
+
+namespace geosft {
+namespace {
+
+struct MaskBuilder {
+  std::vector<int64_t> rowptr{0}, col;
+
+  void end_row() { rowptr.push_back(static_cast<int64_t>(col.size())); }
+  SparseMask mask() const { return {at::tensor(rowptr, at::kLong), at::tensor(col, at::kLong)}; }
+};
+
+// see(builder, i, begin, end) appends what token i of the item [begin, end) sees.
+template <class See>
+SparseMask mask_of_items(const std::vector<int64_t>& offsets, const See& see) {
+  MaskBuilder builder;
+  for (size_t b = 0; b + 1 < offsets.size(); ++b) {
+    for (int64_t i = offsets[b]; i < offsets[b + 1]; ++i) {
+      see(builder, i, offsets[b], offsets[b + 1]);
+      builder.end_row();
+    }
+  }
+  return builder.mask();
+}
+
+void append_range(std::vector<int64_t>& col, int64_t begin, int64_t end) {
+  const auto size = static_cast<int64_t>(col.size());
+  col.resize(static_cast<size_t>(size + std::max<int64_t>(end - begin, 0)));
+  std::iota(col.begin() + size, col.end(), begin);
+}
+
+// Sorts what the last row has and leaves out repetitions.
+void tidy_row(MaskBuilder& builder) {
+  const auto first = builder.col.begin() + builder.rowptr.back();
+  std::sort(first, builder.col.end());
+  builder.col.erase(std::unique(first, builder.col.end()), builder.col.end());
+}
+
+}  // namespace
+
+SparseMask window_mask(const std::vector<int64_t>& offsets, int64_t radius) {
+  TORCH_CHECK(radius >= 0, "radius must be at least 0, not ", radius);
+  return mask_of_items(offsets, [&](MaskBuilder& builder, int64_t i, int64_t begin, int64_t end) {
+    append_range(builder.col, i - std::min(radius, i - begin), i + 1 + std::min(radius, end - i - 1));
+  });
+}
+
+SparseMask strided_mask(const std::vector<int64_t>& offsets, int64_t stride) {
+  TORCH_CHECK(stride >= 1, "stride must be at least 1, not ", stride);
+  return mask_of_items(offsets, [&](MaskBuilder& builder, int64_t i, int64_t begin, int64_t end) {
+    const int64_t low = i - std::min(stride - 1, i - begin), high = i + 1 + std::min(stride - 1, end - i - 1);
+    for (int64_t j = begin + (i - begin) % stride; j < low; j += stride) builder.col.push_back(j);
+    append_range(builder.col, low, high);
+    for (int64_t steps = 1; steps <= (end - 1 - i) / stride; ++steps) builder.col.push_back(i + steps * stride);
+  });
+}
+
+SparseMask block_mask(const std::vector<int64_t>& offsets, int64_t size) {
+  TORCH_CHECK(size >= 1, "size must be at least 1, not ", size);
+  return mask_of_items(offsets, [&](MaskBuilder& builder, int64_t i, int64_t begin, int64_t end) {
+    const int64_t first = i - (i - begin) % size;
+    append_range(builder.col, first, first + std::min(size, end - first));
+  });
+}
+
+SparseMask nearest_mask(const at::Tensor& points, const std::optional<at::Tensor>& ptr, int64_t count) {
+  const at::Tensor index = std::get<0>(knn(points, points, count, ptr, ptr)).cpu().contiguous();
+  const int64_t *next = index.const_data_ptr<int64_t>(), columns = index.size(1);
+  MaskBuilder builder;
+  for (int64_t i = 0; i < index.size(0); ++i, next += columns) {
+    std::copy_if(next, next + columns, std::back_inserter(builder.col), [](int64_t j) { return j >= 0; });
+    tidy_row(builder);
+    builder.end_row();
+  }
+  return builder.mask();
+}
+
+SparseMask neighbour_mask(const at::Tensor& rowptr, const at::Tensor& col, const std::vector<int64_t>& offsets) {
+  const at::Tensor rows = rowptr.cpu().contiguous(), columns = col.cpu().contiguous();
+  TORCH_CHECK(rows.size(0) == offsets.back() + 1, "rowptr must have an entry more than there are tokens, ",
+              offsets.back() + 1, ", got ", rows.size(0));
+  const int64_t *begin_of = rows.const_data_ptr<int64_t>(), *to = columns.const_data_ptr<int64_t>();
+  return mask_of_items(offsets, [&](MaskBuilder& builder, int64_t i, int64_t begin, int64_t end) {
+    for (int64_t e = begin_of[i]; e < begin_of[i + 1]; ++e) {
+      TORCH_CHECK(to[e] >= begin && to[e] < end, "col must stay in the item: token ", i, " has an edge to ", to[e],
+                  ", expected ", begin, " to ", end - 1);
+      builder.col.push_back(to[e]);
+    }
+    builder.col.push_back(i);
+    tidy_row(builder);
+  });
+}
+
+SparseMask pooled_mask(const SparseMask& mask, const std::vector<int64_t>& offsets, int64_t factor) {
+  const PooledRows pooled(offsets, factor);
+  const int64_t *rowptr = mask.rowptr.const_data_ptr<int64_t>(), *col = mask.col.const_data_ptr<int64_t>();
+  size_t item = 0;
+  return mask_of_items(offsets, [&](MaskBuilder& builder, int64_t i, int64_t begin, int64_t) {
+    while (offsets[item + 1] <= i) ++item;
+    for (int64_t e = rowptr[i]; e < rowptr[i + 1]; ++e) {
+      builder.col.push_back(pooled.items[item] + (col[e] - begin) / factor);
+    }
+    tidy_row(builder);
+  });
+}
+
+}  // namespace geosft

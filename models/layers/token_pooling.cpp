@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layers/token_pooling.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include "models/ops/primal_heads.h"
+
+namespace geosft {
+namespace {
+
+constexpr int k_means_rounds = 5;
+
+at::Tensor segment_mean(const at::Tensor& x, const std::vector<int64_t>& offsets) {
+  return segment_sums(x, offsets) / segment_sizes(offsets, x).squeeze(2);
+}
+
+// The rows of every group side by side, [groups, factor, d]; `missing` chooses what stands in for those that the last
+// group of an item lacks: its last row, or zeros.
+at::Tensor grouped(const at::Tensor& x, const PooledRows& pooled, int64_t factor, bool repeat_last) {
+  const auto groups = static_cast<int64_t>(pooled.groups.size()) - 1;
+  const at::Tensor first = at::tensor(pooled.groups, at::kLong).slice(0, 0, groups).unsqueeze(1);
+  const at::Tensor last = at::tensor(pooled.groups, at::kLong).slice(0, 1).unsqueeze(1) - 1;
+  const at::Tensor wanted = first + at::arange(factor, at::kLong).unsqueeze(0);
+  const at::Tensor rows = at::minimum(wanted, last).to(x.device());
+  const at::Tensor side_by_side = x.index_select(0, rows.flatten()).view({groups, factor, x.size(1)});
+  if (repeat_last) return side_by_side;
+  return side_by_side * (wanted <= last).to(x.options().requires_grad(false)).unsqueeze(-1);
+}
+
+// The cluster of every row of one item.
+at::Tensor clusters(const at::Tensor& x, int64_t count) {
+  at::NoGradGuard guard;
+  const at::Tensor places = at::arange(count, x.options().dtype(at::kDouble)) + 0.5;
+  const auto rows = (places * (static_cast<double>(x.size(0)) / static_cast<double>(count))).floor().to(at::kLong);
+  at::Tensor centres = x.index_select(0, rows), cluster;
+  for (int round = 0; round < k_means_rounds; ++round) {
+    cluster = at::cdist(x, centres).argmin(1);
+    const at::Tensor one_hot = at::one_hot(cluster, count).to(x.scalar_type());
+    const at::Tensor sizes = one_hot.sum(0).unsqueeze(1);
+    centres = at::where(sizes > 0, at::matmul(one_hot.t(), x) / sizes.clamp_min(1), centres);
+  }
+  return cluster;
+}
+
+PooledTokens pool_clusters(const at::Tensor& x, const std::vector<int64_t>& offsets, int64_t factor) {
+  std::vector<at::Tensor> orders{at::empty({0}, at::kLong)};
+  std::vector<int64_t> ends{0};
+  PooledTokens pooled{{}, {0}};
+  for (size_t b = 0; b + 1 < offsets.size(); ++b) {
+    const int64_t rows = offsets[b + 1] - offsets[b];
+    if (rows > 0) {
+      const int64_t count = (rows - 1) / factor + 1;
+      const at::Tensor cluster = clusters(x.detach().slice(0, offsets[b], offsets[b + 1]), count).cpu();
+      orders.push_back(cluster.argsort(/*stable=*/true, 0, false) + offsets[b]);
+      const at::Tensor sizes = at::bincount(cluster, {}, count);
+      for (int64_t i = 0; i < count; ++i) {
+        if (const int64_t size = sizes[i].item<int64_t>(); size > 0) ends.push_back(ends.back() + size);
+      }
+    }
+    pooled.offsets.push_back(static_cast<int64_t>(ends.size()) - 1);
+  }
+  pooled.x = segment_mean(x.index_select(0, at::cat(orders).to(x.device())), ends);
+  return pooled;
+}
+
+}  // namespace
+
+PoolingKind pooling_kind(const std::string& name) {
+  if (name == "average") return PoolingKind::average;
+  if (name == "max") return PoolingKind::max;
+  if (name == "convolution") return PoolingKind::convolution;
+  if (name == "k_means") return PoolingKind::k_means;
+  TORCH_CHECK(false, "name of a pooling must be average, max, convolution or k_means, not ", name);
+}
+
+PooledTokens pool_tokens(const at::Tensor& x, const std::vector<int64_t>& offsets, int64_t factor, PoolingKind kind,
+                         const at::Tensor& weight) {
+  TORCH_CHECK(x.dim() == 2 && x.size(0) == offsets.back(), "x must be [N, d] with N = ", offsets.back(), ", got shape ",
+              x.sizes());
+  TORCH_CHECK(factor >= 1, "factor must be at least 1, not ", factor);
+  if (kind == PoolingKind::k_means) return pool_clusters(x, offsets, factor);
+  const PooledRows pooled(offsets, factor);
+  if (kind == PoolingKind::average) return {segment_mean(x, pooled.groups), pooled.items};
+  if (kind == PoolingKind::max) return {grouped(x, pooled, factor, true).amax(1), pooled.items};
+  TORCH_CHECK(weight.defined() && weight.dim() == 2 && weight.size(0) == x.size(1) && weight.size(1) == factor,
+              "weight must be [d, factor] = [", x.size(1), ", ", factor, "] for a convolution");
+  return {at::einsum("gfd,df->gd", {grouped(x, pooled, factor, false), weight}), pooled.items};
+}
+
+}  // namespace geosft

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layers/primal_self_attention.h"
+
+#include <ATen/Context.h>
+
+#include "models/ops/primal_attention.h"
+#include "tests/models/ops/attention_cases.h"
+
+namespace geosft::test::test_primal_self_attention {
+namespace {
+
+constexpr int64_t kWidth = 12, kHeads = 3;
+
+PrimalSelfAttention layer_of(const PrimalOptions& options) {
+  at::manual_seed(4);
+  PrimalSelfAttention layer(kWidth, kHeads, options);
+  layer->to(at::kDouble);
+  return layer;
+}
+
+at::Tensor tokens() {
+  return at::randn({26, kWidth}, generator(1), at::kDouble);
+}
+at::Tensor items() {
+  return at::tensor({0, 5, 5, 26}, at::kLong);
+}
+
+at::Tensor run(const PrimalOptions& options, const Relative& relative = Relative::none()) {
+  return layer_of(options)->forward(tokens(), items(), relative);
+}
+
+// Softmax attention of the layer's maps, written out.
+at::Tensor plain_softmax() {
+  PrimalSelfAttention layer = layer_of({});
+  const at::Tensor x = tokens();
+  std::vector<at::Tensor> parts;
+  for (const auto& [begin, end] : {std::pair(0, 5), std::pair(5, 26)}) {
+    const at::Tensor rows = x.slice(0, begin, end);
+    const auto heads = [&](torch::nn::Linear& map) { return map->forward(rows).view({rows.size(0), kHeads, -1}); };
+    const at::Tensor score = at::einsum("ihc,jhc->hij", {heads(layer->query), heads(layer->key)}) / 2.0;
+    parts.push_back(at::einsum("hij,jhc->ihc", {score.softmax(-1), heads(layer->value)}).flatten(1));
+  }
+  return layer->output->forward(at::cat(parts));
+}
+
+void require_scaled_heads(const std::string& name) {
+  const Fixture fixture(name);
+  Arguments arguments;
+  Outcome expected{fixture.get("out"), {}};
+  for (const char* argument : {"x", "w_q", "w_k", "w_v", "w_o", "b_k", "b_v", "beta"}) {
+    if (!fixture.has(argument)) continue;
+    arguments.tensors[argument] = fixture.get(argument);
+    expected.gradients[argument] = fixture.get(std::string("grad.") + argument);
+  }
+  PrimalOptions options;
+  options.linear = fixture.number("kernel", 0) != 0;
+  options.eps = fixture.number("eps", 1e-6);
+  options.pooling = fixture.number("mode", 0) == 0 ? PoolingKind::average : PoolingKind::max;
+  const at::Tensor pool = fixture.get("pool");
+  options.pool.assign(pool.const_data_ptr<int64_t>(), pool.const_data_ptr<int64_t>() + pool.size(0));
+  const auto heads = static_cast<int64_t>(fixture.number("h", 0));
+  const Attention layer = [&](const Arguments& a) {
+    const PrimalWeights weights{
+        a["w_q"].t(), {}, a["w_k"].t(), a["b_k"], a["w_v"].t(), a["b_v"], a.optional("beta").value_or(at::Tensor()),
+        {},           {}};
+    const at::Tensor mixed = mix_primal_heads(a["x"], heads, weights, options, fixture.get("ptr"), Relative::none());
+    return at::matmul(mixed.flatten(1), a["w_o"]);
+  };
+  // A bias of the keys moves all logits of a query: its gradient is 0 but for rounding.
+  require_outcome(evaluate(layer, arguments, fixture.get("grad_out"), at::kDouble), expected, 1e-10, 1e-10, name, 1e-3);
+}
+
+}  // namespace
+
+TEST_CASE("scaled heads reproduce the golden cases", "[primal_self_attention]") {
+  for (const char* name : {"mean", "mean_bn", "mean_linear", "max"}) {
+    require_scaled_heads(std::string("primal_layer_scaled_head_") + name);
+  }
+}
+
+TEST_CASE("normalisation by the keys reproduces the golden case", "[primal_self_attention]") {
+  const Fixture fixture("primal_layer_bn_full");
+  Arguments arguments{{}, fixture.number("eps", 0)};
+  Outcome expected{fixture.get("out"), {}};
+  for (const char* argument : {"q", "k", "v"}) {
+    arguments.tensors[argument] = fixture.get(argument);
+    expected.gradients[argument] = fixture.get(std::string("grad.") + argument);
+  }
+  const at::Tensor ptr = fixture.get("q_ptr");
+  const std::vector<int64_t> offsets = packed_offsets(ptr, arguments["q"].size(0), "q_ptr");
+  const Attention attention = [&](const Arguments& a) {
+    const NormalizedHeads heads = normalized_by_keys(a["q"], a["k"], a.eps, {offsets, offsets});
+    return primal_attention(heads.q, heads.k, a["v"], {}, {}, "softmax", 1e-6, ptr, ptr);
+  };
+  require_outcome(evaluate(attention, arguments, fixture.get("grad_out"), at::kDouble), expected, 1e-10, 1e-10, "bn");
+}
+
+TEST_CASE("what changes nothing gives softmax attention", "[primal_self_attention]") {
+  const at::Tensor expected = plain_softmax();
+  require_close(run({}), expected, 1e-12, "softmax");
+  require_close(run({.learn_beta = true}), expected, 1e-12, "beta 0");
+  require_close(run({.pool = {1, 1, 1}}), expected, 1e-12, "factors of 1");
+  require_close(run({.mask = MaskKind::window, .mask_size = 30}), expected, 1e-12, "a full mask");
+  PrimalSelfAttention convolving = layer_of({.convolution = ConvolutionKind::sequence, .convolution_size = 1});
+  at::NoGradGuard guard;
+  convolving->convolution.fill_(1.0);
+  require_close(convolving->forward(tokens(), items(), Relative::none()), expected, 1e-12, "a kernel of one");
+}
+
+TEST_CASE("pooling before the maps is pooling of keys and values", "[primal_self_attention]") {
+  for (const bool linear : {false, true}) {
+    PrimalSelfAttention layer = layer_of({.linear = linear, .beta = 0.7, .pool = {2, 1, 2}});
+    const at::Tensor x = tokens(), ptr = items();
+    const auto heads = [&](torch::nn::Linear& map) { return map->forward(x).view({26, kHeads, -1}); };
+    const std::vector<int64_t> pool{2, 1, 2};
+    const at::Tensor mixed = primal_attention(heads(layer->query), heads(layer->key), heads(layer->value), layer->beta,
+                                              pool, linear ? "linear" : "softmax", 1e-6, ptr, ptr);
+    require_close(layer->forward(x, ptr, Relative::none()), layer->output->forward(mixed.flatten(1)), 1e-12, "layer");
+  }
+}
+
+TEST_CASE("masks see what they are made of", "[primal_self_attention]") {
+  const at::Tensor points = at::randn({26, 3}, generator(5), at::kDouble);
+  const at::Tensor rowptr = at::arange(27, at::kLong), col = at::arange(26, at::kLong);
+  const Relative cloud = Relative::points(points), loops = Relative::graph(rowptr, col, at::ones({26, 1}));
+  require_close(run({.mask = MaskKind::nearest, .mask_size = 26}, cloud), plain_softmax(), 1e-12, "all points");
+  PrimalSelfAttention layer = layer_of({.mask = MaskKind::neighbours});
+  require_close(layer->forward(tokens(), items(), loops), layer->output->forward(layer->value->forward(tokens())),
+                1e-12, "a node without neighbours sees itself");
+  for (const MaskKind kind : {MaskKind::strided, MaskKind::block}) {
+    require_close(run({.mask = kind, .mask_size = 30}), plain_softmax(), 1e-12, "one block, one stride");
+    REQUIRE_FALSE(at::allclose(run({.mask = kind, .mask_size = 3}), plain_softmax()));
+  }
+  const at::Tensor pooled = run({.mask = MaskKind::window, .mask_size = 30, .pool = {2, 1, 4}});
+  require_close(pooled, run({.pool = {2, 1, 4}}), 1e-12, "a full mask of pooled keys");
+  require_error([&] { run({.mask = MaskKind::nearest}); }, {"relative", "coordinates"});
+  require_error([&] { run({.mask = MaskKind::neighbours}); }, {"relative", "graph"});
+}
+
+TEST_CASE("every pooling and convolution learns", "[primal_self_attention]") {
+  std::vector<PrimalOptions> all;
+  for (const char* pooling : {"average", "max", "convolution", "k_means"}) {
+    all.push_back({.beta = 0.5, .learn_beta = true, .pool = {1, 2, 4}, .pooling = pooling_kind(pooling)});
+  }
+  all.push_back({.variance = true, .pool = {2, 1, 1}});
+  all.push_back({.linear = true, .convolution = ConvolutionKind::sequence, .convolution_size = 4});
+  for (const PrimalOptions& options : all) {
+    PrimalSelfAttention layer = layer_of(options);
+    layer->forward(tokens(), items(), Relative::none()).square().sum().backward();
+    for (const auto& named : layer->named_parameters()) {
+      INFO(named.key());
+      REQUIRE(named.value().grad().defined());
+      const bool shifts_every_logit = named.key() == "key.bias" && !options.linear && !options.variance;
+      REQUIRE((named.value().grad().abs().max().item<double>() > 1e-9 || shifts_every_logit || options.variance));
+    }
+  }
+}
+
+TEST_CASE("a convolution on the grid wants items of that size", "[primal_self_attention]") {
+  PrimalSelfAttention layer =
+      layer_of({.convolution = ConvolutionKind::grid, .convolution_size = 2, .grid_height = 2, .grid_width = 13});
+  REQUIRE(layer->forward(tokens(), std::nullopt, Relative::none()).size(0) == 26);
+  require_error([&] { layer->forward(tokens(), items(), Relative::none()); }, {"ptr", "2 x 13", "item 0 has 5"});
+}
+
+TEST_CASE("the registry knows the family by name", "[primal_self_attention]") {
+  REQUIRE(primal_names().size() == 21);
+  REQUIRE(primal_options("linear_bn_sh", 8).linear);
+  REQUIRE(primal_options("linear_bn_sh", 8).pool == std::vector<int64_t>{1, 1, 2, 2, 4, 4, 8, 8});
+  REQUIRE(primal_options("bn_sh", 4).pool == std::vector<int64_t>{1, 1, 2, 4});
+  REQUIRE(default_pool(2) == std::vector<int64_t>{1, 2});
+  REQUIRE(default_pool(1) == std::vector<int64_t>{1});
+  REQUIRE(primal_options("bn", 2).beta > 0);
+  REQUIRE(primal_options("bn", 2).pool.empty());
+  REQUIRE(primal_options("bn_variance", 2).variance);
+  REQUIRE(primal_options("sparse_sh", 2).mask == MaskKind::window);
+  REQUIRE(primal_options("conv1d", 2).convolution == ConvolutionKind::sequence);
+  REQUIRE(primal_options("sparse_conv2d", 2).convolution == ConvolutionKind::grid);
+  REQUIRE(primal_options("softmax", 2).mask == MaskKind::none);
+  require_error([] { primal_options("cosine", 2); }, {"name", "softmax", "linear_bn_sh", "cosine"});
+  REQUIRE(mask_kind("neighbours") == MaskKind::neighbours);
+  require_error([] { mask_kind("ring"); }, {"name", "window", "ring"});
+}
+
+TEST_CASE("options that contradict each other are refused", "[primal_self_attention]") {
+  require_error([] { PrimalSelfAttention(10, 3, PrimalOptions{}); }, {"heads", "3"});
+  require_error([] { layer_of({.pool = {1, 2}}); }, {"pool", "3", "2"});
+  require_error([] { layer_of({.pool = {1, 2, 0}}); }, {"pool", "0"});
+  require_error([] { layer_of({.linear = true, .mask = MaskKind::window}); }, {"mask", "linear"});
+  require_error(
+      [] {
+        layer_of({.mask = MaskKind::window, .pool = {1, 2, 2}, .pooling = PoolingKind::k_means});
+      },
+      {"pooling", "k_means", "mask"});
+  require_error([] { layer_of({.pool = {1, 2, 2}, .convolution = ConvolutionKind::grid}); }, {"pool", "grid"});
+  require_error([] { layer_of({.convolution = ConvolutionKind::grid}); }, {"grid_height"});
+  require_error([] { layer_of({.beta = 0.5, .variance = true}); }, {"beta", "variance"});
+  require_error([] { layer_of({.convolution_size = 0}); }, {"convolution_size"});
+  require_error([] { layer_of({})->forward(at::zeros({3, 5}), std::nullopt, Relative::none()); }, {"x", "12"});
+}
+
+}  // namespace geosft::test::test_primal_self_attention

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layers/token_pooling.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support.h"
+
+namespace geosft::test::test_token_pooling {
+namespace {
+
+const std::vector<int64_t> items{0, 5, 5, 6, 12};
+
+at::Tensor tokens() {
+  return at::randn({12, 4}, generator(1), at::kDouble);
+}
+
+}  // namespace
+
+TEST_CASE("groups of neighbours are averaged, maximised or convolved", "[token_pooling]") {
+  const at::Tensor x = tokens(), weight = at::randn({4, 2}, generator(2), at::kDouble);
+  const std::vector<std::pair<int64_t, int64_t>> groups{{0, 2}, {2, 4}, {4, 5}, {5, 6}, {6, 8}, {8, 10}, {10, 12}};
+  for (const PoolingKind kind : {PoolingKind::average, PoolingKind::max, PoolingKind::convolution}) {
+    const PooledTokens pooled = pool_tokens(x, items, 2, kind, weight);
+    REQUIRE(pooled.offsets == std::vector<int64_t>{0, 3, 3, 4, 7});
+    REQUIRE(pooled.x.size(0) == 7);
+    for (size_t g = 0; g < groups.size(); ++g) {
+      const at::Tensor rows = x.slice(0, groups[g].first, groups[g].second);
+      at::Tensor expected = rows.mean(0);
+      if (kind == PoolingKind::max) expected = rows.amax(0);
+      if (kind == PoolingKind::convolution) expected = (rows * weight.t().slice(0, 0, rows.size(0))).sum(0);
+      require_close(pooled.x[static_cast<int64_t>(g)], expected, 1e-14, "group " + std::to_string(g));
+    }
+    gradcheck([&](const auto& in) { return pool_tokens(in[0], items, 2, kind, in[1]).x + 0 * in[1].sum(); },
+              {x, weight});
+  }
+}
+
+TEST_CASE("k-means finds clusters wherever their tokens lie", "[token_pooling]") {
+  const at::Tensor centres = at::tensor({0.0, 10.0, 20.0}, at::kDouble);
+  const at::Tensor noise = at::randn({9, 1}, generator(3), at::kDouble) * 0.1;
+  const at::Tensor x = (centres.repeat({3}).unsqueeze(1) + noise).contiguous();
+  const PooledTokens pooled = pool_tokens(x, {0, 9}, 3, PoolingKind::k_means);
+  REQUIRE(pooled.offsets == std::vector<int64_t>{0, 3});
+  const at::Tensor means = (x.view({3, 3}).mean(0)).view({3, 1});
+  require_close(std::get<0>(pooled.x.sort(0)), means, 1e-14, "means");
+  gradcheck([](const auto& in) { return pool_tokens(in[0], {0, 9}, 3, PoolingKind::k_means).x; }, {x});
+}
+
+TEST_CASE("k-means pools every item for itself and leaves empty clusters out", "[token_pooling]") {
+  const at::Tensor x = tokens();
+  const PooledTokens pooled = pool_tokens(x, items, 3, PoolingKind::k_means);
+  REQUIRE(pooled.offsets.size() == items.size());
+  REQUIRE(pooled.offsets[1] == pooled.offsets[2]);
+  require_close(pooled.x[pooled.offsets[2]], x[5], 1e-15, "the one token of an item");
+  const PooledTokens one = pool_tokens(at::ones({8, 2}), {0, 8}, 2, PoolingKind::k_means);
+  require_equal(one.x, at::ones({1, 2}), "equal tokens are one cluster");
+}
+
+TEST_CASE("poolings have names, and what they cannot pool is refused", "[token_pooling]") {
+  REQUIRE(pooling_kind("max") == PoolingKind::max);
+  REQUIRE(pooling_kind("k_means") == PoolingKind::k_means);
+  REQUIRE(pooling_kind("average") == PoolingKind::average);
+  REQUIRE(pooling_kind("convolution") == PoolingKind::convolution);
+  require_error([] { pooling_kind("median"); }, {"name", "k_means", "median"});
+  require_error([] { pool_tokens(tokens(), {0, 5}, 2, PoolingKind::max); }, {"x must be [N, d]", "5"});
+  require_error([] { pool_tokens(tokens(), items, 0, PoolingKind::max); }, {"factor", "0"});
+  require_error([] { pool_tokens(tokens(), items, 2, PoolingKind::convolution); }, {"weight", "[4, 2]"});
+}
+
+}  // namespace geosft::test::test_token_pooling
