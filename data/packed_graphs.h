@@ -27,6 +27,7 @@ struct GraphSchema {
   int64_t edge_values = 0;                // columns of edge_values
   bool coordinates = false;               // whether nodes have coordinates, in the dataset's own unit
   std::vector<std::string> output_names;  // a class, or a target, each: distinct, one line, not empty
+  std::string items = "graphs";           // what they are called, in plural
 
   int64_t outputs() const { return static_cast<int64_t>(output_names.size()); }
   bool operator==(const GraphSchema&) const = default;

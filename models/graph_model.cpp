@@ -21,6 +21,11 @@ int64_t edge_channels(const GraphModelOptions& options) {
 }
 
 LayerOptions with_graph_relations(LayerOptions layer, const GraphModelOptions& options) {
+  if (options.positions == NodePositions::relative) {
+    layer.attention.relative = RelativeKind::sequence;
+    layer.attention.relative_channels = options.position_channels;
+    return layer;
+  }
   layer.attention.relative = options.relative ? RelativeKind::graph : RelativeKind::none;
   layer.attention.relative_channels = options.relative ? edge_channels(options) : 0;
   return layer;
@@ -95,11 +100,24 @@ at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, SamplingContext&
   const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
   at::Tensor x = numbers->forward(values.defined() ? ((values.to(of_weights) - node_mean) / node_deviation)
                                                    : at::ones({nodes, 1}, of_weights));
+  if (options.positions == NodePositions::added) x = x + places(graphs.graphs.ptr, x.size(1));
   if (embedding.is_empty()) return x;
   return x + embedding->forward(table_rows(graphs.node_categories, options.node_vocabulary)).sum(1);
 }
 
+// Sinusoids of the place of every node in its item.
+at::Tensor GraphModelImpl::places(const at::Tensor& ptr, int64_t channels) const {
+  const at::Tensor sizes = at::diff(ptr);
+  const int64_t longest = sizes.numel() > 0 ? sizes.max().item<int64_t>() : 0, nodes = ptr[-1].item<int64_t>();
+  const at::Tensor place =
+      at::arange(nodes, ptr.options()) - at::repeat_interleave(ptr.slice(0, 0, -1), sizes, 0, nodes);
+  return sinusoids(longest, channels, numbers->weight.options().requires_grad(false)).index_select(0, place);
+}
+
 Relative GraphModelImpl::relative(const FeaturedGraphs& graphs) const {
+  if (options.positions == NodePositions::relative) {
+    return Relative::sequence(places(graphs.graphs.ptr, options.position_channels));
+  }
   if (!options.relative) return Relative::none();
   const int64_t edges = graphs.graphs.graph.edges(), categories = total(options.edge_vocabulary);
   const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
@@ -121,7 +139,7 @@ at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext
   check_columns(graphs.node_categories, "node_categories", static_cast<int64_t>(options.node_vocabulary.size()));
   check_columns(graphs.node_values, "node_values", options.node_values);
   check_columns(graphs.node_encoding, "node_encoding", options.encoding);
-  if (options.relative) {
+  if (options.relative && options.positions != NodePositions::relative) {
     check_columns(graphs.edge_categories, "edge_categories", static_cast<int64_t>(options.edge_vocabulary.size()));
     check_columns(graphs.edge_values, "edge_values", options.edge_values);
     if (options.distance_channels > 0) check_columns(graphs.coordinates, "coordinates", 3);

@@ -20,6 +20,13 @@ enum class GraphHead {
   nodes,         // an answer a node
 };
 
+// How nodes that stand in an order, as the steps of a sequence do, are told apart.
+enum class NodePositions {
+  none,
+  added,     // sinusoids of their place are added to the tokens
+  relative,  // attention sees products of them as X_R (SFT section 5), instead of edges
+};
+
 struct GraphModelOptions {
   std::vector<int64_t> node_vocabulary = {};  // sizes of the columns of node_categories
   int64_t node_values = 0;                    // columns of node_values
@@ -27,7 +34,9 @@ struct GraphModelOptions {
   int64_t edge_values = 0;                    // columns of edge_values
   int64_t encoding = 0;                       // columns of node_encoding
   bool signed_encoding = false;  // its columns are known up to their sign, which training draws anew each time
-  bool relative = true;          // attention sees the edges (SFT section 4.3); else only what the tokens hold
+  NodePositions positions = NodePositions::none;
+  int64_t position_channels = 16;  // of the sinusoids that X_R is made of
+  bool relative = true;            // attention sees the edges (SFT section 4.3); else only what the tokens hold
   int64_t distance_channels =
       0;                        // with `relative`: X_R holds the distance of the nodes' coordinates too; 0: it does not
   double distance_range = 5.0;  // that these channels cover, in the unit of the coordinates
@@ -82,6 +91,7 @@ class GraphModelImpl : public torch::nn::Module {
   at::Tensor node_numbers(const FeaturedGraphs& graphs) const;
   at::Tensor tokens(const FeaturedGraphs& graphs, SamplingContext& context);
   Relative relative(const FeaturedGraphs& graphs) const;
+  at::Tensor places(const at::Tensor& ptr, int64_t channels) const;
 };
 TORCH_MODULE(GraphModel);
 

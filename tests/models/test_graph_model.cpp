@@ -98,6 +98,38 @@ TEST_CASE("seeded evaluation varies with the numbers of the nodes, and no more t
   CHECK(moved < 2 * drawn);
 }
 
+TEST_CASE("positions tell nodes in their order apart, each item for itself") {
+  const FeaturedGraphs graphs = featured_graphs({7, 0, 12}, 4);
+  const RenumberedGraphs moved = renumbered(graphs, generator(8));
+  for (const NodePositions positions : {NodePositions::added, NodePositions::relative}) {
+    GraphModelOptions options = small_options();
+    options.positions = positions;
+    options.relative = false;
+    options.position_channels = 6;
+    if (positions == NodePositions::added) choose_attention(options.layer, "softmax");
+    GraphModel model = model_of(options);
+    const at::Tensor together = greedy(model, graphs);
+    CHECK((greedy(model, moved.graphs) - together).abs().max().item<double>() > 1e-6);
+    require_close(greedy(model, items_of(graphs, {2})), together.narrow(0, 2, 1), 1e-10, "alone", 1.0);
+    const auto channels = model->encoder->layers[0]->as<TransformerLayer>()->options.attention.relative_channels;
+    CHECK(channels == (positions == NodePositions::relative ? 6 : 0));
+  }
+}
+
+TEST_CASE("a model attends by the primal-dual family over points of a graph") {
+  const FeaturedGraphs graphs = featured_graphs({7, 4, 9}, 3);
+  for (const char* name : {"softmax", "linear_bn_sh", "sparse"}) {
+    GraphModelOptions options = small_options();
+    choose_attention(options.layer, name);
+    if (options.layer.primal.mask != MaskKind::none) options.layer.primal.mask = MaskKind::neighbours;
+    GraphModel model = model_of(options);
+    const RenumberedGraphs moved = renumbered(graphs, generator(8));
+    const bool pooled = !options.layer.primal.pool.empty();  // which goes by the order of the nodes
+    if (!pooled) require_close(greedy(model, moved.graphs), greedy(model, graphs), 1e-10, name, 1.0);
+    CHECK(greedy(model, graphs).isfinite().all().item<bool>());
+  }
+}
+
 TEST_CASE("the graphs of a batch do not see each other") {
   const FeaturedGraphs graphs = featured_graphs({6, 1, 9, 2}, 5);
   GraphModel model = model_of(small_options());

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/idx_images.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/data/files.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_idx_images {
+namespace {
+
+std::string idx(std::vector<uint32_t> header, const std::string& bytes) {
+  std::string text;
+  for (const uint32_t word : header) text += raw(word, /*big_endian=*/true);
+  return text + bytes;
+}
+
+void write_set(const TemporaryFolder& folder) {
+  write_text(folder / "train-images-idx3-ubyte", idx({2051, 2, 1, 3}, std::string("\x00\xff\x33\x00\x00\xff", 6)));
+  write_text(folder / "train-labels-idx1-ubyte", idx({2049, 2}, std::string("\x02\x00", 2)));
+  write_text(folder / "t10k-images-idx3-ubyte", idx({2051, 1, 1, 3}, std::string("\x00\x00\x00", 3)));
+  write_text(folder / "t10k-labels-idx1-ubyte", idx({2049, 1}, std::string("\x01", 1)));
+}
+
+}  // namespace
+
+TEST_CASE("idx images become sequences of pixels", "[idx_images]") {
+  const TemporaryFolder folder;
+  CHECK_FALSE(is_idx_images(folder.path()));
+  write_set(folder);
+  CHECK(is_idx_images(folder.path()));
+  const PackedGraphs packed = read_idx_images(folder.path());
+  require_equal(packed.graphs.ptr, at::tensor({0, 3, 6, 9}, at::kLong), "ptr");
+  require_close(packed.node_values.slice(0, 0, 3).squeeze(1), at::tensor({0.0, 1.0, 0.2}, at::kFloat), 1e-6, "pixels");
+  require_equal(packed.target, at::tensor({2, 0, 1}, at::kLong), "target");
+  CHECK(packed.schema.output_names == std::vector<std::string>{"0", "1", "2"});
+  CHECK(packed.split->train == std::vector<int64_t>{0, 1});
+  CHECK(packed.split->test == std::vector<int64_t>{2});
+}
+
+TEST_CASE("broken idx files are refused by name", "[idx_images]") {
+  const auto refused = [](const char* file, const std::string& bytes, const std::vector<std::string>& words) {
+    const TemporaryFolder folder;
+    write_set(folder);
+    write_text(folder / file, bytes);
+    require_error([&] { read_idx_images(folder.path()); }, words);
+  };
+  refused("train-images-idx3-ubyte", "\x01", {"train-images", "header"});
+  refused("train-images-idx3-ubyte", idx({2049, 2}, "ab"), {"train-images", "2051", "2049"});
+  refused("train-images-idx3-ubyte", idx({2051, 2, 1, 3}, "abc"), {"train-images", "6 bytes", "3"});
+  refused("train-images-idx3-ubyte", idx({2051, 4000000000U, 4000000000U, 4000000000U}, "abc"), {"sizes that fit"});
+  refused("train-images-idx3-ubyte", idx({2051, 0, 1, 3}, ""), {"a label for each of the 0 images"});
+  refused("train-labels-idx1-ubyte", idx({2049, 3}, "abc"), {"train-labels", "2 images", "3"});
+  refused("t10k-labels-idx1-ubyte", idx({2049, 1}, "\x07"), {"target", "7"});
+  refused("t10k-images-idx3-ubyte", idx({2051, 1, 3, 1}, "abc"), {"size of the training images"});
+}
+
+TEST_CASE("the MNIST sample is read from its compressed files", "[idx_images]") {
+  const std::filesystem::path folder = real_data("mnist10k");
+  if (folder.empty()) return;
+  const PackedGraphs packed = read_idx_images(folder);
+  CHECK(packed.split->train.size() == 8000);
+  CHECK(packed.split->test.size() == 2000);
+  CHECK(packed.schema.outputs() == 10);
+  CHECK(packed.node_values.size(0) == 10000 * 784);
+}
+
+}  // namespace geosft::test::test_idx_images

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/listops.h"
+
+#include <catch2/catch.hpp>
+#include <sstream>
+
+#include "tests/data/files.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_listops {
+namespace {
+
+std::vector<int64_t> tokens_of(const std::string& text) {
+  const auto& words = listops_words();
+  std::istringstream in(text);
+  std::vector<int64_t> tokens;
+  for (std::string word; in >> word;) tokens.push_back(std::find(words.begin(), words.end(), word) - words.begin());
+  return tokens;
+}
+
+}  // namespace
+
+TEST_CASE("expressions have the value that their operators give", "[listops]") {
+  CHECK(listops_value(tokens_of("7")) == 7);
+  CHECK(listops_value(tokens_of("[MAX 2 9 [MIN 4 7 ] 0 ]")) == 9);
+  CHECK(listops_value(tokens_of("[MIN 2 9 [MAX 1 ] ]")) == 1);
+  CHECK(listops_value(tokens_of("[MED 1 5 9 ]")) == 5);
+  CHECK(listops_value(tokens_of("[MED 1 6 2 9 ]")) == 4);
+  CHECK(listops_value(tokens_of("[MED 1 2 ]")) == 1);
+  CHECK(listops_value(tokens_of("[SM 9 8 [SM 7 6 ] ]")) == 0);
+  for (const char* broken : {"", "1 2", "[MAX 1", "1 ]", "[MAX ]"}) {
+    CHECK_THROWS_AS(listops_value(tokens_of(broken)), std::invalid_argument);
+  }
+}
+
+TEST_CASE("generated expressions have the lengths, depth and classes of the benchmark", "[listops]") {
+  at::Generator random = generator(3);
+  const ListOpsOptions options;
+  std::vector<int64_t> classes(10), operators(15);
+  int64_t deepest = 0, count = 400;
+  double length = 0;
+  for (int64_t n = 0; n < count; ++n) {
+    const ListOpsItem item = generate_listops(options, random);
+    const auto tokens = static_cast<int64_t>(item.tokens.size());
+    REQUIRE(tokens >= 500);
+    REQUIRE(tokens <= 2000);
+    REQUIRE(item.depth <= 10);
+    REQUIRE(item.value == listops_value(item.tokens));
+    deepest = std::max(deepest, item.depth);
+    length += static_cast<double>(tokens) / static_cast<double>(count);
+    ++classes[static_cast<size_t>(item.value)];
+    for (const int64_t token : item.tokens) ++operators[static_cast<size_t>(token)];
+  }
+  CHECK(deepest == 10);
+  CHECK(length > 600);
+  CHECK(length < 1400);
+  for (const int64_t of_class : classes) CHECK(of_class > 0);
+  CHECK(*std::max_element(classes.begin(), classes.end()) < count / 2);
+  for (size_t token = 10; token < 14; ++token) {
+    CHECK(static_cast<double>(operators[token]) == Approx(static_cast<double>(operators[14]) / 4).epsilon(0.05));
+  }
+}
+
+TEST_CASE("a generator's state decides the expression", "[listops]") {
+  const ListOpsOptions small{.least_tokens = 5, .most_tokens = 30, .max_depth = 4, .max_arguments = 3};
+  at::Generator one = generator(1), same = generator(1), other = generator(2);
+  std::vector<int64_t> first, second, third;
+  for (int n = 0; n < 5; ++n) {
+    first = generate_listops(small, one).tokens;
+    second = generate_listops(small, same).tokens;
+    third = generate_listops(small, other).tokens;
+  }
+  CHECK(first == second);
+  CHECK(first != third);
+  require_error([&] { generate_listops({.least_tokens = 9, .most_tokens = 3}, one); }, {"least_tokens", "9"});
+  require_error([&] { generate_listops({.least_tokens = 5, .max_depth = 1}, one); }, {"no expression of 5"});
+}
+
+TEST_CASE("files of ListOps are written and read back", "[listops]") {
+  const TemporaryFolder folder;
+  CHECK_FALSE(is_listops(folder.path()));
+  const ListOpsOptions small{.least_tokens = 5, .most_tokens = 30, .max_depth = 4, .max_arguments = 3};
+  write_listops(folder / "basic_train.tsv", small, 7, 1);
+  write_listops(folder / "basic_val.tsv", small, 3, 2);
+  write_text(folder / "basic_test.tsv", "Source\tTarget\n( ( ( [MAX 2 ) 9 ) ] )\t9\n");
+  CHECK(is_listops(folder.path()));
+  const PackedGraphs packed = read_listops(folder.path());
+  CHECK(packed.size() == 11);
+  CHECK(packed.split->train.size() == 7);
+  CHECK(packed.split->validation.size() == 3);
+  CHECK(packed.split->test == std::vector<int64_t>{10});
+  CHECK(packed.schema.node_vocabulary == std::vector<int64_t>{15});
+  CHECK(packed.schema.outputs() == 10);
+  at::Generator random = generator(1);
+  const ListOpsItem item = generate_listops(small, random);
+  const at::Tensor first = packed.node_categories.slice(0, 0, packed.graphs.ptr[1].item<int64_t>()).squeeze(1);
+  require_equal(first, at::tensor(item.tokens, at::kLong), "tokens");
+  CHECK(packed.target[0].item<int64_t>() == item.value);
+  require_equal(packed.node_categories.slice(0, -4).squeeze(1), at::tensor({10, 2, 9, 14}, at::kLong), "parentheses");
+}
+
+TEST_CASE("broken files of ListOps name the line", "[listops]") {
+  const TemporaryFolder folder;
+  const auto refused = [&](const std::string& text, const std::vector<std::string>& words) {
+    write_text(folder / "basic_train.tsv", text);
+    require_error([&] { read_listops(folder.path()); }, words);
+  };
+  refused("2\t3\n", {"basic_train.tsv", "Source"});
+  refused("Source\tTarget\n[MAX 1 2 ]\t3\n", {"basic_train.tsv:2", "2", "3"});
+  refused("Source\tTarget\n[MAX 1 2\t3\n", {"basic_train.tsv:2", "a ] for every operator"});
+  refused("Source\tTarget\n[AVG 1 2 ]\t3\n", {"basic_train.tsv:2", "[AVG"});
+  refused("Source\tTarget\n[MAX 1 2 ]\t2\n", {"basic_val.tsv"});
+}
+
+}  // namespace geosft::test::test_listops
