@@ -9,6 +9,8 @@ namespace {
 const std::vector<geosft::Verb> verbs = {
     {"run", "measure operators, layers and training steps beside LibTorch's", geosft::bench::add_run_command},
     {"ladder", "the steps that led to the attention kernel, checked and timed", geosft::bench::add_ladder_command},
+    {"frame", "solve the dual of the primal-dual attentions, and compare its regressor with them",
+     geosft::bench::add_frame_command},
     {"machine", "what this processor can do, and which vector instructions run", geosft::bench::add_machine_command},
 };
 

@@ -7,7 +7,7 @@ set(libraries geosft_ops geosft_models geosft_data)
 set(programs)
 if(GEOSFT_TOOLS)
   list(APPEND libraries geosft_tools_common geosft_classify)
-  list(APPEND programs geosft-classify geosft-graph)
+  list(APPEND programs geosft-classify geosft-graph geosft-sequence)
 endif()
 foreach(name IN ITEMS ops models data tools_common classify)
   if(TARGET geosft_${name})
@@ -22,7 +22,7 @@ set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/geosft)
 install(EXPORT geosft FILE geosftTargets.cmake NAMESPACE geosft:: DESTINATION ${folder})
 
 # What the sources share among themselves is nobody else's business: kernels, registration, search trees, containers.
-set(private_headers "(_checks|_walker|_operator|_inputs|_solver|_kernels|_plan|_reach|_header)\\.h$"
+set(private_headers "(/primal_(heads|mask|composition)|_checks|_walker|_operator|_inputs|_solver|_kernels|_plan|_reach|_header)\\.h$"
     "/(kd_tree|bucketed_cloud|large_pages|links|walk_graph|node_order|hdf5_file|lzf|gz_file|binary|text_lines)\\.h$")
 list(JOIN private_headers "|" private_headers)
 foreach(source IN ITEMS geometry graph models data)

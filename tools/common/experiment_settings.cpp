@@ -1,15 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/experiment_settings.h"
 
+#include <cmath>
+
 #include "tools/common/arguments.h"
 
 namespace geosft {
+
+void PrimalSettings::add_keys(Config& config) {
+  config.add("model", "beta", &beta, "bn attentions: weight of the keys' mean that queries and keys are recentred by")
+      .add("model", "learn_beta", &learn_beta, "let each head learn it, beginning there")
+      .add("model", "pool", &pool, "sh attentions: pooling factor of every head; empty: those of the paper", positive)
+      .add_choice("model", "pooling", &pooling, {"average", "max", "convolution", "k_means"}, "how they pool")
+      .add_choice("model", "mask", &mask, {"window", "strided", "block", "nearest", "neighbours"},
+                  "sparse attentions: tokens that one sees; nearest: points, neighbours: of the graph")
+      .add("model", "mask_size", &mask_size, "radius, stride, size or count of the mask", positive)
+      .add("model", "convolution_size", &convolution_size, "conv attentions: of the kernel; 0: 5, conv2d 2",
+           not_negative);
+}
+
+void PrimalSettings::apply(PrimalOptions& options) const {
+  if (options.beta != 0) {
+    options.beta = beta;
+    options.learn_beta = learn_beta;
+  }
+  if (!options.pool.empty() && !pool.empty()) options.pool.assign(pool.begin(), pool.end());
+  options.pooling = pooling_kind(pooling);
+  if (options.mask != MaskKind::none) options.mask = mask_kind(mask);
+  options.mask_size = mask_size;
+  if (convolution_size > 0) options.convolution_size = convolution_size;
+}
 
 void EncoderSettings::add_keys(Config& config) {
   config.add("model", "width", &width, "channels of a token (d)", positive)
       .add("model", "heads", &heads, "attention heads (h), a divisor of width", positive)
       .add("model", "layers", &layers, "transformer layers", positive)
       .add("model", "bins", &bins, "sampled tokens of a layer (k)", positive)
+      .add_choice("model", "attention", &attention, attention_names(),
+                  "sampling: over sampled tokens; the others over all of them")
       .add_choice("model", "norm", &norm, {"pre", "post"}, "where layers normalise")
       .add_choice("model", "score", &score, {"maxout", "dot"}, "attention score")
       .add_choice("model", "probability", &probability, {"leaky_relu", "softmax"}, "attention probability")
@@ -21,11 +49,26 @@ void EncoderSettings::add_keys(Config& config) {
       .add("model", "score_dropout", &score_dropout, "dropout of queries and keys", probability_range)
       .add("model", "token_dropout", &token_dropout, "dropout of embeddings", probability_range)
       .add("model", "feed_forward_dropout", &feed_forward_dropout, "dropout after the expansion", probability_range);
+  primal.add_keys(config);
 }
 
 void EncoderSettings::check() const {
   if (width % heads != 0) {
     throw UsageError("heads must divide width: " + std::to_string(heads) + " does not divide " + std::to_string(width));
+  }
+  if (attention.find("conv2d") != std::string::npos) {
+    throw UsageError("attention " + attention + " needs tokens on a grid, which these are not");
+  }
+  if (!primal.pool.empty() && static_cast<int64_t>(primal.pool.size()) != heads) {
+    throw UsageError("pool must have a factor a head: " + std::to_string(primal.pool.size()) + " factors, " +
+                     std::to_string(heads) + " heads");
+  }
+  for (const double factor : primal.pool) {
+    if (factor != std::floor(factor)) throw UsageError("pool must have whole factors, got " + std::to_string(factor));
+  }
+  if (attention.find("sparse") != std::string::npos && attention.find("sh") != std::string::npos &&
+      primal.pooling == "k_means") {
+    throw UsageError("pooling must not be k_means with sparse attention: clusters have no place in the item");
   }
 }
 
@@ -51,6 +94,8 @@ LayerOptions EncoderSettings::layer() const {
   options.attention.score = score == "maxout" ? ScoreKind::maxout : ScoreKind::dot;
   options.attention.probability = probability == "softmax" ? ProbabilityKind::softmax : ProbabilityKind::leaky_relu;
   options.attention.score_dropout = score_dropout;
+  choose_attention(options, attention);
+  primal.apply(options.primal);
   return options;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "models/layers/transformer_layer.h"
 #include "models/training/training_loop.h"
@@ -17,9 +18,25 @@ inline constexpr Range not_negative{.low = 0};
 inline constexpr Range probability_range{.low = 0, .high = 1, .open_high = true};
 inline constexpr Range above_zero{.low = 0, .open_low = true};
 
+// Section [model]: the attention of the primal-dual family, where one is chosen (PrimalOptions).
+struct PrimalSettings {
+  double beta = 0.5;  // of the members that recentre
+  bool learn_beta = false;
+  std::vector<double> pool = {};  // of the members with scaled heads; empty: default_pool
+  std::string pooling = "average", mask = "window";
+  int64_t mask_size = 16;
+  int64_t convolution_size = 0;  // 0: 5 along a sequence, 2 on a grid
+
+  void add_keys(Config& config);
+  // Changes what the name has chosen.
+  void apply(PrimalOptions& options) const;
+};
+
 // Section [model]: the transformer.
 struct EncoderSettings {
   int64_t width = 256, heads = 16, layers = 8, bins = 256;
+  std::string attention = "sampling";
+  PrimalSettings primal;
   std::string norm = "post", score = "maxout", probability = "leaky_relu", weighting = "softplus";
   double tau = 1.0;
   bool hard = false, with_replacement = false, noise = true;

@@ -7,6 +7,7 @@
 
 #include "data/folds.h"
 #include "data/graph_dataset.h"
+#include "data/sequence_dataset.h"
 #include "tools/common/arguments.h"
 #include "tools/common/progress.h"
 
@@ -67,7 +68,8 @@ PackedGraphs open_graphs(const std::string& source) {
     if (!bar) bar = std::make_unique<ProgressBar>("reading graphs", total);
     bar->update(done);
   };
-  PackedGraphs graphs = open_graph_dataset(source, options);
+  PackedGraphs graphs =
+      is_sequence_dataset(source) ? open_sequence_dataset(source) : open_graph_dataset(source, options);
   if (bar) bar->finish();
   for (const std::string& remark : graphs.remarks) std::cerr << remark << '\n';
   return graphs;
@@ -76,6 +78,7 @@ PackedGraphs open_graphs(const std::string& source) {
 PackedGraphs open_encoded_graphs(const GraphSettings& settings) {
   if (settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
   PackedGraphs graphs = open_graphs(settings.data);
+  if (settings.longest > 0) graphs = shortened(graphs, settings.longest);
   graphs.node_encoding = encoded_nodes(graphs.graphs, settings.model.node_encoding(), settings.model.encoding_columns);
   return graphs;
 }

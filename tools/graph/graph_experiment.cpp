@@ -28,8 +28,8 @@ bool train_run(const GraphSettings& settings, const PackedGraphs& graphs, const 
   TrainingLoop loop(task, settings.train.options(settings.seed));
   const bool held_out = !split.validation.empty();
   return train_in_folder(loop, *model, folder, describe_graph_run(settings, graphs.schema, held_out), resume,
-                         "training on " + std::to_string(split.train.size()) + " graphs, validation on " +
-                             std::to_string(split.validation.size()) + ", test on " +
+                         "training on " + std::to_string(split.train.size()) + " " + graphs.schema.items +
+                             ", validation on " + std::to_string(split.validation.size()) + ", test on " +
                              std::to_string(split.test.size()) + ", " + std::to_string(parameter_count(*model)) +
                              " parameters");
 }
@@ -40,7 +40,7 @@ NamedValues report_run(const PackedGraphs& graphs, const GraphSplit& split, cons
   const GraphReport report = evaluate_graphs(trained, graphs, split, Part::test, 0);
   draw_report(report, trained.schema.output_names, folder);
   const PlotResult curves = plot_learning_curves(folder.metrics(), folder.learning_curves(),
-                                                 score_style(report.task, trained.settings.train.metric));
+                                                 score_style(trained.schema, trained.settings.train.metric));
   if (!curves.drawn) std::cerr << "no picture: " << curves.reason << '\n';
   folder.write_result(report_json(report).dump() + "\n");
   return report.metrics;
@@ -59,8 +59,8 @@ RunResult finished_run(const PlannedRun& planned, const PackedGraphs& graphs, co
   const GraphSplit split = split_of(graphs, planned.settings.splits);
   if (split.train.empty() || split.test.empty()) throw UsageError("the data need a training and a test part");
   if (!train_or_clean(folder, [&] { return train_run(planned.settings, graphs, split, folder, resume); })) {
-    throw Interrupted("saved in " + folder.last_checkpoint().string() +
-                      ": continue with geosft-graph train --resume --out " + parent.path().string());
+    throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with train --resume --out " +
+                      parent.path().string());
   }
   return {planned.name.empty() ? folder.path().filename().string() : planned.name, report_run(graphs, split, folder)};
 }

@@ -42,9 +42,9 @@ void describe_targets(const PackedGraphs& graphs) {
 void describe_data(const std::filesystem::path& source) {
   const PackedGraphs graphs = open_graphs(source.string());
   const at::Tensor sizes = graphs.graphs.ptr.diff();
-  std::cout << source.string() << ": " << graphs.size() << " graphs, " << graphs.graphs.graph.nodes() << " nodes, "
-            << graphs.graphs.graph.edges() << " directed edges; " << sizes.min().item<int64_t>() << " to "
-            << sizes.max().item<int64_t>() << " nodes a graph\n";
+  std::cout << source.string() << ": " << graphs.size() << " " << graphs.schema.items << ", "
+            << graphs.graphs.graph.nodes() << " nodes, " << graphs.graphs.graph.edges() << " directed edges; "
+            << sizes.min().item<int64_t>() << " to " << sizes.max().item<int64_t>() << " nodes each\n";
   describe_targets(graphs);
   std::cout << "node categories: " << sizes_text(graphs.schema.node_vocabulary)
             << "; node values: " << graphs.schema.node_values

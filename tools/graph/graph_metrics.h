@@ -33,6 +33,8 @@ double value_of(const NamedValues& values, const std::string& name);
 // The metric that a run goes by: `wanted`, or for "auto" the first of the task. Throws UsageError naming the task's
 // metrics when it has no such one.
 ScoreStyle score_style(GraphTask task, const std::string& wanted);
+// The same with the name of the schema's items.
+ScoreStyle score_style(const GraphSchema& schema, const std::string& wanted);
 
 // Whether a metric is a share that is shown in percent, and whether it is better when it is low.
 ScoreStyle style_of(const std::string& metric);

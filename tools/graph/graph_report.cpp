@@ -71,6 +71,7 @@ GraphReport evaluate_graphs(GraphRunModel& trained, const PackedGraphs& graphs, 
   GraphReport report;
   report.task = graphs.schema.task;
   report.part = part;
+  report.items = graphs.schema.items;
   report.count = count;
   report.metrics = evaluation_metrics(trained.model, report.task, original);
   if (of_classes(report.task)) report.confusion = confusion_of(original);
@@ -106,9 +107,9 @@ std::string metrics_text(const NamedValues& metrics) {
 
 std::string report_text(const GraphReport& report, const std::vector<std::string>& names) {
   std::ostringstream out;
-  out << report.count << " graphs of the " << part_name(report.part) << " part\n"
-      << metrics_text(report.metrics) << std::fixed << std::setprecision(0) << "  (" << report.graphs_per_second
-      << " graphs/s)\n";
+  out << report.count << " " << report.items << " of the " << part_name(report.part) << " part\n"
+      << metrics_text(report.metrics) << std::fixed << std::setprecision(0) << "  (" << report.graphs_per_second << " "
+      << report.items << "/s)\n";
   if (report.renumberings > 0) {
     out << std::defaultfloat << std::setprecision(3) << "largest difference of an output when nodes are renumbered "
         << report.max_logit_difference;

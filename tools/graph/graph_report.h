@@ -14,9 +14,10 @@ namespace geosft {
 struct GraphReport {
   GraphTask task = GraphTask::classification;
   Part part = Part::test;
-  int64_t count = 0;     // graphs of the part
-  NamedValues metrics;   // and the loss
-  at::Tensor confusion;  // int64 [classes, classes], rows: true class; undefined where there are no classes
+  std::string items = "graphs";  // what the dataset calls them
+  int64_t count = 0;             // of the part
+  NamedValues metrics;           // and the loss
+  at::Tensor confusion;          // int64 [classes, classes], rows: true class; undefined where there are no classes
   int64_t renumberings = 0;
   double max_logit_difference = 0.0;  // between renumbered graphs and the originals
   double prediction_agreement = 1.0;  // share of equal predictions among them, where there are classes

@@ -32,23 +32,24 @@ RunDescription describe_graph_run(GraphSettings settings, const GraphSchema& sch
   run.epochs = settings.train.epochs;
   run.checkpoint_every = settings.train.checkpoint_every;
   run.held_out = held_out;
-  run.score = score_style(schema.task, settings.train.metric);
+  run.score = score_style(schema, settings.train.metric);
   return run;
 }
 
 std::string schema_text(const GraphSchema& schema) {
-  return nlohmann::json{{"task", task_name(schema.task)},     {"node_vocabulary", schema.node_vocabulary},
-                        {"node_values", schema.node_values},  {"edge_vocabulary", schema.edge_vocabulary},
-                        {"edge_values", schema.edge_values},  {"coordinates", schema.coordinates},
-                        {"output_names", schema.output_names}}
+  return nlohmann::json{{"task", task_name(schema.task)},      {"node_vocabulary", schema.node_vocabulary},
+                        {"node_values", schema.node_values},   {"edge_vocabulary", schema.edge_vocabulary},
+                        {"edge_values", schema.edge_values},   {"coordinates", schema.coordinates},
+                        {"output_names", schema.output_names}, {"items", schema.items}}
       .dump();
 }
 
 GraphSchema schema_of(const std::string& text, const std::string& file) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
-    return {task_of(json.at("task")), json.at("node_vocabulary"), json.at("node_values"), json.at("edge_vocabulary"),
-            json.at("edge_values"),   json.at("coordinates"),     json.at("output_names")};
+    return {task_of(json.at("task")),   json.at("node_vocabulary"),   json.at("node_values"),
+            json.at("edge_vocabulary"), json.at("edge_values"),       json.at("coordinates"),
+            json.at("output_names"),    json.value("items", "graphs")};
   } catch (const std::exception& error) {
     throw DataError(file, "the schema of a graph dataset", error.what());
   }

@@ -23,6 +23,9 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
       .add_choice("model", "encoding", &model.encoding, {"none", "rwpe", "lappe"},
                   "encoding of nodes: none, random walks, Laplacian eigenvectors")
       .add("model", "encoding_columns", &model.encoding_columns, "steps of the walks, or eigenvectors", positive)
+      .add_choice("model", "positions", &model.positions, {"none", "added", "relative"},
+                  "places of nodes in their order: added to the tokens, or seen by sampling attention")
+      .add("model", "position_channels", &model.position_channels, "of what it sees", positive)
       .add("model", "relative", &model.relative, "let attention see the edges")
       .add("model", "distance_channels", &model.distance_channels,
            "let it see the distance of nodes with coordinates, in so many channels; 0: it does not", not_negative)
@@ -60,7 +63,8 @@ Config GraphSettings::config() {
   keys.add("", "data", &data, "dataset: a folder")
       .add("", "seed", &seed, "of everything random")
       .add("", "repeats", &repeats, "runs, each with the next seed", positive)
-      .add("", "every_fold", &every_fold, "a run for every fold");
+      .add("", "every_fold", &every_fold, "a run for every fold")
+      .add("", "longest", &longest, "sequences: steps that are used, from the beginning; 0: all", not_negative);
   add_splits(keys, splits);
   add_graph_model(keys, model);
   train.add_keys(keys, "graphs");
@@ -89,6 +93,10 @@ GraphModelOptions GraphSettings::graph_model(const GraphSchema& schema) const {
   const NodeEncoding encoding = model.node_encoding();
   options.encoding = encoding == NodeEncoding::none ? 0 : model.encoding_columns;
   options.signed_encoding = encoding == NodeEncoding::laplacian;
+  options.positions = model.positions == "added"      ? NodePositions::added
+                      : model.positions == "relative" ? NodePositions::relative
+                                                      : NodePositions::none;
+  options.position_channels = model.position_channels;
   options.relative = model.relative;
   options.distance_channels = model.relative ? model.distance_channels : 0;
   options.distance_range = model.distance_range;

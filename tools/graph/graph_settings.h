@@ -28,6 +28,8 @@ struct GraphModelSettings : EncoderSettings {
   std::string encoding = "none", head = "softmax_pool";
   int64_t encoding_columns = 20, head_bins = 64, distance_channels = 0;
   double distance_range = 5.0;
+  std::string positions = "none";
+  int64_t position_channels = 16;
   bool relative = true;
   double head_dropout = 0.0;
 
@@ -46,6 +48,7 @@ struct GraphSettings {
   uint64_t seed = 0;
   int64_t repeats = 1;      // runs with the seeds seed, seed + 1, …
   bool every_fold = false;  // a run for every fold
+  int64_t longest = 0;      // steps of a sequence that are used, from its beginning; 0: all
   SplitSettings splits;
   GraphModelSettings model;
   GraphTrainSettings train;

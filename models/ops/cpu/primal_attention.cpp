@@ -132,14 +132,12 @@ at::Tensor rows_first(const at::Tensor& x, int64_t width) {
   return x.narrow(-1, 0, width).transpose(1, 2).flatten(0, 1);
 }
 
-// Keys and values are read many times, and rows of one head that lie a power of two apart share few sets of a cache:
-// they are copied together, which takes less time than it saves.
 struct FlashInputs {
   FlashInputs(const GroupPlan& plan, const Run& run)
       : width(std::max(plan.call.numbers.c, plan.call.numbers.cv)),
         q(heads_first(plan.heads.q, run.first_query, run.items, run.queries, width)),
-        k(heads_first(plan.heads.k, run.first_key, run.items, run.keys, width).contiguous()),
-        v(heads_first(plan.heads.v, run.first_key, run.items, run.keys, width).contiguous()) {}
+        k(heads_first(plan.heads.k, run.first_key, run.items, run.keys, width)),
+        v(heads_first(plan.heads.v, run.first_key, run.items, run.keys, width)) {}
   int64_t width;
   at::Tensor q, k, v;
 };

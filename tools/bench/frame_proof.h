@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The primal-dual frame, proven by solving the dual: the values that LIBSVM's dual variables give make attention agree
+// with LIBSVM's own predictions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/support_vector_regression.h"
+
+namespace geosft::bench {
+
+struct FrameProblem {
+  int64_t keys = 60, queries = 40, channels = 8, outputs = 3;
+  int64_t factor = 4;  // of the scaled head
+  double beta = 0.6;   // of recentring
+  RegressionOptions regression = {.cost = 1e4, .epsilon = 0.05};
+  uint64_t seed = 0;
+};
+
+struct FrameProof {
+  std::string name;
+  int64_t pairs = 0, support_vectors = 0;
+  double spread = 0;       // deviation of the predictions, which is what there is to reproduce
+  double by_frame = 0;     // largest |attention of the frame - (prediction - bias)| over queries and outputs
+  double by_operator = 0;  // the same of geosft::primal_attention
+};
+
+// Random keys, smooth targets of them, random queries, float64; softmax, linear, recentred and pooled members.
+std::vector<FrameProof> prove_frame(const FrameProblem& problem);
+
+}  // namespace geosft::bench

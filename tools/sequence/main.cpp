@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/common/main_guard.h"
+#include "tools/graph/commands.h"
+#include "tools/sequence/commands.h"
+
+namespace {
+
+const std::vector<geosft::Verb> verbs = {
+    {"train", "train a model on a dataset of sequences and leave it in a RUN folder", geosft::add_graph_train_command},
+    {"eval", "metrics of a trained model on a part of a dataset", geosft::add_graph_eval_command},
+    {"predict", "what a trained model says of each sequence of a dataset", geosft::add_graph_predict_command},
+    {"info", "what a RUN folder, a checkpoint or a dataset holds", geosft::add_graph_info_command},
+    {"generate", "write a synthetic dataset: ListOps", geosft::add_generate_command},
+    {"sweep", "train several configurations and tabulate their results", geosft::add_graph_sweep_command},
+};
+
+constexpr const char* description =
+    "Learning on sequences by the Sampling Foundational Transformer and the primal-dual attentions";
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return geosft::run_tool("geosft-sequence", [&] { return geosft::run_verbs(description, verbs, argc, argv); });
+}
