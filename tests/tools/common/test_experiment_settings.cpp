@@ -37,6 +37,41 @@ TEST_CASE("the keys of the encoder are its options") {
   CHECK_THROWS_AS(settings.check(), UsageError);
 }
 
+TEST_CASE("the attention of the encoder is chosen by name and changed by its keys") {
+  EncoderSettings settings;
+  Config keys;
+  settings.add_keys(keys);
+  CHECK(settings.layer().kind == AttentionKind::sampling);
+  keys.set_text(
+      "[model]\nwidth = 8\nheads = 4\nattention = 'linear_bn_sh'\nbeta = 0.3\nlearn_beta = true\n"
+      "pool = [1, 3, 3, 5]\npooling = 'max'\n");
+  settings.check();
+  PrimalOptions options = settings.layer().primal;
+  CHECK(settings.layer().kind == AttentionKind::primal);
+  CHECK(options.linear);
+  CHECK(options.beta == 0.3);
+  CHECK(options.learn_beta);
+  CHECK(options.pool == std::vector<int64_t>{1, 3, 3, 5});
+  CHECK(options.pooling == PoolingKind::max);
+  keys.set_text("[model]\nattention = 'sparse_conv1d'\nmask = 'block'\nmask_size = 9\nconvolution_size = 3\n");
+  options = settings.layer().primal;
+  CHECK(options.mask == MaskKind::block);
+  CHECK(options.mask_size == 9);
+  CHECK(options.convolution_size == 3);
+  CHECK(options.beta == 0);
+  CHECK(options.pool.empty());
+  settings.heads = 2;
+  require_error([&] { settings.check(); }, {"pool", "4 factors", "2 heads"});
+  settings.primal.pool = {1, 1.5};
+  require_error([&] { settings.check(); }, {"pool", "1.5"});
+  settings.primal.pool.clear();
+  settings.attention = "sparse_sh";
+  settings.primal.pooling = "k_means";
+  require_error([&] { settings.check(); }, {"pooling", "k_means"});
+  settings.attention = "conv2d";
+  require_error([&] { settings.check(); }, {"attention", "conv2d", "grid"});
+}
+
 TEST_CASE("the keys of the training are its options, and some may change later") {
   TrainSettings settings;
   Config keys;

@@ -27,9 +27,16 @@ TEST_CASE("keys of a graph experiment reach the options of the model") {
   CHECK(options.outputs == 3);
   CHECK(options.distance_channels == 0);
   CHECK(options.layers == 2);
+  CHECK(options.positions == NodePositions::none);
   CHECK(options.head == GraphHead::sample_max);
   CHECK(options.head_sampler.bins == 9);
   CHECK(options.head_dropout == 0.25);
+  GraphSettings sequences;
+  sequences.config().set_text("[model]\npositions = 'relative'\nposition_channels = 6\n");
+  CHECK(sequences.graph_model(schema).positions == NodePositions::relative);
+  CHECK(sequences.graph_model(schema).position_channels == 6);
+  sequences.model.positions = "added";
+  CHECK(sequences.graph_model(schema).positions == NodePositions::added);
   GraphSettings molecules;
   molecules.model.distance_channels = 4;
   molecules.model.distance_range = 2.0;
@@ -61,13 +68,15 @@ TEST_CASE("settings of graphs that contradict each other are refused") {
 
 TEST_CASE("the configurations that come along load") {
   int64_t found = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(GEOSFT_SOURCE_DIR) + "/tools/configs/graph")) {
-    GraphSettings settings;
-    settings.config().load_toml(entry.path());
-    settings.check();
-    CHECK_FALSE(settings.data.empty());
-    ++found;
+  for (const char* kind : {"graph", "sequence"}) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::string(GEOSFT_SOURCE_DIR) + "/tools/configs/" + kind)) {
+      GraphSettings settings;
+      settings.config().load_toml(entry.path());
+      settings.check();
+      CHECK_FALSE(settings.data.empty());
+      ++found;
+    }
   }
   CHECK(found > 0);
 }
