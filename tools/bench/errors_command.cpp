@@ -30,6 +30,7 @@ struct ErrorsCommand {
 
   int execute() const {
     runtime.apply();
+    install_interrupt_handler();
     std::vector<ErrorRow> rows;
     for (const int64_t count : layers) {
       for (const double score : scores) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/bench/follow.h"
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <torch/optim/adam.h>
 #include <torch/utils.h>
 
@@ -10,6 +11,7 @@
 #include <memory>
 
 #include "models/training/training_loop.h"
+#include "tools/bench/attention_inputs.h"
 #include "tools/bench/byte_classifier.h"
 
 namespace geosft::bench {
@@ -26,7 +28,9 @@ class Learner {
   void tune_prompt(const Learner& trained, const FollowOptions& options) {
     load_module_state(*model_, module_state(*trained.model_));
     for (at::Tensor& weight : model_->parameters()) weight.requires_grad_(false);
-    prompt_ = at::zeros({options.prompt_tokens, options.width}).requires_grad_(true);
+    // Not zeros, from which its tokens would stay equal.
+    const at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(options.seed);
+    prompt_ = (0.1 * normal({options.prompt_tokens, options.width}, generator)).requires_grad_(true);
     optimizer_ = std::make_unique<torch::optim::Adam>(std::vector<at::Tensor>{prompt_}, options.prompt_rate);
   }
 

@@ -51,6 +51,7 @@ struct FollowCommand {
 
   int execute() {
     runtime.apply();
+    install_interrupt_handler();
     if (options.width % options.heads != 0) {
       throw UsageError("--heads must divide --width " + std::to_string(options.width) + ", got " +
                        std::to_string(options.heads));

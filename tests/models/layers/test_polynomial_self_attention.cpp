@@ -118,8 +118,9 @@ TEST_CASE("a prompt before a frozen layer is tuned by its gradient", "[polynomia
     return layer->forward(at::cat({prompt, tokens}), std::nullopt).slice(0, 4);
   };
   const at::Tensor target = run(3 * at::randn({4, kWidth}, generator(2), at::kDouble));
-  at::Tensor prompt = at::zeros({4, kWidth}, at::kDouble).requires_grad_(true);
-  torch::optim::Adam optimizer({prompt}, torch::optim::AdamOptions(0.1));
+  // From zeros its tokens would stay equal, and the loss at 0.3 of the first.
+  at::Tensor prompt = (0.1 * at::randn({4, kWidth}, generator(3), at::kDouble)).requires_grad_(true);
+  torch::optim::Adam optimizer({prompt}, torch::optim::AdamOptions(0.3));
   std::vector<double> losses;
   for (int step = 0; step < 150; ++step) {
     const at::Tensor loss = (run(prompt) - target).square().mean();
@@ -128,7 +129,7 @@ TEST_CASE("a prompt before a frozen layer is tuned by its gradient", "[polynomia
     loss.backward();
     optimizer.step();
   }
-  REQUIRE(losses.back() < 0.5 * losses.front());
+  REQUIRE(losses.back() < 0.02 * losses.front());
 }
 
 TEST_CASE("the layer names the argument that is wrong", "[polynomial_self_attention]") {
