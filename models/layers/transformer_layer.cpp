@@ -6,7 +6,8 @@ namespace geosft {
 AttentionKind attention_kind(const std::string& name) {
   if (name == "sampling") return AttentionKind::sampling;
   if (name == "polynomial") return AttentionKind::polynomial;
-  TORCH_CHECK(false, "name of an attention must be sampling or polynomial, not ", name);
+  if (name == "softmax") return AttentionKind::softmax;
+  TORCH_CHECK(false, "name of an attention must be sampling, polynomial or softmax, not ", name);
 }
 
 TransformerLayerImpl::TransformerLayerImpl(const LayerOptions& layer_options) : options(layer_options) {
@@ -14,6 +15,7 @@ TransformerLayerImpl::TransformerLayerImpl(const LayerOptions& layer_options) : 
   if (options.kind == AttentionKind::sampling) {
     attention = register_module("attention", SamplingAttention(options.attention));
   } else {
+    options.polynomial.exact = options.kind == AttentionKind::softmax;
     polynomial =
         register_module("attention", PolynomialSelfAttention(width, options.attention.heads, options.polynomial));
   }

@@ -14,15 +14,16 @@ enum class NormPlacement { pre, post };
 enum class AttentionKind {
   sampling,    // over a learned sample of the tokens
   polynomial,  // over all tokens; relative encodings are not looked at
+  softmax,     // the same exactly, n x n
 };
 
-// The kind of that name, "sampling" or "polynomial"; an error naming both for another name.
+// The kind of that name, "sampling", "polynomial" or "softmax"; an error naming all for another name.
 AttentionKind attention_kind(const std::string& name);
 
 struct LayerOptions {
   AttentionKind kind = AttentionKind::sampling;
-  AttentionOptions attention = {};    // for `polynomial`: width and heads alone
-  PolynomialOptions polynomial = {};  // for that kind
+  AttentionOptions attention = {};    // for kinds other than `sampling`: width and heads alone
+  PolynomialOptions polynomial = {};  // for those kinds; its `exact` follows from the kind
   NormPlacement norm = NormPlacement::post;
   int64_t expansion = 4;              // feed-forward: width -> expansion * width -> width, GELU between
   double token_dropout = 0.0;         // of the embeddings, after attention and after feed-forward

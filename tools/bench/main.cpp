@@ -9,6 +9,10 @@ namespace {
 const std::vector<geosft::Verb> verbs = {
     {"run", "measure operators, layers and training steps beside LibTorch's", geosft::bench::add_run_command},
     {"ladder", "the steps that led to the attention kernel, checked and timed", geosft::bench::add_ladder_command},
+    {"errors", "how far polynomial attention is from softmax, in output and gradients",
+     geosft::bench::add_errors_command},
+    {"follow", "train with polynomial and with exact attention, and compare the losses",
+     geosft::bench::add_follow_command},
     {"machine", "what this processor can do, and which vector instructions run", geosft::bench::add_machine_command},
 };
 

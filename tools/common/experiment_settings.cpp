@@ -1,15 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/experiment_settings.h"
 
+#include "models/ops/monomials.h"
 #include "tools/common/arguments.h"
 
 namespace geosft {
+namespace {
+
+void add_polynomial(Config& config, PolynomialOptions& polynomial) {
+  config
+      .add("model", "degree", &polynomial.degree, "polynomial attention: of the polynomial, where tolerance is 0",
+           not_negative)
+      .add("model", "tolerance", &polynomial.tolerance,
+           "polynomial attention: error of its weights that each call chooses the degree for; 0: degree", not_negative)
+      .add("model", "most_monomials", &polynomial.most_monomials,
+           "polynomial attention: of a head, more than which tolerance must not take", positive)
+      .add("model", "or_exact", &polynomial.or_exact,
+           "polynomial attention: where tolerance takes more, attend exactly instead of ending with an error")
+      .add("model", "center", &polynomial.center, "polynomial attention: subtract the mean of the keys");
+}
+
+}  // namespace
 
 void EncoderSettings::add_keys(Config& config) {
   config.add("model", "width", &width, "channels of a token (d)", positive)
       .add("model", "heads", &heads, "attention heads (h), a divisor of width", positive)
       .add("model", "layers", &layers, "transformer layers", positive)
       .add("model", "bins", &bins, "sampled tokens of a layer (k)", positive)
+      .add_choice("model", "attention", &attention, {"sampling", "polynomial", "softmax"},
+                  "over a learned sample, or without relative encodings over all tokens: in linear time, or n x n")
       .add_choice("model", "norm", &norm, {"pre", "post"}, "where layers normalise")
       .add_choice("model", "score", &score, {"maxout", "dot"}, "attention score")
       .add_choice("model", "probability", &probability, {"leaky_relu", "softmax"}, "attention probability")
@@ -21,11 +40,18 @@ void EncoderSettings::add_keys(Config& config) {
       .add("model", "score_dropout", &score_dropout, "dropout of queries and keys", probability_range)
       .add("model", "token_dropout", &token_dropout, "dropout of embeddings", probability_range)
       .add("model", "feed_forward_dropout", &feed_forward_dropout, "dropout after the expansion", probability_range);
+  add_polynomial(config, polynomial);
 }
 
 void EncoderSettings::check() const {
   if (width % heads != 0) {
     throw UsageError("heads must divide width: " + std::to_string(heads) + " does not divide " + std::to_string(width));
+  }
+  const int64_t channels = width / heads, monomials = monomial_count(channels, polynomial.degree);
+  if (attention == "polynomial" && polynomial.tolerance == 0 && monomials > kMostMonomials) {
+    throw UsageError("degree " + std::to_string(polynomial.degree) + " has " + std::to_string(monomials) +
+                     " monomials of " + std::to_string(channels) + " channels (width / heads), more than " +
+                     std::to_string(kMostMonomials));
   }
 }
 
@@ -42,6 +68,8 @@ SamplerOptions EncoderSettings::sampler(int64_t sampled) const {
 
 LayerOptions EncoderSettings::layer() const {
   LayerOptions options;
+  options.kind = attention_kind(attention);
+  options.polynomial = polynomial;
   options.norm = norm == "pre" ? NormPlacement::pre : NormPlacement::post;
   options.token_dropout = token_dropout;
   options.feed_forward_dropout = feed_forward_dropout;

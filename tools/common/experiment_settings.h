@@ -20,10 +20,12 @@ inline constexpr Range above_zero{.low = 0, .open_low = true};
 // Section [model]: the transformer.
 struct EncoderSettings {
   int64_t width = 256, heads = 16, layers = 8, bins = 256;
-  std::string norm = "post", score = "maxout", probability = "leaky_relu", weighting = "softplus";
+  std::string attention = "sampling", norm = "post", score = "maxout", probability = "leaky_relu",
+              weighting = "softplus";
   double tau = 1.0;
   bool hard = false, with_replacement = false, noise = true;
   double score_dropout = 0.1, token_dropout = 0.1, feed_forward_dropout = 0.2;
+  PolynomialOptions polynomial;
 
   void add_keys(Config& config);
   // Throws UsageError naming the keys that contradict each other.

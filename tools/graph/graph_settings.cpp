@@ -89,8 +89,8 @@ GraphModelOptions GraphSettings::graph_model(const GraphSchema& schema) const {
   const NodeEncoding encoding = model.node_encoding();
   options.encoding = encoding == NodeEncoding::none ? 0 : model.encoding_columns;
   options.signed_encoding = encoding == NodeEncoding::laplacian;
-  options.relative = model.relative;
-  options.distance_channels = model.relative ? model.distance_channels : 0;
+  options.relative = model.relative && model.attention == "sampling";
+  options.distance_channels = options.relative ? model.distance_channels : 0;
   options.distance_range = model.distance_range;
   options.outputs = schema.outputs();
   options.layer = model.layer();

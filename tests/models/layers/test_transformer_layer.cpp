@@ -65,7 +65,10 @@ TEST_CASE("a layer takes its attention by name", "[layer]") {
   const at::Tensor y = layer->norm1->forward(x + layer->polynomial->forward(x, ptr));
   const at::Tensor out = layer->norm2->forward(y + layer->contract->forward(at::gelu(layer->expand->forward(y))));
   require_equal(layer->forward(x, Relative::none(), ptr, context), out, "layer");
-  require_error([] { attention_kind("linear"); }, {"name", "linear", "polynomial"});
+  options.kind = attention_kind("softmax");
+  TransformerLayer exact(options);
+  REQUIRE(exact->polynomial->options.exact);
+  require_error([] { attention_kind("linear"); }, {"name", "linear", "sampling", "polynomial", "softmax"});
 }
 
 TEST_CASE("a layer reproduces the golden cases", "[layer]") {

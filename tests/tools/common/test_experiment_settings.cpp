@@ -37,6 +37,29 @@ TEST_CASE("the keys of the encoder are its options") {
   CHECK_THROWS_AS(settings.check(), UsageError);
 }
 
+TEST_CASE("attention is chosen by name, with its keys") {
+  EncoderSettings settings;
+  Config keys;
+  settings.add_keys(keys);
+  CHECK(settings.layer().kind == AttentionKind::sampling);
+  keys.set_text("[model]\nattention = 'softmax'\n");
+  CHECK(settings.layer().kind == AttentionKind::softmax);
+  keys.set_text(
+      "[model]\nattention = 'polynomial'\ndegree = 2\ntolerance = 0.5\nmost_monomials = 77\nor_exact = true\n"
+      "center = false\n");
+  const LayerOptions layer = settings.layer();
+  CHECK(layer.kind == AttentionKind::polynomial);
+  CHECK(layer.polynomial.degree == 2);
+  CHECK(layer.polynomial.tolerance == 0.5);
+  CHECK(layer.polynomial.most_monomials == 77);
+  CHECK((layer.polynomial.or_exact && !layer.polynomial.center));
+  settings.check();
+  settings.polynomial.degree = 12;
+  settings.check();  // a tolerance chooses the degree
+  settings.polynomial.tolerance = 0;
+  CHECK_THROWS_WITH(settings.check(), Catch::Contains("degree 12") && Catch::Contains("16 channels"));
+}
+
 TEST_CASE("the keys of the training are its options, and some may change later") {
   TrainSettings settings;
   Config keys;
