@@ -20,9 +20,10 @@ done
 run=$geosft_root/runs/quickstart
 if ((${#arguments[@]} == 0)); then
   [[ -e $run/best.ckpt && -e $run/shapes/chair.obj ]] || geosft_die "no finished run in '$run': tools/quickstart.sh makes it"
-  arguments=("$run/shapes/chair.obj" --run "$run" --points 1024 --screenshot "$run/view_chair.png")
+  arguments=("$run/shapes/chair.obj" --run "$run" --screenshot "$run/view_chair.png")
 fi
 
+# shellcheck disable=SC2034
 geosft_viewer=1
 geosft_setup
 geosft_build geosft-view

@@ -115,7 +115,7 @@ std::string meaning(const Subject& subject, const Choices& choices) {
 // Balls at some points, sized by weights [m].
 Balls balls_at(const Subject& subject, const at::Tensor& rows, const at::Tensor& weight, double radius,
                const Colour& colour) {
-  return {subject.points.index_select(0, rows), radius * (0.8 + 1.6 * weight.to(at::kDouble).sqrt()),
+  return {subject.points.index_select(0, rows), radius * (0.6 + 0.9 * weight.to(at::kDouble).sqrt()),
           painted(colour, rows.size(0))};
 }
 

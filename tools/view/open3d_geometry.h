@@ -33,6 +33,7 @@ inline Geometry mesh_geometry(const Mesh& mesh) {
   const at::Tensor triangles = mesh.triangles.to(at::kInt).contiguous();
   const auto* first = reinterpret_cast<const Eigen::Vector3i*>(triangles.const_data_ptr<int>());
   made->triangles_.assign(first, first + triangles.size(0));
+  made->ComputeTriangleNormals();  // without them Open3D leaves out the shading
   return made;
 }
 
