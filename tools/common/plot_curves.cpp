@@ -44,6 +44,7 @@ std::string curve_lines(const Curve& curve) {
 std::string plot_panel(const CurvePanel& panel, size_t index, Picture& picture) {
   std::ostringstream script;
   script << "set title " << gnuplot_string(panel.axes.title) << "\nset xlabel " << gnuplot_string(panel.axes.x)
+         << " offset 0,0.5"
          << "\nset ylabel " << gnuplot_string(panel.axes.y) << "\n"
          << (panel.axes.log_x ? "set logscale x\n" : "unset logscale x\n")
          << (panel.axes.log_y ? "set logscale y\n" : "unset logscale y\n");
