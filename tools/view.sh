@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # usage: tools/view.sh [options] [-- GEOSFT-VIEW-ARGUMENT…]
-# Installs what geosft-view needs, builds it, and runs it with the arguments, on an invisible display where there is no
-# screen. Without arguments: a picture of the quickstart's chair, coloured by the importance of its points.
+# Installs what geosft-view needs, builds it, and runs it with the arguments; pictures are drawn on an invisible display
+# where there is no screen. Without arguments: a picture of the quickstart's chair, coloured by the importance of its points.
 
 set -euo pipefail
 # shellcheck source=tools/setup.sh
@@ -28,7 +28,8 @@ geosft_viewer=1
 geosft_setup
 geosft_build geosft-view
 screen=()
-[[ -n ${DISPLAY-} ]] || screen=(xvfb-run -a -s '-screen 0 1600x1200x24')
+# A window that nobody sees would stay open for ever.
+[[ -n ${DISPLAY-} || ! " ${arguments[*]}" =~ \ --(screenshot|turntable|frame-rate) ]] || screen=(xvfb-run -a -s '-screen 0 1600x1200x24')
 echo "\$ ${screen[*]:+xvfb-run -a }build/$geosft_preset/bin/geosft-view ${arguments[*]}" >&2
 "${screen[@]}" "$geosft_root/build/$geosft_preset/bin/geosft-view" "${arguments[@]}"
 [[ ${arguments[*]} != *"$run/view_chair.png"* ]] || geosft_say "the picture: $run/view_chair.png"
