@@ -2,6 +2,7 @@
 #include "models/point_classifier.h"
 
 #include "geometry/farthest_point_sampling.h"
+#include "models/layers/forward_trace.h"
 
 namespace geosft {
 namespace {
@@ -41,6 +42,7 @@ PointClassifierImpl::Encoded PointClassifierImpl::encode(at::Tensor points, at::
     // In double precision, so that of the rounding of a moved cloud only that of its coordinates can flip a near-tie.
     order = farthest_point_order(points.to(at::kDouble), ptr);
     context.note_choice(order, at::arange(order.size(0), order.options()), ptr);
+    if (context.trace() != nullptr) context.trace()->order = order;
     points = points.index_select(0, order);
     if (normals.defined()) normals = normals.index_select(0, order);
   }

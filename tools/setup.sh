@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: tools/setup.sh [--cuda] [--torch DIR] [--jobs N] [--preset NAME]
+# usage: tools/setup.sh [--cuda] [--torch DIR] [--viewer] [--jobs N] [--preset NAME]
 # Installs the Debian packages of tools/packages.txt that are missing and LibTorch (into .venv), and configures the build.
 # Safe to run again: what is there is left alone. The other scripts of this folder source this file for its functions.
 #
 #   --cuda         LibTorch's CUDA install (the default where an NVIDIA GPU is present); otherwise the smaller CPU one
 #   --torch DIR    use the LibTorch or PyTorch in DIR, the folder that holds include/ and lib/, and install none
+#   --viewer       also what geosft-view draws with (tools/packages_viewer.txt: Open3D, 0.4 GB on disk)
 #   --jobs N       compile and test N at a time (default: one a core, fewer where memory is short)
 #   --preset NAME  release (default), debug or asan: a preset of CMakePresets.json, built in build/NAME
 
@@ -23,6 +24,7 @@ geosft_torch_cuda=("torch==$geosft_torch_version")
 geosft_stamp=$geosft_root/.venv/geosft-torch
 
 geosft_cuda=
+geosft_viewer=
 geosft_torch=
 geosft_jobs=
 geosft_preset=release
@@ -44,6 +46,7 @@ geosft_option() {
   case $1 in
     --help | -h) geosft_help ;;
     --cuda) geosft_cuda=1 geosft_taken=1 ;;
+    --viewer) geosft_viewer=1 geosft_taken=1 ;;
     --torch | --jobs | --preset) [[ -n ${2-} ]] || geosft_misuse "$1 needs a value" ;;&
     --torch) geosft_torch=$(cd -- "$2" 2>/dev/null && pwd) || geosft_misuse "--torch: no folder '$2'" ;;
     --jobs) [[ $2 =~ ^[1-9][0-9]*$ ]] || geosft_misuse "--jobs: '$2' is not a number of 1 or more"; geosft_jobs=$2 ;;
@@ -126,10 +129,14 @@ geosft_install_torch() {
   echo "$geosft_torch_version $kind" >"$geosft_stamp"
 }
 
+# Whether build/<preset> was configured when Open3D was not there.
+geosft_lacks_viewer() { [[ -n $geosft_viewer ]] && grep -q '^Open3D_DIR:PATH=Open3D_DIR-NOTFOUND' "$1/CMakeCache.txt"; }
+
 # Configures build/<preset>, unless that was done for the same LibTorch: from then on ninja sees what changed.
 geosft_configure() {
   local folder=$geosft_root/build/$geosft_preset torch=${geosft_torch:-$(geosft_torch_folder)}
-  if [[ -e $folder/build.ninja ]] && grep -qxF "GEOSFT_TORCH_DIR:PATH=$torch" "$folder/CMakeCache.txt"; then
+  if [[ -e $folder/build.ninja ]] && grep -qxF "GEOSFT_TORCH_DIR:PATH=$torch" "$folder/CMakeCache.txt" &&
+    ! geosft_lacks_viewer "$folder"; then
     return
   fi
   geosft_say "configuring build/$geosft_preset"
@@ -161,7 +168,8 @@ geosft_default_jobs() {
 geosft_setup() {
   local packages
   geosft_lock
-  mapfile -t packages < <(grep -v '^#' "$geosft_root/tools/packages.txt")
+  mapfile -t packages < <(grep -hv '^#' "$geosft_root/tools/packages.txt" \
+    ${geosft_viewer:+"$geosft_root/tools/packages_viewer.txt"})
   geosft_install_packages "${packages[@]}"
   if [[ -n $geosft_torch ]]; then geosft_say "LibTorch: taking $geosft_torch"; else geosft_install_torch; fi
   geosft_configure

@@ -16,6 +16,7 @@ while (($#)); do
   esac
 done
 
+geosft_viewer=1 # what the viewer needs is tested, too
 geosft_setup
 geosft_build all
 geosft_say "testing, $geosft_jobs at a time"

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "models/layers/composed_attention.h"
+#include "models/layers/forward_trace.h"
 #include "models/ops/graph_attention.h"
 #include "models/ops/maxout_attention.h"
 #include "models/ops/point_attention.h"
@@ -89,6 +90,11 @@ at::Tensor SamplingAttentionImpl::forward(const at::Tensor& x, const Relative& r
   const at::Tensor k = split(context.dropout(key->forward(sampled), options.score_dropout));
   const at::Tensor v = split(value->forward(sampled));
   const std::optional<at::Tensor> k_ptr = ptr.has_value() ? std::optional<at::Tensor>(pairs.ptr) : std::nullopt;
+  if (context.trace() != nullptr) {
+    context.trace()->layers.push_back({sampler->score(x), pairs, q, k, leak->forward(sampled), relative,
+                                       RelativeWeights{w_mul, b_mul, w_add, b_add},
+                                       ComposedAttention{options.score, options.probability, options.eps}});
+  }
   const bool fused = options.score == ScoreKind::maxout && options.probability == ProbabilityKind::leaky_relu;
   at::Tensor mixed;
   if (!fused) {
