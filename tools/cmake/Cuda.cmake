@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# CUDA is found, and never required: without nvcc the operators have kernels for the CPU alone.
-set(GEOSFT_CUDA AUTO CACHE STRING "build the CUDA kernels: AUTO (where there is a toolkit), ON or OFF")
+# CUDA is never required: without nvcc the operators have kernels for the CPU alone. Off unless asked for, as long as the
+# kernels have been tested by emulation and not on a GPU.
+set(GEOSFT_CUDA OFF CACHE STRING "build the CUDA kernels: AUTO (where there is a toolkit), ON or OFF")
 set_property(CACHE GEOSFT_CUDA PROPERTY STRINGS AUTO ON OFF)
 # Machine code for A100, H100 and B200, and what the driver can compile for GPUs that come after them.
 set(GEOSFT_CUDA_ARCHITECTURES "80-real;90-real;100" CACHE STRING "GPUs to compile for, as CMAKE_CUDA_ARCHITECTURES has them")
@@ -15,10 +16,14 @@ if(GEOSFT_CUDA STREQUAL "OFF")
 endif()
 find_package(CUDAToolkit 13.0 QUIET)
 if(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE AND TARGET CUDA::cudart_static)
-  if(NOT CMAKE_CUDA_COMPILER)
-    set(CMAKE_CUDA_COMPILER "${CUDAToolkit_NVCC_EXECUTABLE}")
-  endif()
   set(CMAKE_CUDA_ARCHITECTURES "${GEOSFT_CUDA_ARCHITECTURES}")
+  if(NOT DEFINED ENV{CUDACXX})
+    set(ENV{CUDACXX} "${CUDAToolkit_NVCC_EXECUTABLE}")
+  endif()
+  include(CheckLanguage)
+  check_language(CUDA) # an nvcc that does not take this host compiler is as good as none
+endif()
+if(CMAKE_CUDA_COMPILER AND TARGET CUDA::cudart_static)
   enable_language(CUDA)
   set(CMAKE_CUDA_STANDARD 17) # CMake 3.25 knows no later one for nvcc
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
@@ -26,10 +31,10 @@ if(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE AND TARGET CUDA::cudart_sta
   set(GEOSFT_HAS_CUDA ON)
   message(STATUS "CUDA toolkit ${CUDAToolkit_VERSION} in ${CUDAToolkit_BIN_DIR}, kernels for ${GEOSFT_CUDA_ARCHITECTURES}")
 elseif(GEOSFT_CUDA STREQUAL "ON")
-  message(FATAL_ERROR "GEOSFT_CUDA=ON, but no CUDA toolkit 13.0 or later with nvcc and libcudart_static.a was found: "
-                      "name its nvcc with -DCUDAToolkit_ROOT= or set GEOSFT_CUDA=AUTO")
+  message(FATAL_ERROR "GEOSFT_CUDA=ON, but no CUDA toolkit 13.0 or later with an nvcc that works here and "
+                      "libcudart_static.a was found: name its folder with -DCUDAToolkit_ROOT= or set GEOSFT_CUDA=AUTO")
 else()
-  message(STATUS "CUDA: no toolkit 13.0 or later found, none needed, the operators run on the CPU")
+  message(STATUS "CUDA: no toolkit 13.0 or later that works here, none needed, the operators run on the CPU")
 endif()
 
 # The kernels of one library: objects that nvcc compiles, which see CUDA's headers and ours with raw pointers, never
@@ -39,7 +44,7 @@ endif()
 function(geosft_link_kernels target)
   add_library(${target}_kernels OBJECT ${ARGN})
   target_include_directories(${target}_kernels PRIVATE "${PROJECT_SOURCE_DIR}")
-  target_compile_options(${target}_kernels PRIVATE -Xcompiler=-fPIC,-Wall,-Wextra -Werror=all-warnings)
+  target_compile_options(${target}_kernels PRIVATE -Xcompiler=-fPIC,-Wall,-Wextra,-Wno-unused-parameter -Werror=all-warnings)
   target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_kernels>)
   # The file and not the target, which would bring CUDA's headers into every source of the library.
   target_link_libraries(${target} PRIVATE $<TARGET_FILE:CUDA::cudart_static> ${CMAKE_DL_LIBS} rt)

@@ -105,7 +105,7 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::
   using Relation = typename Operator::Relation;
   const typename Operator::Inputs in(inputs, eps);
   in.check();
-  check_upstream(grad_in, out_in, denominator_in, in);
+  check_upstream(grad_in, out_in, denominator_in, in.q(), in.v());
   const Device device(in.q().device());
   const AttentionArguments arguments(in);
   Operator own(in, arguments);

@@ -53,6 +53,18 @@ GEOSFT_DEVICE double log1p_unit(double e) {
   return log1p(e);
 }
 
+// a / b for 1 <= b <= 2.
+GEOSFT_DEVICE float quotient(float a, float b) {
+#if defined(__CUDA_ARCH__)
+  return __fdividef(a, b);
+#else
+  return a / b;
+#endif
+}
+GEOSFT_DEVICE double quotient(double a, double b) {
+  return a / b;
+}
+
 // softplus(x) = log(1 + e^x) and its derivative, without overflow; exactly 0 for -inf.
 template <typename T>
 struct Softplus {
@@ -65,7 +77,7 @@ GEOSFT_DEVICE T softplus(T x) {
 template <typename T>
 GEOSFT_DEVICE Softplus<T> softplus_with_slope(T x) {
   const T small = exp_below_zero(x < 0 ? x : -x);
-  return {larger(x, T(0)) + log1p_unit(small), (x < 0 ? small : T(1)) / (T(1) + small)};
+  return {larger(x, T(0)) + log1p_unit(small), quotient(x < 0 ? small : T(1), T(1) + small)};
 }
 
 }  // namespace geosft::cuda

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/maxout_attention.h"
 
-<<<<<<< HEAD
 #include <cmath>
-#include "tests/models/ops/attention_cases.h"
-#include "tests/models/ops/reference.h"
-=======
+
 #include "tests/models/ops/maxout_cases.h"
->>>>>>> c7ffef0 (CUDA kernels of attention, pooling and farthest point sampling, written so that the CPU can run them too)
 
 namespace geosft::test::test_maxout_attention {
 using namespace maxout_cases;
