@@ -211,6 +211,31 @@ def check_pool(small):
     return "as on the CPU, and the same bits again"
 
 
+def check_pairs(small):
+    """Draws without noise and with a partner at random are the CPU's; noise is to the rounding of two logarithms."""
+    generator = torch.Generator().manual_seed(5)
+    ptr = torch.tensor([0, 5, 5, 6, 606, 608, 611] if small else [0, 5, 5, 6, 606, 5000, 30000])
+    seeds = torch.arange(6) + 11
+    score = torch.randn(int(ptr[-1]), generator=generator).mul(50).round().div(50)
+    upstream = torch.randn(score.shape, generator=generator)
+
+    def results(device, k, random):
+        leaf = score.to(device).requires_grad_()
+        top, partner, weight, offsets = OPS.sample_pairs(leaf, k, ptr.to(device), False, random, 1.0, None, seeds.to(device))
+        gradient = torch.autograd.grad(weight, leaf, upstream[: weight.shape[0]].to(device))
+        return [top, partner, offsets], [weight, *gradient]
+
+    for k in (1, 40, 256, 1 << 62):
+        for random in (False, True):
+            (rows, weights), (cpu_rows, cpu_weights) = results(GPU, k, random), results("cpu", k, random)
+            require(all(torch.equal(a.cpu(), b) for a, b in zip(rows, cpu_rows)), f"k={k} random={random}: other rows")
+            require(difference(weights, cpu_weights) < 1e-5, f"k={k} random={random}: other weights")
+    noisy = [OPS.sample_pairs(score.to(d), 40, ptr.to(d), True, True, 1.0, None, seeds.to(d))[0].cpu() for d in (GPU, "cpu")]
+    same = float((noisy[0] == noisy[1]).double().mean())
+    require(same > 0.99, f"with noise only {same:.0%} of the rows are those of the CPU")
+    return "the rows and weights of the CPU"
+
+
 CHECKS = {
     "attention: CPU against CUDA": check_agreement,
     "attention: gradients": check_gradients,
@@ -218,6 +243,7 @@ CHECKS = {
     "attention: results are written": check_written,
     "attention: CUDA graph": check_graph,
     "attention: wrong offsets": check_ptr,
+    "sample_pairs: CPU against CUDA": check_pairs,
     "softmax_pool: CPU against CUDA": check_pool,
     "farthest_point_sampling: CPU against CUDA": check_farthest,
 }

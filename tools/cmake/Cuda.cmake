@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# CUDA is never required: without nvcc the operators have kernels for the CPU alone. Off unless asked for, as long as the
-# kernels have been tested by emulation and not on a GPU.
-set(GEOSFT_CUDA OFF CACHE STRING "build the CUDA kernels: AUTO (where there is a toolkit), ON or OFF")
+# CUDA is found, and never required: without nvcc the operators have kernels for the CPU alone.
+set(GEOSFT_CUDA AUTO CACHE STRING "build the CUDA kernels: AUTO (where there is a toolkit), ON or OFF")
 set_property(CACHE GEOSFT_CUDA PROPERTY STRINGS AUTO ON OFF)
 # Machine code for A100, H100 and B200, and what the driver can compile for GPUs that come after them.
 set(GEOSFT_CUDA_ARCHITECTURES "80-real;90-real;100" CACHE STRING "GPUs to compile for, as CMAKE_CUDA_ARCHITECTURES has them")

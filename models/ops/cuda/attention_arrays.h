@@ -35,8 +35,8 @@ struct ForwardTargets {
   T* denominator;
 };
 
-// grad, out [Nq, heads, cv], denominator [Nq, heads]; `share` = 1 / denominator (0 for 0) and `delta` = share * grad .
-// out, both [Nq, heads], are made from them before the gradients: q, k, v and leak.
+// grad, out [Nq, heads, cv], denominator [Nq, heads]; `share` = 1 / denominator (0 where that overflows) and `delta` =
+// share * grad . out, both [Nq, heads], are made from them before the gradients: q, k, v and leak.
 template <typename T>
 struct BackwardTargets {
   const T* grad;

@@ -109,23 +109,27 @@ class BackwardTile {
                                  int64_t head, int thread) {
     const int64_t c = p.heads * p.c, cv = p.heads * p.cv;
     load_rows(key, Width, kKeys ? p.k : p.q, first, count, c, head * p.c, p.c, thread);
-    if (kKeys) return load_rows(value, Width, p.v, first, count, cv, head * p.cv, p.cv, thread);
-    for (int i = thread; i < Count * Width; i += kThreads) {
-      const int row = i / Width, channel = i % Width;
-      const bool there = row < count && channel < p.cv;
-      const int64_t at = (first + row) * p.heads + head;
-      value[row][channel / 4].v[channel % 4] = there ? to.grad[at * p.cv + channel] * to.share[at] : T(0);
+    if constexpr (kKeys) {
+      load_rows(value, Width, p.v, first, count, cv, head * p.cv, p.cv, thread);
+    } else {
+      for (int i = thread; i < Count * Width; i += kThreads) {
+        const int row = i / Width, channel = i % Width;
+        const bool there = row < count && channel < p.cv;
+        const int64_t at = (first + row) * p.heads + head;
+        value[row][channel / 4].v[channel % 4] = there ? to.grad[at * p.cv + channel] * to.share[at] : T(0);
+      }
     }
   }
 
   GEOSFT_DEVICE static void clear(const AttentionArrays<T>& p, const BackwardTargets<T>& to, const TileRows& rows,
                                   int64_t head, int thread, State& state) {
     state = State{};
-    if (kOfKeys) return;
-    GEOSFT_UNROLL
-    for (int r = 0; r < Rows; ++r) {
-      const int64_t row = rows.own.begin + thread + r * kThreads;
-      if (row < rows.own.end) state.delta[r] = to.delta[row * p.heads + head];
+    if constexpr (!kOfKeys) {
+      GEOSFT_UNROLL
+      for (int r = 0; r < Rows; ++r) {
+        const int64_t row = rows.own.begin + thread + r * kThreads;
+        if (row < rows.own.end) state.delta[r] = to.delta[row * p.heads + head];
+      }
     }
   }
 
@@ -142,7 +146,7 @@ class BackwardTile {
         const Pair pair{own, other, group.first, other < group.count && own < rows.own_count()};
         const Relative<T> relative = term.relative(tiles.term, pair);
         const T raw = score[r][g] * p.scale, s = relative.mul * raw + relative.add;
-        const bool positive = pair.inside && s > 0;
+        const bool positive = pair.inside && !(s <= 0);
         const T delta = kOfKeys ? tiles.delta[other] : state.delta[r];
         const T gradient = positive ? product[r][g] - delta : T(0);
         term.collect(tiles.term, pair, relative, gradient, raw, state.term[r], state.weights);
@@ -161,7 +165,7 @@ class BackwardTile {
       GEOSFT_UNROLL
       for (int g = 0; g < kGroup; ++g) score[r][g] = product[r][g] = 0;
     }
-    GEOSFT_UNROLL
+    GEOSFT_UNROLL_TWO
     for (int chunk = 0; chunk < kChunks; ++chunk) {
       Vec4<T> own_key[Rows], own_value[Rows];
       GEOSFT_UNROLL
@@ -195,15 +199,20 @@ class BackwardTile {
       GEOSFT_UNROLL
       for (int g = 0; g < kGroup; ++g) {
         const Vec4<T> key = tiles.key[group + g][chunk];
-        Vec4<T> value{};
-        if (kOfKeys) value = tiles.value[group + g][chunk];
         GEOSFT_UNROLL
         for (int r = 0; r < Rows; ++r) {
           GEOSFT_UNROLL
           for (int t = 0; t < 4; ++t) {
             const bool mine = kOfKeys ? own[r].v[t] > key.v[t] : own[r].v[t] >= key.v[t];
             if (mine) state.key[r][chunk].v[t] += gradient[r][g];
-            if (kOfKeys) state.value[r][chunk].v[t] += weight[r][g] * value.v[t];
+          }
+        }
+        if constexpr (kOfKeys) {
+          const Vec4<T> value = tiles.value[group + g][chunk];
+          GEOSFT_UNROLL
+          for (int r = 0; r < Rows; ++r) {
+            GEOSFT_UNROLL
+            for (int t = 0; t < 4; ++t) state.value[r][chunk].v[t] += weight[r][g] * value.v[t];
           }
         }
       }
@@ -219,9 +228,10 @@ class BackwardTile {
       const int64_t at = row * p.heads + head;
       term.store(row, state.term[r]);
       store_row(state.key[r], (kOfKeys ? to.k : to.q) + at * p.c, p.c);
-      if (!kOfKeys) continue;
-      store_row(state.value[kOfKeys ? r : 0], to.v + at * p.cv, p.cv);
-      to.leak[at] = -softplus_with_slope(p.leak[at]).slope * state.deltas;
+      if constexpr (kOfKeys) {
+        store_row(state.value[r], to.v + at * p.cv, p.cv);
+        to.leak[at] = -softplus_with_slope(p.leak[at]).slope * state.deltas;
+      }
     }
   }
 
@@ -255,7 +265,7 @@ class UpstreamTile {
     block.each([&](int thread) {
       const int64_t at = block.x() * kThreads + thread;
       if (at >= p.queries.rows * p.heads) return;
-      const T denominator = to.denominator[at], share = denominator == 0 ? T(0) : T(1) / denominator;
+      const T denominator = to.denominator[at], share = share_of(denominator);
       T delta = 0;
       for (int t = 0; t < p.cv; ++t) delta += to.grad[at * p.cv + t] * share * to.out[at * p.cv + t];
       to.share[at] = share;

@@ -15,8 +15,9 @@
 // points some 25 more (distance, product, affine maps, exponential, polynomial), 32 / 80 = 40 %. The products with the
 // values on the matrix units (tf32 in three parts) would make it 75 and 48 %.
 //
-// Registers, float32, c = 16: 4 x 16 sums, 4 x 8 scores, and about 50 for operands: some 150, so 6 blocks of 2 warps on
-// a multiprocessor; shared memory 34 KiB a block, 204 of 227 KiB. c = 32: 128 sums, about 215 registers, 4 blocks.
+// Registers, float32, c = 16: 4 x 16 sums, 4 x 8 scores and some 50 for operands, so about 150 would do: 6 blocks of 2
+// warps on a multiprocessor, with 34 KiB of shared memory each (204 of 227). Where it may unroll all of the score loop,
+// ptxas takes 250 to read ahead (4 blocks), and spills at c = 32 (128 sums): hence two steps of it at a time.
 #pragma once
 
 #include "models/ops/cuda/attention_term.h"
@@ -120,7 +121,7 @@ class ForwardTile {
         const Relative<T> relative =
             term.relative(tiles.term, Pair{own, other, group.first, there && own < rows.own_count()});
         const T s = relative.mul * (score[r][g] * p.scale) + relative.add;
-        score[r][g] = there && s > 0 ? s : T(0);
+        score[r][g] = there && !(s <= 0) ? s : T(0);
         state.positive[r] += score[r][g];
       }
     }
@@ -134,7 +135,7 @@ class ForwardTile {
       GEOSFT_UNROLL
       for (int g = 0; g < kGroup; ++g) score[r][g] = 0;
     }
-    GEOSFT_UNROLL
+    GEOSFT_UNROLL_TWO
     for (int chunk = 0; chunk < kChunks; ++chunk) {
       Vec4<T> query[Rows];
       GEOSFT_UNROLL
@@ -173,7 +174,7 @@ class ForwardTile {
       const int64_t row = rows.own.begin + thread + r * kThreads;
       if (row >= rows.own.end) continue;
       const T denominator = state.positive[r] + (state.leak + p.eps);
-      const T share = denominator == 0 ? T(0) : T(1) / denominator;
+      const T share = share_of(denominator);
       to.denominator[row * p.heads + head] = denominator;
       T* out = to.out + (row * p.heads + head) * p.cv;
       GEOSFT_UNROLL

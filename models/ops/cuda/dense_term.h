@@ -46,11 +46,11 @@ class DenseTerm {
   template <class Memory>
   GEOSFT_DEVICE void collect(const Memory&, const Pair& pair, const Relative<T>&, T score, T raw, RowSums&,
                              ThreadSums&) const {
-    if (kSide != Side::kQuery || (!in_.mul_grad && !in_.add_grad)) return;
-    const int64_t at = place(pair);
-    if (at < 0) return;
-    if (in_.mul_grad) in_.mul_grad[at] = score * raw;
-    if (in_.add_grad) in_.add_grad[at] = score;
+    if constexpr (kSide == Side::kQuery) {
+      const int64_t at = in_.mul_grad || in_.add_grad ? place(pair) : -1;
+      if (at >= 0 && in_.mul_grad) in_.mul_grad[at] = score * raw;
+      if (at >= 0 && in_.add_grad) in_.add_grad[at] = score;
+    }
   }
 
   GEOSFT_DEVICE void store(int64_t /*row*/, const RowSums&) const {}

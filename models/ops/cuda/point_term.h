@@ -97,10 +97,11 @@ class PointTerm {
   }
   template <class Memory>
   GEOSFT_DEVICE void finish(const Memory& memory, int64_t slot, int thread) const {
-    if (kSide != Side::kQuery || thread >= 6) return;
-    T sum = 0;
-    for (int t = 0; t < kThreads; ++t) sum += memory.staged[t][thread];
-    in_.weight_grad[(slot * heads_ + head_) * 6 + thread] = sum;
+    if (kSide == Side::kQuery && thread < 6) {
+      T sum = 0;
+      for (int t = 0; t < kThreads; ++t) sum += memory.staged[t][thread];
+      in_.weight_grad[(slot * heads_ + head_) * 6 + thread] = sum;
+    }
   }
 
  private:

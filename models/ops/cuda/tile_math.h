@@ -14,12 +14,26 @@ struct alignas(16) Vec4 {
   T v[4];
 };
 
-// The maximum as one instruction: a comparison and a choice would be two.
+// The maximum, NaN where one of them is. In float32 one instruction: a comparison and a choice would be two, and fmaxf
+// drops NaN.
 GEOSFT_DEVICE float larger(float a, float b) {
-  return fmaxf(a, b);
+#if defined(__CUDA_ARCH__)
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+#else
+  return a > b || a != a ? a : b;
+#endif
 }
 GEOSFT_DEVICE double larger(double a, double b) {
-  return fmax(a, b);
+  return a > b || a != a ? a : b;
+}
+
+// 1 / x, and 0 where that would overflow: what a row is divided by.
+template <typename T>
+GEOSFT_DEVICE T share_of(T x) {
+  constexpr T kSmallest = sizeof(T) == 4 ? T(1.17549435082228751e-38) : T(2.2250738585072014e-308);
+  return x < kSmallest ? T(0) : T(1) / x;
 }
 
 // e^x for x <= 0. In float32 the error is that of x * log2(e): below 1e-6 relative for x > -10, where it matters

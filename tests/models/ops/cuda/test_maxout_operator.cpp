@@ -39,6 +39,30 @@ TEST_CASE("the CUDA kernels of maxout_attention, emulated, leave zero rows exact
   }
 }
 
+TEST_CASE("the CUDA kernels of maxout_attention, emulated, pass NaN on as the CPU does", "[maxout_operator]") {
+  for (const std::string name : {"q", "k", "v", "leak"}) {
+    for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+      INFO(name);
+      Arguments a = random_attention({{20, 3}, {9, 4}, 2, 5, 3}, 11);
+      a[name].select(0, 1).select(0, 1).fill_(std::numeric_limits<double>::quiet_NaN());  // row 1 of the first item
+      const at::Tensor upstream = at::ones({23, 2, 3});
+      const Outcome actual = emulate<EmulatedDevice<true>, MaxoutOperator>(a, kArguments, upstream, type);
+      require_equal(actual.out.isnan(), evaluate(fused, a, upstream, type).out.isnan(), name);
+    }
+  }
+}
+
+TEST_CASE("the CUDA kernels of maxout_attention, emulated, give zeros where the inverse of the denominator overflows",
+          "[maxout_operator]") {
+  Arguments a = random_attention({{1}, {1}, 1, 1, 1}, 12);
+  a.eps = 0;
+  for (const char* name : {"q", "k"}) a.tensors[name] = at::full({1, 1, 1}, -1.0, at::kDouble);
+  a.tensors["leak"] = at::full({1, 1}, -740.0, at::kDouble);
+  const Outcome outcome =
+      emulate<EmulatedDevice<false>, MaxoutOperator>(a, kArguments, at::ones({1, 1, 1}), at::kDouble);
+  REQUIRE(outcome.out.item<double>() == 0.0);
+}
+
 TEST_CASE("the CUDA kernels of maxout_attention name the argument that is too wide", "[maxout_operator]") {
   const auto run = [](const Sizes& sizes) {
     const Arguments a = random_attention(sizes, 41);
