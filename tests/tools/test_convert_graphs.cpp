@@ -8,7 +8,7 @@
 #include "data/split_files.h"
 #include "tests/data/files.h"
 #include "tests/support.h"
-#include "tests/tools/subprocess.h"
+#include "tests/tools/common/subprocess.h"
 
 namespace geosft::test::test_convert_graphs {
 namespace {

@@ -62,6 +62,16 @@ const Measurement* find(const Results& results, const Measurement& like) {
   return nullptr;
 }
 
+// The measurements of `one` that `other` lacks, a line for all.
+std::string missing_in(const Results& other, const Results& one, const char* when) {
+  std::string names;
+  for (const Measurement& measurement : one.measurements) {
+    if (find(other, measurement) != nullptr) continue;
+    names += (names.empty() ? "" : "; ") + measurement.benchmark + ": " + measurement.contender;
+  }
+  return names.empty() ? "" : std::string("only ") + when + ": " + names + "\n";
+}
+
 const char* verdict(const Timing& before, const Timing& now) {
   if (now.upper_quartile < before.minimum) return "faster";
   if (before.upper_quartile < now.minimum) return "slower";
@@ -120,17 +130,15 @@ std::string comparison(const Results& before, const Results& now) {
   std::string text = differences(before, now);
   size_t width = 0;
   for (const Measurement& one : now.measurements) width = std::max(width, one.benchmark.size() + one.contender.size());
-  int found = 0;
   for (const Measurement& one : now.measurements) {
     const Measurement* earlier = find(before, one);
     if (earlier == nullptr) continue;
-    ++found;
     text += label(one.benchmark + ": " + one.contender, static_cast<int>(width) + 3) +
             cell(duration(earlier->timing.minimum), 9) + " ->" + cell(duration(one.timing.minimum), 9) +
             cell("x " + digits(one.timing.minimum / earlier->timing.minimum), 8) + "  " +
             verdict(earlier->timing, one.timing) + "\n";
   }
-  return found > 0 ? text : text + "no measurement is in both\n";
+  return text + missing_in(now, before, "before") + missing_in(before, now, "now");
 }
 
 }  // namespace geosft::bench

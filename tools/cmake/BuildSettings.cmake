@@ -22,6 +22,8 @@ add_compile_options($<${_host}:-fPIC> $<$<COMPILE_LANGUAGE:CXX>:-fopenmp>
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   add_compile_options("$<${_host}:-Wno-stringop-overflow;-Wno-array-bounds;-Wno-restrict;-Wno-maybe-uninitialized>")
 endif()
+# A precompiled header is half a gigabyte that the collector of g++ would walk again and again.
+add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=2097152>)
 if(GEOSFT_SANITIZE)
   add_compile_options("$<${_host}:-fsanitize=${GEOSFT_SANITIZE};-fno-omit-frame-pointer>")
   add_link_options(-fsanitize=${GEOSFT_SANITIZE})

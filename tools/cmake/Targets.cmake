@@ -4,7 +4,7 @@ get_property(_rpath GLOBAL PROPERTY GEOSFT_RPATH)
 set(CMAKE_BUILD_RPATH "${_rpath}")
 set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../${CMAKE_INSTALL_LIBDIR};${_rpath}")
 
-option(GEOSFT_UNITY "compile sources that are mostly headers four at a time: what they all include is read once" ON)
+option(GEOSFT_UNITY "compile sources that are mostly headers in batches: what they all include is read once" ON)
 
 # Sources whose own templates take longer than what they include stay alone: in geometry, graph and the operators, and
 # those that Highway compiles once for every vector target.
@@ -20,7 +20,12 @@ function(geosft_unite target)
   endforeach()
   # Beside others a source is no longer the main file, and g++ fears that its types are used elsewhere.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
+  # Tests are compiled more often than they run.
+  set(batch 4)
+  if(CMAKE_CURRENT_SOURCE_DIR STREQUAL "${PROJECT_SOURCE_DIR}/tests")
+    set(batch 8)
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${batch})
 endfunction()
 
 # The target whose precompiled header another one uses: LibTorch's modules are in the second header, and are worth their
@@ -34,7 +39,8 @@ function(geosft_header_owner target result)
   endif()
 endfunction()
 
-# What every target of ours has: the include root, LibTorch, and a precompiled header.
+# What every target of ours has: the include root, LibTorch, and a precompiled header, which is named relative to the
+# root: then a compiler cache serves every checkout, wherever it lies.
 function(geosft_configure target)
   target_include_directories(${target} PUBLIC "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>"
                                               "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/geosft>")
@@ -42,14 +48,18 @@ function(geosft_configure target)
   set_target_properties(${target} PROPERTIES DEFINE_SYMBOL "") # nothing uses it, and headers are shared by targets
   geosft_header_owner(${target} owner)
   if(target STREQUAL "geosft_geometry")
-    target_precompile_headers(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tools/cmake/precompiled.h")
+    target_precompile_headers(${target} PRIVATE <tools/cmake/precompiled.h>)
   elseif(target STREQUAL "geosft_models")
-    target_precompile_headers(${target} PRIVATE "${PROJECT_SOURCE_DIR}/tools/cmake/precompiled_modules.h")
+    target_precompile_headers(${target} PRIVATE <tools/cmake/precompiled_modules.h>)
   else()
     target_precompile_headers(${target} REUSE_FROM ${owner})
   endif()
   if(GEOSFT_UNITY AND NOT target MATCHES "^geosft_(geometry|graph|ops)$")
     geosft_unite(${target})
+  endif()
+  # The time of tools and tests is spent in the libraries: their own code is compiled quickly, but for what is measured.
+  if(CMAKE_CURRENT_SOURCE_DIR MATCHES "^${PROJECT_SOURCE_DIR}/(tools|tests)" AND NOT target MATCHES "bench")
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
 endfunction()
 
@@ -60,19 +70,11 @@ function(geosft_add_library name kind)
   geosft_configure(geosft_${name})
 endfunction()
 
-# Tests are compiled more often than they run, and what they measure lies in the libraries: their own code at -O1, and
-# eight sources at a time.
-function(geosft_compile_quickly target)
-  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD_BATCH_SIZE 8)
-endfunction()
-
 # geosft_add_tests(folder SOURCES source… LIBRARIES target…): bin/test_<folder>, one ctest entry a test case.
 function(geosft_add_tests folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
   add_executable(test_${folder} ${arg_SOURCES} $<TARGET_OBJECTS:geosft_test_support>)
   geosft_configure(test_${folder})
-  geosft_compile_quickly(test_${folder})
   target_include_directories(test_${folder} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(test_${folder} PRIVATE Catch2::Catch2 ${arg_LIBRARIES})
   catch_discover_tests(test_${folder} TEST_PREFIX "${folder}: " PROPERTIES TIMEOUT 1200)

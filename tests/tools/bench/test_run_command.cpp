@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "data/read_file.h"
+#include "tests/temporary_path.h"
+#include "tests/tools/bench/bench_tool.h"
+
+namespace geosft::bench::test::test_run_command {
+namespace {
+
+using Catch::Contains;
+
+struct Folder {
+  Folder() { std::filesystem::create_directories(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string operator/(const char* name) const { return (path / name).string(); }
+  std::filesystem::path path = geosft::test::temporary_path("geosft test bench");
+};
+
+}  // namespace
+
+TEST_CASE("one measurement is printed as a table", "[bench]") {
+  const auto result = run_bench_well(tiny({"run", "--only", "maxout_attention/k4/forward"}));
+  CHECK_THAT(result.out, Contains("maxout_attention/k4/forward") && Contains("geosft") &&
+                             Contains("scaled_dot_product_attention") && Contains("cdist") && Contains("max+add"));
+}
+
+TEST_CASE("JSON is printed and written, and a later run compared with it", "[bench]") {
+  const Folder folder;
+  const std::string file = folder / "before.json";
+  const auto first = run_bench_well(tiny({"run", "--only", "softmax_pool", "--json", "--out", file}));
+  const nlohmann::json json = nlohmann::json::parse(first.out);
+  CHECK(json == nlohmann::json::parse(read_file(file)));
+  REQUIRE(json["measurements"].size() == 4);
+  CHECK(json["measurements"][0]["repeats"] == 1);
+  CHECK(json["sizes"]["tokens"] == 32);
+  const auto second = run_bench_well(tiny({"run", "--only", "softmax_pool/forward", "--compare", file}));
+  CHECK_THAT(second.out, Contains("against") && Contains("softmax_pool/forward: geosft") && Contains(" x "));
+}
+
+TEST_CASE("scaling fits the exponents, and the roofline is drawn", "[bench]") {
+  const Folder folder;
+  const auto result =
+      run_bench_well(tiny({"run", "--scaling", "--scaling-to", "2048", "--roofline", folder / "roofline"}));
+  CHECK_THAT(result.out, Contains("from 1024 to 2048 tokens") && Contains("scaling/n2048"));
+  const bool gnuplot = std::system("command -v gnuplot > /dev/null") == 0;
+  CHECK(std::filesystem::exists(folder / "roofline.svg") == gnuplot);
+  CHECK((result.err.find("not drawn") != std::string::npos) == !gnuplot);
+}
+
+TEST_CASE("the measurements are listed by name", "[bench]") {
+  CHECK_THAT(run_bench_well({"run", "--list"}).out, Contains("layer/k256/forward+backward") && Contains("training/"));
+  const std::string some = run_bench_well({"run", "--list", "--only", "knn"}).out;
+  CHECK(some.rfind("knn/", 0) == 0);
+  CHECK_THAT(some, !Contains("layer"));
+}
+
+TEST_CASE("wrong use is refused before anything is measured", "[bench]") {
+  require_wrong_use({"run", "--only", "maxout"}, {"maxout", "nearest"});
+  require_wrong_use({"run", "--heads", "3"}, {"--heads", "256", "3"});
+  require_wrong_use({"run", "--repeat", "3"}, {"--repeat", "--repeats"});
+  require_wrong_use({}, {"subcommand"});
+  const auto missing = run_bench({"run", "--compare", "/nonexistent/file.json"});
+  CHECK(missing.exit == 1);
+  CHECK_THAT(missing.err, Contains("/nonexistent/file.json"));
+}
+
+}  // namespace geosft::bench::test::test_run_command

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/bench/scaling.h"
+
+#include "tests/support.h"
+#include "tests/tools/bench/bench_sizes.h"
+
+namespace geosft::bench::test::test_scaling {
+
+TEST_CASE("the exponent of a power law is found", "[bench]") {
+  CHECK(fitted_exponent({1, 10, 100}, {5, 500, 50000}) == Approx(2.0));
+  CHECK(fitted_exponent({1, 2, 4, 8}, {3, 3, 3, 3}) == Approx(0.0).margin(1e-12));
+  using geosft::test::require_error;
+  require_error([] { fitted_exponent({1}, {1}); }, {"two"});
+  require_error([] { fitted_exponent({1, 2}, {1}); }, {"two"});
+  require_error([] { fitted_exponent({1, 2}, {0, 1}); }, {"positive"});
+  require_error([] { fitted_exponent({2, 2}, {1, 3}); }, {"different"});
+}
+
+TEST_CASE("attention needs memory in proportion to its tokens", "[bench]") {
+  std::vector<int64_t> told;
+  const Scaling scaling = measure_scaling({.width = 16, .heads = 2}, 4, 40000, {.repeats = 1, .seconds = 0}, {1e9, 1e9},
+                                          [&](int64_t tokens) { told.push_back(tokens); });
+  CHECK(scaling.tokens == std::vector<int64_t>{1024, 4096, 16384, 40000});
+  CHECK(told == scaling.tokens);
+  REQUIRE(scaling.measurements.size() == 4);
+  CHECK(scaling.measurements[1].benchmark == "scaling/n4096");
+  CHECK(scaling.memory_exponent == Approx(1.0).margin(0.02));
+  CHECK_THAT(scaling_text(scaling), Catch::Contains("from 1024 to 40000 tokens"));
+}
+
+}  // namespace geosft::bench::test::test_scaling

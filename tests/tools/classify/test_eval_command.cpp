@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// geosft-classify eval, end to end.
+#include <catch2/catch.hpp>
+
+#include "data/checkpoint.h"
+#include "tests/tools/classify/classify_tool.h"
+
+namespace geosft::test::test_eval_command {
+namespace fs = std::filesystem;
+
+TEST_CASE("eval measures a run upright and rotated") {
+  const Workshop shop;
+  const std::string run = shop.trained();
+  const auto evaluate = [&](const std::string& rotation, const std::string& repeats) {
+    const ProcessResult result = shop.run_well({"eval", run, "--rotate", rotation, "--repeats", repeats, "--json"});
+    REQUIRE(lines_of(result.out).size() == 1);
+    return nlohmann::json::parse(result.out);
+  };
+  const nlohmann::json upright = evaluate("none", "1"), z = evaluate("z", "2"), so3 = evaluate("so3", "3");
+  check_evaluation(upright, "none", 1);
+  check_evaluation(z, "z", 2);
+  check_evaluation(so3, "so3", 3);
+  CHECK(upright.at("metrics") == nlohmann::json::parse(read_text(fs::path(run) / "result.json")).at("metrics"));
+  for (const nlohmann::json& rotated : {z, so3}) {
+    CHECK(rotated.at("metrics").at("accuracy") == upright.at("metrics").at("accuracy"));
+    CHECK(rotated.at("max_unflipped_difference") < 1e-4);
+    CHECK(rotated.at("flipped_share") < 0.2);
+    CHECK(rotated.at("prediction_agreement") == 1.0);
+  }
+  const std::string text = shop.run_well({"eval", run}).out;
+  for (const char* word : {"6 clouds of the test set, upright", "accuracy", "cube", "sphere", "tetrahedron"}) {
+    CHECK_THAT(text, Catch::Contains(word));
+  }
+  const std::string train = shop.run_well({"eval", run, "--split", "train", "--json", "--points", "32"}).out;
+  CHECK(nlohmann::json::parse(train).at("count") == 15);
+}
+
+TEST_CASE("a model of absolute coordinates is seen to depend on the pose") {
+  const Workshop shop;
+  shop.run_well(shop.train("run", {"--tokens", "absolute", "--epochs", "1"}));
+  const std::string out = shop.run_well({"eval", (shop / "run").string(), "--rotate", "so3", "--json"}).out;
+  CHECK(nlohmann::json::parse(out).at("max_logit_difference") > 1e-2);
+  CHECK(nlohmann::json::parse(out).at("flipped_share") > 0.5);
+}
+
+TEST_CASE("checkpoints that are broken or of something else are refused") {
+  const Workshop shop;
+  const fs::path run = shop.trained(), file = shop / "wrong.ckpt";
+  const Checkpoint good = load_checkpoint(run / "best.ckpt");
+  const auto refused = [&](const Words& expected) {
+    require_one_line_failure(shop.run({"eval", file.string()}), 1, Words{"wrong.ckpt"} + expected);
+  };
+  const std::string bytes = read_text(run / "best.ckpt");
+  for (const size_t kept : {size_t{0}, size_t{10}, bytes.size() / 2, bytes.size() - 1}) {
+    write_text(file, bytes.substr(0, kept));
+    refused({"expected"});
+  }
+  std::string damaged = bytes;
+  damaged[bytes.size() / 2] = static_cast<char>(damaged[bytes.size() / 2] ^ 1);
+  write_text(file, damaged);
+  refused({"expected"});
+  Checkpoint other = good;
+  other.texts.at("kind") = "geosft-graph";
+  save_checkpoint(file, other);
+  refused({"geosft-classify", "geosft-graph"});
+  other = good;
+  std::string& config = other.texts.at("config");
+  config.replace(config.find("width = 16"), 10, "width = 32");
+  save_checkpoint(file, other);
+  refused({"shape"});
+  other = good;
+  other.texts.at("config") = "[model]\nwitdh = 16\n";
+  save_checkpoint(file, other);
+  refused({"'witdh'"});
+}
+
+TEST_CASE("a model is not evaluated on data of other classes") {
+  const Workshop shop;
+  const std::string run = shop.trained();
+  const fs::path other = shop / "other";
+  fs::copy(shop.data(), other, fs::copy_options::recursive);
+  for (const char* split : {"train", "test"}) fs::remove_all(other / split / "cube");
+  require_failure(shop.run({"eval", run, "--data", other.string()}), 1, {other.string(), "classes"});
+}
+
+}  // namespace geosft::test::test_eval_command

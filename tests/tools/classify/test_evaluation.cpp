@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/classify/evaluation.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/tools/classify/small_classifier.h"
+
+namespace geosft::test::test_evaluation {
+
+namespace {
+
+at::Tensor logits(std::vector<float> values) {
+  return at::tensor(values).view({-1, 3});
+}
+
+}  // namespace
+
+TEST_CASE("metrics agree with those counted by hand") {
+  // Class 0: right, wrong (taken for 1); class 1: right; class 2 has no cloud.
+  const DatasetLogits first{logits({2, 1, 0, 0, 1, 0}), at::tensor({0, 0}, at::kLong), {}};
+  const DatasetLogits second{logits({0, 3, 0}), at::tensor({1}, at::kLong), {}};
+  const ClassificationMetrics metrics = classification_metrics({first, second});
+  require_equal(metrics.confusion, at::tensor({1, 1, 0, 0, 1, 0, 0, 0, 0}, at::kLong).view({3, 3}), "confusion");
+  CHECK(metrics.accuracy == Approx(2.0 / 3));
+  CHECK(metrics.mean_class_accuracy == Approx(0.75));
+  const double e = std::exp(1.0);
+  const double loss = std::log(e * e + e + 1) - 2 + std::log(e + 2) + std::log(e * e * e + 2) - 3;
+  CHECK(metrics.loss == Approx(loss / 3));
+}
+
+TEST_CASE("differences of moved copies are told apart by what was chosen") {
+  const at::Tensor original_logits = logits({10, 0, 0, 0, 20, 0, 5, 0, 4});
+  const at::Tensor labels = at::tensor({0, 1, 2}, at::kLong), choices = at::tensor({7, 8, 9}, at::kLong);
+  const DatasetLogits original{original_logits, labels, choices};
+  const DatasetLogits same = original;
+  // Rounding in the first cloud, a flipped choice with the same prediction in the second, another one in the third.
+  const DatasetLogits moved{original_logits + logits({0, 5e-4, 0, 0, -1, 0, 0, 0, 2}), labels,
+                            at::tensor({7, 1, 2}, at::kLong)};
+  const Invariance result = invariance(original, {same, moved});
+  CHECK(result.max_logit_difference == Approx(2.0));
+  CHECK(result.max_unflipped_difference == Approx(5e-4));
+  CHECK(result.flipped_share == Approx(2.0 / 6));
+  CHECK(result.prediction_agreement == Approx(5.0 / 6));
+}
+
+TEST_CASE("logits of invariant models stay the same under rotations, those of absolute ones do not") {
+  const ArrayDataset dataset = random_clouds();
+  for (const std::string tokens : {"radial", "absolute"}) {
+    const ClassifySettings settings = small_settings(tokens);
+    PointClassifier model = small_model(settings);
+    const DatasetLogits upright = dataset_logits(model, dataset, settings, Rotation::none, 0);
+    require_equal(upright.labels, at::arange(10) % 3, "labels");
+    CHECK(upright.logits.sizes() == at::IntArrayRef{10, 3});
+    const DatasetLogits turned = dataset_logits(model, dataset, settings, Rotation::so3, 1);
+    CHECK_FALSE(at::equal(turned.logits, upright.logits));
+    const Invariance result = invariance(upright, {turned});
+    CHECK((result.flipped_share > 0.5) == (tokens == "absolute"));
+    CHECK((result.max_logit_difference < 1e-3) == (tokens == "radial"));
+    if (tokens == "radial") CHECK(result.max_unflipped_difference < 1e-4 * upright.logits.abs().max().item<double>());
+  }
+}
+
+TEST_CASE("evaluation does not depend on workers or batches and averages its votes") {
+  const ArrayDataset dataset = random_clouds();
+  ClassifySettings settings = small_settings();
+  PointClassifier model = small_model(settings);
+  settings.evaluation.votes = 2;
+  int64_t last = 0;
+  const DatasetLogits both =
+      dataset_logits(model, dataset, settings, Rotation::so3, 1, [&](int64_t done) { last = done; });
+  CHECK(last == 20);
+  CHECK_FALSE(both.logits.requires_grad());
+  settings.workers = 0;
+  settings.evaluation.evaluation_batch = 10;
+  require_close(dataset_logits(model, dataset, settings, Rotation::so3, 1).logits, both.logits, 1e-5, "logits");
+  settings.evaluation.votes = 1;
+  const at::Tensor first = dataset_logits(model, dataset, settings, Rotation::so3, 1).logits;
+  CHECK((first - both.logits).abs().max().item<double>() > 1e-4);
+  settings.evaluation.evaluation = "greedy";
+  CHECK((dataset_logits(model, dataset, settings, Rotation::so3, 1).logits - first).abs().max().item<double>() > 1e-4);
+}
+
+}  // namespace geosft::test::test_evaluation

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all verbs of geosft-classify share: help, and wrong use.
+#include <catch2/catch.hpp>
+
+#include "tests/tools/classify/classify_tool.h"
+
+namespace geosft::test::test_main {
+namespace fs = std::filesystem;
+
+TEST_CASE("help fits a screen a verb") {
+  const Workshop shop;
+  for (const Words& verb : {Words{}, Words{"train"}, Words{"eval"}, Words{"predict"}, Words{"info"}}) {
+    const ProcessResult result = shop.run_well(verb + Words{"--help"});
+    CHECK(lines_of(result.out).size() > 5);
+    CHECK(lines_of(result.out).size() <= 40);
+    CHECK(result.err.empty());
+  }
+  CHECK_THAT(shop.run_well({"--version"}).out, Catch::StartsWith("geosft "));
+  const std::string keys = shop.run_well({"train", "--list-keys"}).out;
+  for (const char* key : {"--learning-rate", "--points-per-mesh", "--votes"}) CHECK_THAT(keys, Catch::Contains(key));
+}
+
+TEST_CASE("wrong use is named and ends with 2") {
+  const Workshop shop;
+  const auto refused = [&](const Words& words, const Words& expected) {
+    require_one_line_failure(shop.run(words), 2, expected);
+  };
+  const fs::path out = shop / "run";
+  refused({}, {"subcommand"});
+  refused({"trian"}, {"trian", "train"});
+  refused(shop.train("run", {"--epoch", "3"}), {"'--epoch'", "'--epochs'"});
+  refused(shop.train("run", {"--epochs", "0"}), {"--epochs", "at least 1", "'0'"});
+  refused(shop.train("run", {"--learning-rate", "fast"}), {"--learning-rate", "'fast'"});
+  refused(shop.train("run", {"--score", "max"}), {"--score", "maxout", "'max'"});
+  refused(shop.train("run", {"--heads", "3"}), {"heads", "width", "3", "16"});
+  refused(shop.train("run", {"--scale-low", "2"}), {"scale_low", "scale_high"});
+  refused(shop.train("run", {"--device", "cuda"}), {"cuda", "cpu"});
+  refused({"train", "--data", shop.data().string()}, {"--out"});
+  refused({"eval"}, {"RUN"});
+  refused({"eval", shop.data().string()}, {shop.data().string(), "no run"});
+  refused({"eval", shop.trained(), "--rotate", "x"}, {"--rotate"});
+  refused({"eval", shop.trained(), "--repeats", "0"}, {"--repeats"});
+  refused({"eval", shop.trained(), "--device", "cuda"}, {"cuda", "cpu"});
+  refused({"predict", shop.trained()}, {"FILE"});
+  refused(shop.train("trained"), {"trained", "holds a run already"});
+  CHECK_FALSE(fs::exists(out));
+}
+
+}  // namespace geosft::test::test_main

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// geosft-classify predict, end to end.
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "tests/support.h"
+#include "tests/tools/classify/classify_tool.h"
+
+namespace geosft::test::test_predict_command {
+namespace fs = std::filesystem;
+
+TEST_CASE("predict ranks the classes of every file") {
+  const Workshop shop;
+  const std::string run = shop.trained();
+  const Words files = {(shop.data() / "test" / "cube" / "cube_5.off").string(),
+                       (shop.data() / "test" / "sphere" / "sphere_6.xyz").string(), (shop / "bare.xyz").string()};
+  write_text(files[2], sphere_xyz(1.0, 300, /*normals=*/false));
+  const Words lines = lines_of(shop.run_well(Words{"predict", run} + files + Words{"--json", "--top", "2"}).out);
+  REQUIRE(lines.size() == files.size());
+  for (size_t i = 0; i < files.size(); ++i) {
+    const nlohmann::json result = nlohmann::json::parse(lines[i]);
+    CHECK(result.at("file") == files[i]);
+    const nlohmann::json top = result.at("top");
+    REQUIRE(top.size() == 2);
+    CHECK(top[0][0] == result.at("class"));
+    CHECK(top[0][1] == result.at("probability"));
+    CHECK(top[0][1] >= top[1][1]);
+    CHECK(top[0][1].get<double>() + top[1][1].get<double>() <= Approx(1.0));
+  }
+  const Words text = lines_of(shop.run_well(Words{"predict", run} + files).out);
+  REQUIRE(text.size() == files.size());
+  CHECK_THAT(text[0], Catch::StartsWith(files[0] + ":") && Catch::Contains("sphere") && Catch::Contains(" %"));
+}
+
+TEST_CASE("predict draws the importance of the points") {
+  const Workshop shop;
+  if (!has_gnuplot()) {
+    WARN("no gnuplot: skipped");
+    return;
+  }
+  const std::string file = (shop.data() / "test" / "cube" / "cube_5.off").string();
+  shop.run_well({"predict", shop.trained(), file, "--picture", (shop / "cube").string()});
+  CHECK(fs::file_size(shop / "cube.png") > 1000);
+  CHECK(fs::file_size(shop / "cube.svg") > 1000);
+}
+
+TEST_CASE("degenerate clouds are classified all the same") {
+  const Workshop shop;
+  write_text(shop / "one.xyz", "1 2 3\n");
+  write_text(shop / "equal.xyz", "1 2 3\n1 2 3\n1 2 3\n1 2 3\n1 2 3\n");
+  write_text(shop / "line.xyz", "0 0 0\n1 1 1\n2 2 2\n3 3 3\n");
+  const Words files = {(shop / "one.xyz").string(), (shop / "equal.xyz").string(), (shop / "line.xyz").string()};
+  const Words lines = lines_of(shop.run_well(Words{"predict", shop.trained(), "--json"} + files).out);
+  REQUIRE(lines.size() == 3);
+  for (const std::string& line : lines) CHECK(nlohmann::json::parse(line).at("probability").is_number());
+}
+
+TEST_CASE("a scan of many points is thinned, and that is said") {
+  const Workshop shop;
+  const int64_t count = 500'000;
+  std::string ply = "ply\nformat binary_little_endian 1.0\nelement vertex " + std::to_string(count) +
+                    "\nproperty float x\nproperty float y\nproperty float z\nend_header\n";
+  const size_t header = ply.size();
+  ply.resize(header + 12 * static_cast<size_t>(count));
+  const at::Tensor points = at::randn({count, 3}, generator(4));
+  std::memcpy(ply.data() + header, points.const_data_ptr<float>(), 12 * static_cast<size_t>(count));
+  write_text(shop / "scan.ply", ply);
+  const std::string file = (shop / "scan.ply").string();
+  const ProcessResult result = shop.run_well({"predict", shop.trained(), file, "--json"});
+  CHECK(nlohmann::json::parse(result.out).at("file") == file);
+  const Words remarks = lines_of(result.err);
+  REQUIRE(remarks.size() == 2);
+  CHECK_THAT(remarks[0], Catch::StartsWith(file) && Catch::Contains("of its 500000 points 128"));
+  CHECK_THAT(remarks[1], Catch::StartsWith(file) && Catch::Contains("normals"));
+}
+
+TEST_CASE("files that hold no shape are refused by predict") {
+  const Workshop shop;
+  const auto refused = [&](const std::string& name, const std::string& text, const Words& expected) {
+    write_text(shop / name, text);
+    const std::string file = (shop / name).string();
+    require_one_line_failure(shop.run({"predict", shop.trained(), file}), 1, Words{file} + expected);
+  };
+  refused("empty.xyz", "", {"empty file"});
+  refused("nan.xyz", "0 0 0\nnan 1 2\n1 1 1\n", {"nan"});
+  refused("flat.off", "OFF\n3 1 0\n0 0 0\n1 1 1\n2 2 2\n3 0 1 2\n", {"area"});
+  refused("cut.off", cube_off(1.0).substr(0, 60), {"found"});
+  refused("shape.step", "x", {".off"});
+  const std::string absent = (shop / "absent.off").string();
+  require_one_line_failure(shop.run({"predict", shop.trained(), absent}), 1, {absent});
+}
+
+}  // namespace geosft::test::test_predict_command

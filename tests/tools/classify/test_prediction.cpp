@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/classify/prediction.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/tools/classify/small_classifier.h"
+#include "tests/tools/classify/tiny_shapes.h"
+#include "tools/classify/clouds.h"
+
+namespace geosft::test::test_prediction {
+
+namespace {
+
+RunModel small_run(const ClassifySettings& settings) {
+  RunModel run{settings, {"a", "b", "c"}, small_model(settings)};
+  run.model->eval();
+  return run;
+}
+
+std::filesystem::path write_sphere(const TemporaryFolder& folder, int count, bool normals = true) {
+  const std::filesystem::path file = folder / (std::to_string(count) + (normals ? "n.xyz" : ".xyz"));
+  write_text(file, sphere_xyz(0.7, count, normals));
+  return file;
+}
+
+double total(const Prediction& prediction) {
+  double sum = 0.0;
+  for (const auto& [label, probability] : prediction.ranking) sum += probability;
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("classes are ranked by probabilities that add up to 1") {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = write_sphere(folder, 60);
+  RunModel run = small_run(small_settings());
+  const Prediction all = predict(run, file, 10);
+  REQUIRE(all.ranking.size() == 3);
+  CHECK(total(all) == Approx(1.0));
+  for (size_t i = 0; i + 1 < 3; ++i) CHECK(all.ranking[i].second >= all.ranking[i + 1].second);
+  const Prediction best = predict(run, file, 1);
+  REQUIRE(best.ranking.size() == 1);
+  CHECK(best.ranking[0] == all.ranking[0]);
+  CHECK(all.remarks.empty());
+}
+
+TEST_CASE("a prediction is the softmax of the logits averaged over the votes") {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = write_sphere(folder, 60);
+  ClassifySettings settings = small_settings();
+  settings.evaluation.votes = 3;
+  RunModel run = small_run(settings);
+  at::Tensor logits = at::zeros({1, 3});
+  {
+    at::NoGradGuard guard;
+    for (uint64_t vote = 0; vote < 3; ++vote) {
+      at::Generator unused = generator(0);
+      const Shape seen = evaluation_transform(settings, Rotation::none, vote)(read_shape(file), unused);
+      SamplingContext context = SamplingContext::seeded(vote);
+      logits += run.model->forward(seen.points, seen.normals, std::nullopt, context);
+    }
+  }
+  const at::Tensor expected = (logits / 3).softmax(1)[0];
+  for (const auto& [label, probability] : predict(run, file, 3).ranking) {
+    CHECK(probability == Approx(expected[static_cast<int64_t>(label)].item<double>()));
+  }
+}
+
+TEST_CASE("a prediction shows the points that the model saw and their importance") {
+  const TemporaryFolder folder;
+  RunModel run = small_run(small_settings());
+  for (const int count : {30, 60}) {
+    const Prediction prediction = predict(run, write_sphere(folder, count), 1);
+    CHECK(prediction.points.sizes() == at::IntArrayRef{std::min(count, 40), 3});
+    CHECK(prediction.importance.sizes() == at::IntArrayRef{std::min(count, 40)});
+    CHECK(prediction.points.norm(2, 1).max().item<double>() == Approx(1.0));
+    CHECK(at::isfinite(prediction.importance).all().item<bool>());
+  }
+}
+
+TEST_CASE("normals are estimated where the model needs them, and that is said") {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = write_sphere(folder, 60, /*normals=*/false);
+  ClassifySettings settings = small_settings();
+  RunModel with = small_run(settings);
+  const Prediction estimated = predict(with, file, 3);
+  REQUIRE(estimated.remarks.size() == 1);
+  CHECK_THAT(estimated.remarks[0], Catch::Contains(file.string()) && Catch::Contains("normals"));
+  CHECK(total(estimated) == Approx(1.0));
+  settings.clouds.normals = false;
+  RunModel without = small_run(settings);
+  CHECK(predict(without, file, 3).remarks.empty());
+}
+
+TEST_CASE("a cloud of more points than a mesh gets is thinned to as many, and that is said") {
+  const TemporaryFolder folder;
+  ClassifySettings settings = small_settings();
+  settings.clouds.points_per_mesh = 100;
+  RunModel run = small_run(settings);
+  CHECK(predict(run, write_sphere(folder, 100), 1).remarks.empty());
+  const Prediction thinned = predict(run, write_sphere(folder, 101), 1);
+  REQUIRE(thinned.remarks.size() == 1);
+  CHECK_THAT(thinned.remarks[0], Catch::Contains("of its 101 points 100"));
+  const Prediction both = predict(run, write_sphere(folder, 101, /*normals=*/false), 1);
+  REQUIRE(both.remarks.size() == 2);
+  CHECK(predict(run, write_sphere(folder, 101), 3).ranking == predict(run, write_sphere(folder, 101), 3).ranking);
+  run.settings.clouds.points = 101;  // asked for explicitly
+  CHECK(predict(run, write_sphere(folder, 101), 1).remarks.empty());
+}
+
+}  // namespace geosft::test::test_prediction

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// geosft-classify train, end to end.
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <thread>
+
+#include "tests/tools/classify/classify_tool.h"
+
+namespace geosft::test::test_train_command {
+namespace fs = std::filesystem;
+
+namespace {
+
+void require_no_leftovers(const fs::path& folder) {
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    INFO(entry.path().string());
+    CHECK(entry.path().extension() != ".tmp");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("train leaves a complete run and prints the evaluation") {
+  const Workshop shop;
+  const ProcessResult result = shop.run_well(shop.train("run", {"--json", "--validation-fraction", "0.2"}));
+  const Words printed = lines_of(result.out);
+  REQUIRE(printed.size() == 1);
+  check_evaluation(nlohmann::json::parse(printed[0]), "none", 1);
+  const fs::path run = shop / "run";
+  for (const char* name : {"config.toml", "classes.txt", "metrics.csv", "best.ckpt", "last.ckpt", "version"}) {
+    CHECK(fs::file_size(run / name) > 0);
+  }
+  CHECK(read_text(run / "classes.txt") == "cube\nsphere\ntetrahedron\n");
+  CHECK(read_text(run / "result.json") == printed[0] + "\n");
+  CHECK_THAT(read_text(run / "config.toml"), Catch::Contains("width = 16") && Catch::Contains("seed = 3"));
+  CHECK(lines_of(read_text(run / "metrics.csv")).size() == 1 + 3 + 1);
+  if (!has_gnuplot()) WARN("no gnuplot: the pictures are not tested");
+  for (const char* name : {"learning_curves.png", "learning_curves.svg", "confusion_none.png", "confusion_none.svg"}) {
+    CHECK(fs::exists(run / name) == has_gnuplot());
+  }
+}
+
+TEST_CASE("a run needs its folder alone to be trained again") {
+  const Workshop shop;
+  const fs::path config = fs::path(shop.trained()) / "config.toml";
+  shop.run_well({"train", "--config", config.string(), "--out", (shop / "again").string()});
+  CHECK(read_text(shop / "again" / "config.toml") == read_text(config));
+  CHECK(read_text(shop / "again" / "best.ckpt") == read_text(fs::path(shop.trained()) / "best.ckpt"));
+}
+
+TEST_CASE("train works on the furniture set") {
+  if (!fs::exists("/usr/share/sweethome3d")) {
+    WARN("the package sweethome3d-furniture is not installed: skipped");
+    return;
+  }
+  const TemporaryFolder folder;
+  const Words model = {"--width", "16", "--heads", "2", "--layers", "1", "--bins", "16", "--head-bins", "32"};
+  const ProcessResult result = run_process(
+      GEOSFT_CLASSIFY,
+      Words{"train", "--out", (folder / "run").string(), "--epochs", "2", "--points", "64", "--json"} + model);
+  INFO(result.err);
+  REQUIRE(result.exit == 0);
+  CHECK(nlohmann::json::parse(result.out).at("count") > 50);
+}
+
+TEST_CASE("a wrong configuration file is named with its line") {
+  const Workshop shop;
+  const fs::path file = shop / "wrong.toml";
+  const auto refused = [&](const std::string& toml, const Words& expected) {
+    write_text(file, toml);
+    require_one_line_failure(shop.run(shop.train("run", {"--config", file.string()})), 2, expected);
+    CHECK_FALSE(fs::exists(shop / "run"));
+  };
+  refused("seed = 1\n[train]\nepoch = 3\n", {"wrong.toml:3", "'epoch'", "'epochs'"});
+  refused("[training]\nepochs = 3\n", {"wrong.toml:1", "[training]", "[train]"});
+  refused("[train]\nepochs = -1\n", {"wrong.toml:2", "'epochs'", "-1"});
+  refused("[train]\nepochs = \n", {"wrong.toml:2"});
+}
+
+TEST_CASE("data that cannot be trained on leave no run behind") {
+  const Workshop shop;
+  const auto refused = [&](const Words& words, int exit, const Words& expected) {
+    require_failure(shop.run(shop.train("run", words)), exit, expected);
+    CHECK_FALSE(fs::exists(shop / "run"));
+  };
+  refused({"--data", (shop / "nothing").string()}, 1, {"nothing"});
+  refused({"--validation-fraction", "0.001"}, 2, {"validation_fraction", "15"});
+  const fs::path bare = shop / "bare";
+  for (const char* split : {"train", "test"}) {
+    for (const char* name : {"a", "b"})
+      write_text(bare / split / name / "1.xyz", sphere_xyz(1.0, 50, /*normals=*/false));
+  }
+  refused({"--data", bare.string()}, 1, {bare.string(), "--no-normals"});
+  fs::remove_all(bare / "test");
+  refused({"--data", bare.string()}, 1, {"shapes to test with"});
+  write_text(bare / "test" / "a" / "1.xyz", "");
+  refused({"--data", bare.string()}, 1, {"1.xyz", "empty file"});
+}
+
+TEST_CASE("a full disk ends a run with a line and no half-written file") {
+  const Workshop shop;
+  ProcessOptions full = shop.process();
+  full.file_bytes = 4096;  // room for the configuration, not for a checkpoint
+  const ProcessResult result = run_process(GEOSFT_CLASSIFY, shop.train("run"), full);
+  require_failure(result, 1, {".ckpt", "room", "File too large"});
+  CHECK_FALSE(fs::exists(shop / "run" / "best.ckpt"));
+  CHECK_FALSE(fs::exists(shop / "run" / "last.ckpt"));
+  require_no_leftovers(shop / "run");
+  shop.run_well({"train", "--resume", "--out", (shop / "run").string()});
+}
+
+TEST_CASE("a disk that fills up later leaves the checkpoints that were there") {
+  const Workshop shop;
+  const fs::path run = shop.trained();
+  const std::string best = read_text(run / "best.ckpt"), last = read_text(run / "last.ckpt");
+  const Words further = {"train", "--resume", "--out", run.string(), "--epochs", "5"};
+  ProcessOptions full = shop.process();
+  full.file_bytes = best.size() - 1;
+  require_failure(run_process(GEOSFT_CLASSIFY, further, full), 1, {"best.ckpt", "room", "File too large"});
+  CHECK(read_text(run / "best.ckpt") == best);
+  CHECK(read_text(run / "last.ckpt") == last);
+  require_no_leftovers(run);
+  shop.run_well(further);
+  CHECK(lines_of(read_text(run / "metrics.csv")).size() == 1 + 5);
+}
+
+TEST_CASE("a run folder that cannot be made or written to is named before anything is done") {
+  const Workshop shop;
+  ProcessOptions bound = shop.process();
+  bound.bound = true;
+  const auto refused = [&](const fs::path& out, const Words& expected) {
+    const Words words = {"train", "--data", shop.data().string(), "--out", out.string()};
+    require_one_line_failure(run_process(GEOSFT_CLASSIFY, words, bound), 1, Words{out.string()} + expected);
+  };
+  refused("/dev/null/run", {"cannot make the run folder", "Not a directory"});
+  for (const char* name : {"locked", "locked_run"}) {
+    fs::create_directory(shop / name);
+    fs::permissions(shop / name, fs::perms::owner_read | fs::perms::owner_exec);
+  }
+  if (run_process("/bin/true", {}, bound).exit == not_started) {
+    WARN("root cannot be bound by permissions here: skipped");
+    return;
+  }
+  refused(shop / "locked" / "run", {"cannot make the run folder", "ermission denied"});
+  refused(shop / "locked_run", {"a folder that can be written to", "ermission denied"});
+}
+
+TEST_CASE("the data of a run are found from any folder") {
+  const Workshop shop;
+  ProcessOptions beside = shop.process(), elsewhere = shop.process();
+  beside.folder = shop.data().parent_path();
+  elsewhere.folder = "/";
+  const ProcessResult trained =
+      run_process(GEOSFT_CLASSIFY, shop.train("run", {"--epochs", "1", "--data", "data"}), beside);
+  INFO(trained.err);
+  REQUIRE(trained.exit == 0);
+  CHECK_THAT(read_text(shop / "run" / "config.toml"), Catch::Contains("data = '" + shop.data().string() + "'") ||
+                                                          Catch::Contains("data = \"" + shop.data().string() + "\""));
+  const ProcessResult evaluated = run_process(GEOSFT_CLASSIFY, {"eval", (shop / "run").string(), "--json"}, elsewhere);
+  INFO(evaluated.err);
+  REQUIRE(evaluated.exit == 0);
+  CHECK(nlohmann::json::parse(evaluated.out).at("count") == 6);
+}
+
+TEST_CASE("a run that diverges says so, and keeps what it had") {
+  const Workshop shop;
+  const ProcessResult result = shop.run(shop.train("run", {"--learning-rate", "1e30", "--epochs", "50"}));
+  require_failure(result, 1, {"diverged in epoch", "20 steps in a row", "learning_rate"});
+  CHECK(lines_of(read_text(shop / "run" / "metrics.csv")).size() > 4);
+  require_no_leftovers(shop / "run");
+}
+
+TEST_CASE("a signal in the final evaluation stops it at once, and the run is complete") {
+  const Workshop shop;
+  // Checkpoints only at the end, and an evaluation that would take hours.
+  const Words words = shop.train("run", {"--checkpoint-every", "1000", "--votes", "1000000"});
+  Process process(GEOSFT_CLASSIFY, words, shop.process());
+  const fs::path run = shop / "run";
+  for (int tries = 0; !fs::exists(run / "last.ckpt"); ++tries) {
+    REQUIRE(tries < 60000);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  process.send(SIGINT);
+  const ProcessResult stopped = process.wait();
+  INFO(stopped.err);
+  CHECK(stopped.exit == 130);
+  CHECK(stopped.out.empty());
+  CHECK_THAT(lines_of(stopped.err).back(), Catch::StartsWith("geosft-classify: interrupted: ") &&
+                                               Catch::Contains("evaluation") &&
+                                               Catch::Contains("eval " + run.string()));
+  CHECK_FALSE(fs::exists(run / "result.json"));
+  shop.run_well({"eval", run.string(), "--votes", "1"});
+}
+
+}  // namespace geosft::test::test_train_command

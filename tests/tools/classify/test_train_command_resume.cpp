@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training that is interrupted in every way and resumed, against the same training without a break.
+#include <catch2/catch.hpp>
+
+#include "tests/tools/classify/classify_tool.h"
+#include "tests/tools/common/same_runs.h"
+
+namespace geosft::test::test_train_command_resume {
+namespace fs = std::filesystem;
+
+namespace {
+
+// Long enough to be stopped in the middle, with every random part switched on.
+const Words long_run = Words{"--epochs", "40", "--batch-size", "2", "--validation-fraction", "0.2"} +
+                       Words{"--validate-every", "3", "--checkpoint-every", "3", "--average-decay", "0.9"} +
+                       Words{"--drop-tokens", "0.1", "--jitter", "0.01", "--rotate-training", "so3"};
+
+ProcessResult train_until(const Workshop& shop, const Words& words, const fs::path& run, size_t lines, int signal) {
+  return test::train_until(GEOSFT_CLASSIFY, words, shop.process(), run / "metrics.csv", lines, signal);
+}
+
+Words resume(const fs::path& run) {
+  return {"train", "--resume", "--out", run.string()};
+}
+
+}  // namespace
+
+TEST_CASE("a run that is killed or interrupted resumes bit for bit") {
+  const Workshop shop;
+  const fs::path whole = shop / "whole", killed = shop / "killed", stopped = shop / "stopped";
+  shop.run_well(shop.train("whole", long_run));
+
+  REQUIRE(train_until(shop, shop.train("killed", long_run), killed, 12, SIGKILL).signal == SIGKILL);
+  shop.run_well(resume(killed));
+  require_same_run(whole, killed);
+
+  const ProcessResult interrupted = train_until(shop, shop.train("stopped", long_run), stopped, 9, SIGINT);
+  CHECK(interrupted.exit == 130);
+  CHECK_THAT(lines_of(interrupted.err).back(), Catch::Contains("saved in") && Catch::Contains("--resume"));
+  CHECK(load_checkpoint(stopped / "last.ckpt").tensors.at("position")[0].item<int64_t>() < 40);
+  shop.run_well(resume(stopped));
+  require_same_run(whole, stopped);
+}
+
+TEST_CASE("a run that is killed before its first checkpoint begins again") {
+  const Workshop shop;
+  const Words words = long_run + Words{"--checkpoint-every", "1000", "--validation-fraction", "0"};
+  shop.run_well(shop.train("whole", words));
+  REQUIRE(train_until(shop, shop.train("killed", words), shop / "killed", 4, SIGKILL).signal == SIGKILL);
+  REQUIRE_FALSE(fs::exists(shop / "killed" / "last.ckpt"));
+  require_one_line_failure(shop.run({"eval", (shop / "killed").string()}), 1, {"best.ckpt"});
+  shop.run_well(resume(shop / "killed"));
+  require_same_run(shop / "whole", shop / "killed");
+}
+
+TEST_CASE("a finished run can be given more epochs") {
+  const Workshop shop;
+  shop.run_well(shop.train("whole", {"--epochs", "4"}));
+  const fs::path run = shop.trained();
+  shop.run_well(resume(run) + Words{"--epochs", "4"});
+  require_same_run(shop / "whole", run);
+  CHECK(read_text(run / "config.toml") == read_text(shop / "whole" / "config.toml"));
+}
+
+TEST_CASE("the number of workers changes nothing") {
+  const Workshop shop;
+  for (const char* workers : {"0", "3"}) shop.run_well(shop.train(workers, {"--workers", workers, "--jitter", "0.01"}));
+  require_same_run(shop / "0", shop / "3");
+}
+
+TEST_CASE("a resumed run refuses what contradicts it and stays as it was") {
+  const Workshop shop;
+  const fs::path run = shop.trained();
+  const std::string config = read_text(run / "config.toml"), weights = read_text(run / "last.ckpt");
+  const auto refused = [&](const Words& words, int exit, const Words& expected) {
+    require_failure(shop.run(resume(run) + words), exit, expected);
+    CHECK(read_text(run / "config.toml") == config);
+    CHECK(read_text(run / "last.ckpt") == weights);
+  };
+  refused({"--width", "32"}, 2, {"--resume", "--epochs"});
+  refused({"--batch-size", "3"}, 2, {"--resume"});
+  refused({"--config", (run / "config.toml").string()}, 2, {"--config"});
+  const fs::path other = shop / "other";
+  fs::copy(shop.data(), other, fs::copy_options::recursive);
+  for (const char* split : {"train", "test"}) fs::rename(other / split / "cube", other / split / "box");
+  refused({"--data", other.string()}, 1, {other.string(), "classes"});
+  std::ofstream(run / "last.ckpt", std::ios::binary) << weights.substr(0, weights.size() / 2);
+  require_failure(shop.run(resume(run)), 1, {"last.ckpt"});
+  require_one_line_failure(shop.run(resume(shop / "nowhere")), 2, {"nowhere"});
+}
+
+}  // namespace geosft::test::test_train_command_resume

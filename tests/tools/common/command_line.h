@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of all programs share.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/data/files.h"
+#include "tests/tools/common/subprocess.h"
+
+namespace geosft::test {
+
+using Words = std::vector<std::string>;
+
+inline Words operator+(Words left, const Words& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+inline Words lines_of(const std::string& text) {
+  std::istringstream in(text);
+  Words lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// It must fail with this exit code and one line that holds every one of `words`, and print nothing else.
+inline void require_tool_failure(const std::string& tool, const ProcessResult& result, int exit, const Words& words) {
+  INFO(result.err);
+  REQUIRE(result.exit == exit);
+  CHECK(result.out.empty());
+  const Words lines = lines_of(result.err);
+  REQUIRE_FALSE(lines.empty());
+  CHECK(lines.back().rfind(tool + ": error: ", 0) == 0);
+  for (const std::string& word : words) CHECK_THAT(lines.back(), Catch::Contains(word));
+}
+
+inline bool has_gnuplot() {
+  return std::system("command -v gnuplot >/dev/null 2>&1") == 0;
+}
+
+// Runs a training until its metrics have some lines, then sends the signal.
+inline ProcessResult train_until(const std::string& program, const Words& words, const ProcessOptions& options,
+                                 const std::filesystem::path& metrics, size_t lines, int signal) {
+  Process process(program, words, options);
+  const auto written = [&] { return std::filesystem::exists(metrics) ? lines_of(read_text(metrics)).size() : 0; };
+  for (int tries = 0; written() < lines; ++tries) {
+    REQUIRE(tries < 60000);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  process.send(signal);
+  return process.wait();
+}
+
+}  // namespace geosft::test

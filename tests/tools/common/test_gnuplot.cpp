@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/common/gnuplot.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "tests/environment.h"
+#include "tests/tools/common/pictures.h"
+
+namespace geosft::test::test_gnuplot {
+
+namespace {
+
+Picture line_picture() {
+  Picture picture;
+  picture.script = "plot 'line' using 1:2 with lines";
+  picture.data = {{"line", "0 0\n1 1\n"}};
+  return picture;
+}
+
+}  // namespace
+
+TEST_CASE("a picture is left as PNG and SVG") {
+  const test::PictureFolder folder;
+  test::require_picture(draw(line_picture(), folder.stem()), folder);
+}
+
+TEST_CASE("without gnuplot the reason is given and nothing is left behind") {
+  const test::PictureFolder folder;
+  const test::EnvironmentVariable nowhere("PATH", "/nonexistent");
+  const PlotResult result = draw(line_picture(), folder.stem());
+  CHECK_FALSE(result);
+  CHECK(result.reason == "gnuplot is not installed");
+  CHECK(folder.empty());
+}
+
+TEST_CASE("a script that fails and a place that cannot be written are reasons, not exceptions") {
+  if (std::system("command -v gnuplot > /dev/null") != 0) return;
+  const test::PictureFolder folder;
+  Picture broken = line_picture();
+  broken.script = "plot 'line' using nonsense nonsense";
+  const PlotResult failed = draw(broken, folder.stem());
+  CHECK_FALSE(failed);
+  CHECK(failed.reason.find("gnuplot failed: ") == 0);
+  CHECK(failed.reason.find('\n') == std::string::npos);
+  CHECK(folder.empty());
+
+  const PlotResult nowhere = draw(line_picture(), folder.stem() / "missing" / "picture");
+  CHECK_FALSE(nowhere);
+  CHECK(nowhere.reason.find("missing") != std::string::npos);
+}
+
+TEST_CASE("any text becomes a gnuplot string of exactly this text") {
+  CHECK(gnuplot_string("chair") == "'chair'");
+  CHECK(gnuplot_string("it's") == "'it''s'");
+  CHECK(gnuplot_string("a\nb\tc\x7f") == "'a b c '");
+  CHECK(gnuplot_string("`ls` $HOME \\n \"q\" 100%") == "'`ls` $HOME \\n \"q\" 100%'");
+  CHECK(gnuplot_tic("100%d") == "'100%%d'");
+  CHECK(gnuplot_string("ü € 😀") == "'ü € 😀'");
+  CHECK(gnuplot_string("\xff"
+                       "a\xc3") == "'?a?'");
+  CHECK(gnuplot_string("\xc0\xaf") ==
+        "'?"
+        "?'");
+  CHECK(gnuplot_string("") == "''");
+}
+
+TEST_CASE("titles and labels show as they are") {
+  const test::PictureFolder folder;
+  const std::string text = "it's_a `ls` {x}^2 @y 100%d \\n $HOME";
+  Picture picture = line_picture();
+  picture.script =
+      "set title " + gnuplot_string(text) + "\nset xtics (" + gnuplot_tic(text) + " 0.5)\n" + picture.script;
+  if (!test::require_picture(draw(picture, folder.stem()), folder)) return;
+  CHECK(test::occurrences(folder.svg(), "it's_a `ls` {x}^2 @y 100%d \\n $HOME") >= 2);
+}
+
+}  // namespace geosft::test::test_gnuplot

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/graph_data.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "tests/tools/common/captured_stderr.h"
+#include "tests/tools/graph/graph_tool.h"
+#include "tests/tools/graph/small_graph_model.h"
+
+namespace geosft::test::test_graph_data {
+namespace {
+
+// Every graph of the dataset, ascending.
+std::vector<int64_t> all_of(const GraphSplit& split) {
+  std::vector<int64_t> all = split.train;
+  all.insert(all.end(), split.validation.begin(), split.validation.end());
+  all.insert(all.end(), split.test.begin(), split.test.end());
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("folds test every graph once, and a share of the rest can be held out") {
+  const TemporaryFolder folder;
+  write_tiny_graphs(folder.path());
+  GraphSettings settings;
+  settings.data = folder.path().string();
+  settings.splits.folds = 4;
+  const PackedGraphs graphs = open_encoded_graphs(settings);
+  std::vector<int64_t> tested;
+  for (settings.splits.fold = 0; settings.splits.fold < 4; ++settings.splits.fold) {
+    const GraphSplit split = split_of(graphs, settings.splits);
+    CHECK(split.test.size() == 6);
+    CHECK(split.validation.empty());
+    CHECK(all_of(split).size() == 24);
+    tested.insert(tested.end(), split.test.begin(), split.test.end());
+  }
+  std::sort(tested.begin(), tested.end());
+  CHECK(std::adjacent_find(tested.begin(), tested.end()) == tested.end());
+  settings.splits.fold = 1;
+  settings.splits.validation_fraction = 0.25;
+  const GraphSplit split = split_of(graphs, settings.splits);
+  CHECK(split.validation.size() == 4);
+  CHECK(split.train.size() == 14);
+  const std::vector<int64_t> all = all_of(split);
+  CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());
+  CHECK(items_of_part(split, Part::validation) == split.validation);
+  settings.splits.folds = 25;
+  require_error([&] { split_of(graphs, settings.splits); }, {"folds", "24", "25"});
+}
+
+TEST_CASE("a published split is taken as it is") {
+  PackedGraphs graphs = small_graphs();
+  graphs.split = GraphSplit{{0, 1, 2, 3}, {4}, {5, 6}};
+  SplitSettings settings;
+  settings.validation_fraction = 0.5;
+  const GraphSplit split = split_of(graphs, settings);
+  CHECK(split.train == graphs.split->train);
+  CHECK(split.validation == graphs.split->validation);
+  CHECK(split.test == graphs.split->test);
+  CHECK(std::string(part_name(part_of("validation"))) == "validation");
+  CHECK(part_of("train") == Part::train);
+  CHECK(part_of("test") == Part::test);
+}
+
+TEST_CASE("where nodes are split every part has all graphs, and targets of the part alone") {
+  PackedGraphs graphs = small_graphs(GraphTask::node_classification);
+  graphs.node_split = at::arange(24) % 3;
+  const GraphSplit split = split_of(graphs, {});
+  CHECK(split.train.size() == 7);
+  CHECK(split.test == split.train);
+  const at::Tensor test = target_of_part(graphs.target, graphs.node_split, Part::test);
+  CHECK((test.masked_select(graphs.node_split != 2) == -1).all().item<bool>());
+  require_equal(test.masked_select(graphs.node_split == 2), graphs.target.masked_select(graphs.node_split == 2),
+                "test");
+  require_equal(target_of_part(graphs.target, {}, Part::test), graphs.target, "no split of nodes");
+}
+
+TEST_CASE("the encoding that is asked for is there") {
+  const TemporaryFolder folder;
+  write_tiny_graphs(folder.path());
+  GraphSettings settings;
+  require_error([&] { open_encoded_graphs(settings); }, {"--data"});
+  settings.data = folder.path().string();
+  CHECK_FALSE(open_encoded_graphs(settings).node_encoding.defined());
+  settings.model.encoding = "rwpe";
+  settings.model.encoding_columns = 3;
+  const PackedGraphs graphs = open_encoded_graphs(settings);
+  CHECK(graphs.node_encoding.sizes() == at::IntArrayRef({graphs.graphs.graph.nodes(), 3}));
+}
+
+}  // namespace geosft::test::test_graph_data

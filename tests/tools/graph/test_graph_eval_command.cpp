@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// geosft-graph eval, end to end.
+#include <catch2/catch.hpp>
+
+#include "data/checkpoint.h"
+#include "tests/tools/graph/graph_tool.h"
+
+namespace geosft::test::test_graph_eval_command {
+namespace fs = std::filesystem;
+
+TEST_CASE("eval measures every part of the data of a graph run") {
+  const GraphWorkshop shop;
+  const std::string run = shop.trained();
+  const auto evaluate = [&](const Words& more) {
+    const ProcessResult result = shop.run_well(Words{"eval", run, "--json"} + more);
+    REQUIRE(lines_of(result.out).size() == 1);
+    return nlohmann::json::parse(result.out);
+  };
+  const nlohmann::json test = evaluate({});
+  check_graph_evaluation(test, "test", 6);
+  check_graph_evaluation(evaluate({"--split", "train"}), "train", 18);
+  CHECK(test.at("metrics") == nlohmann::json::parse(read_text(fs::path(run) / "result.json")).at("metrics"));
+  CHECK(test.at("renumberings") == 0);
+  require_graph_failure(shop.run({"eval", run, "--split", "validation"}), 2, {"validation", "no such part"});
+  const std::string text = shop.run_well({"eval", run}).out;
+  CHECK_THAT(
+      text, Catch::Contains("6 graphs of the test part") && Catch::Contains("accuracy") && Catch::Contains("macro_f1"));
+}
+
+TEST_CASE("eval says what renumbering the nodes changes") {
+  const GraphWorkshop shop;
+  const Words words = {"eval", shop.trained(), "--json", "--renumber", "3"};
+  const nlohmann::json greedy = nlohmann::json::parse(shop.run_well(words + Words{"--evaluation", "greedy"}).out);
+  CHECK(greedy.at("renumberings") == 3);
+  CHECK(greedy.at("max_logit_difference") < 1.0);
+  const nlohmann::json seeded = nlohmann::json::parse(shop.run_well(words).out);
+  CHECK(seeded.at("max_logit_difference") > 0.0);
+  CHECK(seeded.at("prediction_agreement") <= 1.0);
+  CHECK_THAT(shop.run_well({"eval", shop.trained(), "--renumber", "1"}).out, Catch::Contains("renumbered"));
+}
+
+TEST_CASE("a graph model is not evaluated on other features, nor one of another tool") {
+  const GraphWorkshop shop;
+  const std::string run = shop.trained();
+  fs::remove(shop.data() / "TINY_node_labels.txt");
+  require_graph_failure(shop.run({"eval", run}), 1, {shop.data().string(), "node_vocabulary"});
+  Checkpoint other = load_checkpoint(fs::path(run) / "best.ckpt");
+  other.texts.at("kind") = "geosft-classify";
+  save_checkpoint(shop / "other.ckpt", other);
+  require_graph_failure(shop.run({"eval", (shop / "other.ckpt").string()}), 1, {"other.ckpt", "geosft-graph"});
+  other.texts.at("kind") = "geosft-graph";
+  other.texts.at("schema") = "{}";
+  save_checkpoint(shop / "other.ckpt", other);
+  require_graph_failure(shop.run({"eval", (shop / "other.ckpt").string()}), 1, {"other.ckpt", "schema"});
+  require_graph_failure(shop.run({"eval", shop.data().string()}), 2, {shop.data().string(), "no run"});
+}
+
+}  // namespace geosft::test::test_graph_eval_command

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which runs there are; that they run is tested by geosft-graph train.
+#include "tools/graph/graph_experiment.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/tools/graph/small_graph_model.h"
+#include "tools/common/arguments.h"
+
+namespace geosft::test::test_graph_experiment {
+
+TEST_CASE("an experiment is a run for every seed and fold") {
+  const PackedGraphs graphs = small_graphs();
+  GraphSettings settings = small_graph_settings();
+  settings.seed = 5;
+  const std::vector<PlannedRun> one = planned_runs(settings, graphs);
+  REQUIRE(one.size() == 1);
+  CHECK(one[0].name.empty());
+  settings.repeats = 2;
+  const std::vector<PlannedRun> seeds = planned_runs(settings, graphs);
+  REQUIRE(seeds.size() == 2);
+  CHECK(seeds[1].name == "seed_6");
+  CHECK(seeds[1].settings.seed == 6);
+  CHECK(seeds[1].settings.repeats == 1);
+  settings.every_fold = true;
+  settings.splits.folds = 3;
+  const std::vector<PlannedRun> both = planned_runs(settings, graphs);
+  REQUIRE(both.size() == 6);
+  CHECK(both[5].name == "seed_6_fold_2");
+  CHECK(both[5].settings.splits.fold == 2);
+  CHECK_FALSE(both[5].settings.every_fold);
+  settings.repeats = 1;
+  CHECK(planned_runs(settings, graphs)[2].name == "fold_2");
+  PackedGraphs published = small_graphs();
+  published.split = GraphSplit{{0}, {1}, {2}};
+  CHECK_THROWS_AS(planned_runs(settings, published), UsageError);
+}
+
+TEST_CASE("several results end with their mean, one stands alone") {
+  const std::vector<RunResult> results = {{"a", {{"mae", 1.0}}}, {"b", {{"mae", 3.0}}}};
+  const std::vector<ResultRow> rows = experiment_rows(results);
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[1].name == "b");
+  CHECK(rows[2].values[0].second.mean == 2.0);
+  CHECK(experiment_rows({results[0]}).size() == 1);
+}
+
+}  // namespace geosft::test::test_graph_experiment

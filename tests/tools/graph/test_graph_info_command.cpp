@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// geosft-graph info, and what all its verbs share.
+#include <catch2/catch.hpp>
+
+#include "tests/tools/graph/graph_tool.h"
+
+namespace geosft::test::test_graph_info_command {
+
+TEST_CASE("info describes graph runs, checkpoints and datasets") {
+  const GraphWorkshop shop;
+  const std::string run = shop.trained();
+  for (const std::string& what : {run, run + "/last.ckpt"}) {
+    CHECK_THAT(shop.run_well({"info", what}).out, Catch::Contains("width = 16") &&
+                                                      Catch::Contains("\"output_names\":[\"-1\",\"1\"]") &&
+                                                      Catch::Contains("encoder.layers.0.attention"));
+  }
+  const std::string data = shop.run_well({"info", shop.data().string(), "--threads", "1", "--seed", "7"}).out;
+  CHECK_THAT(data, Catch::Contains("24 graphs") && Catch::Contains("-1 (12), 1 (12)") &&
+                       Catch::Contains("1 to 8 nodes") && Catch::Contains("node categories: columns of 3"));
+  require_graph_failure(shop.run({"info", (shop / "absent").string()}), 1, {"absent"});
+  require_graph_failure(shop.run({"info", run, "--device", "cuda"}), 2, {"cuda", "cpu"});
+}
+
+TEST_CASE("the graph tool's help fits a screen a verb") {
+  const GraphWorkshop shop;
+  for (const char* verb : {"", "train", "eval", "predict", "info", "encode", "sweep"}) {
+    const ProcessResult result = shop.run_well((*verb == 0 ? Words{} : Words{verb}) + Words{"--help"});
+    CHECK(lines_of(result.out).size() > 5);
+    CHECK(lines_of(result.out).size() <= 40);
+    CHECK(result.err.empty());
+  }
+  CHECK_THAT(shop.run_well({"--version"}).out, Catch::StartsWith("geosft "));
+  const std::string keys = shop.run_well({"train", "--list-keys"}).out;
+  for (const char* key : {"--learning-rate", "--encoding-columns", "--every-fold"}) {
+    CHECK_THAT(keys, Catch::Contains(key));
+  }
+  require_graph_failure(shop.run({}), 2, {"subcommand"});
+  require_graph_failure(shop.run({"trian"}), 2, {"trian", "train"});
+}
+
+}  // namespace geosft::test::test_graph_info_command

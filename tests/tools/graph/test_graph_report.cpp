@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/graph_report.h"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/common/captured_stderr.h"
+#include "tests/tools/graph/small_graph_model.h"
+#include "tools/common/main_guard.h"
+
+namespace geosft::test::test_graph_report {
+namespace {
+
+const GraphSplit split = {{0, 1, 2, 3}, {}, {4, 5, 6}};
+
+GraphReport report_of(GraphTask task, int64_t renumberings = 0) {
+  const CapturedStderr quiet;
+  const PackedGraphs graphs = small_graphs(task);
+  GraphRunModel run = small_graph_run(graphs.schema);
+  return evaluate_graphs(run, graphs, split, Part::test, renumberings);
+}
+
+}  // namespace
+
+TEST_CASE("reports of every task hold its metrics and the loss") {
+  for (const GraphTask task :
+       {GraphTask::classification, GraphTask::multi_label, GraphTask::regression, GraphTask::node_classification}) {
+    const GraphReport report = report_of(task);
+    const nlohmann::json json = report_json(report);
+    CHECK(json.at("task") == task_name(task));
+    CHECK(json.at("split") == "test");
+    CHECK(json.at("count") == 3);
+    CHECK(json.at("metrics").size() == report.metrics.size());
+    CHECK(json.at("metrics").contains("loss"));
+    const bool classes = task == GraphTask::classification || task == GraphTask::node_classification;
+    CHECK(json.contains("prediction_agreement") == classes);
+    const std::string text = report_text(report, {"a", "b", "c"});
+    CHECK_THAT(text, Catch::Contains("3 graphs of the test part") && Catch::Contains(report.metrics.front().first));
+    CHECK((text.find("\nclass") != std::string::npos) == classes);
+  }
+}
+
+TEST_CASE("the confusion counts every graph of the part") {
+  const GraphReport report = report_of(GraphTask::classification);
+  CHECK(report.confusion.sum().item<int64_t>() == 3);
+  CHECK(report.confusion.diagonal().sum().item<double>() / 3 == Approx(value_of(report.metrics, "accuracy")));
+}
+
+TEST_CASE("renumberings are compared with the graphs as they are") {
+  const GraphReport plain = report_of(GraphTask::classification), moved = report_of(GraphTask::classification, 4);
+  CHECK(plain.max_logit_difference == 0.0);
+  CHECK(plain.prediction_agreement == 1.0);
+  CHECK(moved.max_logit_difference > 0.0);
+  CHECK((moved.prediction_agreement >= 0.0 && moved.prediction_agreement <= 1.0));
+  CHECK(moved.metrics == plain.metrics);
+  CHECK_THAT(report_text(moved, {"a", "b", "c"}), Catch::Contains("renumbered"));
+}
+
+TEST_CASE("a signal breaks an evaluation of graphs off") {
+  install_interrupt_handler();
+  std::raise(SIGINT);
+  CHECK_THROWS_AS(report_of(GraphTask::regression), Interrupted);
+  clear_interrupt();
+  std::signal(SIGINT, SIG_DFL);
+}
+
+}  // namespace geosft::test::test_graph_report

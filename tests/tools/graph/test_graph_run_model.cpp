@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/graph_run_model.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/data/files.h"
+#include "tests/tools/graph/small_graph_model.h"
+
+namespace geosft::test::test_graph_run_model {
+namespace {
+
+Checkpoint checkpoint_of(GraphRunModel& run) {
+  Checkpoint checkpoint{{}, describe_graph_run(run.settings, run.schema, false).texts()};
+  for (const auto& [name, tensor] : module_state(*run.model)) checkpoint.tensors.emplace("model." + name, tensor);
+  return checkpoint;
+}
+
+}  // namespace
+
+TEST_CASE("a graph model comes back from its checkpoint as it was") {
+  for (const GraphTask task : {GraphTask::classification, GraphTask::regression, GraphTask::node_classification}) {
+    const TemporaryFolder folder;
+    GraphRunModel run = small_graph_run(small_graphs(task).schema);
+    run.model->standardize(small_graphs(task), at::randn({7, 3}, generator(3)));
+    save_checkpoint(folder / "x.ckpt", checkpoint_of(run));
+    const GraphRunModel loaded = load_graph_run(folder / "x.ckpt");
+    CHECK(loaded.schema == run.schema);
+    CHECK(loaded.settings.model.width == 16);
+    CHECK_FALSE(loaded.model->is_training());
+    for (const auto& [name, tensor] : module_state(*loaded.model)) {
+      require_equal(tensor, module_state(*run.model).at(name), name);
+    }
+  }
+}
+
+TEST_CASE("a run is described by its settings and its data") {
+  GraphSettings settings = small_graph_settings();
+  settings.train.epochs = 7;
+  const RunDescription run = describe_graph_run(settings, small_graphs(GraphTask::regression).schema, true);
+  CHECK(run.names == std::vector<std::string>{"a", "b", "c"});
+  CHECK(run.epochs == 7);
+  CHECK(run.data == "somewhere");
+  CHECK(run.held_out);
+  CHECK(run.score.name == "mae");
+  CHECK(run.texts().at("kind") == "geosft-graph");
+  CHECK(schema_of(run.texts().at("schema"), "f") == small_graphs(GraphTask::regression).schema);
+}
+
+TEST_CASE("what is no schema, and data of another one, are refused") {
+  for (const char* text : {"", "{}", "[1]", R"({"task":"sorting"})"}) {
+    require_error([&] { schema_of(text, "f.ckpt"); }, {"f.ckpt", "schema"});
+  }
+  const GraphRunModel run = small_graph_run(small_graphs().schema);
+  check_same_schema(run, small_graphs().schema, "DATA");
+  GraphSchema other = small_graphs().schema;
+  other.node_values = 3;
+  require_error([&] { check_same_schema(run, other, "DATA"); }, {"DATA", "\"node_values\":3"});
+}
+
+}  // namespace geosft::test::test_graph_run_model

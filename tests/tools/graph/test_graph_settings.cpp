@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/graph_settings.h"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "tests/support.h"
+#include "tests/tools/graph/small_graph_model.h"
+
+namespace geosft::test::test_graph_settings {
+
+TEST_CASE("keys of a graph experiment reach the options of the model") {
+  GraphSettings settings;
+  settings.config().set_text(
+      "data = 'x'\nrepeats = 3\nevery_fold = true\n[splits]\nfold = 2\nfolds = 5\n[model]\nencoding = 'lappe'\n"
+      "encoding_columns = 7\nrelative = false\nhead = 'sample_max'\nhead_bins = 9\nhead_dropout = 0.25\nlayers = 2\n"
+      "[train]\ndrop_tokens = 0.5\nmetric = 'roc_auc'\n");
+  GraphSchema schema{GraphTask::classification, {3, 4}, 2, {5}, 1, false, {"a", "b", "c"}};
+  GraphModelOptions options = settings.graph_model(schema);
+  CHECK(options.node_vocabulary == std::vector<int64_t>{3, 4});
+  CHECK(options.node_values == 2);
+  CHECK(options.edge_vocabulary == std::vector<int64_t>{5});
+  CHECK(options.edge_values == 1);
+  CHECK(options.encoding == 7);
+  CHECK(options.signed_encoding);
+  CHECK_FALSE(options.relative);
+  CHECK(options.outputs == 3);
+  CHECK(options.distance_channels == 0);
+  CHECK(options.layers == 2);
+  CHECK(options.head == GraphHead::sample_max);
+  CHECK(options.head_sampler.bins == 9);
+  CHECK(options.head_dropout == 0.25);
+  GraphSettings molecules;
+  molecules.model.distance_channels = 4;
+  molecules.model.distance_range = 2.0;
+  molecules.model.head = "sum";
+  CHECK(molecules.graph_model(schema).distance_channels == 4);
+  CHECK(molecules.graph_model(schema).distance_range == 2.0);
+  CHECK(molecules.graph_model(schema).head == GraphHead::sum);
+  schema.task = GraphTask::node_classification;
+  CHECK(settings.graph_model(schema).head == GraphHead::nodes);
+  settings.model.encoding = "none";
+  CHECK(settings.graph_model(schema).encoding == 0);
+  settings.model.encoding = "rwpe";
+  CHECK(settings.model.node_encoding() == NodeEncoding::random_walk);
+  CHECK_FALSE(settings.graph_model(schema).signed_encoding);
+  GraphSettings again;
+  again.config().set_text(settings.config().to_toml());
+  CHECK(again.config().to_toml() == settings.config().to_toml());
+}
+
+TEST_CASE("settings of graphs that contradict each other are refused") {
+  GraphSettings settings;
+  settings.check();
+  settings.splits.fold = 10;
+  require_error([&] { settings.check(); }, {"fold", "10"});
+  settings.splits.fold = 0;
+  settings.model.heads = 5;
+  require_error([&] { settings.check(); }, {"heads", "5", "144"});
+}
+
+TEST_CASE("the configurations that come along load") {
+  int64_t found = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(GEOSFT_SOURCE_DIR) + "/tools/configs/graph")) {
+    GraphSettings settings;
+    settings.config().load_toml(entry.path());
+    settings.check();
+    CHECK_FALSE(settings.data.empty());
+    ++found;
+  }
+  CHECK(found > 0);
+}
+
+}  // namespace geosft::test::test_graph_settings

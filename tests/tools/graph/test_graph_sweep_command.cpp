@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// geosft-graph sweep, end to end.
+#include <catch2/catch.hpp>
+
+#include "tests/tools/graph/graph_tool.h"
+
+namespace geosft::test::test_graph_sweep_command {
+namespace fs = std::filesystem;
+
+TEST_CASE("sweep trains every configuration, tabulates them, and goes on where it was") {
+  const GraphWorkshop shop;
+  write_text(shop / "tiny.toml",
+             "[splits]\nfolds = 4\n[model]\nwidth = 16\nheads = 2\nlayers = 1\nbins = 4\n[train]\nbatch_size = 8\n");
+  const fs::path out = shop / "sweep";
+  const Words words = {"sweep",  (shop / "tiny.toml").string(),
+                       "--data", shop.data().string(),
+                       "--out",  out.string(),
+                       "--set",  "epochs=1",
+                       "--set",  "repeats=2",
+                       "--vary", "score=maxout,dot"};
+  const Words table = lines_of(shop.run_well(words).out);
+  REQUIRE(table.size() == 2 + 2);
+  CHECK_THAT(table[2], Catch::StartsWith("| tiny score=maxout |") && Catch::Contains(" ± "));
+  CHECK_THAT(table[3], Catch::StartsWith("| tiny score=dot |"));
+  CHECK(lines_of(read_text(out / "table.md")) == table);
+  CHECK(fs::exists(out / "tiny_score=dot" / "seed_1" / "best.ckpt"));
+  fs::remove_all(out / "tiny_score=dot" / "seed_1");
+  CHECK(lines_of(shop.run_well(words).out) == table);
+  CHECK(lines_of(shop.run_well(words + Words{"--csv"}).out)[0] == lines_of(read_text(out / "table.csv"))[0]);
+  require_tool_failure("geosft-graph", shop.run(words + Words{"--set", "epochs=2"}), 2, {"another configuration"});
+}
+
+TEST_CASE("sweep refuses wrong use in a line") {
+  const GraphWorkshop shop;
+  const std::string data = shop.data().string(), out = (shop / "sweep").string();
+  require_graph_failure(shop.run({"sweep", "--data", data}), 2, {"--out"});
+  require_graph_failure(shop.run({"sweep", "--out", out}), 2, {"--data"});
+  require_graph_failure(shop.run({"sweep", "--data", data, "--out", out, "--vary", "scroe=dot"}), 2,
+                        {"'scroe'", "'score'"});
+  require_graph_failure(shop.run({"sweep", "--data", data, "--out", out, "--vary", "bins=4,4"}), 2,
+                        {"two configurations"});
+  CHECK_FALSE(fs::exists(out));
+}
+
+}  // namespace geosft::test::test_graph_sweep_command

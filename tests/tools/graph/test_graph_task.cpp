@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/graph_task.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <csignal>
+
+#include "tests/tools/graph/small_graph_model.h"
+#include "tools/common/main_guard.h"
+
+namespace geosft::test::test_graph_task {
+namespace {
+
+constexpr GraphTask tasks[] = {GraphTask::classification, GraphTask::multi_label, GraphTask::regression,
+                               GraphTask::node_classification};
+
+struct Example {
+  PackedGraphs graphs;
+  GraphSplit split{{0, 1, 2, 3}, {4}, {5, 6}};
+  GraphSettings settings = small_graph_settings();
+
+  explicit Example(GraphTask task) : graphs(small_graphs(task)) {}
+  GraphTraining task() const {
+    return GraphTraining(small_graph_run(graphs.schema, settings).model, graphs, split, settings);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a step is the loss of the next batch, which can be differentiated") {
+  for (const GraphTask kind : tasks) {
+    const Example example(kind);
+    GraphTraining task = example.task();
+    CHECK(task.steps_per_epoch() == 2);
+    task.start_epoch(0, 0);
+    at::Generator random = generator(1), same = generator(1);
+    const TrainingTask::Step step = task.step(random);
+    GraphLoader loader(example.graphs, example.split.train, {.batch_size = 3, .shuffle = true, .seed = 0});
+    loader.start_epoch(0);
+    const LabelledGraphs batch = loader.next().value();
+    GraphModel model = small_graph_run(example.graphs.schema, example.settings).model;
+    SamplingContext context = SamplingContext::training(same);
+    const at::Tensor outputs = model->forward(batch, context);
+    CHECK(step.loss.item<double>() == Approx(graph_loss(kind, outputs, batch.target).item<double>()));
+    CHECK(step.tally.items == 3);
+    CHECK(step.tally.mean_loss() == Approx(step.loss.item<double>()));
+    CHECK(std::isnan(step.tally.score) == (kind == GraphTask::multi_label));
+    step.loss.backward();
+  }
+}
+
+TEST_CASE("validation is the metric over the held-out part, negative where lower is better") {
+  for (const GraphTask kind : tasks) {
+    Example example(kind);
+    example.split = {{0, 1, 2}, {3, 4, 5, 6}, {}};
+    GraphTraining task = example.task();
+    const std::optional<Tally> tally = task.validate();
+    REQUIRE(tally);
+    CHECK(tally->items == 4);
+    GraphModel model = small_graph_run(example.graphs.schema, example.settings).model;
+    const NamedValues values = evaluation_metrics(
+        model, kind,
+        graph_outputs(model, example.graphs, example.split.validation, Part::validation, example.settings.evaluation));
+    CHECK(tally->mean_loss() == Approx(value_of(values, "loss")));
+    CHECK(tally->mean_score() == Approx((kind == GraphTask::regression ? -1 : 1) * values.front().second));
+  }
+}
+
+TEST_CASE("validation runs on the held-out part, else on the monitored test part") {
+  SplitSettings settings;
+  CHECK(validation_part({{0}, {1}, {2}}, settings) == Part::validation);
+  CHECK_FALSE(validation_part({{0}, {}, {2}}, settings));
+  settings.monitor_test = true;
+  CHECK(validation_part({{0}, {}, {2}}, settings) == Part::test);
+  Example example(GraphTask::classification);
+  example.split.validation.clear();
+  CHECK_FALSE(example.task().validate());
+}
+
+TEST_CASE("nodes outside the training part are not trained on") {
+  Example example(GraphTask::node_classification);
+  example.graphs.node_split = at::full({24}, 2, at::kLong);
+  example.split = {{0, 1, 2, 3, 4, 5, 6}, {}, {0, 1, 2, 3, 4, 5, 6}};
+  GraphTraining task = example.task();
+  task.start_epoch(0, 0);
+  at::Generator random = generator(1);
+  CHECK(task.step(random).loss.item<double>() == 0.0);
+}
+
+TEST_CASE("a signal breaks a validation of graphs off") {
+  const Example example(GraphTask::classification);
+  GraphTraining task = example.task();
+  install_interrupt_handler();
+  std::raise(SIGINT);
+  CHECK_THROWS_AS(task.validate(), Interrupted);
+  clear_interrupt();
+  std::signal(SIGINT, SIG_DFL);
+  CHECK(task.validate().has_value());
+}
+
+}  // namespace geosft::test::test_graph_task

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// geosft-graph train, end to end.
+#include <catch2/catch.hpp>
+
+#include "tests/tools/common/same_runs.h"
+#include "tests/tools/graph/graph_tool.h"
+
+namespace geosft::test::test_graph_train_command {
+namespace fs = std::filesystem;
+
+TEST_CASE("train on graphs leaves a complete run and prints the evaluation") {
+  const GraphWorkshop shop;
+  const ProcessResult result = shop.run_well(shop.train("run", {"--json", "--validation-fraction", "0.2"}));
+  const Words printed = lines_of(result.out);
+  REQUIRE(printed.size() == 1);
+  check_graph_evaluation(nlohmann::json::parse(printed[0]), "test", 6);
+  const fs::path run = shop / "run";
+  for (const char* name : {"config.toml", "classes.txt", "metrics.csv", "best.ckpt", "last.ckpt", "version"}) {
+    CHECK(fs::file_size(run / name) > 0);
+  }
+  CHECK(read_text(run / "classes.txt") == "-1\n1\n");
+  CHECK(read_text(run / "result.json") == printed[0] + "\n");
+  CHECK_THAT(read_text(run / "metrics.csv"), Catch::StartsWith("step,epoch,split,loss,accuracy,learning_rate,seconds,"
+                                                               "graphs_per_second\n"));
+  CHECK(lines_of(read_text(run / "metrics.csv")).size() == 1 + 3 + 1);
+  if (!has_gnuplot()) WARN("no gnuplot: the pictures are not tested");
+  for (const char* name : {"learning_curves.svg", "confusion_test.svg"}) CHECK(fs::exists(run / name) == has_gnuplot());
+}
+
+TEST_CASE("training on graphs learns what tells them apart") {
+  const GraphWorkshop shop;
+  const Words more = {"--json", "--epochs", "60", "--drop-tokens", "0", "--feed-forward-dropout", "0"};
+  const nlohmann::json result = nlohmann::json::parse(shop.run_well(shop.train("run", more)).out);
+  CHECK(result.at("metrics").at("accuracy") > 0.8);
+}
+
+TEST_CASE("runs over seeds and folds end with a table, and are continued") {
+  const GraphWorkshop shop;
+  const Words words = shop.train("runs", {"--repeats", "2", "--every-fold", "--epochs", "1"});
+  const Words table = lines_of(shop.run_well(words).out);
+  REQUIRE(table.size() == 2 + 8 + 1);
+  CHECK_THAT(table[0], Catch::StartsWith("| run | accuracy (%) |"));
+  CHECK_THAT(table[2], Catch::StartsWith("| seed_3_fold_0 |"));
+  CHECK_THAT(table[9], Catch::StartsWith("| seed_4_fold_3 |"));
+  CHECK_THAT(table[10], Catch::StartsWith("| mean ± deviation |") && Catch::Contains(" ± "));
+  const fs::path runs = shop / "runs";
+  CHECK(lines_of(read_text(runs / "table.md")) == table);
+  CHECK(lines_of(read_text(runs / "table.csv")).size() == 1 + 8 + 1);
+  CHECK_THAT(read_text(runs / "seed_4_fold_3" / "config.toml"),
+             Catch::Contains("seed = 4") && Catch::Contains("fold = 3") && Catch::Contains("every_fold = false"));
+  // As if it had been stopped before the last run.
+  const std::string last = read_text(runs / "seed_4_fold_3" / "best.ckpt");
+  fs::remove_all(runs / "seed_4_fold_3");
+  fs::remove(runs / "table.md");
+  const std::string again = shop.run_well({"train", "--resume", "--out", runs.string(), "--json"}).out;
+  CHECK(lines_of(read_text(runs / "table.md")) == table);
+  CHECK(read_text(runs / "seed_4_fold_3" / "best.ckpt") == last);
+  const nlohmann::json json = nlohmann::json::parse(again);
+  CHECK(json.at("repeats") == 8);
+  CHECK(json.at("runs").size() == 8);
+  CHECK(json.at("deviations").at("accuracy").is_number());
+}
+
+TEST_CASE("a graph run that is killed or interrupted resumes bit for bit") {
+  const GraphWorkshop shop;
+  const Words words = Words{"--epochs", "60", "--validation-fraction", "0.2", "--validate-every", "3"} +
+                      Words{"--checkpoint-every", "3", "--average-decay", "0.9", "--encoding", "lappe"};
+  const fs::path whole = shop / "whole", killed = shop / "killed", stopped = shop / "stopped";
+  shop.run_well(shop.train("whole", words));
+  const auto until = [&](const char* out, size_t lines, int signal) {
+    return train_until(GEOSFT_GRAPH, shop.train(out, words), shop.process(), shop / out / "metrics.csv", lines, signal);
+  };
+  REQUIRE(until("killed", 12, SIGKILL).signal == SIGKILL);
+  shop.run_well({"train", "--resume", "--out", killed.string()});
+  require_same_run(whole, killed);
+  const ProcessResult interrupted = until("stopped", 9, SIGINT);
+  CHECK(interrupted.exit == 130);
+  CHECK_THAT(lines_of(interrupted.err).back(), Catch::Contains("saved in") && Catch::Contains("--resume"));
+  shop.run_well({"train", "--resume", "--out", stopped.string()});
+  require_same_run(whole, stopped);
+}
+
+TEST_CASE("train on graphs refuses wrong use in a line and leaves no run") {
+  const GraphWorkshop shop;
+  const auto refused = [&](const Words& words, int exit, const Words& expected) {
+    require_graph_failure(shop.run(words), exit, expected);
+    CHECK_FALSE(fs::exists(shop / "run"));
+  };
+  refused(shop.train("run", {"--epoch", "3"}), 2, {"'--epoch'", "'--epochs'"});
+  refused(shop.train("run", {"--heads", "3"}), 2, {"heads", "width", "3", "16"});
+  refused(shop.train("run", {"--fold", "4"}), 2, {"fold", "4"});
+  refused(shop.train("run", {"--folds", "25"}), 2, {"folds", "24", "25"});
+  refused(shop.train("run", {"--metric", "mae"}), 2, {"mae", "classification", "accuracy"});
+  refused(shop.train("run", {"--validation-fraction", "0.001"}), 2, {"validation_fraction", "18"});
+  refused(shop.train("run", {"--device", "cuda"}), 2, {"cuda", "cpu"});
+  refused({"train", "--out", (shop / "run").string()}, 2, {"--data"});
+  refused({"train", "--data", shop.data().string()}, 2, {"--out"});
+  refused(shop.train("run", {"--data", (shop / "absent").string()}), 1, {"absent", "nothing of this name"});
+  write_text(shop / "wrong.toml", "[model]\nwitdh = 3\n");
+  refused(shop.train("run", {"--config", (shop / "wrong.toml").string()}), 2, {"wrong.toml:2", "'witdh'", "'width'"});
+  write_text(shop.data() / "TINY_graph_labels.txt", "1\n");
+  refused(shop.train("run"), 1, {"TINY_graph_labels.txt", "24"});
+}
+
+TEST_CASE("a resumed graph run refuses what contradicts it") {
+  const GraphWorkshop shop;
+  const std::string run = shop.trained();
+  const Words resume = {"train", "--resume", "--out", run};
+  const auto refused = [&](const Words& more, int exit, const Words& expected) {
+    require_tool_failure("geosft-graph", shop.run(resume + more), exit, expected);
+  };
+  refused({"--width", "32"}, 2, {"--resume", "--epochs"});
+  refused({"--encoding-columns", "5"}, 2, {"--resume"});
+  refused({"--config", run + "/config.toml"}, 2, {"--config"});
+  write_tiny_graphs(shop / "other");
+  std::string text = read_text(shop / "other" / "TINY_node_labels.txt");
+  write_text(shop / "other" / "TINY_node_labels.txt", "7\n" + text.substr(2));
+  refused({"--data", (shop / "other").string()}, 1, {"other", "schema"});
+}
+
+TEST_CASE("MUTAG is trained on from its files") {
+  const fs::path data = real_data("tu/MUTAG");
+  if (data.empty()) return;
+  const GraphWorkshop shop;
+  const Words words = shop.train("run", {"--data", data.string(), "--folds", "10", "--epochs", "40", "--json"});
+  const nlohmann::json result = nlohmann::json::parse(shop.run_well(words).out);
+  CHECK(result.at("count") >= 18);
+  CHECK(result.at("metrics").at("accuracy") > 0.6);
+  const std::string info = shop.run_well({"info", data.string()}).out;
+  CHECK_THAT(info, Catch::Contains("188 graphs") && Catch::Contains("3371 nodes") && Catch::Contains("(125)"));
+}
+
+}  // namespace geosft::test::test_graph_train_command
