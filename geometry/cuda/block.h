@@ -5,8 +5,9 @@
 //   typename Block::template PerThread<State> state(block);   what a thread keeps from step to step: state[thread]
 //   block.template shared<Tiles>()           the shared memory of the block, not initialised
 //   block.x(), block.y()                     which block of the grid this is
-// Nothing but shared memory is exchanged between threads. So the same source runs on a GPU (DeviceBlock below), where
-// `each` is the calling thread and a barrier, and in tests on the CPU, where it is a loop over the threads.
+// Threads exchange nothing but shared memory, and memory that no other block uses meanwhile. So the same source runs on
+// a GPU (DeviceBlock below), where `each` is the calling thread and a barrier, and in tests on the CPU, where it is a
+// loop over the threads.
 #pragma once
 
 #include <cstdint>

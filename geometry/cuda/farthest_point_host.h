@@ -9,6 +9,8 @@
 
 #include "geometry/cuda/farthest_point_tile.h"
 #include "geometry/farthest_point_checks.h"
+#include "geometry/offsets_on.h"
+#include "geometry/packed.h"
 
 namespace geosft::cuda {
 
@@ -20,11 +22,9 @@ at::Tensor farthest_point_rows(const at::Tensor& points, int64_t m, const std::o
                                int64_t rows, const Run& run) {
   check_farthest_point_arguments(points, m, ptr, start);
   const auto index = points.options().dtype(at::kLong);
-  const bool packed = ptr.has_value() && ptr->defined();
-  TORCH_CHECK(!packed || ptr->device() == points.device(), "ptr must be on the device of points, ", points.device(),
-              ", not ", packed ? ptr->device() : points.device());
+  const bool packed = given(ptr);
   TORCH_CHECK(rows >= 0 && rows <= points.size(0), "rows must be between 0 and ", points.size(0), ", got ", rows);
-  const at::Tensor offsets = packed ? ptr->contiguous() : at::full({1}, points.size(0), index);
+  const at::Tensor offsets = packed ? offsets_on(ptr, points.device(), "ptr") : at::full({1}, points.size(0), index);
   const at::Tensor counts = packed ? offsets.diff().clamp_max(m) : offsets.clamp_max(m);
   const at::Tensor out_ptr = at::constant_pad_nd(counts.cumsum(0), {1, 0});
   const at::Tensor values = points.contiguous();

@@ -12,6 +12,7 @@
 
 #include "geometry/cuda/block.h"
 #include "geometry/cuda/packed_tiles.h"
+#include "geometry/cuda/squared_length.h"
 
 namespace geosft::cuda {
 
@@ -26,22 +27,6 @@ struct FarthestPoints {
   T* distance;
   int64_t* chosen;
 };
-
-// dx^2 + dy^2 + dz^2, every step rounded: rows are then those of the CPU, index by index.
-GEOSFT_DEVICE float squared_length(float dx, float dy, float dz) {
-#if defined(__CUDA_ARCH__)
-  return __fadd_rn(__fadd_rn(__fmul_rn(dx, dx), __fmul_rn(dy, dy)), __fmul_rn(dz, dz));
-#else
-  return dx * dx + dy * dy + dz * dz;
-#endif
-}
-GEOSFT_DEVICE double squared_length(double dx, double dy, double dz) {
-#if defined(__CUDA_ARCH__)
-  return __dadd_rn(__dadd_rn(__dmul_rn(dx, dx), __dmul_rn(dy, dy)), __dmul_rn(dz, dz));
-#else
-  return dx * dx + dy * dy + dz * dz;
-#endif
-}
 
 template <typename T>
 class FarthestPointTile {

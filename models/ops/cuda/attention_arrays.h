@@ -81,4 +81,45 @@ struct PointArrays {
   T* weight_grad;
 };
 
+// CSR of the packed graphs (rowptr [Nq + 1], col [edges]) and what an edge adds to X_R w for each head, mul and add
+// [edges, heads]. The keys that stand for a node n are node_keys[node_ptr[n]] … node_keys[node_ptr[n + 1] - 1], as 2 j
+// for the top of key j and 2 j + 1 for its partner; node_ptr [Nq + 1], node_keys [2 Nk]. weight [Nk], biases [heads].
+// Gradients: mul_grad and add_grad as mul and add, weight_grad [Nk, heads], bias_grad [slots, heads, 2] (see
+// PointArrays).
+template <typename T>
+struct GraphArrays {
+  const int64_t* rowptr;
+  const int64_t* col;
+  int64_t edges;
+  const int64_t* node_ptr;
+  const int64_t* node_keys;
+  const T* weight;
+  const T* mul;
+  const T* add;
+  const T* b_mul;
+  const T* b_add;
+  T* mul_grad;
+  T* add_grad;
+  T* weight_grad;
+  T* bias_grad;
+};
+
+// s [Nq, depth], ss [Nk, depth], weights [depth, heads], biases [heads]. A backward pass makes the gradients of the
+// channels from first_channel on, as many as SequenceTerm has: s_grad [Nq, heads, depth]; product [Nk, heads, 2, depth]
+// with sum_i dmul_ij s_i and sum_i dadd_ij s_i; bias_grad [slots, heads, 2] (see PointArrays).
+template <typename T>
+struct SequenceArrays {
+  const T* s;
+  const T* ss;
+  int64_t depth;
+  const T* w_mul;
+  const T* b_mul;
+  const T* w_add;
+  const T* b_add;
+  int64_t first_channel;
+  T* s_grad;
+  T* product;
+  T* bias_grad;
+};
+
 }  // namespace geosft::cuda

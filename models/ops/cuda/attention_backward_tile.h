@@ -27,7 +27,7 @@ class BackwardTile {
   static constexpr bool kOfKeys = kSide == Side::kKey;
   static constexpr int kBlockThreads = kThreads;
   static constexpr int kTile = Rows * kThreads;
-  static constexpr int kOthers = sizeof(T) * Width > 512 ? 8 : (Width > 32 ? 16 : 32);
+  static constexpr int kOthers = sizeof(T) * Width > 512 ? 4 : (Width > 32 ? 16 : 32);
   static constexpr int kGroup = 4;
   static constexpr int kChunks = Width / 4;
 
@@ -71,6 +71,7 @@ class BackwardTile {
           tiles.delta[thread] = kOfKeys && thread < count ? to.delta[(first + thread) * p.heads + head] : T(0);
         }
       });
+      term.prepare(block, tiles.term, first, count);
       block.each([&](int thread) {
         T deltas = 0;
         for (int group = 0; group < count; group += kGroup) {
@@ -80,6 +81,8 @@ class BackwardTile {
         }
         state[thread].deltas += deltas;
       });
+      term.conclude(block, tiles.term, first, count,
+                    [&](int thread) -> typename Term::RowSums& { return state[thread].term[0]; });
     }
     block.each([&](int thread) {
       store(p, term, rows, head, thread, state[thread], to);
@@ -133,7 +136,7 @@ class BackwardTile {
     }
   }
 
-  GEOSFT_DEVICE static void differentiate(const Tiles& tiles, const AttentionArrays<T>& p, const Term& term,
+  GEOSFT_DEVICE static void differentiate(Tiles& tiles, const AttentionArrays<T>& p, const Term& term,
                                           const TileRows& rows, const Group& group, int thread, State& state) {
     T score[Rows][kGroup], product[Rows][kGroup];
     products(tiles, group.begin, thread, score, product);

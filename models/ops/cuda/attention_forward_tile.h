@@ -67,6 +67,7 @@ class ForwardTile {
     for (int64_t first = rows.other.begin; first < rows.other.end; first += kOthers) {
       const int count = rows.other.end - first < kOthers ? static_cast<int>(rows.other.end - first) : kOthers;
       block.each([&](int thread) { load_keys(tiles, p, term, first, count, head, thread); });
+      term.prepare(block, tiles.term, first, count);
       block.each([&](int thread) {
         for (int group = 0; group < count; group += kGroup) {
           attend(tiles, p, term, rows, Group{first, group, count}, thread, state[thread]);

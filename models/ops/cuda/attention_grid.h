@@ -14,9 +14,20 @@ namespace geosft::cuda {
 template <class Relation, typename T, class Run>
 void forward_grids(const AttentionArrays<T>& p, const typename Relation::template Arrays<T>& relation,
                    const ForwardTargets<T>& to, Run&& run) {
-  with_forward_size<T>(widest(p.c, p.cv), p.many_queries, [&](auto size) {
+  with_forward_size<T, Relation::kManyRows>(widest(p.c, p.cv), p.many_queries, [&](auto size) {
     using Tile = ForwardTile<T, Relation, decltype(size)::kWidth, decltype(size)::kRows>;
     run.template grid<Tile>(tile_slots(p.queries.rows, p.queries.items, Tile::kTile), p.heads, {p, relation, to});
+  });
+}
+
+template <class Relation, typename T, Side kSide, class Run>
+void backward_grid(const AttentionArrays<T>& p, const typename Relation::template Arrays<T>& relation,
+                   const BackwardTargets<T>& to, Run&& run) {
+  const PackedRows& own = kSide == Side::kQuery ? p.queries : p.keys;
+  const bool many = kSide == Side::kQuery ? p.many_queries : p.many_keys;
+  with_backward_size<T, Relation::kManyRows>(widest(p.c, p.cv), many, [&](auto size) {
+    using Tile = BackwardTile<T, Relation, kSide, decltype(size)::kWidth, decltype(size)::kRows>;
+    run.template grid<Tile>(tile_slots(own.rows, own.items, Tile::kTile), p.heads, {p, relation, to});
   });
 }
 
@@ -25,13 +36,9 @@ void backward_grids(const AttentionArrays<T>& p, const typename Relation::templa
                     const BackwardTargets<T>& to, Run&& run) {
   const int64_t blocks = (p.queries.rows * p.heads + kThreads - 1) / kThreads;
   if (blocks > 0) run.template grid<UpstreamTile<T>>(blocks, 1, {p, to});
-  with_backward_size<T>(widest(p.c, p.cv), p.many_queries, [&](auto size) {
-    using Tile = BackwardTile<T, Relation, Side::kQuery, decltype(size)::kWidth, decltype(size)::kRows>;
-    run.template grid<Tile>(tile_slots(p.queries.rows, p.queries.items, Tile::kTile), p.heads, {p, relation, to});
-  });
-  with_backward_size<T>(widest(p.c, p.cv), p.many_keys, [&](auto size) {
-    using Tile = BackwardTile<T, Relation, Side::kKey, decltype(size)::kWidth, decltype(size)::kRows>;
-    run.template grid<Tile>(tile_slots(p.keys.rows, p.keys.items, Tile::kTile), p.heads, {p, relation, to});
+  Relation::each_pass(relation, [&](const auto& pass) {
+    backward_grid<Relation, T, Side::kQuery>(p, pass, to, run);
+    backward_grid<Relation, T, Side::kKey>(p, pass, to, run);
   });
 }
 

@@ -11,6 +11,8 @@
 #include <tuple>
 #include <vector>
 
+#include "geometry/offsets_on.h"
+#include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/attention_operator.h"
 #include "models/ops/cpu/computable.h"
@@ -35,8 +37,8 @@ class AttentionArguments {
         k(computable(in.k())),
         v(computable(in.v())),
         leak(computable(in.leak())),
-        q_ptr(computable(in.q_ptr())),
-        k_ptr(computable(in.k_ptr())),
+        q_ptr(offsets_on(in.q_ptr(), q.device(), "q_ptr")),
+        k_ptr(offsets_on(in.k_ptr(), q.device(), "k_ptr")),
         eps_(in.eps) {
     constexpr int64_t kMostHeads = 65535;  // the height of a grid of blocks
     TORCH_CHECK(q.size(2) <= kLargestWidth, "q must have at most ", kLargestWidth,
@@ -45,9 +47,6 @@ class AttentionArguments {
                 " channels a head on this device, got shape ", v.sizes());
     TORCH_CHECK(q.size(1) <= kMostHeads, "q must have at most ", kMostHeads, " heads on this device, got shape ",
                 q.sizes());
-    if (!q_ptr.defined()) return;
-    check_index(q_ptr, "q_ptr", q);
-    check_index(k_ptr, "k_ptr", q);
   }
 
   template <typename T, class Device>

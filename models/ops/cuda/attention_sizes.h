@@ -28,47 +28,50 @@ inline int64_t widest(int64_t c, int64_t cv) {
   return c > cv ? c : cv;
 }
 
-template <int Width, int Rows, class Body>
+template <bool kMany, int Width, int Rows, class Body>
 void with_rows(bool many, const Body& body) {
-  if (many) return body(TileSize<Width, Rows>());
+  if constexpr (kMany) {
+    if (many) return body(TileSize<Width, Rows>());
+  }
   body(TileSize<(Width < 16 ? 16 : Width), 1>());
 }
 
 // body(TileSize) for `width` = max(c, cv) channels. Double precision is for checks: one row a thread, and two widths.
-// Rows are what the register file allows: a forward thread keeps Rows * Width sums, a backward one up to twice that.
-template <typename T, class Body>
+// kMany: whether tiles of many rows are compiled at all (Relation::kManyRows). Rows are what the register file allows:
+// a forward thread keeps Rows * Width sums, a backward one up to twice that.
+template <typename T, bool kMany, class Body>
 void with_forward_size(int64_t width, bool many, const Body& body) {
   if constexpr (sizeof(T) == 8) {
     if (width <= 16) return body(TileSize<16, 1>());
     body(TileSize<kLargestWidth, 1>());
   } else {
-    if (width <= 8) return with_rows<8, 4>(many, body);
-    if (width <= 16) return with_rows<16, 4>(many, body);
-    if (width <= 32) return with_rows<32, 4>(many, body);
-    if (width <= 64) return with_rows<64, 2>(many, body);
+    if (width <= 8) return with_rows<kMany, 8, 4>(many, body);
+    if (width <= 16) return with_rows<kMany, 16, 4>(many, body);
+    if (width <= 32) return with_rows<kMany, 32, 4>(many, body);
+    if (width <= 64) return with_rows<kMany, 64, 2>(many, body);
     body(TileSize<kLargestWidth, 1>());
   }
 }
 
-template <typename T, class Body>
+template <typename T, bool kMany, class Body>
 void with_backward_size(int64_t width, bool many, const Body& body) {
   if constexpr (sizeof(T) == 8) {
     if (width <= 16) return body(TileSize<16, 1>());
     body(TileSize<kLargestWidth, 1>());
   } else {
-    if (width <= 8) return with_rows<8, 4>(many, body);
-    if (width <= 16) return with_rows<16, 4>(many, body);
-    if (width <= 32) return with_rows<32, 2>(many, body);
+    if (width <= 8) return with_rows<kMany, 8, 4>(many, body);
+    if (width <= 16) return with_rows<kMany, 16, 4>(many, body);
+    if (width <= 32) return with_rows<kMany, 32, 2>(many, body);
     if (width <= 64) return body(TileSize<64, 1>());
     body(TileSize<kLargestWidth, 1>());
   }
 }
 
 // Tiles of queries in the backward pass: as many copies of the weights' gradients.
-template <typename T>
+template <class Relation, typename T>
 int64_t gradient_slots(const AttentionArrays<T>& p) {
   int64_t slots = 0;
-  with_backward_size<T>(widest(p.c, p.cv), p.many_queries, [&](auto size) {
+  with_backward_size<T, Relation::kManyRows>(widest(p.c, p.cv), p.many_queries, [&](auto size) {
     slots = tile_slots(p.queries.rows, p.queries.items, decltype(size)::kRows * kThreads);
   });
   return slots;

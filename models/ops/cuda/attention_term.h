@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the attention tiles and the relative terms agree on. A relative term is a class template over the number and the
-// side, with the members that DenseTerm (dense_term.h) and PointTerm (point_term.h) have.
+// side, with the members that DenseTerm (dense_term.h) and PointTerm (point_term.h) have. Terms that take steps of
+// their own do so in `prepare`, once the other side's rows are in shared memory, and in `conclude`, once they have been
+// differentiated: see GraphTerm and SequenceTerm.
 #pragma once
 
 #include "models/ops/cuda/attention_arrays.h"
@@ -39,6 +41,14 @@ struct Pair {
 template <typename T>
 struct Relative {
   T mul, add, slope;
+};
+
+// Of a relation whose gradients one backward pass makes: body(arrays) once.
+struct OnePass {
+  template <class Arrays, class Body>
+  static void each_pass(const Arrays& arrays, const Body& body) {
+    body(arrays);
+  }
 };
 
 // Rows `first` … `first + count - 1` of source [rows, stride], `width` numbers each from column `column` on, into a

@@ -31,6 +31,11 @@ class DenseTerm {
   template <class Memory>
   GEOSFT_DEVICE void load_other(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
 
+  template <class Block, class Memory>
+  GEOSFT_DEVICE void prepare(Block&, Memory&, int64_t /*first*/, int /*count*/) const {}
+  template <class Block, class Memory, class Sums>
+  GEOSFT_DEVICE void conclude(Block&, Memory&, int64_t /*first*/, int /*count*/, const Sums&) const {}
+
   template <class Memory>
   GEOSFT_DEVICE Relative<T> relative(const Memory&, const Pair& pair) const {
     Relative<T> result{T(1), T(0), T(0)};
@@ -71,11 +76,12 @@ class DenseTerm {
   int64_t heads_, head_, own_offset_, other_begin_, keys_, first_;
 };
 
-struct DenseRelation {
+struct DenseRelation : OnePass {
   template <typename T>
   using Arrays = DenseArrays<T>;
   template <typename T, Side kSide>
   using Term = DenseTerm<T, kSide>;
+  static constexpr bool kManyRows = true;
 };
 
 }  // namespace geosft::cuda

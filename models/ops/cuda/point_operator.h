@@ -48,7 +48,7 @@ class PointOperator {
     arrays.xs_grad = rows(xs_);
     if (m_.defined()) arrays.m_grad = rows(m_);
     if (m_.defined()) arrays.ms_grad = rows(ms_);
-    weights_ = at::zeros({gradient_slots(problem), problem.heads, 2, 3}, x_.options());
+    weights_ = at::zeros({gradient_slots<PointRelation>(problem), problem.heads, 2, 3}, x_.options());
     arrays.weight_grad = target<T>(weights_);
   }
 

@@ -43,6 +43,11 @@ class PointTerm {
     if (normals_) load_points(memory.other_m, kSide == Side::kQuery ? in_.ms : in_.m, begin, count, thread);
   }
 
+  template <class Block, class Memory>
+  GEOSFT_DEVICE void prepare(Block&, Memory&, int64_t /*first*/, int /*count*/) const {}
+  template <class Block, class Memory, class Sums>
+  GEOSFT_DEVICE void conclude(Block&, Memory&, int64_t /*first*/, int /*count*/, const Sums&) const {}
+
   template <class Memory>
   GEOSFT_DEVICE Relative<T> relative(const Memory& memory, const Pair& pair) const {
     const Channels channels = sample(memory, pair);
@@ -142,11 +147,12 @@ class PointTerm {
   T mul_[3], add_[3];
 };
 
-struct PointRelation {
+struct PointRelation : OnePass {
   template <typename T>
   using Arrays = PointArrays<T>;
   template <typename T, Side kSide>
   using Term = PointTerm<T, kSide>;
+  static constexpr bool kManyRows = true;
 };
 
 }  // namespace geosft::cuda

@@ -6,9 +6,12 @@
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
 
+#include <limits>
 #include <optional>
 #include <tuple>
 
+#include "geometry/offsets_on.h"
+#include "geometry/packed.h"
 #include "models/ops/cuda/sample_pairs_tile.h"
 #include "models/ops/sample_pairs_checks.h"
 
@@ -17,22 +20,26 @@ namespace geosft::cuda {
 struct DrawOptions {
   bool noise, random_partner, replacement;
   int64_t k, bins;
+  int64_t sorted_rows = 16384;  // of an item on average, from which on rows are sorted instead of counted
 };
 
-// The tokens of every item, and where its bins begin: int64 [B] and [B + 1].
-struct DrawOffsets {
-  at::Tensor ptr, out_ptr;
-};
-inline DrawOffsets draw_offsets(const at::Tensor& score, const std::optional<at::Tensor>& ptr,
-                                const DrawOptions& options) {
-  const bool packed = ptr.has_value() && ptr->defined();
-  TORCH_CHECK(!packed || ptr->device() == score.device(), "ptr must be on the device of score, ", score.device(),
-              ", not ", packed ? ptr->device() : score.device());
-  const at::Tensor tokens = packed ? ptr->diff() : at::full({1}, score.size(0), score.options().dtype(at::kLong));
+// Where the bins of every item begin, int64 [B + 1], on the device of ptr, if there is one.
+inline at::Tensor bin_offsets(const at::Tensor& score, const std::optional<at::Tensor>& ptr,
+                              const DrawOptions& options) {
+  const at::Tensor tokens = given(ptr) ? ptr->diff() : at::full({1}, score.size(0), score.options().dtype(at::kLong));
   const at::Tensor some = tokens.clamp_max(1);
   const at::Tensor bins =
       options.replacement ? some * options.k : at::maximum(tokens.floor_divide(2).clamp_max(options.k), some);
-  return {packed ? ptr->contiguous() : at::Tensor(), at::constant_pad_nd(bins.cumsum(0), {1, 0})};
+  return at::constant_pad_nd(bins.cumsum(0), {1, 0});
+}
+
+// The rows of each item in turn, by their keys (unsigned numbers), equal ones by row.
+inline at::Tensor row_order(const at::Tensor& keys, const at::Tensor& ptr) {
+  const at::Tensor signed_keys = keys.bitwise_xor(std::numeric_limits<int64_t>::min());
+  const at::Tensor order = std::get<1>(signed_keys.sort(/*stable=*/true, 0, false));
+  if (!ptr.defined()) return order;
+  const at::Tensor item = at::searchsorted(ptr, order, /*out_int32=*/false, /*right=*/true);
+  return order.index_select(0, std::get<1>(item.sort(/*stable=*/true, 0, false)));
 }
 
 template <class Run>
@@ -43,34 +50,46 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw(const at::Tensor
   check_draw(score, options.k, ptr, seeds);
   TORCH_CHECK(seeds.has_value() || !(options.noise || options.random_partner), "seeds must be given for a random draw");
   TORCH_CHECK(options.bins >= 0, "bins must not be negative, got ", options.bins);
-  const DrawOffsets offsets = draw_offsets(score, ptr, options);
+  const at::Tensor rows = offsets_on(ptr, score.device(), "ptr"), sample_ptr = bin_offsets(score, ptr, options);
+  const at::Tensor out_ptr = offsets_on(sample_ptr, score.device(), "sample_ptr");
   const auto index = score.options().dtype(at::kLong);
-  const int64_t items = offsets.out_ptr.size(0) - 1, bins = options.bins;
+  const int64_t items = out_ptr.size(0) - 1, bins = options.bins;
+  const bool sorted = score.size(0) >= options.sorted_rows * items;
   const at::Tensor values = score.contiguous();
-  const at::Tensor item_seeds = seeds.has_value() ? seeds->to(score.device()).contiguous() : at::zeros({items}, index);
+  const at::Tensor item_seeds = seeds.has_value() ? seeds->contiguous() : at::zeros({items}, index);
   const at::Tensor noise = at::empty_like(values), keys = at::empty({2, score.size(0)}, index);
   const at::Tensor drawn = at::zeros({2, bins}, index), added = at::zeros({2, bins}, score.options());
   AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "sample_pairs", [&] {
     uint64_t* key = reinterpret_cast<uint64_t*>(keys.mutable_data_ptr<int64_t>());
     int64_t* top = drawn.mutable_data_ptr<int64_t>();
     scalar_t* noise_top = added.mutable_data_ptr<scalar_t>();
-    run(PairDraw<scalar_t>{
-        values.const_data_ptr<scalar_t>(),
-        {offsets.ptr.defined() ? offsets.ptr.const_data_ptr<int64_t>() : nullptr, items, score.size(0)},
-        item_seeds.const_data_ptr<int64_t>(),
-        options.noise,
-        options.random_partner,
-        offsets.out_ptr.const_data_ptr<int64_t>(),
-        bins,
-        noise.mutable_data_ptr<scalar_t>(),
-        key,
-        key + score.size(0),
-        top,
-        top + bins,
-        noise_top,
-        noise_top + bins});
+    PairDraw<scalar_t> call{values.const_data_ptr<scalar_t>(),
+                            {rows.defined() ? rows.const_data_ptr<int64_t>() : nullptr, items, score.size(0)},
+                            item_seeds.const_data_ptr<int64_t>(),
+                            options.noise,
+                            options.random_partner,
+                            out_ptr.const_data_ptr<int64_t>(),
+                            bins,
+                            noise.mutable_data_ptr<scalar_t>(),
+                            key,
+                            key + score.size(0),
+                            top,
+                            top + bins,
+                            noise_top,
+                            noise_top + bins,
+                            nullptr,
+                            PairPhase::kKeys};
+    run(call);
+    if (options.replacement) return;
+    for (const PairPhase phase : {PairPhase::kTop, PairPhase::kPartner}) {
+      if (phase == PairPhase::kPartner && !options.random_partner) return;
+      call.phase = phase;
+      const at::Tensor order = sorted ? row_order(keys[phase == PairPhase::kTop ? 0 : 1], rows) : at::Tensor();
+      call.order = sorted ? order.const_data_ptr<int64_t>() : nullptr;
+      run(call);
+    }
   });
-  return {drawn[0], drawn[1], added, offsets.out_ptr};
+  return {drawn[0], drawn[1], added, sample_ptr};
 }
 
 // log(softplus(x)) and its derivative for every finite x, float64: see the CPU's.

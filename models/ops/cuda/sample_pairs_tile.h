@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The draw of sample_pairs on a GPU. The rank of a row is the number of rows of its item that come before it, counted
 // over tiles of keys in shared memory: no sort, no exchange between blocks, ties to the lowest row, and rows that are
-// drawn are written straight to their place.
+// drawn are written straight to their place. Items of many rows are sorted instead.
 //
 // Bound: issue slots, about 5 a pair of rows of an item (64-bit comparison, tie, addition): 32 items of 1,024 rows take
-// 5 us, one of 100,000 rows 1.6 ms. It is quadratic: far beyond that a radix select would be the better way.
+// 5 us. It is quadratic, one of 100,000 rows would take 1.6 ms: a radix sort of them takes 0.1 ms.
 #pragma once
 
 #include <cstring>
@@ -17,6 +17,9 @@ namespace geosft::cuda {
 // score [rows]; noise [rows], key and other [rows] are working memory: what was added, the keys of the score and, for a
 // random partner, of the rows that are not in `top` (kNoKey for those that are). Drawn: top and partner [bins], and
 // what was added to them, noise_top and noise_partner [bins]; those of item b from out_ptr[b] on.
+// Ranks are counted, or they are places in `order` [rows], if it is given: the rows of each item in turn, those that
+// come first before the others. `phase` says what is to be done now; a call goes through all of them in turn.
+enum class PairPhase { kKeys, kTop, kPartner };
 template <typename T>
 struct PairDraw {
   const T* score;
@@ -32,6 +35,8 @@ struct PairDraw {
   int64_t* partner;
   T* noise_top;
   T* noise_partner;
+  const int64_t* order;
+  PairPhase phase;
 };
 
 inline constexpr int kRankThreads = 256;
@@ -84,6 +89,47 @@ class PairKeyTile {
   }
 };
 
+// What a row of a rank is: a top, a partner, or neither.
+template <typename T, bool kPartners>
+class PairPlaces {
+ public:
+  using Arguments = PairDraw<T>;
+
+  GEOSFT_DEVICE static void draw(const Arguments& in, int64_t item, const RowRange& all, int64_t row, int64_t rank) {
+    const RowRange bins = item_bins(in, item);
+    const int64_t count = bins.end - bins.begin;
+    if constexpr (kPartners) {
+      if (in.other[row] != kNoKey && rank < count) put_partner(in, bins.begin + rank, row);
+    } else {
+      choose(in, all, row, rank, bins.begin, count);
+      if (in.random_partner) in.other[row] = rank < count ? kNoKey : partner_key(in, item, row - all.begin);
+    }
+  }
+
+ private:
+  // `row` is a top, or the partner of that rank where partners are not drawn at random.
+  GEOSFT_DEVICE static void choose(const Arguments& in, const RowRange& all, int64_t row, int64_t rank, int64_t out,
+                                   int64_t count) {
+    if (rank < count) {
+      in.top[out + rank] = row;
+      in.noise_top[out + rank] = in.noise[row];
+      if (all.end - all.begin == 1) put_partner(in, out, row);  // alone: its own partner
+    } else if (!in.random_partner && rank < 2 * count) {
+      put_partner(in, out + rank - count, row);
+    }
+  }
+
+  GEOSFT_DEVICE static uint64_t partner_key(const Arguments& in, int64_t item, int64_t row) {
+    const uint64_t drawn = philox(static_cast<uint64_t>(in.seeds[item]), static_cast<uint64_t>(row), 0).second();
+    return drawn == kNoKey ? drawn - 1 : drawn;
+  }
+
+  GEOSFT_DEVICE static void put_partner(const Arguments& in, int64_t bin, int64_t row) {
+    in.partner[bin] = row;
+    in.noise_partner[bin] = in.noise[row];
+  }
+};
+
 // Ranks by `key`, or with kPartners those by `other`, and what is drawn from them.
 template <typename T, bool kPartners>
 class PairRankTile {
@@ -112,7 +158,9 @@ class PairRankTile {
           [&](int thread) { state[thread].rank += before(tiles, state[thread].key, rows.begin + thread - first); });
     }
     block.each([&](int thread) {
-      if (rows.begin + thread < rows.end) draw(in, rows.item, all, rows.begin + thread, state[thread].rank);
+      if (rows.begin + thread < rows.end) {
+        PairPlaces<T, kPartners>::draw(in, rows.item, all, rows.begin + thread, state[thread].rank);
+      }
     });
   }
 
@@ -128,38 +176,26 @@ class PairRankTile {
     for (int i = 0; i < kBlockThreads; ++i) count += tiles.key[i] < key || (tiles.key[i] == key && i < own) ? 1 : 0;
     return count;
   }
+};
 
-  GEOSFT_DEVICE static void draw(const Arguments& in, int64_t item, const RowRange& all, int64_t row, int64_t rank) {
-    const RowRange bins = item_bins(in, item);
-    const int64_t count = bins.end - bins.begin;
-    if constexpr (kPartners) {
-      if (in.other[row] != kNoKey && rank < count) put_partner(in, bins.begin + rank, row);
-    } else {
-      choose(in, all, row, rank, bins.begin, count);
-      if (in.random_partner) in.other[row] = rank < count ? kNoKey : partner_key(in, item, row - all.begin);
-    }
-  }
+// The same where ranks are places in a sorted order.
+template <typename T, bool kPartners>
+class PairPlaceTile {
+ public:
+  static constexpr int kBlockThreads = kRankThreads;
+  struct Tiles {};
+  using Arguments = PairDraw<T>;
 
-  // `row` is a top, or the partner of that rank where partners are not drawn at random.
-  GEOSFT_DEVICE static void choose(const Arguments& in, const RowRange& all, int64_t row, int64_t rank, int64_t out,
-                                   int64_t count) {
-    if (rank < count) {
-      in.top[out + rank] = row;
-      in.noise_top[out + rank] = in.noise[row];
-      if (all.end - all.begin == 1) put_partner(in, out, row);  // alone: its own partner
-    } else if (!in.random_partner && rank < 2 * count) {
-      put_partner(in, out + rank - count, row);
-    }
-  }
-
-  GEOSFT_DEVICE static uint64_t partner_key(const Arguments& in, int64_t item, int64_t row) {
-    const uint64_t drawn = philox(static_cast<uint64_t>(in.seeds[item]), static_cast<uint64_t>(row), 0).second();
-    return drawn == kNoKey ? drawn - 1 : drawn;
-  }
-
-  GEOSFT_DEVICE static void put_partner(const Arguments& in, int64_t bin, int64_t row) {
-    in.partner[bin] = row;
-    in.noise_partner[bin] = in.noise[row];
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
+    const PackedTile places = packed_tile(in.packed, kBlockThreads, block.x());
+    const RowRange all = item_rows(in.packed, places.item);
+    block.each([&](int thread) {
+      const int64_t place = places.begin + thread;
+      if (place >= places.end) return;
+      const int64_t row = clamped(in.order[place], all.begin, all.end - 1);
+      PairPlaces<T, kPartners>::draw(in, places.item, all, row, place - all.begin);
+    });
   }
 };
 
@@ -233,12 +269,21 @@ void replacement_grids(const PairDraw<T>& in, Run&& run) {
   run.template grid<PairReplacementTile<T>>(in.bins, 2, in);
 }
 
+template <typename T, bool kPartners, class Run>
+void rank_grid(const PairDraw<T>& in, int64_t slots, Run&& run) {
+  if (in.order) {
+    run.template grid<PairPlaceTile<T, kPartners>>(slots, 1, in);
+  } else {
+    run.template grid<PairRankTile<T, kPartners>>(slots, 1, in);
+  }
+}
+
 template <typename T, class Run>
 void pair_grids(const PairDraw<T>& in, Run&& run) {
   const int64_t slots = tile_slots(in.packed.rows, in.packed.items, kRankThreads);
-  run.template grid<PairKeyTile<T>>(slots, 1, in);
-  run.template grid<PairRankTile<T, false>>(slots, 1, in);
-  if (in.random_partner) run.template grid<PairRankTile<T, true>>(slots, 1, in);
+  if (in.phase == PairPhase::kKeys) run.template grid<PairKeyTile<T>>(slots, 1, in);
+  if (in.phase == PairPhase::kTop) rank_grid<T, false>(in, slots, run);
+  if (in.phase == PairPhase::kPartner) rank_grid<T, true>(in, slots, run);
 }
 
 }  // namespace geosft::cuda

@@ -9,6 +9,8 @@
 #include <optional>
 #include <tuple>
 
+#include "geometry/offsets_on.h"
+#include "geometry/packed.h"
 #include "models/ops/cpu/computable.h"
 #include "models/ops/cuda/softmax_pool_tile.h"
 #include "models/ops/softmax_pool_checks.h"
@@ -17,7 +19,6 @@ namespace geosft::cuda {
 
 inline PackedRows pooled_rows(const at::Tensor& ptr, const at::Tensor& x) {
   if (!ptr.defined()) return {nullptr, 1, x.size(0)};
-  TORCH_CHECK(ptr.device() == x.device(), "ptr must be on the device of x, ", x.device(), ", not ", ptr.device());
   return {ptr.const_data_ptr<int64_t>(), ptr.size(0) - 1, x.size(0)};
 }
 
@@ -25,7 +26,7 @@ template <class Run>
 std::tuple<at::Tensor, at::Tensor> pool_forward(const at::Tensor& x_in, const at::Tensor& u_in,
                                                 const std::optional<at::Tensor>& ptr_in, const Run& run) {
   check_softmax_pool(x_in, u_in, ptr_in);
-  const at::Tensor x = computable(x_in), u = computable(u_in), ptr = computable(ptr_in.value_or(at::Tensor()));
+  const at::Tensor x = computable(x_in), u = computable(u_in), ptr = offsets_on(ptr_in, x_in.device(), "ptr");
   const PackedRows packed = pooled_rows(ptr, x);
   const int64_t width = x.size(1), slots = tile_slots(packed.rows, packed.items, kPoolRows);
   const at::Tensor sum = at::empty({slots, width}, x.options()), totals = at::empty({2, slots}, x.options());
@@ -46,7 +47,7 @@ std::tuple<at::Tensor, at::Tensor> pool_backward(const at::Tensor& grad_in, cons
                                                  const at::Tensor& u_in, const std::optional<at::Tensor>& ptr_in,
                                                  const Run& run) {
   check_softmax_pool(x_in, u_in, ptr_in);
-  const at::Tensor x = computable(x_in), u = computable(u_in), ptr = computable(ptr_in.value_or(at::Tensor()));
+  const at::Tensor x = computable(x_in), u = computable(u_in), ptr = offsets_on(ptr_in, x_in.device(), "ptr");
   const at::Tensor grad = computable(grad_in), log_sum = computable(log_sum_in), out = computable(out_in);
   const PackedRows packed = pooled_rows(ptr, x);
   const int64_t width = x.size(1), slots = tile_slots(packed.rows, packed.items, kPoolRows);

@@ -49,12 +49,13 @@ TEST_CASE("the CUDA kernels of sample_pairs, emulated, draw what the CPU draws",
       for (const bool noise : {false, true}) {
         for (const bool random : {false, true}) {
           const DrawnPairs expected = draw_pairs(batch.score, k, batch.ptr, noise, random, batch.seeds);
-          const cuda::DrawOptions options{noise, random, false, k, expected.top.size(0)};
+          cuda::DrawOptions options{noise, random, false, k, expected.top.size(0)};
           const std::string what = "k=" + std::to_string(k) + (noise ? " noise" : "") + (random ? " random" : "");
           require_drawn(emulated<ThreadOrder::kAscending>(batch.score, batch.ptr, batch.seeds, options), expected,
-                        what);
+                        what + " counted");
+          options.sorted_rows = 1;
           require_drawn(emulated<ThreadOrder::kDescending>(batch.score, batch.ptr, batch.seeds, options), expected,
-                        what);
+                        what + " sorted");
         }
       }
     }
