@@ -7,6 +7,8 @@
 #include "data/seeds.h"
 #include "geometry/augment.h"
 #include "geometry/normals.h"
+#include "models/summary.h"
+#include "models/training/host_copy.h"
 #include "tools/classify/clouds.h"
 
 namespace geosft {
@@ -41,16 +43,18 @@ Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t
   at::NoGradGuard guard;
   Prediction prediction;
   const Shape shape = read_prepared(trained.settings, file, prediction.remarks);
+  const at::Device device = device_of(*trained.model);
   at::Generator unused = make_generator(0);
   at::Tensor logits;
   for (int64_t vote = 0; vote < trained.settings.evaluation.votes; ++vote) {
     const auto transform = evaluation_transform(trained.settings, Rotation::none, static_cast<uint64_t>(vote));
     const Shape seen = transform(shape, unused);
     SamplingContext context = trained.settings.evaluation.context(static_cast<uint64_t>(vote));
-    const auto explanation = trained.model->explain(seen.points, seen.normals, std::nullopt, context);
-    logits = vote == 0 ? explanation.logits : logits + explanation.logits;
+    const auto explanation = trained.model->explain(device_copy(seen.points, device), device_copy(seen.normals, device),
+                                                    std::nullopt, context);
+    logits = vote == 0 ? explanation.logits.cpu() : logits + explanation.logits.cpu();
     prediction.points = seen.points;
-    prediction.importance = explanation.importance;
+    prediction.importance = explanation.importance.cpu();
   }
   const at::Tensor probability =
       (logits[0] / static_cast<double>(trained.settings.evaluation.votes)).softmax(0).to(at::kDouble);
