@@ -16,6 +16,7 @@ while (($#)); do
   esac
 done
 
+geosft_nvcc=1 # the CUDA kernels are compiled, for all GPUs, and tested on the CPU
 geosft_setup
 geosft_build all
 geosft_say "testing, $geosft_jobs at a time"
