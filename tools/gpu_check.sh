@@ -77,6 +77,7 @@ pack_into() {
   libraries_of "$library" | xargs -r cp -L -t "$1"
   libraries_of "$root/build/gpu/bin/geosft-classify" | xargs -r cp -L -t "$1/classify"
   for file in "$1"/*.so* "$1"/classify/*.so*; do strip --strip-unneeded "$file"; done
+  for file in "$1"/classify/libgeosft_ops.so*; do ln -sf ../libgeosft_ops.so "$file"; done # with its kernels it is large
   say "packed into $1: $(du -sh "$1" | cut -f1)"
 }
 
