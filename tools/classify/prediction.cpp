@@ -7,6 +7,8 @@
 #include "data/seeds.h"
 #include "geometry/augment.h"
 #include "geometry/normals.h"
+#include "models/summary.h"
+#include "models/training/host_copy.h"
 #include "tools/classify/clouds.h"
 
 namespace geosft {
@@ -40,6 +42,7 @@ Shape read_prepared(const ClassifySettings& settings, const std::filesystem::pat
 ShapeExplanation explain_shape(RunModel& trained, const Shape& shape, Rotation rotation, uint64_t seed) {
   at::NoGradGuard guard;
   ShapeExplanation found;
+  const at::Device device = device_of(*trained.model);
   const int64_t votes = trained.settings.evaluation.votes;
   for (int64_t vote = 0; vote < votes; ++vote) {
     const auto transform = evaluation_transform(trained.settings, rotation, static_cast<uint64_t>(vote));
@@ -47,11 +50,12 @@ ShapeExplanation explain_shape(RunModel& trained, const Shape& shape, Rotation r
     const Shape seen = transform(shape, generator);
     SamplingContext context = trained.settings.evaluation.context(static_cast<uint64_t>(vote));
     if (vote == 0) context.trace_into(found.trace);
-    const auto explanation = trained.model->explain(seen.points, seen.normals, std::nullopt, context);
-    found.logits = vote == 0 ? explanation.logits[0] : found.logits + explanation.logits[0];
+    const auto explanation = trained.model->explain(device_copy(seen.points, device), device_copy(seen.normals, device),
+                                                    std::nullopt, context);
+    found.logits = vote == 0 ? explanation.logits[0].cpu() : found.logits + explanation.logits[0].cpu();
     if (vote > 0) continue;
     found.seen = seen;
-    found.importance = explanation.importance;
+    found.importance = explanation.importance.cpu();
   }
   found.logits = found.logits / static_cast<double>(votes);
   return found;

@@ -36,7 +36,8 @@ struct ShapeExplanation {
 // The rotation is drawn by `seed`.
 ShapeExplanation explain_shape(RunModel& trained, const Shape& shape, Rotation rotation, uint64_t seed);
 
-// Class probabilities of one file, the `top` largest; logits are averaged over the votes of the settings.
+// Class probabilities of one file, the `top` largest; logits are averaged over the votes of the settings. Several
+// threads may share `trained`. Throws DataError for a broken file.
 Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t top);
 
 }  // namespace geosft

@@ -95,6 +95,8 @@ void TrainSettings::add_keys(Config& config, const std::string& items) {
       .add("train", "average_decay", &average_decay, "running average of the weights; 0: none", probability_range)
       .add("train", "label_smoothing", &label_smoothing, "share of the target spread over all classes",
            probability_range)
+      .add_choice("train", "precision", &precision, {"float32", "bfloat16", "float16"},
+                  "of matrix products in training (autocast)")
       .add("train", "validate_every", &validate_every, "epochs between validations", positive)
       .add("train", "checkpoint_every", &checkpoint_every, "epochs between checkpoints", positive);
 }
@@ -104,6 +106,8 @@ TrainingOptions TrainSettings::options(uint64_t seed) const {
   options.epochs = epochs;
   options.validate_every = validate_every;
   options.seed = seed;
+  if (precision == "bfloat16") options.autocast = at::kBFloat16;
+  if (precision == "float16") options.autocast = at::kHalf;
   OptimizationOptions& optimization = options.optimization;
   optimization.learning_rate = learning_rate;
   optimization.weight_decay = weight_decay;

@@ -63,6 +63,7 @@ decay_every = 14
 decay = 0.375
 average_decay = 0.625
 label_smoothing = 0.05
+precision = "float16"
 validate_every = 15
 checkpoint_every = 16
 [evaluation]
@@ -134,6 +135,7 @@ TEST_CASE("training keys reach the options of the loop") {
   const TrainingOptions options = changed().training();
   CHECK(options.epochs == 12);
   CHECK(options.validate_every == 15);
+  CHECK(options.autocast == at::kHalf);
   CHECK(options.seed == 7);
   const OptimizationOptions& optimization = options.optimization;
   CHECK(optimization.learning_rate == 0.5);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/layers/dropout.h"
+#include "models/ops/seeded_dropout.h"
 
 #include <ATen/Parallel.h>
 
@@ -7,7 +7,7 @@
 
 #include "tests/support.h"
 
-namespace geosft::test::test_dropout {
+namespace geosft::test::test_seeded_dropout {
 
 TEST_CASE("dropout keeps the right share and the mean") {
   const at::Tensor x = at::ones({1000, 257});
@@ -43,4 +43,4 @@ TEST_CASE("dropout of nothing, of a strided tensor, and with a bad probability")
   test::require_error([&] { seeded_dropout(x, 1.0, 1); }, {"probability"});
 }
 
-}  // namespace geosft::test::test_dropout
+}  // namespace geosft::test::test_seeded_dropout
