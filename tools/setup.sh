@@ -149,11 +149,11 @@ geosft_lock() {
 }
 geosft_unlock() { exec 9>&-; }
 
-# One a core, but no more than memory holds: a compiler takes up to 1.5 GB, and swapping is slower than waiting.
+# One a core, but no more than memory holds: a compiler takes up to 1.7 GB, and swapping is slower than waiting.
 geosft_default_jobs() {
   local cores memory
   cores=$(nproc)
-  memory=$(awk '/^MemAvailable/ {print int($2 / 1500000)}' /proc/meminfo)
+  memory=$(awk '/^MemAvailable/ {print int($2 / 1700000)}' /proc/meminfo)
   echo $((memory < 1 ? 1 : memory < cores ? memory : cores))
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # LibTorch as imported targets. find_package(Torch) insists on a complete CUDA toolkit and on its own compiler flags;
-# the headers and libraries of any PyTorch wheel or LibTorch folder are all that is needed.
+# the headers and libraries of any PyTorch wheel or LibTorch folder are all that is needed. Also installed, beside
+# geosftConfig.cmake, which names the folder itself.
 set(GEOSFT_TORCH_VERSIONS 2.11 CACHE STRING "LibTorch versions this project is tested with (major.minor)")
 file(GLOB _candidates "${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")
 string(REGEX REPLACE ";.*" "" _default "${_candidates}") # the first; nothing where there is no .venv
@@ -36,7 +37,7 @@ foreach(_name IN ITEMS c10 torch_cpu)
       "${GEOSFT_TORCH_DIR}/include;${GEOSFT_TORCH_DIR}/include/torch/csrc/api/include")
 endforeach()
 find_package(Threads REQUIRED)
-add_library(geosft_torch INTERFACE)
+add_library(geosft_torch INTERFACE IMPORTED GLOBAL)
 target_link_libraries(geosft_torch INTERFACE geosft_torch_cpu geosft_c10 Threads::Threads)
 # at::parallel_for runs on the OpenMP runtime that LibTorch brings along; a second one must not be linked.
 file(GLOB _gomp "${GEOSFT_TORCH_DIR}/lib/libgomp*.so*")

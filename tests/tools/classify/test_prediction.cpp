@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <thread>
+
 #include "tests/tools/classify/small_classifier.h"
 #include "tests/tools/classify/tiny_shapes.h"
 #include "tools/classify/clouds.h"
@@ -43,6 +45,32 @@ TEST_CASE("classes are ranked by probabilities that add up to 1") {
   REQUIRE(best.ranking.size() == 1);
   CHECK(best.ranking[0] == all.ranking[0]);
   CHECK(all.remarks.empty());
+}
+
+TEST_CASE("eight threads that share a model predict what one does") {
+  const TemporaryFolder folder;
+  RunModel run = small_run(small_settings());
+  std::vector<std::filesystem::path> files;
+  std::vector<Prediction> alone;
+  for (int count : {50, 60, 70, 80}) {
+    files.push_back(write_sphere(folder, count));
+    alone.push_back(predict(run, files.back(), 3));
+  }
+  std::vector<std::vector<Prediction>> together(8);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < together.size(); ++t) {
+    threads.emplace_back([&, t] {
+      for (size_t i = 0; i < 2 * files.size(); ++i) {
+        together[t].push_back(predict(run, files[(i + t) % files.size()], 3));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (size_t t = 0; t < together.size(); ++t) {
+    for (size_t i = 0; i < together[t].size(); ++i) {
+      CHECK(together[t][i].ranking == alone[(i + t) % files.size()].ranking);
+    }
+  }
 }
 
 TEST_CASE("a prediction is the softmax of the logits averaged over the votes") {

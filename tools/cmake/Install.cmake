@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` leaves: libraries, programs, public headers, and what CMake and pkg-config find them by. All of it
+# may be moved: paths are relative, but for LibTorch's, which is remembered and may be named anew.
+include(CMakePackageConfigHelpers)
+
+set(libraries geosft_ops geosft_models geosft_data)
+set(programs)
+if(GEOSFT_TOOLS)
+  list(APPEND libraries geosft_tools_common geosft_classify)
+  list(APPEND programs geosft-classify geosft-graph)
+endif()
+foreach(name IN ITEMS ops models data tools_common classify)
+  if(TARGET geosft_${name})
+    set_target_properties(geosft_${name} PROPERTIES EXPORT_NAME ${name} VERSION ${PROJECT_VERSION}
+                                                    SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+    target_compile_features(geosft_${name} PUBLIC cxx_std_20)
+  endif()
+endforeach()
+install(TARGETS ${libraries} EXPORT geosft LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS ${programs})
+set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/geosft)
+install(EXPORT geosft FILE geosftTargets.cmake NAMESPACE geosft:: DESTINATION ${folder})
+
+# What the sources share among themselves is nobody else's business: kernels, registration, search trees, containers.
+set(private_headers "(_checks|_walker|_operator|_inputs|_solver|_kernels|_plan|_reach|_header)\\.h$"
+    "/(kd_tree|bucketed_cloud|large_pages|links|walk_graph|node_order|hdf5_file|lzf|gz_file|binary|text_lines)\\.h$")
+list(JOIN private_headers "|" private_headers)
+foreach(source IN ITEMS geometry graph models data)
+  install(DIRECTORY ${source} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/geosft FILES_MATCHING PATTERN "*.h"
+          PATTERN "cpu" EXCLUDE PATTERN "cuda" EXCLUDE PATTERN "autograd" EXCLUDE REGEX "${private_headers}" EXCLUDE)
+endforeach()
+# A RUN is loaded by these.
+set(run_headers classify/prediction.h classify/run_model.h classify/settings.h common/arguments.h common/config.h common/config_entry.h
+                common/experiment_settings.h common/metrics_csv.h common/progress.h common/run_checkpoint.h
+                common/run_folder.h common/run_observer.h)
+if(GEOSFT_TOOLS)
+  foreach(header IN LISTS run_headers)
+    get_filename_component(below tools/${header} DIRECTORY)
+    install(FILES tools/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/geosft/${below})
+  endforeach()
+  install(DIRECTORY tools/configs DESTINATION ${CMAKE_INSTALL_DATADIR}/geosft)
+endif()
+
+configure_package_config_file(tools/cmake/install/geosftConfig.cmake.in geosftConfig.cmake INSTALL_DESTINATION ${folder})
+write_basic_package_version_file(geosftConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/geosftConfig.cmake" "${PROJECT_BINARY_DIR}/geosftConfigVersion.cmake"
+              tools/cmake/Torch.cmake DESTINATION ${folder})
+configure_file(tools/cmake/install/geosft.pc.in geosft.pc @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/geosft.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
