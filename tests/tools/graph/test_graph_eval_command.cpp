@@ -48,7 +48,7 @@ TEST_CASE("attention over all nodes is chosen by name and reports its degree and
     return json.at("attention")[0];
   };
   CHECK(layer("fixed", {"--degree", "2"}).at("degree") == 2);
-  CHECK(layer("chosen", {"--tolerance", "0.05"}).at("error_bound") <= 0.05);
+  CHECK(layer("chosen", {"--tolerance", "0.05", "--heads", "8"}).at("error_bound") <= 0.05);
   CHECK(layer("exact", {"--tolerance", "1e-9", "--most-monomials", "9", "--or-exact"}).at("exact") == true);
   require_graph_failure(
       shop.run(shop.train("refused", {"--attention", "polynomial", "--tolerance", "1e-9", "--most-monomials", "9"})), 1,
