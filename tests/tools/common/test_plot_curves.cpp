@@ -2,7 +2,7 @@
 #include "tools/common/plot_curves.h"
 
 #include "tests/support.h"
-#include "tests/tools/pictures.h"
+#include "tests/tools/common/pictures.h"
 
 namespace geosft::test::test_plot_curves {
 

@@ -7,6 +7,7 @@
 #include "tests/support.h"
 #include "tests/tools/classify/small_classifier.h"
 #include "tools/view/cloud_gallery.h"
+#include "tools/view/colouring.h"
 
 namespace geosft::test {
 

@@ -110,7 +110,7 @@ TEST_CASE("what is not there is refused, with what there is") {
   require_refused(subject, choose(Colouring::walks), "--graph");
   Subject bare = random_gallery(false)->get(0, false);
   for (const Colouring colouring : of_models) require_refused(bare, choose(colouring), "--run");
-  bare.normals = {};
+  bare.normals = at::Tensor();
   require_refused(bare, choose(Colouring::normals), "has none");
   CHECK_THROWS_WITH(colouring_of("jet"), Catch::Contains("importance") && Catch::Contains("'jet'"));
 }
