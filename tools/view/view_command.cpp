@@ -165,19 +165,22 @@ std::string animate(const std::filesystem::path& folder) {
   return made.string();
 }
 
-void draw_turn(const ViewOptions& options, const Scene& scene, Display& display) {
+// What was made, for the user.
+std::string draw_turn(const ViewOptions& options, const Scene& scene, Display& display) {
   const std::filesystem::path folder = options.turntable_folder;
   std::filesystem::create_directories(folder);
   const std::vector<Camera> cameras = turntable(camera_of(options.view), options.frames);
   std::vector<std::filesystem::path> files;
   for (size_t frame = 0; frame < cameras.size(); ++frame) files.push_back(frame_file(folder, frame));
   display.render(scene, size_of(options.size), cameras, files);
-  std::cout << options.frames << " frames in " << folder.string() << '\n' << animate(folder) << '\n';
+  return std::to_string(options.frames) + " frames in " + folder.string() + "\n" + animate(folder) + "\n";
 }
 
-void print_rates(const FrameRates& rates) {
-  std::cout << std::fixed << std::setprecision(1) << rates.points << " points: " << rates.all
-            << " frames/s; while it moves, " << rates.moving_points << " of them: " << rates.moving << " frames/s\n";
+std::string rates_text(const FrameRates& rates) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(1) << rates.points << " points: " << rates.all
+       << " frames/s; while it moves, " << rates.moving_points << " of them: " << rates.moving << " frames/s\n";
+  return text.str();
 }
 
 }  // namespace
@@ -204,13 +207,13 @@ int run_view(int argc, const char* const* argv, Display& display) {
   const Scene& scene = viewer.scene();
   const bool quiet =
       !options.screenshot.empty() || !options.turntable_folder.empty() || options.frame_rate || !options.ply.empty();
-  if (quiet) {
-    for (const std::string& line : scene.lines) std::cout << line << '\n';
-  }
+  std::string told;
+  for (const std::string& line : scene.lines) told += line + "\n";
   if (!options.ply.empty()) write_coloured_ply(options.ply, scene.points, scene.colours, scene.values, scene.edges);
   if (!options.screenshot.empty()) display.render(scene, size, {camera}, {options.screenshot});
-  if (!options.turntable_folder.empty()) draw_turn(options, scene, display);
-  if (options.frame_rate) print_rates(display.measure(scene, size, camera));
+  if (!options.turntable_folder.empty()) told += draw_turn(options, scene, display);
+  if (options.frame_rate) told += rates_text(display.measure(scene, size, camera));
+  if (quiet) std::cout << told;
   if (!quiet) display.show(viewer, size, camera, [](const std::string& line) { std::cout << line << std::endl; });
   return 0;
 }
