@@ -25,10 +25,10 @@ TEST_CASE("a summary counts the parameters of every submodule", "[summary]") {
 }
 
 TEST_CASE("a module is where its parameters are", "[summary]") {
-  torch::nn::Linear linear(2, 3);
-  REQUIRE(device_of(*linear) == at::kCPU);
-  linear->to(at::kMeta);
-  REQUIRE(device_of(*linear) == at::kMeta);
+  REQUIRE(device_of(*torch::nn::Linear(2, 3)) == at::kCPU);
+  torch::nn::Module elsewhere;
+  elsewhere.register_parameter("weight", at::empty({2}, at::TensorOptions().device(at::kMeta)));
+  REQUIRE(device_of(elsewhere) == at::kMeta);
   REQUIRE(device_of(torch::nn::Module()) == at::kCPU);
 }
 
