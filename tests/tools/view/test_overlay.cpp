@@ -3,6 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cmath>
+
 #include "data/read_file.h"
 #include "tests/data/files.h"
 #include "tests/support.h"
@@ -24,10 +27,16 @@ int64_t drawn(const Raster& raster, int left, int right, int top, int bottom) {
   return count;
 }
 
+// Within two of 255 steps a channel: edges of what is drawn blend.
 bool has_pixel(const Raster& raster, const Colour& colour) {
-  uint32_t wanted = 0xff;
-  for (const double channel : colour) wanted = wanted << 8 | static_cast<uint32_t>(std::lround(255 * channel));
-  return std::find(raster.pixels.begin(), raster.pixels.end(), wanted) != raster.pixels.end();
+  return std::any_of(raster.pixels.begin(), raster.pixels.end(), [&](uint32_t pixel) {
+    if (pixel >> 24 != 0xff) return false;
+    for (int channel = 0; channel < 3; ++channel) {
+      const auto value = static_cast<double>(pixel >> (16 - 8 * channel) & 0xff);
+      if (std::abs(value - 255 * colour[static_cast<size_t>(channel)]) > 2) return false;
+    }
+    return true;
+  });
 }
 
 }  // namespace
