@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "geometry/bucketed_cloud.h"
+#include "geometry/farthest_point_checks.h"
 #include "geometry/packed.h"
 #include "geometry/points.h"
 
@@ -33,18 +34,11 @@ std::vector<int64_t> sample_offsets(const std::vector<int64_t>& offsets, int64_t
   return sampled;
 }
 
-void check_arguments(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr, int64_t start) {
-  check_points(points, "points");
-  TORCH_CHECK(m >= 0, "m must not be negative, got ", m);
-  TORCH_CHECK(start >= 0, "start must not be negative, got ", start);
-  check_ptr(ptr, "ptr");
-}
-
 // The size of the result is an argument of the inner operator, read from ptr by tensor operations: where ptr has no
 // values, because the call is being traced, it is a symbol instead of a number.
 at::Tensor farthest_point_sampling_any(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr,
                                        int64_t start) {
-  check_arguments(points, m, ptr, start);
+  check_farthest_point_arguments(points, m, ptr, start);
   const c10::SymInt rows = given(ptr) ? ptr->diff().clamp_max(m).sum().item().toSymInt() : points.sym_size(0).min(m);
   static const auto op =
       c10::Dispatcher::singleton()
@@ -55,14 +49,14 @@ at::Tensor farthest_point_sampling_any(const at::Tensor& points, int64_t m, cons
 
 at::Tensor farthest_point_sampling_meta(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr,
                                         int64_t start, c10::SymInt rows) {
-  check_arguments(points, m, ptr, start);
+  check_farthest_point_arguments(points, m, ptr, start);
   TORCH_SYM_CHECK(rows.sym_ge(0), "rows must not be negative, got ", rows);
   return at::empty_symint({rows}, points.options().dtype(at::kLong));
 }
 
 at::Tensor farthest_point_sampling_cpu(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr,
                                        int64_t start, int64_t rows) {
-  check_arguments(points, m, ptr, start);
+  check_farthest_point_arguments(points, m, ptr, start);
   const std::vector<int64_t> offsets = packed_offsets(ptr, points.size(0), "ptr");
   const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
   for (int64_t b = 0; b < items; ++b) {
@@ -128,6 +122,14 @@ TORCH_LIBRARY_IMPL(geosft, Meta, m) {
 }
 
 }  // namespace
+
+void check_farthest_point_arguments(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr,
+                                    int64_t start) {
+  check_points(points, "points");
+  TORCH_CHECK(m >= 0, "m must not be negative, got ", m);
+  TORCH_CHECK(start >= 0, "start must not be negative, got ", start);
+  check_ptr(ptr, "ptr");
+}
 
 at::Tensor farthest_point_sampling(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr,
                                    int64_t start) {

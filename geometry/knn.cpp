@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "geometry/kd_tree.h"
+#include "geometry/knn_checks.h"
 #include "geometry/packed.h"
 #include "geometry/points.h"
 
@@ -20,13 +21,6 @@ namespace {
 
 using OptionalTensor = std::optional<at::Tensor>;
 using TensorPair = std::tuple<at::Tensor, at::Tensor>;
-
-void check_arguments(const at::Tensor& points, const at::Tensor& queries, int64_t k) {
-  check_points(points, "points");
-  check_points(queries, "queries");
-  check_same_kind(points, "points", queries, "queries");
-  TORCH_CHECK(k >= 1, "k must be at least 1, got ", k);
-}
 
 // The nearest rows seen so far. Few are kept sorted, which is faster than a heap; many as a heap.
 template <typename scalar_t>
@@ -101,7 +95,7 @@ void search_queries(const scalar_t* points, const scalar_t* queries, int64_t k, 
 
 TensorPair knn_cpu(const at::Tensor& points, const at::Tensor& queries, int64_t k, const OptionalTensor& ptr,
                    const OptionalTensor& query_ptr) {
-  check_arguments(points, queries, k);
+  check_knn(points, queries, k);
   const OffsetPair offsets = packed_offset_pair(ptr, points.size(0), "ptr", query_ptr, queries.size(0), "query_ptr");
   TORCH_CHECK(queries.size(0) == 0 || k <= std::numeric_limits<int64_t>::max() / 8 / queries.size(0), "k = ", k,
               " neighbours of ", queries.size(0), " queries do not fit into memory");
@@ -119,7 +113,7 @@ TensorPair knn_cpu(const at::Tensor& points, const at::Tensor& queries, int64_t 
 
 TensorPair knn_meta(const at::Tensor& points, const at::Tensor& queries, int64_t k, const OptionalTensor& ptr,
                     const OptionalTensor& query_ptr) {
-  check_arguments(points, queries, k);
+  check_knn(points, queries, k);
   check_ptr_pair(ptr, "ptr", query_ptr, "query_ptr");
   return {at::empty_symint({queries.sym_size(0), k}, queries.options().dtype(at::kLong)),
           at::empty_symint({queries.sym_size(0), k}, queries.options())};
@@ -142,22 +136,9 @@ void accumulate_gradients(const scalar_t* grad, const scalar_t* points, const sc
   }
 }
 
-void check_backward(const at::Tensor& grad, const at::Tensor& points, const at::Tensor& queries,
-                    const at::Tensor& index) {
-  check_points(points, "points");
-  check_points(queries, "queries");
-  check_same_kind(points, "points", queries, "queries");
-  check_same_kind(grad, "grad_dist2", points, "points");
-  TORCH_CHECK(index.scalar_type() == at::kLong && index.dim() == 2 && index.sym_size(0) == queries.sym_size(0),
-              "index must be int64 [Q, k] with a row for each of the ", queries.sym_size(0), " queries, got ",
-              index.scalar_type(), " ", index.sym_sizes());
-  TORCH_CHECK(grad.sym_sizes() == index.sym_sizes(), "grad_dist2 must have the shape of index, ", index.sym_sizes(),
-              ", got ", grad.sym_sizes());
-}
-
 TensorPair knn_backward_cpu(const at::Tensor& grad, const at::Tensor& points, const at::Tensor& queries,
                             const at::Tensor& index) {
-  check_backward(grad, points, queries, index);
+  check_knn_backward(grad, points, queries, index);
   TORCH_CHECK(index.numel() == 0 || index.max().item<int64_t>() < points.size(0),
               "index must be below the number of "
               "points ",
@@ -175,7 +156,7 @@ TensorPair knn_backward_cpu(const at::Tensor& grad, const at::Tensor& points, co
 
 TensorPair knn_backward_meta(const at::Tensor& grad, const at::Tensor& points, const at::Tensor& queries,
                              const at::Tensor& index) {
-  check_backward(grad, points, queries, index);
+  check_knn_backward(grad, points, queries, index);
   return {at::empty_symint(points.sym_sizes(), points.options()),
           at::empty_symint(queries.sym_sizes(), queries.options())};
 }
@@ -262,6 +243,26 @@ TORCH_LIBRARY_IMPL(geosft, Autograd, m) {
 }
 
 }  // namespace
+
+void check_knn(const at::Tensor& points, const at::Tensor& queries, int64_t k) {
+  check_points(points, "points");
+  check_points(queries, "queries");
+  check_same_kind(points, "points", queries, "queries");
+  TORCH_CHECK(k >= 1, "k must be at least 1, got ", k);
+}
+
+void check_knn_backward(const at::Tensor& grad, const at::Tensor& points, const at::Tensor& queries,
+                        const at::Tensor& index) {
+  check_points(points, "points");
+  check_points(queries, "queries");
+  check_same_kind(points, "points", queries, "queries");
+  check_same_kind(grad, "grad_dist2", points, "points");
+  TORCH_CHECK(index.scalar_type() == at::kLong && index.dim() == 2 && index.sym_size(0) == queries.sym_size(0),
+              "index must be int64 [Q, k] with a row for each of the ", queries.sym_size(0), " queries, got ",
+              index.scalar_type(), " ", index.sym_sizes());
+  TORCH_CHECK(grad.sym_sizes() == index.sym_sizes(), "grad_dist2 must have the shape of index, ", index.sym_sizes(),
+              ", got ", grad.sym_sizes());
+}
 
 std::tuple<at::Tensor, at::Tensor> knn(const at::Tensor& points, const at::Tensor& queries, int64_t k,
                                        const std::optional<at::Tensor>& ptr,

@@ -150,8 +150,9 @@ at::Tensor with_random_signs(const at::Tensor& vectors, const std::optional<at::
               vectors.scalar_type(), " ", vectors.sizes());
   const std::vector<int64_t> offsets = packed_offsets(ptr, vectors.size(0), "ptr");
   const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
-  const at::Tensor signs = at::randint(0, 2, {items, vectors.size(1)}, generator, vectors.options()) * 2 - 1;
-  return vectors * signs.index_select(0, item_of_row(offsets));
+  const at::TensorOptions drawn = vectors.options().device(at::kCPU);  // where the generator is
+  const at::Tensor signs = at::randint(0, 2, {items, vectors.size(1)}, generator, drawn) * 2 - 1;
+  return vectors * signs.index_select(0, item_of_row(offsets)).to(vectors.device(), /*non_blocking=*/true);
 }
 
 }  // namespace geosft

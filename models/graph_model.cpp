@@ -40,7 +40,7 @@ void check_columns(const at::Tensor& features, const char* name, int64_t columns
 at::Tensor table_rows(const at::Tensor& categories, const std::vector<int64_t>& vocabulary) {
   std::vector<int64_t> begin(vocabulary.size());
   std::exclusive_scan(vocabulary.begin(), vocabulary.end(), begin.begin(), int64_t{0});
-  return categories + at::tensor(begin, categories.options());
+  return categories + at::tensor(begin, at::kLong).to(categories.device(), /*non_blocking=*/true);
 }
 
 }  // namespace

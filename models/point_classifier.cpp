@@ -2,6 +2,7 @@
 #include "models/point_classifier.h"
 
 #include "geometry/farthest_point_sampling.h"
+#include "models/layers/forward_trace.h"
 
 namespace geosft {
 namespace {
@@ -39,13 +40,15 @@ PointClassifierImpl::Encoded PointClassifierImpl::encode(at::Tensor points, at::
   at::Tensor order;
   if (options.canonical_order && context.mode() != SampleMode::random) {
     // In double precision, so that of the rounding of a moved cloud only that of its coordinates can flip a near-tie.
-    order = farthest_point_order(points.to(at::kDouble), ptr);
+    order = farthest_point_order(points.to(at::kCPU, at::kDouble), ptr).to(points.device());
     context.note_choice(order, at::arange(order.size(0), order.options()), ptr);
+    if (context.trace() != nullptr) context.trace()->order = order;
     points = points.index_select(0, order);
     if (normals.defined()) normals = normals.index_select(0, order);
   }
   std::vector<at::Tensor> neighbourhoods;
-  const at::Tensor x = embed->forward(point_tokens(options.tokens, points, normals, ptr, &neighbourhoods));
+  const at::Tensor tokens = point_tokens(options.tokens, points, normals, ptr, &neighbourhoods);
+  const at::Tensor x = embed->forward(tokens).to(points.scalar_type());  // autocast or not
   for (const at::Tensor& index : neighbourhoods) note_neighbours(context, index, ptr);
   return {encoder->forward(x, Relative::points(points, normals), ptr, context), order};
 }

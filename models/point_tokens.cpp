@@ -17,8 +17,9 @@ constexpr int64_t normal_channels = 4;  // and from normals
 at::Tensor centred(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
   const std::vector<int64_t> offsets = packed_offsets(ptr, points.size(0), "ptr");
   const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
-  const at::Tensor item = item_of_row(offsets).to(points.device());
-  const at::Tensor count = offsets_tensor(offsets).diff().clamp_min(1).to(points.options()).unsqueeze(1);
+  const at::Tensor item = item_of_row(offsets).to(points.device(), /*non_blocking=*/true);
+  const at::Tensor count =
+      offsets_tensor(offsets).diff().clamp_min(1).unsqueeze(1).to(points.options(), /*non_blocking=*/true);
   const at::Tensor sum = at::zeros({items, 3}, points.options()).index_add(0, item, points);
   return points - (sum / count).index_select(0, item);
 }

@@ -12,6 +12,11 @@ int64_t parameter_count(const torch::nn::Module& module) {
   return count;
 }
 
+at::Device device_of(const torch::nn::Module& module) {
+  const std::vector<at::Tensor> parameters = module.parameters();
+  return parameters.empty() ? at::Device(at::kCPU) : parameters.front().device();
+}
+
 std::string summary(const torch::nn::Module& module) {
   std::ostringstream out;
   const auto line = [&](const std::string& name, int64_t count) {

@@ -16,6 +16,8 @@ while (($#)); do
   esac
 done
 
+geosft_viewer=1 # what the viewer needs is tested, too
+geosft_nvcc=1 # the CUDA kernels are compiled, for all GPUs, and tested on the CPU
 geosft_setup
 geosft_build all
 geosft_say "testing, $geosft_jobs at a time"

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "models/layers/composed_attention.h"
+#include "models/layers/forward_trace.h"
 #include "models/ops/graph_attention.h"
 #include "models/ops/maxout_attention.h"
 #include "models/ops/point_attention.h"
@@ -84,35 +85,41 @@ at::Tensor SamplingAttentionImpl::forward(const at::Tensor& x, const Relative& r
   const Pairs pairs = sampler->forward(x, ptr, context);
   const at::Tensor sampled = pairs.sample(x);
   const int64_t channels = options.width / options.heads;
-  const auto split = [&](const at::Tensor& rows) { return rows.view({-1, options.heads, channels}); };
+  // The operators compute in float32 and want one type: that of the tokens, which autocast leaves alone.
+  const auto typed = [&](const at::Tensor& rows) { return rows.to(x.scalar_type()); };
+  const auto split = [&](const at::Tensor& rows) { return typed(rows).view({-1, options.heads, channels}); };
   const at::Tensor q = split(context.dropout(query->forward(x), options.score_dropout));
   const at::Tensor k = split(context.dropout(key->forward(sampled), options.score_dropout));
-  const at::Tensor v = split(value->forward(sampled));
+  const at::Tensor v = split(value->forward(sampled)), leaks = typed(leak->forward(sampled));
   const std::optional<at::Tensor> k_ptr = ptr.has_value() ? std::optional<at::Tensor>(pairs.ptr) : std::nullopt;
+  if (context.trace() != nullptr) {
+    context.trace()->layers.push_back({sampler->score(x), pairs, q, k, leak->forward(sampled), relative,
+                                       RelativeWeights{w_mul, b_mul, w_add, b_add},
+                                       ComposedAttention{options.score, options.probability, options.eps}});
+  }
   const bool fused = options.score == ScoreKind::maxout && options.probability == ProbabilityKind::leaky_relu;
   at::Tensor mixed;
   if (!fused) {
     const RelativeWeights weights{w_mul, b_mul, w_add, b_add};
     const ComposedAttention composed{options.score, options.probability, options.eps};
-    mixed = composed(q, k, v, leak->forward(sampled), relative, pairs, weights, ptr, k_ptr);
+    mixed = composed(q, k, v, leaks, relative, pairs, weights, ptr, k_ptr);
   } else if (options.relative == RelativeKind::points) {
     const bool normals = relative.normals.defined();
-    mixed = point_attention(q, k, v, leak->forward(sampled), relative.coordinates, pairs.sample(relative.coordinates),
+    mixed = point_attention(q, k, v, leaks, relative.coordinates, pairs.sample(relative.coordinates),
                             normals ? std::optional<at::Tensor>(relative.normals) : std::nullopt,
                             normals ? std::optional<at::Tensor>(pairs.sample(relative.normals)) : std::nullopt, w_mul,
                             b_mul, w_add, b_add, ptr, k_ptr, options.eps);
   } else if (options.relative == RelativeKind::graph && relative.coordinates.defined()) {
     const RelativeTerms terms = dense_relative_terms(relative, pairs, {w_mul, b_mul, w_add, b_add}, ptr, k_ptr);
-    mixed = maxout_attention(q, k, v, leak->forward(sampled), terms.mul, terms.add, ptr, k_ptr, options.eps);
+    mixed = maxout_attention(q, k, v, leaks, terms.mul, terms.add, ptr, k_ptr, options.eps);
   } else if (options.relative == RelativeKind::graph) {
-    mixed =
-        graph_attention(q, k, v, leak->forward(sampled), relative.rowptr, relative.col, relative.edge_attr, pairs.top,
-                        pairs.partner, pairs.weight, w_mul, b_mul, w_add, b_add, ptr, k_ptr, options.eps);
+    mixed = graph_attention(q, k, v, leaks, relative.rowptr, relative.col, relative.edge_attr, pairs.top, pairs.partner,
+                            pairs.weight, w_mul, b_mul, w_add, b_add, ptr, k_ptr, options.eps);
   } else if (options.relative == RelativeKind::sequence) {
-    mixed = sequence_attention(q, k, v, leak->forward(sampled), relative.positions, pairs.sample(relative.positions),
-                               w_mul, b_mul, w_add, b_add, ptr, k_ptr, options.eps);
+    mixed = sequence_attention(q, k, v, leaks, relative.positions, pairs.sample(relative.positions), w_mul, b_mul,
+                               w_add, b_add, ptr, k_ptr, options.eps);
   } else {
-    mixed = maxout_attention(q, k, v, leak->forward(sampled), std::nullopt, std::nullopt, ptr, k_ptr, options.eps);
+    mixed = maxout_attention(q, k, v, leaks, std::nullopt, std::nullopt, ptr, k_ptr, options.eps);
   }
   return output->forward(mixed.reshape({x.size(0), options.width}));
 }

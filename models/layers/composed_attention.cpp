@@ -8,10 +8,7 @@
 namespace geosft {
 namespace {
 
-// One item: rows of queries and of keys.
-struct Span {
-  int64_t query, queries, key, keys;
-};
+using Span = AttentionSpan;
 
 // [n, k, h].
 RelativeTerms transform(const at::Tensor& encoding, const RelativeWeights& weights) {
@@ -103,7 +100,7 @@ at::Tensor pair_scores(ScoreKind kind, const at::Tensor& q, const at::Tensor& k)
   return at::where(a >= b, a, b).sum(-1) * scale;
 }
 
-at::Tensor probabilities(ProbabilityKind kind, const at::Tensor& score, const at::Tensor& leak, double eps) {
+at::Tensor normalized(ProbabilityKind kind, const at::Tensor& score, const at::Tensor& leak, double eps) {
   if (kind == ProbabilityKind::softmax) return score.softmax(1);
   const at::Tensor positive = score.relu();
   const at::Tensor total = positive.sum(1, true) + at::softplus(leak).sum(0).view({1, 1, -1}) + eps;
@@ -125,17 +122,22 @@ RelativeTerms dense_relative_terms(const Relative& relative, const Pairs& pairs,
   return {at::cat(mul), at::cat(add)};
 }
 
+at::Tensor ComposedAttention::probabilities(const at::Tensor& q, const at::Tensor& k, const at::Tensor& leak,
+                                            const Relative& relative, const Pairs& pairs,
+                                            const RelativeWeights& weights, const AttentionSpan& span) const {
+  at::Tensor s = pair_scores(score, q.narrow(0, span.query, span.queries), k.narrow(0, span.key, span.keys));
+  const RelativeTerms terms = relative_terms(relative, pairs, weights, span);
+  if (terms.mul.defined()) s = s * terms.mul + terms.add;
+  return normalized(probability, s, leak.narrow(0, span.key, span.keys), eps);
+}
+
 at::Tensor ComposedAttention::operator()(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                          const at::Tensor& leak, const Relative& relative, const Pairs& pairs,
                                          const RelativeWeights& weights, const std::optional<at::Tensor>& q_ptr,
                                          const std::optional<at::Tensor>& k_ptr) const {
   std::vector<at::Tensor> items;
   for (const Span& span : spans_of(q_ptr, q.size(0), k_ptr, k.size(0))) {
-    const at::Tensor keys = k.narrow(0, span.key, span.keys);
-    at::Tensor s = pair_scores(score, q.narrow(0, span.query, span.queries), keys);
-    const RelativeTerms terms = relative_terms(relative, pairs, weights, span);
-    if (terms.mul.defined()) s = s * terms.mul + terms.add;
-    const at::Tensor p = probabilities(probability, s, leak.narrow(0, span.key, span.keys), eps);
+    const at::Tensor p = probabilities(q, k, leak, relative, pairs, weights, span);
     items.push_back(at::einsum("ijh,jhc->ihc", {p, v.narrow(0, span.key, span.keys)}));
   }
   return at::cat(items, 0);

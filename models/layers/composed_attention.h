@@ -23,6 +23,11 @@ struct RelativeTerms {
 RelativeTerms dense_relative_terms(const Relative& relative, const Pairs& pairs, const RelativeWeights& weights,
                                    const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr);
 
+// Rows of queries and of keys that belong to one item.
+struct AttentionSpan {
+  int64_t query, queries, key, keys;
+};
+
 // Attention with S = score(q, k) / sqrt(c) * R_mul + R_add, score the maxout or the scalar product, and P the leaky
 // relu normalisation or the softmax over the keys of an item (SFT section 4.3). Forms S for one item at a time, [n, k,
 // h], and for maxout [n, k, h, c]: for comparisons, not for speed. Arguments and result as in maxout_attention.
@@ -34,6 +39,10 @@ struct ComposedAttention {
   at::Tensor operator()(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
                         const Relative& relative, const Pairs& pairs, const RelativeWeights& weights,
                         const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr) const;
+
+  // P of the queries of `span` over its keys, [queries, keys, h].
+  at::Tensor probabilities(const at::Tensor& q, const at::Tensor& k, const at::Tensor& leak, const Relative& relative,
+                           const Pairs& pairs, const RelativeWeights& weights, const AttentionSpan& span) const;
 };
 
 }  // namespace geosft

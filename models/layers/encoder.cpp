@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers/encoder.h"
 
+#include "models/layers/forward_trace.h"
+
 namespace geosft {
 
 EncoderImpl::EncoderImpl(const LayerOptions& layer, int64_t count)
@@ -14,8 +16,13 @@ EncoderImpl::EncoderImpl(const LayerOptions& layer, int64_t count)
 
 at::Tensor EncoderImpl::forward(at::Tensor x, const Relative& relative, const std::optional<at::Tensor>& ptr,
                                 SamplingContext& context) {
+  const auto note = [&] {
+    if (context.trace() != nullptr) context.trace()->tokens.push_back(x);
+  };
+  note();
   for (const auto& layer : *layers) {
     x = layer->as<TransformerLayer>()->forward(x, relative, ptr, context);
+    note();
   }
   return norm.is_empty() ? x : norm->forward(x);
 }

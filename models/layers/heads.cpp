@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "geometry/packed.h"
+#include "models/layers/forward_trace.h"
 #include "models/ops/softmax_pool.h"
 
 namespace geosft {
@@ -44,6 +45,7 @@ SampleMaxHeadImpl::SampleMaxHeadImpl(int64_t width, int64_t outputs, const Sampl
 at::Tensor SampleMaxHeadImpl::forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr,
                                       SamplingContext& context) {
   const Pairs pairs = sampler->forward(x, ptr, context);
+  if (context.trace() != nullptr) context.trace()->head = {sampler->score(x), pairs};
   return linear->forward(context.dropout(max_pool(pairs.sample(x), pairs.ptr), dropout));
 }
 

@@ -61,12 +61,24 @@ at::Tensor PolynomialSelfAttentionImpl::forward(const at::Tensor& x, const std::
   TORCH_CHECK(x.dim() == 2 && x.size(1) == query->options.in_features(), "x must have shape [N, ",
               query->options.in_features(), "], got ", x.sizes());
   const at::Tensor q = split(query->forward(x)), k = split(key->forward(x)), v = split(value->forward(x));
-  const PolynomialDegree chosen =
-      options.tolerance > 0 ? choose(q, k, ptr) : PolynomialDegree{false, options.degree, 0, 0, 0};
+  PolynomialDegree chosen{false, options.degree, 0, 0, 0};
+  if (options.tolerance > 0 || !is_training()) {
+    chosen = choose(q, k, ptr);
+    if (!worst || chosen.bound > worst->bound) worst = chosen;
+  }
   const at::Tensor mixed =
       chosen.exact ? exact_attention(q, k, v, options.causal, ptr)
                    : polynomial_attention(q, k, v, chosen.degree, head_scale(q), options.causal, ptr, ptr, center());
   return output->forward(mixed.reshape(x.sizes()));
+}
+
+std::vector<PolynomialDegree> worst_degrees(const torch::nn::Module& module) {
+  std::vector<PolynomialDegree> degrees;
+  for (const auto& part : module.modules(/*include_self=*/false)) {
+    const auto* const attention = part->as<PolynomialSelfAttentionImpl>();
+    if (attention != nullptr && attention->worst) degrees.push_back(*attention->worst);
+  }
+  return degrees;
 }
 
 }  // namespace geosft

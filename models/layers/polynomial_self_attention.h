@@ -8,6 +8,7 @@
 #include <torch/nn/pimpl.h>
 
 #include <optional>
+#include <vector>
 
 #include "models/ops/polynomial_degree.h"
 
@@ -17,7 +18,7 @@ struct PolynomialOptions {
   int64_t degree = 4;             // of the polynomial, where `tolerance` is 0
   double tolerance = 0.0;         // above 0: each call takes the least degree whose error bound is within it
   int64_t most_monomials = 5000;  // with a tolerance: of one head
-  bool or_exact = true;           // where a tolerance takes more: exact attention, n x n, rather than an error
+  bool or_exact = false;          // where a tolerance takes more: exact attention, n x n, rather than an error
   bool causal = false;            // tokens see those before them and themselves
   bool center = true;             // keys minus their mean; without `causal` only
 };
@@ -36,6 +37,9 @@ class PolynomialSelfAttentionImpl : public torch::nn::Module {
 
   int64_t heads;
   PolynomialOptions options;
+  // What the worst of the calls since this was emptied took. The bound is looked at where it chooses the degree, and in
+  // evaluation mode.
+  std::optional<PolynomialDegree> worst;
   torch::nn::Linear query{nullptr}, key{nullptr}, value{nullptr}, output{nullptr};
 
  private:
@@ -44,5 +48,8 @@ class PolynomialSelfAttentionImpl : public torch::nn::Module {
   PolynomialDegree choose(const at::Tensor& q, const at::Tensor& k, const std::optional<at::Tensor>& ptr) const;
 };
 TORCH_MODULE(PolynomialSelfAttention);
+
+// `worst` of those attention layers below a module that have one, in their order.
+std::vector<PolynomialDegree> worst_degrees(const torch::nn::Module& module);
 
 }  // namespace geosft

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers/sampler.h"
 
+#include "models/ops/gather_pairs.h"
 #include "models/ops/pair_weight.h"
 
 namespace geosft {
@@ -32,15 +33,11 @@ at::Tensor gumbel_softmax_weight(const at::Tensor& score, const DrawnPairs& pair
 }  // namespace
 
 at::Tensor Pairs::sample(const at::Tensor& x) const {
-  std::vector<int64_t> shape(x.dim(), 1);
-  shape[0] = weight.size(0);
-  const at::Tensor p = weight.view(shape);
-  const at::Tensor first = x.index_select(0, top);
-  const at::Tensor second = x.index_select(0, partner);
-  at::Tensor blend = second + p * (first - second);
+  const at::Tensor blend = gather_pairs(x, top, partner, weight);
   if (!hard) return blend;
+  const at::Tensor winner = x.detach().index_select(0, at::where(weight >= 0.5, top, partner));
   // blend - blend.detach() is exactly zero: the value is the winner's, the gradient the blend's.
-  return at::where(p >= 0.5, first, second).detach() + (blend - blend.detach());
+  return winner + (blend - blend.detach());
 }
 
 Pairs weigh(const at::Tensor& score, const DrawnPairs& drawn, const SamplerOptions& options) {
@@ -68,7 +65,7 @@ SamplerImpl::SamplerImpl(int64_t width, SamplerOptions sampler_options)
 }
 
 at::Tensor SamplerImpl::score(const at::Tensor& x) {
-  return projection->forward(x).squeeze(-1);
+  return projection->forward(x).squeeze(-1).to(x.scalar_type());  // autocast or not
 }
 
 Pairs SamplerImpl::forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr, SamplingContext& context) {

@@ -2,9 +2,9 @@
 #include "models/layers/sampling_context.h"
 
 #include "geometry/packed.h"
-#include "models/layers/dropout.h"
 #include "models/ops/philox.h"
 #include "models/ops/sample_pairs.h"
+#include "models/ops/seeded_dropout.h"
 
 namespace geosft {
 
@@ -27,7 +27,7 @@ SamplingContext SamplingContext::greedy() {
 }
 
 at::Tensor SamplingContext::next_seeds(int64_t items, at::Device device) {
-  if (mode_ == SampleMode::random) return draw_seeds(items, generator_).to(device);
+  if (mode_ == SampleMode::random) return draw_seeds(items, generator_).to(device, /*non_blocking=*/true);
   const int64_t seed = static_cast<int64_t>(philox(vote_, draws_++, 0).first() >> 1);
   return at::full({items}, seed, at::TensorOptions().dtype(at::kLong).device(device));
 }

@@ -10,6 +10,8 @@
 
 namespace geosft {
 
+struct ForwardTrace;
+
 // How a model draws its samples outside training (see SamplerOptions for what training does).
 enum class SampleMode {
   random,  // noise and partners from `generator`: training
@@ -42,6 +44,11 @@ class SamplingContext {
   // one item. Their order does not count.
   void note_choice(const at::Tensor& first, const at::Tensor& second, const std::optional<at::Tensor>& ptr);
 
+  // From now on the pass leaves what it did in `trace` (models/layers/forward_trace.h), which must outlive it.
+  void trace_into(ForwardTrace& trace) { trace_ = &trace; }
+  // Null when nothing is traced.
+  ForwardTrace* trace() const { return trace_; }
+
   // Inverted dropout with the masks of this pass: x unchanged unless training and probability > 0.
   at::Tensor dropout(const at::Tensor& x, double probability);
 
@@ -51,6 +58,7 @@ class SamplingContext {
   uint64_t vote_ = 0;
   uint64_t draws_ = 0;
   at::Tensor choices_;
+  ForwardTrace* trace_ = nullptr;
 };
 
 }  // namespace geosft

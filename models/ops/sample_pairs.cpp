@@ -19,7 +19,8 @@ Quadruple drawn_meta(const at::Tensor& score, const std::optional<at::Tensor>& p
   TORCH_SYM_CHECK(bins.sym_ge(0), "bins must not be negative, got ", bins);
   const auto index = score.options().dtype(at::kLong);
   return {at::empty_symint({bins}, index), at::empty_symint({bins}, index),
-          at::empty_symint({2, bins}, score.options()), at::empty_symint({item_count(ptr) + 1}, index)};
+          at::empty_symint({2, bins}, score.options()),
+          at::empty_symint({item_count(ptr) + 1}, given(ptr) ? ptr->options() : index)};
 }
 
 Quadruple draw_pairs_meta(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool /*noise*/,

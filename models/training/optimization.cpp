@@ -45,12 +45,29 @@ Optimization::Optimization(torch::nn::Module& module, const OptimizationOptions&
     parameters_.push_back(item.value());
     if (options.average_decay > 0) average_.push_back(item.value().detach().clone());
   }
+  if (options.fused) {
+    fused_ = std::make_unique<FusedAdamW>(parameters_, FusedAdamWOptions{.beta1 = options.beta1,
+                                                                         .beta2 = options.beta2,
+                                                                         .weight_decay = options.weight_decay,
+                                                                         .max_gradient_norm = options.max_gradient_norm,
+                                                                         .scale_loss = options.scale_loss});
+    return;
+  }
   optimizer_ = std::make_unique<torch::optim::AdamW>(parameters_, torch::optim::AdamWOptions(options.learning_rate)
                                                                       .betas({options.beta1, options.beta2})
                                                                       .weight_decay(options.weight_decay));
 }
 
+at::Tensor Optimization::enqueue(double epoch) {
+  if (!fused_) return at::scalar_tensor(step(epoch), at::kDouble);
+  rate_ = scheduled_rate(options_, steps_++, epoch);
+  const at::Tensor norm = fused_->step(rate_);
+  update_average();
+  return norm;
+}
+
 double Optimization::step(double epoch) {
+  if (fused_) return enqueue(epoch).item<double>();
   const double limit =
       options_.max_gradient_norm > 0 ? options_.max_gradient_norm : std::numeric_limits<double>::infinity();
   const double norm = torch::nn::utils::clip_grad_norm_(parameters_, limit);
@@ -89,18 +106,41 @@ Optimization::AveragedWeights::~AveragedWeights() {
   owner_.swap_average();
 }
 
+FusedAdamW::Moments Optimization::moments(size_t i) const {
+  if (fused_) return steps_ > 0 ? fused_->moments()[i] : FusedAdamW::Moments();
+  const auto entry = optimizer_->state().find(parameters_[i].unsafeGetTensorImpl());
+  if (entry == optimizer_->state().end()) return {};
+  const auto& adam = static_cast<const torch::optim::AdamWParamState&>(*entry->second);
+  return {adam.exp_avg(), adam.exp_avg_sq(), {}};
+}
+
+FusedAdamW::Moments Optimization::new_moments(size_t i) {
+  if (fused_) {
+    return fused_->moments()[i];
+  }
+  auto adam = std::make_unique<torch::optim::AdamWParamState>();
+  adam->step(steps_);
+  adam->exp_avg(at::zeros_like(parameters_[i]));
+  adam->exp_avg_sq(at::zeros_like(parameters_[i]));
+  const FusedAdamW::Moments made{adam->exp_avg(), adam->exp_avg_sq(), {}};
+  optimizer_->state()[parameters_[i].unsafeGetTensorImpl()] = std::move(adam);
+  return made;
+}
+
 std::map<std::string, at::Tensor> Optimization::state() const {
   std::map<std::string, at::Tensor> saved{{"steps", at::tensor(steps_, at::kLong)},
                                           {"learning_rate", at::tensor(rate_, at::kDouble)}};
-  const auto& states = optimizer_->state();
   for (size_t i = 0; i < parameters_.size(); ++i) {
-    const auto entry = states.find(parameters_[i].unsafeGetTensorImpl());
-    if (entry != states.end()) {
-      const auto& adam = static_cast<const torch::optim::AdamWParamState&>(*entry->second);
-      saved["first_moment." + names_[i]] = adam.exp_avg();
-      saved["second_moment." + names_[i]] = adam.exp_avg_sq();
+    if (const FusedAdamW::Moments held = moments(i); held.first.defined()) {
+      saved["first_moment." + names_[i]] = held.first;
+      saved["second_moment." + names_[i]] = held.second;
     }
     if (!average_.empty()) saved["average." + names_[i]] = average_[i];
+  }
+  if (fused_) saved["applied_steps"] = fused_->moments().front().steps;
+  if (fused_ && fused_->loss_scale().defined()) {
+    saved["loss_scale"] = fused_->loss_scale();
+    saved["loss_scale_growth"] = fused_->scale_growth();
   }
   return saved;
 }
@@ -111,16 +151,19 @@ void Optimization::load_state(const std::map<std::string, at::Tensor>& state) {
   rate_ = find(state, "learning_rate").item<double>();
   for (size_t i = 0; i < parameters_.size(); ++i) {
     if (!average_.empty()) copy_into(average_[i], state, "average." + names_[i]);
-    optimizer_->state().erase(parameters_[i].unsafeGetTensorImpl());
+    if (optimizer_) optimizer_->state().erase(parameters_[i].unsafeGetTensorImpl());
     // A parameter that never had a gradient has no moments.
     if (state.count("first_moment." + names_[i]) + state.count("second_moment." + names_[i]) == 0) continue;
-    auto adam = std::make_unique<torch::optim::AdamWParamState>();
-    adam->step(steps_);
-    adam->exp_avg(at::zeros_like(parameters_[i]));
-    adam->exp_avg_sq(at::zeros_like(parameters_[i]));
-    copy_into(adam->exp_avg(), state, "first_moment." + names_[i]);
-    copy_into(adam->exp_avg_sq(), state, "second_moment." + names_[i]);
-    optimizer_->state()[parameters_[i].unsafeGetTensorImpl()] = std::move(adam);
+    const FusedAdamW::Moments held = new_moments(i);
+    copy_into(held.first, state, "first_moment." + names_[i]);
+    copy_into(held.second, state, "second_moment." + names_[i]);
+    const auto applied = state.find("applied_steps");  // not in the state of steps that were not fused
+    if (fused_) held.steps.copy_(applied == state.end() ? at::scalar_tensor(steps_) : applied->second);
+  }
+  // A run that goes on in float16 after another precision begins with the first factor.
+  if (fused_ && fused_->loss_scale().defined() && state.count("loss_scale") > 0) {
+    copy_into(fused_->loss_scale(), state, "loss_scale");
+    copy_into(fused_->scale_growth(), state, "loss_scale_growth");
   }
 }
 

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "models/training/fused_adamw.h"
+
 namespace geosft {
 
 enum class Schedule {
@@ -31,6 +33,8 @@ struct OptimizationOptions {
   double decay = 0.8;
   int64_t epochs = 1;          // of the whole run, for the cosine
   double average_decay = 0.0;  // of the running average of the weights; 0: none
+  bool fused = false;          // steps are enqueued and not waited for: see FusedAdamW
+  bool scale_loss = false;     // of fused steps, for float16
 };
 
 // Learning rate at `step` (counted from 0 over the whole run) in `epoch` (with the fraction done). The warm-up is the
@@ -45,6 +49,12 @@ class Optimization {
   // Applies the gradients that the parameters hold, at position `epoch`, then clears them. Returns the norm of the
   // gradient before clipping; when it is not finite, nothing is changed.
   double step(double epoch);
+
+  // The same with the norm as a tensor without dimensions. With options.fused the device is not waited for, and steps
+  // that change nothing count for the learning rate.
+  at::Tensor enqueue(double epoch);
+  // What is to be differentiated instead of `loss`: see FusedAdamW.
+  at::Tensor scaled(const at::Tensor& loss) const { return fused_ ? fused_->scaled(loss) : loss; }
 
   int64_t steps() const { return steps_; }
   double learning_rate() const { return rate_; }
@@ -66,13 +76,17 @@ class Optimization {
   void load_state(const std::map<std::string, at::Tensor>& state);
 
  private:
+  // Moments of parameter i, undefined where it has none yet; and places for them.
+  FusedAdamW::Moments moments(size_t i) const;
+  FusedAdamW::Moments new_moments(size_t i);
   void update_average();
   void swap_average();
 
   OptimizationOptions options_;
   std::vector<std::string> names_;
   std::vector<at::Tensor> parameters_, average_;
-  std::unique_ptr<torch::optim::AdamW> optimizer_;
+  std::unique_ptr<torch::optim::AdamW> optimizer_;  // one of the two
+  std::unique_ptr<FusedAdamW> fused_;
   int64_t steps_ = 0;
   double rate_ = 0.0;
 };

@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "models/ops/non_finite_error.h"
+#include "models/summary.h"
+#include "models/training/autocast.h"
 
 namespace geosft {
 namespace {
@@ -30,6 +33,14 @@ const at::Tensor& entry(const std::map<std::string, at::Tensor>& state, const st
   return found->second;
 }
 
+// Steps on a GPU are fused; so is float16 anywhere, whose loss is scaled.
+OptimizationOptions optimization_on(at::Device device, const TrainingOptions& options) {
+  OptimizationOptions result = options.optimization;
+  result.scale_loss = result.scale_loss || options.autocast == at::kHalf;
+  result.fused = result.fused || device.is_cuda() || result.scale_loss;
+  return result;
+}
+
 }  // namespace
 
 void Tally::add(const Tally& other) {
@@ -38,10 +49,18 @@ void Tally::add(const Tally& other) {
   items += other.items;
 }
 
+TrainingTask::Step measured_step(const at::Tensor& loss, const at::Tensor& score, int64_t items) {
+  const double count = static_cast<double>(items);
+  if (loss.device().is_cpu()) return {loss, {loss.item<double>() * count, score.item<double>(), items}};
+  const at::Tensor summed = loss.detach().to(at::kDouble) * count;
+  return {loss, {0.0, 0.0, items}, at::stack({summed, score.detach().to(at::kDouble)})};
+}
+
 TrainingLoop::TrainingLoop(TrainingTask& task, const TrainingOptions& options)
     : task_(task),
       options_(options),
-      optimization_(task.module(), options.optimization),
+      device_(device_of(task.module())),
+      optimization_(task.module(), optimization_on(device_, options)),
       generator_(at::make_generator<at::CPUGeneratorImpl>(options.seed)),
       best_score_(-std::numeric_limits<double>::infinity()) {
   TORCH_CHECK(options.epochs >= 1, "epochs must be at least 1, got ", options.epochs);
@@ -52,38 +71,77 @@ bool TrainingLoop::run(TrainingObserver& observer) {
   while (epoch_ < options_.epochs) {
     task_.start_epoch(epoch_, step_in_epoch_);
     while (step_in_epoch_ < task_.steps_per_epoch()) {
-      if (observer.stop_requested()) return false;
+      if (observer.stop_requested()) {
+        settle_last(observer);
+        return false;
+      }
       train_step(observer);
     }
+    settle_last(observer);
     finish_epoch(observer);
   }
   return true;
 }
 
-// The norm of the step's gradient, which is then applied; NaN when the model refused its own activations.
-double TrainingLoop::differentiated_step() {
+// Forward, backward and optimiser; a norm of NaN when the model refused its own activations.
+TrainingLoop::Enqueued TrainingLoop::enqueue_step() {
+  Enqueued enqueued{{epoch_, step_in_epoch_ + 1, 0, {}, 0.0, std::numeric_limits<double>::quiet_NaN()}, {}, {}};
   TrainingTask::Step step;
   try {
+    const Autocast autocast(device_.type(), options_.autocast);
     step = task_.step(generator_);
   } catch (const NonFiniteError& error) {
     refusal_ = error.what_without_backtrace();
-    tally_.add({std::numeric_limits<double>::quiet_NaN(), 0.0, 0});
-    return std::numeric_limits<double>::quiet_NaN();
+    enqueued.tally = {std::numeric_limits<double>::quiet_NaN(), 0.0, 0};
+    return enqueued;
   }
-  step.loss.backward();
-  tally_.add(step.tally);
+  optimization_.scaled(step.loss).backward();
+  enqueued.tally = step.tally;
   const double done = static_cast<double>(step_in_epoch_) / static_cast<double>(task_.steps_per_epoch());
-  return optimization_.step(static_cast<double>(epoch_) + done);
+  if (step.sums.defined()) {
+    const at::Tensor norm = optimization_.enqueue(static_cast<double>(epoch_) + done).to(at::kDouble);
+    enqueued.numbers = std::make_shared<HostCopy>(at::cat({step.sums, norm.view({1})}));
+  } else {
+    enqueued.report.gradient_norm = optimization_.step(static_cast<double>(epoch_) + done);
+  }
+  return enqueued;
+}
+
+void TrainingLoop::settle(const Enqueued& step, TrainingObserver& observer) {
+  StepReport report = step.report;
+  Tally tally = step.tally;
+  if (step.numbers) {
+    const at::Tensor& numbers = step.numbers->values();
+    tally.loss = numbers[0].item<double>();
+    tally.score = numbers[1].item<double>();
+    report.gradient_norm = numbers[2].item<double>();
+  }
+  tally_.add(tally);
+  non_finite_steps_ = std::isfinite(report.gradient_norm) ? 0 : non_finite_steps_ + 1;
+  if (non_finite_steps_ == 0) refusal_.clear();
+  if (non_finite_steps_ >= tolerated_non_finite_steps) fail();
+  report.epoch_so_far = tally_;
+  observer.on_step(report);
+}
+
+void TrainingLoop::settle_last(TrainingObserver& observer) {
+  if (!last_) return;
+  const Enqueued step = *std::exchange(last_, std::nullopt);
+  settle(step, observer);
 }
 
 void TrainingLoop::train_step(TrainingObserver& observer) {
   task_.module().train();
-  const double norm = differentiated_step();
-  non_finite_steps_ = std::isfinite(norm) ? 0 : non_finite_steps_ + 1;
-  if (non_finite_steps_ == 0) refusal_.clear();
-  if (non_finite_steps_ >= tolerated_non_finite_steps) fail();
+  Enqueued step = enqueue_step();
   ++step_in_epoch_;
-  observer.on_step({epoch_, step_in_epoch_, optimization_.steps(), tally_, optimization_.learning_rate(), norm});
+  step.report.step = optimization_.steps();
+  step.report.learning_rate = optimization_.learning_rate();
+  settle_last(observer);
+  if (step.numbers) {
+    last_ = std::move(step);
+  } else {
+    settle(step, observer);
+  }
 }
 
 std::optional<Tally> TrainingLoop::validated() {

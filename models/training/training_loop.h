@@ -6,9 +6,11 @@
 #include <ATen/core/Generator.h>
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "models/training/host_copy.h"
 #include "models/training/optimization.h"
 
 namespace geosft {
@@ -18,6 +20,8 @@ struct TrainingOptions {
   int64_t epochs = 1;
   int64_t validate_every = 1;  // epochs; the last one is always validated
   uint64_t seed = 0;           // of everything that is drawn inside a step
+  // float16 or bfloat16: forward passes of steps run under autocast; float16 with a scaled loss, fused steps alone.
+  std::optional<at::ScalarType> autocast = {};
 };
 
 // Loss and metric over a number of items; sums, so that parts add up.
@@ -43,11 +47,18 @@ class TrainingTask {
   struct Step {
     at::Tensor loss;  // mean over the items, to be differentiated
     Tally tally;
+    // Where it is given, what tally.loss and tally.score are to be: float64 [2], on the device. They are read once the
+    // next step has been enqueued, so that a GPU never waits for the program.
+    at::Tensor sums = {};
   };
   virtual Step step(at::Generator& generator) = 0;
   // Empty when there is nothing to validate on.
   virtual std::optional<Tally> validate() = 0;
 };
+
+// A step with this loss over so many items, and this score (a tensor without dimensions, summed over the items); read
+// later if they are on a GPU.
+TrainingTask::Step measured_step(const at::Tensor& loss, const at::Tensor& score, int64_t items);
 
 struct StepReport {
   int64_t epoch, step_in_epoch, step;  // just done
@@ -86,7 +97,7 @@ class TrainingLoop {
   Optimization& optimization() { return optimization_; }
   int64_t steps_per_epoch() const { return task_.steps_per_epoch(); }
   int64_t epochs() const { return epoch_; }  // finished
-  // Of the epoch that is not finished.
+  // Of the epoch that is not finished; complete when run() has returned or an observer is told of an epoch.
   const Tally& tally() const { return tally_; }
 
   // Weights, optimiser, generator and position, by name; and back.
@@ -94,20 +105,30 @@ class TrainingLoop {
   void load_state(const std::map<std::string, at::Tensor>& state);
 
  private:
+  // A step that is enqueued. `numbers` are its sums and the norm, float64 [3], where they are known later.
+  struct Enqueued {
+    StepReport report;
+    Tally tally;
+    std::shared_ptr<HostCopy> numbers;
+  };
   void train_step(TrainingObserver& observer);
-  double differentiated_step();
+  Enqueued enqueue_step();
+  void settle(const Enqueued& step, TrainingObserver& observer);
+  void settle_last(TrainingObserver& observer);
   std::optional<Tally> validated();
   void finish_epoch(TrainingObserver& observer);
   [[noreturn]] void fail() const;
 
   TrainingTask& task_;
   TrainingOptions options_;
+  at::Device device_;  // of the parameters
   Optimization optimization_;
   at::Generator generator_;
   int64_t epoch_ = 0, step_in_epoch_ = 0;
   int64_t non_finite_steps_ = 0;  // in a row
   std::string refusal_;           // what an operator said of the last of them
   Tally tally_;
+  std::optional<Enqueued> last_;  // not settled yet
   double best_score_;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/summary.h"
 
+#include <torch/nn/modules/linear.h>
+
 #include <catch2/catch.hpp>
 #include <sstream>
 
@@ -20,6 +22,14 @@ TEST_CASE("a summary counts the parameters of every submodule", "[summary]") {
   while (text >> name >> count) rows[name] = count;
   REQUIRE(rows ==
           std::map<std::string, int64_t>{{"sampler", 8}, {"sampler.projection", 8}, {"linear", 40}, {"total", 48}});
+}
+
+TEST_CASE("a module is where its parameters are", "[summary]") {
+  REQUIRE(device_of(*torch::nn::Linear(2, 3)) == at::kCPU);
+  torch::nn::Module elsewhere;
+  elsewhere.register_parameter("weight", at::empty({2}, at::TensorOptions().device(at::kMeta)));
+  REQUIRE(device_of(elsewhere) == at::kMeta);
+  REQUIRE(device_of(torch::nn::Module()) == at::kCPU);
 }
 
 }  // namespace geosft::test::test_summary

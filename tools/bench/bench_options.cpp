@@ -15,12 +15,13 @@ constexpr int64_t most = int64_t{1} << 30;
 }  // namespace
 
 void MachineOptions::add_to(CLI::App& verb) {
+  runtime.device = "cpu";
   runtime.add_to(verb);
   verb.add_option("--simd", simd, "vector target of our kernels, such as AVX2; without it: the best one");
 }
 
 void MachineOptions::apply() const {
-  runtime.apply();
+  if (!runtime.apply().is_cpu()) throw UsageError("--device: the benchmark measures the CPU; see tools/gpu_check.sh");
   const std::vector<std::string> known = simd_target_names();
   if (!simd.empty() && std::find(known.begin(), known.end(), simd) == known.end()) {
     std::string names;

@@ -9,6 +9,8 @@ namespace geosft::bench {
 Command add_run_command(CLI::App& verb);
 Command add_ladder_command(CLI::App& verb);
 Command add_frame_command(CLI::App& verb);
+Command add_errors_command(CLI::App& verb);
+Command add_follow_command(CLI::App& verb);
 Command add_machine_command(CLI::App& verb);
 
 }  // namespace geosft::bench

@@ -11,6 +11,10 @@ const std::vector<geosft::Verb> verbs = {
     {"ladder", "the steps that led to the attention kernel, checked and timed", geosft::bench::add_ladder_command},
     {"frame", "solve the dual of the primal-dual attentions, and compare its regressor with them",
      geosft::bench::add_frame_command},
+    {"errors", "how far polynomial attention is from softmax, in output and gradients",
+     geosft::bench::add_errors_command},
+    {"follow", "train with polynomial and with exact attention, and compare the losses",
+     geosft::bench::add_follow_command},
     {"machine", "what this processor can do, and which vector instructions run", geosft::bench::add_machine_command},
 };
 

@@ -29,7 +29,7 @@ struct RunCommand {
   TimingOptions timing;
   std::vector<std::string> only;
   std::string out, compare, roofline;
-  int64_t scaling_to = int64_t{1} << 20;
+  int64_t scaling_to = int64_t{1} << 20, scaling_degree = 0;
   bool list = false, json = false, scaling = false;
 
   int execute() const {
@@ -66,13 +66,18 @@ struct RunCommand {
   std::string measure_growth(Results& results) const {
     ProgressBar progress("scaling", scaling_to);
     const Scaling grown =
-        measure_scaling(sizes, sizes.keys.front(), scaling_to, timing, results.machine.rates, [&](int64_t tokens) {
+        measure_scaling(scaled_contender(), sizes, scaling_to, timing, results.machine.rates, [&](int64_t tokens) {
           stop_if_interrupted();
           progress.update(tokens);
         });
     progress.finish();
     results.measurements.insert(results.measurements.end(), grown.measurements.begin(), grown.measurements.end());
     return scaling_text(grown);
+  }
+
+  // Degree 0 would be the mean of the values: it stands for "no polynomial".
+  ScaledContender scaled_contender() const {
+    return scaling_degree > 0 ? polynomial_over_all(scaling_degree) : maxout_over_keys(sizes.keys.front());
   }
 
   void report(const Results& results, const std::string& growth, const std::optional<Results>& before) const {
@@ -110,6 +115,10 @@ Command add_run_command(CLI::App& verb) {
   verb.add_flag("--scaling", command->scaling, "measure how attention grows with the tokens; alone unless --only");
   verb.add_option("--scaling-to", command->scaling_to, "most tokens of --scaling")
       ->check(CLI::Range(int64_t{2}, int64_t{1} << 30))
+      ->capture_default_str();
+  verb.add_option("--scaling-degree", command->scaling_degree,
+                  "--scaling of polynomial_attention of this degree over all tokens; 0: of maxout_attention")
+      ->check(CLI::Range(0, 64))
       ->capture_default_str();
   verb.add_flag("--json", command->json, "print one JSON object instead of a table");
   verb.add_option("--out", command->out, "also write the JSON to this file");

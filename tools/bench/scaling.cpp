@@ -11,6 +11,7 @@
 #include "models/ops/maxout_attention.h"
 #include "tools/bench/attention_inputs.h"
 #include "tools/bench/composites.h"
+#include "tools/bench/polynomial_contender.h"
 
 namespace geosft::bench {
 namespace {
@@ -22,20 +23,24 @@ std::vector<int64_t> token_counts(int64_t most) {
   return counts;
 }
 
-Benchmark attention_of(const Sizes& sizes, int64_t keys) {
-  const PackedInputs in = random_inputs(sizes, keys);
-  const auto forward = [in] {
-    return maxout_attention(in.q, in.k, in.v, in.leak, std::nullopt, std::nullopt, in.q_ptr, in.k_ptr, attention_eps);
+}  // namespace
+
+ScaledContender maxout_over_keys(int64_t keys) {
+  return [keys](const Sizes& sizes) -> Contender {
+    const PackedInputs in = random_inputs(sizes, keys);
+    const auto forward = [in] {
+      return maxout_attention(in.q, in.k, in.v, in.leak, std::nullopt, std::nullopt, in.q_ptr, in.k_ptr, attention_eps);
+    };
+    return {"geosft", measured_pass(Pass::both, {in.q, in.k, in.v, in.leak}, in.upstream, forward),
+            maxout_both_work(attention_shape(sizes, keys))};
   };
-  Benchmark benchmark{"scaling/n" + std::to_string(sizes.tokens), {}};
-  benchmark.contenders = {{"geosft", measured_pass(Pass::both, {in.q, in.k, in.v, in.leak}, in.upstream, forward),
-                           maxout_both_work(attention_shape(sizes, keys))}};
-  benchmark.items = static_cast<double>(sizes.tokens);
-  benchmark.items_are = "tokens";
-  return benchmark;
 }
 
-}  // namespace
+ScaledContender polynomial_over_all(int64_t degree) {
+  return [degree](const Sizes& sizes) {
+    return polynomial_contender(sizes, degree, Pass::both, random_inputs(sizes, sizes.tokens));
+  };
+}
 
 double fitted_exponent(const std::vector<double>& x, const std::vector<double>& y) {
   TORCH_CHECK(x.size() == y.size() && x.size() >= 2, "x and y: expected two or more points, got ", x.size(), " and ",
@@ -56,8 +61,9 @@ double fitted_exponent(const std::vector<double>& x, const std::vector<double>& 
   return products / squares;
 }
 
-Scaling measure_scaling(const Sizes& sizes, int64_t keys, int64_t most_tokens, const TimingOptions& options,
-                        const TileRates& rates, const std::function<void(int64_t)>& progress) {
+Scaling measure_scaling(const ScaledContender& contender, const Sizes& sizes, int64_t most_tokens,
+                        const TimingOptions& options, const TileRates& rates,
+                        const std::function<void(int64_t)>& progress) {
   Scaling scaling;
   std::vector<double> counts, seconds, bytes;
   for (const int64_t tokens : token_counts(most_tokens)) {
@@ -65,7 +71,9 @@ Scaling measure_scaling(const Sizes& sizes, int64_t keys, int64_t most_tokens, c
     Sizes one = sizes;
     one.batch = 1;
     one.tokens = tokens;
-    const Measurement measured = measure(attention_of(one, keys), options, rates).front();
+    const Benchmark benchmark{
+        "scaling/n" + std::to_string(tokens), {contender(one)}, static_cast<double>(tokens), "tokens"};
+    const Measurement measured = measure(benchmark, options, rates).front();
     scaling.tokens.push_back(tokens);
     scaling.measurements.push_back(measured);
     counts.push_back(static_cast<double>(tokens));

@@ -22,10 +22,16 @@ struct Scaling {
   double memory_exponent = 0;             // of the peak beyond inputs, results and gradients included
 };
 
-// maxout_attention forward and backward over `keys` keys for 1024, 4096, … tokens up to `most_tokens`, the last one
-// included, with the width and heads of `sizes`. `progress` is told the tokens before each.
-Scaling measure_scaling(const Sizes& sizes, int64_t keys, int64_t most_tokens, const TimingOptions& options,
-                        const TileRates& rates, const std::function<void(int64_t)>& progress);
+// What grows: ours, forward and backward, for one item of sizes.tokens tokens.
+using ScaledContender = std::function<Contender(const Sizes&)>;
+ScaledContender maxout_over_keys(int64_t keys);
+ScaledContender polynomial_over_all(int64_t degree);
+
+// Time and memory for 1024, 4096, … tokens up to `most_tokens`, the last one included, with the width and heads of
+// `sizes`. `progress` is told the tokens before each.
+Scaling measure_scaling(const ScaledContender& contender, const Sizes& sizes, int64_t most_tokens,
+                        const TimingOptions& options, const TileRates& rates,
+                        const std::function<void(int64_t)>& progress);
 
 std::string scaling_text(const Scaling& scaling);
 

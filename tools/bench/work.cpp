@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/bench/work.h"
 
+#include <algorithm>
+
 namespace geosft::bench {
 namespace {
 
@@ -28,6 +30,21 @@ Work dot_forward_work(const AttentionShape& shape) {
 
 Work dot_both_work(const AttentionShape& shape) {
   return {0, 7 * shape.pairs * shape.width, 2 * forward_bytes(shape)};
+}
+
+Work polynomial_forward_work(const PolynomialShape& s) {
+  const double rows = s.items * s.tokens, columns = s.channels + 1;
+  const double elements =
+      std::min(2 * rows * s.monomials * columns, rows * s.tokens * (s.channels + s.degree + columns));
+  return {0, elements, float_bytes * rows * 4 * s.channels};
+}
+
+Work polynomial_both_work(const PolynomialShape& s) {
+  const double rows = s.items * s.tokens, columns = s.channels + 1;
+  const double monomials = rows * s.monomials * (6 * columns + s.channels + 4);
+  const double backward = 2 * (s.channels + s.degree + columns) + 3 * s.channels;
+  const double pairs = rows * s.tokens * (s.channels + s.degree + columns + backward);
+  return {0, std::min(monomials, pairs), float_bytes * rows * 8 * s.channels};
 }
 
 double bound_seconds(const Work& work, const TileRates& rates) {

@@ -40,6 +40,20 @@ Work maxout_both_work(const AttentionShape& shape);
 Work dot_forward_work(const AttentionShape& shape);
 Work dot_both_work(const AttentionShape& shape);
 
+// Sizes of one call of polynomial_attention of all tokens over all: `items` counts items times heads, values are as
+// wide as keys.
+struct PolynomialShape {
+  double items, tokens, channels, degree, monomials;
+};
+
+// Polynomial attention, in multiply-adds: through monomials, forward a token's with [v, 1] as a key and with their sums
+// as a query (2 per monomial and column); backward the first again, since no sums are kept, the same for the queries,
+// the slopes of both, the values' gradient, and 2 per monomial and side from slopes to channels. Pair by pair, forward
+// the score, the polynomial and the product with [v, 1]; backward the score and the polynomial for either side, their
+// product with the upstream gradient, and into q, k and v. What is less counts.
+Work polynomial_forward_work(const PolynomialShape& shape);
+Work polynomial_both_work(const PolynomialShape& shape);
+
 // Seconds that `work` takes when nothing but its arithmetic costs anything.
 double bound_seconds(const Work& work, const TileRates& rates);
 

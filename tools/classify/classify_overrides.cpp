@@ -11,8 +11,9 @@ void ClassifyOverrides::add_to(CLI::App& verb) {
 }
 
 RunModel ClassifyOverrides::load(const std::filesystem::path& run) const {
-  common_.apply_runtime();
+  const at::Device device = common_.apply_runtime();
   RunModel loaded = load_run_model(run);
+  loaded.model->to(device);
   common_.apply(loaded.settings.data, loaded.settings.seed, loaded.settings.evaluation);
   if (points_) loaded.settings.clouds.points = *points_;
   return loaded;

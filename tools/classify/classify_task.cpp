@@ -3,6 +3,7 @@
 
 #include <ATen/core/Reduction.h>
 
+#include "models/summary.h"
 #include "tools/common/main_guard.h"
 
 namespace geosft {
@@ -31,15 +32,14 @@ ClassifyTask::ClassifyTask(PointClassifier model, const PointDataset& training, 
 }
 
 TrainingTask::Step ClassifyTask::step(at::Generator& generator) {
-  const std::optional<PointBatch> batch = loader_.next();
-  TORCH_CHECK(batch.has_value(), "the loader ended before the epoch did");
+  const std::optional<PointBatch> loaded = loader_.next();
+  TORCH_CHECK(loaded.has_value(), "the loader ended before the epoch did");
+  const PointBatch batch = on_device(*loaded, device_of(*model_));
   SamplingContext context = SamplingContext::training(generator);
-  const at::Tensor logits = model_->forward(batch->points, batch->normals, batch->ptr, context);
+  const at::Tensor logits = model_->forward(batch.points, batch.normals, batch.ptr, context);
   const at::Tensor loss =
-      at::cross_entropy_loss(logits, batch->labels, {}, at::Reduction::Mean, -100, settings_.train.label_smoothing);
-  const int64_t items = batch->labels.size(0);
-  const double right = (logits.argmax(1) == batch->labels).sum().item<double>();
-  return {loss, {loss.item<double>() * static_cast<double>(items), right, items}};
+      at::cross_entropy_loss(logits, batch.labels, {}, at::Reduction::Mean, -100, settings_.train.label_smoothing);
+  return measured_step(loss, (logits.argmax(1) == batch.labels).sum(), batch.labels.size(0));
 }
 
 std::optional<Tally> ClassifyTask::validate() {

@@ -4,6 +4,9 @@
 #include <ATen/core/grad_mode.h>
 #include <algorithm>
 
+#include "models/summary.h"
+#include "models/training/host_copy.h"
+
 namespace geosft {
 namespace {
 
@@ -19,10 +22,12 @@ DatasetLogits one_vote(PointClassifier& model, const PointDataset& dataset, cons
   loader.start_epoch(repeat);
   std::vector<at::Tensor> logits, labels, choices;
   int64_t done = 0;
+  const at::Device device = device_of(*model);
   while (const auto batch = loader.next()) {
     SamplingContext context = settings.evaluation.context(vote);
     context.record_choices(batch->labels.size(0));
-    logits.push_back(model->forward(batch->points, batch->normals, batch->ptr, context));
+    const PointBatch there = on_device(*batch, device);
+    logits.push_back(model->forward(there.points, there.normals, there.ptr, context).cpu());
     choices.push_back(context.choices());
     labels.push_back(batch->labels);
     done += batch->labels.size(0);
@@ -33,6 +38,11 @@ DatasetLogits one_vote(PointClassifier& model, const PointDataset& dataset, cons
 }
 
 }  // namespace
+
+PointBatch on_device(const PointBatch& batch, at::Device device) {
+  return {device_copy(batch.points, device), device_copy(batch.normals, device), batch.ptr,
+          device_copy(batch.labels, device), batch.index};
+}
 
 DatasetLogits dataset_logits(PointClassifier& model, const PointDataset& dataset, const ClassifySettings& settings,
                              Rotation rotation, int64_t repeat, const std::function<void(int64_t)>& progress) {

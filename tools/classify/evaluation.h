@@ -10,6 +10,9 @@
 
 namespace geosft {
 
+// The same batch with what a model computes from on `device`; ptr stays on the CPU, see offsets_on.
+PointBatch on_device(const PointBatch& batch, at::Device device);
+
 struct DatasetLogits {
   at::Tensor logits;   // [n, classes], averaged over the votes
   at::Tensor labels;   // int64 [n]

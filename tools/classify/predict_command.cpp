@@ -8,13 +8,15 @@
 #include "tools/classify/classify_overrides.h"
 #include "tools/classify/commands.h"
 #include "tools/classify/prediction.h"
+#include "tools/common/colour_map.h"
+#include "tools/common/coloured_ply.h"
 #include "tools/common/plots.h"
 
 namespace geosft {
 namespace {
 
 struct PredictCommand {
-  std::string run, picture;
+  std::string run, picture, ply;
   std::vector<std::string> files;
   int64_t top = 3;
   bool json = false;
@@ -47,12 +49,18 @@ struct PredictCommand {
     if (!result.drawn) std::cerr << "no picture: " << result.reason << '\n';
   }
 
+  void write_ply(const Prediction& prediction) const {
+    const at::Tensor& values = prediction.importance;
+    write_coloured_ply(ply, prediction.points, colours_of(ColourMap::viridis, values, scale_of(values)), values);
+  }
+
   int execute() {
     RunModel trained = overrides.load(run);
     for (const std::string& file : files) {
       const Prediction prediction = predict(trained, file, top);
       for (const std::string& remark : prediction.remarks) std::cerr << remark << '\n';
       print(file, prediction, trained.class_names);
+      if (!ply.empty() && &file == &files.back()) write_ply(prediction);
       if (!picture.empty() && &file == &files.back()) draw(file, prediction, trained.class_names);
     }
     return 0;
@@ -71,6 +79,7 @@ Command add_predict_command(CLI::App& verb) {
   verb.add_flag("--json", command->json, "print one JSON object a file");
   verb.add_option("--picture", command->picture,
                   "draw the cloud coloured by token importance to PICTURE.png and .svg (of the last file)");
+  verb.add_option("--ply", command->ply, "write the same cloud, coloured, for other viewers (of the last file)");
   command->overrides.add_to(verb);
   return [command] { return command->execute(); };
 }

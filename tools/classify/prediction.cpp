@@ -7,6 +7,8 @@
 #include "data/seeds.h"
 #include "geometry/augment.h"
 #include "geometry/normals.h"
+#include "models/summary.h"
+#include "models/training/host_copy.h"
 #include "tools/classify/clouds.h"
 
 namespace geosft {
@@ -24,6 +26,8 @@ void thin(Shape& shape, const ClassifySettings& settings, std::vector<std::strin
                     ", drawn at random, are used");
 }
 
+}  // namespace
+
 Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,
                     std::vector<std::string>& remarks) {
   Shape shape = read_shape(file, settings.dataset());
@@ -35,25 +39,35 @@ Shape read_prepared(const ClassifySettings& settings, const std::filesystem::pat
   return shape;
 }
 
-}  // namespace
+ShapeExplanation explain_shape(RunModel& trained, const Shape& shape, Rotation rotation, uint64_t seed) {
+  at::NoGradGuard guard;
+  ShapeExplanation found;
+  const at::Device device = device_of(*trained.model);
+  const int64_t votes = trained.settings.evaluation.votes;
+  for (int64_t vote = 0; vote < votes; ++vote) {
+    const auto transform = evaluation_transform(trained.settings, rotation, static_cast<uint64_t>(vote));
+    at::Generator generator = make_generator(seed);
+    const Shape seen = transform(shape, generator);
+    SamplingContext context = trained.settings.evaluation.context(static_cast<uint64_t>(vote));
+    if (vote == 0) context.trace_into(found.trace);
+    const auto explanation = trained.model->explain(device_copy(seen.points, device), device_copy(seen.normals, device),
+                                                    std::nullopt, context);
+    found.logits = vote == 0 ? explanation.logits[0].cpu() : found.logits + explanation.logits[0].cpu();
+    if (vote > 0) continue;
+    found.seen = seen;
+    found.importance = explanation.importance.cpu();
+  }
+  found.logits = found.logits / static_cast<double>(votes);
+  return found;
+}
 
 Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t top) {
-  at::NoGradGuard guard;
   Prediction prediction;
   const Shape shape = read_prepared(trained.settings, file, prediction.remarks);
-  at::Generator unused = make_generator(0);
-  at::Tensor logits;
-  for (int64_t vote = 0; vote < trained.settings.evaluation.votes; ++vote) {
-    const auto transform = evaluation_transform(trained.settings, Rotation::none, static_cast<uint64_t>(vote));
-    const Shape seen = transform(shape, unused);
-    SamplingContext context = trained.settings.evaluation.context(static_cast<uint64_t>(vote));
-    const auto explanation = trained.model->explain(seen.points, seen.normals, std::nullopt, context);
-    logits = vote == 0 ? explanation.logits : logits + explanation.logits;
-    prediction.points = seen.points;
-    prediction.importance = explanation.importance;
-  }
-  const at::Tensor probability =
-      (logits[0] / static_cast<double>(trained.settings.evaluation.votes)).softmax(0).to(at::kDouble);
+  const ShapeExplanation found = explain_shape(trained, shape, Rotation::none, 0);
+  prediction.points = found.seen.points;
+  prediction.importance = found.importance;
+  const at::Tensor probability = found.logits.softmax(0).to(at::kDouble);
   const int64_t shown = std::min<int64_t>(top, probability.size(0));
   const auto [values, labels] = probability.topk(shown);
   for (int64_t i = 0; i < shown; ++i) {

@@ -7,7 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "models/layers/polynomial_self_attention.h"
 #include "tools/classify/datasets.h"
+#include "tools/common/attention_report.h"
 #include "tools/common/main_guard.h"
 #include "tools/common/plots.h"
 #include "tools/common/progress.h"
@@ -65,6 +67,7 @@ EvaluationReport evaluate(RunModel& trained, const std::string& split, Rotation 
     report.invariance = invariance(upright, evaluations);
   }
   report.metrics = classification_metrics(evaluations);
+  report.degrees = worst_degrees(*trained.model);
   return report;
 }
 
@@ -87,6 +90,7 @@ nlohmann::json evaluation_json(const EvaluationReport& report) {
   } else {
     json["max_logit_difference"] = 0.0;
   }
+  if (!report.degrees.empty()) json["attention"] = attention_json(report.degrees);
   return json;
 }
 
@@ -103,7 +107,7 @@ std::string evaluation_text(const EvaluationReport& report, const std::vector<st
         << " where the same was chosen; a near-tie flipped a choice in " << percent(report.invariance->flipped_share)
         << "); same prediction in " << percent(report.invariance->prediction_agreement) << "\n";
   }
-  out << '\n'
+  out << attention_text(report.degrees) << '\n'
       << std::left << std::setw(24) << "class" << std::right << std::setw(8) << "clouds" << std::setw(10) << "right"
       << '\n';
   for (size_t label = 0; label < class_names.size(); ++label) {

@@ -21,6 +21,7 @@ struct EvaluationReport {
   ClassificationMetrics metrics;
   std::optional<Invariance> invariance;  // of the rotated copies
   double clouds_per_second = 0.0;
+  std::vector<PolynomialDegree> degrees = {};  // of layers with polynomial attention
 };
 
 // Evaluates a split ("train" or "test") of the dataset that the model's settings name, under `repeats` rotations a

@@ -60,6 +60,9 @@ Config ClassifySettings::config() {
 
 void ClassifySettings::check() const {
   model.check();
+  if (model.sparse() && model.primal.mask == "neighbours") {
+    throw UsageError("mask must not be neighbours: clouds have no edges; nearest has the nearest points");
+  }
   if (augment.scale_low > augment.scale_high) {
     throw UsageError("scale_low must not be above scale_high: " + std::to_string(augment.scale_low) + " and " +
                      std::to_string(augment.scale_high));

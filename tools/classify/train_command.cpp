@@ -24,6 +24,7 @@ namespace {
 struct TrainCommand : TrainArguments {
   ClassifySettings settings;
   Config config = settings.config();
+  at::Device device = at::kCPU;
 
   int run();
   void load_new_settings();
@@ -92,6 +93,7 @@ bool TrainCommand::train(const RunFolder& folder) {
   const std::vector<std::string>& names = data.training->class_names();
   torch::manual_seed(settings.seed);
   PointClassifier model(settings.classifier(static_cast<int64_t>(names.size())));
+  model->to(device);
   ClassifyTask task(model, data.train(), data.validation(), settings);
   TrainingLoop loop(task, settings.training());
   return train_in_folder(loop, *model, folder, describe_run(settings, names), resume,
@@ -111,6 +113,7 @@ EvaluationReport final_evaluation(RunModel& trained, const RunFolder& folder) {
 
 void TrainCommand::report(const RunFolder& folder) {
   RunModel trained = load_run_model(folder.path());
+  trained.model->to(device);
   trained.settings.workers = settings.workers;
   const EvaluationReport evaluation = final_evaluation(trained, folder);
   draw_confusion(evaluation, trained.class_names, folder);
@@ -129,7 +132,7 @@ int TrainCommand::run() {
     return 0;
   }
   if (out.empty()) throw UsageError("--out RUN is required: the folder to leave the run in");
-  runtime.apply();
+  device = runtime.apply();
   if (!resume) load_new_settings();
   const RunFolder folder = resume ? RunFolder::open(out) : RunFolder::create(out);
   if (resume) load_resumed_settings(folder);

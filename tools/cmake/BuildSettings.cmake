@@ -14,15 +14,18 @@ set(CMAKE_CXX_VISIBILITY_PRESET default)
 # Every target is compiled with -fPIC, executables too: then all can share one precompiled header.
 set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
 # -fopenmp because at::parallel_for is a header: without it the loops would silently run on one thread.
-add_compile_options(-fPIC $<$<COMPILE_LANGUAGE:CXX>:-fopenmp> -Wall -Wextra -Wpedantic -Wshadow -Wno-unused-parameter -Werror -Winvalid-pch)
+# Not for nvcc, which knows none of these: see Cuda.cmake for its own.
+set(_host "$<COMPILE_LANGUAGE:C,CXX>")
+add_compile_options($<${_host}:-fPIC> $<$<COMPILE_LANGUAGE:CXX>:-fopenmp>
+                    "$<${_host}:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wno-unused-parameter;-Werror;-Winvalid-pch>")
 # g++ 12 takes some std::string concatenations for overflows (its bugs 105329 and 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  add_compile_options(-Wno-stringop-overflow -Wno-array-bounds -Wno-restrict -Wno-maybe-uninitialized)
+  add_compile_options("$<${_host}:-Wno-stringop-overflow;-Wno-array-bounds;-Wno-restrict;-Wno-maybe-uninitialized>")
 endif()
 # A precompiled header is half a gigabyte that the collector of g++ would walk again and again.
 add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=2097152>)
 if(GEOSFT_SANITIZE)
-  add_compile_options(-fsanitize=${GEOSFT_SANITIZE} -fno-omit-frame-pointer)
+  add_compile_options("$<${_host}:-fsanitize=${GEOSFT_SANITIZE};-fno-omit-frame-pointer>")
   add_link_options(-fsanitize=${GEOSFT_SANITIZE})
 endif()
 
@@ -33,7 +36,8 @@ if(GEOSFT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
       CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
       CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_DEPEND=1 ${GEOSFT_CCACHE})
-  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+  add_compile_options("$<$<AND:${_host},$<CXX_COMPILER_ID:GNU>>:-fpch-preprocess>")
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${GEOSFT_CCACHE})
 endif()
 find_program(GEOSFT_MOLD mold)
 if(GEOSFT_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12.1)

@@ -1,9 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
-# CUDA is found, and never required. The operators of this version have kernels for the CPU alone, so a toolkit changes
-# nothing of what is built; the message tells those who have one.
-find_package(CUDAToolkit QUIET)
-if(CUDAToolkit_FOUND)
-  message(STATUS "CUDA toolkit ${CUDAToolkit_VERSION} in ${CUDAToolkit_BIN_DIR}: found, not used: the operators run on the CPU")
-else()
-  message(STATUS "CUDA toolkit: none found, none needed")
+# CUDA is found, and never required: without nvcc the operators have kernels for the CPU alone.
+set(GEOSFT_CUDA AUTO CACHE STRING "build the CUDA kernels: AUTO (where there is a toolkit), ON or OFF")
+set_property(CACHE GEOSFT_CUDA PROPERTY STRINGS AUTO ON OFF)
+# Machine code for A100, H100 and B200, and what the driver can compile for GPUs that come after them.
+set(GEOSFT_CUDA_ARCHITECTURES "80-real;90-real;100" CACHE STRING "GPUs to compile for, as CMAKE_CUDA_ARCHITECTURES has them")
+if(NOT GEOSFT_CUDA MATCHES "^(AUTO|ON|OFF)$")
+  message(FATAL_ERROR "GEOSFT_CUDA='${GEOSFT_CUDA}': expected AUTO, ON or OFF")
 endif()
+
+set(GEOSFT_HAS_CUDA OFF)
+if(GEOSFT_CUDA STREQUAL "OFF")
+  message(STATUS "CUDA: off, the operators run on the CPU")
+  return()
+endif()
+# pip's toolkit, where tools/setup.sh --nvcc has put it; the system's comes first.
+if(NOT CUDAToolkit_ROOT AND NOT EXISTS /usr/local/cuda/bin/nvcc AND NOT GEOSFT_NVCC)
+  find_program(GEOSFT_NVCC nvcc)
+  file(GLOB _venv_nvcc "${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu13/bin/nvcc")
+  if(NOT GEOSFT_NVCC AND _venv_nvcc)
+    string(REGEX REPLACE "/bin/nvcc(;.*)?$" "" CUDAToolkit_ROOT "${_venv_nvcc}")
+  endif()
+endif()
+find_package(CUDAToolkit 13.0 QUIET)
+if(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE AND TARGET CUDA::cudart_static)
+  set(CMAKE_CUDA_ARCHITECTURES "${GEOSFT_CUDA_ARCHITECTURES}")
+  if(NOT DEFINED ENV{CUDACXX})
+    set(ENV{CUDACXX} "${CUDAToolkit_NVCC_EXECUTABLE}")
+  endif()
+  include(CheckLanguage)
+  check_language(CUDA) # an nvcc that does not take this host compiler is as good as none
+endif()
+if(CMAKE_CUDA_COMPILER AND TARGET CUDA::cudart_static)
+  enable_language(CUDA)
+  set(CMAKE_CUDA_STANDARD 17) # CMake 3.25 knows no later one for nvcc
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  set(CMAKE_CUDA_EXTENSIONS OFF)
+  set(GEOSFT_HAS_CUDA ON)
+  message(STATUS "CUDA toolkit ${CUDAToolkit_VERSION} in ${CUDAToolkit_BIN_DIR}, kernels for ${GEOSFT_CUDA_ARCHITECTURES}")
+elseif(GEOSFT_CUDA STREQUAL "ON")
+  message(FATAL_ERROR "GEOSFT_CUDA=ON, but no CUDA toolkit 13.0 or later with an nvcc that works here and "
+                      "libcudart_static.a was found: name its folder with -DCUDAToolkit_ROOT= or set GEOSFT_CUDA=AUTO")
+else()
+  message(STATUS "CUDA: no toolkit 13.0 or later that works here, none needed, the operators run on the CPU")
+endif()
+
+# The kernels of one library: objects that nvcc compiles, which see CUDA's headers and ours with raw pointers, never
+# LibTorch's, and cudart linked statically, its symbols kept inside. They are in the library itself and not in a second
+# one: it needs neither a driver nor another library to load (the runtime registers the images and looks for a driver at
+# the first launch), and Python loads all operators with one file.
+function(geosft_link_kernels target)
+  add_library(${target}_kernels OBJECT ${ARGN})
+  target_include_directories(${target}_kernels PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_compile_options(${target}_kernels PRIVATE -Xcompiler=-fPIC,-Wall,-Wextra,-Wno-unused-parameter -Werror=all-warnings)
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_kernels>)
+  # The file and not the target, which would bring CUDA's headers into every source of the library.
+  target_link_libraries(${target} PRIVATE $<TARGET_FILE:CUDA::cudart_static> ${CMAKE_DL_LIBS} rt)
+  target_link_options(${target} PRIVATE "LINKER:--exclude-libs,libcudart_static.a")
+endfunction()

@@ -7,7 +7,7 @@ set(libraries geosft_ops geosft_models geosft_data)
 set(programs)
 if(GEOSFT_TOOLS)
   list(APPEND libraries geosft_tools_common geosft_classify)
-  list(APPEND programs geosft-classify geosft-graph geosft-sequence)
+  list(APPEND programs geosft-classify geosft-graph geosft-sequence geosft-view geosft-analyze)
 endif()
 foreach(name IN ITEMS ops models data tools_common classify)
   if(TARGET geosft_${name})
@@ -30,7 +30,8 @@ foreach(source IN ITEMS geometry graph models data)
           PATTERN "cpu" EXCLUDE PATTERN "cuda" EXCLUDE PATTERN "autograd" EXCLUDE REGEX "${private_headers}" EXCLUDE)
 endforeach()
 # A RUN is loaded by these.
-set(run_headers classify/prediction.h classify/run_model.h classify/settings.h common/arguments.h common/config.h common/config_entry.h
+set(run_headers classify/clouds.h classify/prediction.h classify/run_model.h classify/settings.h common/arguments.h
+                common/config.h common/config_entry.h
                 common/experiment_settings.h common/metrics_csv.h common/progress.h common/run_checkpoint.h
                 common/run_folder.h common/run_observer.h)
 if(GEOSFT_TOOLS)

@@ -3,9 +3,26 @@
 
 #include <cmath>
 
+#include "models/ops/monomials.h"
 #include "tools/common/arguments.h"
 
 namespace geosft {
+namespace {
+
+void add_polynomial(Config& config, PolynomialOptions& polynomial) {
+  config
+      .add("model", "degree", &polynomial.degree, "polynomial attention: of the polynomial, where tolerance is 0",
+           not_negative)
+      .add("model", "tolerance", &polynomial.tolerance,
+           "polynomial attention: error of its weights that each call chooses the degree for; 0: degree", not_negative)
+      .add("model", "most_monomials", &polynomial.most_monomials,
+           "polynomial attention: of a head, more than which tolerance must not take", positive)
+      .add("model", "or_exact", &polynomial.or_exact,
+           "polynomial attention: where tolerance takes more, attend exactly instead of ending with an error")
+      .add("model", "center", &polynomial.center, "polynomial attention: subtract the mean of the keys");
+}
+
+}  // namespace
 
 void PrimalSettings::add_keys(Config& config) {
   config.add("model", "beta", &beta, "bn attentions: weight of the keys' mean that queries and keys are recentred by")
@@ -31,13 +48,21 @@ void PrimalSettings::apply(PrimalOptions& options) const {
   if (convolution_size > 0) options.convolution_size = convolution_size;
 }
 
+bool EncoderSettings::sparse() const {
+  return attention.find("sparse") != std::string::npos;
+}
+
+bool EncoderSettings::sees_relative() const {
+  return attention == "sampling" || (sparse() && (primal.mask == "nearest" || primal.mask == "neighbours"));
+}
+
 void EncoderSettings::add_keys(Config& config) {
   config.add("model", "width", &width, "channels of a token (d)", positive)
       .add("model", "heads", &heads, "attention heads (h), a divisor of width", positive)
       .add("model", "layers", &layers, "transformer layers", positive)
       .add("model", "bins", &bins, "sampled tokens of a layer (k)", positive)
       .add_choice("model", "attention", &attention, attention_names(),
-                  "sampling: over sampled tokens; the others over all of them")
+                  "sampling: over a learned sample; the others over all tokens, without relative encodings")
       .add_choice("model", "norm", &norm, {"pre", "post"}, "where layers normalise")
       .add_choice("model", "score", &score, {"maxout", "dot"}, "attention score")
       .add_choice("model", "probability", &probability, {"leaky_relu", "softmax"}, "attention probability")
@@ -49,6 +74,7 @@ void EncoderSettings::add_keys(Config& config) {
       .add("model", "score_dropout", &score_dropout, "dropout of queries and keys", probability_range)
       .add("model", "token_dropout", &token_dropout, "dropout of embeddings", probability_range)
       .add("model", "feed_forward_dropout", &feed_forward_dropout, "dropout after the expansion", probability_range);
+  add_polynomial(config, polynomial);
   primal.add_keys(config);
 }
 
@@ -56,6 +82,16 @@ void EncoderSettings::check() const {
   if (width % heads != 0) {
     throw UsageError("heads must divide width: " + std::to_string(heads) + " does not divide " + std::to_string(width));
   }
+  check_primal();
+  const int64_t channels = width / heads, monomials = monomial_count(channels, polynomial.degree);
+  if (attention == "polynomial" && polynomial.tolerance == 0 && monomials > kMostMonomials) {
+    throw UsageError("degree " + std::to_string(polynomial.degree) + " has " + std::to_string(monomials) +
+                     " monomials of " + std::to_string(channels) + " channels (width / heads), more than " +
+                     std::to_string(kMostMonomials));
+  }
+}
+
+void EncoderSettings::check_primal() const {
   if (attention.find("conv2d") != std::string::npos) {
     throw UsageError("attention " + attention + " needs tokens on a grid, which these are not");
   }
@@ -66,8 +102,7 @@ void EncoderSettings::check() const {
   for (const double factor : primal.pool) {
     if (factor != std::floor(factor)) throw UsageError("pool must have whole factors, got " + std::to_string(factor));
   }
-  if (attention.find("sparse") != std::string::npos && attention.find("sh") != std::string::npos &&
-      primal.pooling == "k_means") {
+  if (sparse() && attention.find("sh") != std::string::npos && primal.pooling == "k_means") {
     throw UsageError("pooling must not be k_means with sparse attention: clusters have no place in the item");
   }
 }
@@ -85,6 +120,7 @@ SamplerOptions EncoderSettings::sampler(int64_t sampled) const {
 
 LayerOptions EncoderSettings::layer() const {
   LayerOptions options;
+  options.polynomial = polynomial;
   options.norm = norm == "pre" ? NormPlacement::pre : NormPlacement::post;
   options.token_dropout = token_dropout;
   options.feed_forward_dropout = feed_forward_dropout;
@@ -112,6 +148,8 @@ void TrainSettings::add_keys(Config& config, const std::string& items) {
       .add("train", "average_decay", &average_decay, "running average of the weights; 0: none", probability_range)
       .add("train", "label_smoothing", &label_smoothing, "share of the target spread over all classes",
            probability_range)
+      .add_choice("train", "precision", &precision, {"float32", "bfloat16", "float16"},
+                  "of matrix products in training (autocast)")
       .add("train", "validate_every", &validate_every, "epochs between validations", positive)
       .add("train", "checkpoint_every", &checkpoint_every, "epochs between checkpoints", positive);
 }
@@ -121,6 +159,8 @@ TrainingOptions TrainSettings::options(uint64_t seed) const {
   options.epochs = epochs;
   options.validate_every = validate_every;
   options.seed = seed;
+  if (precision == "bfloat16") options.autocast = at::kBFloat16;
+  if (precision == "float16") options.autocast = at::kHalf;
   OptimizationOptions& optimization = options.optimization;
   optimization.learning_rate = learning_rate;
   optimization.weight_decay = weight_decay;

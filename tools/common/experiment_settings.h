@@ -35,12 +35,13 @@ struct PrimalSettings {
 // Section [model]: the transformer.
 struct EncoderSettings {
   int64_t width = 256, heads = 16, layers = 8, bins = 256;
-  std::string attention = "sampling";
-  PrimalSettings primal;
-  std::string norm = "post", score = "maxout", probability = "leaky_relu", weighting = "softplus";
+  std::string attention = "sampling", norm = "post", score = "maxout", probability = "leaky_relu",
+              weighting = "softplus";
   double tau = 1.0;
   bool hard = false, with_replacement = false, noise = true;
   double score_dropout = 0.1, token_dropout = 0.1, feed_forward_dropout = 0.2;
+  PolynomialOptions polynomial;
+  PrimalSettings primal;
 
   void add_keys(Config& config);
   // Throws UsageError naming the keys that contradict each other.
@@ -48,6 +49,12 @@ struct EncoderSettings {
   // A sampler with so many bins.
   SamplerOptions sampler(int64_t sampled) const;
   LayerOptions layer() const;
+  // Whether the attention looks at relative encodings or takes its mask from them.
+  bool sees_relative() const;
+  bool sparse() const;
+
+ private:
+  void check_primal() const;
 };
 
 // Section [train].
@@ -58,6 +65,7 @@ struct TrainSettings {
   int64_t decay_every = 30;
   double decay = 0.8, average_decay = 0.0, label_smoothing = 0.0;
   int64_t validate_every = 10, checkpoint_every = 1;
+  std::string precision = "float32";
 
   // `items`: what a batch consists of, "clouds" say.
   void add_keys(Config& config, const std::string& items);

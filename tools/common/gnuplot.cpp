@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/gnuplot.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +8,7 @@
 
 #include "data/atomic_file.h"
 #include "data/read_file.h"
+#include "tools/common/run_program.h"
 
 namespace geosft {
 namespace {
@@ -59,27 +55,6 @@ std::string script_of(const Picture& picture) {
          picture.script + "\nunset output\n";
 }
 
-// The exit status of gnuplot, or minus the error number when it could not be started.
-int run_gnuplot(const std::filesystem::path& folder) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log_name, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-  std::string program = "gnuplot", defaults = "-d", script = script_name;
-  char* const arguments[] = {program.data(), defaults.data(), script.data(), nullptr};
-  pid_t child = 0;
-  const int error = posix_spawnp(&child, program.c_str(), &actions, nullptr, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return -error;
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return -errno;
-  }
-  return status;
-}
-
 // gnuplot shows the line it stopped at, a caret below it, and then what was wrong.
 std::string last_line(const std::string& text) {
   const std::string_view whole = trimmed(text);
@@ -91,7 +66,7 @@ PlotResult draw_or_throw(const Picture& picture, const std::filesystem::path& st
   const TemporaryFolder folder;
   for (const auto& [name, contents] : picture.data) write_file_atomically(folder.path() / name, contents);
   write_file_atomically(folder.path() / script_name, script_of(picture));
-  const int status = run_gnuplot(folder.path());
+  const int status = run_program({"gnuplot", "-d", script_name}, folder.path(), log_name);
   if (status == -ENOENT) return {false, "gnuplot is not installed"};
   if (status < 0) return {false, std::string("gnuplot could not be run: ") + std::strerror(-status)};
   if (status != 0) return {false, "gnuplot failed: " + last_line(read_file(folder.path() / log_name))};

@@ -68,6 +68,11 @@ int guarded(const char* name, const std::function<int()>& body) {
     return report(name, std::string("error: ") + first_line(error.what()), wrong_use);
   } catch (const std::bad_alloc&) {
     return report(name, "error: out of memory", failure);
+  } catch (const c10::OutOfMemoryError& error) {
+    return report(name,
+                  "error: " + first_line(error.what_without_backtrace()) +
+                      " A smaller --batch-size (when evaluating: --evaluation-batch) needs less in proportion.",
+                  failure);
   } catch (const c10::Error& error) {
     return report(name, "error: " + first_line(error.what_without_backtrace()), failure);
   } catch (const std::exception& error) {

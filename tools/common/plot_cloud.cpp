@@ -5,23 +5,11 @@
 #include <cstdio>
 #include <sstream>
 
+#include "tools/common/colour_map.h"
 #include "tools/common/plots.h"
 
 namespace geosft {
 namespace {
-
-using Colour = std::array<double, 3>;
-// The viridis map of matplotlib at ten places, dark to light.
-constexpr std::array<Colour, 10> viridis = {{{68, 1, 84},
-                                             {72, 40, 120},
-                                             {62, 73, 137},
-                                             {49, 104, 142},
-                                             {38, 130, 142},
-                                             {31, 158, 137},
-                                             {53, 183, 121},
-                                             {110, 206, 88},
-                                             {181, 222, 43},
-                                             {253, 231, 37}}};
 
 // Pixels of the SVG.
 constexpr int top = 60, bottom = 50, gap = 30, scale_room = 130, panel_height = 420;
@@ -30,39 +18,25 @@ constexpr double pixels_per_point_size = 4.0;  // radius of gnuplot's point 7 at
 
 int packed(const Colour& colour, double shade) {
   int result = 0;
-  for (const double channel : colour) result = result * 256 + static_cast<int>(std::lround(channel * shade));
+  for (const double channel : colour) result = result * 256 + static_cast<int>(std::lround(255.0 * channel * shade));
   return result;
-}
-
-Colour viridis_at(double place) {
-  const double scaled = std::clamp(place, 0.0, 1.0) * (viridis.size() - 1);
-  const auto below = std::min(static_cast<std::size_t>(scaled), viridis.size() - 2);
-  Colour mixed;
-  for (std::size_t i = 0; i < 3; ++i) mixed[i] = std::lerp(viridis[below][i], viridis[below + 1][i], scaled - below);
-  return mixed;
 }
 
 std::string palette() {
   std::string text = "set palette defined (";
-  for (std::size_t i = 0; i < viridis.size(); ++i) {
-    std::array<char, 32> stop;
-    std::snprintf(stop.data(), stop.size(), "%s%zu '#%06x'", i ? ", " : "", i, packed(viridis[i], 1.0));
+  const std::vector<Colour>& stops = colour_stops(ColourMap::viridis);
+  for (std::size_t i = 0; i < stops.size(); ++i) {
+    std::array<char, 64> stop;
+    std::snprintf(stop.data(), stop.size(), "%s%zu '#%06x'", i ? ", " : "", i, packed(stops[i], 1.0));
     text += stop.data();
   }
   return text + ")\n";
 }
 
-// How the camera stands: turned about the vertical axis, then lifted.
-struct View {
-  const char* name;
-  double azimuth, elevation;  // degrees
-};
-constexpr std::array<View, 2> views = {View{"front", 35.0, 20.0}, View{"back", 215.0, 20.0}};
-
 // points [n, 3] -> [n, 3]: to the right, up, towards the eye.
-at::Tensor seen(const at::Tensor& points, const View& view) {
-  const double a = view.azimuth * M_PI / 180.0;
-  const double e = view.elevation * M_PI / 180.0;
+at::Tensor seen(const at::Tensor& points, const CloudPanel& panel) {
+  const double a = panel.azimuth * M_PI / 180.0;
+  const double e = panel.elevation * M_PI / 180.0;
   const at::Tensor right = at::tensor({std::cos(a), 0.0, -std::sin(a)}, at::kDouble);
   const at::Tensor up = at::tensor({-std::sin(e) * std::sin(a), std::cos(e), -std::sin(e) * std::cos(a)}, at::kDouble);
   const at::Tensor eye = at::tensor({std::cos(e) * std::sin(a), std::sin(e), std::cos(e) * std::cos(a)}, at::kDouble);
@@ -93,60 +67,75 @@ std::string box_lines(const at::Tensor& corners) {
   return data.str();
 }
 
-// Everything that both views share. The cloud is centred and the corners of its box are at distance 1, so that a
-// picture does not depend on place and unit. Half extents are of a panel.
-struct Scene {
+// The cloud centred and the corners of its box at distance 1, so that a picture does not depend on place and unit.
+struct PanelCloud {
   at::Tensor points, corners, values;
-  double low, high;
-  double half_width, half_height, panel_width;
-  double point_size;
 
-  Scene(const at::Tensor& cloud, const at::Tensor& colours) {
-    const at::Tensor raw = cloud.to(at::kCPU, at::kDouble);
+  explicit PanelCloud(const CloudPanel& panel) {
+    const at::Tensor raw = panel.points.to(at::kCPU, at::kDouble);
     points = raw - 0.5 * (raw.amin(0) + raw.amax(0));
-    // Points or values that are all equal have no scale of their own: any will do.
+    // Points that are all equal have no scale of their own: any will do.
     points = points / std::max(box_corners(points).norm(2, 1).max().item<double>(), 1e-12);
     corners = box_corners(points);
-    values = colours.to(at::kCPU, at::kDouble);
-    low = values.min().item<double>();
-    high = values.max().item<double>();
-    if (low == high) low -= 0.5, high += 0.5;
-    fit_panel();
+    values = panel.values.to(at::kCPU, at::kDouble);
+  }
+};
+
+// Everything that the panels share. Half extents are of a panel.
+struct Scene {
+  std::vector<PanelCloud> clouds;
+  ValueScale scale;
+  double half_width = 0.05, half_height = 0.05, panel_width = 0;
+  double point_size = 0;
+
+  explicit Scene(const std::vector<CloudPanel>& panels) {
+    std::vector<at::Tensor> values;
+    for (const CloudPanel& panel : panels) {
+      clouds.emplace_back(panel);
+      values.push_back(clouds.back().values);
+    }
+    scale = scale_of(at::cat(values));
+    fit_panel(panels);
   }
 
-  // The panel as wide as the cloud needs, within limits, at one scale on both axes.
-  void fit_panel() {
-    half_width = half_height = 0.05;
-    for (const View& view : views) {
-      const at::Tensor reach = 1.04 * seen(corners, view).abs().amax(0);
+  // The panel as wide as the clouds need, within limits, at one scale on both axes.
+  void fit_panel(const std::vector<CloudPanel>& panels) {
+    int64_t most = 1;
+    for (std::size_t i = 0; i < panels.size(); ++i) {
+      const at::Tensor reach = 1.04 * seen(clouds[i].corners, panels[i]).abs().amax(0);
       half_width = std::max(half_width, reach[0].item<double>());
       half_height = std::max(half_height, reach[1].item<double>());
+      most = std::max(most, clouds[i].points.size(0));
     }
     panel_width = std::clamp(panel_height * half_width / half_height, narrowest_panel, widest_panel);
     const double unit = std::max(2.0 * half_width / panel_width, 2.0 * half_height / panel_height);
     half_width = 0.5 * unit * panel_width;
     half_height = 0.5 * unit * panel_height;
-    const double radius = std::clamp(0.5 / std::sqrt(double(points.size(0))), 0.008, 0.06);
+    const double radius = std::clamp(0.5 / std::sqrt(double(most)), 0.008, 0.06);
     point_size = radius / unit / pixels_per_point_size;
   }
 
-  int width() const { return static_cast<int>(2 * panel_width) + 3 * gap + scale_room; }
+  int width() const {
+    const int count = static_cast<int>(clouds.size());
+    return static_cast<int>(count * panel_width) + (count + 1) * gap + scale_room;
+  }
   int height() const { return top + panel_height + bottom; }
 };
 
 // Points from the farthest to the nearest, each a dark disc with a smaller coloured one on top: gnuplot draws them in
 // this order, and the rim keeps neighbours apart. Columns: x, y, size, colour.
-std::string discs(const Scene& scene, const View& view) {
-  const at::Tensor projected = seen(scene.points, view);
+std::string discs(const Scene& scene, const PanelCloud& cloud, const CloudPanel& panel) {
+  const at::Tensor projected = seen(cloud.points, panel);
   const at::Tensor order = projected.select(1, 2).argsort();
-  const at::Tensor rows = at::cat({projected, scene.values.unsqueeze(1)}, 1).index_select(0, order).contiguous();
+  const at::Tensor rows = at::cat({projected, cloud.values.unsqueeze(1)}, 1).index_select(0, order).contiguous();
   const auto row = rows.accessor<double, 2>();
   std::ostringstream data;
   data.precision(5);
   for (int64_t i = 0; i < rows.size(0); ++i) {
     // Nearer discs a little larger: without perspective the eye needs the hint.
     const double size = scene.point_size * (1.0 + 0.25 * row[i][2]);
-    const Colour colour = viridis_at((row[i][3] - scene.low) / (scene.high - scene.low));
+    const Colour colour =
+        colour_at(ColourMap::viridis, (row[i][3] - scene.scale.low) / (scene.scale.high - scene.scale.low));
     data << row[i][0] << ' ' << row[i][1] << ' ' << size << ' ' << packed(colour, 0.55) << '\n'
          << row[i][0] << ' ' << row[i][1] << ' ' << 0.82 * size << ' ' << packed(colour, 1.0) << '\n';
   }
@@ -158,27 +147,29 @@ std::string place_scale(const Scene& scene, const std::string& value_label) {
   const double low = double(bottom + 40) / scene.height();
   const double length = double(panel_height - 100) / scene.height();
   std::ostringstream script;
-  script << "set cbrange [" << scene.low << ":" << scene.high << "]\nset colorbox user noborder origin screen " << left
-         << ", screen " << low << " size screen " << 16.0 / scene.width() << ", screen " << length
+  script << "set cbrange [" << scene.scale.low << ":" << scene.scale.high
+         << "]\nset colorbox user noborder origin screen " << left << ", screen " << low << " size screen "
+         << 16.0 / scene.width() << ", screen " << length
          << "\nset cbtics out nomirror scale 0.5 textcolor rgb '#303030'\nset label 1 " << gnuplot_string(value_label)
          << " at screen " << left + 8.0 / scene.width() << ", screen " << low + length + 22.0 / scene.height()
          << " center\n";
   return script.str();
 }
 
-std::string plot_view(const Scene& scene, std::size_t index) {
+std::string plot_panel_of(const Scene& scene, const CloudPanel& panel, std::size_t index) {
   const double left = gap + double(index) * (scene.panel_width + gap);
   std::ostringstream script;
   script << "set lmargin at screen " << left / scene.width() << "\nset rmargin at screen "
-         << (left + scene.panel_width) / scene.width() << "\nset label 2 'seen from the " << views[index].name
-         << "' at graph 0.5, screen " << 22.0 / scene.height() << " center textcolor rgb '#707070'\n"
+         << (left + scene.panel_width) / scene.width() << "\nset label 2 " << gnuplot_string(panel.caption)
+         << " at graph 0.5, screen " << 22.0 / scene.height() << " center textcolor rgb '#707070'\n"
          << "plot 'box" << index << "' with lines lw 0.6 lc rgb '#cccccc', 'points" << index
          << "' using 1:2:3:4 with points pt 7 ps variable lc rgb variable";
   // The scale belongs to the picture and is drawn once, by a plot of nothing that uses the palette.
-  return script.str() + (index + 1 == views.size() ? ", NaN with lines lc palette\n" : "\n");
+  return script.str() + (index + 1 == scene.clouds.size() ? ", NaN with lines lc palette\n" : "\n");
 }
 
-void check_cloud(const at::Tensor& points, const at::Tensor& values) {
+void check_cloud(const CloudPanel& panel) {
+  const at::Tensor &points = panel.points, &values = panel.values;
   TORCH_CHECK(points.dim() == 2 && points.size(1) == 3 && points.size(0) > 0,
               "points: expected [n, 3] with n > 0, found ", points.sizes());
   TORCH_CHECK(values.dim() == 1 && values.size(0) == points.size(0), "values: expected [", points.size(0), "], found ",
@@ -189,24 +180,33 @@ void check_cloud(const at::Tensor& points, const at::Tensor& values) {
 
 }  // namespace
 
-PlotResult plot_cloud(const at::Tensor& points, const at::Tensor& values, const std::filesystem::path& stem,
-                      const std::string& title, const std::string& value_label) {
-  check_cloud(points, values);
-  const Scene scene(points, values);
+PlotResult plot_cloud_panels(const std::vector<CloudPanel>& panels, const std::filesystem::path& stem,
+                             const std::string& title, const std::string& value_label) {
+  TORCH_CHECK(!panels.empty(), "panels: expected at least one");
+  for (const CloudPanel& panel : panels) check_cloud(panel);
+  const Scene scene(panels);
   std::ostringstream script;
   script << palette() << "unset border\nunset tics\nunset key\nset xrange [" << -scene.half_width << ":"
          << scene.half_width << "]\nset yrange [" << -scene.half_height << ":" << scene.half_height
          << "]\nset tmargin at screen " << 1.0 - double(top) / scene.height() << "\nset bmargin at screen "
          << double(bottom) / scene.height() << "\nset multiplot title " << gnuplot_string(title) << " font ',13'\n";
   Picture picture{.width = scene.width(), .height = scene.height()};
-  for (std::size_t i = 0; i < views.size(); ++i) {
-    picture.data["box" + std::to_string(i)] = box_lines(seen(scene.corners, views[i]).contiguous());
-    picture.data["points" + std::to_string(i)] = discs(scene, views[i]);
-    if (i + 1 == views.size()) script << place_scale(scene, value_label);
-    script << plot_view(scene, i);
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const PanelCloud& cloud = scene.clouds[i];
+    picture.data["box" + std::to_string(i)] = box_lines(seen(cloud.corners, panels[i]).contiguous());
+    picture.data["points" + std::to_string(i)] = discs(scene, cloud, panels[i]);
+    if (i + 1 == panels.size()) script << place_scale(scene, value_label);
+    script << plot_panel_of(scene, panels[i], i);
   }
   picture.script = script.str() + "unset multiplot\n";
   return draw(picture, stem);
+}
+
+PlotResult plot_cloud(const at::Tensor& points, const at::Tensor& values, const std::filesystem::path& stem,
+                      const std::string& title, const std::string& value_label) {
+  CloudPanel front{points, values, "seen from the front"}, back{points, values, "seen from the back"};
+  back.azimuth += 180.0;
+  return plot_cloud_panels({front, back}, stem, title, value_label);
 }
 
 }  // namespace geosft

@@ -21,13 +21,13 @@ set xlabel 'step'
 // Beyond so many points a marker at each would hide the line.
 constexpr int64_t most_markers = 60;
 
-struct Curve {
+struct SplitCurve {
   std::string split, title, colour;
 };
-const std::vector<Curve>& curves() {
-  static const std::vector<Curve> all = {{"train", "training", "#4477aa"},
-                                         {"validation", "held-out part of the training set", "#ee6677"},
-                                         {"test", "test set", "#228833"}};
+const std::vector<SplitCurve>& curves() {
+  static const std::vector<SplitCurve> all = {{"train", "training", "#4477aa"},
+                                              {"validation", "held-out part of the training set", "#ee6677"},
+                                              {"test", "test set", "#228833"}};
   return all;
 }
 
@@ -48,7 +48,7 @@ std::string curve_data(const std::vector<MetricsRow>& rows, const std::string& s
 // One plot of the curves that have data.
 std::string plot_column(const std::map<std::string, std::string>& data, int column) {
   std::string command;
-  for (const Curve& curve : curves()) {
+  for (const SplitCurve& curve : curves()) {
     const std::string& lines = data.at(curve.split);
     if (lines.empty()) continue;
     const bool markers = std::count(lines.begin(), lines.end(), '\n') <= most_markers;
@@ -86,7 +86,7 @@ PlotResult plot_learning_curves(const std::filesystem::path& metrics_csv, const 
   const std::vector<MetricsRow> rows = read_metrics(metrics_csv);
   if (rows.empty()) return {false, metrics_csv.string() + " holds no metrics yet"};
   Picture picture{.width = 1000, .height = 400};
-  for (const Curve& curve : curves()) picture.data[curve.split] = curve_data(rows, curve.split, style);
+  for (const SplitCurve& curve : curves()) picture.data[curve.split] = curve_data(rows, curve.split, style);
   picture.script = std::string(curves_frame) + "set key top right\nset title 'loss'\nset yrange [0:*]\n" +
                    plot_column(picture.data, 2) + "set key bottom right\nset title " +
                    gnuplot_string(score_title(rows, style)) + "\nset yrange [" + (style.share ? "0:100" : "*:*") +

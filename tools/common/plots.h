@@ -29,4 +29,14 @@ PlotResult plot_confusion_matrix(const at::Tensor& counts, const std::vector<std
 PlotResult plot_cloud(const at::Tensor& points, const at::Tensor& values, const std::filesystem::path& stem,
                       const std::string& title, const std::string& value_label);
 
+// One panel of a row of clouds, seen from there: turned about the vertical axis, then lifted, in degrees.
+struct CloudPanel {
+  at::Tensor points, values;  // as above
+  std::string caption;        // below it
+  double azimuth = 35.0, elevation = 20.0;
+};
+// Panels side by side, coloured on one scale, each cloud filling its own.
+PlotResult plot_cloud_panels(const std::vector<CloudPanel>& panels, const std::filesystem::path& stem,
+                             const std::string& title, const std::string& value_label);
+
 }  // namespace geosft

@@ -15,8 +15,8 @@ class RunOverrides {
  public:
   // `data_help` and `seed_help` say what the two options mean to the tool.
   void add_to(CLI::App& verb, const std::string& data_help, const std::string& seed_help);
-  // Sets LibTorch's threads. Throws UsageError for a device that this build cannot use.
-  void apply_runtime() const { runtime_.apply(); }
+  // Sets LibTorch's threads, and gives the device. Throws UsageError for one that cannot be used.
+  at::Device apply_runtime() const { return runtime_.apply(); }
   // Replaces what was given on the command line.
   void apply(std::string& data, uint64_t& seed, EvaluationSettings& evaluation) const;
 

@@ -5,7 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "tools/common/arguments.h"
+#include "tools/common/device.h"
 
 namespace geosft {
 
@@ -13,12 +13,13 @@ void RuntimeOptions::add_to(CLI::App& verb) {
   verb.add_option("--threads", threads, "threads to compute with; 0: one a core")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  verb.add_option("--device", device, "where to compute")->capture_default_str();
+  verb.add_option("--device", device, "where to compute: auto, cpu, cuda or cuda:NUMBER")->capture_default_str();
 }
 
-void RuntimeOptions::apply() const {
-  if (device != "cpu") throw UsageError("--device " + device + ": this build computes on the cpu only");
+at::Device RuntimeOptions::apply() const {
+  const at::Device chosen = chosen_device(device);
   if (threads > 0) at::set_num_threads(static_cast<int>(threads));
+  return chosen;
 }
 
 }  // namespace geosft

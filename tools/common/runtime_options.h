@@ -2,6 +2,8 @@
 // Options that every verb of every tool has.
 #pragma once
 
+#include <ATen/ATen.h>
+
 #include <cstdint>
 #include <string>
 
@@ -12,12 +14,12 @@ class App;
 namespace geosft {
 
 struct RuntimeOptions {
-  int64_t threads = 0;  // 0: as many as there are cores
-  std::string device = "cpu";
+  int64_t threads = 0;          // 0: as many as there are cores
+  std::string device = "auto";  // see chosen_device
 
   void add_to(CLI::App& verb);
-  // Sets LibTorch's threads. Throws UsageError for a device that this build cannot use.
-  void apply() const;
+  // Sets LibTorch's threads, and gives the device. Throws UsageError for one that cannot be used.
+  at::Device apply() const;
 };
 
 }  // namespace geosft

@@ -5,6 +5,8 @@
 
 #include "data/graph_loader.h"
 #include "data/seeds.h"
+#include "models/summary.h"
+#include "models/training/host_copy.h"
 
 namespace geosft {
 namespace {
@@ -13,15 +15,27 @@ namespace {
 at::Tensor one_vote(GraphModel& model, const LabelledGraphs& batch, const EvaluationSettings& settings, uint64_t vote,
                     std::optional<uint64_t> renumbering) {
   SamplingContext context = settings.context(vote);
-  if (!renumbering) return model->forward(batch, context);
+  const at::Device device = device_of(*model);
+  if (!renumbering) return model->forward(on_device(batch, device), context).cpu();
   const uint64_t seed = combine_seeds({*renumbering, static_cast<uint64_t>(batch.items.front())});
   const RenumberedGraphs moved = renumbered(batch, make_generator(seed));
-  const at::Tensor outputs = model->forward(moved.graphs, context);
+  const at::Tensor outputs = model->forward(on_device(moved.graphs, device), context).cpu();
   if (model->options.head != GraphHead::nodes) return outputs;
   return at::empty_like(outputs).index_copy_(0, moved.order, outputs);
 }
 
 }  // namespace
+
+FeaturedGraphs on_device(const FeaturedGraphs& graphs, at::Device device) {
+  FeaturedGraphs there = graphs;
+  CsrGraph& graph = there.graphs.graph;
+  for (at::Tensor* tensor :
+       {&graph.rowptr, &graph.col, &graph.edge_attr, &graph.weight, &there.node_categories, &there.node_values,
+        &there.edge_categories, &there.edge_values, &there.coordinates, &there.node_encoding}) {
+    *tensor = device_copy(*tensor, device);
+  }
+  return there;
+}
 
 GraphOutputs graph_outputs(GraphModel& model, const PackedGraphs& graphs, const std::vector<int64_t>& items, Part part,
                            const EvaluationSettings& settings, std::optional<uint64_t> renumbering,
@@ -49,12 +63,13 @@ GraphOutputs graph_outputs(GraphModel& model, const PackedGraphs& graphs, const 
 
 at::Tensor in_units(const GraphModel& model, GraphTask task, const at::Tensor& outputs) {
   if (task != GraphTask::regression) return outputs;
-  return outputs.to(at::kDouble) * model->target_deviation + model->target_mean;
+  return outputs.to(at::kDouble) * model->target_deviation.to(outputs.device()) +
+         model->target_mean.to(outputs.device());
 }
 
 at::Tensor standardized_targets(const GraphModel& model, GraphTask task, const at::Tensor& targets) {
   if (task != GraphTask::regression) return targets;
-  return (targets - model->target_mean) / model->target_deviation;
+  return (targets - model->target_mean.to(targets.device())) / model->target_deviation.to(targets.device());
 }
 
 double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutputs& outputs) {

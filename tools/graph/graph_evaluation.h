@@ -13,6 +13,9 @@
 
 namespace geosft {
 
+// The same graphs with what a model computes from on `device`; ptr stays on the CPU, see offsets_on.
+FeaturedGraphs on_device(const FeaturedGraphs& graphs, at::Device device);
+
 struct GraphOutputs {
   at::Tensor
       outputs;  // [n, outputs], a row a graph or a node, averaged over the votes: logits, or standardised targets

@@ -19,11 +19,12 @@ namespace {
 
 // Trains one run to its end; false when a signal came.
 bool train_run(const GraphSettings& settings, const PackedGraphs& graphs, const GraphSplit& split,
-               const RunFolder& folder, bool resume) {
+               const RunFolder& folder, bool resume, at::Device device) {
   at::manual_seed(settings.seed);
   GraphModel model(settings.graph_model(graphs.schema));
   const LabelledGraphs training = labelled_items(graphs, split.train);
   model->standardize(training, graphs.schema.task == GraphTask::regression ? training.target : at::Tensor());
+  model->to(device);
   GraphTraining task(model, graphs, split, settings);
   TrainingLoop loop(task, settings.train.options(settings.seed));
   const bool held_out = !split.validation.empty();
@@ -35,8 +36,10 @@ bool train_run(const GraphSettings& settings, const PackedGraphs& graphs, const 
 }
 
 // The metrics of the test part, which are left in the folder too.
-NamedValues report_run(const PackedGraphs& graphs, const GraphSplit& split, const RunFolder& folder) {
+NamedValues report_run(const PackedGraphs& graphs, const GraphSplit& split, const RunFolder& folder,
+                       at::Device device) {
   GraphRunModel trained = load_graph_run(folder.path());
+  trained.model->to(device);
   const GraphReport report = evaluate_graphs(trained, graphs, split, Part::test, 0);
   draw_report(report, trained.schema.output_names, folder);
   const PlotResult curves = plot_learning_curves(folder.metrics(), folder.learning_curves(),
@@ -53,16 +56,18 @@ RunFolder run_folder_of(const PlannedRun& planned, const RunFolder& folder, bool
   return resume ? RunFolder::open(path) : RunFolder::create(path);
 }
 
-RunResult finished_run(const PlannedRun& planned, const PackedGraphs& graphs, const RunFolder& parent, bool resume) {
+RunResult finished_run(const PlannedRun& planned, const PackedGraphs& graphs, const RunFolder& parent, bool resume,
+                       at::Device device) {
   const RunFolder folder = run_folder_of(planned, parent, resume);
   if (!planned.name.empty()) std::cerr << "\nrun " << planned.name << '\n';
   const GraphSplit split = split_of(graphs, planned.settings.splits);
   if (split.train.empty() || split.test.empty()) throw UsageError("the data need a training and a test part");
-  if (!train_or_clean(folder, [&] { return train_run(planned.settings, graphs, split, folder, resume); })) {
+  if (!train_or_clean(folder, [&] { return train_run(planned.settings, graphs, split, folder, resume, device); })) {
     throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with train --resume --out " +
                       parent.path().string());
   }
-  return {planned.name.empty() ? folder.path().filename().string() : planned.name, report_run(graphs, split, folder)};
+  return {planned.name.empty() ? folder.path().filename().string() : planned.name,
+          report_run(graphs, split, folder, device)};
 }
 
 }  // namespace
@@ -90,14 +95,15 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
   return runs;
 }
 
-std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume) {
+std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
+                                      at::Device device) {
   const PackedGraphs graphs = open_encoded_graphs(settings);
   score_style(graphs.schema.task, settings.train.metric);  // refused before anything is trained
   const std::vector<PlannedRun> planned = planned_runs(settings, graphs);
   GraphSettings shown = settings;
   if (planned.size() > 1) folder.write_config(shown.config().to_toml());
   std::vector<RunResult> results;
-  for (const PlannedRun& run : planned) results.push_back(finished_run(run, graphs, folder, resume));
+  for (const PlannedRun& run : planned) results.push_back(finished_run(run, graphs, folder, resume, device));
   if (planned.size() > 1) {
     const std::vector<ResultRow> rows = experiment_rows(results);
     write_file_atomically(folder.path() / "table.md", markdown_table(rows));

@@ -27,7 +27,8 @@ struct RunResult {
 // Trains what is left of the experiment in `folder` (which the caller has made or opened), evaluates every run on its
 // test part, and leaves result.json and pictures in its folder; several runs lie in folders below, with a table of them
 // all in table.md and table.csv. A finished run is evaluated again. Throws Interrupted when a signal comes.
-std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume);
+std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
+                                      at::Device device = at::kCPU);
 
 // The runs of a finished experiment, and, for several, their mean.
 std::vector<ResultRow> experiment_rows(const std::vector<RunResult>& results);

@@ -12,8 +12,9 @@ void GraphOverrides::add_to(CLI::App& verb) {
 }
 
 GraphRunModel GraphOverrides::load(const std::filesystem::path& run) const {
-  common_.apply_runtime();
+  const at::Device device = common_.apply_runtime();
   GraphRunModel loaded = load_graph_run(run);
+  loaded.model->to(device);
   common_.apply(loaded.settings.data, loaded.settings.seed, loaded.settings.evaluation);
   return loaded;
 }

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "models/layers/polynomial_self_attention.h"
+#include "tools/common/attention_report.h"
 #include "tools/common/main_guard.h"
 #include "tools/common/plots.h"
 #include "tools/common/progress.h"
@@ -75,6 +77,7 @@ GraphReport evaluate_graphs(GraphRunModel& trained, const PackedGraphs& graphs, 
   report.count = count;
   report.metrics = evaluation_metrics(trained.model, report.task, original);
   if (of_classes(report.task)) report.confusion = confusion_of(original);
+  report.degrees = worst_degrees(*trained.model);
   report.renumberings = renumberings;
   if (renumberings > 0) report.prediction_agreement = 0.0;
   for (int64_t pass = 1; pass <= renumberings; ++pass) compare(report, original.outputs, outputs(pass).outputs);
@@ -96,6 +99,7 @@ nlohmann::json report_json(const GraphReport& report) {
                       {"max_logit_difference", report.max_logit_difference},
                       {"graphs_per_second", report.graphs_per_second}};
   if (report.confusion.defined()) json["prediction_agreement"] = report.prediction_agreement;
+  if (!report.degrees.empty()) json["attention"] = attention_json(report.degrees);
   return json;
 }
 
@@ -118,6 +122,7 @@ std::string report_text(const GraphReport& report, const std::vector<std::string
     }
     out << '\n';
   }
+  out << attention_text(report.degrees);
   if (report.confusion.defined() && names.size() <= most_classes) out << class_table(report.confusion, names);
   return out.str();
 }

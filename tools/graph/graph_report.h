@@ -22,6 +22,7 @@ struct GraphReport {
   double max_logit_difference = 0.0;  // between renumbered graphs and the originals
   double prediction_agreement = 1.0;  // share of equal predictions among them, where there are classes
   double graphs_per_second = 0.0;
+  std::vector<PolynomialDegree> degrees = {};  // of layers with polynomial attention
 };
 
 // Evaluates a part of a dataset, and again with all nodes renumbered, `renumberings` times. Throws Interrupted when a

@@ -38,6 +38,17 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
       .add("model", "head_dropout", &model.head_dropout, "dropout of what sample_max pools", probability_range);
 }
 
+// Masks are made of what relative encodings are made of.
+void check_mask(const GraphModelSettings& model) {
+  if (model.attention == "sampling" || !model.sees_relative()) return;
+  if (!model.relative || model.positions == "relative") {
+    throw UsageError("mask " + model.primal.mask + " needs relative = true, and positions other than relative");
+  }
+  if (model.primal.mask == "nearest" && model.distance_channels == 0) {
+    throw UsageError("mask nearest needs nodes with coordinates: distance_channels must be at least 1");
+  }
+}
+
 }  // namespace
 
 GraphModelSettings::GraphModelSettings() {
@@ -78,6 +89,7 @@ Config GraphSettings::config() {
 
 void GraphSettings::check() const {
   model.check();
+  check_mask(model);
   if (splits.fold >= splits.folds) {
     throw UsageError("fold must be below folds: " + std::to_string(splits.fold) + " and " +
                      std::to_string(splits.folds));
@@ -97,8 +109,8 @@ GraphModelOptions GraphSettings::graph_model(const GraphSchema& schema) const {
                       : model.positions == "relative" ? NodePositions::relative
                                                       : NodePositions::none;
   options.position_channels = model.position_channels;
-  options.relative = model.relative;
-  options.distance_channels = model.relative ? model.distance_channels : 0;
+  options.relative = model.relative && model.sees_relative();
+  options.distance_channels = options.relative ? model.distance_channels : 0;
   options.distance_range = model.distance_range;
   options.outputs = schema.outputs();
   options.layer = model.layer();

@@ -23,7 +23,7 @@ struct GraphSweepCommand {
   RuntimeOptions runtime;
 
   // A folder that is there already holds an experiment that is continued.
-  std::vector<RunResult> results_of(const Variation& variation) const {
+  std::vector<RunResult> results_of(const Variation& variation, at::Device device) const {
     const std::filesystem::path path = out / folder_name(variation.name);
     const bool begun = std::filesystem::exists(path / "config.toml");
     const RunFolder folder = begun ? RunFolder::open(path) : RunFolder::create(path);
@@ -37,11 +37,11 @@ struct GraphSweepCommand {
       }
     }
     std::cerr << "\nconfiguration " << variation.name << '\n';
-    return run_experiment(settings, folder, begun);
+    return run_experiment(settings, folder, begun, device);
   }
 
   int execute() const {
-    runtime.apply();
+    const at::Device device = runtime.apply();
     std::vector<std::string> common = set;
     if (!data.empty()) common.push_back("data=" + data);
     const std::vector<Variation> all = variations(files, common, vary);
@@ -54,7 +54,7 @@ struct GraphSweepCommand {
     }
     std::vector<ResultRow> rows;
     for (const Variation& variation : all) {
-      ResultRow row = experiment_rows(results_of(variation)).back();
+      ResultRow row = experiment_rows(results_of(variation, device)).back();
       row.name = variation.name;
       rows.push_back(row);
       write_file_atomically(out / "table.md", markdown_table(rows));

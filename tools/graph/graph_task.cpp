@@ -3,8 +3,11 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include <cmath>
 #include <limits>
 
+#include "models/summary.h"
+#include "models/training/host_copy.h"
 #include "tools/common/main_guard.h"
 
 namespace geosft {
@@ -47,17 +50,19 @@ double GraphTraining::step_score(const at::Tensor& outputs, const at::Tensor& ta
 TrainingTask::Step GraphTraining::step(at::Generator& generator) {
   const std::optional<LabelledGraphs> batch = loader_.next();
   TORCH_CHECK(batch.has_value(), "the loader ended before the epoch did");
+  const at::Device device = device_of(*model_);
   const GraphTask task = graphs_.schema.task;
   SamplingContext context = SamplingContext::training(generator);
-  const at::Tensor outputs = model_->forward(*batch, context);
-  const at::Tensor targets = target_of_part(batch->target, batch->node_split, Part::train);
+  const at::Tensor outputs = model_->forward(on_device(*batch, device), context);
+  const at::Tensor targets = device_copy(target_of_part(batch->target, batch->node_split, Part::train), device);
   const at::Tensor loss =
       graph_loss(task, outputs, standardized_targets(model_, task, targets), settings_.train.label_smoothing);
-  const double items = static_cast<double>(batch->items.size());
+  const int64_t items = static_cast<int64_t>(batch->items.size());
   at::NoGradGuard guard;
-  return {loss,
-          {loss.item<double>() * items, step_score(outputs.detach(), targets) * items,
-           static_cast<int64_t>(batch->items.size())}};
+  // A GPU would have to be waited for: the metric of a step is left to the CPU.
+  const double score = device.is_cpu() ? step_score(outputs.detach(), targets) : std::nan("");
+  return measured_step(loss, at::scalar_tensor(score * static_cast<double>(items), loss.options().dtype(at::kDouble)),
+                       items);
 }
 
 std::optional<Tally> GraphTraining::validate() {

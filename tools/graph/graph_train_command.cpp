@@ -73,7 +73,7 @@ int GraphTrainCommand::run() {
     return 0;
   }
   if (out.empty()) throw UsageError("--out RUN is required: the folder to leave the run in");
-  runtime.apply();
+  const at::Device device = runtime.apply();
   if (!resume) load_new_settings();
   settings.check();
   if (!resume && settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
@@ -82,7 +82,7 @@ int GraphTrainCommand::run() {
   settings.data = std::filesystem::absolute(settings.data).lexically_normal().string();
   std::vector<RunResult> results;
   train_or_clean(folder, [&] {
-    results = run_experiment(settings, folder, resume);
+    results = run_experiment(settings, folder, resume, device);
     return true;
   });
   print(results, folder);

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/graph/result_table.h"
 
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <iomanip>
 #include <limits>
 #include <sstream>
 
+#include "tools/common/plot_curves.h"
+
 namespace geosft {
 namespace {
 
 std::string exact_text(double value) {
-  if (std::isnan(value)) return "";
-  std::array<char, 64> buffer;
-  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
+  return std::isnan(value) ? "" : exact_number(value);
 }
 
 std::string rounded_text(double value, const ScoreStyle& style) {
@@ -27,14 +25,6 @@ std::string cell_text(const std::string& metric, const Summary& value) {
   const ScoreStyle style = style_of(metric);
   const std::string mean = rounded_text(value.mean, style);
   return std::isnan(value.deviation) ? mean : mean + " ± " + rounded_text(value.deviation, style);
-}
-
-// Commas and quotation marks of a name stay in one field.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
 }
 
 }  // namespace

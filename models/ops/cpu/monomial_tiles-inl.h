@@ -12,8 +12,8 @@
 #define GEOSFT_MONOMIAL_TILES_INL_H_
 #endif
 
+#include "models/ops/cpu/monomial_rows-inl.h"
 #include "models/ops/cpu/polynomial_problem.h"
-#include "models/ops/cpu/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
@@ -24,10 +24,6 @@ constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
 constexpr int kColumnTile = kManyRegisters ? 9 : 5;
 constexpr int kMonomialVectors = kManyRegisters ? 3 : 2;
 constexpr int kTokenVectors = 2;
-constexpr int64_t kGroupBytes = 20 << 10;  // of monomials that are made together
-
-template <typename T>
-constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(Tag<T>()));
 
 template <int J, class Body>
 HWY_INLINE void run_columns(int64_t first, int64_t count, const Body& body) {
@@ -46,64 +42,8 @@ void for_columns(int64_t columns, const Body& body) {
 }
 
 template <typename T>
-int64_t monomial_vectors(const MonomialBasis& basis) {
-  return (basis.size() + kLanes<T> - 1) / kLanes<T>;
-}
-template <typename T>
 int64_t state_size(const MonomialBasis& basis, int64_t columns) {
   return monomial_vectors<T>(basis) * kLanes<T> * columns;
-}
-
-// Elements from one row of monomials to the next: an odd number of vectors, which spreads rows over the sets of a
-// cache, and at least one that nothing is stored to.
-template <typename T>
-int64_t monomial_stride(const MonomialBasis& basis) {
-  return ((monomial_vectors<T>(basis) + 1) | 1) * kLanes<T>;
-}
-
-// A part of a run in one vector of monomials: from lane `begin` on, [to, to + lanes) is x[channel] times [from, …).
-struct MonomialPiece {
-  int64_t to, from, channel, begin;
-};
-
-// The runs of degrees 2 and more in pieces, in their order: the lanes after a piece are garbage until the next.
-template <typename T>
-std::vector<MonomialPiece> monomial_pieces(const MonomialBasis& basis) {
-  std::vector<MonomialPiece> pieces;
-  for (size_t r = static_cast<size_t>(basis.channels); r < basis.runs.size(); ++r) {
-    const MonomialRun& run = basis.runs[r];
-    for (int64_t at = run.to; at < run.to + run.count; at = (at / kLanes<T> + 1) * kLanes<T>) {
-      const int64_t begin = at % kLanes<T>;
-      pieces.push_back({at - begin, run.from + (at - run.to) - begin, run.channel, begin});
-    }
-  }
-  return pieces;
-}
-
-// Monomials of `rows` tokens x [rows][channels], a row each. What is read may begin before its row or end after it:
-// there must be a vector before `to` and one after the rows. A piece of as many rows as the first-level cache holds
-// follows another: a processor waits where it reads what it stored a moment before in other pieces.
-template <typename T>
-void monomial_rows(const MonomialBasis& basis, const std::vector<MonomialPiece>& pieces, const T* HWY_RESTRICT x,
-                   int64_t rows, T* to) {
-  const Tag<T> d;
-  const int64_t stride = monomial_stride<T>(basis), c = basis.channels;
-  const int64_t group = std::max<int64_t>(kGroupBytes / (stride * static_cast<int64_t>(sizeof(T))), 4);
-  for (int64_t j = 0; j < rows; ++j) {
-    to[j * stride] = 1;
-    if (basis.degree > 0) std::copy_n(x + j * c, c, to + j * stride + 1);
-  }
-  for (int64_t first = 0; first < rows; first += group) {
-    const int64_t last = std::min(first + group, rows);
-    for (const MonomialPiece piece : pieces) {
-      const auto lanes = hn::Not(hn::FirstN(d, static_cast<size_t>(piece.begin)));
-      for (int64_t j = first; j < last; ++j) {
-        T* const row = to + j * stride;
-        const Vector<T> product = hn::Mul(hn::Set(d, x[j * c + piece.channel]), hn::LoadU(d, row + piece.from));
-        hn::BlendedStore(product, lanes, d, row + piece.to);
-      }
-    }
-  }
 }
 
 // Adds monomials [rows][stride] times y [rows][columns] to a state.

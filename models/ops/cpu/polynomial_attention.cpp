@@ -6,6 +6,7 @@
 #include <torch/library.h>
 
 #include <cmath>
+#include <limits>
 
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
@@ -27,12 +28,28 @@ namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
 
+constexpr int64_t kPartsWanted = 32;  // enough to balance ragged items over the threads of one machine
+
+// body(worker, unit) for all units, which come in groups of all heads over the same rows: cut into pieces of `rows`,
+// and all heads of a piece one after the other, since they share its cache lines.
 template <typename T, class Body>
 void for_units(const PolynomialTask<T>& task, const PolynomialConstants<T>& constants,
-               const std::vector<PolynomialUnit>& units, const Body& body) {
-  at::parallel_for(0, static_cast<int64_t>(units.size()), 1, [&](int64_t begin, int64_t end) {
+               const std::vector<PolynomialUnit>& units, int64_t rows, const Body& body) {
+  const int64_t heads = task.heads, groups = static_cast<int64_t>(units.size()) / heads;
+  if (groups == 0) return;
+  const int64_t parts = std::clamp<int64_t>(kPartsWanted / groups, 1, heads);  // of the heads
+  at::parallel_for(0, groups * parts, 1, [&](int64_t begin, int64_t end) {
     PolynomialWorker<T> worker(task, constants);
-    for (int64_t u = begin; u < end; ++u) body(worker, units[u]);
+    for (int64_t p = begin; p < end; ++p) {
+      const PolynomialUnit* const group = units.data() + p / parts * heads;
+      const int64_t first = heads * (p % parts) / parts, last = heads * (p % parts + 1) / parts;
+      for (int64_t row = group->begin; row < group->end; row += rows) {
+        for (int64_t head = first; head < last; ++head) {
+          const PolynomialUnit& unit = group[head];
+          body(worker, {unit.pair, row, std::min(row + rows, unit.end), unit.slot});
+        }
+      }
+    }
   });
 }
 
@@ -65,13 +82,16 @@ void relate_any(const PolynomialTask<T>& task) {
   const int64_t size = state_size<T>(task.basis, task.columns());
   const at::Tensor states = at::zeros({plan.slots, size}, c10::CppTypeToScalarType<T>::value);
   T* const slots = states.mutable_data_ptr<T>();
-  for_units(task, constants, plan.others, [&](PolynomialWorker<T>& worker, const PolynomialUnit& unit) {
+  const auto sum = [&](PolynomialWorker<T>& worker, const PolynomialUnit& unit) {
     worker.add_others(plan.pairs[unit.pair].head, unit.begin, unit.end, slots + unit.slot * size);
-  });
+  };
+  for_units(task, constants, plan.others, kPieceRows, sum);
   at::parallel_for(0, static_cast<int64_t>(plan.pairs.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) join_slots(task, constants, plan.pairs[p], slots, size);
   });
-  for_units(task, constants, plan.own, [&](PolynomialWorker<T>& worker, const PolynomialUnit& unit) {
+  // With an order a unit's sum grows as it goes: it stays whole.
+  const int64_t rows = task.reach == Reach::all ? kPieceRows : std::numeric_limits<int64_t>::max() / 2;
+  for_units(task, constants, plan.own, rows, [&](PolynomialWorker<T>& worker, const PolynomialUnit& unit) {
     worker.relate(unit, plan.pairs[unit.pair], slots + unit.slot * size);
   });
 }
@@ -112,14 +132,14 @@ struct PolynomialSides {
                 "k_ptr must be equal");
   }
 
-  // With the columns [y, last], which the forward pass does not need.
+  // With the columns [y, last] / divisor, which the forward pass does not need.
   template <typename T>
-  PolynomialSide<T> queries(const T* y, const T* last) const {
-    return {q.const_data_ptr<T>(), static_cast<T>(sign * scale), y, last, offsets.first};
+  PolynomialSide<T> queries(const T* y, const T* last, const T* divisor) const {
+    return {q.const_data_ptr<T>(), static_cast<T>(sign * scale), y, last, divisor, offsets.first};
   }
   template <typename T>
   PolynomialSide<T> keys() const {
-    return {k.const_data_ptr<T>(), static_cast<T>(scale), v.const_data_ptr<T>(), nullptr, offsets.second};
+    return {k.const_data_ptr<T>(), static_cast<T>(scale), v.const_data_ptr<T>(), nullptr, nullptr, offsets.second};
   }
 
   OffsetPair offsets;
@@ -141,11 +161,23 @@ std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& q, const at::Tensor
   const at::Tensor denominator = at::empty({q.size(0), heads}, sides.q.options());
   AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "polynomial_attention", [&] {
     GEOSFT_SIMD_DISPATCH(scalar_t, relate)
-    (PolynomialTask<scalar_t>{sides.basis, heads, cv, sides.queries<scalar_t>(nullptr, nullptr), sides.keys<scalar_t>(),
-                              causal ? Reach::before : Reach::all, out.mutable_data_ptr<scalar_t>(),
-                              denominator.mutable_data_ptr<scalar_t>(), nullptr});
+    (PolynomialTask<scalar_t>{sides.basis, heads, cv, sides.queries<scalar_t>(nullptr, nullptr, nullptr),
+                              sides.keys<scalar_t>(), causal ? Reach::before : Reach::all,
+                              out.mutable_data_ptr<scalar_t>(), denominator.mutable_data_ptr<scalar_t>(), nullptr});
   });
   return {out.to(q.scalar_type()), denominator};
+}
+
+// to[i] = -a[i] . b[i], rows of `width`.
+template <typename T>
+void negative_dots(const T* a, const T* b, int64_t rows, int64_t width, T* to) {
+  at::parallel_for(0, rows, 4096, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      T sum = 0;
+      for (int64_t t = i * width; t < (i + 1) * width; ++t) sum -= a[t] * b[t];
+      to[i] = sum;
+    }
+  });
 }
 
 // dL/d(sum_j A_ij [v_j, 1]) is [grad, -rho] / denominator with rho = grad . out.
@@ -160,12 +192,14 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& grad, 
   check_upstream(grad, out, denominator, q, v);
   const PolynomialSides sides(arguments);
   const int64_t heads = q.size(1), cv = v.size(2);
-  const at::Tensor y = (computable(grad) / denominator.unsqueeze(-1)).contiguous();
-  const at::Tensor last = (y * computable(out)).sum(-1).neg_();
+  const at::Tensor y = computable(grad), results = computable(out), last = at::empty_like(denominator);
   const at::Tensor q_grad = at::empty_like(sides.q), v_grad = at::empty_like(sides.v);
   at::Tensor k_grad = at::empty_like(sides.k);
   AT_DISPATCH_FLOATING_TYPES(sides.q.scalar_type(), "polynomial_attention", [&] {
-    const auto queries = sides.queries<scalar_t>(y.const_data_ptr<scalar_t>(), last.const_data_ptr<scalar_t>()),
+    const scalar_t* const upstream = y.const_data_ptr<scalar_t>();
+    negative_dots(upstream, results.const_data_ptr<scalar_t>(), last.numel(), cv, last.mutable_data_ptr<scalar_t>());
+    const auto queries = sides.queries<scalar_t>(upstream, last.const_data_ptr<scalar_t>(),
+                                                 denominator.const_data_ptr<scalar_t>()),
                keys = sides.keys<scalar_t>();
     const auto relate = GEOSFT_SIMD_DISPATCH(scalar_t, relate);
     relate({sides.basis, heads, cv, queries, keys, causal ? Reach::before : Reach::all, nullptr, nullptr,

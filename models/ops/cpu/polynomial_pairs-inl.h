@@ -29,7 +29,7 @@ template <typename T, bool kSlope>
 struct PolynomialTile {
   const T* HWY_RESTRICT own;
   const T* HWY_RESTRICT other;
-  int64_t c;
+  int64_t c, stride;                   // of `other`
   const T* HWY_RESTRICT coefficients;  // 1 / t! for t <= degree
   int64_t degree;
   T* HWY_RESTRICT weight;
@@ -40,7 +40,7 @@ struct PolynomialTile {
     const Tag<T> d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     Vector<T> score[J][I];
-    product<J, I, kTokenBlock>(own + i0, other + j0 * c, c, c, MulPlus(), score);
+    product<J, I, kTokenBlock>(own + i0, other + j0 * stride, stride, c, MulPlus(), score);
     for (int j = 0; j < J; ++j) {
       for (int i = 0; i < I; ++i) {
         Vector<T> value = hn::Set(d, coefficients[degree]), derivative = hn::Zero(d);

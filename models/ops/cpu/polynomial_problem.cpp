@@ -6,7 +6,6 @@
 namespace geosft {
 namespace {
 
-constexpr int64_t kUnitsWanted = 32;   // enough to balance ragged items over the threads of one machine
 constexpr int64_t kLeastChunk = 1024;  // rows beside which adding up a slot is little work
 constexpr int64_t kRowsAMonomial = 4;  // of a chunk, so that slots stay small beside the rows
 constexpr int64_t kDirectChunk = 256;  // rows of a unit that works pair by pair
@@ -15,9 +14,8 @@ int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-int64_t chunk_rows(int64_t rows, int64_t monomials) {
-  const int64_t wanted = std::max({kLeastChunk, kRowsAMonomial * monomials, ceil_div(rows, kUnitsWanted)});
-  return ceil_div(wanted, kTokenBlock) * kTokenBlock;
+int64_t chunk_rows(int64_t monomials) {
+  return ceil_div(std::max(kLeastChunk, kRowsAMonomial * monomials), kTokenBlock) * kTokenBlock;
 }
 
 // Whether an item of so many rows is less work pair by pair: multiply-adds of both ways.
@@ -42,12 +40,17 @@ void append_ordered(std::vector<PolynomialUnit>& units, int64_t pair, int64_t be
   if (reach == Reach::after) append_chunks(units, pair, begin + chunk, end, chunk, first_slot, 1);
 }
 
+void heads_together(std::vector<PolynomialUnit>& units) {
+  std::stable_sort(units.begin(), units.end(),
+                   [](const PolynomialUnit& a, const PolynomialUnit& b) { return a.begin < b.begin; });
+}
+
 }  // namespace
 
 PolynomialPlan polynomial_plan(const std::vector<int64_t>& own, const std::vector<int64_t>& other, int64_t heads,
                                int64_t cv, const MonomialBasis& basis, Reach reach) {
   PolynomialPlan plan;
-  const int64_t chunk = chunk_rows(std::max(own.back(), other.back()) * heads, basis.size());
+  const int64_t chunk = chunk_rows(basis.size());
   for (size_t b = 0; b + 1 < own.size(); ++b) {
     const int64_t own_rows = own[b + 1] - own[b], other_rows = other[b + 1] - other[b];
     if (own_rows == 0) continue;
@@ -67,6 +70,8 @@ PolynomialPlan polynomial_plan(const std::vector<int64_t>& own, const std::vecto
       plan.slots += slots;
     }
   }
+  heads_together(plan.own);
+  heads_together(plan.others);
   return plan;
 }
 

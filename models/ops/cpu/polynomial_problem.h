@@ -13,14 +13,16 @@
 
 namespace geosft {
 
-inline constexpr int64_t kTokenBlock = 32;  // tokens that a kernel works on at a time
+inline constexpr int64_t kTokenBlock = 32;              // tokens that a kernel works on at a time
+inline constexpr int64_t kPieceRows = 2 * kTokenBlock;  // of a unit, before the next head has its turn
 
 template <typename T>
 struct PolynomialSide {
-  const T* x;     // [N, heads, c], contiguous
-  T scale;        // that x is multiplied by
-  const T* y;     // [N, heads, cv], contiguous
-  const T* last;  // the further column, [N, heads]; null: ones
+  const T* x;        // [N, heads, c], contiguous
+  T scale;           // that x is multiplied by
+  const T* y;        // [N, heads, cv], contiguous
+  const T* last;     // the further column, [N, heads]; null: ones
+  const T* divisor;  // of y and the further column, [N, heads]; null: ones
   std::vector<int64_t> offsets;
 };
 
@@ -54,6 +56,7 @@ struct PolynomialUnit {
 
 struct PolynomialPlan {
   std::vector<PolynomialPair> pairs;
+  // In groups, one unit a head over the same rows, rows in their order.
   std::vector<PolynomialUnit> own;     // all rows; with Reach::all they read the first slot, else their own
   std::vector<PolynomialUnit> others;  // those whose monomials are summed, each into a slot of its own
   int64_t slots = 0;

@@ -7,6 +7,8 @@
 #define GEOSFT_POLYNOMIAL_WORKER_INL_H_
 #endif
 
+#include <hwy/cache_control.h>
+
 #include "models/ops/cpu/monomial_gradient-inl.h"
 #include "models/ops/cpu/polynomial_pairs-inl.h"
 #include "models/ops/cpu/transpose-inl.h"
@@ -21,7 +23,7 @@ namespace {
 template <typename T>
 struct PolynomialConstants {
   explicit PolynomialConstants(const MonomialBasis& basis)
-      : weights(basis.weights.begin(), basis.weights.end()), coefficients{1}, pieces(monomial_pieces<T>(basis)) {
+      : weights(basis.weights.begin(), basis.weights.end()), coefficients{1}, recipe(basis) {
     weights.resize(static_cast<size_t>(monomial_vectors<T>(basis) * kLanes<T>), T(0));
     double coefficient = 1;
     for (int64_t t = 1; t <= basis.degree; ++t) {
@@ -30,7 +32,7 @@ struct PolynomialConstants {
     }
   }
   std::vector<T> weights, coefficients;
-  std::vector<MonomialPiece> pieces;
+  MonomialRecipe<T> recipe;
 };
 
 template <typename T>
@@ -40,9 +42,9 @@ class PolynomialWorker {
       : t_(task),
         constants_(constants),
         vectors_(monomial_vectors<T>(task.basis)),
-        batch_(std::clamp<int64_t>(kRowBytes / (monomial_stride<T>(task.basis) * sizeof(T)), 4, kTokenBlock)),
-        x_rows_(kTokenBlock * task.basis.channels),
-        y_rows_(kTokenBlock * task.columns()),
+        batch_(std::clamp<int64_t>(kRowBytes / (monomial_stride<T>(task.basis) * sizeof(T)), 4, kPieceRows)),
+        x_rows_(kPieceRows * row_stride<T>(task.basis.channels)),
+        y_rows_(kPieceRows * task.columns() + kLanes<T>),
         monomial_rows_(batch_ * monomial_stride<T>(task.basis) + 2 * kLanes<T>),
         x_(task.basis.channels * kTokenBlock),
         y_(task.columns() * kTokenBlock),
@@ -58,10 +60,11 @@ class PolynomialWorker {
   void add_others(int64_t head, int64_t begin, int64_t end, T* state) {
     const MonomialBasis& basis = t_.basis;
     T* const made = monomial_rows_.get() + kLanes<T>;
+    fetch_share(t_.other, head, end, end - begin);
     for (int64_t row = begin; row < end; row += batch_) {
       const int64_t rows = std::min(batch_, end - row);
       gather(head, row, rows);
-      monomial_rows(basis, constants_.pieces, x_rows_.get(), rows, made);
+      monomial_rows(basis, constants_.recipe, x_rows_.get(), rows, made);
       for_columns(t_.columns(),
                   AddColumns<T>{made, monomial_stride<T>(basis), vectors_, y_rows_.get(), t_.columns(), rows, state});
     }
@@ -71,6 +74,7 @@ class PolynomialWorker {
   // outside the unit, not weighed, and takes in the unit's own as it goes.
   void relate(const PolynomialUnit& unit, const PolynomialPair& pair, T* state) {
     const int64_t blocks = (unit.end - unit.begin + kTokenBlock - 1) / kTokenBlock;
+    if (t_.reach == Reach::all) fetch_share(t_.own, pair.head, unit.end, unit.end - unit.begin);
     for (int64_t n = 0; n < blocks; ++n) {
       const int64_t begin = unit.begin + (t_.reach == Reach::after ? blocks - 1 - n : n) * kTokenBlock;
       begin_block(pair.head, begin, std::min(kTokenBlock, unit.end - begin));
@@ -89,23 +93,35 @@ class PolynomialWorker {
   }
 
  private:
-  static constexpr int64_t kRowBytes = 1 << 17;  // of monomials of other rows: they stay in the second-level cache
+  static constexpr int64_t kRowBytes = 136 << 10;  // of monomials of other rows: they stay in the second-level cache
 
   int64_t monomials_size() const { return t_.gradient ? std::max<int64_t>(t_.basis.parents(), 1) * kTokenBlock : 0; }
   int64_t value_columns() const { return t_.value ? t_.cv + (t_.denominator ? 1 : 0) : 0; }
   int64_t other_begin(const PolynomialPair& pair) const { return t_.other.offsets[pair.item]; }
   int64_t other_end(const PolynomialPair& pair) const { return t_.other.offsets[pair.item + 1]; }
 
+  // Asks for a head's share of rows [begin, begin + rows), all heads of which are worked on next: their lines are read
+  // in an order that no prefetcher of a processor foresees.
+  void fetch_share(const PolynomialSide<T>& from, int64_t head, int64_t begin, int64_t rows) const {
+    const int64_t first = begin * t_.heads + head * rows, last = std::min(first + rows, from.offsets.back() * t_.heads);
+    if (first >= last) return;
+    fetch(from.x + first * t_.basis.channels, (last - first) * t_.basis.channels);
+    if (from.y) fetch(from.y + first * t_.cv, (last - first) * t_.cv);
+  }
+  static void fetch(const T* from, int64_t count) {
+    constexpr int64_t line = 64 / sizeof(T);
+    for (int64_t n = 0; n < count; n += line) hwy::Prefetch(from + n);
+  }
+
   // Other rows as they are read: x scaled, y with its further column.
   void gather(int64_t head, int64_t begin, int64_t rows) {
     const PolynomialSide<T>& from = t_.other;
-    const int64_t c = t_.basis.channels, cv = t_.cv;
+    const int64_t c = t_.basis.channels, cv = t_.cv, stride = row_stride<T>(c);
     for (int64_t j = 0; j < rows; ++j) {
       const int64_t row = (begin + j) * t_.heads + head;
-      for (int64_t a = 0; a < c; ++a) x_rows_.get()[j * c + a] = from.scale * from.x[row * c + a];
-      T* const y = y_rows_.get() + j * (cv + 1);
-      std::copy_n(from.y + row * cv, cv, y);
-      y[cv] = from.last ? from.last[row] : T(1);
+      const T share = from.divisor ? 1 / from.divisor[row] : T(1), last = from.last ? from.last[row] : T(1);
+      copy_row(from.x + row * c, c, from.scale, T(1), x_rows_.get() + j * stride);
+      copy_row(from.y + row * cv, cv, share, last * share, y_rows_.get() + j * (cv + 1));
     }
   }
 
@@ -124,6 +140,21 @@ class PolynomialWorker {
     pack_rows<kTokenBlock>(from.y + first * t_.cv, t_.heads * t_.cv, rows, padded_, t_.cv, y_.get());
     std::fill_n(last, padded_, T(1));
     if (from.last) pack_rows<kTokenBlock>(from.last + first, t_.heads, rows, padded_, 1, last);
+    if (from.divisor) divide_block(from.divisor + first);
+  }
+
+  // The own y by its divisor. Lanes beyond the rows hold zeros and are never asked for.
+  void divide_block(const T* divisor) {
+    const Tag<T> d;
+    T* const divisors = weight_tile_.get();
+    pack_rows<kTokenBlock>(divisor, t_.heads, rows_, padded_, 1, divisors);
+    for (int64_t i = 0; i < padded_; i += kLanes<T>) {
+      const Vector<T> share = hn::Div(hn::Set(d, 1), hn::Load(d, divisors + i));
+      for (int64_t t = 0; t <= t_.cv; ++t) {
+        T* const at = y_.get() + t * kTokenBlock + i;
+        hn::Store(hn::Mul(hn::Load(d, at), share), d, at);
+      }
+    }
   }
 
   void meet_state(const T* weighed) {
@@ -150,23 +181,23 @@ class PolynomialWorker {
 
   // `same`: the other rows are the block itself.
   void meet_rows(int64_t head, int64_t begin, int64_t rows, bool same) {
-    const int64_t c = t_.basis.channels;
+    const int64_t c = t_.basis.channels, stride = row_stride<T>(c);
     gather(head, begin, rows);
     T* const weight = t_.value ? weight_tile_.get() : nullptr;
     T* const slope = t_.gradient ? slope_tile_.get() : nullptr;
     const int64_t vectors = padded_ / kLanes<T>, degree = t_.basis.degree;
     const T* const coefficients = constants_.coefficients.data();
     if (slope) {
-      const PolynomialTile<T, true> tile{x_.get(), x_rows_.get(), c, coefficients, degree, weight, slope};
+      const PolynomialTile<T, true> tile{x_.get(), x_rows_.get(), c, stride, coefficients, degree, weight, slope};
       for_tiles(rows, vectors, kLanes<T>, tile);
     } else {
-      const PolynomialTile<T, false> tile{x_.get(), x_rows_.get(), c, coefficients, degree, weight, nullptr};
+      const PolynomialTile<T, false> tile{x_.get(), x_rows_.get(), c, stride, coefficients, degree, weight, nullptr};
       for_tiles(rows, vectors, kLanes<T>, tile);
     }
     if (t_.value) add_weighted(weight, y_rows_.get(), t_.columns(), value_columns(), rows, same, value_.get());
     if (t_.gradient) {
       for_tiles(rows, vectors, kLanes<T>, SlopeTile<T>{y_.get(), y_rows_.get(), t_.columns(), slope});
-      add_weighted(slope, x_rows_.get(), c, c, rows, same, gradient_.get());
+      add_weighted(slope, x_rows_.get(), stride, c, rows, same, gradient_.get());
     }
   }
 

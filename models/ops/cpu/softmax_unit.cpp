@@ -3,6 +3,7 @@
 // which calling LibTorch's operator costs more than the attention itself.
 #include <ATen/Dispatch.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "models/ops/cpu/primal_units.h"
@@ -59,12 +60,16 @@ SoftmaxSum<T> to_weights(T* HWY_RESTRICT logits, int64_t count) {
   return {largest, lane_sum<T>(sum)};
 }
 
-// Weights become shares of their total, and the e_j in `slopes` become s_j.
+// Weights become shares of their total, and the e_j in `slopes` become s_j. The e_j are counted from that of the key
+// with the largest weight: where it has nearly all of it, its s_j is the sum of what the others have, not a rounding
+// error.
 template <typename T>
 void to_slopes(T* HWY_RESTRICT weights, T* HWY_RESTRICT slopes, int64_t count, T total) {
+  const T from = slopes[std::max_element(weights, weights + count) - weights];
   T mean = 0;
   for (int64_t j = 0; j < count; ++j) {
     weights[j] /= total;
+    slopes[j] -= from;
     mean += weights[j] * slopes[j];
   }
   for (int64_t j = 0; j < count; ++j) slopes[j] = weights[j] * (slopes[j] - mean);
@@ -94,8 +99,7 @@ void forward_any(const PrimalNumbers& n, const PrimalUnit<T>& unit, const Primal
 
 // With p the weights, e_j = g . v_j and s_j = p_j (e_j - sum_n p_n e_n): d v_j = p_j g, d k_j = s_j scale q,
 // d q = scale sum_j s_j k_j. The weights are made again as the forward pass made them: from the logarithm of their sum
-// they would lose the digits that large logits take. And the sum is not g . out, which rounds otherwise: where one key
-// has nearly all the weight, s would be that rounding.
+// they would lose the digits that large logits take.
 template <typename T>
 void backward_any(const PrimalNumbers& n, const PrimalUnit<T>& unit, const PrimalUpstream<T>& up) {
   const PaddedRows<T> k(unit.keys, n.c), v(unit.keys, n.cv), k_grad(unit.keys, n.c), v_grad(unit.keys, n.cv);

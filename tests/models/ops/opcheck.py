@@ -141,6 +141,13 @@ def sample_pairs(make):
     yield "seeded", [make(14), 4], {**seeded, "tau": 0.5}
 
 
+def gather_pairs(make):
+    top, partner = torch.tensor([2, 0, 2, 3]), torch.tensor([1, 0, 4, 2])
+    yield "rows", [make(5, 3), top, partner, make(4)], {}
+    yield "matrices", [make(5, 3, 2), top, partner, make(4)], {}
+    yield "numbers", [make(5), top, partner, make(4)], {}
+
+
 def farthest_point_sampling(make):
     yield "one item", [make(9, 3), 4], {}
     yield "more than there are", [make(5, 3), 50], {}
@@ -175,6 +182,7 @@ OPERATORS = [
     softmax_pool,
     random_walk_pe,
     sample_pairs,
+    gather_pairs,
     farthest_point_sampling,
     knn,
 ]

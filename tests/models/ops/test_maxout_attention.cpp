@@ -2,35 +2,11 @@
 #include "models/ops/maxout_attention.h"
 
 #include <cmath>
-#include "tests/models/ops/attention_cases.h"
-#include "tests/models/ops/reference.h"
+
+#include "tests/models/ops/maxout_cases.h"
 
 namespace geosft::test::test_maxout_attention {
-namespace {
-
-const std::vector<std::string> kArguments{"q", "k", "v", "leak", "r_mul", "r_add", "q_ptr", "k_ptr"};
-
-at::Tensor fused(const Arguments& a) {
-  return maxout_attention(a["q"], a["k"], a["v"], a["leak"], a.optional("r_mul"), a.optional("r_add"),
-                          a.optional("q_ptr"), a.optional("k_ptr"), a.eps);
-}
-
-at::Tensor slow(const Arguments& a) {
-  return reference_maxout(a["q"], a["k"], a["v"], a["leak"], a.optional("r_mul"), a.optional("r_add"),
-                          a.optional("q_ptr"), a.optional("k_ptr"), a.eps);
-}
-
-Arguments with_relative(const Sizes& sizes, uint64_t seed, bool mul = true, bool add = true) {
-  Arguments a = random_attention(sizes, seed);
-  int64_t pairs = 0;
-  for (size_t b = 0; b < sizes.queries.size(); ++b) pairs += sizes.queries[b] * sizes.keys[b];
-  const auto options = at::TensorOptions().dtype(at::kDouble);
-  if (mul) a.tensors["r_mul"] = at::rand({pairs, sizes.heads}, generator(seed + 1), options) + 0.1;
-  if (add) a.tensors["r_add"] = at::randn({pairs, sizes.heads}, generator(seed + 2), options);
-  return a;
-}
-
-}  // namespace
+using namespace maxout_cases;
 
 TEST_CASE("maxout_attention reproduces the golden cases", "[maxout_attention]") {
   for (const char* name : {"add_only", "all_zero", "empty_items", "many_keys", "mul_only", "no_leak_eps0", "one_item",

@@ -54,7 +54,8 @@ TEST_CASE("polynomial_attention agrees with the reference through monomials", "[
        {Case{37, 1, 1, {0, kScale}}, Case{75, 1, 3, {8, kScale}}, Case{77, 2, 1, {1, -kScale}},
         Case{160, 3, 9, {4, kScale}}, Case{200, 5, 17, {2, kScale}}, Case{170, 2, 12, {7, kScale}},
         Case{330, 4, 2, {5, kScale, false, true}}, Case{90, 1, 3, {8, kScale, true}},
-        Case{300, 3, 5, {4, -kScale, true}}, Case{97, 7, 4, {1, kScale, true}}}) {
+        Case{300, 3, 5, {4, -kScale, true}}, Case{97, 7, 4, {1, kScale, true}}, Case{210, 8, 8, {3, kScale}},
+        Case{120, 15, 4, {2, kScale}}, Case{200, 16, 3, {2, kScale, true}}}) {
     INFO("tokens " << tokens << " c " << c << " cv " << cv << " degree " << numbers.degree);
     REQUIRE(uses_monomials(tokens, c, cv, numbers));
     require_slow({{3, tokens, 0, 1}, {3, tokens, 0, 1}, 2, c, cv}, numbers, 60 + tokens, "monomials");

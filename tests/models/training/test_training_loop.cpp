@@ -44,6 +44,15 @@ class Regression : public TrainingTask {
   torch::nn::Linear linear_{nullptr};
 };
 
+// Its sums are read later, as those of a task on a GPU are.
+class Later : public Regression {
+ public:
+  Step step(at::Generator& generator) override {
+    const Step now = Regression::step(generator);
+    return {now.loss, {0.0, 0.0, now.tally.items}, at::tensor({now.tally.loss, now.tally.score}, at::kDouble)};
+  }
+};
+
 std::map<std::string, at::Tensor> copy_of(const std::map<std::string, at::Tensor>& state) {
   std::map<std::string, at::Tensor> copy;
   for (const auto& [name, tensor] : state) copy[name] = tensor.clone();
@@ -82,6 +91,74 @@ TrainingOptions options_of(int64_t epochs, int64_t validate_every = 1) {
 }
 
 }  // namespace
+
+TEST_CASE("steps whose numbers come later are reported in the same order, with the same numbers", "[training_loop]") {
+  TrainingOptions options = options_of(2);
+  options.optimization.fused = true;
+  Regression task;
+  Later later;
+  TrainingLoop loop(task, options), later_loop(later, options);
+  Notes notes, later_notes;
+  REQUIRE(loop.run(notes));
+  REQUIRE(later_loop.run(later_notes));
+  REQUIRE(later_notes.events == "sssssEsssssE");
+  for (size_t i = 0; i < 10; ++i) {
+    REQUIRE(later_notes.steps[i].step_in_epoch == notes.steps[i].step_in_epoch);
+    REQUIRE(later_notes.steps[i].step == notes.steps[i].step);
+    REQUIRE(later_notes.steps[i].epoch_so_far.loss == notes.steps[i].epoch_so_far.loss);
+    REQUIRE(later_notes.steps[i].gradient_norm == notes.steps[i].gradient_norm);
+  }
+  REQUIRE(later_notes.epochs[1].training.items == 40);
+  for (const auto& [name, tensor] : loop.state()) require_equal(later_loop.state().at(name), tensor, name);
+}
+
+TEST_CASE("a loop that is stopped has settled its last step, and goes on from its state", "[training_loop]") {
+  TrainingOptions options = options_of(2);
+  options.optimization.fused = true;
+  Later whole_task, first_task, second_task;
+  TrainingLoop whole(whole_task, options), first(first_task, options), second(second_task, options);
+  Notes all, begun(2), rest;
+  REQUIRE(whole.run(all));
+  REQUIRE_FALSE(first.run(begun));
+  REQUIRE(first.tally().items == 24);  // the third step had been enqueued when two were known
+  second.load_state(copy_of(first.state()));
+  REQUIRE(second.run(rest));
+  for (const auto& [name, tensor] : whole.state()) require_equal(second.state().at(name), tensor, name);
+}
+
+TEST_CASE("steps run under autocast, in float16 with a scaled loss", "[training_loop]") {
+  for (const at::ScalarType type : {at::kBFloat16, at::kHalf}) {
+    TrainingOptions options = options_of(2);
+    options.autocast = type;
+    Regression task;
+    TrainingLoop loop(task, options);
+    Notes notes;
+    REQUIRE(loop.run(notes));
+    REQUIRE(std::isfinite(notes.epochs[1].training.mean_loss()));
+    REQUIRE(std::isfinite(notes.steps.back().gradient_norm));  // float16 may have left out steps before
+    REQUIRE((loop.state().count("optimizer.loss_scale") == 1) == (type == at::kHalf));
+    for (const auto& [name, tensor] : loop.state()) {
+      if (name.rfind("model.", 0) == 0) REQUIRE(tensor.scalar_type() == at::kFloat);
+    }
+  }
+}
+
+TEST_CASE("a run moves from plain to fused steps and back", "[training_loop]") {
+  TrainingOptions plain = options_of(2), fused = options_of(2);
+  fused.optimization.fused = true;
+  for (const auto& [before, after] : {std::pair(plain, fused), std::pair(fused, plain)}) {
+    Regression whole_task, first_task, second_task;
+    TrainingLoop whole(whole_task, before), first(first_task, before), second(second_task, after);
+    Notes all, begun(7), rest;
+    REQUIRE(whole.run(all));
+    REQUIRE_FALSE(first.run(begun));
+    second.load_state(copy_of(first.state()));
+    REQUIRE(second.run(rest));
+    for (const char* name : {"model.weight", "optimizer.first_moment.weight", "optimizer.second_moment.bias"}) {
+      require_close(second.state().at(name), whole.state().at(name), 1e-5, name);
+    }
+  }
+}
 
 TEST_CASE("the loop reports steps and epochs in order", "[training_loop]") {
   Regression task;

@@ -18,14 +18,22 @@ TEST_CASE("the exponent of a power law is found", "[bench]") {
 
 TEST_CASE("attention needs memory in proportion to its tokens", "[bench]") {
   std::vector<int64_t> told;
-  const Scaling scaling = measure_scaling({.width = 16, .heads = 2}, 4, 40000, {.repeats = 1, .seconds = 0}, {1e9, 1e9},
-                                          [&](int64_t tokens) { told.push_back(tokens); });
+  const Scaling scaling =
+      measure_scaling(maxout_over_keys(4), {.width = 16, .heads = 2}, 40000, {.repeats = 1, .seconds = 0}, {1e9, 1e9},
+                      [&](int64_t tokens) { told.push_back(tokens); });
   CHECK(scaling.tokens == std::vector<int64_t>{1024, 4096, 16384, 40000});
   CHECK(told == scaling.tokens);
   REQUIRE(scaling.measurements.size() == 4);
   CHECK(scaling.measurements[1].benchmark == "scaling/n4096");
   CHECK(scaling.memory_exponent == Approx(1.0).margin(0.02));
   CHECK_THAT(scaling_text(scaling), Catch::Contains("from 1024 to 40000 tokens"));
+}
+
+TEST_CASE("polynomial attention needs memory in proportion to its tokens", "[bench]") {
+  const Scaling scaling = measure_scaling(polynomial_over_all(2), {.width = 8, .heads = 2}, 20000,
+                                          {.repeats = 1, .seconds = 0}, {1e9, 1e9}, [](int64_t) {});
+  CHECK(scaling.tokens == std::vector<int64_t>{1024, 4096, 16384, 20000});
+  CHECK(scaling.memory_exponent == Approx(1.0).margin(0.03));
 }
 
 }  // namespace geosft::bench::test::test_scaling

@@ -26,6 +26,14 @@ TEST_CASE("relative products are counted once forward and three times backward",
   CHECK(maxout_both_work(relative).multiply_add - maxout_both_work(plain).multiply_add == 800);
 }
 
+TEST_CASE("work of polynomial attention is that of the lesser way", "[bench]") {
+  const PolynomialShape many{2, 1000, 3, 2, 10}, few{2, 5, 3, 2, 10};
+  CHECK(polynomial_forward_work(many).multiply_add == 2 * 2000 * 10 * 4);
+  CHECK(polynomial_forward_work(few).multiply_add == 2 * 25 * 9);
+  CHECK(polynomial_both_work(many).multiply_add == 2000 * 10 * 31);
+  CHECK(polynomial_both_work(few).multiply_add == 2 * 25 * (9 + 18 + 9));
+}
+
 TEST_CASE("the bound is the time of both loops one after the other", "[bench]") {
   CHECK(bound_seconds({30, 40, 0}, {10, 20}) == 5.0);
 }

@@ -8,6 +8,13 @@
 namespace geosft::test::test_eval_command {
 namespace fs = std::filesystem;
 
+TEST_CASE("a classifier with attention over all points reports the degree that a tolerance took") {
+  const Workshop shop;
+  shop.run_well(shop.train("all", {"--attention", "polynomial", "--tolerance", "0.1", "--or-exact"}));
+  const ProcessResult text = shop.run_well({"eval", (shop / "all").string()});
+  CHECK_THAT(text.out, Catch::Contains("layer 1: scores up to "));
+}
+
 TEST_CASE("eval measures a run upright and rotated") {
   const Workshop shop;
   const std::string run = shop.trained();

@@ -51,6 +51,15 @@ TEST_CASE("an evaluation as JSON has the agreed keys") {
   CHECK(moved.at("prediction_agreement") == 0.75);
 }
 
+TEST_CASE("an evaluation says what polynomial attention took") {
+  EvaluationReport report = example();
+  CHECK_FALSE(evaluation_json(report).contains("attention"));
+  report.degrees = {{false, 2, 45, 0.25, 0.015}};
+  CHECK(evaluation_json(report).at("attention")[0].at("degree") == 2);
+  CHECK_THAT(evaluation_text(report, {"chair", "sofa", "lamp"}),
+             Catch::Contains("layer 1: scores up to 0.25, degree 2, weights within 1.5 % of softmax\n"));
+}
+
 TEST_CASE("an evaluation as text has a line a class") {
   const std::string text = evaluation_text(example(), {"chair", "sofa", "lamp"});
   CHECK_THAT(text, Catch::StartsWith("4 clouds of the test set, upright\naccuracy 50.0 %  mean of classes 66.7 %  "

@@ -37,6 +37,19 @@ width = 24
 heads = 6
 layers = 5
 bins = 9
+attention = "polynomial"
+degree = 6
+tolerance = 0.5
+most_monomials = 77
+or_exact = true
+center = false
+beta = 0.75
+learn_beta = true
+pool = [1, 1, 2, 2, 4, 4]
+pooling = "max"
+mask = "block"
+mask_size = 10
+convolution_size = 3
 head_bins = 11
 norm = "pre"
 score = "dot"
@@ -63,6 +76,7 @@ decay_every = 14
 decay = 0.375
 average_decay = 0.625
 label_smoothing = 0.05
+precision = "float16"
 validate_every = 15
 checkpoint_every = 16
 [evaluation]
@@ -134,6 +148,7 @@ TEST_CASE("training keys reach the options of the loop") {
   const TrainingOptions options = changed().training();
   CHECK(options.epochs == 12);
   CHECK(options.validate_every == 15);
+  CHECK(options.autocast == at::kHalf);
   CHECK(options.seed == 7);
   const OptimizationOptions& optimization = options.optimization;
   CHECK(optimization.learning_rate == 0.5);
@@ -182,6 +197,10 @@ TEST_CASE("values that contradict each other are refused") {
   settings.check();
   settings.augment.scale_high = 0.5;
   test::require_error([&] { settings.check(); }, {"scale_low", "scale_high", "0.6", "0.5"});
+  settings = {};
+  settings.model.attention = "sparse";
+  settings.model.primal.mask = "neighbours";
+  test::require_error([&] { settings.check(); }, {"mask", "neighbours", "nearest"});
 }
 
 }  // namespace geosft::test::test_settings

@@ -60,7 +60,13 @@ TEST_CASE("the attention of the encoder is chosen by name and changed by its key
   CHECK(options.convolution_size == 3);
   CHECK(options.beta == 0);
   CHECK(options.pool.empty());
+}
+
+TEST_CASE("keys of the primal-dual family that contradict each other are refused") {
+  EncoderSettings settings;
+  settings.width = 8;
   settings.heads = 2;
+  settings.primal.pool = {1, 3, 3, 5};
   require_error([&] { settings.check(); }, {"pool", "4 factors", "2 heads"});
   settings.primal.pool = {1, 1.5};
   require_error([&] { settings.check(); }, {"pool", "1.5"});
@@ -70,6 +76,40 @@ TEST_CASE("the attention of the encoder is chosen by name and changed by its key
   require_error([&] { settings.check(); }, {"pooling", "k_means"});
   settings.attention = "conv2d";
   require_error([&] { settings.check(); }, {"attention", "conv2d", "grid"});
+}
+
+TEST_CASE("relative encodings are for sampling, and for masks that are made of them") {
+  EncoderSettings settings;
+  CHECK(settings.sees_relative());
+  settings.primal.mask = "neighbours";
+  for (const char* name : {"softmax", "polynomial", "bn_sh"}) {
+    settings.attention = name;
+    CHECK_FALSE(settings.sees_relative());
+  }
+  settings.attention = "sparse_bn";
+  CHECK(settings.sees_relative());
+  settings.primal.mask = "window";
+  CHECK_FALSE(settings.sees_relative());
+}
+
+TEST_CASE("polynomial attention is chosen by name, with its keys") {
+  EncoderSettings settings;
+  Config keys;
+  settings.add_keys(keys);
+  keys.set_text(
+      "[model]\nattention = 'polynomial'\ndegree = 2\ntolerance = 0.5\nmost_monomials = 77\nor_exact = true\n"
+      "center = false\n");
+  const LayerOptions layer = settings.layer();
+  CHECK(layer.kind == AttentionKind::polynomial);
+  CHECK(layer.polynomial.degree == 2);
+  CHECK(layer.polynomial.tolerance == 0.5);
+  CHECK(layer.polynomial.most_monomials == 77);
+  CHECK((layer.polynomial.or_exact && !layer.polynomial.center));
+  settings.check();
+  settings.polynomial.degree = 12;
+  settings.check();  // a tolerance chooses the degree
+  settings.polynomial.tolerance = 0;
+  CHECK_THROWS_WITH(settings.check(), Catch::Contains("degree 12") && Catch::Contains("16 channels"));
 }
 
 TEST_CASE("the keys of the training are its options, and some may change later") {

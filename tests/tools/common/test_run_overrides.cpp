@@ -50,7 +50,7 @@ TEST_CASE("overrides set the threads and refuse what they cannot use") {
   at::set_num_threads(before);
   CHECK_THROWS_AS(Used({"--votes", "0"}), UsageError);
   CHECK_THROWS_AS(Used({"--evaluation", "loud"}), UsageError);
-  CHECK_THROWS_AS(Used({"--device", "cuda"}), UsageError);
+  CHECK_THROWS_AS(Used({"--device", "gpu"}), UsageError);
 }
 
 }  // namespace geosft::test::test_run_overrides

@@ -27,7 +27,7 @@ RuntimeOptions parsed(std::vector<const char*> words) {
 
 TEST_CASE("threads and device come from the command line") {
   CHECK(parsed({}).threads == 0);
-  CHECK(parsed({}).device == "cpu");
+  CHECK(parsed({}).device == "auto");
   CHECK(parsed({"--threads", "3"}).threads == 3);
   CHECK(parsed({"--device", "cuda"}).device == "cuda");
   CHECK_THROWS_AS(parsed({"--threads", "-1"}), UsageError);
@@ -44,8 +44,9 @@ TEST_CASE("threads are set where they are given") {
 }
 
 TEST_CASE("a device that this build cannot use is named") {
-  CHECK_THROWS_AS(parsed({"--device", "cuda"}).apply(), UsageError);
-  test::require_error([] { parsed({"--device", "cuda"}).apply(); }, {"cuda", "cpu"});
+  CHECK_THROWS_AS(parsed({"--device", "gpu"}).apply(), UsageError);
+  test::require_error([] { parsed({"--device", "gpu"}).apply(); }, {"gpu", "cuda", "cpu"});
+  CHECK(parsed({"--device", "cpu"}).apply() == at::kCPU);
 }
 
 }  // namespace geosft::test::test_runtime_options

@@ -39,6 +39,26 @@ TEST_CASE("eval says what renumbering the nodes changes") {
   CHECK_THAT(shop.run_well({"eval", shop.trained(), "--renumber", "1"}).out, Catch::Contains("renumbered"));
 }
 
+TEST_CASE("attention over all nodes is chosen by name and reports its degree and error") {
+  const GraphWorkshop shop;
+  const auto layer = [&](const std::string& out, const Words& more) {
+    shop.run_well(shop.train(out, Words{"--attention", "polynomial"} + more));
+    const auto json = nlohmann::json::parse(shop.run_well({"eval", (shop / out).string(), "--json"}).out);
+    REQUIRE(json.at("attention").size() == 1);
+    return json.at("attention")[0];
+  };
+  CHECK(layer("fixed", {"--degree", "2"}).at("degree") == 2);
+  CHECK(layer("chosen", {"--tolerance", "0.05", "--heads", "8"}).at("error_bound") <= 0.05);
+  CHECK(layer("exact", {"--tolerance", "1e-9", "--most-monomials", "9", "--or-exact"}).at("exact") == true);
+  // Only the scores of the first step tell, after the configuration was shown.
+  require_tool_failure(
+      "geosft-graph",
+      shop.run(shop.train("refused", {"--attention", "polynomial", "--tolerance", "1e-9", "--most-monomials", "9"})), 1,
+      {"tolerance 1e-09", "more than most_monomials 9", "or use exact attention"});
+  shop.run_well(shop.train("softmax", {"--attention", "softmax"}));
+  require_graph_failure(shop.run(shop.train("other", {"--attention", "cosine"})), 2, {"attention", "cosine"});
+}
+
 TEST_CASE("a graph model is not evaluated on other features, nor one of another tool") {
   const GraphWorkshop shop;
   const std::string run = shop.trained();

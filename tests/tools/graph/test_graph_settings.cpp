@@ -66,6 +66,30 @@ TEST_CASE("settings of graphs that contradict each other are refused") {
   require_error([&] { settings.check(); }, {"heads", "5", "144"});
 }
 
+TEST_CASE("attention sees the edges where it samples or takes its mask from them") {
+  const GraphSchema schema{GraphTask::classification, {}, 1, {}, 1, false, {"a", "b"}};
+  GraphSettings settings;
+  settings.model.distance_channels = 4;
+  settings.model.attention = "bn";
+  CHECK_FALSE(settings.graph_model(schema).relative);
+  CHECK(settings.graph_model(schema).distance_channels == 0);
+  settings.model.attention = "sparse";
+  settings.model.primal.mask = "neighbours";
+  CHECK(settings.graph_model(schema).relative);
+  settings.check();
+  settings.model.positions = "relative";
+  require_error([&] { settings.check(); }, {"mask neighbours", "positions"});
+  settings.model.positions = "none";
+  settings.model.relative = false;
+  require_error([&] { settings.check(); }, {"mask neighbours", "relative"});
+  settings.model.relative = true;
+  settings.model.primal.mask = "nearest";
+  settings.check();
+  CHECK(settings.graph_model(schema).distance_channels == 4);
+  settings.model.distance_channels = 0;
+  require_error([&] { settings.check(); }, {"mask nearest", "distance_channels"});
+}
+
 TEST_CASE("the configurations that come along load") {
   int64_t found = 0;
   for (const char* kind : {"graph", "sequence"}) {

@@ -60,14 +60,17 @@ class SequenceWorkshop {
 TEST_CASE("sequences are trained on by the primal-dual family and by sampling attention") {
   const SequenceWorkshop shop;
   const std::vector<Words> attentions = {
-      {"--attention", "softmax"},   {"--attention", "bn_sh", "--beta", "0.4"},
-      {"--attention", "linear_bn"}, {"--attention", "sparse_sh", "--mask-size", "4"},
-      {"--attention", "conv1d"},    {"--attention", "sampling", "--positions", "relative", "--bins", "6"}};
+      {"--attention", "softmax"},
+      {"--attention", "bn_sh", "--beta", "0.4"},
+      {"--attention", "linear_bn"},
+      {"--attention", "sparse_sh", "--mask-size", "4"},
+      {"--attention", "conv1d"},
+      {"--attention", "sampling", "--probability", "softmax", "--positions", "relative", "--bins", "6"}};
   for (const Words& attention : attentions) {
     INFO(attention[1]);
     const nlohmann::json result = nlohmann::json::parse(shop.run_well(shop.train(attention[1], attention)));
     CHECK(result.at("count") == 20);
-    CHECK(result.at("metrics").at("loss") > 0.0);
+    CHECK(result.at("metrics").at("accuracy") > 0.8);
   }
 }
 

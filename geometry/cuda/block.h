@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A block of threads as the kernels of this folder see it. A kernel is a sequence of steps that all threads of the
+// block take before any goes on to the next:
+//   block.each([&](int thread) { … });       one step: the body for every thread, then a barrier
+//   typename Block::template PerThread<State> state(block);   what a thread keeps from step to step: state[thread]
+//   block.template shared<Tiles>()           the shared memory of the block, not initialised
+//   block.x(), block.y()                     which block of the grid this is
+// Threads exchange nothing but shared memory, and memory that no other block uses meanwhile. So the same source runs on
+// a GPU (DeviceBlock below), where `each` is the calling thread and a barrier, and in tests on the CPU, where it is a
+// loop over the threads.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__CUDACC__)
+#define GEOSFT_DEVICE __device__ __forceinline__
+#define GEOSFT_UNROLL _Pragma("unroll")
+#define GEOSFT_UNROLL_TWO _Pragma("unroll 2")
+#else
+#define GEOSFT_DEVICE inline
+#define GEOSFT_UNROLL
+#define GEOSFT_UNROLL_TWO
+#endif
+
+namespace geosft::cuda {
+
+#if defined(__CUDACC__)
+class DeviceBlock {
+ public:
+  template <class State>
+  class PerThread {
+   public:
+    __device__ explicit PerThread(DeviceBlock&) {}
+    __device__ State& operator[](int) { return state_; }
+
+   private:
+    State state_;
+  };
+
+  __device__ int64_t x() const { return blockIdx.x; }
+  __device__ int64_t y() const { return blockIdx.y; }
+
+  template <class Body>
+  __device__ void each(const Body& body) const {
+    body(static_cast<int>(threadIdx.x));
+    __syncthreads();
+  }
+
+  template <class Tiles>
+  __device__ Tiles& shared() const {
+    extern __shared__ __align__(16) unsigned char memory[];
+    return *reinterpret_cast<Tiles*>(memory);
+  }
+};
+#endif
+
+}  // namespace geosft::cuda

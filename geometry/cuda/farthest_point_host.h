@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// From tensors to the arrays of farthest_point_tile.h, for the GPU and its emulation.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
+
+#include <optional>
+
+#include "geometry/cuda/farthest_point_tile.h"
+#include "geometry/farthest_point_checks.h"
+#include "geometry/offsets_on.h"
+#include "geometry/packed.h"
+
+namespace geosft::cuda {
+
+// geosft::_farthest_point_sampling; run(FarthestPoints<T>) is the kernel. The host reads nothing from the device:
+// numbers in ptr, `start` beyond an item and points that are not finite are no errors here, but rows inside the batch
+// all the same.
+template <class Run>
+at::Tensor farthest_point_rows(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr, int64_t start,
+                               int64_t rows, const Run& run) {
+  check_farthest_point_arguments(points, m, ptr, start);
+  const auto index = points.options().dtype(at::kLong);
+  const bool packed = given(ptr);
+  TORCH_CHECK(rows >= 0 && rows <= points.size(0), "rows must be between 0 and ", points.size(0), ", got ", rows);
+  const at::Tensor offsets = packed ? offsets_on(ptr, points.device(), "ptr") : at::full({1}, points.size(0), index);
+  const at::Tensor counts = packed ? offsets.diff().clamp_max(m) : offsets.clamp_max(m);
+  const at::Tensor out_ptr = at::constant_pad_nd(counts.cumsum(0), {1, 0});
+  const at::Tensor values = points.contiguous();
+  const at::Tensor distance = at::empty({points.size(0)}, points.options());
+  const at::Tensor chosen = at::zeros({rows}, index);
+  AT_DISPATCH_FLOATING_TYPES(points.scalar_type(), "farthest_point_sampling", [&] {
+    run(FarthestPoints<scalar_t>{values.const_data_ptr<scalar_t>(),
+                                 {packed ? offsets.const_data_ptr<int64_t>() : nullptr, counts.size(0), points.size(0)},
+                                 m,
+                                 start,
+                                 rows,
+                                 out_ptr.const_data_ptr<int64_t>(),
+                                 distance.mutable_data_ptr<scalar_t>(),
+                                 chosen.mutable_data_ptr<int64_t>()});
+  });
+  return chosen;
+}
+
+}  // namespace geosft::cuda

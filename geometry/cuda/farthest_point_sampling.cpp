@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <torch/library.h>
+
+#include "geometry/cuda/farthest_point_host.h"
+#include "geometry/cuda/farthest_point_launch.h"
+#include "geometry/cuda/stream.h"
+
+namespace geosft::cuda {
+namespace {
+
+at::Tensor farthest_point_sampling(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr,
+                                   int64_t start, int64_t rows) {
+  const Stream stream(points.device());
+  return farthest_point_rows(points, m, ptr, start, rows, [&](const auto& in) {
+    check_launch(launch_farthest_points(in, stream.get()), "farthest_point_sampling");
+  });
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(geosft, CUDA, m) {
+  m.impl("_farthest_point_sampling", farthest_point_sampling);
+}
+
+}  // namespace geosft::cuda

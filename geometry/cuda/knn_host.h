@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// From tensors to the arrays of knn_tile.h, for the GPU and its emulation. The host reads nothing from the device:
+// numbers in ptr and coordinates that are not finite are no errors here, and give neighbours inside the batch or none.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
+
+#include <limits>
+#include <optional>
+#include <tuple>
+
+#include "geometry/cuda/knn_tile.h"
+#include "geometry/knn_checks.h"
+#include "geometry/offsets_on.h"
+#include "geometry/packed.h"
+
+namespace geosft::cuda {
+
+// Clouds of so many points on average are searched along a space-filling curve.
+inline constexpr int64_t kKnnCurvePoints = 4096;
+
+// Every third bit of a number below 1024.
+inline at::Tensor spread_bits(at::Tensor x) {
+  for (const auto& [shift, mask] :
+       {std::pair(16, 0x30000FF), std::pair(8, 0x300F00F), std::pair(4, 0x30C30C3), std::pair(2, 0x9249249)}) {
+    x = x.bitwise_or(x.__lshift__(shift)).bitwise_and(mask);
+  }
+  return x;
+}
+
+// Rows of [n, 3] along a Morton curve of 1024 cells an axis over [low, high], item by item.
+inline at::Tensor curve_order(const at::Tensor& rows, const at::Tensor& low, const at::Tensor& cell,
+                              const at::Tensor& ptr) {
+  const at::Tensor place = ((rows - low) / cell).nan_to_num(0, 0, 0).clamp(0, 1023).to(at::kLong);
+  at::Tensor key = spread_bits(place.select(1, 0))
+                       .bitwise_or(spread_bits(place.select(1, 1)).__lshift__(1))
+                       .bitwise_or(spread_bits(place.select(1, 2)).__lshift__(2));
+  if (ptr.defined()) {
+    const at::Tensor row = at::arange(rows.size(0), ptr.options());
+    key = key.bitwise_or(at::searchsorted(ptr, row, /*out_int32=*/false, /*right=*/true).__lshift__(30));
+  }
+  return std::get<1>(key.sort(/*stable=*/true, 0, false));
+}
+
+// What is searched, in the order of the search; `order` is undefined where that is the order of the batch.
+struct KnnRows {
+  at::Tensor rows, order, ptr;
+
+  void sort(const at::Tensor& low, const at::Tensor& cell) {
+    order = curve_order(rows, low, cell, ptr);
+    rows = rows.index_select(0, order);
+  }
+  PackedRows packed() const {
+    return {ptr.defined() ? ptr.const_data_ptr<int64_t>() : nullptr, ptr.defined() ? ptr.size(0) - 1 : 1, rows.size(0)};
+  }
+  const int64_t* order_data() const { return order.defined() ? order.const_data_ptr<int64_t>() : nullptr; }
+};
+
+// geosft::knn; run(KnnSearch<T>) are the kernels.
+template <class Run>
+std::tuple<at::Tensor, at::Tensor> nearest_rows(const at::Tensor& points, const at::Tensor& queries, int64_t k,
+                                                const std::optional<at::Tensor>& ptr,
+                                                const std::optional<at::Tensor>& query_ptr, int64_t curve_points,
+                                                const Run& run) {
+  check_knn(points, queries, k);
+  check_ptr_pair(ptr, "ptr", query_ptr, "query_ptr");
+  TORCH_CHECK(queries.size(0) == 0 || k <= std::numeric_limits<int64_t>::max() / 8 / queries.size(0), "k = ", k,
+              " neighbours of ", queries.size(0), " queries do not fit into memory");
+  KnnRows of_points{points.contiguous(), {}, offsets_on(ptr, points.device(), "ptr")};
+  KnnRows of_queries{queries.contiguous(), {}, offsets_on(query_ptr, points.device(), "query_ptr")};
+  at::Tensor box;
+  if (points.size(0) > 0 && points.size(0) >= curve_points * of_points.packed().items) {
+    const at::Tensor low = points.amin(0);
+    const at::Tensor cell = ((points.amax(0) - low).max() / 1024).clamp_min(std::numeric_limits<float>::min());
+    of_points.sort(low, cell);
+    of_queries.sort(low, cell);
+    box = at::empty({tile_slots(points.size(0), of_points.packed().items, kKnnThreads), 6}, points.options());
+  }
+  const at::Tensor index = at::full({queries.size(0), k}, -1, queries.options().dtype(at::kLong));
+  const at::Tensor dist2 = at::full({queries.size(0), k}, std::numeric_limits<double>::infinity(), queries.options());
+  AT_DISPATCH_FLOATING_TYPES(points.scalar_type(), "knn", [&] {
+    run(KnnSearch<scalar_t>{of_points.rows.const_data_ptr<scalar_t>(), of_queries.rows.const_data_ptr<scalar_t>(),
+                            of_points.order_data(), of_queries.order_data(), of_points.packed(), of_queries.packed(), k,
+                            box.defined() ? box.mutable_data_ptr<scalar_t>() : nullptr,
+                            index.mutable_data_ptr<int64_t>(), dist2.mutable_data_ptr<scalar_t>()});
+  });
+  return {index, dist2};
+}
+
+// geosft::_knn_backward: d dist2 / d query = 2 (q - p), d dist2 / d point its negative. index_put adds up what belongs
+// to one point in one order: the same bits every time.
+inline std::tuple<at::Tensor, at::Tensor> nearest_backward(const at::Tensor& grad, const at::Tensor& points,
+                                                           const at::Tensor& queries, const at::Tensor& index) {
+  check_knn_backward(grad, points, queries, index);
+  if (points.size(0) == 0) return {at::zeros_like(points), at::zeros_like(queries)};
+  const at::Tensor found = index >= 0, rows = index.clamp(0, points.size(0) - 1).flatten();
+  const at::Tensor apart = queries.unsqueeze(1) - points.index_select(0, rows).view({index.size(0), index.size(1), 3});
+  const at::Tensor factor = at::where(found, 2 * grad, at::zeros_like(grad));
+  const at::Tensor term = factor.unsqueeze(2) * apart;
+  return {at::zeros_like(points).index_put_({rows}, term.flatten(0, 1).neg(), /*accumulate=*/true), term.sum(1)};
+}
+
+}  // namespace geosft::cuda

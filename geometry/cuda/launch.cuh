@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one place where kernels are launched, and every launch is checked.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "geometry/cuda/block.h"
+
+namespace geosft::cuda {
+
+template <class Tile>
+__global__ void __launch_bounds__(Tile::kBlockThreads)
+    tile_kernel(const __grid_constant__ typename Tile::Arguments arguments) {
+  DeviceBlock block;
+  Tile::run(block, arguments);
+}
+
+// Enqueues grids of blocks on a stream of the current device, one after the other, up to the first error.
+class Launch {
+ public:
+  explicit Launch(void* stream) : stream_(static_cast<cudaStream_t>(stream)) {}
+
+  template <class Tile>
+  void grid(int64_t x, int64_t y, const typename Tile::Arguments& arguments) {
+    constexpr size_t kShared = sizeof(typename Tile::Tiles), kWithoutAsking = 48 << 10;
+    static_assert(kShared <= 163 << 10, "the shared memory of a block on sm_80");
+    if (status_ != cudaSuccess || x < 1 || y < 1) return;
+    if (x > INT32_MAX || y > UINT16_MAX) {
+      status_ = cudaErrorInvalidConfiguration;
+      return;
+    }
+    const auto kernel = tile_kernel<Tile>;
+    if (kShared > kWithoutAsking) {
+      status_ = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(kShared));
+      if (status_ != cudaSuccess) return;
+    }
+    kernel<<<dim3(static_cast<unsigned>(x), static_cast<unsigned>(y)), Tile::kBlockThreads, kShared, stream_>>>(
+        arguments);
+    status_ = cudaGetLastError();
+  }
+
+  const char* error() const { return status_ == cudaSuccess ? nullptr : cudaGetErrorString(status_); }
+
+ private:
+  cudaStream_t stream_;
+  cudaError_t status_ = cudaSuccess;
+};
+
+}  // namespace geosft::cuda

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles of packed rows, found on the device: the host never reads `ptr`, so an operator can be captured in a CUDA
+// graph.
+#pragma once
+
+#include <cstdint>
+
+#include "geometry/cuda/block.h"
+
+namespace geosft::cuda {
+
+// Packed rows [rows, …]: item b owns rows ptr[b] … ptr[b + 1] - 1; without ptr there is one item. Numbers in ptr that
+// point outside the rows count as the nearest row: the wrong result, but no access beyond the arrays.
+struct PackedRows {
+  const int64_t* ptr;
+  int64_t items, rows;
+};
+
+struct RowRange {
+  int64_t begin, end;
+};
+
+// Rows begin … end - 1, at most as many as a tile has, of an item; none: a slot without work.
+struct PackedTile {
+  int64_t item, begin, end;
+  int64_t item_begin;
+};
+
+GEOSFT_DEVICE int64_t clamped(int64_t value, int64_t low, int64_t high) {
+  return value < low ? low : (value > high ? high : value);
+}
+
+GEOSFT_DEVICE RowRange item_rows(const PackedRows& packed, int64_t item) {
+  if (!packed.ptr) return {0, packed.rows};
+  const int64_t begin = clamped(packed.ptr[item], 0, packed.rows);
+  return {begin, clamped(packed.ptr[item + 1], begin, packed.rows)};
+}
+
+// An item that begins at row p has the slots from p / tile + item on: enough for all its tiles before the next item's,
+// since floor((p + n) / tile) + 1 >= floor(p / tile) + ceil(n / tile). A batch has as many as this, whatever ptr says.
+inline int64_t tile_slots(int64_t rows, int64_t items, int64_t tile) {
+  return rows / tile + items;
+}
+
+GEOSFT_DEVICE int64_t first_slot(const PackedRows& packed, int64_t tile, int64_t item) {
+  return item_rows(packed, item).begin / tile + item;
+}
+
+// The tile of `tile` rows that belongs to a slot: the last item whose slots begin at or before it.
+GEOSFT_DEVICE PackedTile packed_tile(const PackedRows& packed, int64_t tile, int64_t slot) {
+  int64_t item = 0;
+  for (int64_t end = packed.items; end - item > 1;) {
+    const int64_t middle = item + (end - item) / 2;
+    if (first_slot(packed, tile, middle) <= slot) {
+      item = middle;
+    } else {
+      end = middle;
+    }
+  }
+  const RowRange rows = item_rows(packed, item);
+  const int64_t begin = rows.begin + (slot - first_slot(packed, tile, item)) * tile;
+  const int64_t end = begin + tile < rows.end ? begin + tile : rows.end;
+  return {item, begin, end, rows.begin};
+}
+
+}  // namespace geosft::cuda

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// From tensors to the arrays of random_walk_tile.h, for the GPU and its emulation. The host reads nothing from the
+// device: indices are not checked here, and those that point outside the graph count for nothing.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "graph/cuda/random_walk_tile.h"
+#include "graph/random_walk_pe.h"
+
+namespace geosft::cuda {
+
+// Stretches of rows that no edge leads out of, as short as they can be: int64 [N] each, the first row and the one after
+// the last.
+struct Stretches {
+  at::Tensor begin, end;
+};
+inline Stretches stretches_of(const at::Tensor& rowptr, const at::Tensor& col) {
+  const int64_t nodes = rowptr.size(0) - 1;
+  const at::Tensor edge = at::arange(col.size(0), col.options()), one = at::ones_like(col);
+  const at::Tensor row = (at::searchsorted(rowptr, edge, /*out_int32=*/false, /*right=*/true) - 1).clamp(0, nodes - 1);
+  const at::Tensor to = col.clamp(0, nodes - 1);
+  // Edges above the boundary between rows i and i + 1.
+  const at::Tensor above = at::zeros({nodes}, col.options())
+                               .index_add(0, at::minimum(row, to), one)
+                               .index_add(0, at::maximum(row, to), one, -1)
+                               .cumsum(0);
+  const at::Tensor node = at::arange(nodes, col.options()), last = above == 0;
+  const at::Tensor first = at::cat({at::ones({1}, last.options()), last.slice(0, 0, nodes - 1)});
+  const at::Tensor end = at::where(last, node + 1, at::full_like(node, nodes)).flip(0);
+  return {std::get<0>(at::where(first, node, at::zeros_like(node)).cummax(0)), std::get<0>(end.cummin(0)).flip(0)};
+}
+
+// Blocks of a call: what fits into 1 GiB, at least one, at most one for every 32 nodes.
+inline int64_t walk_blocks(int64_t nodes, int64_t bytes) {
+  constexpr int64_t kMemory = int64_t{1} << 30;
+  const int64_t groups = (nodes + kWalkLanes - 1) / kWalkLanes;
+  return std::clamp<int64_t>(kMemory / (2 * kWalkLanes * nodes * bytes), 1, groups);
+}
+
+// geosft::random_walk_pe; run(RandomWalks<T>) are the kernels.
+template <class Run>
+at::Tensor random_walks(const at::Tensor& rowptr_in, const at::Tensor& col_in, int64_t steps,
+                        const std::optional<at::Tensor>& weight_in, const Run& run) {
+  check_random_walk_pe(rowptr_in, col_in, steps, weight_in);
+  const int64_t nodes = rowptr_in.size(0) - 1;
+  const at::Tensor rowptr = rowptr_in.contiguous(), col = col_in.contiguous();
+  const at::Tensor weight = weight_in.has_value() && weight_in->defined() ? weight_in->contiguous() : at::Tensor();
+  const auto options = rowptr.options().dtype(weight.defined() ? weight.scalar_type() : at::kFloat);
+  TORCH_CHECK(nodes == 0 || steps <= std::numeric_limits<int64_t>::max() / 8 / nodes, "steps = ", steps, " columns of ",
+              nodes, " nodes do not fit into memory");
+  const at::Tensor out = at::zeros({nodes, steps}, options);
+  if (nodes == 0) return out;
+  const Stretches stretches = stretches_of(rowptr, col);
+  const int64_t blocks = walk_blocks(nodes, out.element_size());
+  const at::Tensor memory = at::empty({blocks, 2, nodes, kWalkLanes}, options), inverse = at::empty({nodes}, options);
+  AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "random_walk_pe", [&] {
+    run(RandomWalks<scalar_t>{rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int64_t>(),
+                              weight.defined() ? weight.const_data_ptr<scalar_t>() : nullptr, nodes, col.size(0), steps,
+                              blocks, inverse.mutable_data_ptr<scalar_t>(), stretches.begin.const_data_ptr<int64_t>(),
+                              stretches.end.const_data_ptr<int64_t>(), memory.mutable_data_ptr<scalar_t>(),
+                              out.mutable_data_ptr<scalar_t>()});
+  });
+  return out;
+}
+
+}  // namespace geosft::cuda

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layers/forward_trace.h"
+
+#include <algorithm>
+
+namespace geosft {
+namespace {
+
+constexpr int64_t chunk_elements = 1 << 22;  // of the largest tensor that a chunk of queries forms
+
+}  // namespace
+
+at::Tensor ForwardTrace::in_input_order(const at::Tensor& values) const {
+  return order.defined() ? at::empty_like(values).index_copy(0, order, values) : values;
+}
+
+at::Tensor ForwardTrace::input_rows(const at::Tensor& rows) const {
+  return order.defined() ? order.index_select(0, rows) : rows;
+}
+
+at::Tensor attention_rows(const AttentionTrace& layer, int64_t first, int64_t count) {
+  TORCH_CHECK(layer.pairs.ptr.size(0) == 2, "attention rows are those of one item, the pass had ",
+              layer.pairs.ptr.size(0) - 1);
+  const int64_t tokens = layer.q.size(0);
+  TORCH_CHECK(first >= 0 && count >= 0 && first + count <= tokens, "queries must be among 0 … ", tokens - 1, ", got ",
+              count, " from ", first, " on");
+  const AttentionSpan span{first, count, 0, layer.k.size(0)};
+  return layer.rule.probabilities(layer.q, layer.k, layer.leak, layer.relative, layer.pairs, layer.weights, span);
+}
+
+at::Tensor attention_on_tokens(const AttentionTrace& layer, int64_t row) {
+  const at::Tensor share = attention_rows(layer, row, 1)[0];
+  const at::Tensor weight = layer.pairs.weight.unsqueeze(1);
+  return at::zeros({layer.q.size(0), layer.heads()}, share.options())
+      .index_add(0, layer.pairs.top, share * weight)
+      .index_add(0, layer.pairs.partner, share * (1 - weight));
+}
+
+at::Tensor head_diversity(const AttentionTrace& layer) {
+  const int64_t tokens = layer.q.size(0), heads = layer.heads();
+  if (heads == 1) return at::zeros({tokens}, layer.q.options());
+  const int64_t row = std::max<int64_t>(1, layer.k.numel());
+  const int64_t chunk = std::max<int64_t>(1, chunk_elements / row);
+  std::vector<at::Tensor> parts;
+  for (int64_t first = 0; first < tokens; first += chunk) {
+    const at::Tensor p = attention_rows(layer, first, std::min(chunk, tokens - first)).transpose(1, 2).contiguous();
+    parts.push_back(at::cdist(p, p, 2.0, /*compute_mode=*/2).sum({1, 2}) / static_cast<double>(heads * (heads - 1)));
+  }
+  return at::cat(parts);
+}
+
+}  // namespace geosft

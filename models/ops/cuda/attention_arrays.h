@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the attention kernels see: contiguous, checked arrays of one type.
+#pragma once
+
+#include <cstdint>
+
+#include "geometry/cuda/packed_tiles.h"
+
+namespace geosft::cuda {
+
+// Threads of a block: two warps, so that items of a few hundred keys or queries still fill blocks.
+inline constexpr int kThreads = 64;
+// The widest head that the kernels hold in registers and shared memory.
+inline constexpr int64_t kLargestWidth = 128;
+
+// q [Nq, heads, c], k [Nk, heads, c], v [Nk, heads, cv], leak [Nk, heads]; scale = 1 / sqrt(c). Whether tiles of
+// queries and of keys have many rows a thread: see attention_sizes.h.
+template <typename T>
+struct AttentionArrays {
+  const T* q;
+  const T* k;
+  const T* v;
+  const T* leak;
+  int64_t heads;
+  int c, cv;
+  T eps, scale;
+  PackedRows queries, keys;
+  bool many_queries, many_keys;
+};
+
+// out [Nq, heads, cv], denominator [Nq, heads].
+template <typename T>
+struct ForwardTargets {
+  T* out;
+  T* denominator;
+};
+
+// grad, out [Nq, heads, cv], denominator [Nq, heads]; `share` = 1 / denominator (0 where that overflows) and `delta` =
+// share * grad . out, both [Nq, heads], are made from them before the gradients: q, k, v and leak.
+template <typename T>
+struct BackwardTargets {
+  const T* grad;
+  const T* out;
+  const T* denominator;
+  T* share;
+  T* delta;
+  T* q;
+  T* k;
+  T* v;
+  T* leak;
+};
+
+// r_mul and r_add [pairs, heads], either may be null; rows of item b begin at pair_ptr[b]. Gradients likewise.
+template <typename T>
+struct DenseArrays {
+  const T* mul;
+  const T* add;
+  const int64_t* pair_ptr;
+  int64_t pairs;
+  T* mul_grad;
+  T* add_grad;
+};
+
+// Coordinates and normals [rows, 3] (normals may be null), weights [channels, heads], biases [heads]. Gradients of rows
+// have one copy a head, [rows, heads, 3]; of the weights one a tile of queries: [slots, heads, 6], with the two
+// channels and the bias of mul before those of add.
+template <typename T>
+struct PointArrays {
+  const T* x;
+  const T* xs;
+  const T* m;
+  const T* ms;
+  const T* w_mul;
+  const T* b_mul;
+  const T* w_add;
+  const T* b_add;
+  T* x_grad;
+  T* xs_grad;
+  T* m_grad;
+  T* ms_grad;
+  T* weight_grad;
+};
+
+// CSR of the packed graphs (rowptr [Nq + 1], col [edges]) and what an edge adds to X_R w for each head, mul and add
+// [edges, heads]. The keys that stand for a node n are node_keys[node_ptr[n]] … node_keys[node_ptr[n + 1] - 1], as 2 j
+// for the top of key j and 2 j + 1 for its partner; node_ptr [Nq + 1], node_keys [2 Nk]. weight [Nk], biases [heads].
+// Gradients: mul_grad and add_grad as mul and add, weight_grad [Nk, heads], bias_grad [slots, heads, 2] (see
+// PointArrays).
+template <typename T>
+struct GraphArrays {
+  const int64_t* rowptr;
+  const int64_t* col;
+  int64_t edges;
+  const int64_t* node_ptr;
+  const int64_t* node_keys;
+  const T* weight;
+  const T* mul;
+  const T* add;
+  const T* b_mul;
+  const T* b_add;
+  T* mul_grad;
+  T* add_grad;
+  T* weight_grad;
+  T* bias_grad;
+};
+
+// s [Nq, depth], ss [Nk, depth], weights [depth, heads], biases [heads]. A backward pass makes the gradients of the
+// channels from first_channel on, as many as SequenceTerm has: s_grad [Nq, heads, depth]; product [Nk, heads, 2, depth]
+// with sum_i dmul_ij s_i and sum_i dadd_ij s_i; bias_grad [slots, heads, 2] (see PointArrays).
+template <typename T>
+struct SequenceArrays {
+  const T* s;
+  const T* ss;
+  int64_t depth;
+  const T* w_mul;
+  const T* b_mul;
+  const T* w_add;
+  const T* b_add;
+  int64_t first_channel;
+  T* s_grad;
+  T* product;
+  T* bias_grad;
+};
+
+}  // namespace geosft::cuda

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// From lists of tensors to the arrays that the kernels see, and back; the same for every operator, and for the GPU and
+// its emulation. The host reads no number that is on the device: the values of ptr are not checked here, see
+// PackedRows.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
+
+#include <cmath>
+#include <tuple>
+#include <vector>
+
+#include "geometry/offsets_on.h"
+#include "geometry/packed.h"
+#include "models/ops/attention_checks.h"
+#include "models/ops/attention_operator.h"
+#include "models/ops/cpu/computable.h"
+#include "models/ops/cuda/attention_arrays.h"
+
+namespace geosft::cuda {
+
+template <typename T>
+const T* pointer(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.const_data_ptr<T>() : nullptr;
+}
+template <typename T>
+T* target(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.mutable_data_ptr<T>() : nullptr;
+}
+
+// The arguments that all attention operators have, contiguous and of the type that is computed in.
+class AttentionArguments {
+ public:
+  explicit AttentionArguments(const AttentionInputs& in)
+      : q(computable(in.q())),
+        k(computable(in.k())),
+        v(computable(in.v())),
+        leak(computable(in.leak())),
+        q_ptr(offsets_on(in.q_ptr(), q.device(), "q_ptr")),
+        k_ptr(offsets_on(in.k_ptr(), q.device(), "k_ptr")),
+        eps_(in.eps) {
+    constexpr int64_t kMostHeads = 65535;  // the height of a grid of blocks
+    TORCH_CHECK(q.size(2) <= kLargestWidth, "q must have at most ", kLargestWidth,
+                " channels a head on this device, got shape ", q.sizes());
+    TORCH_CHECK(v.size(2) <= kLargestWidth, "v must have at most ", kLargestWidth,
+                " channels a head on this device, got shape ", v.sizes());
+    TORCH_CHECK(q.size(1) <= kMostHeads, "q must have at most ", kMostHeads, " heads on this device, got shape ",
+                q.sizes());
+  }
+
+  template <typename T, class Device>
+  AttentionArrays<T> arrays() const {
+    const int64_t items = q_ptr.defined() ? q_ptr.size(0) - 1 : 1, heads = q.size(1);
+    return {pointer<T>(q),
+            pointer<T>(k),
+            pointer<T>(v),
+            pointer<T>(leak),
+            heads,
+            static_cast<int>(q.size(2)),
+            static_cast<int>(v.size(2)),
+            static_cast<T>(eps_),
+            static_cast<T>(1.0 / std::sqrt(static_cast<double>(q.size(2)))),
+            {pointer<int64_t>(q_ptr), items, q.size(0)},
+            {pointer<int64_t>(k_ptr), items, k.size(0)},
+            Device::many_rows(q.size(0), items, heads),
+            Device::many_rows(k.size(0), items, heads)};
+  }
+
+  at::Tensor q, k, v, leak, q_ptr, k_ptr;
+
+ private:
+  double eps_;
+};
+
+// The two operators of a Device (CudaDevice, or its emulation) for an Operator, which has
+//   Inputs, Relation                      a type of attention_inputs.h, and the relative term
+//   Operator(const Inputs&, const AttentionArguments&)
+//   arrays<T>()                           what the kernels read for the relative term
+//   begin_gradients<T>(problem, arrays&)  makes what they fill and points to it
+//   gradients()                           of the floating arguments of the term, in their order
+template <class Device, class Operator>
+std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inputs, double eps) {
+  using Relation = typename Operator::Relation;
+  const typename Operator::Inputs in(inputs, eps);
+  in.check();
+  const Device device(in.q().device());
+  const AttentionArguments arguments(in);
+  const Operator own(in, arguments);
+  const at::Tensor& q = arguments.q;
+  const at::Tensor out = at::empty({q.size(0), q.size(1), arguments.v.size(2)}, q.options());
+  const at::Tensor denominator = at::empty({q.size(0), q.size(1)}, q.options());
+  AT_DISPATCH_FLOATING_TYPES(q.scalar_type(), Operator::Inputs::kOperator, [&] {
+    device.template forward<Relation, scalar_t>(arguments.arrays<scalar_t, Device>(), own.template arrays<scalar_t>(),
+                                                {target<scalar_t>(out), target<scalar_t>(denominator)});
+  });
+  return {out.to(in.q().scalar_type()), denominator};
+}
+
+template <class Device, class Operator>
+std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::Tensor& out_in,
+                                           const at::Tensor& denominator_in, const OptionalTensors& inputs,
+                                           double eps) {
+  using Relation = typename Operator::Relation;
+  const typename Operator::Inputs in(inputs, eps);
+  in.check();
+  check_upstream(grad_in, out_in, denominator_in, in.q(), in.v());
+  const Device device(in.q().device());
+  const AttentionArguments arguments(in);
+  Operator own(in, arguments);
+  const at::Tensor grad = computable(grad_in), out = computable(out_in), denominator = computable(denominator_in);
+  const at::Tensor share = at::empty_like(denominator), delta = at::empty_like(denominator);
+  std::vector<at::Tensor> gradients;
+  for (const at::Tensor* tensor : {&arguments.q, &arguments.k, &arguments.v, &arguments.leak}) {
+    gradients.push_back(at::empty_like(*tensor));
+  }
+  AT_DISPATCH_FLOATING_TYPES(grad.scalar_type(), Operator::Inputs::kOperator, [&] {
+    const auto problem = arguments.arrays<scalar_t, Device>();
+    auto relation = own.template arrays<scalar_t>();
+    own.begin_gradients(problem, relation);
+    device.template backward<Relation, scalar_t>(
+        problem, relation,
+        {pointer<scalar_t>(grad), pointer<scalar_t>(out), pointer<scalar_t>(denominator), target<scalar_t>(share),
+         target<scalar_t>(delta), target<scalar_t>(gradients[0]), target<scalar_t>(gradients[1]),
+         target<scalar_t>(gradients[2]), target<scalar_t>(gradients[3])});
+  });
+  for (const at::Tensor& gradient : own.gradients()) gradients.push_back(gradient);
+  for (at::Tensor& gradient : gradients) gradient = gradient.to(in.q().scalar_type());
+  return gradients;
+}
+
+template <class Device, class Operator>
+void implement_attention(torch::Library& m) {
+  m.impl(forward_name<typename Operator::Inputs>().c_str(), attention_forward<Device, Operator>);
+  m.impl(backward_name<typename Operator::Inputs>().c_str(), attention_backward<Device, Operator>);
+}
+
+}  // namespace geosft::cuda

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The GPU as attention_host.h wants a device.
+#pragma once
+
+#include "geometry/cuda/stream.h"
+#include "models/ops/cuda/attention_launch.h"
+#include "models/ops/cuda/attention_sizes.h"
+
+namespace geosft::cuda {
+
+class CudaDevice {
+ public:
+  explicit CudaDevice(const at::Device& device) : stream_(device) {}
+
+  // See attention_sizes.h.
+  static bool many_rows(int64_t rows, int64_t items, int64_t heads) { return worth_many_rows(rows, items, heads); }
+
+  template <class Relation, typename T>
+  void forward(const AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+               const ForwardTargets<T>& to) const {
+    check_launch(launch_forward<Relation, T>(problem, relation, to, stream_.get()), "attention");
+  }
+  template <class Relation, typename T>
+  void backward(const AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+                const BackwardTargets<T>& to) const {
+    check_launch(launch_backward<Relation, T>(problem, relation, to, stream_.get()), "attention backward");
+  }
+
+ private:
+  Stream stream_;
+};
+
+}  // namespace geosft::cuda

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// From tensors to the arrays of dropout_tile.h, for the GPU and its emulation; run(DropoutCall<T>) is the kernel.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
+
+#include "models/ops/cpu/computable.h"
+#include "models/ops/cuda/dropout_tile.h"
+
+namespace geosft::cuda {
+
+template <class Run>
+at::Tensor masked(const at::Tensor& x, double probability, int64_t seed, const Run& run) {
+  const at::Tensor input = computable(x), out = at::empty_like(input);
+  const DropoutScale scale = dropout_scale(probability);
+  AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "seeded_dropout", [&] {
+    run(DropoutCall<scalar_t>{input.const_data_ptr<scalar_t>(), out.mutable_data_ptr<scalar_t>(), input.numel(),
+                              scale.threshold, static_cast<uint64_t>(seed), static_cast<scalar_t>(scale.kept)});
+  });
+  return out.to(x.scalar_type());
+}
+
+}  // namespace geosft::cuda

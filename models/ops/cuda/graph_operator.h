@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What graph_attention has beside q, k, v and leak: edges, sampled nodes and weights. What an edge adds to X_R w is one
+// matrix product for all edges and heads; which keys stand for a node is found by sorting them.
+#pragma once
+
+#include "models/ops/cuda/attention_host.h"
+#include "models/ops/cuda/attention_sizes.h"
+#include "models/ops/cuda/graph_term.h"
+
+namespace geosft::cuda {
+
+class GraphOperator {
+ public:
+  using Inputs = GraphInputs;
+  using Relation = GraphRelation;
+
+  GraphOperator(const Inputs& in, const AttentionArguments& arguments)
+      : rowptr_(computable(in.rowptr())),
+        col_(computable(in.col())),
+        edge_attr_(computable(in.edge_attr())),
+        weight_(computable(in.weight())),
+        w_mul_(computable(in.w_mul())),
+        b_mul_(computable(in.b_mul())),
+        w_add_(computable(in.w_add())),
+        b_add_(computable(in.b_add())),
+        mul_(at::mm(edge_attr_, w_mul_)),
+        add_(at::mm(edge_attr_, w_add_)) {
+    const auto [nodes, order] = at::stack({in.top(), in.partner()}, 1).flatten().sort(/*stable=*/true, 0, false);
+    node_keys_ = order;
+    node_ptr_ = at::searchsorted(nodes, at::arange(arguments.q.size(0) + 1, rowptr_.options()));
+  }
+
+  template <typename T>
+  GraphArrays<T> arrays() const {
+    GraphArrays<T> arrays{};
+    arrays.rowptr = pointer<int64_t>(rowptr_);
+    arrays.col = pointer<int64_t>(col_);
+    arrays.edges = col_.size(0);
+    arrays.node_ptr = pointer<int64_t>(node_ptr_);
+    arrays.node_keys = pointer<int64_t>(node_keys_);
+    arrays.weight = pointer<T>(weight_);
+    arrays.mul = pointer<T>(mul_);
+    arrays.add = pointer<T>(add_);
+    arrays.b_mul = pointer<T>(b_mul_);
+    arrays.b_add = pointer<T>(b_add_);
+    return arrays;
+  }
+
+  template <typename T>
+  void begin_gradients(const AttentionArrays<T>& problem, GraphArrays<T>& arrays) {
+    mul_grad_ = at::zeros_like(mul_);
+    add_grad_ = at::zeros_like(add_);
+    weight_grad_ = at::empty({weight_.size(0), problem.heads}, weight_.options());
+    bias_grad_ = at::zeros({gradient_slots<GraphRelation>(problem), problem.heads, 2}, weight_.options());
+    arrays.mul_grad = target<T>(mul_grad_);
+    arrays.add_grad = target<T>(add_grad_);
+    arrays.weight_grad = target<T>(weight_grad_);
+    arrays.bias_grad = target<T>(bias_grad_);
+  }
+
+  std::vector<at::Tensor> gradients() const {
+    const at::Tensor biases = bias_grad_.sum(0), attributes = edge_attr_.t();
+    return {at::mm(mul_grad_, w_mul_.t()) + at::mm(add_grad_, w_add_.t()),
+            weight_grad_.sum(1),
+            at::mm(attributes, mul_grad_),
+            biases.select(1, 0).contiguous(),
+            at::mm(attributes, add_grad_),
+            biases.select(1, 1).contiguous()};
+  }
+
+ private:
+  at::Tensor rowptr_, col_, edge_attr_, weight_, w_mul_, b_mul_, w_add_, b_add_;
+  at::Tensor mul_, add_;             // [E, heads]
+  at::Tensor node_keys_, node_ptr_;  // keys that stand for each node, as GraphArrays has them
+  at::Tensor mul_grad_, add_grad_, weight_grad_, bias_grad_;
+};
+
+}  // namespace geosft::cuda

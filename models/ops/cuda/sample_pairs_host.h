@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// From tensors to the arrays of sample_pairs_tile.h, for the GPU and its emulation; run(PairDraw<T>) is the draw. The
+// host reads nothing from the device: scores that are not finite are no error here, and give some distinct rows.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
+
+#include <limits>
+#include <optional>
+#include <tuple>
+
+#include "geometry/offsets_on.h"
+#include "geometry/packed.h"
+#include "models/ops/cuda/sample_pairs_tile.h"
+#include "models/ops/sample_pairs_checks.h"
+
+namespace geosft::cuda {
+
+struct DrawOptions {
+  bool noise, random_partner, replacement;
+  int64_t k, bins;
+  int64_t sorted_rows = 16384;  // of an item on average, from which on rows are sorted instead of counted
+};
+
+// Where the bins of every item begin, int64 [B + 1], on the device of ptr, if there is one.
+inline at::Tensor bin_offsets(const at::Tensor& score, const std::optional<at::Tensor>& ptr,
+                              const DrawOptions& options) {
+  const at::Tensor tokens = given(ptr) ? ptr->diff() : at::full({1}, score.size(0), score.options().dtype(at::kLong));
+  const at::Tensor some = tokens.clamp_max(1);
+  const at::Tensor bins =
+      options.replacement ? some * options.k : at::maximum(tokens.floor_divide(2).clamp_max(options.k), some);
+  return at::constant_pad_nd(bins.cumsum(0), {1, 0});
+}
+
+// The rows of each item in turn, by their keys (unsigned numbers), equal ones by row.
+inline at::Tensor row_order(const at::Tensor& keys, const at::Tensor& ptr) {
+  const at::Tensor signed_keys = keys.bitwise_xor(std::numeric_limits<int64_t>::min());
+  const at::Tensor order = std::get<1>(signed_keys.sort(/*stable=*/true, 0, false));
+  if (!ptr.defined()) return order;
+  const at::Tensor item = at::searchsorted(ptr, order, /*out_int32=*/false, /*right=*/true);
+  return order.index_select(0, std::get<1>(item.sort(/*stable=*/true, 0, false)));
+}
+
+template <class Run>
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw(const at::Tensor& score,
+                                                                const std::optional<at::Tensor>& ptr,
+                                                                const std::optional<at::Tensor>& seeds,
+                                                                const DrawOptions& options, const Run& run) {
+  check_draw(score, options.k, ptr, seeds);
+  TORCH_CHECK(seeds.has_value() || !(options.noise || options.random_partner), "seeds must be given for a random draw");
+  TORCH_CHECK(options.bins >= 0, "bins must not be negative, got ", options.bins);
+  const at::Tensor rows = offsets_on(ptr, score.device(), "ptr"), sample_ptr = bin_offsets(score, ptr, options);
+  const at::Tensor out_ptr = offsets_on(sample_ptr, score.device(), "sample_ptr");
+  const auto index = score.options().dtype(at::kLong);
+  const int64_t items = out_ptr.size(0) - 1, bins = options.bins;
+  const bool sorted = score.size(0) >= options.sorted_rows * items;
+  const at::Tensor values = score.contiguous();
+  const at::Tensor item_seeds = seeds.has_value() ? seeds->contiguous() : at::zeros({items}, index);
+  const at::Tensor noise = at::empty_like(values), keys = at::empty({2, score.size(0)}, index);
+  const at::Tensor drawn = at::zeros({2, bins}, index), added = at::zeros({2, bins}, score.options());
+  AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "sample_pairs", [&] {
+    uint64_t* key = reinterpret_cast<uint64_t*>(keys.mutable_data_ptr<int64_t>());
+    int64_t* top = drawn.mutable_data_ptr<int64_t>();
+    scalar_t* noise_top = added.mutable_data_ptr<scalar_t>();
+    PairDraw<scalar_t> call{values.const_data_ptr<scalar_t>(),
+                            {rows.defined() ? rows.const_data_ptr<int64_t>() : nullptr, items, score.size(0)},
+                            item_seeds.const_data_ptr<int64_t>(),
+                            options.noise,
+                            options.random_partner,
+                            out_ptr.const_data_ptr<int64_t>(),
+                            bins,
+                            noise.mutable_data_ptr<scalar_t>(),
+                            key,
+                            key + score.size(0),
+                            top,
+                            top + bins,
+                            noise_top,
+                            noise_top + bins,
+                            nullptr,
+                            PairPhase::kKeys};
+    run(call);
+    if (options.replacement) return;
+    for (const PairPhase phase : {PairPhase::kTop, PairPhase::kPartner}) {
+      if (phase == PairPhase::kPartner && !options.random_partner) return;
+      call.phase = phase;
+      const at::Tensor order = sorted ? row_order(keys[phase == PairPhase::kTop ? 0 : 1], rows) : at::Tensor();
+      call.order = sorted ? order.const_data_ptr<int64_t>() : nullptr;
+      run(call);
+    }
+  });
+  return {drawn[0], drawn[1], added, sample_ptr};
+}
+
+// log(softplus(x)) and its derivative for every finite x, float64: see the CPU's.
+inline at::Tensor log_softplus(const at::Tensor& x) {
+  const at::Tensor softplus = at::logaddexp(x, at::zeros_like(x));
+  return at::where(x < -30, x - 0.5 * x.exp(), softplus.log());
+}
+inline at::Tensor log_softplus_slope(const at::Tensor& x) {
+  return at::where(x < -30, 1 - 0.5 * x.exp(), x.sigmoid() / at::logaddexp(x, at::zeros_like(x)));
+}
+
+// K numbers each: worth no kernel of their own.
+inline at::Tensor pair_weight_composite(const at::Tensor& score, const at::Tensor& top, const at::Tensor& partner,
+                                        const at::Tensor& noise, double tau) {
+  check_tau(tau);
+  const auto noisy = [&](const at::Tensor& rows, int64_t which) {
+    return (score.index_select(0, rows) + noise[which]).to(at::kDouble);
+  };
+  const at::Tensor weight = ((log_softplus(noisy(top, 0)) - log_softplus(noisy(partner, 1))) / tau).sigmoid();
+  return at::where(top == partner, at::ones_like(weight), weight).to(score.scalar_type());
+}
+
+// index_put adds up rows that were drawn twice in one order: the same bits every time.
+inline at::Tensor pair_weight_backward_composite(const at::Tensor& grad, const at::Tensor& score, const at::Tensor& top,
+                                                 const at::Tensor& partner, const at::Tensor& noise, double tau) {
+  const at::Tensor first = (score.index_select(0, top) + noise[0]).to(at::kDouble);
+  const at::Tensor second = (score.index_select(0, partner) + noise[1]).to(at::kDouble);
+  const at::Tensor weight = ((log_softplus(first) - log_softplus(second)) / tau).sigmoid();
+  const at::Tensor alone = top == partner;
+  const at::Tensor slope = at::where(alone, at::zeros_like(weight), grad.to(at::kDouble) * weight * (1 - weight) / tau);
+  const at::Tensor parts = at::cat({slope * log_softplus_slope(first), -slope * log_softplus_slope(second)});
+  return at::zeros_like(score, score.options().dtype(at::kDouble))
+      .index_put_({at::cat({top, partner})}, parts, /*accumulate=*/true)
+      .to(score.scalar_type());
+}
+
+}  // namespace geosft::cuda

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <torch/library.h>
+
+#include "geometry/cuda/stream.h"
+#include "models/ops/cuda/dropout_host.h"
+#include "models/ops/cuda/dropout_launch.h"
+
+namespace geosft::cuda {
+namespace {
+
+at::Tensor seeded_dropout(const at::Tensor& x, double probability, int64_t seed) {
+  const Stream stream(x.device());
+  return masked(x, probability, seed,
+                [&](const auto& in) { check_launch(launch_dropout(in, stream.get()), "seeded_dropout"); });
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(geosft, CUDA, m) {
+  m.impl("_seeded_dropout", seeded_dropout);
+}
+
+}  // namespace geosft::cuda

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What sequence_attention has beside q, k, v and leak: encodings of positions, and weights.
+#pragma once
+
+#include "models/ops/cuda/attention_host.h"
+#include "models/ops/cuda/attention_sizes.h"
+#include "models/ops/cuda/sequence_term.h"
+
+namespace geosft::cuda {
+
+class SequenceOperator {
+ public:
+  using Inputs = SequenceInputs;
+  using Relation = SequenceRelation;
+
+  SequenceOperator(const Inputs& in, const AttentionArguments&)
+      : s_(computable(in.s())),
+        ss_(computable(in.ss())),
+        w_mul_(computable(in.w_mul())),
+        b_mul_(computable(in.b_mul())),
+        w_add_(computable(in.w_add())),
+        b_add_(computable(in.b_add())) {}
+
+  template <typename T>
+  SequenceArrays<T> arrays() const {
+    SequenceArrays<T> arrays{};
+    arrays.s = pointer<T>(s_);
+    arrays.ss = pointer<T>(ss_);
+    arrays.depth = s_.size(1);
+    arrays.w_mul = pointer<T>(w_mul_);
+    arrays.b_mul = pointer<T>(b_mul_);
+    arrays.w_add = pointer<T>(w_add_);
+    arrays.b_add = pointer<T>(b_add_);
+    return arrays;
+  }
+
+  // Rows have a copy of their gradient a head; the keys' is still to be multiplied with the weights.
+  template <typename T>
+  void begin_gradients(const AttentionArrays<T>& problem, SequenceArrays<T>& arrays) {
+    s_grad_ = at::empty({s_.size(0), problem.heads, s_.size(1)}, s_.options());
+    product_ = at::empty({ss_.size(0), problem.heads, 2, s_.size(1)}, s_.options());
+    bias_grad_ = at::zeros({gradient_slots<SequenceRelation>(problem), problem.heads, 2}, s_.options());
+    arrays.s_grad = target<T>(s_grad_);
+    arrays.product = target<T>(product_);
+    arrays.bias_grad = target<T>(bias_grad_);
+  }
+
+  std::vector<at::Tensor> gradients() const {
+    const at::Tensor weights = at::stack({w_mul_.t(), w_add_.t()}, 1);  // [heads, 2, depth]
+    const at::Tensor weight_grad =
+        (product_ * ss_.unsqueeze(1).unsqueeze(1)).sum(0).transpose(0, 2);  // [depth, 2, heads]
+    const at::Tensor biases = bias_grad_.sum(0);
+    return {s_grad_.sum(1),
+            (product_ * weights).sum({1, 2}),
+            weight_grad.select(1, 0).contiguous(),
+            biases.select(1, 0).contiguous(),
+            weight_grad.select(1, 1).contiguous(),
+            biases.select(1, 1).contiguous()};
+  }
+
+ private:
+  at::Tensor s_, ss_, w_mul_, b_mul_, w_add_, b_add_;
+  at::Tensor s_grad_, product_, bias_grad_;
+};
+
+}  // namespace geosft::cuda

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// From tensors to the arrays of softmax_pool_tile.h, for the GPU and its emulation; run(PoolForward<T> or
+// PoolBackward<T>) are the kernels. The host reads nothing from the device: the values of ptr are not checked here.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
+
+#include <optional>
+#include <tuple>
+
+#include "geometry/offsets_on.h"
+#include "geometry/packed.h"
+#include "models/ops/cpu/computable.h"
+#include "models/ops/cuda/softmax_pool_tile.h"
+#include "models/ops/softmax_pool_checks.h"
+
+namespace geosft::cuda {
+
+inline PackedRows pooled_rows(const at::Tensor& ptr, const at::Tensor& x) {
+  if (!ptr.defined()) return {nullptr, 1, x.size(0)};
+  return {ptr.const_data_ptr<int64_t>(), ptr.size(0) - 1, x.size(0)};
+}
+
+template <class Run>
+std::tuple<at::Tensor, at::Tensor> pool_forward(const at::Tensor& x_in, const at::Tensor& u_in,
+                                                const std::optional<at::Tensor>& ptr_in, const Run& run) {
+  check_softmax_pool(x_in, u_in, ptr_in);
+  const at::Tensor x = computable(x_in), u = computable(u_in), ptr = offsets_on(ptr_in, x_in.device(), "ptr");
+  const PackedRows packed = pooled_rows(ptr, x);
+  const int64_t width = x.size(1), slots = tile_slots(packed.rows, packed.items, kPoolRows);
+  const at::Tensor sum = at::empty({slots, width}, x.options()), totals = at::empty({2, slots}, x.options());
+  const at::Tensor out = at::empty({packed.items, width}, x.options()),
+                   log_sum = at::empty({packed.items}, x.options());
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "softmax_pool", [&] {
+    scalar_t* total = totals.mutable_data_ptr<scalar_t>();
+    run(PoolForward<scalar_t>{x.const_data_ptr<scalar_t>(), u.const_data_ptr<scalar_t>(), width, packed,
+                              sum.mutable_data_ptr<scalar_t>(), total, total + slots, out.mutable_data_ptr<scalar_t>(),
+                              log_sum.mutable_data_ptr<scalar_t>()});
+  });
+  return {out, log_sum};
+}
+
+template <class Run>
+std::tuple<at::Tensor, at::Tensor> pool_backward(const at::Tensor& grad_in, const at::Tensor& out_in,
+                                                 const at::Tensor& log_sum_in, const at::Tensor& x_in,
+                                                 const at::Tensor& u_in, const std::optional<at::Tensor>& ptr_in,
+                                                 const Run& run) {
+  check_softmax_pool(x_in, u_in, ptr_in);
+  const at::Tensor x = computable(x_in), u = computable(u_in), ptr = offsets_on(ptr_in, x_in.device(), "ptr");
+  const at::Tensor grad = computable(grad_in), log_sum = computable(log_sum_in), out = computable(out_in);
+  const PackedRows packed = pooled_rows(ptr, x);
+  const int64_t width = x.size(1), slots = tile_slots(packed.rows, packed.items, kPoolRows);
+  TORCH_CHECK(grad.sizes() == out.sizes() && out.dim() == 2 && out.size(1) == width && out.size(0) == packed.items &&
+                  log_sum.numel() == packed.items,
+              "grad, out and log_sum must have the shapes of the result, got ", grad.sizes(), ", ", out.sizes(),
+              " and ", log_sum.sizes());
+  const at::Tensor grad_out = (grad * out).sum(1);
+  const at::Tensor x_grad = at::empty_like(x), u_grads = at::zeros({slots, width}, x.options());
+  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "softmax_pool", [&] {
+    run(PoolBackward<scalar_t>{x.const_data_ptr<scalar_t>(), u.const_data_ptr<scalar_t>(), width, packed,
+                               grad.const_data_ptr<scalar_t>(), grad_out.const_data_ptr<scalar_t>(),
+                               log_sum.const_data_ptr<scalar_t>(), x_grad.mutable_data_ptr<scalar_t>(),
+                               u_grads.mutable_data_ptr<scalar_t>()});
+  });
+  return {x_grad.to(x_in.scalar_type()), u_grads.sum(0).to(x_in.scalar_type())};
+}
+
+}  // namespace geosft::cuda

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "models/ops/cuda/softmax_pool_tile.h"
+
+namespace geosft::cuda {
+
+// Enqueue on `stream` (a cudaStream_t) of the current device; an error's text, or null.
+template <typename T>
+const char* launch_pool(const PoolForward<T>& in, void* stream);
+template <typename T>
+const char* launch_pool(const PoolBackward<T>& in, void* stream);
+
+}  // namespace geosft::cuda

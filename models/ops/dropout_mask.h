@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which elements dropout keeps: a function of (seed, place), the same on every device.
+#pragma once
+
+#include <cstdint>
+
+#include "models/ops/philox.h"
+
+namespace geosft {
+
+inline constexpr int64_t kDropoutLanes = 4;  // elements that one 64-bit number decides
+
+// The finaliser of splitmix64 over a counter: cheap, and mixed well enough that masks show no pattern.
+GEOSFT_HOST_DEVICE inline uint64_t dropout_bits(uint64_t seed, uint64_t group) {
+  uint64_t z = seed + (group + 1) * 0x9E3779B97F4A7C15ull;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  return z ^ (z >> 31);
+}
+
+// Probabilities in steps of 2^-16: an element is dropped where its 16 bits are below the threshold.
+GEOSFT_HOST_DEVICE inline bool dropped(uint64_t bits, int64_t lane, uint64_t threshold) {
+  return ((bits >> (16 * lane)) & 0xFFFF) < threshold;
+}
+
+struct DropoutScale {
+  uint64_t threshold;
+  double kept;  // what is kept is multiplied with this
+};
+inline DropoutScale dropout_scale(double probability) {
+  const uint64_t threshold = static_cast<uint64_t>(probability * 65536.0);
+  return {threshold, 65536.0 / (65536.0 - static_cast<double>(threshold))};
+}
+
+}  // namespace geosft

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/gather_pairs.h"
+
+#include <torch/library.h>
+
+#include "models/ops/dispatch.h"
+#include "models/ops/gather_pairs_checks.h"
+
+namespace geosft {
+namespace {
+
+// Without kernels of its own: as CPUs do it, and everything that traces.
+at::Tensor gather_pairs_composite(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
+                                  const at::Tensor& weight) {
+  check_gather_pairs(x, top, partner, weight);
+  std::vector<c10::SymInt> shape(static_cast<size_t>(x.dim()), 1);
+  shape[0] = weight.sym_size(0);
+  const at::Tensor second = x.index_select(0, partner);
+  return second + weight.view_symint(shape) * (x.index_select(0, top) - second);
+}
+
+}  // namespace
+
+void check_gather_pairs(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
+                        const at::Tensor& weight) {
+  TORCH_CHECK(x.dim() >= 1 && x.is_floating_point(), "x must be [N, ...] of a floating type, got ", x.scalar_type(),
+              " ", x.sym_sizes());
+  TORCH_CHECK(weight.dim() == 1 && weight.is_floating_point(), "weight must be [K] of a floating type, got ",
+              weight.scalar_type(), " ", weight.sym_sizes());
+  const auto check_rows = [&](const at::Tensor& rows, const char* name) {
+    TORCH_CHECK(rows.scalar_type() == at::kLong && rows.dim() == 1, name, " must be int64 [K], got ",
+                rows.scalar_type(), " ", rows.sym_sizes());
+    TORCH_SYM_CHECK(rows.sym_size(0).sym_eq(weight.sym_size(0)), name, " must have an entry for each of weight's ",
+                    weight.sym_size(0), ", got ", rows.sym_size(0));
+    TORCH_CHECK(rows.device() == x.device(), name, " must be on the device of x, ", x.device(), ", not ",
+                rows.device());
+  };
+  check_rows(top, "top");
+  check_rows(partner, "partner");
+  TORCH_CHECK(weight.device() == x.device(), "weight must be on the device of x, ", x.device(), ", not ",
+              weight.device());
+}
+
+at::Tensor gather_pairs(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
+                        const at::Tensor& weight) {
+  static const auto op = find_operator<decltype(gather_pairs)>("gather_pairs");
+  return op.call(x, top, partner, weight);
+}
+
+TORCH_LIBRARY_FRAGMENT(geosft, m) {
+  m.def("gather_pairs(Tensor x, Tensor top, Tensor partner, Tensor weight) -> Tensor", {at::Tag::pt2_compliant_tag});
+}
+
+TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) {
+  m.impl("gather_pairs", gather_pairs_composite);
+}
+
+}  // namespace geosft

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/ATen.h>
+
+namespace geosft {
+
+// The tokens of a draw (SFT section 4.2): weight[j] x[top[j]] + (1 - weight[j]) x[partner[j]].
+//   x [N, ...] floating; top, partner int64 [K], rows of x; weight [K] floating
+//   result [K, ...], of the wider of the two types
+// Differentiable in x and weight. The gradient of a row that is drawn more than once is added up in one order: the same
+// bits every time, on a GPU too, where indexing by LibTorch's own operators would not give them.
+at::Tensor gather_pairs(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
+                        const at::Tensor& weight);
+
+}  // namespace geosft

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+
+namespace geosft {
+
+// Inverted dropout of x (any shape; float32, float64, or float16 and bfloat16): every element is 0 with the given
+// probability (in [0, 1), in steps of 2^-16), otherwise divided by the share that is kept. Which elements are kept is a
+// function of (seed, place) alone, so the mask is never stored: the gradient makes it again. The same bits on any
+// number of threads, and the same mask on every device.
+at::Tensor seeded_dropout(const at::Tensor& x, double probability, uint64_t seed);
+
+}  // namespace geosft

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/training/host_copy.h"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+namespace geosft {
+
+HostCopy::HostCopy(const at::Tensor& values) : host_(values.detach()) {
+  const at::Device device = values.device();
+  if (device.is_cpu()) return;
+  host_ = at::empty(values.sizes(), values.options().device(at::kCPU).pinned_memory(true).requires_grad(false));
+  host_.copy_(values.detach(), /*non_blocking=*/true);
+  copied_.emplace(device.type());
+  copied_->record(c10::impl::VirtualGuardImpl(device.type()).getStream(device));
+}
+
+const at::Tensor& HostCopy::values() const {
+  if (copied_) copied_->synchronize();
+  return host_;
+}
+
+at::Tensor device_copy(const at::Tensor& values, at::Device device) {
+  if (!values.defined() || values.device() == device) return values;
+  if (!device.is_cuda()) return values.to(device);
+  return values.pin_memory().to(device, /*non_blocking=*/true);
+}
+
+}  // namespace geosft

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/ATen.h>
+#include <c10/core/Event.h>
+
+#include <optional>
+
+namespace geosft {
+
+// A tensor on its way to the CPU: the copy is enqueued when this is made, and waited for when it is read.
+class HostCopy {
+ public:
+  explicit HostCopy(const at::Tensor& values);
+
+  const at::Tensor& values() const;
+
+ private:
+  at::Tensor host_;
+  std::optional<c10::Event> copied_;
+};
+
+// A tensor on its way to a device, which nothing waits for: through page-locked memory if that is a GPU. Undefined
+// tensors stay undefined, and tensors that are there already are the same.
+at::Tensor device_copy(const at::Tensor& values, at::Device device);
+
+}  // namespace geosft

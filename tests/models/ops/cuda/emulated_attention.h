@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA kernels of an attention operator, emulated on the CPU, beside its slow reference and its CPU kernels.
+#pragma once
+
+#include "models/ops/cuda/attention_grid.h"
+#include "models/ops/cuda/attention_host.h"
+#include "tests/geometry/cuda/emulated_block.h"
+#include "tests/models/ops/attention_cases.h"
+
+namespace geosft::test {
+
+// What cuda::CudaDevice is to a GPU. kMany: tiles of many rows a thread, which a GPU takes for large batches.
+template <bool kMany, ThreadOrder kOrder = ThreadOrder::kAscending>
+class EmulatedDevice {
+ public:
+  explicit EmulatedDevice(const at::Device&) {}
+  static bool many_rows(int64_t, int64_t, int64_t) { return kMany; }
+
+  template <class Relation, typename T>
+  void forward(const cuda::AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+               const cuda::ForwardTargets<T>& to) const {
+    const EmulatedGrids<kOrder> grids;
+    cuda::forward_grids<Relation, T>(problem, relation, to, grids);
+  }
+  template <class Relation, typename T>
+  void backward(const cuda::AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+                const cuda::BackwardTargets<T>& to) const {
+    const EmulatedGrids<kOrder> grids;
+    cuda::backward_grids<Relation, T>(problem, relation, to, grids);
+  }
+};
+
+// Output and gradients, as `evaluate` has them; `names` are the arguments in the order of the operator's schema.
+template <class Device, class Operator>
+Outcome emulate(const Arguments& arguments, const std::vector<std::string>& names, const at::Tensor& upstream,
+                at::ScalarType dtype) {
+  OptionalTensors inputs;
+  std::vector<std::string> floating;
+  for (const std::string& name : names) {
+    std::optional<at::Tensor> tensor = arguments.optional(name);
+    if (tensor && tensor->is_floating_point()) {
+      tensor = tensor->to(dtype);
+      floating.push_back(name);
+    }
+    inputs.push_back(tensor);
+  }
+  const auto [out, denominator] = cuda::attention_forward<Device, Operator>(inputs, arguments.eps);
+  const std::vector<at::Tensor> gradients =
+      cuda::attention_backward<Device, Operator>(upstream.to(dtype), out, denominator, inputs, arguments.eps);
+  REQUIRE(gradients.size() == floating.size());
+  Outcome outcome{out, {}};
+  for (size_t i = 0; i < floating.size(); ++i) outcome.gradients[floating[i]] = gradients[i];
+  return outcome;
+}
+
+// `expected` in both precisions with few and with many rows a thread, and the same bits in the other order of threads.
+template <class Operator>
+void require_emulated(const Arguments& arguments, const std::vector<std::string>& names, const at::Tensor& upstream,
+                      const Outcome& expected, const std::string& what) {
+  require_outcome(emulate<EmulatedDevice<false>, Operator>(arguments, names, upstream, at::kDouble), expected, 1e-10,
+                  1e-10, what + " float64");
+  const Outcome few = emulate<EmulatedDevice<false>, Operator>(arguments, names, upstream, at::kFloat);
+  require_outcome(few, expected, 2e-5, 1e-4, what + " float32");
+  const Outcome many = emulate<EmulatedDevice<true>, Operator>(arguments, names, upstream, at::kFloat);
+  require_outcome(many, expected, 2e-5, 1e-4, what + " float32, many rows");
+  const Outcome turned =
+      emulate<EmulatedDevice<true, ThreadOrder::kDescending>, Operator>(arguments, names, upstream, at::kFloat);
+  require_equal(turned.out, many.out, what + " other order");
+  for (const auto& [name, gradient] : many.gradients) {
+    require_equal(turned.gradients.at(name), gradient, what + " other order, gradient of " + name);
+  }
+}
+
+// The reference in double precision, and the CPU operator in float32.
+template <class Operator>
+void require_emulated_reference(const Attention& fused, const Attention& slow, const Arguments& arguments,
+                                const std::vector<std::string>& names, const std::string& what) {
+  at::Tensor shape;
+  {
+    at::NoGradGuard guard;
+    shape = slow(arguments);
+  }
+  const at::Tensor upstream = at::randn(shape.sizes(), generator(5), at::TensorOptions().dtype(at::kDouble));
+  require_emulated<Operator>(arguments, names, upstream, evaluate(slow, arguments, upstream, at::kDouble), what);
+  require_outcome(emulate<EmulatedDevice<true>, Operator>(arguments, names, upstream, at::kFloat),
+                  evaluate(fused, arguments, upstream, at::kFloat), 2e-5, 1e-4, what + " beside the CPU operator");
+}
+
+template <class Operator>
+void require_emulated_fixture(const std::string& name, const std::vector<std::string>& names) {
+  const Fixture fixture(name);
+  Arguments arguments{{}, fixture.number("eps", 1e-6)};
+  Outcome expected{fixture.get("out"), {}};
+  for (const std::string& argument : names) {
+    if (fixture.has(argument)) arguments.tensors[argument] = fixture.get(argument);
+    if (fixture.has("grad." + argument)) expected.gradients[argument] = fixture.get("grad." + argument);
+  }
+  REQUIRE(expected.gradients.size() >= 4);
+  require_emulated<Operator>(arguments, names, fixture.get("grad_out"), expected, name);
+}
+
+// Every compiled width, tiles that are not full on either side, items without queries or keys.
+inline std::vector<Sizes> tile_sizes() {
+  std::vector<Sizes> sizes = awkward_sizes();
+  sizes.push_back({{3, 40}, {270, 9}, 1, 8, 8});
+  sizes.push_back({{65, 0, 2}, {70, 5, 0}, 2, 16, 13});
+  sizes.push_back({{9, 64}, {33, 65}, 1, 20, 32});
+  sizes.push_back({{70}, {17}, 2, 33, 64});
+  sizes.push_back({{5, 66}, {20, 3}, 1, 128, 65});
+  return sizes;
+}
+
+}  // namespace geosft::test

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/cuda/dropout_tile.h"
+
+#include <catch2/catch.hpp>
+
+#include "models/ops/cuda/dropout_host.h"
+#include "models/ops/seeded_dropout.h"
+#include "tests/geometry/cuda/emulated_block.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_dropout_tile {
+
+TEST_CASE("the CUDA kernel of dropout, emulated, keeps what the CPU keeps", "[dropout_tile]") {
+  for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kBFloat16}) {
+    for (const int64_t count : {0, 1, 5, 1023, 1024, 5003}) {
+      const at::Tensor x = at::rand({count}, generator(3)).to(type) + 1;
+      const at::Tensor actual = cuda::masked(
+          x, 0.3, -5, [](const auto& in) { cuda::dropout_grids(in, EmulatedGrids<ThreadOrder::kAscending>()); });
+      require_equal(actual, seeded_dropout(x, 0.3, static_cast<uint64_t>(-5)), std::to_string(count));
+    }
+  }
+}
+
+}  // namespace geosft::test::test_dropout_tile

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/cuda/sample_pairs_tile.h"
+
+#include <catch2/catch.hpp>
+
+#include "models/ops/cuda/sample_pairs_host.h"
+#include "models/ops/pair_weight.h"
+#include "models/ops/sample_pairs.h"
+#include "tests/geometry/cuda/emulated_block.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_sample_pairs_tile {
+namespace {
+
+template <ThreadOrder kOrder>
+DrawnPairs emulated(const at::Tensor& score, const at::Tensor& ptr, const at::Tensor& seeds,
+                    const cuda::DrawOptions& options) {
+  const auto [top, partner, noise, sample_ptr] = cuda::draw(score, ptr, seeds, options, [&](const auto& in) {
+    if (options.replacement) return cuda::replacement_grids(in, EmulatedGrids<kOrder>());
+    cuda::pair_grids(in, EmulatedGrids<kOrder>());
+  });
+  return {top, partner, noise, sample_ptr};
+}
+
+void require_drawn(const DrawnPairs& actual, const DrawnPairs& expected, const std::string& what) {
+  require_equal(actual.top, expected.top, what + " top");
+  require_equal(actual.partner, expected.partner, what + " partner");
+  require_equal(actual.noise, expected.noise, what + " noise");
+  require_equal(actual.sample_ptr, expected.sample_ptr, what + " sample_ptr");
+}
+
+struct Batch {
+  at::Tensor score, ptr, seeds;
+};
+
+// Items of many sizes; scores that are often equal.
+Batch ragged(at::ScalarType type) {
+  const at::Tensor ptr = at::tensor({0, 5, 5, 6, 606, 608, 611}, at::kLong);
+  const at::Tensor score = (3 * at::randn({611}, generator(1), at::TensorOptions().dtype(at::kDouble))).round() / 2;
+  return {score.to(type), ptr, at::randint(1L << 62, {6}, generator(2), at::TensorOptions().dtype(at::kLong))};
+}
+
+}  // namespace
+
+TEST_CASE("the CUDA kernels of sample_pairs, emulated, draw what the CPU draws", "[sample_pairs_tile]") {
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    const Batch batch = ragged(type);
+    for (const int64_t k : {int64_t{1}, int64_t{40}, int64_t{1} << 62}) {
+      for (const bool noise : {false, true}) {
+        for (const bool random : {false, true}) {
+          const DrawnPairs expected = draw_pairs(batch.score, k, batch.ptr, noise, random, batch.seeds);
+          cuda::DrawOptions options{noise, random, false, k, expected.top.size(0)};
+          const std::string what = "k=" + std::to_string(k) + (noise ? " noise" : "") + (random ? " random" : "");
+          require_drawn(emulated<ThreadOrder::kAscending>(batch.score, batch.ptr, batch.seeds, options), expected,
+                        what + " counted");
+          options.sorted_rows = 1;
+          require_drawn(emulated<ThreadOrder::kDescending>(batch.score, batch.ptr, batch.seeds, options), expected,
+                        what + " sorted");
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the CUDA kernel of sample_pairs with replacement, emulated, draws what the CPU draws",
+          "[sample_pairs_tile]") {
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    const Batch batch = ragged(type);
+    const DrawnPairs expected = draw_pairs_with_replacement(batch.score, 3, batch.ptr, batch.seeds);
+    const cuda::DrawOptions options{true, false, true, 3, expected.top.size(0)};
+    require_drawn(emulated<ThreadOrder::kAscending>(batch.score, batch.ptr, batch.seeds, options), expected,
+                  "ascending");
+    require_drawn(emulated<ThreadOrder::kDescending>(batch.score, batch.ptr, batch.seeds, options), expected, "turned");
+  }
+}
+
+TEST_CASE("the CUDA kernels of sample_pairs, emulated, draw distinct rows of the item from any score",
+          "[sample_pairs_tile]") {
+  const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  const at::Tensor score = at::tensor({nan, infinity, -infinity, 1.0, nan, -nan, 0.0, -0.0}, at::kDouble);
+  const at::Tensor ptr = at::tensor({0, 8}, at::kLong), seeds = at::tensor({int64_t{5}}, at::kLong);
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    for (const bool random : {false, true}) {
+      const DrawnPairs drawn =
+          emulated<ThreadOrder::kAscending>(score.to(type), ptr, seeds, {true, random, false, 4, 4});
+      const at::Tensor rows = std::get<0>(at::cat({drawn.top, drawn.partner}).sort());
+      require_equal(rows, at::arange(8, at::kLong), "rows");
+    }
+  }
+}
+
+TEST_CASE("the weights of sample_pairs on CUDA are those of the CPU", "[sample_pairs_tile]") {
+  at::Tensor score = at::cat({at::randn({20}, generator(3), at::TensorOptions().dtype(at::kDouble)),
+                              at::tensor({-1000.0, 900.0, -31.0, 40.0}, at::kDouble)});
+  const DrawnPairs pairs{at::tensor({0, 21, 20, 3, 3, 22}, at::kLong), at::tensor({1, 20, 23, 3, 0, 5}, at::kLong),
+                         at::randn({2, 6}, generator(4), score.options()), at::tensor({0, 6}, at::kLong)};
+  const at::Tensor upstream = at::randn({6}, generator(5), score.options());
+  for (const double tau : {1.0, 0.3}) {
+    at::Tensor leaf = score.clone().requires_grad_(true);
+    const at::Tensor expected = pair_weight(leaf, pairs, tau);
+    expected.backward(upstream);
+    require_close(cuda::pair_weight_composite(score, pairs.top, pairs.partner, pairs.noise, tau), expected.detach(),
+                  1e-12, "weight");
+    require_close(cuda::pair_weight_backward_composite(upstream, score, pairs.top, pairs.partner, pairs.noise, tau),
+                  leaf.grad(), 1e-12, "gradient");
+  }
+}
+
+}  // namespace geosft::test::test_sample_pairs_tile

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/seeded_dropout.h"
+
+#include <ATen/Parallel.h>
+
+#include <catch2/catch.hpp>
+
+#include "tests/support.h"
+
+namespace geosft::test::test_seeded_dropout {
+
+TEST_CASE("dropout keeps the right share and the mean") {
+  const at::Tensor x = at::ones({1000, 257});
+  const at::Tensor y = seeded_dropout(x, 0.25, 7);
+  const double zeros = (y == 0).to(at::kDouble).mean().item<double>();
+  REQUIRE(std::abs(zeros - 0.25) < 0.005);
+  REQUIRE(std::abs(y.to(at::kDouble).mean().item<double>() - 1.0) < 0.01);
+  REQUIRE(((y == 0) | (y == y.max())).all().item<bool>());
+  REQUIRE_FALSE(at::equal(y, seeded_dropout(x, 0.25, 8)));
+}
+
+TEST_CASE("dropout has the same bits on any number of threads") {
+  const at::Tensor x = at::rand({123457}, test::generator(3));
+  const int threads = at::get_num_threads();
+  at::set_num_threads(1);
+  const at::Tensor one = seeded_dropout(x, 0.5, 11);
+  at::set_num_threads(2);
+  const at::Tensor two = seeded_dropout(x, 0.5, 11);
+  at::set_num_threads(threads);
+  REQUIRE(at::equal(one, two));
+}
+
+TEST_CASE("the gradient of dropout is its mask") {
+  test::gradcheck([](const std::vector<at::Tensor>& in) { return seeded_dropout(in[0], 0.4, 5); },
+                  {at::randn({7, 9}, test::generator(1), at::kDouble)});
+}
+
+TEST_CASE("dropout of nothing, of a strided tensor, and with a bad probability") {
+  const at::Tensor x = at::rand({4, 6}, test::generator(2));
+  REQUIRE(at::equal(seeded_dropout(x, 0.0, 1), x));
+  REQUIRE(at::equal(seeded_dropout(x.t(), 0.3, 1), seeded_dropout(x.t().contiguous(), 0.3, 1)));
+  REQUIRE(seeded_dropout(at::empty({0}), 0.3, 1).numel() == 0);
+  test::require_error([&] { seeded_dropout(x, 1.0, 1); }, {"probability"});
+}
+
+}  // namespace geosft::test::test_seeded_dropout

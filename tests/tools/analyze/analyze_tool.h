@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// geosft-analyze on small sizes.
+#pragma once
+
+#include <map>
+
+#include "tests/tools/classify/classify_tool.h"
+
+namespace geosft::test {
+
+// A folder with the tiny dataset; analyses write to "out".
+class AnalysisWorkshop : public Workshop {
+ public:
+  std::string out() const { return (*this / "out").string(); }
+  ProcessResult analyze(const Words& words) const {
+    return run_process(GEOSFT_ANALYZE, words + Words{"--out", out()}, process());
+  }
+  // Runs well and leaves a CSV file, and pictures where gnuplot is there. What it printed.
+  std::string analyze_well(const Words& words) const {
+    const ProcessResult result = analyze(words);
+    INFO(result.err);
+    REQUIRE(result.exit == 0);
+    if (has_gnuplot()) {
+      for (const char* ending : {".png", ".svg"}) CHECK(std::filesystem::file_size(out() + ending) > 1000);
+    }
+    return result.out;
+  }
+  Words csv() const { return lines_of(read_text(out() + ".csv")); }
+
+  // The last numbers of a CSV file of curves, by curve: the y of their points in turn.
+  std::map<std::string, std::vector<double>> curves() const {
+    std::map<std::string, std::vector<double>> found;
+    const Words lines = csv();
+    for (size_t i = 1; i < lines.size(); ++i) {
+      const size_t y = lines[i].rfind(','), x = lines[i].rfind(',', y - 1);
+      found[lines[i].substr(0, x)].push_back(std::stod(lines[i].substr(y + 1)));
+    }
+    return found;
+  }
+
+  // Options that make a training on the tiny dataset short.
+  Words tiny() const {
+    return {"--data",
+            data().string(),
+            "--points",
+            "64",
+            "--points-per-mesh",
+            "128",
+            "--width",
+            "16",
+            "--heads",
+            "2",
+            "--layers",
+            "1",
+            "--bins",
+            "8",
+            "--head-bins",
+            "16",
+            "--batch-size",
+            "4",
+            "--learning-rate",
+            "3e-3",
+            "--seed",
+            "3"};
+  }
+};
+
+}  // namespace geosft::test

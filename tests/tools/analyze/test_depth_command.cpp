@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "tests/tools/analyze/analyze_tool.h"
+
+namespace geosft::test::test_depth_command {
+
+TEST_CASE("rank rises and similarity falls over the layers of a trained classifier whose tokens begin equal") {
+  const AnalysisWorkshop shop;
+  const std::string run = (shop / "equal").string();
+  shop.run_well(shop.train("equal", {"--tokens", "ones", "--layers", "3", "--width", "32", "--epochs", "2"}));
+  const std::string out = shop.analyze_well({"depth", run, "--items", "3"});
+  CHECK_THAT(out, Catch::StartsWith("width 32"));
+  const auto curves = shop.curves();
+  const std::vector<double>& rank = curves.at("rank");
+  const std::vector<double>& cosine = curves.at("mean cosine");
+  REQUIRE(rank.size() == 4);
+  CHECK(rank.front() == 1);
+  CHECK(rank.back() > rank.front());
+  CHECK(cosine.front() == Approx(1.0));
+  CHECK(cosine.back() < 0.999);
+}
+
+}  // namespace geosft::test::test_depth_command

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "tests/tools/analyze/analyze_tool.h"
+
+namespace geosft::test::test_rank_command {
+
+TEST_CASE("the rank of equal tokens rises with the leak and stays 1 without it") {
+  const AnalysisWorkshop shop;
+  const Words small = {"--tokens", "24", "--width", "512", "--layers", "8", "--every", "4", "--seeds", "2"};
+  const std::string out = shop.analyze_well(Words{"rank"} + small);
+  CHECK_THAT(out, Catch::Contains("relu without the leak, seed 1: rank 1 after 8 layers"));
+  const auto curves = shop.curves();
+  REQUIRE(curves.size() == 4);
+  for (const auto& [name, ranks] : curves) {
+    REQUIRE(ranks.size() == 3);
+    CHECK(ranks.front() == 1);
+    if (name.find("without") == std::string::npos) {
+      CHECK(ranks[1] > 1);
+      CHECK(ranks[2] >= ranks[1]);
+    } else {
+      CHECK(ranks[2] == 1);
+    }
+  }
+}
+
+}  // namespace geosft::test::test_rank_command

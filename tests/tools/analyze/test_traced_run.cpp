@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analyze/traced_run.h"
+
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "tests/tools/analyze/analyze_tool.h"
+#include "tools/common/arguments.h"
+
+namespace geosft::test::test_traced_run {
+
+TEST_CASE("clouds are looked at evenly over the test split, and not more than there are") {
+  const AnalysisWorkshop shop;
+  TracedRun traced;
+  traced.run = shop.trained();
+  std::vector<std::string> names;
+  const auto note = [&](const ShapeExplanation& found) {
+    names.push_back(found.seen.name);
+    CHECK(found.trace.layers.size() == 1);
+  };
+  traced.items = 3;
+  traced.look(note);
+  CHECK(names.size() == 3);
+  CHECK(std::set<std::string>(names.begin(), names.end()).size() == 3);
+  names.clear();
+  traced.items = 100;
+  traced.look(note);
+  CHECK(names.size() == 6);
+}
+
+TEST_CASE("a run that is none is refused in one line") {
+  const AnalysisWorkshop shop;
+  for (const char* verb : {"depth", "heads"}) {
+    const ProcessResult result = shop.analyze({verb, (shop / "absent").string()});
+    require_tool_failure("geosft-analyze", result, 1, {"absent"});
+  }
+}
+
+}  // namespace geosft::test::test_traced_run

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/bench/byte_classifier.h"
+
+#include <torch/utils.h>
+
+#include <catch2/catch.hpp>
+
+#include "tests/support.h"
+
+namespace geosft::bench::test::test_byte_classifier {
+namespace {
+
+using geosft::test::require_close;
+
+ByteClassifier small_classifier() {
+  torch::manual_seed(3);
+  LayerOptions layer;
+  layer.kind = AttentionKind::polynomial;
+  layer.attention.width = 8;
+  layer.attention.heads = 2;
+  return ByteClassifier(layer, 2);
+}
+
+}  // namespace
+
+TEST_CASE("byte sequences are classified one by one, and their order matters", "[bench]") {
+  ByteClassifier model = small_classifier();
+  const at::Tensor bytes = at::randint(256, {3, 20}, geosft::test::generator(1), at::kLong);
+  const at::Tensor logits = model->forward(bytes);
+  REQUIRE(logits.sizes() == at::IntArrayRef({3, 2}));
+  require_close(model->forward(bytes.slice(0, 1, 2)), logits.slice(0, 1, 2), 1e-5, "one alone");
+  REQUIRE((model->forward(bytes.flip(1)) - logits).abs().max().item<double>() > 1e-4);
+}
+
+TEST_CASE("a prompt stands before every sequence", "[bench]") {
+  ByteClassifier model = small_classifier();
+  const at::Tensor bytes = at::randint(256, {2, 10}, geosft::test::generator(1), at::kLong);
+  const at::Tensor prompt = at::randn({3, 8}, geosft::test::generator(2)).requires_grad_(true);
+  const at::Tensor logits = model->forward(bytes, prompt);
+  REQUIRE(logits.sizes() == at::IntArrayRef({2, 2}));
+  logits.square().sum().backward();
+  REQUIRE(prompt.grad().abs().min().item<double>() > 0);
+  geosft::test::require_error([&] { model->forward(bytes[0]); }, {"bytes", "[10]"});
+}
+
+}  // namespace geosft::bench::test::test_byte_classifier

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "tests/tools/bench/bench_tool.h"
+#include "tools/bench/polynomial_errors.h"
+
+namespace geosft::bench::test::test_errors_command {
+
+using Catch::Contains;
+
+TEST_CASE("errors prints a table by degree and score", "[bench]") {
+  const std::string text = run_bench_well({"errors", "--layers", "1", "--scores", "0.5,1", "--degrees", "2,4"}).out;
+  CHECK(std::count(text.begin(), text.end(), '\n') == 2 + 4);
+  CHECK_THAT(text, Contains("| 1 | 0.5 | 2 | ") && Contains("| 1 | 1 | 4 | "));
+}
+
+TEST_CASE("errors gives the same numbers to programs, each network or the worst of all", "[bench]") {
+  const auto json = [](std::vector<std::string> words) { return nlohmann::json::parse(run_bench_well(words).out); };
+  const std::vector<std::string> words{"errors", "--json", "--layers", "2", "--degrees", "4"};
+  const nlohmann::json all = json(words);
+  REQUIRE(all.size() == 1);
+  std::vector<std::string> more = words;
+  more.emplace_back("--each");
+  const nlohmann::json each = json(more);
+  REQUIRE(each.size() == 4);
+  CHECK(each[3]["network"] == "causal, cross entropy");
+  double most = 0;
+  for (const nlohmann::json& one : each) most = std::max(most, one["gradients"]["w_q"].get<double>());
+  CHECK(all[0]["gradients"]["w_q"] == most);
+  CHECK(each[0]["out"].get<double>() == Approx(network_errors({2, 2, 1.0, false, false}, 4).out).epsilon(1e-6));
+}
+
+TEST_CASE("errors refuses what it cannot compute", "[bench]") {
+  require_wrong_use({"errors", "--degrees", "40"}, {"--degrees", "40"});
+  require_wrong_use({"errors", "--scores", "0"}, {"--scores"});
+}
+
+}  // namespace geosft::bench::test::test_errors_command

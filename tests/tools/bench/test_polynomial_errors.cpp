@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/bench/polynomial_errors.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <tuple>
+
+namespace geosft::bench::test::test_polynomial_errors {
+
+TEST_CASE("gradients through networks of polynomial attention are as exact as the degree", "[bench]") {
+  const std::map<int64_t, double> expected{{2, 5e-2}, {4, 1e-3}, {6, 3e-5}, {8, 4e-7}, {10, 4e-9}};
+  for (const auto& [layers, heads] : {std::pair(1, 1), std::pair(2, 2), std::pair(4, 2)}) {
+    for (const bool causal : {false, true}) {
+      for (const bool cross_entropy : {false, true}) {
+        for (const auto& [degree, order] : expected) {
+          const NetworkErrors errors = network_errors({layers, heads, 1.0, causal, cross_entropy}, degree);
+          INFO("layers " << layers << ", heads " << heads << (causal ? ", causal" : "")
+                         << (cross_entropy ? ", cross entropy" : ", squares") << ", R 1, degree " << degree);
+          const double most = 3 * static_cast<double>(layers) * order;  // they add up over the layers
+          CHECK(errors.largest_gradient() < most);
+          CHECK(errors.out < most);
+          CHECK(errors.largest_gradient() > 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("even degrees take larger scores at a larger degree", "[bench]") {
+  for (const auto& [largest_score, degree, most] :
+       {std::tuple(0.5, 6, 1e-6), std::tuple(1.0, 10, 1e-6), std::tuple(2.0, 10, 1e-5)}) {
+    INFO("R " << largest_score << ", degree " << degree);
+    CHECK(network_errors({1, 1, largest_score, false, false}, degree).largest_gradient() < most);
+  }
+}
+
+TEST_CASE("the larger errors are kept", "[bench]") {
+  NetworkErrors errors{.out = 1, .x = 2, .w_q = 3};
+  errors.raise({.out = 2, .x = 1, .prompt = 5, .w_k = 4, .w_v = 7, .w_o = 6});
+  CHECK(errors.out == 2);
+  CHECK(errors.x == 2);
+  CHECK(errors.w_q == 3);
+  CHECK(errors.largest_gradient() == 7);
+}
+
+}  // namespace geosft::bench::test::test_polynomial_errors

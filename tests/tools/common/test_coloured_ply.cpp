@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/common/coloured_ply.h"
+
+#include <catch2/catch.hpp>
+
+#include "data/formats/ply.h"
+#include "data/read_file.h"
+#include "tests/data/files.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_coloured_ply {
+
+TEST_CASE("a coloured cloud is read back, with its colours and values between the coordinates") {
+  const TemporaryFolder folder;
+  const at::Tensor points = at::randn({7, 3}, generator(1), at::kFloat), values = at::arange(7, at::kFloat);
+  const at::Tensor colours = at::rand({7, 3}, generator(2), at::kDouble);
+  write_coloured_ply(folder / "cloud.ply", points, colours, values);
+  const std::string bytes = read_file(folder / "cloud.ply");
+  require_equal(read_ply(bytes, "cloud.ply").mesh.vertices.to(at::kFloat), points, "points");
+  const size_t row = bytes.find("end_header\n") + 11;
+  REQUIRE(bytes.size() == row + 7 * (12 + 3 + 4));
+  for (size_t c = 0; c < 3; ++c) {
+    const auto expected = std::lround(255 * colours[2][static_cast<int64_t>(c)].item<double>());
+    CHECK(static_cast<unsigned char>(bytes[row + 2 * 19 + 12 + c]) == expected);
+  }
+  CHECK(bytes.find("property float value") != std::string::npos);
+}
+
+TEST_CASE("edges are written after the points, values only where there are some") {
+  const TemporaryFolder folder;
+  const at::Tensor edges = at::tensor({0, 1, 1, 2}, at::kLong).view({2, 2});
+  write_coloured_ply(folder / "graph.ply", at::zeros({3, 3}), at::ones({3, 3}), {}, edges);
+  const std::string bytes = read_file(folder / "graph.ply");
+  CHECK(bytes.find("element edge 2\n") != std::string::npos);
+  CHECK(bytes.find("value") == std::string::npos);
+  CHECK(bytes.size() == bytes.find("end_header\n") + 11 + 3 * 15 + 2 * 8);
+}
+
+TEST_CASE("colours and values of another length, and folders that are not there, are refused") {
+  const TemporaryFolder folder;
+  const auto write = [&](const at::Tensor& colours, const at::Tensor& values) {
+    write_coloured_ply(folder / "x.ply", at::zeros({3, 3}), colours, values);
+  };
+  require_error([&] { write(at::zeros({2, 3}), {}); }, {"colours", "[2, 3]"});
+  require_error([&] { write(at::zeros({3, 3}), at::zeros({4})); }, {"values", "[4]"});
+  require_error([&] { write_coloured_ply(folder / "no" / "x.ply", at::zeros({1, 3}), at::zeros({1, 3})); }, {"x.ply"});
+}
+
+}  // namespace geosft::test::test_coloured_ply

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subjects to look at that need no file.
+#pragma once
+
+#include <memory>
+
+#include "tests/support.h"
+#include "tests/tools/classify/small_classifier.h"
+#include "tools/view/cloud_gallery.h"
+#include "tools/view/colouring.h"
+
+namespace geosft::test {
+
+// Ten random clouds; with a small classifier of two layers and four heads, which sees 40 points of each.
+inline std::unique_ptr<view::CloudGallery> random_gallery(bool with_model) {
+  std::optional<RunModel> trained;
+  if (with_model) {
+    const ClassifySettings settings = small_settings();
+    trained = RunModel{settings, {"a", "b", "c"}, small_model(settings)};
+    trained->model->eval();
+  }
+  return std::make_unique<view::CloudGallery>(std::vector<std::filesystem::path>{},
+                                              std::make_unique<ArrayDataset>(random_clouds()), std::move(trained),
+                                              PointDatasetOptions{});
+}
+
+inline view::Choices choose(view::Colouring colouring) {
+  view::Choices choices;
+  choices.colouring = colouring;
+  return choices;
+}
+
+}  // namespace geosft::test

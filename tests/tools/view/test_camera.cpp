@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/view/camera.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support.h"
+#include "tools/common/arguments.h"
+
+namespace geosft::test::test_camera {
+using namespace view;
+
+TEST_CASE("the eye turns about the vertical axis, then rises") {
+  CHECK(towards_eye({0, 0})[2] == Approx(1.0));
+  CHECK(towards_eye({90, 0})[0] == Approx(1.0));
+  CHECK(towards_eye({17, 90})[1] == Approx(1.0));
+  for (const Camera& camera : {Camera{35, 20}, Camera{200, -60}}) {
+    const auto eye = towards_eye(camera), up = upwards(camera);
+    CHECK(eye[0] * up[0] + eye[1] * up[1] + eye[2] * up[2] == Approx(0.0).margin(1e-12));
+    CHECK(up[1] > 0);
+  }
+}
+
+TEST_CASE("views and sizes are read, or refused with what was expected") {
+  const Camera camera = camera_of("-40,15.5,2");
+  CHECK(camera.azimuth == -40);
+  CHECK(camera.elevation == 15.5);
+  CHECK(camera.distance == 2);
+  CHECK(camera_of("1,2").distance == 1);
+  for (const char* wrong : {"", "1", "1,2,3,4", "a,2", "1,91", "1,2,0", "1,2,nan", "1,2x"}) {
+    CHECK_THROWS_AS(camera_of(wrong), UsageError);
+  }
+  CHECK(size_of("640x480").width == 640);
+  CHECK(size_of("640x480").height == 480);
+  for (const char* wrong : {"640", "640x", "x480", "640x480x2", "0x10", "99999x100", "64.5x64", "640*480"}) {
+    CHECK_THROWS_AS(size_of(wrong), UsageError);
+  }
+}
+
+TEST_CASE("a click picks the nearest point under it") {
+  // Seen along -z from the origin: w is the depth, and depth 1 spans 100 pixels.
+  const at::Tensor projection =
+      at::tensor({1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, -1.0, 0.0}).view({4, 4});
+  const at::Tensor points =
+      at::tensor({0.0, 0.0, -4.0, 0.0, 0.0, -2.0, 0.5, 0.5, -1.0, 0.0, 0.0, 2.0}, at::kDouble).view({4, 3});
+  const PictureSize size{200, 200};
+  const auto pick = [&](double x, double y) {
+    return picked_point(points, 0.01, projection.to(at::kDouble), size, x, y);
+  };
+  CHECK(pick(100, 100) == 1);  // not the one behind it, and not the one behind the eye
+  CHECK(pick(150, 50) == 2);   // to the right and above
+  CHECK(pick(153, 52) == 2);
+  CHECK_FALSE(pick(20, 20).has_value());
+  // A ball of radius 0.5 at depth 2 covers 25 pixels.
+  CHECK_FALSE(pick(120, 100).has_value());
+  CHECK(picked_point(points, 0.5, projection.to(at::kDouble), size, 120, 100) == 1);
+  CHECK_FALSE(picked_point(at::empty({0, 3}), 1.0, projection.to(at::kDouble), size, 1, 1).has_value());
+}
+
+}  // namespace geosft::test::test_camera

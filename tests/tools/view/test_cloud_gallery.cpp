@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/view/cloud_gallery.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/data/files.h"
+#include "tests/tools/classify/tiny_shapes.h"
+#include "tests/tools/view/looked_at.h"
+
+namespace geosft::test::test_cloud_gallery {
+using view::Subject;
+
+TEST_CASE("without a model all points are shown, with the class that the set names") {
+  auto gallery = random_gallery(false);
+  REQUIRE(gallery->size() == 10);
+  const Subject subject = gallery->get(4, false);
+  CHECK(subject.points.size(0) == 50);
+  CHECK(subject.normals.size(0) == 50);
+  CHECK(subject.truth == "b");
+  CHECK(subject.name == "4");
+  CHECK(subject.prediction.empty());
+  CHECK_FALSE(subject.trace.has_value());
+}
+
+TEST_CASE("with a model there are its prediction and its trace") {
+  const Subject subject = random_gallery(true)->get(4, false);
+  CHECK(subject.points.size(0) == 40);
+  CHECK(subject.trace->layers.size() == 2);
+  CHECK_THAT(subject.prediction, Catch::Contains(" %"));
+  CHECK_FALSE(subject.beside);
+}
+
+TEST_CASE("the rotated copy has the same shape, and nearly the same logits") {
+  for (const bool with_model : {false, true}) {
+    const Subject subject = random_gallery(with_model)->get(2, true);
+    REQUIRE(subject.beside);
+    CHECK_FALSE(at::allclose(subject.points, subject.beside->points, 1e-3, 1e-3));
+    require_close(at::pdist(subject.beside->points), at::pdist(subject.points), 1e-5, "distances");
+    if (with_model) CHECK(subject.beside->prediction == subject.prediction);
+    CHECK(subject.logit_difference < 1e-3);
+  }
+}
+
+TEST_CASE("files are read one by one") {
+  const TemporaryFolder folder;
+  write_text(folder / "ball.xyz", sphere_xyz(1.0, 90));
+  write_text(folder / "cube.off", cube_off(1.0));
+  view::CloudGallery gallery({folder / "ball.xyz", folder / "cube.off"}, nullptr, std::nullopt,
+                             {.points_per_mesh = 70});
+  REQUIRE(gallery.size() == 2);
+  CHECK(gallery.get(0, false).points.size(0) == 90);
+  CHECK(gallery.get(1, false).points.size(0) == 70);
+  CHECK(gallery.get(1, false).truth.empty());
+}
+
+}  // namespace geosft::test::test_cloud_gallery

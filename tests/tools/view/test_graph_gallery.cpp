@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/view/graph_gallery.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/tools/graph/small_graph_model.h"
+#include "tools/common/arguments.h"
+
+namespace geosft::test::test_graph_gallery {
+using namespace view;
+
+TEST_CASE("a graph has places, edges once, walks, and what a model makes of it") {
+  const PackedGraphs set = small_graphs();
+  const int64_t nodes = (set.graphs.ptr[1] - set.graphs.ptr[0]).item<int64_t>();
+  for (const bool with_model : {false, true}) {
+    std::optional<GraphRunModel> trained;
+    if (with_model) trained = small_graph_run(set.schema);
+    GraphGallery gallery(set, "small", std::move(trained), {.layout = GraphLayout::spring, .walk_steps = 5});
+    REQUIRE(gallery.size() == set.size());
+    const Subject subject = gallery.get(0, false);
+    CHECK(subject.is_graph());
+    CHECK(subject.points.sizes() == at::IntArrayRef({nodes, 3}));
+    CHECK(subject.encoding.sizes() == at::IntArrayRef({nodes, 5}));
+    CHECK((subject.edges.select(1, 0) < subject.edges.select(1, 1)).all().item<bool>());
+    CHECK(subject.layers() == (with_model ? 1 : 0));
+    CHECK(subject.prediction.empty() == !with_model);
+    CHECK(subject.name == "small 0");
+  }
+}
+
+TEST_CASE("layouts and copies that a set cannot have are refused") {
+  PackedGraphs set = small_graphs();
+  set.schema.coordinates = false;
+  const auto make = [&] { return GraphGallery(set, "small", std::nullopt, {.layout = GraphLayout::coordinates}); };
+  CHECK_THROWS_AS(make(), UsageError);
+  GraphGallery gallery(set, "small", std::nullopt, {});
+  CHECK_THROWS_AS(gallery.get(0, true), UsageError);
+  CHECK(graph_layout_of("spectral") == GraphLayout::spectral);
+  require_error([] { graph_layout_of("round"); }, {"spectral", "spring", "round"});
+}
+
+}  // namespace geosft::test::test_graph_gallery

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/view/scene.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support.h"
+
+namespace geosft::test::test_scene {
+using namespace view;
+namespace {
+
+at::Tensor doubles(at::IntArrayRef shape, uint64_t seed) {
+  return at::randn(shape, generator(seed), at::kDouble);
+}
+
+// Normals of the triangles by their corners' order, not normalised.
+at::Tensor facets(const Mesh& mesh) {
+  const auto corner = [&](int64_t i) { return mesh.vertices.index_select(0, mesh.triangles.select(1, i)); };
+  return at::linalg_cross(corner(1) - corner(0), corner(2) - corner(0));
+}
+
+Scene scene_of_cloud(const at::Tensor& points) {
+  Scene scene;
+  scene.points = points;
+  scene.colours = at::rand({points.size(0), 3}, at::kDouble);
+  scene.values = points.select(1, 1);
+  scene.radius = 0.1;
+  return scene;
+}
+
+}  // namespace
+
+TEST_CASE("balls are closed, round, coloured, and face outwards") {
+  const Balls balls{doubles({5, 3}, 1), at::linspace(0.1, 0.5, 5, at::kDouble), at::rand({5, 3}, at::kDouble)};
+  const Mesh mesh = mesh_of_balls(balls, 2);
+  REQUIRE(mesh.vertices.size(0) == 5 * 66);  // V = 4^r 4 + 2
+  REQUIRE(mesh.triangles.size(0) == 5 * 128);
+  const at::Tensor ball = at::arange(5, at::kLong).repeat_interleave(66);
+  const at::Tensor off = mesh.vertices - balls.centres.index_select(0, ball);
+  require_close(off.norm(2, 1), balls.radii.index_select(0, ball), 1e-12, "radii");
+  require_close(off / off.norm(2, 1, true), mesh.normals, 1e-12, "normals");
+  require_equal(mesh.colours, balls.colours.index_select(0, ball), "colours");
+  const at::Tensor outwards = mesh.normals.index_select(0, mesh.triangles.select(1, 0));
+  CHECK(((facets(mesh) * outwards).sum(1) > 0).all().item<bool>());
+}
+
+TEST_CASE("edges are tubes of their radius around the line between their ends") {
+  const at::Tensor points = doubles({6, 3}, 2);
+  const at::Tensor edges = at::tensor({0, 1, 4, 2, 3, 3}, at::kLong).view({3, 2});  // the last one is a self-loop
+  const Mesh mesh = mesh_of_edges(points, edges, 0.05, {0.2, 0.4, 0.6});
+  REQUIRE(mesh.vertices.size(0) == 2 * 20);
+  const at::Tensor first = mesh.vertices.narrow(0, 0, 20), along = points[1] - points[0];
+  const at::Tensor distance = at::linalg_cross(first - points[0], along.expand_as(first)).norm(2, 1) / along.norm();
+  require_close(distance, at::full({20}, 0.05, at::kDouble), 1e-12, "distance from the line");
+  const at::Tensor outwards = mesh.normals.index_select(0, mesh.triangles.select(1, 0));
+  CHECK(((facets(mesh) * outwards).sum(1) > 0).all().item<bool>());
+}
+
+TEST_CASE("joined meshes keep their triangles") {
+  const Mesh ball =
+      mesh_of_balls({at::zeros({1, 3}, at::kDouble), at::ones({1}, at::kDouble), at::ones({1, 3}, at::kDouble)}, 0);
+  const Mesh both = joined({ball, ball});
+  require_equal(both.triangles.narrow(0, 8, 8), ball.triangles + 6, "second");
+  CHECK(both.vertices.size(0) == 12);
+  CHECK_FALSE(joined({}).vertices.defined());
+}
+
+TEST_CASE("scenes beside each other do not overlap, and rows of the second come after the first's") {
+  Scene left = scene_of_cloud(doubles({10, 3}, 3)), right = scene_of_cloud(doubles({10, 3}, 4));
+  left.edges = right.edges = at::tensor({0, 1}, at::kLong).view({1, 2});
+  left.markers =
+      right.markers = {left.points.narrow(0, 0, 1), at::ones({1}, at::kDouble), at::ones({1, 3}, at::kDouble)};
+  const Scene both = side_by_side(left, right);
+  REQUIRE(both.points.size(0) == 20);
+  CHECK((both.points.narrow(0, 10, 10).amin(0)[0] > left.points.amax(0)[0]).item<bool>());
+  require_close(both.points.narrow(0, 10, 10).narrow(1, 1, 2), right.points.narrow(1, 1, 2), 1e-12, "y and z");
+  require_equal(both.edges[1], at::tensor({10, 11}, at::kLong), "edges");
+  CHECK(both.markers.centres.size(0) == 2);
+  CHECK(both.values.size(0) == 20);
+}
+
+TEST_CASE("a large cloud is thinned to few points that lie everywhere") {
+  const at::Tensor points = at::rand({50'000, 3}, generator(5), at::kDouble);
+  const at::Tensor rows = thinned_rows(points, 2000);
+  CHECK(rows.size(0) <= 2000);
+  CHECK(rows.size(0) > 500);
+  CHECK((rows.diff() > 0).all().item<bool>());
+  const at::Tensor kept = points.index_select(0, rows);
+  CHECK(kept.amax(0).min().item<double>() > 0.9);
+  CHECK(kept.amin(0).max().item<double>() < 0.1);
+  CHECK(thinned_rows(points.narrow(0, 0, 100), 2000).size(0) == 100);
+  CHECK(thinned_rows(at::zeros({3000, 3}, at::kDouble), 2000).size(0) == 1);
+  require_error([&] { thinned_rows(points, 0); }, {"most"});
+}
+
+TEST_CASE("balls are smaller where there are more") {
+  CHECK(fitting_radius(doubles({10, 3}, 6)) > fitting_radius(doubles({10'000, 3}, 6)));
+  CHECK(fitting_radius(at::zeros({3, 3}, at::kDouble)) > 0);
+}
+
+}  // namespace geosft::test::test_scene

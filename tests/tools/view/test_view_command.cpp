@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of geosft-view, with a display that only remembers what it was asked for; errors end to end.
+#include "tools/view/view_command.h"
+
+#include <catch2/catch.hpp>
+
+#include "data/read_file.h"
+#include "tests/tools/view/looked_at.h"
+#include "tests/tools/view/view_tool.h"
+#include "tests/tools/view/virtual_screen.h"
+#include "tools/common/arguments.h"
+
+namespace geosft::test::test_view_command {
+using namespace view;
+namespace {
+
+struct RememberingDisplay : Display {
+  std::vector<Camera> cameras;
+  std::vector<std::filesystem::path> files;
+  int64_t points = 0;
+  std::string title;
+  int shown = 0, measured = 0;
+
+  void render(const Scene& scene, const PictureSize&, const std::vector<Camera>& from,
+              const std::vector<std::filesystem::path>& to) override {
+    points = scene.points.size(0);
+    title = scene.legend.title;
+    cameras = from;
+    files = to;
+  }
+  FrameRates measure(const Scene& scene, const PictureSize&, const Camera&) override {
+    ++measured;
+    return {scene.points.size(0), 1, 10.0, 20.0};
+  }
+  void show(Viewer& viewer, const PictureSize&, const Camera&,
+            const std::function<void(const std::string&)>&) override {
+    ++shown;
+    title = viewer.scene().legend.title;
+  }
+};
+
+int run_with(Display& display, const Words& words) {
+  std::vector<const char*> arguments = {"geosft-view"};
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  return run_view(static_cast<int>(arguments.size()), arguments.data(), display);
+}
+
+}  // namespace
+
+TEST_CASE("a file is shown in a window, or drawn, from where the options say") {
+  const Workshop shop;
+  write_text(shop / "ball.xyz", sphere_xyz(1.0, 60));
+  RememberingDisplay display;
+  REQUIRE(run_with(display, {(shop / "ball.xyz").string()}) == 0);
+  CHECK(display.shown == 1);
+  CHECK(display.title == "height");
+  REQUIRE(run_with(display, {(shop / "ball.xyz").string(), "--screenshot", "x.png", "--view", "10,-20,2", "--colour",
+                             "normals"}) == 0);
+  CHECK(display.shown == 1);
+  CHECK(display.points == 60);
+  CHECK(display.cameras.at(0).azimuth == 10);
+  CHECK(display.cameras.at(0).distance == 2);
+  CHECK(display.files.at(0) == "x.png");
+  REQUIRE(run_with(display, {(shop / "ball.xyz").string(), "--frame-rate"}) == 0);
+  CHECK(display.measured == 1);
+  const std::string cube = (shop.data() / "test" / "cube" / "cube_5.off").string();
+  REQUIRE(run_with(display, {cube, "--points", "77", "--screenshot", "x.png"}) == 0);
+  CHECK(display.points == 77);
+}
+
+TEST_CASE("a turntable goes round once") {
+  const std::vector<Camera> cameras = turntable({30, 10, 1}, 4);
+  REQUIRE(cameras.size() == 4);
+  CHECK(cameras[0].azimuth == 30);
+  CHECK(cameras[3].azimuth == Approx(300));
+  CHECK(cameras[3].elevation == 10);
+  const Workshop shop;
+  write_text(shop / "ball.xyz", sphere_xyz(1.0, 60));
+  RememberingDisplay display;
+  REQUIRE(run_with(display, {(shop / "ball.xyz").string(), "--turntable", (shop / "turn").string(), "--frames", "3"}) ==
+          0);
+  REQUIRE(display.files.size() == 3);
+  CHECK(display.files[2].filename() == "frame_0002.png");
+}
+
+TEST_CASE("the coloured points are written without a display, and so are graphs with their edges") {
+  const Workshop shop;
+  const Environment nowhere("DISPLAY", std::nullopt);
+  const std::string run = shop.trained();
+  const Words item = {"--run", run, "--item", "1", "--colour", "attention", "--query", "3", "--head", "2"};
+  const ProcessResult cloud = run_view_tool(item + Words{"--ply", (shop / "a.ply").string()}, shop.process());
+  INFO(cloud.err);
+  REQUIRE(cloud.exit == 0);
+  CHECK_THAT(cloud.out, Catch::Contains("predicted: ") && Catch::Contains("is: "));
+  CHECK_THAT(read_file(shop / "a.ply"),
+             Catch::Contains("element vertex 64\n") && Catch::Contains("property float value"));
+  const GraphWorkshop graphs;
+  const Words graph = {"--graph", "--run", graphs.trained(), "--item", "2", "--colour", "importance"};
+  const ProcessResult nodes = run_view_tool(graph + Words{"--ply", (shop / "g.ply").string()}, shop.process());
+  INFO(nodes.err);
+  REQUIRE(nodes.exit == 0);
+  CHECK_THAT(read_file(shop / "g.ply"), Catch::Contains("element edge "));
+}
+
+TEST_CASE("what cannot be looked at is refused in one line") {
+  const Workshop shop;
+  const Environment nowhere("DISPLAY", std::nullopt);
+  const std::string run = shop.trained(), picture = (shop / "x.png").string();
+  const auto refuse = [&](const Words& words, int exit, const Words& expected) {
+    require_view_failure(run_view_tool(words + Words{"--screenshot", picture}, shop.process()), exit, expected);
+  };
+  const Words first = {"--run", run, "--item", "0"};
+  refuse({"--run", (shop / "absent").string()}, 2, {"--run", "absent"});
+  refuse({"--run", run, "--item", "600"}, 2, {"--item", "0 … 5", "600"});
+  refuse(first + Words{"--colour", "attention", "--query", "64"}, 2, {"--query", "0 … 63", "64"});
+  refuse(first + Words{"--head", "3"}, 2, {"--head", "0 … 2", "3"});
+  refuse(first + Words{"--layer", "2"}, 2, {"--layer", "0 … 1", "2"});
+  refuse(first + Words{"--colour", "jet"}, 2, {"--colour", "importance", "jet"});
+  refuse({}, 2, {"nothing to look at"});
+  refuse({"--run", run, "--graph"}, 1, {run});
+  refuse({(shop / "absent.off").string()}, 1, {"absent.off"});
+  refuse({(shop.data() / "test" / "cube" / "cube_5.off").string(), "--size", "0x9"}, 2, {"--size"});
+  refuse({(shop.data() / "test" / "cube" / "cube_5.off").string(), "--colour", "importance"}, 2, {"--run RUN"});
+  CHECK_FALSE(std::filesystem::exists(picture));
+}
+
+}  // namespace geosft::test::test_view_command

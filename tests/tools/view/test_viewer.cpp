@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/view/viewer.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/tools/view/looked_at.h"
+#include "tools/common/arguments.h"
+
+namespace geosft::test::test_viewer {
+using namespace view;
+namespace {
+
+Viewer viewer_on(bool with_model, Colouring colouring, int64_t item = 0) {
+  return {random_gallery(with_model), item, choose(colouring), false};
+}
+
+}  // namespace
+
+TEST_CASE("arrows go through the items, round and round") {
+  Viewer viewer = viewer_on(false, Colouring::height, 9);
+  CHECK_THAT(viewer.scene().title, Catch::StartsWith("item 9 of 10"));
+  CHECK(viewer.press(Viewer::right) == Reaction::redraw);
+  CHECK(viewer.item() == 0);
+  viewer.press(Viewer::left);
+  CHECK(viewer.item() == 9);
+  CHECK_THROWS_WITH(viewer_on(false, Colouring::height, 10), Catch::Contains("0 … 9, found 10"));
+  CHECK_THROWS_AS(viewer_on(false, Colouring::height, -1), UsageError);
+}
+
+TEST_CASE("C goes through all colourings and comes back") {
+  Viewer viewer = viewer_on(true, Colouring::importance);
+  const std::string first = viewer.scene().legend.title;
+  std::vector<std::string> seen;
+  for (int i = 0; i < 6; ++i) {
+    viewer.press('C');
+    seen.push_back(viewer.scene().legend.title);
+  }
+  CHECK(seen.back() == first);
+  std::sort(seen.begin(), seen.end());
+  CHECK(std::unique(seen.begin(), seen.end()) == seen.end());
+}
+
+TEST_CASE("keys step through layers, heads and maps, which changes the colours") {
+  Viewer viewer = viewer_on(true, Colouring::attention);
+  for (const char key : {Viewer::up, 'E', 'M'}) {
+    const at::Tensor before = viewer.scene().colours;
+    CHECK(viewer.press(key) == Reaction::redraw);
+    CHECK_FALSE(at::equal(viewer.scene().colours, before));
+  }
+  CHECK_THAT(viewer.scene().legend.title, Catch::Contains("layer 1, head 1"));
+  viewer.press('D');
+  viewer.press('D');
+  viewer.press(Viewer::down);
+  CHECK_THAT(viewer.scene().legend.title, Catch::Contains("layer 2, head 4"));
+}
+
+TEST_CASE("a click makes the point the query") {
+  Viewer viewer = viewer_on(true, Colouring::importance);
+  CHECK_THAT(viewer.pick(11), Catch::StartsWith("query 11 at "));
+  CHECK_THAT(viewer.scene().legend.title, Catch::Contains("attention of point 11"));
+  viewer.press('B');
+  REQUIRE(viewer.scene().points.size(0) == 80);
+  CHECK_THAT(viewer.pick(40 + 5), Catch::StartsWith("query 5 at "));  // in the copy
+  Viewer bare = viewer_on(false, Colouring::height);
+  CHECK(bare.pick(3).empty());
+}
+
+TEST_CASE("help, turning, saving and leaving") {
+  Viewer viewer = viewer_on(false, Colouring::height);
+  CHECK_FALSE(viewer.help());
+  viewer.press('H');
+  CHECK(viewer.help());
+  viewer.press('T');
+  CHECK(viewer.turning());
+  CHECK(viewer.press('P') == Reaction::save);
+  CHECK(viewer.press('Q') == Reaction::quit);
+  CHECK(viewer.press(Viewer::escape) == Reaction::quit);
+  CHECK(viewer.press('7') == Reaction::none);
+  CHECK(Viewer::keys().size() > 10);
+}
+
+TEST_CASE("keys that mean nothing to a cloud without a model leave it as it is") {
+  Viewer viewer = viewer_on(false, Colouring::height);
+  const at::Tensor before = viewer.scene().colours;
+  for (const char key : {Viewer::up, Viewer::down, 'E', 'D', 'W', 'S'}) viewer.press(key);
+  require_equal(viewer.scene().colours, before, "colours");
+}
+
+}  // namespace geosft::test::test_viewer

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures and the window of geosft-view, on an invisible display.
+#include <cairo.h>
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <set>
+
+#include "tests/tools/view/view_tool.h"
+#include "tests/tools/view/virtual_screen.h"
+#include "tools/view/camera.h"
+
+namespace geosft::test::test_window {
+namespace fs = std::filesystem;
+namespace {
+
+struct Picture {
+  int width = 0, height = 0;
+  std::vector<uint32_t> pixels;  // 0xffRRGGBB
+
+  explicit Picture(const fs::path& file) {
+    const std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)> surface(
+        cairo_image_surface_create_from_png(file.c_str()), &cairo_surface_destroy);
+    REQUIRE(cairo_surface_status(surface.get()) == CAIRO_STATUS_SUCCESS);
+    width = cairo_image_surface_get_width(surface.get());
+    height = cairo_image_surface_get_height(surface.get());
+    const auto* row = cairo_image_surface_get_data(surface.get());
+    for (int y = 0; y < height; ++y, row += cairo_image_surface_get_stride(surface.get())) {
+      const auto* first = reinterpret_cast<const uint32_t*>(row);
+      pixels.insert(pixels.end(), first, first + width);
+    }
+  }
+
+  // Share of the pixels right of the legend that `test` is true of.
+  template <typename Test>
+  double share(const Test& test) const {
+    int64_t found = 0, all = 0;
+    for (int y = 0; y < height; ++y) {
+      for (int x = width / 3; x < width; ++x, ++all) found += test(pixels[static_cast<size_t>(y * width + x)]);
+    }
+    return static_cast<double>(found) / static_cast<double>(all);
+  }
+};
+
+bool coloured(uint32_t pixel) {
+  const int r = pixel >> 16 & 0xff, g = pixel >> 8 & 0xff, b = pixel & 0xff;
+  return std::max({r, g, b}) - std::min({r, g, b}) > 40;
+}
+bool not_white(uint32_t pixel) {
+  return (pixel & 0xffffff) != 0xffffff;
+}
+
+// The picture that geosft-view draws with these words.
+Picture draw(const Workshop& shop, const Words& words) {
+  const fs::path file = shop / "picture.png";
+  fs::remove(file);
+  const ProcessResult result =
+      run_view_tool(words + Words{"--size", "300x240", "--screenshot", file.string()}, shop.process());
+  INFO(result.err);
+  REQUIRE(result.exit == 0);
+  return Picture(file);
+}
+
+double difference(const Picture& a, const Picture& b) {
+  REQUIRE(a.pixels.size() == b.pixels.size());
+  int64_t different = 0;
+  for (size_t i = 0; i < a.pixels.size(); ++i) different += a.pixels[i] != b.pixels[i];
+  return static_cast<double>(different) / static_cast<double>(a.pixels.size());
+}
+
+Words two_layers(const Workshop& shop) {
+  const std::string run = (shop / "deep").string();
+  shop.run_well(shop.train("deep", {"--layers", "2", "--epochs", "1"}));
+  return {"--run", run, (shop / "ball.xyz").string()};
+}
+
+// Sends events to the window as the X server would: words of xdotool.
+bool send(const std::string& words) {
+  return std::system(("xdotool " + words + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("every colouring of a cloud draws it", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const Workshop shop;
+  write_text(shop / "ball.xyz", sphere_xyz(1.0, 400));
+  const Words ball = two_layers(shop) + Words{"--points", "400"};
+  for (const std::string colour : {"height", "normals", "importance", "samples", "attention", "diversity"}) {
+    INFO(colour);
+    const Picture picture = draw(shop, ball + Words{"--colour", colour});
+    CHECK(picture.width == 300);
+    CHECK(picture.height == 240);
+    // The ball fills a good part of the picture and is not all of it; by normals and by height it is coloured.
+    CHECK(picture.share(not_white) > 0.1);
+    CHECK(picture.share(not_white) < 0.8);
+    const bool full = colour == "normals" || colour == "height" || colour == "importance" || colour == "diversity";
+    CHECK(picture.share(coloured) > (full ? 0.08 : 0.005));
+  }
+}
+
+TEST_CASE("layers, maps, views and a copy beside it draw different pictures", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const Workshop shop;
+  write_text(shop / "ball.xyz", sphere_xyz(1.0, 200));
+  const Words ball = two_layers(shop) + Words{"--colour", "importance"};
+  const Picture first = draw(shop, ball + Words{"--layer", "1"});
+  CHECK(difference(first, draw(shop, ball + Words{"--layer", "1"})) == 0);
+  for (const Words& change : {Words{"--layer", "2"}, Words{"--layer", "1", "--map", "cividis"},
+                              Words{"--layer", "1", "--view", "100,60,1"}, Words{"--layer", "1", "--beside"}}) {
+    CHECK(difference(first, draw(shop, ball + change)) > 0.02);
+  }
+}
+
+TEST_CASE("graphs are drawn with their edges", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const Workshop shop;
+  const GraphWorkshop graphs;
+  for (const char* layout : {"spring", "spectral"}) {
+    const Words words = {"--graph", "--data", graphs.data().string(), "--item", "2", "--layout", layout};
+    const Picture picture = draw(shop, words);
+    CHECK(picture.share(not_white) > 0.02);
+    CHECK(picture.share(coloured) > 0.005);
+  }
+}
+
+TEST_CASE("a turn is drawn frame by frame, and animated where a program can", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const Workshop shop;
+  const std::string cube = (shop.data() / "test" / "cube" / "cube_5.off").string();
+  const ProcessResult result = run_view_tool(
+      {cube, "--size", "160x120", "--turntable", (shop / "turn").string(), "--frames", "4"}, shop.process());
+  INFO(result.err);
+  REQUIRE(result.exit == 0);
+  CHECK_THAT(result.out, Catch::Contains("4 frames"));
+  CHECK(difference(Picture(shop / "turn/frame_0000.png"), Picture(shop / "turn/frame_0001.png")) > 0.02);
+  if (installed("convert")) CHECK(fs::exists(shop / "turn/turntable.gif"));
+  if (!installed("convert") && !installed("ffmpeg")) CHECK_THAT(result.out, Catch::Contains("no animated picture"));
+}
+
+TEST_CASE("a large cloud moves as a part of its points", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const Workshop shop;
+  write_text(shop / "many.xyz", sphere_xyz(1.0, 150'000, /*normals=*/false));
+  const ProcessResult result =
+      run_view_tool({(shop / "many.xyz").string(), "--size", "200x150", "--frame-rate"}, shop.process());
+  INFO(result.err);
+  REQUIRE(result.exit == 0);
+  const std::string rates = lines_of(result.out).back();
+  CHECK_THAT(rates, Catch::StartsWith("150000 points: ") && Catch::Contains("frames/s"));
+  const std::string moving = rates.substr(rates.find("moves, ") + 7);
+  CHECK(std::stol(moving) > 1000);
+  CHECK(std::stol(moving) <= 100'000);
+}
+
+TEST_CASE("a shift-click picks the point under it, keys save a picture and quit", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  if (!installed("xdotool")) {
+    WARN("no xdotool: skipped");
+    return;
+  }
+  const Workshop shop;
+  write_text(shop / "ball.xyz", sphere_xyz(1.0, 400));
+  ProcessOptions options = shop.process();
+  options.folder = shop / "";
+  Process process(GEOSFT_VIEW, two_layers(shop) + Words{"--points", "400", "--size", "500x500", "--view", "0,0"},
+                  options);
+  REQUIRE(send("search --sync --onlyvisible --name 'item 0 of 1' windowmove 0 0"));
+  // Between points of the near side those of the far side are seen.
+  for (int place = 0; place < 16; ++place) {
+    const std::string at = std::to_string(232 + 12 * (place % 4)) + " " + std::to_string(232 + 12 * (place / 4));
+    REQUIRE(send("mousemove " + at + " sleep 0.1 keydown shift click 1 keyup shift sleep 0.2"));
+  }
+  REQUIRE(send("key c sleep 0.5 key h sleep 0.3 key p sleep 0.7 key q"));
+  const ProcessResult result = process.wait();
+  INFO(result.out << result.err);
+  CHECK(result.exit == 0);
+  std::set<std::string> picked;
+  for (const std::string& line : lines_of(result.out)) {
+    int64_t query = -1;
+    double x = 0, y = 0, z = 0;
+    if (std::sscanf(line.c_str(), "query %ld at %lf %lf %lf", &query, &x, &y, &z) != 4) continue;
+    if (z > 0.3) picked.insert(line);
+    CHECK(std::abs(x) < 0.3);
+    CHECK(std::abs(y) < 0.3);
+  }
+  CHECK(picked.size() >= 2);
+  CHECK_THAT(result.out, Catch::Contains("saved geosft-view-1.png"));
+  CHECK(Picture(shop / "geosft-view-1.png").share(not_white) > 0.1);
+}
+
+TEST_CASE("without a display it says what to do", "[window]") {
+  const Workshop shop;
+  const std::string cube = (shop.data() / "test" / "cube" / "cube_5.off").string();
+  const Words words = {cube, "--screenshot", (shop / "x.png").string()};
+  {
+    const Environment nowhere("DISPLAY", std::nullopt);
+    require_view_failure(run_view_tool(words, shop.process()), 1,
+                         {"DISPLAY is not set", "xvfb-run -a geosft-view", "--ply"});
+    require_view_failure(run_view_tool({cube}, shop.process()), 1, {"DISPLAY is not set"});
+  }
+  const Environment closed("DISPLAY", ":9753");
+  require_view_failure(run_view_tool(words, shop.process()), 1, {"':9753' cannot be opened", "xvfb-run"});
+  CHECK_FALSE(fs::exists(shop / "x.png"));
+}
+
+}  // namespace geosft::test::test_window

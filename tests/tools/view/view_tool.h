@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// geosft-view on small shapes and graphs.
+#pragma once
+
+#include "tests/tools/classify/classify_tool.h"
+#include "tests/tools/graph/graph_tool.h"
+
+namespace geosft::test {
+
+inline ProcessResult run_view_tool(const Words& words, const ProcessOptions& options) {
+  return run_process(GEOSFT_VIEW, words, options);
+}
+
+inline void require_view_failure(const ProcessResult& result, int exit, const Words& words) {
+  require_tool_failure("geosft-view", result, exit, words);
+  CHECK(lines_of(result.err).size() == 1);
+}
+
+}  // namespace geosft::test

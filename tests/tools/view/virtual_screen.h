@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// An invisible display for the time of a test, and what is on it.
+#pragma once
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+namespace geosft::test {
+
+// Sets a variable of this process, and of its children, and puts it back.
+class Environment {
+ public:
+  Environment(const char* name, const std::optional<std::string>& value) : name_(name) {
+    if (const char* before = std::getenv(name)) before_ = before;
+    set(value);
+  }
+  ~Environment() { set(before_); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  void set(const std::optional<std::string>& value) const {
+    if (value) {
+      ::setenv(name_, value->c_str(), 1);
+    } else {
+      ::unsetenv(name_);
+    }
+  }
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+inline bool installed(const std::string& program) {
+  return std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+// Xvfb with software OpenGL as the display; not there() where it is not installed.
+class VirtualScreen {
+ public:
+  VirtualScreen() {
+    if (!installed("Xvfb")) return;
+    std::array<int, 2> pipe = {};
+    REQUIRE(::pipe(pipe.data()) == 0);
+    server_ = ::fork();
+    if (server_ == 0) {
+      ::close(pipe[0]);
+      const int null = ::open("/dev/null", O_WRONLY);
+      ::dup2(null, STDERR_FILENO);
+      const std::string channel = std::to_string(pipe[1]);
+      ::execlp("Xvfb", "Xvfb", "-displayfd", channel.c_str(), "-screen", "0", "1280x1024x24", "-nolisten", "tcp",
+               static_cast<char*>(nullptr));
+      ::_exit(127);
+    }
+    ::close(pipe[1]);
+    std::string number;
+    for (char c = 0; ::read(pipe[0], &c, 1) == 1 && c != '\n';) number += c;
+    ::close(pipe[0]);
+    REQUIRE_FALSE(number.empty());
+    display_.emplace("DISPLAY", ":" + number);
+    software_.emplace("LIBGL_ALWAYS_SOFTWARE", "1");
+  }
+  ~VirtualScreen() {
+    if (server_ <= 0) return;
+    ::kill(server_, SIGTERM);
+    ::waitpid(server_, nullptr, 0);
+  }
+  VirtualScreen(const VirtualScreen&) = delete;
+  VirtualScreen& operator=(const VirtualScreen&) = delete;
+
+  // False, with a word to the reader, where the test must be left out.
+  bool there() const {
+    if (server_ <= 0) WARN("no Xvfb (Debian: xvfb): skipped");
+    return server_ > 0;
+  }
+
+ private:
+  pid_t server_ = -1;
+  std::optional<Environment> display_, software_;
+};
+
+}  // namespace geosft::test

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analyze/ablation_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "tools/common/arguments.h"
+
+namespace geosft {
+namespace {
+
+const Summary& accuracy_of(const ResultRow& row) {
+  return std::find_if(row.values.begin(), row.values.end(), [](const auto& value) { return value.first == "accuracy"; })
+      ->second;
+}
+
+}  // namespace
+
+std::vector<Ablation> ablations(const ClassifySettings& settings, const std::vector<std::string>& changes) {
+  std::vector<Ablation> all = {{"as configured", settings}};
+  for (const std::string& change : changes) {
+    Ablation ablation{change, settings};
+    const Config config = ablation.settings.config();
+    std::istringstream parts(change);
+    for (std::string part; std::getline(parts, part, '+');) {
+      const size_t equals = part.find('=');
+      if (equals == 0 || equals == std::string::npos) {
+        throw UsageError("--change: expected KEY=VALUE, found '" + part + "'");
+      }
+      config.assign(part.substr(0, equals), part.substr(equals + 1));
+    }
+    ablation.settings.check();
+    all.push_back(ablation);
+  }
+  return all;
+}
+
+std::vector<std::string> usual_changes(const ClassifySettings& settings) {
+  const bool maxout = settings.model.score == "maxout", leaky = settings.model.probability == "leaky_relu";
+  const int64_t bins = settings.model.bins;
+  const std::string score = maxout ? "score=dot" : "score=maxout";
+  const std::string probability = leaky ? "probability=softmax" : "probability=leaky_relu";
+  return {score,
+          probability,
+          score + "+" + probability,
+          "bins=" + std::to_string(std::max<int64_t>(bins / 4, 1)),
+          "bins=" + std::to_string(2 * bins),
+          "hard=true",
+          "weighting=gumbel_softmax",
+          "with_replacement=true",
+          "noise=false"};
+}
+
+PlotResult plot_ablations(const std::vector<ResultRow>& rows, const std::string& title,
+                          const std::filesystem::path& stem) {
+  Picture picture{.width = 760, .height = 130 + 34 * static_cast<int>(rows.size())};
+  std::ostringstream data, tics;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Summary& accuracy = accuracy_of(rows[i]);
+    data << 100 * accuracy.mean << ' ' << i << ' ' << (std::isnan(accuracy.deviation) ? 0.0 : 100 * accuracy.deviation)
+         << '\n';
+    tics << (i == 0 ? "" : ", ") << gnuplot_tic(rows[i].name) << ' ' << i;
+  }
+  picture.data["bars"] = data.str();
+  std::ostringstream script;
+  script << "set title " << gnuplot_string(title) << "\nset xlabel 'accuracy (%)'\nset xrange [0:100]\nset yrange ["
+         << static_cast<double>(rows.size()) - 0.4 << ":-0.6]\nset ytics (" << tics.str()
+         << ") scale 0\nunset key\nset grid xtics lc rgb '#e4e4e4' lt 1\nset border 1\nset tics nomirror\n"
+         << "set arrow 1 from " << 100 * accuracy_of(rows.front()).mean << ", graph 0 to "
+         << 100 * accuracy_of(rows.front()).mean << ", graph 1 nohead dt 2 lc rgb '#888888'\n"
+         << "plot 'bars' using (0.5*$1):2:(0.5*$1):(0.3) with boxxyerror fs solid 0.8 noborder lc rgb '#4477aa', "
+         << "'' using 1:2:3 with xerrorbars pt 0 lw 1.5 lc rgb '#303030'\n";
+  picture.script = script.str();
+  return draw(picture, stem);
+}
+
+}  // namespace geosft

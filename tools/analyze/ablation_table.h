@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Variants of a configuration and what became of them.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tools/classify/settings.h"
+#include "tools/common/gnuplot.h"
+#include "tools/graph/result_table.h"
+
+namespace geosft {
+
+struct Ablation {
+  std::string name;  // "as configured", or its changes
+  ClassifySettings settings;
+};
+
+// The settings as they are, then a variant for each of `changes`, "key=value" or several with + between them. Throws
+// UsageError for an unknown key, a value that is not permitted, or an entry of another form.
+std::vector<Ablation> ablations(const ClassifySettings& settings, const std::vector<std::string>& changes);
+
+// The paper's: the other score and probability, a quarter of the sample and twice as much, and the other samplers.
+std::vector<std::string> usual_changes(const ClassifySettings& settings);
+
+// A bar of each row's accuracy with its deviation, the first one's as a line.
+PlotResult plot_ablations(const std::vector<ResultRow>& rows, const std::string& title,
+                          const std::filesystem::path& stem);
+
+}  // namespace geosft

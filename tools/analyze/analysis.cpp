@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analyze/analysis.h"
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+
+#include "data/atomic_file.h"
+#include "tools/bench/scaling.h"
+
+namespace geosft {
+
+void AnalysisOutput::add_to(CLI::App& verb) {
+  verb.add_option("--out", out, "what to write: OUT.png, OUT.svg and OUT.csv")->required();
+}
+
+void AnalysisBasics::add_to(CLI::App& verb) {
+  verb.add_option("--seed", seed, "of everything random")->check(CLI::NonNegativeNumber)->capture_default_str();
+  runtime.add_to(verb);
+}
+
+void AnalysisOutput::write_csv(const std::string& text) const {
+  write_file_atomically(out + ".csv", text);
+}
+
+void AnalysisOutput::report(const PlotResult& result) {
+  if (!result) std::cerr << "no picture: " << result.reason << '\n';
+}
+
+void AnalysisOutput::save(const std::string& x, const std::string& y, const std::vector<Curve>& curves,
+                          const std::vector<CurvePanel>& panels) const {
+  write_csv(curves_csv(x, y, curves));
+  report(plot_curves(panels, stem()));
+}
+
+PowerLaw power_law(const std::vector<double>& x, const std::vector<double>& y) {
+  PowerLaw law{bench::fitted_exponent(x, y), 0.0};
+  if (x.size() == 2) return law;
+  const auto count = static_cast<double>(x.size());
+  double mean_x = 0, mean_y = 0, squares = 0, residuals = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    mean_x += std::log(x[i]) / count;
+    mean_y += std::log(y[i]) / count;
+  }
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double dx = std::log(x[i]) - mean_x;
+    squares += dx * dx;
+    residuals += std::pow(std::log(y[i]) - mean_y - law.exponent * dx, 2);
+  }
+  law.error = std::sqrt(residuals / (count - 2) / squares);
+  return law;
+}
+
+std::string exponent_text(const PowerLaw& law) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(2) << law.exponent << " ± " << law.error;
+  return text.str();
+}
+
+}  // namespace geosft

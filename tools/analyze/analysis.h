@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the verbs of geosft-analyze share: where their pictures and numbers go.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tools/common/plot_curves.h"
+#include "tools/common/runtime_options.h"
+
+namespace CLI {
+class App;
+}
+
+namespace geosft {
+
+struct AnalysisOutput {
+  std::string out;  // OUT.png, OUT.svg and OUT.csv
+
+  void add_to(CLI::App& verb);
+  std::filesystem::path stem() const { return out; }
+  void write_csv(const std::string& text) const;
+  // One line on stderr when a picture could not be drawn.
+  static void report(const PlotResult& result);
+  // The curves as CSV and as a picture of panels.
+  void save(const std::string& x, const std::string& y, const std::vector<Curve>& curves,
+            const std::vector<CurvePanel>& panels) const;
+};
+
+// What analyses without a trained model may choose.
+struct AnalysisBasics {
+  uint64_t seed = 0;
+  RuntimeOptions runtime;
+
+  void add_to(CLI::App& verb);
+};
+
+// y = a x^exponent through positive points by least squares of the logarithms, with the standard error of the exponent
+// (0 for two points). Throws c10::Error for fewer than two points or numbers that are not positive.
+struct PowerLaw {
+  double exponent = 0.0, error = 0.0;
+};
+PowerLaw power_law(const std::vector<double>& x, const std::vector<double>& y);
+
+// "1.02 ± 0.01".
+std::string exponent_text(const PowerLaw& law);
+
+}  // namespace geosft

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+
+#include "models/probes.h"
+#include "tools/analyze/analysis.h"
+#include "tools/analyze/commands.h"
+#include "tools/common/arguments.h"
+#include "tools/common/main_guard.h"
+
+namespace geosft {
+namespace {
+
+struct GradientsCommand {
+  std::vector<int64_t> tokens = {8, 16, 32, 64, 128};
+  int64_t width = 256, draws = 8;
+  AnalysisBasics basics;
+  AnalysisOutput output;
+
+  int execute() const {
+    if (tokens.size() < 2) throw UsageError("--tokens: expected two or more numbers, found one");
+    basics.runtime.apply();
+    install_interrupt_handler();
+    Curve query{"W_Q", {}, {}}, value{"W_V", {}, {}};
+    for (const int64_t n : tokens) {
+      throw_if_interrupted("before anything was written");
+      const GradientNorms norms = gradient_norms(n, width, basics.seed, draws);
+      for (auto& [curve, norm] : {std::pair{&query, norms.query}, std::pair{&value, norms.value}}) {
+        curve->x.push_back(static_cast<double>(n));
+        curve->y.push_back(norm);
+      }
+    }
+    for (Curve* curve : {&query, &value}) {
+      const std::string law = exponent_text(power_law(curve->x, curve->y));
+      std::cout << "gradient of " << curve->name << ": grows with the tokens to the power " << law << '\n';
+      curve->name += ": power " + law;
+    }
+    output.save(
+        "tokens", "squared_norm", {query, value},
+        {{{"squared gradient norms at initialisation", "tokens", "mean squared norm", true, true}, {query, value}}});
+    return 0;
+  }
+};
+
+}  // namespace
+
+Command add_gradients_command(CLI::App& verb) {
+  auto command = std::make_shared<GradientsCommand>();
+  verb.add_option("--tokens", command->tokens, "numbers of tokens, two or more, separated by commas")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  verb.add_option("--width", command->width, "of the tokens: more than there are")
+      ->check(CLI::Range(1, 8192))
+      ->capture_default_str();
+  verb.add_option("--draws", command->draws, "random layers to average over")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  command->output.add_to(verb);
+  command->basics.add_to(verb);
+  return [command] { return command->execute(); };
+}
+
+}  // namespace geosft

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analyze/in_memory_training.h"
+
+#include "tools/classify/classify_task.h"
+#include "tools/common/main_guard.h"
+
+namespace geosft {
+namespace {
+
+class EpochTeller : public TrainingObserver {
+ public:
+  explicit EpochTeller(std::function<void(int64_t)> told) : told_(std::move(told)) {}
+  void on_step(const StepReport&) override {}
+  void on_epoch(const EpochReport& report) override { told_(report.epoch + 1); }
+  bool stop_requested() override { return interrupted(); }
+
+ private:
+  std::function<void(int64_t)> told_;
+};
+
+}  // namespace
+
+RunModel train_in_memory(const ClassifySettings& settings, const PointDataset& training,
+                         const std::function<void(int64_t, RunModel&)>& after_epoch) {
+  RunModel made{settings, training.class_names()};
+  at::manual_seed(settings.seed);
+  made.model = PointClassifier(settings.classifier(static_cast<int64_t>(made.class_names.size())));
+  ClassifyTask task(made.model, training, nullptr, settings);
+  TrainingLoop loop(task, settings.training());
+  // Models are used with the average of their weights, where the settings ask for one.
+  const auto tell = [&](int64_t epochs) {
+    if (!after_epoch) return;
+    const Optimization::AveragedWeights averaged(loop.optimization());
+    made.model->eval();
+    after_epoch(epochs, made);
+    made.model->train();
+  };
+  tell(0);
+  EpochTeller teller(tell);
+  if (!loop.run(teller)) throw Interrupted("before anything was written");
+  std::map<std::string, at::Tensor> weights;
+  {
+    const Optimization::AveragedWeights averaged(loop.optimization());
+    for (const auto& [name, tensor] : module_state(*made.model)) weights[name] = tensor.clone();
+  }
+  load_module_state(*made.model, weights);
+  made.model->eval();
+  return made;
+}
+
+}  // namespace geosft

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+
+#include "models/probes.h"
+#include "tools/analyze/analysis.h"
+#include "tools/analyze/commands.h"
+#include "tools/common/main_guard.h"
+
+namespace geosft {
+namespace {
+
+struct RankCommand {
+  RankInjection options;
+  int64_t seeds = 3;
+  AnalysisBasics basics;
+  AnalysisOutput output;
+
+  Curve curve(bool leak, uint64_t seed) const {
+    RankInjection one = options;
+    one.leak = leak;
+    one.seed = seed;
+    Curve found{std::string(leak ? "leaky relu" : "relu without the leak") + ", seed " + std::to_string(seed), {}, {}};
+    for (const DepthRank& step : rank_injection(one)) {
+      found.x.push_back(static_cast<double>(step.depth));
+      found.y.push_back(static_cast<double>(step.rank));
+    }
+    return found;
+  }
+
+  int execute() const {
+    basics.runtime.apply();
+    install_interrupt_handler();
+    std::vector<Curve> curves;
+    for (const bool leak : {true, false}) {
+      for (int64_t i = 0; i < seeds; ++i) {
+        throw_if_interrupted("before anything was written");
+        curves.push_back(curve(leak, basics.seed + static_cast<uint64_t>(i)));
+        std::cout << curves.back().name << ": rank " << curves.back().y.back() << " after " << options.layers
+                  << " layers\n";
+      }
+    }
+    const std::string title =
+        std::to_string(options.tokens) + " equal tokens of width " + std::to_string(options.width);
+    output.save("depth", "rank", curves, {{{title, "layer", "rank of the tokens"}, curves}});
+    return 0;
+  }
+};
+
+}  // namespace
+
+Command add_rank_command(CLI::App& verb) {
+  auto command = std::make_shared<RankCommand>();
+  RankInjection& options = command->options;
+  const auto size = CLI::Range(2, 4096);
+  verb.add_option("--tokens", options.tokens, "equal tokens")->check(size)->capture_default_str();
+  verb.add_option("--width", options.width, "of the tokens")->check(size)->capture_default_str();
+  verb.add_option("--layers", options.layers, "random single-head layers")->check(size)->capture_default_str();
+  verb.add_option("--every", options.every, "layers between measurements")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  verb.add_option("--seeds", command->seeds, "runs")->check(CLI::Range(1, 1000))->capture_default_str();
+  command->output.add_to(verb);
+  command->basics.add_to(verb);
+  return [command] { return command->execute(); };
+}
+
+}  // namespace geosft

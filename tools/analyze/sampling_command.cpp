@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "tools/analyze/analysis.h"
+#include "tools/analyze/commands.h"
+#include "tools/analyze/in_memory_training.h"
+#include "tools/analyze/sampling_snapshot.h"
+#include "tools/classify/datasets.h"
+#include "tools/common/arguments.h"
+#include "tools/common/main_guard.h"
+#include "tools/common/plots.h"
+
+namespace geosft {
+namespace {
+
+struct SamplingCommand {
+  std::string config_file;
+  ClassifySettings settings;
+  Config config = settings.config();
+  std::vector<int64_t> snapshots = {0, 1, 2, 4, 8};
+  int64_t item = 0, draws = 32;
+  RuntimeOptions runtime;
+  AnalysisOutput output;
+
+  int execute() {
+    prepare();
+    const auto training = open_dataset(settings, Split::train), test = open_dataset(settings, Split::test);
+    if (item >= test->size()) {
+      throw UsageError("--item: the test split has items 0 … " + std::to_string(test->size() - 1) + ", found " +
+                       std::to_string(item));
+    }
+    const Shape shape = test->get(item);
+    install_interrupt_handler();
+    std::vector<SamplingSnapshot> taken;
+    train_in_memory(settings, *training, [&](int64_t epochs, RunModel& model) {
+      if (std::find(snapshots.begin(), snapshots.end(), epochs) == snapshots.end()) return;
+      taken.push_back(sampling_snapshot(model, shape, epochs, draws));
+      std::cout << "after " << epochs << " epochs: " << snapshot_text(taken.back()) << '\n';
+    });
+    write(taken, shape.name);
+    return 0;
+  }
+
+  void prepare() {
+    runtime.apply();
+    if (!config_file.empty()) config.load_toml(config_file);
+    config.apply_options();
+    settings.check();
+    std::sort(snapshots.begin(), snapshots.end());
+    settings.train.epochs = std::max<int64_t>(snapshots.back(), 1);
+  }
+
+  // OUT: the strip. OUT_curves: histograms and coverage.
+  void write(const std::vector<SamplingSnapshot>& taken, const std::string& name) const {
+    output.write_csv(snapshots_csv(taken));
+    std::vector<CloudPanel> strip;
+    for (const SamplingSnapshot& one : taken) {
+      strip.push_back({one.points, one.frequency, "after " + std::to_string(one.epochs) + " epochs"});
+    }
+    AnalysisOutput::report(
+        plot_cloud_panels(strip, output.stem(), name + ": how often each point is chosen", "share of draws"));
+    AnalysisOutput::report(plot_curves(snapshot_panels(taken), output.out + "_curves"));
+  }
+};
+
+}  // namespace
+
+Command add_sampling_command(CLI::App& verb) {
+  auto command = std::make_shared<SamplingCommand>();
+  verb.add_option("--config", command->config_file, "TOML file of the experiment (see tools/configs)");
+  verb.add_option("--snapshots", command->snapshots, "epochs after which to look, separated by commas")
+      ->delimiter(',')
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
+  verb.add_option("--item", command->item, "cloud of the test split")->check(CLI::Range(0, 1000000000));
+  verb.add_option("--draws", command->draws, "draws of the head's sampler")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  command->runtime.add_to(verb);
+  command->output.add_to(verb);
+  command->config.add_options(verb, /*listed=*/false);
+  verb.footer("Every key of a configuration is an option too, as of geosft-classify train. Writes OUT and OUT_curves.");
+  return [command] { return command->execute(); };
+}
+
+}  // namespace geosft

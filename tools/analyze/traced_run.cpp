@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analyze/traced_run.h"
+
+#include <CLI/CLI.hpp>
+
+#include "tools/classify/datasets.h"
+#include "tools/common/arguments.h"
+#include "tools/common/main_guard.h"
+
+namespace geosft {
+
+void TracedRun::add_to(CLI::App& verb) {
+  verb.add_option("RUN", run, "RUN folder of geosft-classify, or a checkpoint file")->required();
+  verb.add_option("--items", items, "clouds of the test split to average over")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  overrides.add_to(verb, "dataset: furniture, or a folder (default: the one trained on)", "of the draws");
+}
+
+void TracedRun::look(const std::function<void(const ShapeExplanation&)>& told) const {
+  overrides.apply_runtime();
+  RunModel trained = load_run_model(run);
+  overrides.apply(trained.settings.data, trained.settings.seed, trained.settings.evaluation);
+  trained.settings.evaluation.votes = 1;  // one draw is looked into
+  const auto dataset = open_dataset(trained.settings, Split::test);
+  const int64_t count = std::min(items, dataset->size());
+  install_interrupt_handler();
+  for (int64_t i = 0; i < count; ++i) {
+    throw_if_interrupted("before anything was written");
+    const Shape shape = dataset->get(i * dataset->size() / count);
+    const ShapeExplanation found = explain_shape(trained, shape, Rotation::none, trained.settings.seed);
+    if (found.trace.layers.empty()) throw UsageError(run + ": the model has no layer that samples");
+    told(found);
+  }
+}
+
+}  // namespace geosft

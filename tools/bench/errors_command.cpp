@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tools/bench/commands.h"
+#include "tools/bench/polynomial_errors.h"
+#include "tools/common/main_guard.h"
+#include "tools/common/runtime_options.h"
+
+namespace geosft::bench {
+namespace {
+
+struct ErrorRow {
+  ErrorNetwork network;
+  std::string of;  // which masks and losses
+  int64_t degree;
+  NetworkErrors errors;
+};
+
+struct ErrorsCommand {
+  RuntimeOptions runtime = {.threads = 1};
+  std::vector<int64_t> layers = {1, 2, 4}, degrees = {2, 4, 6, 8, 10};
+  std::vector<double> scores = {1.0};
+  int64_t heads = 2;
+  bool each = false, json = false;
+
+  int execute() const {
+    runtime.apply();
+    install_interrupt_handler();
+    std::vector<ErrorRow> rows;
+    for (const int64_t count : layers) {
+      for (const double score : scores) {
+        for (const int64_t degree : degrees) append(rows, {count, heads, score}, degree);
+      }
+    }
+    std::cout << (json ? as_json(rows) : as_table(rows));
+    return 0;
+  }
+
+ private:
+  // Without and with the causal mask, either loss: a row each, or the largest errors of the four.
+  void append(std::vector<ErrorRow>& rows, ErrorNetwork network, int64_t degree) const {
+    ErrorRow all{network, "all", degree, {}};
+    for (const bool causal : {false, true}) {
+      for (const bool cross_entropy : {false, true}) {
+        throw_if_interrupted("in the middle of the table");
+        network.causal = causal;
+        network.cross_entropy = cross_entropy;
+        const NetworkErrors errors = network_errors(network, degree);
+        const std::string of = std::string(causal ? "causal, " : "") + (cross_entropy ? "cross entropy" : "squares");
+        if (each) rows.push_back({network, of, degree, errors});
+        all.errors.raise(errors);
+      }
+    }
+    if (!each) rows.push_back(all);
+  }
+
+  std::string as_table(const std::vector<ErrorRow>& rows) const {
+    std::ostringstream text;
+    text << "| layers |" << (each ? " network |" : "")
+         << " R | degree | out | dX | dprompt | dW_Q | dW_K | dW_V | dW_O |\n|---|" << (each ? "---|" : "")
+         << "---|---|---|---|---|---|---|---|---|\n";
+    for (const ErrorRow& row : rows) {
+      const NetworkErrors& e = row.errors;
+      text << "| " << row.network.layers << " | " << (each ? row.of + " | " : "") << std::defaultfloat
+           << row.network.largest_score << " | " << row.degree << std::scientific << std::setprecision(0);
+      for (const double error : {e.out, e.x, e.prompt, e.w_q, e.w_k, e.w_v, e.w_o}) text << " | " << error;
+      text << " |\n";
+    }
+    return text.str();
+  }
+
+  static std::string as_json(const std::vector<ErrorRow>& rows) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const ErrorRow& row : rows) {
+      const NetworkErrors& e = row.errors;
+      list.push_back(
+          {{"layers", row.network.layers},
+           {"heads", row.network.heads},
+           {"network", row.of},
+           {"largest_score", row.network.largest_score},
+           {"degree", row.degree},
+           {"out", e.out},
+           {"gradients",
+            {{"x", e.x}, {"prompt", e.prompt}, {"w_q", e.w_q}, {"w_k", e.w_k}, {"w_v", e.w_v}, {"w_o", e.w_o}}}});
+    }
+    return list.dump() + "\n";
+  }
+};
+
+}  // namespace
+
+Command add_errors_command(CLI::App& verb) {
+  auto command = std::make_shared<ErrorsCommand>();
+  verb.add_option("--layers", command->layers, "layers of the networks")
+      ->check(CLI::Range(1, 64))
+      ->delimiter(',')
+      ->capture_default_str();
+  verb.add_option("--heads", command->heads, "heads of each layer, 8 channels each")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  verb.add_option("--scores", command->scores, "R = max |scale q . k| of every layer")
+      ->check(CLI::Range(1e-6, 100.0))
+      ->delimiter(',')
+      ->capture_default_str();
+  verb.add_option("--degrees", command->degrees, "degrees of the polynomial")
+      ->check(CLI::Range(0, 12))
+      ->delimiter(',')
+      ->capture_default_str();
+  verb.add_flag("--each", command->each,
+                "a row for each mask (none, causal) and loss (squares, cross entropy), not the largest errors of all");
+  verb.add_flag("--json", command->json, "print one JSON array");
+  command->runtime.add_to(verb);
+  return [command] { return command->execute(); };
+}
+
+}  // namespace geosft::bench

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether training with polynomial attention follows training with exact attention.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "models/layers/polynomial_self_attention.h"
+#include "tools/bench/byte_documents.h"
+
+namespace geosft::bench {
+
+struct FollowOptions {
+  int64_t width = 32, heads = 4, layers = 2;
+  PolynomialOptions polynomial;
+  int64_t steps = 60, batch = 2;
+  double learning_rate = 1e-3;
+  int64_t prompt_tokens = 8, prompt_steps = 20;  // 0 steps: no prompt is tuned
+  double prompt_rate = 0.1;
+  uint64_t seed = 0;
+};
+
+// Losses of all steps and what the fastest took.
+struct LossCurve {
+  std::vector<double> losses;
+  double seconds = 0;
+};
+
+struct Followed {
+  LossCurve polynomial, exact;
+  double largest_difference() const;  // of the losses of a step
+};
+
+struct FollowResult {
+  Followed training;                      // of all weights, from the same ones
+  Followed prompt;                        // of a prompt alone, before the weights that polynomial attention trained
+  std::vector<PolynomialDegree> degrees;  // of the trained layers on a last batch
+};
+
+// Trains two classifiers on the same batches in turns, documents in their order and again from the first; then tunes a
+// prompt for the frozen weights, once through either attention. `progress` is told the steps done, and may throw.
+FollowResult follow(const ByteDocuments& documents, const FollowOptions& options,
+                    const std::function<void(int64_t)>& progress);
+
+}  // namespace geosft::bench

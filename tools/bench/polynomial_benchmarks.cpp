@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// polynomial_attention of all tokens over all tokens beside exact attention: other mathematics, the same sizes.
+#include "models/ops/polynomial_attention.h"
+
+#include <cmath>
+
+#include "models/ops/monomials.h"
+#include "tools/bench/catalogue.h"
+#include "tools/bench/composites.h"
+#include "tools/bench/polynomial_contender.h"
+
+namespace geosft::bench {
+namespace {
+
+Benchmark make_polynomial(const Sizes& sizes, int64_t degree, Pass pass, const std::string& name) {
+  const PackedInputs in = random_inputs(sizes, sizes.tokens);
+  const HeadsFirstInputs first = heads_first(in, sizes);
+  const AttentionShape shape = attention_shape(sizes, sizes.tokens);
+  Benchmark benchmark{name, {}};
+  benchmark.contenders = {
+      polynomial_contender(sizes, degree, pass, in),
+      {"scaled_dot_product_attention",
+       measured_pass(pass, {first.q, first.k, first.v}, first.upstream, [first] { return softmax_attention(first); }),
+       pass == Pass::both ? dot_both_work(shape) : dot_forward_work(shape)}};
+  return benchmark;
+}
+
+}  // namespace
+
+Contender polynomial_contender(const Sizes& sizes, int64_t degree, Pass pass, const PackedInputs& in) {
+  const double scale = 1 / std::sqrt(static_cast<double>(sizes.channels()));
+  const auto ours = [in, degree, scale] {
+    return polynomial_attention(in.q, in.k, in.v, degree, scale, false, in.q_ptr, in.k_ptr);
+  };
+  const PolynomialShape shape{static_cast<double>(sizes.batch * sizes.heads), static_cast<double>(sizes.tokens),
+                              static_cast<double>(sizes.channels()), static_cast<double>(degree),
+                              static_cast<double>(monomial_count(sizes.channels(), degree))};
+  return {"geosft", measured_pass(pass, {in.q, in.k, in.v}, in.upstream, ours),
+          pass == Pass::both ? polynomial_both_work(shape) : polynomial_forward_work(shape)};
+}
+
+Entries polynomial_entries(const Sizes& sizes) {
+  Entries entries;
+  for (const int64_t degree : {2, 4}) {
+    if (monomial_count(sizes.channels(), degree) > kMostMonomials) continue;
+    for (const Pass pass : {Pass::forward, Pass::both}) {
+      const std::string name = "polynomial_attention/g" + std::to_string(degree) + "/" + pass_name(pass);
+      entries.push_back({name, "attention of all tokens over all, by a polynomial of degree " + std::to_string(degree),
+                         [=] { return make_polynomial(sizes, degree, pass, name); }});
+    }
+  }
+  return entries;
+}
+
+}  // namespace geosft::bench

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/bench/polynomial_errors.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "models/ops/polynomial_attention.h"
+#include "tools/bench/benchmark.h"
+
+namespace geosft::bench {
+namespace {
+
+constexpr int64_t kErrorTokens = 160, kErrorChannels = 8, kErrorPrompt = 10;
+constexpr size_t first_weight = 2;  // among the leaves: prompt, tokens, then W_Q, W_K, W_V, W_O of each layer
+
+struct ErrorParameters {
+  explicit ErrorParameters(const ErrorNetwork& network) {
+    const int64_t width = network.heads * kErrorChannels;
+    at::Generator random = at::make_generator<at::CPUGeneratorImpl>(7);
+    const auto leaf = [&](at::IntArrayRef shape, double deviation) {
+      leaves.push_back((at::randn(shape, random, at::kDouble) * deviation).requires_grad_(true));
+    };
+    leaf({kErrorPrompt, width}, 1);
+    leaf({kErrorTokens - kErrorPrompt, width}, 1);
+    for (int64_t w = 0; w < 4 * network.layers; ++w) leaf({width, width}, 1 / std::sqrt(static_cast<double>(width)));
+    target = at::randn({kErrorTokens, width}, random, at::kDouble);
+    classes = at::randint(width, {kErrorTokens}, random, at::kLong);
+  }
+  std::vector<at::Tensor> leaves;
+  at::Tensor target, classes;
+};
+
+at::Tensor softmax_of_all(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double scale, bool causal) {
+  at::Tensor score = at::einsum("ihc,jhc->hij", {q, k}) * scale;
+  if (causal) {
+    score = score.masked_fill(at::ones_like(score, at::kBool).tril().logical_not(),
+                              -std::numeric_limits<double>::infinity());
+  }
+  return at::einsum("hij,jhc->ihc", {score.softmax(-1), v});
+}
+
+// The output, then the gradients of all leaves. A degree below 0 is softmax, which is asked first: it finds the scales.
+Tensors run_network(const ErrorNetwork& network, const ErrorParameters& p, int64_t degree,
+                    std::vector<double>& scales) {
+  at::Tensor x = at::cat({p.leaves[0], p.leaves[1]});
+  for (int64_t layer = 0; layer < network.layers; ++layer) {
+    const size_t at = first_weight + 4 * static_cast<size_t>(layer);
+    const auto map = [&](size_t n) { return at::matmul(x, p.leaves[at + n]).view({kErrorTokens, network.heads, -1}); };
+    const at::Tensor q = map(0), k = map(1), v = map(2);
+    if (degree < 0) {
+      scales.push_back(network.largest_score / at::einsum("ihc,jhc->hij", {q, k}).abs().max().item<double>());
+    }
+    const double scale = scales[static_cast<size_t>(layer)];
+    const at::Tensor mixed = degree < 0 ? softmax_of_all(q, k, v, scale, network.causal)
+                                        : polynomial_attention(q, k, v, degree, scale, network.causal);
+    x = x + at::matmul(mixed.flatten(1), p.leaves[at + 3]);
+  }
+  const at::Tensor loss =
+      network.cross_entropy ? at::cross_entropy_loss(x, p.classes) : 0.5 * (x - p.target).square().sum();
+  Tensors pass = torch::autograd::grad({loss}, p.leaves);
+  pass.insert(pass.begin(), x.detach());
+  return pass;
+}
+
+}  // namespace
+
+double NetworkErrors::largest_gradient() const {
+  return std::max({x, prompt, w_q, w_k, w_v, w_o});
+}
+
+void NetworkErrors::raise(const NetworkErrors& other) {
+  for (const auto member : {&NetworkErrors::out, &NetworkErrors::x, &NetworkErrors::prompt, &NetworkErrors::w_q,
+                            &NetworkErrors::w_k, &NetworkErrors::w_v, &NetworkErrors::w_o}) {
+    this->*member = std::max(this->*member, other.*member);
+  }
+}
+
+NetworkErrors network_errors(const ErrorNetwork& network, int64_t degree) {
+  const ErrorParameters parameters(network);
+  std::vector<double> scales;
+  const Tensors exact = run_network(network, parameters, -1, scales);
+  const Tensors ours = run_network(network, parameters, degree, scales);
+  const auto error = [&](size_t i) { return ((ours[i] - exact[i]).norm() / exact[i].norm()).item<double>(); };
+  NetworkErrors errors{.out = error(0), .x = error(2), .prompt = error(1)};
+  for (size_t i = 1 + first_weight; i < exact.size(); i += 4) {
+    errors.raise({.w_q = error(i), .w_k = error(i + 1), .w_v = error(i + 2), .w_o = error(i + 3)});
+  }
+  return errors;
+}
+
+}  // namespace geosft::bench

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far networks of polynomial attention are from the same ones with softmax attention, forward and backward.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace geosft::bench {
+
+// Layers x + attention(x W_Q, x W_K, x W_V) W_O of 160 tokens, the first 10 of them a prompt, heads of 8 channels;
+// random normal tokens, weights and targets; in double precision.
+struct ErrorNetwork {
+  int64_t layers = 1, heads = 1;
+  double largest_score = 1.0;  // R = max |scale q . k|: each layer's scale is chosen so that softmax attention has it
+  bool causal = false;
+  bool cross_entropy = false;  // else half the sum of squares
+};
+
+// |polynomial - exact| / |exact|, of the norms: of the network's output, and of the loss's gradients, of weights the
+// largest over the layers.
+struct NetworkErrors {
+  double out = 0, x = 0, prompt = 0, w_q = 0, w_k = 0, w_v = 0, w_o = 0;
+
+  double largest_gradient() const;
+  // Elementwise the larger.
+  void raise(const NetworkErrors& other);
+};
+
+// polynomial_attention with its gradient beside softmax n x n, differentiated by autograd.
+NetworkErrors network_errors(const ErrorNetwork& network, int64_t degree);
+
+}  // namespace geosft::bench

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of the attention operators, as gpu/checks.py tries them."""
+
+import torch
+
+OPS = torch.ops.geosft
+GPU = "cuda"
+
+
+def offsets(sizes):
+    """ptr of items of these sizes."""
+    return torch.tensor([0, *torch.tensor(sizes, dtype=torch.int64).cumsum(0).tolist()])
+
+
+class Case:
+    """Arguments of an attention operator on the CPU, float64; `relation` is one of RELATIONS."""
+
+    RELATIONS = ("none", "dense", "points", "normals", "graph", "sequence")
+
+    def __init__(self, relation, queries, keys, heads, c, cv, seed=1, depth=5):
+        self.relation, self.depth = relation, depth
+        self.name = f"{relation}, {len(queries)} items, nq={sum(queries)} nk={sum(keys)} h={heads} c={c} cv={cv}"
+        self.generator = torch.Generator().manual_seed(seed)
+        nq, nk = sum(queries), sum(keys)
+        self.floating = [self.normal(nq, heads, c), self.normal(nk, heads, c), self.normal(nk, heads, cv)]
+        self.floating.append(self.normal(nk, heads))
+        self.pointers = [offsets(queries), offsets(keys)]
+        self.indices = []
+        self.add_relation(queries, keys, heads)
+
+    def add_relation(self, queries, keys, heads):
+        nq, nk, channels = sum(queries), sum(keys), 0
+        if self.relation == "dense":
+            pairs = sum(q * k for q, k in zip(queries, keys))
+            self.floating += [self.normal(pairs, heads).abs() + 0.1, self.normal(pairs, heads)]
+        if self.relation in ("points", "normals"):
+            channels = 2 if self.relation == "normals" else 1
+            for _ in range(channels):
+                self.floating += [self.normal(nq, 3), self.normal(nk, 3)]
+        if self.relation == "sequence":
+            channels = self.depth
+            self.floating += [self.normal(nq, channels), self.normal(nk, channels)]
+        if self.relation == "graph":
+            channels = 3
+            self.add_graph(queries, keys, channels)
+        if channels:
+            for _ in range(2):
+                self.floating += [0.3 * self.normal(channels, heads), self.normal(heads)]
+
+    def add_graph(self, queries, keys, channels, degree=4):
+        """Random edges within the items; the keys of an item stand for two of its nodes each."""
+        col, top, partner, begin = [], [], [], 0
+        for q, k in zip(queries, keys):
+            k = k if q else 0
+            draw = lambda count: torch.randint(begin, begin + max(q, 1), (count,), generator=self.generator)
+            col.append(draw(q * degree))
+            top.append(draw(k))
+            partner.append(draw(k))
+            begin += q
+        if any(k and not q for q, k in zip(queries, keys)):
+            raise ValueError("keys of an item without nodes stand for nothing")
+        col, top, partner = (torch.cat(parts) for parts in (col, top, partner))
+        self.indices = [torch.arange(begin + 1) * degree, col, top, partner]
+        self.floating += [self.normal(len(col), channels), torch.rand(len(top), generator=self.generator, dtype=torch.float64)]
+
+    def normal(self, *shape):
+        return torch.randn(*shape, generator=self.generator, dtype=torch.float64)
+
+    def leaves(self, device, dtype):
+        return [x.to(device, dtype).requires_grad_() for x in self.floating]
+
+    def call(self, floating, pointers, indices):
+        core, own = floating[:4], floating[4:]
+        if self.relation in ("none", "dense"):
+            return OPS.maxout_attention(*core, *(own or (None, None)), *pointers)
+        if self.relation == "sequence":
+            return OPS.sequence_attention(*core, *own, *pointers)
+        if self.relation == "graph":
+            rowptr, col, top, partner = indices
+            return OPS.graph_attention(*core, rowptr, col, own[0], top, partner, own[1], *own[2:], *pointers)
+        rows = own[:4] if self.relation == "normals" else [*own[:2], None, None]
+        return OPS.point_attention(*core, *rows, *own[-4:], *pointers)
+
+    def on(self, device):
+        """Pointers and indices."""
+        return [p.to(device) for p in self.pointers], [i.to(device) for i in self.indices]
+
+    def results(self, device, dtype, leaves=None):
+        """The result and the gradients of all floating arguments."""
+        leaves = leaves or self.leaves(device, dtype)
+        out = self.call(leaves, *self.on(device))
+        upstream = torch.randn(out.shape, generator=torch.Generator().manual_seed(7), dtype=torch.float64)
+        return [out.detach(), *torch.autograd.grad(out, leaves, upstream.to(device, dtype), allow_unused=True)]
+
+
+def attention_cases():
+    for relation in Case.RELATIONS:
+        # Keys of an item without queries are no case of graphs, whose keys are nodes.
+        ragged = ([129, 0, 70, 5], [33, 0 if relation == "graph" else 4, 90, 0])
+        yield Case(relation, [1], [1], 1, 1, 1)
+        yield Case(relation, *ragged, 3, 5, 7)
+        for c, cv in ((8, 8), (16, 13), (32, 20), (33, 64), (65, 128), (128, 1)):
+            yield Case(relation, *ragged, 2, c, cv)
+    yield Case("sequence", [129, 5], [33, 70], 2, 16, 16, depth=70)
+    for relation in ("none", "normals"):
+        for c in (8, 16, 32, 64):  # large enough for tiles of many rows a thread
+            yield Case(relation, [1024, 777, 1300, 1000], [270, 600, 1024, 300], 64, c, c)
+    for relation in ("none", "normals", "graph", "sequence"):
+        yield Case(relation, [70000], [40], 2, 16, 16)
+        yield Case(relation, [40], [70000], 2, 16, 16)

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/view/camera.h"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <sstream>
+#include <vector>
+
+#include "tools/common/arguments.h"
+
+namespace geosft::view {
+namespace {
+
+constexpr double least_reach = 6.0;  // pixels
+
+double radians(double degrees) {
+  return degrees * std::numbers::pi / 180.0;
+}
+
+// The numbers between separators; nothing when one is no number.
+std::optional<std::vector<double>> numbers_of(const std::string& text, char separator) {
+  std::vector<double> numbers;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, separator);) {
+    size_t used = 0;
+    try {
+      numbers.push_back(std::stod(part, &used));
+    } catch (const std::exception&) {
+      return std::nullopt;
+    }
+    if (used != part.size() || !std::isfinite(numbers.back())) return std::nullopt;
+  }
+  return numbers;
+}
+
+}  // namespace
+
+Camera camera_of(const std::string& text) {
+  const auto numbers = numbers_of(text, ',');
+  const bool formed = numbers && (numbers->size() == 2 || numbers->size() == 3);
+  Camera camera;
+  if (formed) camera = {(*numbers)[0], (*numbers)[1], numbers->size() == 3 ? (*numbers)[2] : 1.0};
+  if (!formed || std::abs(camera.elevation) > 90 || camera.distance < 0.05 || camera.distance > 10) {
+    throw UsageError(
+        "--view: expected AZIMUTH,ELEVATION[,DISTANCE] with the elevation from -90 to 90 degrees and the "
+        "distance from 0.05 to 10, found '" +
+        text + "'");
+  }
+  return camera;
+}
+
+std::array<double, 3> towards_eye(const Camera& camera) {
+  const double a = radians(camera.azimuth), e = radians(camera.elevation);
+  return {std::cos(e) * std::sin(a), std::sin(e), std::cos(e) * std::cos(a)};
+}
+
+std::array<double, 3> upwards(const Camera& camera) {
+  const double a = radians(camera.azimuth), e = radians(camera.elevation);
+  return {-std::sin(e) * std::sin(a), std::cos(e), -std::sin(e) * std::cos(a)};
+}
+
+PictureSize size_of(const std::string& text) {
+  const auto numbers = numbers_of(text, 'x');
+  const auto fits = [](double side) { return side >= 16 && side <= 8192 && side == std::floor(side); };
+  if (!numbers || numbers->size() != 2 || !fits((*numbers)[0]) || !fits((*numbers)[1])) {
+    throw UsageError("--size: expected WIDTHxHEIGHT, each from 16 to 8192 pixels, found '" + text + "'");
+  }
+  return {static_cast<int>((*numbers)[0]), static_cast<int>((*numbers)[1])};
+}
+
+std::optional<int64_t> picked_point(const at::Tensor& points, double radius, const at::Tensor& projection,
+                                    const PictureSize& size, double x, double y) {
+  if (points.size(0) == 0) return std::nullopt;
+  const at::Tensor homogeneous =
+      at::cat({points.to(at::kDouble), at::ones({points.size(0), 1}, at::kDouble)}, 1).matmul(projection.t());
+  const at::Tensor w = homogeneous.select(1, 3);  // the distance along the line of sight
+  const at::Tensor across = (homogeneous.select(1, 0) / w + 1) / 2 * size.width - x;
+  const at::Tensor down = (1 - homogeneous.select(1, 1) / w) / 2 * size.height - y;
+  // Turning does not change the length of the row that scales what is upright.
+  const double scale = projection[1].narrow(0, 0, 3).norm().item<double>() * size.height / 2;
+  const at::Tensor reach = (radius * scale / w).clamp_min(least_reach);
+  const at::Tensor under = at::logical_and(w > 0, across.square() + down.square() <= reach.square());
+  if (!under.any().item<bool>()) return std::nullopt;
+  return w.masked_fill(under.logical_not(), std::numeric_limits<double>::infinity()).argmin().item<int64_t>();
+}
+
+}  // namespace geosft::view

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the eye is, and what of the scene it sees at a place of the picture.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <array>
+#include <optional>
+#include <string>
+
+namespace geosft::view {
+
+// Turned about the vertical axis (y), then lifted; the eye looks at the middle of the scene.
+struct Camera {
+  double azimuth = 35.0, elevation = 20.0;  // degrees; azimuth 0 looks along -z
+  double distance = 1.0;                    // 1: the scene fills the picture
+};
+
+// "az,el,dist" or "az,el". Throws UsageError for anything else; elevation in [-90, 90], distance in [0.05, 10].
+Camera camera_of(const std::string& text);
+
+// Unit vectors from the middle of the scene towards the eye, and up.
+std::array<double, 3> towards_eye(const Camera& camera);
+std::array<double, 3> upwards(const Camera& camera);
+
+// Pixels.
+struct PictureSize {
+  int width = 1000, height = 700;
+};
+// "WxH", each from 16 to 8192. Throws UsageError for anything else.
+PictureSize size_of(const std::string& text);
+
+// The row of points [n, 3] nearest to the eye among those whose ball of that radius is under the place (x, y), in
+// pixels from the upper left corner, or whose middle is within 6 pixels of it; nothing when there is none.
+// `projection`: double [4, 4], clip = projection * (x, y, z, 1).
+std::optional<int64_t> picked_point(const at::Tensor& points, double radius, const at::Tensor& projection,
+                                    const PictureSize& size, double x, double y);
+
+}  // namespace geosft::view

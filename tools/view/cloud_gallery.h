@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "data/point_dataset.h"
+#include "tools/classify/run_model.h"
+#include "tools/view/subject.h"
+
+namespace geosft::view {
+
+// Clouds and meshes, from files or from a split of a dataset, with what a trained model makes of them where there is
+// one. Without a model all points of a cloud are shown, and `points_per_mesh` of a mesh.
+class CloudGallery : public Gallery {
+ public:
+  // Either `files` are some, or `dataset` is set.
+  CloudGallery(std::vector<std::filesystem::path> files, std::unique_ptr<PointDataset> dataset,
+               std::optional<RunModel> trained, PointDatasetOptions options);
+
+  int64_t size() const override;
+  Subject get(int64_t item, bool beside) override;
+
+ private:
+  Shape shape_of(int64_t item);
+  Subject explained(const Shape& shape, bool beside);
+
+  std::vector<std::filesystem::path> files_;
+  std::unique_ptr<PointDataset> dataset_;
+  std::optional<RunModel> trained_;
+  PointDatasetOptions options_;
+};
+
+}  // namespace geosft::view

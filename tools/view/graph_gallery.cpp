@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/view/graph_gallery.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <sstream>
+
+#include "graph/random_walk_pe.h"
+#include "tools/common/arguments.h"
+#include "tools/graph/graph_evaluation.h"
+#include "tools/graph/graph_prediction.h"
+#include "tools/view/graph_layout.h"
+
+namespace geosft::view {
+namespace {
+
+constexpr int64_t most_sprung = 1000;  // nodes that a spring layout is chosen for
+
+// Every edge once, without self-loops: [E, 2].
+at::Tensor single_edges(const CsrGraph& graph) {
+  const at::Tensor ends = at::stack({edge_sources(graph), graph.col}, 1);
+  const at::Tensor ordered = std::get<0>(ends.sort(1));
+  const at::Tensor kept = (ordered.select(1, 0) != ordered.select(1, 1)).nonzero().squeeze(1);
+  return std::get<0>(at::unique_dim(ordered.index_select(0, kept), 0));
+}
+
+std::string truth_of(const PackedGraphs& graphs, int64_t item) {
+  const GraphSchema& schema = graphs.schema;
+  if (schema.task == GraphTask::classification) {
+    return schema.output_names[static_cast<size_t>(graphs.target[item].item<int64_t>())];
+  }
+  if (schema.task != GraphTask::regression) return "";
+  std::ostringstream text;
+  text << schema.output_names.front() << ' ' << graphs.target[item][0].item<double>();
+  return text.str();
+}
+
+}  // namespace
+
+GraphLayout graph_layout_of(const std::string& name) {
+  if (name == "automatic") return GraphLayout::automatic;
+  if (name == "coordinates") return GraphLayout::coordinates;
+  if (name == "spectral") return GraphLayout::spectral;
+  TORCH_CHECK(name == "spring", "layout must be automatic, coordinates, spectral or spring, not ", name);
+  return GraphLayout::spring;
+}
+
+GraphGallery::GraphGallery(PackedGraphs graphs, std::string name, std::optional<GraphRunModel> trained,
+                           const GraphGalleryOptions& options)
+    : graphs_(std::move(graphs)), name_(std::move(name)), trained_(std::move(trained)), options_(options) {
+  if (options.layout == GraphLayout::coordinates && !graphs_.schema.coordinates) {
+    throw UsageError("--layout coordinates: " + name_ + " has none; take spring or spectral");
+  }
+}
+
+at::Tensor GraphGallery::places(const FeaturedGraphs& one) const {
+  const CsrGraph& graph = one.graphs.graph;
+  GraphLayout layout = options_.layout;
+  if (layout == GraphLayout::automatic) {
+    layout = graphs_.schema.coordinates     ? GraphLayout::coordinates
+             : graph.nodes() <= most_sprung ? GraphLayout::spring
+                                            : GraphLayout::spectral;
+  }
+  if (layout == GraphLayout::coordinates) return one.coordinates.to(at::kDouble);
+  return layout == GraphLayout::spring ? spring_layout(graph, options_.seed) : spectral_layout(graph);
+}
+
+void GraphGallery::explain(const FeaturedGraphs& one, Subject& subject) {
+  at::NoGradGuard guard;
+  SamplingContext context = trained_->settings.evaluation.context(0);
+  context.trace_into(subject.trace.emplace());
+  const at::Tensor outputs = trained_->model->forward(one, context);
+  const at::Tensor in_unit = in_units(trained_->model, trained_->schema.task, outputs);
+  if (trained_->schema.task != GraphTask::node_classification) {
+    subject.prediction = prediction_text(trained_->schema, in_unit[0], 1).substr(2);
+  }
+}
+
+Subject GraphGallery::get(int64_t item, bool beside) {
+  if (beside) throw UsageError("--beside is for clouds");
+  const FeaturedGraphs one = items_of(graphs_, {item});
+  Subject subject;
+  subject.name = name_ + " " + std::to_string(item);
+  subject.truth = truth_of(graphs_, item);
+  subject.points = places(one);
+  subject.edges = single_edges(one.graphs.graph);
+  subject.encoding = random_walk_pe(one.graphs.graph.rowptr, one.graphs.graph.col, options_.walk_steps).to(at::kDouble);
+  if (trained_) explain(one, subject);
+  return subject;
+}
+
+}  // namespace geosft::view

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "data/packed_graphs.h"
+#include "tools/graph/graph_run_model.h"
+#include "tools/view/subject.h"
+
+namespace geosft::view {
+
+enum class GraphLayout { automatic, coordinates, spectral, spring };
+// Throws c10::Error for a name that is none of automatic, coordinates, spectral, spring.
+GraphLayout graph_layout_of(const std::string& name);
+
+struct GraphGalleryOptions {
+  GraphLayout layout = GraphLayout::automatic;  // coordinates where the set has them, else spring, spectral beyond
+                                                // 1,000 nodes
+  int64_t walk_steps = 8;                       // columns of the random-walk encoding
+  uint64_t seed = 0;                            // of the spring layout
+};
+
+// Graphs of a dataset, with what a trained model makes of them where there is one.
+class GraphGallery : public Gallery {
+ public:
+  // `name` is what the set is called in titles. Throws UsageError for a layout by coordinates of a set without any.
+  GraphGallery(PackedGraphs graphs, std::string name, std::optional<GraphRunModel> trained,
+               const GraphGalleryOptions& options);
+
+  int64_t size() const override { return graphs_.size(); }
+  // Nothing is beside a graph: throws UsageError when asked for it.
+  Subject get(int64_t item, bool beside) override;
+
+ private:
+  at::Tensor places(const FeaturedGraphs& one) const;
+  void explain(const FeaturedGraphs& one, Subject& subject);
+
+  PackedGraphs graphs_;
+  std::string name_;
+  std::optional<GraphRunModel> trained_;
+  GraphGalleryOptions options_;
+};
+
+}  // namespace geosft::view

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a scene to what Open3D draws. For the one source that includes Open3D.
+#pragma once
+
+#include <open3d/geometry/PointCloud.h>
+#include <open3d/geometry/TriangleMesh.h>
+
+#include <memory>
+#include <vector>
+
+#include "tools/view/scene.h"
+
+namespace geosft::view {
+
+inline constexpr int64_t most_balls = 20'000;    // more points are drawn as squares
+inline constexpr int64_t finest_balls = 3'000;   // more balls are coarser
+inline constexpr int64_t most_moving = 100'000;  // points of a large cloud that are drawn while it moves
+inline constexpr Colour edge_colour = {0.62, 0.62, 0.62};
+
+using Geometry = std::shared_ptr<open3d::geometry::Geometry>;
+
+inline std::vector<Eigen::Vector3d> vectors_of(const at::Tensor& rows) {
+  const at::Tensor exact = rows.to(at::kDouble).contiguous();
+  const auto* first = reinterpret_cast<const Eigen::Vector3d*>(exact.const_data_ptr<double>());
+  return {first, first + exact.size(0)};
+}
+
+inline Geometry mesh_geometry(const Mesh& mesh) {
+  auto made = std::make_shared<open3d::geometry::TriangleMesh>();
+  made->vertices_ = vectors_of(mesh.vertices);
+  made->vertex_normals_ = vectors_of(mesh.normals);
+  made->vertex_colors_ = vectors_of(mesh.colours);
+  const at::Tensor triangles = mesh.triangles.to(at::kInt).contiguous();
+  const auto* first = reinterpret_cast<const Eigen::Vector3i*>(triangles.const_data_ptr<int>());
+  made->triangles_.assign(first, first + triangles.size(0));
+  made->ComputeTriangleNormals();  // without them Open3D leaves out the shading
+  return made;
+}
+
+inline Geometry cloud_geometry(const at::Tensor& points, const at::Tensor& colours) {
+  auto made = std::make_shared<open3d::geometry::PointCloud>();
+  made->points_ = vectors_of(points);
+  made->colors_ = vectors_of(colours);
+  return made;
+}
+
+// What is drawn of a scene: always, only at rest, only while it moves.
+struct Geometries {
+  std::vector<Geometry> always, at_rest, moving;
+  int64_t moving_points = 0;
+};
+
+inline Geometries geometries_of(const Scene& scene) {
+  Geometries made;
+  std::vector<Mesh> meshes;
+  const int64_t points = scene.points.size(0);
+  made.moving_points = points;
+  if (points <= most_balls) {
+    const at::Tensor radii = at::full({points}, scene.radius, at::kDouble);
+    meshes.push_back(mesh_of_balls({scene.points, radii, scene.colours}, points <= finest_balls ? 2 : 1));
+  } else {
+    const at::Tensor rows = thinned_rows(scene.points, most_moving);
+    made.at_rest.push_back(cloud_geometry(scene.points, scene.colours));
+    made.moving.push_back(cloud_geometry(scene.points.index_select(0, rows), scene.colours.index_select(0, rows)));
+    made.moving_points = rows.size(0);
+  }
+  if (scene.edges.defined() && scene.edges.size(0) > 0) {
+    meshes.push_back(mesh_of_edges(scene.points, scene.edges, 0.22 * scene.radius, edge_colour));
+  }
+  if (scene.markers.centres.defined()) meshes.push_back(mesh_of_balls(scene.markers, 2));
+  if (!meshes.empty()) made.always.push_back(mesh_geometry(joined(meshes)));
+  return made;
+}
+
+}  // namespace geosft::view

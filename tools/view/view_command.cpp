@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/view/view_command.h"
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+
+#include "tools/classify/datasets.h"
+#include "tools/common/arguments.h"
+#include "tools/common/coloured_ply.h"
+#include "tools/common/run_folder.h"
+#include "tools/common/run_overrides.h"
+#include "tools/common/run_program.h"
+#include "tools/graph/graph_data.h"
+#include "tools/view/cloud_gallery.h"
+#include "tools/view/graph_gallery.h"
+
+namespace geosft::view {
+namespace {
+
+constexpr const char* view_description =
+    "Looks at clouds, meshes and graphs, and at what a trained model makes of them";
+constexpr const char* view_footer =
+    "Without --screenshot, --turntable, --frame-rate or --ply a window opens; H shows its keys.";
+
+struct ViewOptions {
+  std::vector<std::string> files;
+  std::string run, split = "test", colour, map = "viridis", layout = "automatic", size = "1000x700", view = "35,20,1";
+  std::string screenshot, turntable_folder, ply;
+  std::optional<int64_t> points, layer, head, query, component;
+  int64_t item = 0, frames = 36;
+  bool graph = false, beside = false, frame_rate = false;
+  RunOverrides overrides;
+
+  void add_to(CLI::App& app);
+  Choices choices() const;
+  std::unique_ptr<Gallery> gallery() const;
+
+ private:
+  std::unique_ptr<Gallery> clouds() const;
+  std::unique_ptr<Gallery> graphs() const;
+};
+
+void add_what(CLI::App& app, ViewOptions& options) {
+  app.add_option("FILE", options.files, "meshes or clouds: ply, obj, off, stl, pcd, xyz, txt");
+  app.add_option("--run", options.run, "RUN folder or checkpoint of the model to look into");
+  app.add_option("--split", options.split, "of --data")->check(CLI::IsMember({"train", "test"}))->capture_default_str();
+  app.add_option("--item", options.item, "item to begin with, from 0")->capture_default_str();
+  app.add_flag("--graph", options.graph, "the data are graphs, and RUN one of geosft-graph");
+  app.add_option("--layout", options.layout, "places of nodes: by coordinates, else by springs or the spectrum")
+      ->check(CLI::IsMember({"automatic", "coordinates", "spectral", "spring"}))
+      ->capture_default_str();
+  app.add_flag("--beside", options.beside, "beside each cloud a rotated copy, with the difference of the logits");
+  app.add_option("--points", options.points, "that the model sees; without a RUN: that are sampled from a mesh")
+      ->check(CLI::Range(1, 1 << 30));
+}
+
+void add_how(CLI::App& app, ViewOptions& options) {
+  app.add_option(
+      "--colour", options.colour,
+      "height, normals, importance, samples, attention, diversity or walks (default: importance with a RUN)");
+  app.add_option("--layer", options.layer, "of the colouring, from 1; 0: the sampler of the model's head");
+  app.add_option("--head", options.head, "of the attention, from 1; 0: their mean");
+  app.add_option("--query", options.query, "point or node whose attention is shown (default: the most important)");
+  app.add_option("--component", options.component, "of the random walks: after so many steps (default: 2)");
+  app.add_option("--map", options.map, "colour map")
+      ->check(CLI::IsMember({"viridis", "cividis"}))
+      ->capture_default_str();
+  app.add_option("--view", options.view, "azimuth and elevation in degrees, distance")->capture_default_str();
+  app.add_option("--size", options.size, "of the picture or window in pixels")->capture_default_str();
+}
+
+void add_output(CLI::App& app, ViewOptions& options) {
+  app.add_option("--screenshot", options.screenshot, "draw to this PNG file, without a window");
+  app.add_option("--turntable", options.turntable_folder,
+                 "draw a turn to this folder, animated if ImageMagick is there");
+  app.add_option("--frames", options.frames, "of the turn")->check(CLI::Range(1, 10000))->capture_default_str();
+  app.add_flag("--frame-rate", options.frame_rate, "measure how fast the scene turns");
+  app.add_option("--ply", options.ply, "write the coloured points, and the edges, for other viewers");
+}
+
+void ViewOptions::add_to(CLI::App& app) {
+  app.set_version_flag("--version", version_text());
+  app.footer(view_footer);
+  add_what(app, *this);
+  add_how(app, *this);
+  add_output(app, *this);
+  overrides.add_to(app, "dataset: furniture, or a folder (default, with a RUN: the one trained on)",
+                   "of rotations and springs");
+}
+
+std::unique_ptr<Gallery> ViewOptions::clouds() const {
+  std::optional<RunModel> trained;
+  if (!run.empty()) trained = load_run_model(run);
+  ClassifySettings settings = trained ? trained->settings : ClassifySettings{};
+  settings.data = trained && files.empty() ? settings.data : "";
+  overrides.apply(settings.data, settings.seed, settings.evaluation);
+  if (points) (trained ? settings.clouds.points : settings.clouds.points_per_mesh) = *points;
+  if (trained) trained->settings = settings;
+  if (files.empty() && settings.data.empty()) {
+    throw UsageError("nothing to look at: name a FILE, or a dataset with --data and --item, or a --run");
+  }
+  if (!files.empty() && !settings.data.empty()) throw UsageError("either FILE or --data, not both");
+  std::unique_ptr<PointDataset> dataset;
+  if (files.empty()) dataset = open_dataset(settings, split == "train" ? Split::train : Split::test);
+  return std::make_unique<CloudGallery>(std::vector<std::filesystem::path>(files.begin(), files.end()),
+                                        std::move(dataset), std::move(trained), settings.dataset());
+}
+
+std::unique_ptr<Gallery> ViewOptions::graphs() const {
+  if (!files.empty()) throw UsageError("--graph takes a dataset: --data DIR, and --item for a graph of it");
+  std::optional<GraphRunModel> trained;
+  if (!run.empty()) trained = load_graph_run(run);
+  GraphSettings settings = trained ? trained->settings : GraphSettings{};
+  overrides.apply(settings.data, settings.seed, settings.evaluation);
+  if (trained) trained->settings = settings;
+  PackedGraphs set = open_encoded_graphs(settings);
+  if (trained) check_same_schema(*trained, set.schema, settings.data);
+  GraphGalleryOptions options;
+  options.layout = graph_layout_of(layout);
+  options.seed = settings.seed;
+  const std::string name = std::filesystem::path(settings.data).lexically_normal().filename().string();
+  return std::make_unique<GraphGallery>(std::move(set), name, std::move(trained), options);
+}
+
+std::unique_ptr<Gallery> ViewOptions::gallery() const {
+  if (!run.empty() && !std::filesystem::exists(run)) throw UsageError("--run: there is no '" + run + "'");
+  return graph ? graphs() : clouds();
+}
+
+Choices ViewOptions::choices() const {
+  Choices chosen;
+  chosen.colouring = !colour.empty() ? colouring_of(colour)
+                     : !run.empty()  ? Colouring::importance
+                     : graph         ? Colouring::walks
+                                     : Colouring::height;
+  chosen.layer = layer;
+  chosen.head = head;
+  chosen.query = query;
+  chosen.component = component;
+  chosen.map = colour_map_of(map);
+  return chosen;
+}
+
+std::filesystem::path frame_file(const std::filesystem::path& folder, size_t frame) {
+  std::ostringstream name;
+  name << "frame_" << std::setw(4) << std::setfill('0') << frame << ".png";
+  return folder / name.str();
+}
+
+// An animated picture of the frames, by a program that is there; what was made, or why not.
+std::string animate(const std::filesystem::path& folder) {
+  constexpr const char* log = "animation.log";
+  int status = run_program({"convert", "-delay", "8", "-loop", "0", "frame_*.png", "turntable.gif"}, folder, log);
+  std::filesystem::path made = folder / "turntable.gif";
+  if (status == -ENOENT) {
+    status = run_program({"ffmpeg", "-y", "-i", "frame_%04d.png", "turntable.mp4"}, folder, log);
+    made = folder / "turntable.mp4";
+  }
+  if (status == -ENOENT) return "no animated picture: neither ImageMagick's convert nor ffmpeg is installed";
+  if (status != 0) return "no animated picture: see " + (folder / log).string();
+  std::filesystem::remove(folder / log);
+  return made.string();
+}
+
+// What was made, for the user.
+std::string draw_turn(const ViewOptions& options, const Scene& scene, Display& display) {
+  const std::filesystem::path folder = options.turntable_folder;
+  std::filesystem::create_directories(folder);
+  const std::vector<Camera> cameras = turntable(camera_of(options.view), options.frames);
+  std::vector<std::filesystem::path> files;
+  for (size_t frame = 0; frame < cameras.size(); ++frame) files.push_back(frame_file(folder, frame));
+  display.render(scene, size_of(options.size), cameras, files);
+  return std::to_string(options.frames) + " frames in " + folder.string() + "\n" + animate(folder) + "\n";
+}
+
+std::string rates_text(const FrameRates& rates) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(1) << rates.points << " points: " << rates.all
+       << " frames/s; while it moves, " << rates.moving_points << " of them: " << rates.moving << " frames/s\n";
+  return text.str();
+}
+
+}  // namespace
+
+std::vector<Camera> turntable(const Camera& first, int64_t frames) {
+  std::vector<Camera> cameras;
+  for (int64_t frame = 0; frame < frames; ++frame) {
+    Camera camera = first;
+    camera.azimuth += 360.0 * static_cast<double>(frame) / static_cast<double>(frames);
+    cameras.push_back(camera);
+  }
+  return cameras;
+}
+
+int run_view(int argc, const char* const* argv, Display& display) {
+  CLI::App app{view_description};
+  ViewOptions options;
+  options.add_to(app);
+  if (!parse_arguments(app, argc, argv, std::cout)) return 0;
+  const Camera camera = camera_of(options.view);
+  const PictureSize size = size_of(options.size);
+  options.overrides.apply_runtime();
+  Viewer viewer(options.gallery(), options.item, options.choices(), options.beside);
+  const Scene& scene = viewer.scene();
+  const bool quiet =
+      !options.screenshot.empty() || !options.turntable_folder.empty() || options.frame_rate || !options.ply.empty();
+  std::string told;
+  for (const std::string& line : scene.lines) told += line + "\n";
+  if (!options.ply.empty()) write_coloured_ply(options.ply, scene.points, scene.colours, scene.values, scene.edges);
+  if (!options.screenshot.empty()) display.render(scene, size, {camera}, {options.screenshot});
+  if (!options.turntable_folder.empty()) told += draw_turn(options, scene, display);
+  if (options.frame_rate) told += rates_text(display.measure(scene, size, camera));
+  if (quiet) std::cout << told;
+  if (!quiet) display.show(viewer, size, camera, [](const std::string& line) { std::cout << line << std::endl; });
+  return 0;
+}
+
+}  // namespace geosft::view

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// The display of a build without Open3D: it says what is missing.
+#include <stdexcept>
+
+#include "tools/view/display.h"
+
+namespace geosft::view {
+namespace {
+
+[[noreturn]] void fail_without_open3d() {
+  throw std::runtime_error(
+      "this build cannot draw, for lack of Open3D and Cairo: tools/setup.sh --viewer installs them, then build again; "
+      "--ply FILE works without");
+}
+
+class AbsentDisplay : public Display {
+ public:
+  void render(const Scene&, const PictureSize&, const std::vector<Camera>&,
+              const std::vector<std::filesystem::path>&) override {
+    fail_without_open3d();
+  }
+  FrameRates measure(const Scene&, const PictureSize&, const Camera&) override { fail_without_open3d(); }
+  void show(Viewer&, const PictureSize&, const Camera&, const std::function<void(const std::string&)>&) override {
+    fail_without_open3d();
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Display> make_display() {
+  return std::make_unique<AbsentDisplay>();
+}
+
+}  // namespace geosft::view
