@@ -4,6 +4,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/functions/basic_ops.h>
 #include <torch/csrc/jit/serialization/pickle.h>
 
 #include <catch2/catch.hpp>
@@ -71,10 +72,23 @@ void require_equal(const at::Tensor& actual, const at::Tensor& expected, const s
   REQUIRE(at::equal(actual, expected));
 }
 
+namespace {
+
+// What an operator after this one does that has no gradient for it: no error, and no gradient of the inputs but 0.
+void require_no_gradient_of_undefined(const at::Tensor& output, const std::vector<at::Tensor>& inputs) {
+  const at::Tensor undefined = torch::autograd::UndefinedGrad()({output})[0];
+  for (const at::Tensor& gradient : torch::autograd::grad({undefined.sum()}, inputs, {}, true, false, true)) {
+    if (gradient.defined()) REQUIRE(gradient.count_nonzero().item<int64_t>() == 0);
+  }
+}
+
+}  // namespace
+
 void gradcheck(const std::function<at::Tensor(const std::vector<at::Tensor>&)>& function,
                std::vector<at::Tensor> inputs, double step, double tolerance) {
   for (at::Tensor& input : inputs) input = input.detach().to(at::kDouble).contiguous().clone().requires_grad_(true);
   const at::Tensor output = function(inputs);
+  require_no_gradient_of_undefined(output, inputs);
   const at::Tensor upstream = at::randn(output.sizes(), generator(17), at::TensorOptions().dtype(at::kDouble));
   (output * upstream).sum().backward();
   const auto objective = [&]() {

@@ -36,7 +36,7 @@ void require_close(const at::Tensor& actual, const at::Tensor& expected, double 
 void require_equal(const at::Tensor& actual, const at::Tensor& expected, const std::string& what);
 
 // Gradients of `function` (scalar output after weighting with fixed random numbers) against central differences in
-// float64. `inputs` are the differentiable inputs; every one is checked.
+// float64. `inputs` are the differentiable inputs; every one is checked, and so is an output without a gradient.
 void gradcheck(const std::function<at::Tensor(const std::vector<at::Tensor>&)>& function,
                std::vector<at::Tensor> inputs, double step = 1e-6, double tolerance = 1e-6);
 

@@ -60,17 +60,17 @@ TEST_CASE("the gradient of W_V grows with the number of tokens, that of W_Q hard
 
 TEST_CASE("equal tokens become different under the leaky relu, and stay equal without the leak", "[sft]") {
   // Wide tokens, so that every row has a positive score: without one, a row of relu(S) / sum relu(S) is 0.
-  RankInjection options{.tokens = 24, .width = 512, .layers = 8, .every = 4};
+  RankInjection options{.tokens = 24, .width = 512, .layers = 12, .every = 4};
   for (const uint64_t seed : {0, 1, 2}) {
     options.seed = seed;
     options.leak = true;
     const std::vector<DepthRank> leaky = rank_injection(options);
     options.leak = false;
     const std::vector<DepthRank> closed = rank_injection(options);
-    REQUIRE(leaky.size() == 3);
+    REQUIRE(leaky.size() == 4);
     CHECK(leaky.front().rank == 1);
     CHECK(leaky[1].rank > 1);
-    CHECK(leaky.back().depth == 8);
+    CHECK(leaky.back().depth == 12);
     CHECK(leaky.back().rank > 12);
     for (const DepthRank& one : closed) CHECK(one.rank == 1);
   }

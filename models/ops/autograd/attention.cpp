@@ -35,6 +35,7 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction<Inputs>> 
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const variable_list saved = context->get_saved_variables();
+    if (!grads[0].defined()) return variable_list(saved.size());  // no gradient for any input: at least as many
     const at::TensorList inputs = at::TensorList(saved).slice(2);
     variable_list from(inputs.begin(), inputs.end());
     from.push_back(grads[0]);

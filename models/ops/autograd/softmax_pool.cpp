@@ -28,6 +28,7 @@ struct SoftmaxPool : torch::autograd::Function<SoftmaxPool> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    if (!grads[0].defined()) return variable_list(3);
     static const auto op = find_operator<SoftmaxPoolBackward>("_softmax_pool_backward");
     const variable_list s = context->get_saved_variables();
     variable_list gradients = refuse_double_backward("softmax_pool", {grads[0], s[2], s[3]}, [&] {

@@ -334,33 +334,4 @@ TEST_CASE("draws with replacement of more bins than can be counted are refused",
                 {"k must be at most", "4611686018427387904"});
 }
 
-TEST_CASE("scores in half precision are drawn and weighed in float32", "[sample_pairs]") {
-  const at::Tensor ptr = longs({0, 5, 5, 12}), seeds = longs({1, 2, 3});
-  for (const at::ScalarType type : {at::kHalf, at::kBFloat16}) {
-    const auto weigh = [&](const at::Tensor& score) {
-      const at::Tensor leaf = score.detach().requires_grad_();
-      const auto [top, partner, weight, sample_ptr] = sample_pairs(leaf, 3, ptr, true, true, 1.0, {}, seeds);
-      return std::tuple{top, partner, weight, torch::autograd::grad({weight.sum()}, {leaf})[0]};
-    };
-    const at::Tensor score = at::randn({12}, generator(21)).to(type);
-    const auto [top, partner, weight, grad] = weigh(score);
-    const auto [exact_top, exact_partner, exact_weight, exact_grad] = weigh(score.to(at::kFloat));
-    require_equal(top, exact_top, "top");
-    require_equal(partner, exact_partner, "partner");
-    require_equal(weight, exact_weight.to(type), "weight");
-    require_equal(grad, exact_grad.to(type), "gradient");
-  }
-}
-
-TEST_CASE("pairs that are no rows of score are refused", "[sample_pairs]") {
-  const at::Tensor score = at::zeros({3}), noise = at::zeros({2, 2}), good = longs({0, 2}), bad = longs({0, 3});
-  require_error([&] { pair_weight(score, {bad, good, noise, {}}, 1.0); }, {"top", "0 to 2"});
-  require_error([&] { pair_weight(score, {good, longs({-1, 0}), noise, {}}, 1.0); }, {"partner", "0 to 2"});
-  require_error([&] { pair_weight(score, {good, good, at::zeros({2, 3}), {}}, 1.0); }, {"noise", "[2, bins]"});
-  const at::Tensor strided = longs({0, 9, 2, 9}).slice(0, 0, 4, 2);
-  const at::Tensor other = longs({1, 1});
-  require_equal(pair_weight(at::arange(3, at::kFloat), {strided, other, noise, {}}, 1.0),
-                pair_weight(at::arange(3, at::kFloat), {good, other, noise, {}}, 1.0), "strided");
-}
-
 }  // namespace geosft::test::test_sample_pairs

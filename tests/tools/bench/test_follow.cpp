@@ -34,17 +34,17 @@ TEST_CASE("training and prompt tuning with polynomial attention follow exact att
                               .batch = 4,
                               .learning_rate = 3e-3,
                               .prompt_tokens = 4,
-                              .prompt_steps = 15};
+                              .prompt_steps = 60};
   const FollowResult result = follow(documents(), options, [&](int64_t done) { told.push_back(done); });
-  CHECK(told.size() == 45);
-  CHECK(told.back() == 44);
+  CHECK(told.size() == 90);
+  CHECK(told.back() == 89);
   REQUIRE(result.training.exact.losses.size() == 30);
-  REQUIRE(result.prompt.polynomial.losses.size() == 15);
+  REQUIRE(result.prompt.polynomial.losses.size() == 60);
   CHECK(result.training.largest_difference() > 0);
   CHECK(result.training.largest_difference() < 1e-2);
   CHECK(result.prompt.largest_difference() < 1e-2);
   CHECK(mean_of_last(result.training.polynomial) < 0.8 * result.training.polynomial.losses.front());
-  CHECK(mean_of_last(result.prompt.polynomial) < result.prompt.polynomial.losses.front());
+  CHECK(mean_of_last(result.prompt.polynomial) < 0.8 * result.prompt.polynomial.losses.front());
   REQUIRE(result.degrees.size() == 1);
   CHECK(result.degrees[0].degree == 6);
 }
