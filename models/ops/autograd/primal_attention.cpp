@@ -42,6 +42,7 @@ struct Primal : torch::autograd::Function<Primal> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    if (!grads[0].defined()) return variable_list(5);
     static const auto op = find_operator<PrimalBackward>("_primal_attention_backward");
     const variable_list s = context->get_saved_variables();
     auto& numbers = context->saved_data;
