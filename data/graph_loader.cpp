@@ -65,7 +65,7 @@ std::optional<LabelledGraphs> GraphLoader::next() {
   if (begin >= static_cast<int64_t>(order_.size())) return std::nullopt;
   const int64_t end = std::min(begin + options_.batch_size, static_cast<int64_t>(order_.size()));
   const int64_t batch = next_++;
-  const LabelledGraphs whole = labelled_items(dataset_, {order_.begin() + begin, order_.begin() + end});
+  LabelledGraphs whole = labelled_items(dataset_, {order_.begin() + begin, order_.begin() + end});
   if (options_.drop_nodes <= 0) return whole;
   const uint64_t seed =
       combine_seeds({drop_stream, options_.seed, static_cast<uint64_t>(epoch_), static_cast<uint64_t>(batch)});

@@ -94,6 +94,7 @@ std::unique_ptr<PointDataset> open_modelnet_hdf5(const fs::path& folder, Split s
   const std::vector<std::string> classes = read_lines(folder / "shape_names.txt");
   const std::vector<fs::path> files = split_files(folder, split);
   std::vector<CloudArrays> parts;
+  parts.reserve(files.size());
   for (const fs::path& file : files) parts.push_back(read_arrays(file));
   return std::make_unique<ArrayDataset>(join(parts, files), classes, folder.string());
 }

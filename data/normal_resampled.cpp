@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 // "modelnet40_" where `source` is a folder with its class names or one of its lists; nothing where it is neither.
 std::optional<std::string> list_prefix(const fs::path& source) {
   const std::string name = source.filename().string();
-  for (const std::string prefix : {"modelnet40_", "modelnet10_"}) {
+  for (std::string prefix : {"modelnet40_", "modelnet10_"}) {
     const bool list = name == prefix + "shape_names.txt" || name == prefix + "train.txt" || name == prefix + "test.txt";
     if (fs::is_directory(source) ? fs::exists(source / (prefix + "shape_names.txt")) : list) return prefix;
   }
@@ -59,7 +59,7 @@ void list_shapes(const std::vector<std::string>& shapes, const fs::path& folder,
     } else if (!fs::exists(file)) {
       absent.files.push_back(file);
     } else {
-      listing.items.push_back({class_name + "/" + shape, label, file, ""});
+      listing.items.push_back({(fs::path(class_name) / shape).string(), label, file, ""});
     }
   }
 }

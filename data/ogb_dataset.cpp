@@ -137,6 +137,7 @@ PackedGraphs read_ogb_graphs(const fs::path& folder, const GraphReadOptions& opt
 
 std::vector<std::string> numbered(const char* prefix, int64_t count) {
   std::vector<std::string> names;
+  names.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) names.push_back(prefix + std::to_string(i));
   return names;
 }

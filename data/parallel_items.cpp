@@ -42,8 +42,10 @@ void parallel_items(int64_t count, int64_t threads, const std::function<void(int
     }
   };
   {
+    const int64_t workers = std::min(threads, count);
     std::vector<std::jthread> pool;
-    for (int64_t i = 0; i < std::min(threads, count); ++i) pool.emplace_back(run);
+    pool.reserve(static_cast<size_t>(workers));
+    for (int64_t i = 0; i < workers; ++i) pool.emplace_back(run);
   }
   if (error) std::rethrow_exception(error);
 }

@@ -19,6 +19,7 @@ PointSubset::PointSubset(const PointDataset& whole, std::vector<int64_t> rows) :
 std::pair<std::vector<int64_t>, std::vector<int64_t>> stratified_split(const PointDataset& dataset, double second_share,
                                                                        uint64_t seed) {
   std::vector<int64_t> labels;
+  labels.reserve(static_cast<size_t>(dataset.size()));
   for (int64_t row = 0; row < dataset.size(); ++row) labels.push_back(dataset.label(row));
   return stratified_split(labels, second_share, seed);
 }

@@ -16,15 +16,16 @@ namespace fs = std::filesystem;
 // NAME of the only NAME_A.txt; nothing where there is none. Throws where there are several.
 std::string set_name(const fs::path& folder) {
   constexpr std::string_view ending = "_A.txt";
-  std::string name;
+  std::vector<std::string> files;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
     const std::string file = entry.path().filename().string();
     if (file.size() <= ending.size() || !file.ends_with(ending)) continue;
-    if (!name.empty()) throw DataError(folder.string(), "the files of one set", name + "_A.txt and " + file);
-    name = file.substr(0, file.size() - ending.size());
+    files.push_back(file);
   }
-  return name;
+  std::sort(files.begin(), files.end());
+  if (files.size() > 1) throw DataError(folder.string(), "the files of one set", files[0] + " and " + files[1]);
+  return files.empty() ? "" : files[0].substr(0, files[0].size() - ending.size());
 }
 
 // The files of one set.

@@ -37,7 +37,7 @@ run_tidy() {
   geosft_unlock
   geosft_say "clang-tidy: ${#files[@]} files, $geosft_jobs at a time"
   printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$geosft_jobs" clang-tidy-14 -p "$compile" --quiet \
-    --extra-arg=-Wno-unknown-warning-option ||
+    --extra-arg=-Wno-unknown-warning-option --extra-arg=-Qunused-arguments ||
     geosft_die "clang-tidy has found something: see above"
 }
 
