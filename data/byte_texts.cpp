@@ -27,17 +27,6 @@ std::vector<fs::path> entries_in_order(const fs::path& folder) {
   return entries;
 }
 
-// The only file of a folder whose name ends so; nothing where there is none.
-fs::path only_file(const fs::path& folder, const std::string& ending) {
-  fs::path found;
-  for (const fs::path& file : entries_in_order(folder)) {
-    if (!file.filename().string().ends_with(ending)) continue;
-    if (!found.empty()) throw DataError(folder.string(), "one file *" + ending, "several");
-    found = file;
-  }
-  return found;
-}
-
 LabelledTexts read_text_table(const fs::path& file) {
   const std::string bytes = read_file(file);
   TextLines lines(bytes, file.string());

@@ -10,7 +10,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t cifar_pixels = 32 * 32, record_bytes = 1 + 3 * cifar_pixels, cifar_classes = 10;
+constexpr size_t cifar_side = 32, cifar_pixels = cifar_side * cifar_side, record_bytes = 1 + 3 * cifar_pixels,
+                 cifar_classes = 10;
 
 fs::path batch_file(const fs::path& folder, int number) {
   return folder / ("data_batch_" + std::to_string(number) + ".bin");
@@ -69,6 +70,7 @@ PackedGraphs read_cifar_images(const fs::path& folder) {
   PackedGraphs packed = packed_sequences(ptr, at::tensor(images.labels, at::kLong), cifar_names(folder));
   packed.node_values = at::tensor(images.values, at::kFloat).unsqueeze(1);
   packed.schema.node_values = 1;
+  packed.schema.grid_height = packed.schema.grid_width = cifar_side;
   packed.split = GraphSplit{item_range(0, training), {}, item_range(training, images.count())};
   check_packed_graphs(packed, folder.string());
   return packed;

@@ -93,6 +93,8 @@ PackedGraphs read_idx_images(const fs::path& folder) {
                                          std::move(classes));
   packed.node_values = at::cat({train.pixels, test.pixels}).view({-1, 1});
   packed.schema.node_values = 1;
+  packed.schema.grid_height = train.sizes[1];
+  packed.schema.grid_width = train.sizes[2];
   packed.split = GraphSplit{item_range(0, items), {}, item_range(items, all)};
   check_packed_graphs(packed, folder.string());
   return packed;

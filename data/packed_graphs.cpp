@@ -29,6 +29,7 @@ class Checker {
     check_values(packed_.node_values, "node_values", nodes, schema.node_values);
     check_values(packed_.edge_values, "edge_values", edges, schema.edge_values);
     check_values(packed_.coordinates, "coordinates", nodes, schema.coordinates ? 3 : 0);
+    check_layout();
     check_names();
     check_target();
     if (packed_.node_split.defined()) {
@@ -77,6 +78,24 @@ class Checker {
     }
     check_shape(values, member, at::kFloat, {rows, columns});
     if (!values.isfinite().all().item<bool>()) fail(member, "finite numbers", "NaN or infinity");
+  }
+
+  void check_layout() const {
+    const GraphSchema& schema = packed_.schema;
+    const int64_t places = schema.grid_height * schema.grid_width;
+    if (places > 0 && !packed_.graphs.ptr.diff().eq(places).all().item<bool>()) {
+      fail("ptr", "items of " + std::to_string(places) + " nodes, as the grid has", "others");
+    }
+    if (!schema.documents) return;
+    if (schema.node_vocabulary.empty() || schema.node_vocabulary.back() != 2) {
+      fail("node_vocabulary", "a last column of 2, of the documents", "another");
+    }
+    const at::Tensor document = packed_.node_categories.select(1, -1);
+    const at::Tensor sizes = document_offsets(packed_.graphs.ptr, document).diff();
+    const at::Tensor in_order = at::repeat_interleave(at::arange(sizes.size(0)).remainder(2), sizes);
+    if (!at::equal(document, in_order)) {
+      fail("node_categories", "the first document of an item before the second", "another order");
+    }
   }
 
   void check_names() const {

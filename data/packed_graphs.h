@@ -28,6 +28,9 @@ struct GraphSchema {
   bool coordinates = false;               // whether nodes have coordinates, in the dataset's own unit
   std::vector<std::string> output_names;  // a class, or a target, each: distinct, one line, not empty
   std::string items = "graphs";           // what they are called, in plural
+  int64_t grid_height = 0;                // of images, whose nodes are the places of a grid, row by row; 0: no images
+  int64_t grid_width = 0;
+  bool documents = false;  // an item is two documents: the last of node_categories says of which a node is, 0 then 1
 
   int64_t outputs() const { return static_cast<int64_t>(output_names.size()); }
   bool operator==(const GraphSchema&) const = default;

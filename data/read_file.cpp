@@ -26,6 +26,17 @@ std::string read_file(const std::filesystem::path& file) {
   return bytes;
 }
 
+std::filesystem::path only_file(const std::filesystem::path& folder, const std::string& ending) {
+  std::filesystem::path found;
+  if (!std::filesystem::is_directory(folder)) return found;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (!entry.path().filename().string().ends_with(ending)) continue;
+    if (!found.empty()) throw DataError(folder.string(), "one file *" + ending, "several");
+    found = entry.path();
+  }
+  return found;
+}
+
 std::string_view trimmed(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return {};

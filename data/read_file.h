@@ -16,6 +16,9 @@ std::string read_file(const std::filesystem::path& file);
 // file cannot be read or has no such line.
 std::vector<std::string> read_lines(const std::filesystem::path& file);
 
+// The only entry of a folder whose name ends so; empty where there is none or no folder. Throws DataError for several.
+std::filesystem::path only_file(const std::filesystem::path& folder, const std::string& ending);
+
 // Without blanks (space, tab, carriage return, line feed) at either end.
 std::string_view trimmed(std::string_view text);
 

@@ -7,8 +7,10 @@
 
 #include "data/byte_texts.h"
 #include "data/cifar_images.h"
+#include "data/document_pairs.h"
 #include "data/idx_images.h"
 #include "data/listops.h"
+#include "data/pathfinder.h"
 #include "data/shape.h"
 
 namespace geosft {
@@ -96,19 +98,22 @@ PackedGraphs packed_series(const TsFile& train, const TsFile& test) {
 
 PackedGraphs shortened(const PackedGraphs& sequences, int64_t longest) {
   TORCH_CHECK(longest >= 1, "longest must be at least 1, not ", longest);
-  const at::Tensor& ptr = sequences.graphs.ptr;
+  const at::Tensor ptr = sequences.schema.documents
+                             ? document_offsets(sequences.graphs.ptr, sequences.node_categories.select(1, -1))
+                             : sequences.graphs.ptr;
   const at::Tensor sizes = at::diff(ptr);
   const at::Tensor place = at::arange(sequences.graphs.graph.nodes(), at::kLong) -
                            at::repeat_interleave(ptr.slice(0, 0, -1), sizes, 0, sequences.graphs.graph.nodes());
   PackedGraphs shorter = sequences;
+  shorter.schema.grid_height = shorter.schema.grid_width = 0;
   static_cast<FeaturedGraphs&>(shorter) = induced_subgraph(sequences, (place < longest).nonzero().squeeze(1));
   return shorter;
 }
 
 bool is_sequence_dataset(const fs::path& folder) {
   if (!fs::is_directory(folder)) return false;
-  return !series_names(folder).empty() || is_listops(folder) || is_byte_texts(folder) || is_idx_images(folder) ||
-         is_cifar_images(folder);
+  return !series_names(folder).empty() || is_listops(folder) || is_byte_texts(folder) || is_document_pairs(folder) ||
+         is_idx_images(folder) || is_cifar_images(folder) || is_pathfinder(folder);
 }
 
 PackedGraphs open_sequence_dataset(const fs::path& folder) {
@@ -117,14 +122,16 @@ PackedGraphs open_sequence_dataset(const fs::path& folder) {
   }
   if (is_listops(folder)) return read_listops(folder);
   if (is_byte_texts(folder)) return read_byte_texts(folder);
+  if (is_document_pairs(folder)) return read_document_pairs(folder);
+  if (is_pathfinder(folder)) return read_pathfinder(folder);
   if (is_idx_images(folder)) return read_idx_images(folder);
   if (is_cifar_images(folder)) return read_cifar_images(folder);
   const std::vector<std::string> names = series_names(folder);
   if (names.size() != 1) {
     throw DataError(
         folder.string(),
-        "one file *_TRAIN.ts (UEA, UCR), basic_train.tsv (ListOps), *_train.tsv or train/CLASS/*.txt (texts), or "
-        "train-images-idx3-ubyte or data_batch_1.bin (images)",
+        "one file *_TRAIN.ts (UEA, UCR), basic_train.tsv (ListOps), *_train.tsv or train/CLASS/*.txt (texts), "
+        "*.train.tsv (pairs of documents), or train-images-idx3-ubyte, data_batch_1.bin or metadata/*.npy (images)",
         names.empty() ? "none of these" : std::to_string(names.size()) + " files *_TRAIN.ts");
   }
   const std::string& name = names.front();

@@ -13,8 +13,8 @@
 namespace geosft {
 
 // Reads a set by what lies in `folder`: NAME_TRAIN.ts and NAME_TEST.ts (the UEA and UCR archives), ListOps (listops.h),
-// texts (byte_texts.h), images (idx_images.h, cifar_images.h). Throws DataError when nothing fits, listing what was
-// looked for, and when anything is broken.
+// texts (byte_texts.h), pairs of documents (document_pairs.h), images (idx_images.h, cifar_images.h, pathfinder.h).
+// Throws DataError when nothing fits, listing what was looked for, and when anything is broken.
 PackedGraphs open_sequence_dataset(const std::filesystem::path& folder);
 
 // Whether `folder` is one of these.
@@ -24,7 +24,7 @@ bool is_sequence_dataset(const std::filesystem::path& folder);
 // between those around them in their series and dimension, or are the nearest one at its ends; 0 where all are missing.
 PackedGraphs packed_series(const TsFile& train, const TsFile& test);
 
-// The first `longest` >= 1 steps of every sequence.
+// The first `longest` >= 1 steps of every sequence, or of each of its documents; images are no grids any more.
 PackedGraphs shortened(const PackedGraphs& sequences, int64_t longest);
 
 // The items begin … end - 1.

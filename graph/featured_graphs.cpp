@@ -90,4 +90,12 @@ RenumberedGraphs renumbered(const FeaturedGraphs& graphs, at::Generator generato
   return {induced_subgraph(graphs, rows), rows};
 }
 
+at::Tensor document_offsets(const at::Tensor& ptr, const at::Tensor& document) {
+  // How many rows of first documents lie before each row.
+  const at::Tensor before = at::cat({at::zeros({1}, ptr.options()), document.eq(0).cumsum(0)});
+  const at::Tensor begin = ptr.slice(0, 0, -1);
+  const at::Tensor middle = begin + before.index_select(0, ptr.slice(0, 1)) - before.index_select(0, begin);
+  return at::cat({at::stack({begin, middle}, 1).flatten(), ptr.slice(0, -1)});
+}
+
 }  // namespace geosft

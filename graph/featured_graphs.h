@@ -25,6 +25,10 @@ struct FeaturedGraphs {
 // The packed node rows of some items, one item after the other, int64.
 at::Tensor rows_of_items(const at::Tensor& ptr, const std::vector<int64_t>& items);
 
+// Items of two documents each as items of one: ptr int64 [2 B + 1] of ptr [B + 1], where `document` int64 [N] is 0 for
+// the rows of an item's first document, which come first, and 1 for those of its second.
+at::Tensor document_offsets(const at::Tensor& ptr, const at::Tensor& document);
+
 // Some items, in that order and as often as they are named, as a batch of their own. At least one item; throws
 // c10::Error for one that is not there.
 FeaturedGraphs items_of(const FeaturedGraphs& graphs, const std::vector<int64_t>& items);

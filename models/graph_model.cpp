@@ -55,6 +55,8 @@ ColumnStatistics column_statistics(const at::Tensor& values) {
 
 GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options(model_options) {
   TORCH_CHECK(options.outputs >= 1, "outputs must be at least 1, got ", options.outputs);
+  TORCH_CHECK(options.documents == (options.head == GraphHead::pairs),
+              "head must be pairs for items of two documents, and for them alone");
   options.layer = with_graph_relations(options.layer, options);
   const int64_t width = options.layer.attention.width, values = options.node_values + options.encoding;
   if (!options.node_vocabulary.empty()) {
@@ -67,6 +69,8 @@ GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options
   } else if (options.head == GraphHead::sample_max) {
     sample_head = register_module("sample_head",
                                   SampleMaxHead(width, options.outputs, options.head_sampler, options.head_dropout));
+  } else if (options.head == GraphHead::pairs) {
+    pair_head = register_module("pair_head", PairHead(width, options.outputs));
   } else if (options.head == GraphHead::sum) {
     sum_head = register_module("sum_head", SumHead(width, options.outputs));
   } else {
@@ -90,7 +94,7 @@ at::Tensor GraphModelImpl::node_numbers(const FeaturedGraphs& graphs) const {
   return parts.empty() ? at::Tensor() : at::cat(parts, 1);
 }
 
-at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, SamplingContext& context) {
+at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, const at::Tensor& ptr, SamplingContext& context) {
   const int64_t nodes = graphs.graphs.graph.nodes();
   FeaturedGraphs drawn = graphs;
   if (options.signed_encoding && context.mode() == SampleMode::random) {
@@ -100,9 +104,11 @@ at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, SamplingContext&
   const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
   at::Tensor x = numbers->forward(values.defined() ? ((values.to(of_weights) - node_mean) / node_deviation)
                                                    : at::ones({nodes, 1}, of_weights));
-  if (options.positions == NodePositions::added) x = x + places(graphs.graphs.ptr, x.size(1));
+  if (options.positions == NodePositions::added) x = x + places(ptr, x.size(1));
   if (embedding.is_empty()) return x;
-  return x + embedding->forward(table_rows(graphs.node_categories, options.node_vocabulary)).sum(1);
+  const auto columns = static_cast<int64_t>(options.node_vocabulary.size());
+  const at::Tensor categories = graphs.node_categories.slice(1, 0, columns);
+  return x + embedding->forward(table_rows(categories, options.node_vocabulary)).sum(1);
 }
 
 // Sinusoids of the place of every node in its item.
@@ -111,12 +117,13 @@ at::Tensor GraphModelImpl::places(const at::Tensor& ptr, int64_t channels) const
   const int64_t longest = sizes.numel() > 0 ? sizes.max().item<int64_t>() : 0, nodes = ptr[-1].item<int64_t>();
   const at::Tensor place =
       at::arange(nodes, ptr.options()) - at::repeat_interleave(ptr.slice(0, 0, -1), sizes, 0, nodes);
-  return sinusoids(longest, channels, numbers->weight.options().requires_grad(false)).index_select(0, place);
+  return sinusoids(longest, channels, numbers->weight.options().requires_grad(false))
+      .index_select(0, place.to(numbers->weight.device()));
 }
 
-Relative GraphModelImpl::relative(const FeaturedGraphs& graphs) const {
+Relative GraphModelImpl::relative(const FeaturedGraphs& graphs, const at::Tensor& ptr) const {
   if (options.positions == NodePositions::relative) {
-    return Relative::sequence(places(graphs.graphs.ptr, options.position_channels));
+    return Relative::sequence(places(ptr, options.position_channels));
   }
   if (!options.relative) return Relative::none();
   const int64_t edges = graphs.graphs.graph.edges(), categories = total(options.edge_vocabulary);
@@ -135,8 +142,9 @@ Relative GraphModelImpl::relative(const FeaturedGraphs& graphs) const {
                              options.distance_range);
 }
 
-at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext& context) {
-  check_columns(graphs.node_categories, "node_categories", static_cast<int64_t>(options.node_vocabulary.size()));
+void GraphModelImpl::check(const FeaturedGraphs& graphs) const {
+  check_columns(graphs.node_categories, "node_categories",
+                static_cast<int64_t>(options.node_vocabulary.size()) + (options.documents ? 1 : 0));
   check_columns(graphs.node_values, "node_values", options.node_values);
   check_columns(graphs.node_encoding, "node_encoding", options.encoding);
   if (options.relative && options.positions != NodePositions::relative) {
@@ -144,8 +152,16 @@ at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext
     check_columns(graphs.edge_values, "edge_values", options.edge_values);
     if (options.distance_channels > 0) check_columns(graphs.coordinates, "coordinates", 3);
   }
-  const at::Tensor& ptr = graphs.graphs.ptr;
-  const at::Tensor x = encoder->forward(tokens(graphs, context), relative(graphs), ptr, context);
+}
+
+at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext& context) {
+  check(graphs);
+  const at::Tensor ptr =
+      options.documents
+          ? document_offsets(graphs.graphs.ptr, graphs.node_categories.select(1, -1).to(graphs.graphs.ptr.device()))
+          : graphs.graphs.ptr;
+  const at::Tensor x = encoder->forward(tokens(graphs, ptr, context), relative(graphs, ptr), ptr, context);
+  if (options.head == GraphHead::pairs) return pair_head->forward(x, ptr);
   if (options.head == GraphHead::softmax_pool) return pool_head->forward(x, ptr);
   if (options.head == GraphHead::sample_max) return sample_head->forward(x, ptr, context);
   if (options.head == GraphHead::sum) return sum_head->forward(x, ptr);

@@ -18,6 +18,7 @@ enum class GraphHead {
   sample_max,    // of a graph: the maximum over a sample of its nodes
   sum,           // of a graph: the sum over its nodes, for what adds up
   nodes,         // an answer a node
+  pairs,         // of two documents: whether they belong together
 };
 
 // How nodes that stand in an order, as the steps of a sequence do, are told apart.
@@ -36,7 +37,10 @@ struct GraphModelOptions {
   bool signed_encoding = false;  // its columns are known up to their sign, which training draws anew each time
   NodePositions positions = NodePositions::none;
   int64_t position_channels = 16;  // of the sinusoids that X_R is made of
-  bool relative = true;            // attention sees the edges (SFT section 4.3); else only what the tokens hold
+  // An item is two documents, attended to one by one: one more column of node_categories, the last, says of which a
+  // node is, 0 then 1. The head must be `pairs`, which takes nothing else.
+  bool documents = false;
+  bool relative = true;  // attention sees the edges (SFT section 4.3); else only what the tokens hold
   int64_t distance_channels =
       0;                        // with `relative`: X_R holds the distance of the nodes' coordinates too; 0: it does not
   double distance_range = 5.0;  // that these channels cover, in the unit of the coordinates
@@ -84,13 +88,15 @@ class GraphModelImpl : public torch::nn::Module {
   SoftmaxPoolHead pool_head{nullptr};  // the one of options.head is there
   SampleMaxHead sample_head{nullptr};
   SumHead sum_head{nullptr};
+  PairHead pair_head{nullptr};
   TokenHead token_head{nullptr};
   at::Tensor node_mean, node_deviation, edge_mean, edge_deviation, target_mean, target_deviation;
 
  private:
   at::Tensor node_numbers(const FeaturedGraphs& graphs) const;
-  at::Tensor tokens(const FeaturedGraphs& graphs, SamplingContext& context);
-  Relative relative(const FeaturedGraphs& graphs) const;
+  at::Tensor tokens(const FeaturedGraphs& graphs, const at::Tensor& ptr, SamplingContext& context);
+  void check(const FeaturedGraphs& graphs) const;
+  Relative relative(const FeaturedGraphs& graphs, const at::Tensor& ptr) const;
   at::Tensor places(const at::Tensor& ptr, int64_t channels) const;
 };
 TORCH_MODULE(GraphModel);

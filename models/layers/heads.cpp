@@ -57,6 +57,18 @@ at::Tensor SoftmaxPoolHeadImpl::forward(const at::Tensor& x, const std::optional
   return linear->forward(softmax_pool(x, u, ptr));
 }
 
+PairHeadImpl::PairHeadImpl(int64_t width, int64_t outputs)
+    : u(register_parameter("u", at::randn({width}) / std::sqrt(static_cast<double>(width)))),
+      hidden(register_module("hidden", torch::nn::Linear(4 * width, width))),
+      linear(register_module("linear", torch::nn::Linear(width, outputs))) {}
+
+at::Tensor PairHeadImpl::forward(const at::Tensor& x, const at::Tensor& ptr) {
+  TORCH_CHECK(ptr.size(0) % 2 == 1, "ptr must have items in pairs, got ", ptr.size(0) - 1, " items");
+  const at::Tensor pairs = softmax_pool(x, u, ptr).view({-1, 2, x.size(1)});
+  const at::Tensor a = pairs.select(1, 0), b = pairs.select(1, 1);
+  return linear->forward(at::relu(hidden->forward(at::cat({a, b, a * b, a - b}, 1))));
+}
+
 SumHeadImpl::SumHeadImpl(int64_t width, int64_t outputs)
     : linear(register_module("linear", torch::nn::Linear(width, outputs))) {}
 

@@ -32,6 +32,19 @@ class SoftmaxPoolHeadImpl : public torch::nn::Module {
 };
 TORCH_MODULE(SoftmaxPoolHead);
 
+// Whether two items belong together (dual encoder of the Long Range Arena): softmax-weighted aggregation a and b of
+// each, then a hidden layer of (a, b, a b, a - b) with ReLU, and a linear map. Items 2 i and 2 i + 1 are pair i: [N,
+// width] packed by ptr int64 [2 B + 1] -> [B, outputs].
+class PairHeadImpl : public torch::nn::Module {
+ public:
+  PairHeadImpl(int64_t width, int64_t outputs);
+  at::Tensor forward(const at::Tensor& x, const at::Tensor& ptr);
+
+  at::Tensor u;  // [width]
+  torch::nn::Linear hidden{nullptr}, linear{nullptr};
+};
+TORCH_MODULE(PairHead);
+
 // Regression of what adds up over the tokens, such as energies: a linear map of every token, summed over each item.
 // [N, width] -> [B, outputs].
 class SumHeadImpl : public torch::nn::Module {

@@ -91,7 +91,7 @@ at::Tensor mix_group(const Mixing& m, const HeadGroup& group, const at::Tensor& 
     k = normalized.k;
   }
   std::optional<at::Tensor> beta, rowptr, col;
-  if (m.weights.beta.defined()) beta = part_of_heads(m.weights.beta, group, m.heads);
+  if (m.weights.beta.defined()) beta = part_of_heads(m.weights.beta, group, m.heads).to(q.scalar_type());
   if (m.mask.rowptr.defined()) {
     const SparseMask seen = group.factor == 1 ? m.mask : pooled_mask(m.mask, m.offsets, group.factor);
     rowptr = seen.rowptr.to(q.device());
@@ -261,7 +261,37 @@ at::Tensor PrimalSelfAttentionImpl::forward(const at::Tensor& x, const std::opti
               query->options.in_features(), "], got ", x.sizes());
   const PrimalWeights weights{query->weight, query->bias, key->weight, key->bias, value->weight,
                               value->bias,   beta,        convolution, pooling};
-  return output->forward(mix_primal_heads(x, heads, weights, options, ptr, relative).reshape(x.sizes()));
+  const at::Tensor mixed = mix_primal_heads(x, heads, weights, options, ptr, relative);
+  if (distances) {
+    distances->sum += head_distance(mixed).sum().item<double>();
+    distances->tokens += mixed.size(0);
+  }
+  return output->forward(mixed.reshape(x.sizes()));
+}
+
+at::Tensor head_distance(const at::Tensor& mixed) {
+  TORCH_CHECK(mixed.dim() == 3 && mixed.size(1) >= 2, "mixed must be [N, h, cv] with h >= 2, got shape ",
+              mixed.sizes());
+  const at::Tensor each = mixed.detach().to(at::kDouble);
+  const auto heads = static_cast<double>(mixed.size(1));
+  return at::cdist(each, each).sum({1, 2}) / (heads * (heads - 1));
+}
+
+void watch_heads(const torch::nn::Module& module) {
+  for (const auto& part : module.modules()) {
+    auto* const attention = part->as<PrimalSelfAttentionImpl>();
+    if (attention != nullptr && attention->heads >= 2) attention->distances.emplace();
+  }
+}
+
+std::vector<double> mean_head_distances(const torch::nn::Module& module) {
+  std::vector<double> means;
+  for (const auto& part : module.modules()) {
+    const auto* const attention = part->as<PrimalSelfAttentionImpl>();
+    if (attention == nullptr || !attention->distances || attention->distances->tokens == 0) continue;
+    means.push_back(attention->distances->sum / static_cast<double>(attention->distances->tokens));
+  }
+  return means;
 }
 
 }  // namespace geosft

@@ -80,6 +80,10 @@ struct NormalizedHeads {
 };
 NormalizedHeads normalized_by_keys(const at::Tensor& q, const at::Tensor& k, double eps, const OffsetPair& offsets);
 
+// How differently heads answer: of mixed [N, h, cv], h >= 2, the L2 distance between the results of two heads for a
+// token, mean over the pairs, [N].
+at::Tensor head_distance(const at::Tensor& mixed);
+
 // concat_h(attention) W_O + b_O; no residual, no norm.
 class PrimalSelfAttentionImpl : public torch::nn::Module {
  public:
@@ -94,11 +98,22 @@ class PrimalSelfAttentionImpl : public torch::nn::Module {
   torch::nn::Linear query{nullptr}, key{nullptr}, value{nullptr}, output{nullptr};
   at::Tensor beta, convolution;     // undefined where the options have none
   std::vector<at::Tensor> pooling;  // of a convolution, one a factor above 1
+  // Where it is there, calls add what head_distance says of their tokens.
+  struct Distances {
+    double sum = 0;
+    int64_t tokens = 0;
+  };
+  std::optional<Distances> distances;
 
  private:
   void check() const;
   void register_extras(int64_t width);
 };
 TORCH_MODULE(PrimalSelfAttention);
+
+// Begins anew to add up `distances` in all such layers of several heads below a module.
+void watch_heads(const torch::nn::Module& module);
+// The mean distance of each layer that has been watched, in their order.
+std::vector<double> mean_head_distances(const torch::nn::Module& module);
 
 }  // namespace geosft

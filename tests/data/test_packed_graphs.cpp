@@ -43,6 +43,16 @@ TEST_CASE("what does not fit the schema is named") {
   require_refused([](PackedGraphs& p) { p.edge_categories[0][0] = -1; }, {"edge_categories", "found -1"});
   require_refused([](PackedGraphs& p) { p.node_categories = at::Tensor(); }, {"node_categories", "[24, 2]", "none"});
   require_refused([](PackedGraphs& p) { p.schema.edge_vocabulary = {}; }, {"edge_categories", "none"});
+  require_refused([](PackedGraphs& p) { p.schema.grid_height = p.schema.grid_width = 2; }, {"ptr", "4 nodes", "grid"});
+  require_refused([](PackedGraphs& p) { p.schema.documents = true; }, {"node_vocabulary", "documents"});
+  require_refused(
+      [](PackedGraphs& p) {
+        p.schema.documents = true;
+        p.schema.node_vocabulary[1] = 2;
+        p.node_categories.select(1, 1).zero_();
+        p.node_categories[0][1] = 1;
+      },
+      {"node_categories", "first document"});
   require_refused([&](PackedGraphs& p) { p.node_values[0][0] = nan; }, {"node_values", "NaN"});
   require_refused([](PackedGraphs& p) { p.edge_values = p.edge_values.narrow(1, 0, 1); }, {"edge_values"});
   require_refused([](PackedGraphs& p) { p.schema.node_values = 0; }, {"node_values", "none"});

@@ -17,6 +17,16 @@ TEST_CASE("read_file gives every byte, and says what is wrong otherwise") {
   test::require_error([&] { read_file(folder.path()); }, {folder.path().string(), "a folder"});
 }
 
+TEST_CASE("the only file of an ending is found") {
+  const test::TemporaryFolder folder;
+  CHECK(only_file(folder / "absent", ".tsv").empty());
+  CHECK(only_file(folder.path(), ".tsv").empty());
+  test::write_text(folder / "a.tsv", "x");
+  CHECK(only_file(folder.path(), ".tsv") == folder / "a.tsv");
+  test::write_text(folder / "b.tsv", "x");
+  test::require_error([&] { only_file(folder.path(), ".tsv"); }, {"one file *.tsv", "several"});
+}
+
 TEST_CASE("read_lines drops blanks and blank lines") {
   const test::TemporaryFolder folder;
   test::write_text(folder / "names.txt", " chair\r\n\n\tnight stand \nlast");

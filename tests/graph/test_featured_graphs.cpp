@@ -56,6 +56,12 @@ TEST_CASE("items without edges or features stay without") {
   require_error([&] { items_of(bare, {}); }, {"items"});
 }
 
+TEST_CASE("two documents of an item are items of their own") {
+  const at::Tensor ptr = at::tensor({0, 3, 3, 5, 9}, at::kLong);
+  const at::Tensor document = at::tensor({0, 1, 1, 0, 0, 1, 1, 1, 1}, at::kLong);
+  require_equal(document_offsets(ptr, document), at::tensor({0, 1, 3, 3, 3, 5, 5, 5, 9}, at::kLong), "ptr");
+}
+
 TEST_CASE("an induced subgraph keeps the features of what stays") {
   const FeaturedGraphs whole = featured_graphs({5, 7}, 9);
   const at::Tensor rows = at::tensor({0, 2, 3, 6, 7, 11}, at::kLong);

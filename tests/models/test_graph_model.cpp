@@ -130,6 +130,42 @@ TEST_CASE("a model attends by the primal-dual family over points of a graph") {
   }
 }
 
+TEST_CASE("two documents are attended to one by one and compared") {
+  FeaturedGraphs graphs = featured_graphs({7, 4, 9}, 3);
+  graphs.node_categories.select(1, 1).copy_(at::tensor({0, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1}));
+  GraphModelOptions options = small_options();
+  options.node_vocabulary = {3};
+  options.documents = true;
+  options.positions = NodePositions::added;
+  options.relative = false;
+  require_error([&] { GraphModel model(options); }, {"head", "pairs"});
+  options.head = GraphHead::pairs;
+  choose_attention(options.layer, "softmax");
+  GraphModel model = model_of(options);
+  const at::Tensor together = greedy(model, graphs);
+  CHECK(together.sizes() == at::IntArrayRef({3, 3}));
+  require_close(greedy(model, items_of(graphs, {1})), together.narrow(0, 1, 1), 1e-10, "alone", 1.0);
+  // The halves of the head's difference see what the encoder makes of each document alone.
+  SamplingContext context = SamplingContext::greedy();
+  const at::Tensor ptr = at::tensor({0, 3, 7, 8, 11, 18, 20}, at::kLong);
+  GraphModelOptions single = options;
+  single.documents = false;
+  single.head = GraphHead::nodes;
+  single.node_vocabulary = {3};
+  FeaturedGraphs apart = graphs;
+  apart.graphs.ptr = ptr;
+  apart.node_categories = graphs.node_categories.slice(1, 0, 1);
+  GraphModel encoder = model_of(single);
+  const auto weights = model->named_parameters();
+  for (auto& named : encoder->named_parameters()) {
+    const at::Tensor* const same = weights.find(named.key());
+    if (same != nullptr) named.value().set_data(*same);
+  }
+  encoder->token_head->linear->weight.set_data(at::eye(16, at::kDouble));
+  encoder->token_head->linear->bias.set_data(at::zeros({16}, at::kDouble));
+  require_close(model->pair_head->forward(encoder->forward(apart, context), ptr).detach(), together, 1e-10, "by hand");
+}
+
 TEST_CASE("the graphs of a batch do not see each other") {
   const FeaturedGraphs graphs = featured_graphs({6, 1, 9, 2}, 5);
   GraphModel model = model_of(small_options());

@@ -13,6 +13,7 @@ Command add_gradients_command(CLI::App& verb);
 Command add_sampling_command(CLI::App& verb);
 Command add_ablations_command(CLI::App& verb);
 Command add_heads_command(CLI::App& verb);
+Command add_family_command(CLI::App& verb);
 Command add_cost_command(CLI::App& verb);
 
 }  // namespace geosft

@@ -12,6 +12,7 @@ const std::vector<geosft::Verb> verbs = {
     {"ablations", "trains variants of a configuration: a table", geosft::add_ablations_command},
     {"gradients", "gradient norms at initialisation against the number of tokens", geosft::add_gradients_command},
     {"pseudoconvexity", "contradictions to pseudoconvexity on random segments", geosft::add_pseudoconvexity_command},
+    {"family", "work, time and memory of the primal-dual attentions against tokens", geosft::add_family_command},
     {"cost", "time and memory of the attentions against tokens and keys", geosft::add_cost_command},
 };
 

@@ -60,6 +60,8 @@ Config ClassifySettings::config() {
 
 void ClassifySettings::check() const {
   model.check();
+  if (model.on_grid())
+    throw UsageError("attention " + model.attention + " needs tokens on a grid, which points are not");
   if (model.sparse() && model.primal.mask == "neighbours") {
     throw UsageError("mask must not be neighbours: clouds have no edges; nearest has the nearest points");
   }

@@ -52,6 +52,10 @@ bool EncoderSettings::sparse() const {
   return attention.find("sparse") != std::string::npos;
 }
 
+bool EncoderSettings::on_grid() const {
+  return attention.find("conv2d") != std::string::npos;
+}
+
 bool EncoderSettings::sees_relative() const {
   return attention == "sampling" || (sparse() && (primal.mask == "nearest" || primal.mask == "neighbours"));
 }
@@ -92,9 +96,6 @@ void EncoderSettings::check() const {
 }
 
 void EncoderSettings::check_primal() const {
-  if (attention.find("conv2d") != std::string::npos) {
-    throw UsageError("attention " + attention + " needs tokens on a grid, which these are not");
-  }
   if (!primal.pool.empty() && static_cast<int64_t>(primal.pool.size()) != heads) {
     throw UsageError("pool must have a factor a head: " + std::to_string(primal.pool.size()) + " factors, " +
                      std::to_string(heads) + " heads");

@@ -52,6 +52,8 @@ struct EncoderSettings {
   // Whether the attention looks at relative encodings or takes its mask from them.
   bool sees_relative() const;
   bool sparse() const;
+  // Whether it needs tokens that are the places of a grid.
+  bool on_grid() const;
 
  private:
   void check_primal() const;

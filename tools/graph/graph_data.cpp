@@ -7,6 +7,7 @@
 
 #include "data/folds.h"
 #include "data/graph_dataset.h"
+#include "data/image_patches.h"
 #include "data/sequence_dataset.h"
 #include "tools/common/arguments.h"
 #include "tools/common/progress.h"
@@ -78,6 +79,15 @@ PackedGraphs open_graphs(const std::string& source) {
 PackedGraphs open_encoded_graphs(const GraphSettings& settings) {
   if (settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
   PackedGraphs graphs = open_graphs(settings.data);
+  if (settings.patch > 1) {
+    const GraphSchema& schema = graphs.schema;
+    if (schema.grid_height == 0 || schema.grid_height % settings.patch != 0 ||
+        schema.grid_width % settings.patch != 0) {
+      throw UsageError("patch must divide the height and width of images: " + std::to_string(settings.patch) + " and " +
+                       std::to_string(schema.grid_height) + " x " + std::to_string(schema.grid_width));
+    }
+    graphs = image_patches(graphs, settings.patch);
+  }
   if (settings.longest > 0) graphs = shortened(graphs, settings.longest);
   graphs.node_encoding = encoded_nodes(graphs.graphs, settings.model.node_encoding(), settings.model.encoding_columns);
   return graphs;

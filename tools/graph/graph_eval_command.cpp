@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "models/layers/primal_self_attention.h"
 #include "tools/common/arguments.h"
 #include "tools/graph/commands.h"
 #include "tools/graph/graph_overrides.h"
@@ -15,7 +16,7 @@ namespace {
 struct GraphEvalCommand {
   std::string run, split = "test";
   int64_t renumber = 0;
-  bool json = false;
+  bool json = false, heads = false;
   GraphOverrides overrides;
 
   int execute() {
@@ -23,6 +24,7 @@ struct GraphEvalCommand {
     const GraphSplit parts = split_of(opened.graphs, opened.trained.settings.splits);
     const Part part = part_of(split);
     if (items_of_part(parts, part).empty()) throw UsageError("--split " + split + ": the data have no such part");
+    if (heads) watch_heads(*opened.trained.model);
     const GraphReport report = evaluate_graphs(opened.trained, opened.graphs, parts, part, renumber);
     const std::vector<std::string>& names = opened.trained.schema.output_names;
     if (std::filesystem::is_directory(run)) draw_report(report, names, RunFolder::open(run));
@@ -46,6 +48,8 @@ Command add_graph_eval_command(CLI::App& verb) {
   verb.add_option("--renumber", command->renumber, "evaluate again with the nodes renumbered, so many times")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
+  verb.add_flag("--heads", command->heads,
+                "also say how far apart the results of heads are, layer by layer (primal-dual attentions)");
   verb.add_flag("--json", command->json, "print one JSON object");
   command->overrides.add_to(verb);
   return [command] { return command->execute(); };

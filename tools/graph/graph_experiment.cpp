@@ -99,6 +99,7 @@ std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFo
                                       at::Device device) {
   const PackedGraphs graphs = open_encoded_graphs(settings);
   score_style(graphs.schema.task, settings.train.metric);  // refused before anything is trained
+  settings.graph_model(graphs.schema);                     // the same
   const std::vector<PlannedRun> planned = planned_runs(settings, graphs);
   GraphSettings shown = settings;
   if (planned.size() > 1) folder.write_config(shown.config().to_toml());

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "models/layers/polynomial_self_attention.h"
+#include "models/layers/primal_self_attention.h"
 #include "tools/common/attention_report.h"
 #include "tools/common/main_guard.h"
 #include "tools/common/plots.h"
@@ -78,6 +79,7 @@ GraphReport evaluate_graphs(GraphRunModel& trained, const PackedGraphs& graphs, 
   report.metrics = evaluation_metrics(trained.model, report.task, original);
   if (of_classes(report.task)) report.confusion = confusion_of(original);
   report.degrees = worst_degrees(*trained.model);
+  report.head_distances = mean_head_distances(*trained.model);
   report.renumberings = renumberings;
   if (renumberings > 0) report.prediction_agreement = 0.0;
   for (int64_t pass = 1; pass <= renumberings; ++pass) compare(report, original.outputs, outputs(pass).outputs);
@@ -100,6 +102,7 @@ nlohmann::json report_json(const GraphReport& report) {
                       {"graphs_per_second", report.graphs_per_second}};
   if (report.confusion.defined()) json["prediction_agreement"] = report.prediction_agreement;
   if (!report.degrees.empty()) json["attention"] = attention_json(report.degrees);
+  if (!report.head_distances.empty()) json["head_distances"] = report.head_distances;
   return json;
 }
 
@@ -123,6 +126,10 @@ std::string report_text(const GraphReport& report, const std::vector<std::string
     out << '\n';
   }
   out << attention_text(report.degrees);
+  for (size_t layer = 0; layer < report.head_distances.size(); ++layer) {
+    out << "layer " << layer + 1 << ": results of heads " << std::fixed << std::setprecision(3)
+        << report.head_distances[layer] << " apart\n";
+  }
   if (report.confusion.defined() && names.size() <= most_classes) out << class_table(report.confusion, names);
   return out.str();
 }

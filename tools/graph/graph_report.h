@@ -23,6 +23,7 @@ struct GraphReport {
   double prediction_agreement = 1.0;  // share of equal predictions among them, where there are classes
   double graphs_per_second = 0.0;
   std::vector<PolynomialDegree> degrees = {};  // of layers with polynomial attention
+  std::vector<double> head_distances = {};     // of layers whose heads were watched (watch_heads)
 };
 
 // Evaluates a part of a dataset, and again with all nodes renumbered, `renumberings` times. Throws Interrupted when a

@@ -75,7 +75,8 @@ Config GraphSettings::config() {
       .add("", "seed", &seed, "of everything random")
       .add("", "repeats", &repeats, "runs, each with the next seed", positive)
       .add("", "every_fold", &every_fold, "a run for every fold")
-      .add("", "longest", &longest, "sequences: steps that are used, from the beginning; 0: all", not_negative);
+      .add("", "longest", &longest, "sequences: steps that are used, from the beginning; 0: all", not_negative)
+      .add("", "patch", &patch, "images: side of the squares of pixels that become a token each", positive);
   add_splits(keys, splits);
   add_graph_model(keys, model);
   train.add_keys(keys, "graphs");
@@ -90,6 +91,9 @@ Config GraphSettings::config() {
 void GraphSettings::check() const {
   model.check();
   check_mask(model);
+  if (model.on_grid() && train.drop_tokens > 0) {
+    throw UsageError("drop_tokens must be 0 with attention " + model.attention + ", which needs every place of a grid");
+  }
   if (splits.fold >= splits.folds) {
     throw UsageError("fold must be below folds: " + std::to_string(splits.fold) + " and " +
                      std::to_string(splits.folds));
@@ -121,6 +125,16 @@ GraphModelOptions GraphSettings::graph_model(const GraphSchema& schema) const {
                  : model.head == "sample_max" ? GraphHead::sample_max
                                               : GraphHead::softmax_pool;
   if (schema.task == GraphTask::node_classification) options.head = GraphHead::nodes;
+  if (schema.documents) {
+    options.documents = true;
+    options.head = GraphHead::pairs;
+    options.node_vocabulary.pop_back();
+  }
+  if (model.on_grid() && schema.grid_height == 0) {
+    throw UsageError("attention " + model.attention + " needs tokens on a grid, which only images have");
+  }
+  options.layer.primal.grid_height = schema.grid_height;
+  options.layer.primal.grid_width = schema.grid_width;
   return options;
 }
 

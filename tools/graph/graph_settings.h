@@ -49,6 +49,7 @@ struct GraphSettings {
   int64_t repeats = 1;      // runs with the seeds seed, seed + 1, …
   bool every_fold = false;  // a run for every fold
   int64_t longest = 0;      // steps of a sequence that are used, from its beginning; 0: all
+  int64_t patch = 1;        // side of the squares of pixels that are the tokens of an image
   SplitSettings splits;
   GraphModelSettings model;
   GraphTrainSettings train;

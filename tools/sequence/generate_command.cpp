@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "data/listops.h"
+#include "data/pathfinder.h"
 #include "data/seeds.h"
 #include "tools/common/arguments.h"
 #include "tools/sequence/commands.h"
@@ -15,23 +16,32 @@ namespace {
 struct GenerateCommand {
   std::string kind;
   std::filesystem::path out;
-  int64_t train = 96000, validation = 2000, test = 2000;
-  ListOpsOptions options;
+  int64_t train = 96000, validation = 2000, test = 2000, pictures = 200000;
+  ListOpsOptions listops;
+  PathfinderOptions pathfinder;
   uint64_t seed = 0;
 
-  int execute() const {
-    if (options.least_tokens > options.most_tokens) {
-      throw UsageError("--least-tokens must not be above --most-tokens: " + std::to_string(options.least_tokens) +
-                       " and " + std::to_string(options.most_tokens));
+  int execute() const { return kind == "listops" ? write_expressions() : write_pictures(); }
+
+  int write_expressions() const {
+    if (listops.least_tokens > listops.most_tokens) {
+      throw UsageError("--least-tokens must not be above --most-tokens: " + std::to_string(listops.least_tokens) +
+                       " and " + std::to_string(listops.most_tokens));
     }
     std::filesystem::create_directories(out);
     uint64_t part = 0;
     for (const auto& [name, count] :
          {std::pair("train", train), std::pair("val", validation), std::pair("test", test)}) {
       const std::filesystem::path file = out / (std::string("basic_") + name + ".tsv");
-      write_listops(file, options, count, combine_seeds({seed, part++}));
+      write_listops(file, listops, count, combine_seeds({seed, part++}));
       std::cout << file.string() << ": " << count << " sequences\n";
     }
+    return 0;
+  }
+
+  int write_pictures() const {
+    write_pathfinder(out, pathfinder, pictures, seed);
+    std::cout << out.string() << ": " << pictures << " pictures\n";
     return 0;
   }
 };
@@ -40,17 +50,23 @@ struct GenerateCommand {
 
 Command add_generate_command(CLI::App& verb) {
   auto command = std::make_shared<GenerateCommand>();
-  verb.add_option("KIND", command->kind, "what to generate: listops")->required()->check(CLI::IsMember({"listops"}));
+  verb.add_option("KIND", command->kind, "what to generate: listops or pathfinder")
+      ->required()
+      ->check(CLI::IsMember({"listops", "pathfinder"}));
   verb.add_option("--out", command->out, "folder for the files")->required();
-  const auto count = [&](const char* name, int64_t& target, const char* about) {
-    verb.add_option(name, target, about)->check(CLI::Range(int64_t{1}, int64_t{100000000}))->capture_default_str();
+  const auto count = [&](const char* name, int64_t& target, const char* about, int64_t least = 1) {
+    verb.add_option(name, target, about)->check(CLI::Range(least, int64_t{100000000}))->capture_default_str();
   };
-  count("--train", command->train, "sequences of the training part");
+  count("--train", command->train, "ListOps: sequences of the training part");
   count("--validation", command->validation, "of the validation part");
   count("--test", command->test, "of the test part");
-  count("--least-tokens", command->options.least_tokens, "of a sequence");
-  count("--most-tokens", command->options.most_tokens, "of a sequence");
-  count("--max-depth", command->options.max_depth, "of an expression");
+  count("--least-tokens", command->listops.least_tokens, "of a sequence");
+  count("--most-tokens", command->listops.most_tokens, "of a sequence");
+  count("--max-depth", command->listops.max_depth, "of an expression");
+  count("--pictures", command->pictures, "Pathfinder: pictures, half of them with a path");
+  count("--side", command->pathfinder.side, "of a picture, in pixels", 8);
+  count("--dashes", command->pathfinder.dashes, "of the two long curves, each");
+  count("--distractors", command->pathfinder.distractors, "short curves", 0);
   verb.add_option("--seed", command->seed, "of everything random")->capture_default_str();
   return [command] { return command->execute(); };
 }

@@ -10,7 +10,7 @@ const std::vector<geosft::Verb> verbs = {
     {"eval", "metrics of a trained model on a part of a dataset", geosft::add_graph_eval_command},
     {"predict", "what a trained model says of each sequence of a dataset", geosft::add_graph_predict_command},
     {"info", "what a RUN folder, a checkpoint or a dataset holds", geosft::add_graph_info_command},
-    {"generate", "write a synthetic dataset: ListOps", geosft::add_generate_command},
+    {"generate", "write a synthetic dataset: ListOps or Pathfinder", geosft::add_generate_command},
     {"sweep", "train several configurations and tabulate their results", geosft::add_graph_sweep_command},
 };
 

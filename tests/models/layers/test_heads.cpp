@@ -40,6 +40,17 @@ TEST_CASE("max_pool differentiates equal and ragged items alike", "[heads]") {
   }
 }
 
+TEST_CASE("the head of pairs compares what it pools of two items", "[heads]") {
+  at::manual_seed(1);
+  const at::Tensor x = at::randn({20, 6}, generator(4)), ptr = longs({0, 9, 9, 14, 20});
+  PairHead head(6, 2);
+  const at::Tensor pooled = softmax_pool(x, head->u, ptr);
+  const at::Tensor a = at::stack({pooled[0], pooled[2]}), b = at::stack({pooled[1], pooled[3]});
+  const at::Tensor hidden = head->hidden->forward(at::cat({a, b, a * b, a - b}, 1)).clamp_min(0);
+  require_close(head->forward(x, ptr), head->linear->forward(hidden), 1e-6, "pairs");
+  require_error([&] { head->forward(x, longs({0, 9, 14, 20})); }, {"ptr", "pairs", "3"});
+}
+
 TEST_CASE("heads are their pooling and a linear map", "[heads]") {
   at::manual_seed(1);
   const at::Tensor x = at::randn({20, 6}, generator(4)), ptr = longs({0, 9, 9, 20});

@@ -182,6 +182,33 @@ TEST_CASE("the registry knows the family by name", "[primal_self_attention]") {
   require_error([] { mask_kind("ring"); }, {"name", "window", "ring"});
 }
 
+TEST_CASE("the distance between heads is that of their results, token by token", "[primal_self_attention]") {
+  const at::Tensor mixed =
+      at::tensor({0.0, 0.0, 3.0, 4.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0}, at::kDouble).view({2, 3, 2});
+  require_close(head_distance(mixed), at::tensor({10.0 / 3, 0.0}, at::kDouble), 1e-12, "distance");
+  require_error([&] { head_distance(mixed.slice(1, 0, 1)); }, {"h >= 2", "[2, 1, 2]"});
+  torch::nn::ModuleList layers(layer_of({}), layer_of({.beta = 0.5}));
+  REQUIRE(mean_head_distances(*layers).empty());
+  watch_heads(*layers);
+  REQUIRE(mean_head_distances(*layers).empty());
+  auto* const first = layers[0]->as<PrimalSelfAttentionImpl>();
+  const PrimalWeights weights{first->query->weight,
+                              first->query->bias,
+                              first->key->weight,
+                              first->key->bias,
+                              first->value->weight,
+                              first->value->bias,
+                              {},
+                              {},
+                              {}};
+  const at::Tensor each = head_distance(mix_primal_heads(tokens(), kHeads, weights, {}, items(), Relative::none()));
+  first->forward(tokens(), items(), Relative::none());
+  first->forward(tokens().slice(0, 0, 5), std::nullopt, Relative::none());
+  REQUIRE(mean_head_distances(*layers).size() == 1);
+  const double expected = (each.sum() + each.slice(0, 0, 5).sum()).item<double>() / 31;
+  REQUIRE(mean_head_distances(*layers)[0] == Approx(expected));
+}
+
 TEST_CASE("options that contradict each other are refused", "[primal_self_attention]") {
   require_error([] { PrimalSelfAttention(10, 3, PrimalOptions{}); }, {"heads", "3"});
   require_error([] { layer_of({.pool = {1, 2}}); }, {"pool", "3", "2"});

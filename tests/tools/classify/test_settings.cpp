@@ -201,6 +201,8 @@ TEST_CASE("values that contradict each other are refused") {
   settings.model.attention = "sparse";
   settings.model.primal.mask = "neighbours";
   test::require_error([&] { settings.check(); }, {"mask", "neighbours", "nearest"});
+  settings.model.attention = "conv2d";
+  test::require_error([&] { settings.check(); }, {"attention", "conv2d", "grid"});
 }
 
 }  // namespace geosft::test::test_settings

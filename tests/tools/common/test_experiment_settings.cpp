@@ -74,8 +74,9 @@ TEST_CASE("keys of the primal-dual family that contradict each other are refused
   settings.attention = "sparse_sh";
   settings.primal.pooling = "k_means";
   require_error([&] { settings.check(); }, {"pooling", "k_means"});
-  settings.attention = "conv2d";
-  require_error([&] { settings.check(); }, {"attention", "conv2d", "grid"});
+  CHECK_FALSE(settings.on_grid());
+  settings.attention = "sparse_conv2d";
+  CHECK(settings.on_grid());
 }
 
 TEST_CASE("relative encodings are for sampling, and for masks that are made of them") {

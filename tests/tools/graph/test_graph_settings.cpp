@@ -90,6 +90,26 @@ TEST_CASE("attention sees the edges where it samples or takes its mask from them
   require_error([&] { settings.check(); }, {"mask nearest", "distance_channels"});
 }
 
+TEST_CASE("images and pairs of documents have models of their own") {
+  GraphSchema images{GraphTask::classification, {}, 1, {}, 0, false, {"a", "b"}};
+  GraphSettings settings;
+  settings.model.attention = "conv2d";
+  require_error([&] { settings.graph_model(images); }, {"attention", "conv2d", "grid"});
+  images.grid_height = 3;
+  images.grid_width = 5;
+  CHECK(settings.graph_model(images).layer.primal.grid_height == 3);
+  CHECK(settings.graph_model(images).layer.primal.grid_width == 5);
+  settings.train.drop_tokens = 0.1;
+  require_error([&] { settings.check(); }, {"drop_tokens", "conv2d"});
+  GraphSchema documents{GraphTask::classification, {256, 2}, 0, {}, 0, false, {"a", "b"}};
+  documents.documents = true;
+  settings.model.attention = "bn";
+  const GraphModelOptions options = settings.graph_model(documents);
+  CHECK(options.documents);
+  CHECK(options.head == GraphHead::pairs);
+  CHECK(options.node_vocabulary == std::vector<int64_t>{256});
+}
+
 TEST_CASE("the configurations that come along load") {
   int64_t found = 0;
   for (const char* kind : {"graph", "sequence"}) {

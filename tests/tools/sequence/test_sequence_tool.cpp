@@ -60,6 +60,7 @@ class SequenceWorkshop {
 TEST_CASE("sequences are trained on by the primal-dual family and by sampling attention") {
   const SequenceWorkshop shop;
   const std::vector<Words> attentions = {
+      {"--attention", "bn", "--precision", "bfloat16"},
       {"--attention", "softmax"},
       {"--attention", "bn_sh", "--beta", "0.4"},
       {"--attention", "linear_bn"},
@@ -82,8 +83,30 @@ TEST_CASE("a trained sequence model is evaluated, applied and described") {
   CHECK(evaluated.at("metrics") == nlohmann::json::parse(trained).at("metrics"));
   CHECK_THAT(shop.run_well({"eval", run}), Catch::Contains("20 sequences of the test part"));
   CHECK(lines_of(shop.run_well({"predict", run, "--split", "test", "--json"})).size() == 20);
+  CHECK_FALSE(evaluated.contains("head_distances"));
+  const nlohmann::json heads = nlohmann::json::parse(shop.run_well({"eval", run, "--json", "--heads"}));
+  REQUIRE(heads.at("head_distances").size() == 1);
+  CHECK(heads.at("head_distances")[0] > 0.0);
+  CHECK_THAT(shop.run_well({"eval", run, "--heads"}), Catch::Contains("layer 1: results of heads "));
   CHECK_THAT(shop.run_well({"info", shop.data().string()}), Catch::Contains("60 sequences"));
   CHECK_THAT(read_text(shop / "run" / "config.toml"), Catch::Contains("attention = \"bn_sh\""));
+}
+
+TEST_CASE("pairs of documents are told apart by what they have in common") {
+  const SequenceWorkshop shop;
+  std::string pairs;
+  for (int i = 0; i < 48; ++i) {
+    const char first = i % 4 < 2 ? 'a' : 'z', second = i % 2 == 0 ? 'a' : 'z';
+    const std::string a(3 + static_cast<size_t>(i % 5), first), b(4 + static_cast<size_t>(i % 3), second);
+    pairs += std::string(first == second ? "1" : "0") + "\tP\tQ\t" + a + "\t" + b + "\n";
+  }
+  write_text(shop / "pairs/set.train.tsv", pairs);
+  write_text(shop / "pairs/set.test.tsv", pairs);
+  const Words words = {"--data", (shop / "pairs").string(), "--attention", "bn_sh"};
+  const nlohmann::json result = nlohmann::json::parse(shop.run_well(shop.train("run", words)));
+  CHECK(result.at("count") == 48);
+  CHECK(result.at("metrics").at("accuracy") > 0.95);
+  CHECK_THAT(shop.run_well({"info", (shop / "run").string()}), Catch::Contains("\"documents\":true"));
 }
 
 TEST_CASE("a sweep over attentions ends with a table") {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pairs of documents with a class each, byte by byte (retrieval of the Long Range Arena, whose pairs are of the AAN
+// corpus).
+#pragma once
+
+#include <filesystem>
+
+#include "data/packed_graphs.h"
+
+namespace geosft {
+
+// NAME.train.tsv and NAME.test.tsv of a folder, and NAME.eval.tsv where it is there, lines
+// label<TAB>id<TAB>id<TAB>text<TAB>text. An item is the bytes of both texts: node_categories are a byte and the
+// document it is of, 0 or 1. Classes are the labels of the training part, ascending. Holds 16 bytes for a byte of text.
+// Throws DataError naming file and line for lines of another form, empty texts, and labels that the training part does
+// not have.
+PackedGraphs read_document_pairs(const std::filesystem::path& folder);
+bool is_document_pairs(const std::filesystem::path& folder);
+
+}  // namespace geosft

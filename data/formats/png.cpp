@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/formats/png.h"
+
+#include <png.h>
+
+#include <stdexcept>
+
+#include "data/shape.h"
+
+namespace geosft {
+namespace {
+
+constexpr uint64_t most_pixels = uint64_t{1} << 26;
+
+// What libpng remembers of a picture, freed at the end.
+struct PngImage {
+  PngImage() { image.version = PNG_IMAGE_VERSION; }
+  ~PngImage() { png_image_free(&image); }
+  PngImage(const PngImage&) = delete;
+  PngImage& operator=(const PngImage&) = delete;
+  png_image image{};
+};
+
+}  // namespace
+
+GreyImage read_png(std::string_view bytes, const std::string& file) {
+  PngImage png;
+  if (png_image_begin_read_from_memory(&png.image, bytes.data(), bytes.size()) == 0) {
+    throw DataError(file, "a PNG", png.image.message);
+  }
+  if (uint64_t{png.image.width} * png.image.height > most_pixels) {
+    throw DataError(file, "at most " + std::to_string(most_pixels) + " pixels",
+                    std::to_string(png.image.width) + " x " + std::to_string(png.image.height));
+  }
+  png.image.format = PNG_FORMAT_GRAY;
+  GreyImage grey{png.image.height, png.image.width, {}};
+  grey.pixels.resize(PNG_IMAGE_SIZE(png.image));
+  if (png_image_finish_read(&png.image, nullptr, grey.pixels.data(), 0, nullptr) == 0) {
+    throw DataError(file, "a whole PNG", png.image.message);
+  }
+  return grey;
+}
+
+std::string png_bytes(const GreyImage& image) {
+  PngImage png;
+  png.image.width = static_cast<png_uint_32>(image.width);
+  png.image.height = static_cast<png_uint_32>(image.height);
+  png.image.format = PNG_FORMAT_GRAY;
+  png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(png.image);
+  std::string bytes(size, '\0');
+  if (png_image_write_to_memory(&png.image, bytes.data(), &size, 0, image.pixels.data(), 0, nullptr) == 0) {
+    throw std::runtime_error(std::string("no PNG could be made: ") + png.image.message);
+  }
+  bytes.resize(size);
+  return bytes;
+}
+
+}  // namespace geosft

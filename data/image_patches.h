@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Images as sequences of squares of their pixels.
+#pragma once
+
+#include "data/packed_graphs.h"
+
+namespace geosft {
+
+// Images whose pixels are nodes (grid_height x grid_width in their schema, node_values alone) with a node for each
+// square of side x side pixels, row by row, holding the values of its pixels one after the other. A linear map of them
+// is a convolution with that kernel and stride. side >= 1 must divide both sizes.
+PackedGraphs image_patches(const PackedGraphs& images, int64_t side);
+
+}  // namespace geosft

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "tests/tools/analyze/analyze_tool.h"
+
+namespace geosft::test::test_family_command {
+
+TEST_CASE("the members of the primal-dual family are drawn against tokens") {
+  const AnalysisWorkshop shop;
+  const Words small = {"--tokens", "64,128", "--attentions", "softmax,bn_sh", "--width", "16", "--heads", "4"};
+  const std::string out = shop.analyze_well(Words{"family", "--repeats", "1"} + small);
+  for (const char* what : {"multiply-adds", "seconds", "bytes"}) {
+    CHECK_THAT(out, Catch::Contains(std::string(what) + " against tokens, bn_sh: power "));
+  }
+  CHECK(shop.csv().size() == 1 + 2 * 2);
+  CHECK(shop.analyze({"family", "--attentions", "cosine"}).exit == 2);
+}
+
+}  // namespace geosft::test::test_family_command

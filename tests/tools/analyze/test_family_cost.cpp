@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/analyze/family_cost.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+
+namespace geosft::test::test_family_cost {
+
+TEST_CASE("multiply-adds are those of the maps and of the pairs that heads look at") {
+  PrimalOptions options;
+  const double maps = 4.0 * 10 * 8 * 8;
+  CHECK(primal_multiply_adds(options, 8, 2, 10) == maps + 2 * 2 * 4 * 100);
+  options.pool = {1, 3};  // the second head has 4 keys
+  CHECK(primal_multiply_adds(options, 8, 2, 10) == 2 * 640 + 2 * (10 + 4) * 8 * 4 + 2 * 4 * (100 + 40));
+  options.linear = true;
+  CHECK(primal_multiply_adds(options, 8, 2, 10) == 2 * 640 + 2 * (10 + 4) * 8 * 4 + (20 + 14) * 4 * 5);
+  options = {};
+  options.mask = MaskKind::window;
+  options.mask_size = 1;
+  CHECK(primal_multiply_adds(options, 8, 2, 10) == maps + 2 * 2 * 4 * 28);
+  options.pool = {5, 5};  // the fifth token and the sixth see both groups
+  CHECK(primal_multiply_adds(options, 8, 2, 10) == 2 * 640 + 2 * 2 * 2 * 8 * 4 + 2 * 2 * 4 * 12);
+  options = {};
+  options.convolution = ConvolutionKind::sequence;
+  options.convolution_size = 3;
+  CHECK(primal_multiply_adds(options, 8, 2, 10) == maps + 2 * 2 * 4 * 100 + 2 * 10 * 8 * 3);
+  options.convolution = ConvolutionKind::grid;
+  CHECK(primal_multiply_adds(options, 8, 2, 10) == maps + 2 * 2 * 4 * 100 + 2 * 10 * 8 * 9);
+}
+
+TEST_CASE("every member is measured at every size") {
+  const bench::Sizes sizes{.batch = 1, .width = 16, .heads = 4};
+  int told = 0;
+  const auto costs =
+      family_costs(primal_names(), sizes, {64, 96}, {.repeats = 1, .seconds = 0.0}, [&](const FamilyCost& cost) {
+        ++told;
+        CHECK(cost.seconds > 0);
+        CHECK(cost.bytes > 0);
+      });
+  CHECK(told == static_cast<int>(2 * primal_names().size()));
+  std::map<std::string, double> work;
+  for (const FamilyCost& cost : costs) {
+    if (cost.tokens == 96) work[cost.attention] = cost.multiply_adds;
+  }
+  CHECK(work.at("sh") < work.at("softmax"));
+  CHECK(work.at("linear_sh") < work.at("linear"));
+  CHECK(work.at("sparse") < work.at("softmax"));
+}
+
+}  // namespace geosft::test::test_family_cost

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <memory>
+
+#include "tools/analyze/analysis.h"
+#include "tools/analyze/commands.h"
+#include "tools/analyze/family_cost.h"
+#include "tools/bench/bench_options.h"
+#include "tools/common/main_guard.h"
+
+namespace geosft {
+namespace {
+
+struct FamilyCommand {
+  std::vector<int64_t> tokens = {512, 1024, 2048, 4096};
+  std::vector<std::string> names = primal_names();
+  int64_t width = 64, heads = 8;
+  uint64_t seed = 0;
+  bench::TimingOptions timing{.repeats = 5, .seconds = 0.1};
+  bench::MachineOptions machine;
+  AnalysisOutput output;
+
+  // A curve a member, with its fitted exponent in its name and on stdout.
+  CurvePanel panel(const std::vector<FamilyCost>& costs, const std::string& what, double FamilyCost::*quantity) const {
+    CurvePanel all{{what + " against tokens", "tokens", what, true, true}, {}};
+    for (const std::string& name : names) {
+      Curve curve{name, {}, {}};
+      for (const FamilyCost& cost : costs) {
+        if (cost.attention != name) continue;
+        curve.x.push_back(static_cast<double>(cost.tokens));
+        curve.y.push_back(cost.*quantity);
+      }
+      if (curve.x.size() >= 2) {
+        const std::string law = exponent_text(power_law(curve.x, curve.y));
+        std::cout << what << " against tokens, " << name << ": power " << law << '\n';
+        curve.name += ": " + law;
+      }
+      all.curves.push_back(curve);
+    }
+    return all;
+  }
+
+  int execute() const {
+    const bench::Sizes sizes{.batch = 1, .width = width, .heads = heads, .seed = seed};
+    bench::check_sizes(sizes);
+    machine.apply();
+    install_interrupt_handler();
+    std::string csv = "attention,tokens,multiply_adds,seconds,bytes\n";
+    const auto costs = family_costs(names, sizes, tokens, timing, [&](const FamilyCost& cost) {
+      throw_if_interrupted("before anything was written");
+      csv += cost.attention + "," + std::to_string(cost.tokens) + "," + exact_number(cost.multiply_adds) + "," +
+             exact_number(cost.seconds) + "," + exact_number(cost.bytes) + "\n";
+    });
+    output.write_csv(csv);
+    AnalysisOutput::report(
+        plot_curves({panel(costs, "multiply-adds", &FamilyCost::multiply_adds),
+                     panel(costs, "seconds", &FamilyCost::seconds), panel(costs, "bytes", &FamilyCost::bytes)},
+                    output.stem()));
+    return 0;
+  }
+};
+
+}  // namespace
+
+Command add_family_command(CLI::App& verb) {
+  auto command = std::make_shared<FamilyCommand>();
+  const auto counts = CLI::Range(1, 1 << 24);
+  verb.add_option("--tokens", command->tokens, "numbers of tokens")
+      ->delimiter(',')
+      ->check(counts)
+      ->capture_default_str();
+  verb.add_option("--attentions", command->names, "members, by name")
+      ->delimiter(',')
+      ->check(CLI::IsMember(primal_names()))
+      ->capture_default_str();
+  verb.add_option("--width", command->width, "of the tokens")->check(counts)->capture_default_str();
+  verb.add_option("--heads", command->heads, "of the attention")->check(counts)->capture_default_str();
+  verb.add_option("--repeats", command->timing.repeats, "calls, at least")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  verb.add_option("--seed", command->seed, "of the numbers")->check(CLI::NonNegativeNumber)->capture_default_str();
+  command->machine.add_to(verb);
+  command->output.add_to(verb);
+  return [command] { return command->execute(); };
+}
+
+}  // namespace geosft
