@@ -15,7 +15,7 @@ PointLoaderOptions loader_options(const ClassifySettings& settings) {
   options.shuffle = true;
   options.seed = settings.seed;
   options.workers = settings.workers;
-  options.transform = training_transform(settings);
+  options.transform = augmentation(settings.clouds, settings.augment);
   return options;
 }
 
