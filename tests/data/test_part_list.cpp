@@ -19,7 +19,7 @@ TEST_CASE("part list: a line a part, and the same text back") {
   const PartList parts = parse_part_list(text, classes, "here");
   CHECK((parts == PartList{{"top", 0}, {"cup", 1}, {"foot", 0}}));
   CHECK(part_list_text(parts, classes) == text);
-  require_equal(part_mask(parts, 2), at::tensor({true, false, true, false, true, false}).view({2, 3}), "mask");
+  require_equal(part_mask(parts, 2), at::tensor({1, 0, 1, 0, 1, 0}, at::kLong).to(at::kBool).view({2, 3}), "mask");
   const TemporaryFolder folder;
   write_text(folder / "parts.txt", text);
   CHECK((read_part_list(folder / "parts.txt", classes) == parts));

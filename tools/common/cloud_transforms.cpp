@@ -108,4 +108,13 @@ PointBatch on_device(const PointBatch& batch, at::Device device) {
           device_copy(batch.parts, device)};
 }
 
+std::map<std::string, at::Tensor> batch_tensors(const std::optional<PointBatch>& batch) {
+  if (!batch) return {};
+  std::map<std::string, at::Tensor> tensors = {{"points", batch->points}, {"normals", batch->normals},
+                                               {"ptr", batch->ptr},       {"labels", batch->labels},
+                                               {"index", batch->index},   {"parts", batch->parts}};
+  std::erase_if(tensors, [](const auto& entry) { return !entry.second.defined(); });
+  return tensors;
+}
+
 }  // namespace geosft

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,5 +39,8 @@ ShapeTransform augmentation(const CloudSettings& clouds, const AugmentSettings& 
 
 // The same batch with what a model computes from on `device`; ptr stays on the CPU, see offsets_on.
 PointBatch on_device(const PointBatch& batch, at::Device device);
+
+// What there is of a batch, by name.
+std::map<std::string, at::Tensor> batch_tensors(const std::optional<PointBatch>& batch);
 
 }  // namespace geosft

@@ -43,11 +43,11 @@ SegmentTask::SegmentTask(PointSegmenter model, const PointDataset& training, con
 }
 
 TrainingTask::Step SegmentTask::step(at::Generator& generator) {
-  const std::optional<PointBatch> loaded = loader_.next();
-  TORCH_CHECK(loaded.has_value(), "the loader ended before the epoch did");
-  const PointBatch batch = on_device(*loaded, device_of(*model_));
+  last_ = loader_.next();
+  TORCH_CHECK(last_.has_value(), "the loader ended before the epoch did");
+  const PointBatch batch = on_device(*last_, device_of(*model_));
   SamplingContext context = SamplingContext::training(generator);
-  const at::Tensor category = model_->options.categories > 0 ? loaded->labels : at::Tensor();
+  const at::Tensor category = model_->options.categories > 0 ? last_->labels : at::Tensor();
   const at::Tensor logits = model_->forward(batch.points, batch.normals, batch.ptr, category, context);
   const at::Tensor loss =
       at::cross_entropy_loss(logits, batch.parts, {}, at::Reduction::Mean, -100, settings_.train.label_smoothing);

@@ -21,6 +21,7 @@ class SegmentTask : public TrainingTask {
   Step step(at::Generator& generator) override;
   // Throws Interrupted when a signal comes in the middle.
   std::optional<Tally> validate() override;
+  std::map<std::string, at::Tensor> last_batch() const override { return batch_tensors(last_); }
 
  private:
   PointSegmenter model_;
@@ -28,6 +29,7 @@ class SegmentTask : public TrainingTask {
   SegmentSettings settings_, validation_settings_;
   at::Tensor mask_;
   PointLoader loader_;
+  std::optional<PointBatch> last_;
 };
 
 }  // namespace geosft

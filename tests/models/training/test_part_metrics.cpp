@@ -15,9 +15,7 @@ at::Tensor numbers(const std::vector<int64_t>& values) {
 
 // Class 0 has parts 0, 1 and 2, class 1 has 3 and 4, class 2 has 5.
 at::Tensor mask() {
-  return at::tensor({true, true, true, false, false, false, false, false, false, true, true, false, false, false, false,
-                     false, false, true})
-      .view({3, 6});
+  return at::tensor({1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1}, at::kLong).to(at::kBool).view({3, 6});
 }
 
 // Two shapes of class 0 and one of class 1, 4, 2 and 5 points.

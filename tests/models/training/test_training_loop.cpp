@@ -300,6 +300,59 @@ TEST_CASE("a gradient that is not finite now and then does not end a run", "[tra
   REQUIRE(notes.epochs[9].step == 40);
 }
 
+TEST_CASE("a step whose loss is not finite is shown with its batch, and may end the run", "[training_loop]") {
+  class Broken : public Regression {
+   public:
+    Step step(at::Generator& generator) override {
+      ++count;
+      factor = count == 8 || count == 9 ? std::nan("") : 1.0;
+      return Regression::step(generator);
+    }
+    std::map<std::string, at::Tensor> last_batch() const override { return {{"count", at::tensor(count)}}; }
+    int64_t count = 0;
+  };
+  class Shown : public Notes {
+   public:
+    void on_non_finite(const NonFiniteStep& step) override {
+      events += '!';
+      seen.push_back(step);
+    }
+    std::vector<NonFiniteStep> seen;
+  };
+  Broken passed, stopped;
+  Shown notes, until;
+  TrainingLoop loop(passed, options_of(2));
+  REQUIRE(loop.run(notes));
+  REQUIRE(notes.events == "sssssEss!s!ssE");
+  REQUIRE(notes.seen.size() == 2);
+  REQUIRE((notes.seen[0].step.epoch == 1 && notes.seen[0].step.step_in_epoch == 3 && notes.seen[0].in_a_row == 1));
+  REQUIRE(notes.seen[1].in_a_row == 2);
+  REQUIRE(notes.seen[1].batch.at("count").item<int64_t>() == 9);
+
+  TrainingOptions options = options_of(2);
+  options.stop_at_non_finite = true;
+  TrainingLoop strict(stopped, options);
+  require_error([&] { strict.run(until); }, {"not finite in step 3 of epoch 2", "to stop there"});
+  REQUIRE(until.events == "sssssEss!");
+  REQUIRE(until.seen[0].batch.at("count").item<int64_t>() == 8);
+}
+
+TEST_CASE("an overflow of a scaled loss is no step to stop at, a loss that is not finite is", "[training_loop]") {
+  TrainingOptions options = options_of(4);
+  options.stop_at_non_finite = true;
+  options.autocast = at::kHalf;
+  Regression task;
+  task.factor = 64;  // the first scales are too large for it
+  TrainingLoop loop(task, options);
+  Notes notes;
+  REQUIRE(loop.run(notes));
+  REQUIRE_FALSE(std::isfinite(notes.steps.front().gradient_norm));
+  Regression broken;
+  broken.factor = std::nan("");
+  TrainingLoop stopped(broken, options);
+  require_error([&] { stopped.run(notes); }, {"not finite in step 1 of epoch 1"});
+}
+
 TEST_CASE("a model that refuses its own scores has diverged", "[training_loop]") {
   class Refusing : public Regression {
    public:

@@ -112,6 +112,10 @@ TEST_CASE("a batch on a device keeps ptr and rows where they are") {
   test::require_equal(there.parts, batch.parts, "parts");
   CHECK_FALSE(there.normals.defined());
   CHECK(there.index.is_same(batch.index));
+  const auto named = batch_tensors(batch);
+  CHECK(named.size() == 5);
+  CHECK(named.at("parts").is_same(batch.parts));
+  CHECK(batch_tensors(std::nullopt).empty());
 }
 
 }  // namespace geosft::test::test_cloud_transforms

@@ -12,9 +12,10 @@ TEST_CASE("differences, flips and agreement are counted over everything added") 
   InvarianceTally tally;
   CHECK(tally.result().prediction_agreement == 1.0);
   const at::Tensor original = at::tensor({1.0f, 0.0f, 0.0f, 2.0f}).view({2, 2});
-  tally.add(original, original + 0.25, at::tensor({false, false}));
+  tally.add(original, original + 0.25, at::tensor({0, 0}, at::kLong).to(at::kBool));
   // The second row flipped, and its prediction with it.
-  tally.add(original, original + at::tensor({0.0f, 0.5f, 3.0f, 0.0f}).view({2, 2}), at::tensor({false, true}));
+  tally.add(original, original + at::tensor({0.0f, 0.5f, 3.0f, 0.0f}).view({2, 2}),
+            at::tensor({0, 1}, at::kLong).to(at::kBool));
   const Invariance found = tally.result();
   CHECK(found.max_logit_difference == 3.0);
   CHECK(found.max_unflipped_difference == 0.5);

@@ -45,6 +45,7 @@ TEST_CASE("a step is the cross entropy of the points, and its score the summed I
   const at::Tensor of_part = share.gather(1, batch.parts.unsqueeze(1)).mean();
   CHECK(step.loss.item<double>() == Approx((0.75 * of_part + 0.25 * share.mean()).item<double>()));
   CHECK(step.loss.requires_grad());
+  require_equal(task.last_batch().at("parts"), batch.parts, "parts of the last batch");
   CHECK(step.tally.items == 4);
   double iou = 0;
   for (int64_t i = 0; i < 4; ++i) {

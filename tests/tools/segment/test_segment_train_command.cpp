@@ -85,6 +85,42 @@ TEST_CASE("ShapeNetPart's text is trained on") {
   CHECK_THAT(result.err, Catch::Contains("training on 4 clouds of 16 classes with 50 parts"));
 }
 
+TEST_CASE(
+    "a shape that is deleted in the middle of a training of parts is named, and the run goes on when it is back") {
+  const SegmentShop shop;
+  write_shapenet_text(shop / "text");
+  const Words words = {"--data", (shop / "text").string(), "--epochs", "60", "--checkpoint-every", "2"};
+  shop.run_well(shop.train("whole", words));
+  const fs::path run = shop / "run";
+  const ProcessResult ended = train_until(GEOSFT_SEGMENT, shop.train("run", words), shop.process(), run / "metrics.csv",
+                                          5, [&](const Process&) { fs::rename(shop / "text", shop / "away"); });
+  require_tool_failure("geosft-segment", ended, 1, {(shop / "text").string(), "nothing of this name"});
+  CHECK_NOTHROW(load_checkpoint(run / "last.ckpt"));
+  fs::rename(shop / "away", shop / "text");
+  shop.run_well({"train", "--resume", "--out", run.string()});
+  require_same_run(shop / "whole", run);
+}
+
+// Address space that a sanitizer reserves would count, too.
+#ifndef __SANITIZE_ADDRESS__
+TEST_CASE("a run whose evaluation takes more memory than there is says so, and keeps what it has") {
+  const SegmentShop shop;
+  write_part_set(shop.data(), 8, 4, 64, /*with_normals=*/false);
+  PartClouds large(2, 1'000'000, 5);
+  write_hdf5(shop.data() / "ply_data_test0.h5", large.arrays(/*with_normals=*/false));
+  ProcessOptions little = shop.process();
+  little.memory = rlim_t{2500} << 20;
+  const Words words = {"--no-normals", "--no-canonical-order", "--width", "64"};
+  const ProcessResult ended = run_process(GEOSFT_SEGMENT, shop.train("run", words), little);
+  require_tool_failure("geosft-segment", ended, 1, {"out of memory", "bytes", "--evaluation-batch"});
+  for (const char* name : {"best.ckpt", "last.ckpt"}) CHECK_NOTHROW(load_checkpoint(shop / "run" / name));
+  const ProcessResult small =
+      run_process(GEOSFT_SEGMENT, {"eval", (shop / "run").string(), "--split", "train", "--json"}, little);
+  INFO(small.err);
+  CHECK(small.exit == 0);
+}
+#endif
+
 TEST_CASE("the Princeton parts are trained on and found again, whatever the pose") {
   const fs::path data = real_data("psb_parts");
   if (data.empty()) return;

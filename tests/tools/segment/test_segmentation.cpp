@@ -68,7 +68,7 @@ TEST_CASE("votes are averaged, each with blocks and samples of its own") {
 
 TEST_CASE("parts that a shape cannot have become impossible") {
   const at::Tensor logits = at::tensor({1.0f, 3.0f, 2.0f, 5.0f, 4.0f, 0.0f}).view({2, 3});
-  const at::Tensor masked = masked_logits(logits, at::tensor({true, false, true}).unsqueeze(0));
+  const at::Tensor masked = masked_logits(logits, at::tensor({1, 0, 1}, at::kLong).to(at::kBool).unsqueeze(0));
   require_equal(masked.argmax(1), at::tensor({2, 0}, at::kLong), "labels");
   CHECK(at::isfinite(masked).all().item<bool>());
 }
