@@ -44,7 +44,8 @@ void TrainCommand::load_resumed_settings(const RunFolder& folder) {
   };
   load_resumed<ClassifySettings>(
       settings, config, folder, keep,
-      "--data, --workers, --epochs, --validate-every, --checkpoint-every and the keys of [evaluation]");
+      "--data, --workers, --epochs, --validate-every, --checkpoint-every, --on-non-finite and the keys of "
+      "[evaluation]");
   settings.check();
 }
 

@@ -25,8 +25,10 @@ struct GraphTrainCommand : TrainArguments {
       before.evaluation = after.evaluation;
       before.train.take_resumable(after.train);
     };
-    load_resumed<GraphSettings>(settings, config, folder, keep,
-                                "--data, --epochs, --validate-every, --checkpoint-every and the keys of [evaluation]");
+    load_resumed<GraphSettings>(
+        settings, config, folder, keep,
+        "--data, --epochs, --validate-every, --checkpoint-every, --on-non-finite and the keys of "
+        "[evaluation]");
   }
 
   int run();

@@ -8,6 +8,7 @@
 #include "data/atomic_file.h"
 #include "tools/common/coloured_ply.h"
 #include "tools/common/main_guard.h"
+#include "tools/common/plots.h"
 #include "tools/common/progress.h"
 #include "tools/common/report_texts.h"
 #include "tools/segment/commands.h"
@@ -17,14 +18,17 @@
 namespace geosft {
 namespace {
 
+constexpr int64_t most_drawn = 20'000;
+
 struct SegmentPredictCommand {
-  std::string run, category, kind = "spread", ply, labels;
+  std::string run, category, kind = "spread", ply, labels, picture;
   std::vector<std::string> files;
   bool json = false;
   SegmentOverrides overrides;
 
   void print(const std::string& file, const PartPrediction& prediction, const SegmentRun& trained) const;
   void write(const PartPrediction& prediction, const SegmentRun& trained) const;
+  void draw(const std::string& file, const PartPrediction& prediction, const SegmentRun& trained) const;
   int execute();
 };
 
@@ -61,6 +65,15 @@ void SegmentPredictCommand::write(const PartPrediction& prediction, const Segmen
   write_file_atomically(labels, lines);
 }
 
+void SegmentPredictCommand::draw(const std::string& file, const PartPrediction& prediction,
+                                 const SegmentRun& trained) const {
+  const int64_t step = (prediction.labels.numel() + most_drawn - 1) / most_drawn;
+  const auto some = [&](const at::Tensor& rows) { return rows.slice(0, 0, rows.size(0), step); };
+  const at::Tensor places = places_in_class(prediction.labels, trained.parts).to(at::kDouble);
+  warn_unless_drawn(plot_cloud(some(prediction.points), some(places), picture,
+                               std::filesystem::path(file).filename().string(), "part"));
+}
+
 int SegmentPredictCommand::execute() {
   SegmentRun trained = overrides.load(run);
   install_interrupt_handler();
@@ -75,7 +88,9 @@ int SegmentPredictCommand::execute() {
     if (bar) bar->finish();
     for (const std::string& remark : prediction.remarks) std::cerr << remark << '\n';
     print(file, prediction, trained);
-    if (&file == &files.back()) write(prediction, trained);
+    if (&file != &files.back()) continue;
+    write(prediction, trained);
+    if (!picture.empty()) draw(file, prediction, trained);
   }
   return 0;
 }
@@ -95,6 +110,7 @@ Command add_segment_predict_command(CLI::App& verb) {
                   "write the points, coloured by part, with the part's number (of the last file)");
   verb.add_option("--labels", command->labels,
                   "write the part's number of every point, a line each (of the last file)");
+  verb.add_option("--picture", command->picture, "draw them to PICTURE.png and .svg (of the last file)");
   verb.add_flag("--json", command->json, "print one JSON object a file");
   command->overrides.add_to(verb);
   return [command] { return command->execute(); };

@@ -22,11 +22,11 @@ constexpr std::array<Colour, 8> distinct_colours = {{{0.00, 0.45, 0.70},
                                                      {0.50, 0.50, 0.50}}};
 
 // The place of every part among those of its class.
-std::vector<size_t> places_in_class(const PartList& parts) {
-  std::vector<size_t> places;
+std::vector<int64_t> places_of(const PartList& parts) {
+  std::vector<int64_t> places;
   for (size_t id = 0; id < parts.size(); ++id) {
     const auto same = [&](const ShapePart& part) { return part.category == parts[id].category; };
-    places.push_back(static_cast<size_t>(std::count_if(parts.begin(), parts.begin() + static_cast<int64_t>(id), same)));
+    places.push_back(std::count_if(parts.begin(), parts.begin() + static_cast<int64_t>(id), same));
   }
   return places;
 }
@@ -73,11 +73,15 @@ PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& f
   return prediction;
 }
 
+at::Tensor places_in_class(const at::Tensor& labels, const PartList& parts) {
+  return at::tensor(places_of(parts), at::kLong).index_select(0, labels);
+}
+
 at::Tensor part_colours(const at::Tensor& labels, const PartList& parts) {
-  const std::vector<size_t> places = places_in_class(parts);
   at::Tensor palette = at::empty({static_cast<int64_t>(parts.size()), 3}, at::kDouble);
   double* channel = palette.mutable_data_ptr<double>();
-  for (const size_t place : places) {
+  for (const int64_t number : places_of(parts)) {
+    const auto place = static_cast<size_t>(number);
     const size_t round = place / distinct_colours.size();
     for (const double value : distinct_colours[place % distinct_colours.size()]) {
       *channel++ = value / static_cast<double>(1 + round);

@@ -22,6 +22,9 @@ struct PartPrediction {
 PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& file, const std::string& category,
                              BlockKind kind, const std::function<void(int64_t, int64_t)>& progress = {});
 
+// int64 [n] of labels: the place of each part among those of its class, from 0.
+at::Tensor places_in_class(const at::Tensor& labels, const PartList& parts);
+
 // double [n, 3] of labels: the parts of a class look different from each other (Okabe and Ito's colours, which
 // colour-blind people can tell apart, then darker ones), and the same in every file.
 at::Tensor part_colours(const at::Tensor& labels, const PartList& parts);

@@ -42,7 +42,8 @@ void SegmentTrainCommand::load_resumed_settings(const RunFolder& folder) {
   };
   load_resumed<SegmentSettings>(
       settings, config, folder, keep,
-      "--data, --workers, --block, --epochs, --validate-every, --checkpoint-every and the keys of [evaluation]");
+      "--data, --workers, --block, --epochs, --validate-every, --checkpoint-every, --on-non-finite and the keys of "
+      "[evaluation]");
 }
 
 bool SegmentTrainCommand::train(const RunFolder& folder) {

@@ -6,6 +6,8 @@
 #include "tests/data/files.h"
 #include "tests/support.h"
 #include "tests/tools/common/captured_stderr.h"
+#include "tests/tools/common/command_line.h"
+#include "tools/common/metrics_csv.h"
 
 namespace geosft::test::test_report_texts {
 
@@ -20,9 +22,18 @@ TEST_CASE("a picture that could not be drawn is a line on stderr, and no error")
   CHECK(shown.text().empty());
   warn_unless_drawn({false, "no gnuplot"});
   CHECK(shown.text() == "no picture: no gnuplot\n");
+}
+
+TEST_CASE("learning curves are drawn in the style of their score") {
   const TemporaryFolder folder;
-  draw_curves(RunFolder::create(folder / "run"));
-  CHECK_THAT(shown.text(), Catch::Contains("metrics.csv") || Catch::Contains("gnuplot"));
+  const RunFolder run = RunFolder::create(folder / "run");
+  const ScoreStyle style{.name = "instance_iou"};
+  MetricsWriter metrics(run.metrics(), style);
+  for (int64_t epoch = 1; epoch <= 2; ++epoch) metrics.append({epoch, epoch, "train", 1.0, 0.5, 1e-3, 1.0, 2.0});
+  const CapturedStderr shown;
+  draw_curves(run, style);
+  CHECK(std::filesystem::exists(run.learning_curves().string() + ".png") == has_gnuplot());
+  CHECK(shown.text().empty() == has_gnuplot());
 }
 
 TEST_CASE("a file with a shape is described") {

@@ -36,11 +36,13 @@ struct Numbers {
   }
 };
 
-void parse(Config& config, const std::vector<const char*>& words) {
-  CLI::App app;
-  config.add_options(app);
+// The configuration refers to the command line that it was parsed from.
+std::unique_ptr<CLI::App> parsed(Config& config, const std::vector<const char*>& words) {
+  auto app = std::make_unique<CLI::App>();
+  config.add_options(*app);
   std::ostringstream out;
-  parse_arguments(app, static_cast<int>(words.size()), words.data(), out);
+  parse_arguments(*app, static_cast<int>(words.size()), words.data(), out);
+  return app;
 }
 
 }  // namespace
@@ -52,7 +54,7 @@ TEST_CASE("a new run reads its file and the command line, a resumed one its own 
   arguments.config_file = (temporary / "new.toml").string();
   Numbers numbers;
   Config config = numbers.config();
-  parse(config, {"tool", "--width", "7"});
+  const auto line = parsed(config, {"tool", "--width", "7"});
   arguments.load_new(config);
   CHECK(numbers.epochs == 5);
   CHECK(numbers.width == 7);
@@ -61,7 +63,7 @@ TEST_CASE("a new run reads its file and the command line, a resumed one its own 
   const auto resume = [&](const std::vector<const char*>& words) {
     Numbers resumed;
     Config keys = resumed.config();
-    parse(keys, words);
+    const auto given = parsed(keys, words);
     arguments.load_resumed<Numbers>(
         resumed, keys, folder, [](Numbers& before, const Numbers& after) { before.epochs = after.epochs; }, "--epochs");
     return resumed;

@@ -46,8 +46,10 @@ TEST_CASE("parts of a file are printed, and written for viewers and programs") {
     CHECK(shape.mesh.vertices[static_cast<int64_t>(i)][0].item<double>() == Approx(0.01 * static_cast<double>(i)));
     CHECK(bytes.substr(row + 19 * i + 15, 4) == raw<int32_t>(std::stoi(lines[i])));
   }
-  CHECK_THAT(shop.run_well({"predict", run, cloud, cloud, "--category", "lamp"}).out,
+  const std::string picture = (shop / "parts").string();
+  CHECK_THAT(shop.run_well({"predict", run, cloud, cloud, "--category", "lamp", "--picture", picture}).out,
              Catch::Contains("cloud.xyz: 90 points:  lamp/"));
+  CHECK(std::filesystem::exists(picture + ".png") == has_gnuplot());
 }
 
 TEST_CASE("a cloud is labelled in blocks, each point once") {
