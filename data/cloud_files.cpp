@@ -66,8 +66,10 @@ CloudArrays join(const std::vector<CloudArrays>& files, const std::vector<fs::pa
 }  // namespace
 
 std::vector<fs::path> listed_clouds(const fs::path& list) {
+  const std::vector<std::string> lines = read_lines(list);
   std::vector<fs::path> files;
-  for (const std::string& line : read_lines(list)) files.push_back(list.parent_path() / fs::path(line).filename());
+  files.reserve(lines.size());
+  for (const std::string& line : lines) files.push_back(list.parent_path() / fs::path(line).filename());
   return files;
 }
 
@@ -84,6 +86,7 @@ std::vector<fs::path> unlisted_clouds(const fs::path& folder, const std::string&
 CloudArrays read_clouds(const std::vector<fs::path>& files, bool with_parts) {
   TORCH_CHECK(!files.empty(), "files: expected at least one, found none");
   std::vector<CloudArrays> parts;
+  parts.reserve(files.size());
   for (const fs::path& file : files) parts.push_back(read_arrays(file, with_parts));
   return join(parts, files);
 }

@@ -35,6 +35,7 @@ class ArrayPartDataset final : public PartDataset {
                       "parts from " + std::to_string(low) + " to " + std::to_string(high));
     }
     std::vector<int64_t> owners;
+    owners.reserve(parts_.size());
     for (const ShapePart& part : parts_) owners.push_back(part.category);
     const at::Tensor owner = at::tensor(owners, at::kLong).index_select(0, arrays.parts.flatten());
     const at::Tensor wrong = owner.view_as(arrays.parts) != arrays.labels.unsqueeze(1);

@@ -70,6 +70,7 @@ const std::vector<ShapeNetPartClass>& shapenet_part_classes() {
 
 std::vector<std::string> shapenet_class_names() {
   std::vector<std::string> names;
+  names.reserve(shapenet_part_classes().size());
   for (const ShapeNetPartClass& known : shapenet_part_classes()) names.emplace_back(known.name);
   return names;
 }
