@@ -55,6 +55,9 @@ ArrayDataset::ArrayDataset(CloudArrays arrays, std::vector<std::string> class_na
     const at::Tensor length = arrays_.normals.norm(2, 2, true);
     arrays_.normals = at::where(length > 0, arrays_.normals / length, at::zeros({1}));
   }
+  if (arrays_.parts.defined() && arrays_.parts.sizes() != arrays_.points.sizes().slice(0, 2)) {
+    throw DataError(file, "a part for each point of " + shape_text(arrays_.points), shape_text(arrays_.parts));
+  }
   if (!arrays_.keep.defined()) return;
   if (arrays_.keep.sizes() != arrays_.points.sizes().slice(0, 2)) {
     throw DataError(file, "a mask for each point of " + shape_text(arrays_.points), shape_text(arrays_.keep));
@@ -76,10 +79,12 @@ Shape ArrayDataset::get(int64_t index) const {
   shape.name = arrays_.names[static_cast<size_t>(index)];
   shape.points = arrays_.points[index];
   if (arrays_.normals.defined()) shape.normals = arrays_.normals[index];
+  if (arrays_.parts.defined()) shape.parts = arrays_.parts[index];
   if (!arrays_.keep.defined()) return shape;
   const at::Tensor rows = arrays_.keep[index].nonzero().squeeze(1);
   shape.points = shape.points.index_select(0, rows);
   if (shape.normals.defined()) shape.normals = shape.normals.index_select(0, rows);
+  if (shape.parts.defined()) shape.parts = shape.parts.index_select(0, rows);
   return shape;
 }
 

@@ -13,12 +13,14 @@ struct CloudArrays {
   at::Tensor keep;                 // bool [N, P]: points that belong to the cloud; undefined: all
   at::Tensor labels;               // int64 [N]
   std::vector<std::string> names;  // N, unique
+  at::Tensor parts = {};           // int64 [N, P]: part of every point; undefined: none
 };
 
 class ArrayDataset final : public PointDataset {
  public:
   // Throws DataError, naming `file`, unless the shapes above hold with N, P >= 1, all numbers are finite, labels lie in
-  // [0, classes) and every cloud keeps a point. Normals are scaled to unit length.
+  // [0, classes) and every cloud keeps a point. What parts there are is not known here. Normals are scaled to unit
+  // length.
   ArrayDataset(CloudArrays arrays, std::vector<std::string> class_names, const std::string& file);
   int64_t size() const override { return arrays_.points.size(0); }
   Shape get(int64_t index) const override;

@@ -35,22 +35,30 @@ void check_shape(const Shape& shape) {
               " must be float32 [n, 3] with n > 0 after the transform");
   TORCH_CHECK(!shape.normals.defined() || (is_cloud(shape.normals) && shape.normals.sizes() == shape.points.sizes()),
               "normals of ", shape.name, " must be float32 of shape ", shape.points.sizes(), " after the transform");
+  TORCH_CHECK(!shape.parts.defined() || (shape.parts.scalar_type() == at::kLong && shape.parts.dim() == 1 &&
+                                         shape.parts.size(0) == shape.points.size(0)),
+              "parts of ", shape.name, " must be int64 [", shape.points.size(0), "] after the transform");
 }
 
 PointBatch pack(const std::vector<Shape>& shapes, const std::vector<int64_t>& items) {
-  std::vector<at::Tensor> points, normals;
+  std::vector<at::Tensor> points, normals, parts;
   std::vector<int64_t> offsets = {0}, labels;
   for (const Shape& shape : shapes) {
     check_shape(shape);
     points.push_back(shape.points);
     if (shape.normals.defined()) normals.push_back(shape.normals);
+    if (shape.parts.defined()) parts.push_back(shape.parts);
     offsets.push_back(offsets.back() + shape.points.size(0));
     labels.push_back(shape.label);
   }
   TORCH_CHECK(normals.empty() || normals.size() == points.size(), "a batch must have normals in all ", points.size(),
               " clouds or in none, got ", normals.size(), ", among them ", shapes[0].name);
-  return {at::cat(points), normals.empty() ? at::Tensor() : at::cat(normals), offsets_tensor(offsets),
-          at::tensor(labels, at::kLong), at::tensor(items, at::kLong)};
+  return {at::cat(points),
+          normals.empty() ? at::Tensor() : at::cat(normals),
+          offsets_tensor(offsets),
+          at::tensor(labels, at::kLong),
+          at::tensor(items, at::kLong),
+          parts.size() == points.size() ? at::cat(parts) : at::Tensor()};
 }
 
 }  // namespace

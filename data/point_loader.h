@@ -20,6 +20,8 @@ struct PointBatch {
   at::Tensor ptr;      // int64 [B + 1]
   at::Tensor labels;   // int64 [B]
   at::Tensor index;    // int64 [B], rows of the dataset
+  // int64 [N], parts of the points; undefined unless all clouds have them.
+  at::Tensor parts = {};
 };
 
 // What becomes of a shape on its way into a batch; the generator belongs to this item of this epoch alone.

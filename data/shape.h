@@ -16,6 +16,8 @@ struct Shape {
   at::Tensor normals;  // float32 [n, 3] of unit length, or undefined where the source has none
   int64_t label = -1;  // index into the dataset's class names; -1 when unknown
   std::string name;    // unique within the dataset, for messages and tables
+  // int64 [n]: part of every point, an index into the dataset's parts; undefined where the source has none.
+  at::Tensor parts = {};
 };
 
 // A file that is not what it should be. The text names the file, what was expected and what was found.

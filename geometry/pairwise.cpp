@@ -25,6 +25,7 @@ at::Tensor for_all_pairs(const at::Tensor& queries, const char* name, const at::
   const OffsetPair offsets = packed_offset_pair(q_ptr, queries.size(0), "q_ptr", k_ptr, keys.size(0), "k_ptr");
   const std::vector<at::Tensor> rows = split_items(queries, offsets.first), columns = split_items(keys, offsets.second);
   std::vector<at::Tensor> results;
+  results.reserve(rows.size());
   for (size_t b = 0; b < rows.size(); ++b) {
     results.push_back(term(rows[b].unsqueeze(1), columns[b].unsqueeze(0)).flatten());
   }

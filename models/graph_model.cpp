@@ -135,8 +135,7 @@ Relative GraphModelImpl::relative(const FeaturedGraphs& graphs, const at::Tensor
   }
   if (options.edge_values > 0) channels.push_back((graphs.edge_values.to(of_weights) - edge_mean) / edge_deviation);
   channels.push_back(at::ones({edges, 1}, of_weights));
-  const Relative edges_alone =
-      Relative::graph(graphs.graphs.graph.rowptr, graphs.graphs.graph.col, at::cat(channels, 1));
+  Relative edges_alone = Relative::graph(graphs.graphs.graph.rowptr, graphs.graphs.graph.col, at::cat(channels, 1));
   if (options.distance_channels == 0) return edges_alone;
   return Relative::molecules(edges_alone, graphs.coordinates.to(of_weights), options.distance_channels,
                              options.distance_range);

@@ -2,11 +2,8 @@
 // Classification of point clouds (SFT sections 5 and 6).
 #pragma once
 
-#include <torch/nn/modules/linear.h>
-
-#include "models/layers/encoder.h"
 #include "models/layers/heads.h"
-#include "models/point_tokens.h"
+#include "models/point_encoding.h"
 
 namespace geosft {
 
@@ -18,9 +15,7 @@ struct PointClassifierOptions {
   int64_t layers = 3;
   SamplerOptions head_sampler = {.bins = 512};
   double head_dropout = 0.0;
-  // Outside training each cloud is put into farthest-point order, starting from the point farthest from its centroid:
-  // then the stored order of the points changes nothing but rounding.
-  bool canonical_order = true;
+  bool canonical_order = true;  // outside training; see encode_points
 };
 
 class PointClassifierImpl : public torch::nn::Module {
@@ -44,11 +39,8 @@ class PointClassifierImpl : public torch::nn::Module {
   SampleMaxHead head{nullptr};
 
  private:
-  struct Encoded {
-    at::Tensor tokens;  // [N, width]
-    at::Tensor order;   // rows of the input that the tokens belong to; undefined: as given
-  };
-  Encoded encode(at::Tensor points, at::Tensor normals, const std::optional<at::Tensor>& ptr, SamplingContext& context);
+  EncodedPoints encode(const at::Tensor& points, const at::Tensor& normals, const std::optional<at::Tensor>& ptr,
+                       SamplingContext& context);
 };
 TORCH_MODULE(PointClassifier);
 

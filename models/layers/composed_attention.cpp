@@ -46,7 +46,7 @@ at::Tensor graph_encoding(const Relative& relative, const at::Tensor& members, c
 
 // The edges to a node, and with coordinates the distance to it.
 at::Tensor node_encoding(const Relative& relative, const at::Tensor& members, const Span& span) {
-  const at::Tensor edges = graph_encoding(relative, members, span);
+  at::Tensor edges = graph_encoding(relative, members, span);
   if (!relative.coordinates.defined()) return edges;
   const at::Tensor there = relative.coordinates.index_select(0, members.narrow(0, span.key, span.keys)).unsqueeze(0);
   const at::Tensor here = relative.coordinates.narrow(0, span.query, span.queries).unsqueeze(1);
@@ -85,6 +85,7 @@ std::vector<Span> spans_of(const std::optional<at::Tensor>& q_ptr, int64_t queri
                            const std::optional<at::Tensor>& k_ptr, int64_t keys) {
   const OffsetPair offsets = packed_offset_pair(q_ptr, queries, "q_ptr", k_ptr, keys, "k_ptr");
   std::vector<Span> spans;
+  spans.reserve(static_cast<size_t>(offsets.items()));
   for (int64_t b = 0; b < offsets.items(); ++b) {
     spans.push_back({offsets.first[b], offsets.first[b + 1] - offsets.first[b], offsets.second[b],
                      offsets.second[b + 1] - offsets.second[b]});

@@ -33,7 +33,7 @@ at::Tensor gumbel_softmax_weight(const at::Tensor& score, const DrawnPairs& pair
 }  // namespace
 
 at::Tensor Pairs::sample(const at::Tensor& x) const {
-  const at::Tensor blend = gather_pairs(x, top, partner, weight);
+  at::Tensor blend = gather_pairs(x, top, partner, weight);
   if (!hard) return blend;
   const at::Tensor winner = x.detach().index_select(0, at::where(weight >= 0.5, top, partner));
   // blend - blend.detach() is exactly zero: the value is the winner's, the gradient the blend's.

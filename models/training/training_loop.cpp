@@ -60,6 +60,7 @@ TrainingLoop::TrainingLoop(TrainingTask& task, const TrainingOptions& options)
     : task_(task),
       options_(options),
       device_(device_of(task.module())),
+      scaled_loss_(optimization_on(device_, options).scale_loss),
       optimization_(task.module(), optimization_on(device_, options)),
       generator_(at::make_generator<at::CPUGeneratorImpl>(options.seed)),
       best_score_(-std::numeric_limits<double>::infinity()) {
@@ -93,8 +94,10 @@ TrainingLoop::Enqueued TrainingLoop::enqueue_step() {
   } catch (const NonFiniteError& error) {
     refusal_ = error.what_without_backtrace();
     enqueued.tally = {std::numeric_limits<double>::quiet_NaN(), 0.0, 0};
+    enqueued.batch = task_.last_batch();
     return enqueued;
   }
+  enqueued.batch = task_.last_batch();
   optimization_.scaled(step.loss).backward();
   enqueued.tally = step.tally;
   const double done = static_cast<double>(step_in_epoch_) / static_cast<double>(task_.steps_per_epoch());
@@ -119,9 +122,17 @@ void TrainingLoop::settle(const Enqueued& step, TrainingObserver& observer) {
   tally_.add(tally);
   non_finite_steps_ = std::isfinite(report.gradient_norm) ? 0 : non_finite_steps_ + 1;
   if (non_finite_steps_ == 0) refusal_.clear();
+  if (non_finite_steps_ > 0 && !(scaled_loss_ && std::isfinite(tally.loss))) pass_over(step, report, observer);
   if (non_finite_steps_ >= tolerated_non_finite_steps) fail();
   report.epoch_so_far = tally_;
   observer.on_step(report);
+}
+
+void TrainingLoop::pass_over(const Enqueued& step, const StepReport& report, TrainingObserver& observer) {
+  observer.on_non_finite({report, non_finite_steps_, refusal_, step.batch});
+  TORCH_CHECK(!options_.stop_at_non_finite, "the loss or its gradient is not finite in step ", report.step_in_epoch,
+              " of epoch ", report.epoch + 1, refusal_.empty() ? "" : " (" + refusal_ + ")",
+              "; the run was to stop there");
 }
 
 void TrainingLoop::settle_last(TrainingObserver& observer) {

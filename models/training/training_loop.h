@@ -22,6 +22,8 @@ struct TrainingOptions {
   uint64_t seed = 0;           // of everything that is drawn inside a step
   // float16 or bfloat16: forward passes of steps run under autocast; float16 with a scaled loss, fused steps alone.
   std::optional<at::ScalarType> autocast = {};
+  // End the run at the first step whose loss or gradient is not finite, which is passed over otherwise.
+  bool stop_at_non_finite = false;
 };
 
 // Loss and metric over a number of items; sums, so that parts add up.
@@ -54,6 +56,8 @@ class TrainingTask {
   virtual Step step(at::Generator& generator) = 0;
   // Empty when there is nothing to validate on.
   virtual std::optional<Tally> validate() = 0;
+  // What the last step was computed from, by name, to be looked at when its loss is not finite.
+  virtual std::map<std::string, at::Tensor> last_batch() const { return {}; }
 };
 
 // A step with this loss over so many items, and this score (a tensor without dimensions, summed over the items); read
@@ -75,6 +79,15 @@ struct EpochReport {
   bool diverging;  // its last steps were not finite: the weights that made them so are not worth keeping
 };
 
+// A step that has changed nothing because its loss or its gradient was not finite. Gradients of a scaled loss that
+// overflow belong to its scale: without a loss that is not finite they are no such step.
+struct NonFiniteStep {
+  StepReport step;
+  int64_t in_a_row;     // with this one
+  std::string refusal;  // what an operator said of it; may be empty
+  std::map<std::string, at::Tensor> batch;
+};
+
 // What watches the loop: progress, metrics, checkpoints.
 class TrainingObserver {
  public:
@@ -82,6 +95,8 @@ class TrainingObserver {
   virtual void on_step(const StepReport& report) = 0;
   virtual void on_epoch(const EpochReport& report) = 0;
   virtual bool stop_requested() = 0;
+  // Comes before on_step.
+  virtual void on_non_finite(const NonFiniteStep&) {}
 };
 
 class TrainingLoop {
@@ -90,8 +105,9 @@ class TrainingLoop {
   TrainingLoop(TrainingTask& task, const TrainingOptions& options);
 
   // Runs what is left of the epochs. Returns false when the observer asked to stop; the loop can go on later. Throws
-  // when the loss or the gradient stays non-finite over many steps, or in all of the last epoch; a step that ends with
-  // a NonFiniteError counts as one. An exception from the validation leaves the loop where it can go on.
+  // when the loss or the gradient stays non-finite over many steps, or in all of the last epoch, or by option at the
+  // first such step; a step that ends with a NonFiniteError counts as one. An exception from the validation leaves the
+  // loop where it can go on.
   bool run(TrainingObserver& observer);
 
   Optimization& optimization() { return optimization_; }
@@ -110,11 +126,13 @@ class TrainingLoop {
     StepReport report;
     Tally tally;
     std::shared_ptr<HostCopy> numbers;
+    std::map<std::string, at::Tensor> batch = {};
   };
   void train_step(TrainingObserver& observer);
   Enqueued enqueue_step();
   void settle(const Enqueued& step, TrainingObserver& observer);
   void settle_last(TrainingObserver& observer);
+  void pass_over(const Enqueued& step, const StepReport& report, TrainingObserver& observer);
   std::optional<Tally> validated();
   void finish_epoch(TrainingObserver& observer);
   [[noreturn]] void fail() const;
@@ -122,6 +140,7 @@ class TrainingLoop {
   TrainingTask& task_;
   TrainingOptions options_;
   at::Device device_;  // of the parameters
+  bool scaled_loss_;
   Optimization optimization_;
   at::Generator generator_;
   int64_t epoch_ = 0, step_in_epoch_ = 0;

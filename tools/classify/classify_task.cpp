@@ -15,7 +15,7 @@ PointLoaderOptions loader_options(const ClassifySettings& settings) {
   options.shuffle = true;
   options.seed = settings.seed;
   options.workers = settings.workers;
-  options.transform = training_transform(settings);
+  options.transform = augmentation(settings.clouds, settings.augment);
   return options;
 }
 
@@ -32,9 +32,9 @@ ClassifyTask::ClassifyTask(PointClassifier model, const PointDataset& training, 
 }
 
 TrainingTask::Step ClassifyTask::step(at::Generator& generator) {
-  const std::optional<PointBatch> loaded = loader_.next();
-  TORCH_CHECK(loaded.has_value(), "the loader ended before the epoch did");
-  const PointBatch batch = on_device(*loaded, device_of(*model_));
+  last_ = loader_.next();
+  TORCH_CHECK(last_.has_value(), "the loader ended before the epoch did");
+  const PointBatch batch = on_device(*last_, device_of(*model_));
   SamplingContext context = SamplingContext::training(generator);
   const at::Tensor logits = model_->forward(batch.points, batch.normals, batch.ptr, context);
   const at::Tensor loss =

@@ -22,12 +22,14 @@ class ClassifyTask : public TrainingTask {
   Step step(at::Generator& generator) override;
   // Throws Interrupted when a signal comes in the middle.
   std::optional<Tally> validate() override;
+  std::map<std::string, at::Tensor> last_batch() const override { return batch_tensors(last_); }
 
  private:
   PointClassifier model_;
   const PointDataset* validation_;
   ClassifySettings settings_, validation_settings_;
   PointLoader loader_;
+  std::optional<PointBatch> last_;
 };
 
 }  // namespace geosft

@@ -2,10 +2,8 @@
 #include "tools/classify/evaluation.h"
 
 #include <ATen/core/grad_mode.h>
-#include <algorithm>
 
 #include "models/summary.h"
-#include "models/training/host_copy.h"
 
 namespace geosft {
 namespace {
@@ -38,11 +36,6 @@ DatasetLogits one_vote(PointClassifier& model, const PointDataset& dataset, cons
 }
 
 }  // namespace
-
-PointBatch on_device(const PointBatch& batch, at::Device device) {
-  return {device_copy(batch.points, device), device_copy(batch.normals, device), batch.ptr,
-          device_copy(batch.labels, device), batch.index};
-}
 
 DatasetLogits dataset_logits(PointClassifier& model, const PointDataset& dataset, const ClassifySettings& settings,
                              Rotation rotation, int64_t repeat, const std::function<void(int64_t)>& progress) {
@@ -84,21 +77,9 @@ ClassificationMetrics classification_metrics(const std::vector<DatasetLogits>& e
 }
 
 Invariance invariance(const DatasetLogits& original, const std::vector<DatasetLogits>& moved) {
-  Invariance result;
-  double flipped = 0.0, agreeing = 0.0, copies = 0.0;
-  for (const DatasetLogits& copy : moved) {
-    const at::Tensor difference = (copy.logits - original.logits).abs().amax(1);
-    const at::Tensor flips = copy.choices != original.choices;
-    const double unflipped = difference.masked_fill(flips, 0.0).max().item<double>();
-    result.max_logit_difference = std::max(result.max_logit_difference, difference.max().item<double>());
-    result.max_unflipped_difference = std::max(result.max_unflipped_difference, unflipped);
-    flipped += flips.sum().item<double>();
-    agreeing += (copy.logits.argmax(1) == original.logits.argmax(1)).sum().item<double>();
-    copies += static_cast<double>(original.logits.size(0));
-  }
-  result.flipped_share = flipped / copies;
-  result.prediction_agreement = agreeing / copies;
-  return result;
+  InvarianceTally tally;
+  for (const DatasetLogits& copy : moved) tally.add(original.logits, copy.logits, copy.choices != original.choices);
+  return tally.result();
 }
 
 }  // namespace geosft

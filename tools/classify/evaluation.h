@@ -7,11 +7,9 @@
 #include <functional>
 
 #include "tools/classify/clouds.h"
+#include "tools/common/invariance.h"
 
 namespace geosft {
-
-// The same batch with what a model computes from on `device`; ptr stays on the CPU, see offsets_on.
-PointBatch on_device(const PointBatch& batch, at::Device device);
 
 struct DatasetLogits {
   at::Tensor logits;   // [n, classes], averaged over the votes
@@ -33,12 +31,6 @@ struct ClassificationMetrics {
 ClassificationMetrics classification_metrics(const std::vector<DatasetLogits>& evaluations);
 
 // How far the logits of moved copies are from those of the originals.
-struct Invariance {
-  double max_logit_difference = 0.0;      // of all copies
-  double max_unflipped_difference = 0.0;  // of the copies where no choice flipped
-  double flipped_share = 0.0;             // copies whose order or samples were chosen differently
-  double prediction_agreement = 1.0;      // of all copies
-};
 Invariance invariance(const DatasetLogits& original, const std::vector<DatasetLogits>& moved);
 
 }  // namespace geosft

@@ -3,11 +3,10 @@
 #include <iostream>
 #include <memory>
 
-#include "data/read_file.h"
-#include "data/shape_file.h"
 #include "models/summary.h"
 #include "tools/classify/commands.h"
 #include "tools/classify/run_model.h"
+#include "tools/common/report_texts.h"
 #include "tools/common/runtime_options.h"
 
 namespace geosft {
@@ -21,23 +20,6 @@ void describe_run(const std::filesystem::path& run) {
   std::cout << "\n\n" << summary(*trained.model);
 }
 
-void describe_shape(const std::filesystem::path& file) {
-  const FileShape shape = parse_shape(read_file(file), file.string());
-  const at::Tensor& points = shape.mesh.vertices;
-  const at::Tensor low = std::get<0>(points.min(0));
-  const at::Tensor high = std::get<0>(points.max(0));
-  std::cout << file.string() << ": ";
-  if (shape.is_mesh()) {
-    std::cout << "a mesh of " << points.size(0) << " vertices and " << shape.mesh.faces.size(0) << " triangles\n";
-  } else {
-    std::cout << "a cloud of " << points.size(0) << " points "
-              << (shape.normals.defined() ? "with normals\n" : "without normals\n");
-  }
-  for (int64_t axis = 0; axis < 3; ++axis) {
-    std::cout << "xyz"[axis] << " from " << low[axis].item<double>() << " to " << high[axis].item<double>() << '\n';
-  }
-}
-
 struct InfoCommand {
   std::filesystem::path what;
   uint64_t seed = 0;
@@ -48,7 +30,7 @@ struct InfoCommand {
     if (std::filesystem::is_directory(what) || what.extension() == ".ckpt") {
       describe_run(what);
     } else {
-      describe_shape(what);
+      std::cout << shape_file_text(what);
     }
     return 0;
   }

@@ -6,7 +6,6 @@
 
 #include "data/seeds.h"
 #include "geometry/augment.h"
-#include "geometry/normals.h"
 #include "models/summary.h"
 #include "models/training/host_copy.h"
 #include "tools/classify/clouds.h"
@@ -20,8 +19,7 @@ void thin(Shape& shape, const ClassifySettings& settings, std::vector<std::strin
   const int64_t wanted = std::max(settings.clouds.points_per_mesh, settings.clouds.points);
   if (available <= wanted) return;
   const at::Tensor rows = random_subset(available, wanted, make_generator(settings.seed));
-  shape.points = shape.points.index_select(0, rows);
-  if (shape.normals.defined()) shape.normals = shape.normals.index_select(0, rows);
+  keep_rows(shape, rows);
   remarks.push_back(shape.name + ": of its " + std::to_string(available) + " points " + std::to_string(wanted) +
                     ", drawn at random, are used");
 }
@@ -32,10 +30,7 @@ Shape read_prepared(const ClassifySettings& settings, const std::filesystem::pat
                     std::vector<std::string>& remarks) {
   Shape shape = read_shape(file, settings.dataset());
   thin(shape, settings, remarks);
-  if (settings.clouds.normals && !shape.normals.defined()) {
-    shape.normals = estimate_normals(shape.points);
-    remarks.push_back(shape.name + ": has no normals: they are estimated");
-  }
+  if (settings.clouds.normals) estimate_missing_normals(shape, remarks);
   return shape;
 }
 

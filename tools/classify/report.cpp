@@ -13,30 +13,9 @@
 #include "tools/common/main_guard.h"
 #include "tools/common/plots.h"
 #include "tools/common/progress.h"
+#include "tools/common/report_texts.h"
 
 namespace geosft {
-namespace {
-
-const char* rotation_name(Rotation rotation) {
-  return rotation == Rotation::none ? "none" : (rotation == Rotation::z ? "z" : "so3");
-}
-
-const char* rotation_text(Rotation rotation) {
-  return rotation == Rotation::none ? "upright" : (rotation == Rotation::z ? "rotated about z" : "rotated at random");
-}
-
-std::string percent(double share) {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(1) << 100 * share << " %";
-  return out.str();
-}
-
-void warn(const PlotResult& result) {
-  if (!result.drawn) std::cerr << "no picture: " << result.reason << '\n';
-}
-
-}  // namespace
-
 EvaluationReport evaluate(RunModel& trained, const std::string& split, Rotation rotation, int64_t repeats) {
   const ClassifySettings& settings = trained.settings;
   const auto dataset = open_dataset(settings, split == "train" ? Split::train : Split::test);
@@ -82,14 +61,7 @@ nlohmann::json evaluation_json(const EvaluationReport& report) {
                         {"mean_class_accuracy", report.metrics.mean_class_accuracy},
                         {"loss", report.metrics.loss}}},
                       {"clouds_per_second", report.clouds_per_second}};
-  if (report.invariance) {
-    json["max_logit_difference"] = report.invariance->max_logit_difference;
-    json["max_unflipped_difference"] = report.invariance->max_unflipped_difference;
-    json["flipped_share"] = report.invariance->flipped_share;
-    json["prediction_agreement"] = report.invariance->prediction_agreement;
-  } else {
-    json["max_logit_difference"] = 0.0;
-  }
+  set_invariance(json, report.invariance);
   if (!report.degrees.empty()) json["attention"] = attention_json(report.degrees);
   return json;
 }
@@ -101,12 +73,7 @@ std::string evaluation_text(const EvaluationReport& report, const std::vector<st
   out << "\naccuracy " << percent(report.metrics.accuracy) << "  mean of classes "
       << percent(report.metrics.mean_class_accuracy) << "  loss " << std::setprecision(4) << report.metrics.loss
       << "  (" << std::setprecision(0) << std::fixed << report.clouds_per_second << " clouds/s)\n";
-  if (report.invariance) {
-    out << std::defaultfloat << std::setprecision(3) << "largest logit difference to the upright cloud "
-        << report.invariance->max_logit_difference << " (" << report.invariance->max_unflipped_difference
-        << " where the same was chosen; a near-tie flipped a choice in " << percent(report.invariance->flipped_share)
-        << "); same prediction in " << percent(report.invariance->prediction_agreement) << "\n";
-  }
+  out << invariance_text(report.invariance);
   out << attention_text(report.degrees) << '\n'
       << std::left << std::setw(24) << "class" << std::right << std::setw(8) << "clouds" << std::setw(10) << "right"
       << '\n';
@@ -126,11 +93,7 @@ void draw_confusion(const EvaluationReport& report, const std::vector<std::strin
       std::string(report.split) + " set, " + rotation_text(report.rotation) + ": " + percent(report.metrics.accuracy);
   const std::string name =
       (std::string(report.split) == "test" ? "" : std::string(report.split) + "_") + rotation_name(report.rotation);
-  warn(plot_confusion_matrix(report.metrics.confusion, class_names, folder.confusion(name), title));
-}
-
-void draw_curves(const RunFolder& folder) {
-  warn(plot_learning_curves(folder.metrics(), folder.learning_curves()));
+  warn_unless_drawn(plot_confusion_matrix(report.metrics.confusion, class_names, folder.confusion(name), title));
 }
 
 }  // namespace geosft

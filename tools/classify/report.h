@@ -32,9 +32,8 @@ nlohmann::json evaluation_json(const EvaluationReport& report);
 // Overall figures, then a table with a line a class.
 std::string evaluation_text(const EvaluationReport& report, const std::vector<std::string>& class_names);
 
-// Pictures in the RUN folder; a line on stderr where gnuplot is missing.
+// A picture in the RUN folder; a line on stderr where gnuplot is missing.
 void draw_confusion(const EvaluationReport& report, const std::vector<std::string>& class_names,
                     const RunFolder& folder);
-void draw_curves(const RunFolder& folder);
 
 }  // namespace geosft

@@ -4,40 +4,8 @@
 namespace geosft {
 namespace {
 
-PointTokens tokens_of(const std::string& name) {
-  if (name == "ones") return PointTokens::ones;
-  if (name == "radial") return PointTokens::radial;
-  if (name == "local") return PointTokens::local;
-  if (name == "absolute_local") return PointTokens::absolute_local;
-  return PointTokens::absolute;
-}
-
-void add_clouds(Config& config, CloudSettings& clouds, AugmentSettings& augment) {
-  config.add("clouds", "points", &clouds.points, "points of a cloud that the model sees", positive)
-      .add("clouds", "normals", &clouds.normals, "give the model the normals")
-      .add("clouds", "points_per_mesh", &clouds.points_per_mesh, "points sampled once from every mesh", positive)
-      .add("clouds", "validation_fraction", &clouds.validation_fraction,
-           "share of the training set held out to choose the best checkpoint; 0: the last one is the best",
-           probability_range)
-      .add("clouds", "monitor_test", &clouds.monitor_test,
-           "show the test set in the learning curves (it never chooses a checkpoint)")
-      .add("clouds", "test_every", &clouds.test_every,
-           "folder tree without train and test folders: each so many-th file of a class is test; 0: all are both",
-           not_negative)
-      .add("clouds", "allow_missing", &clouds.allow_missing, "leave out listed shapes whose files are absent")
-      .add("clouds", "drop_background", &clouds.drop_background, "ScanObjectNN: without the points of the background")
-      .add("augment", "scale_low", &augment.scale_low, "smallest random scale factor", above_zero)
-      .add("augment", "scale_high", &augment.scale_high, "largest random scale factor", above_zero)
-      .add("augment", "stretch", &augment.stretch, "spread of the random log factors along the axes", not_negative)
-      .add("augment", "jitter", &augment.jitter, "deviation of the noise on coordinates", not_negative)
-      .add_choice("augment", "rotate_training", &augment.rotate, {"none", "z", "so3"}, "rotate training clouds")
-      .add("augment", "drop_tokens", &augment.drop_tokens, "share of the points that training leaves out",
-           probability_range);
-}
-
 void add_model(Config& config, ModelSettings& model) {
-  config.add_choice("model", "tokens", &model.tokens, {"ones", "radial", "local", "absolute", "absolute_local"},
-                    "input tokens; all but the absolute ones are invariant to rotation");
+  add_tokens_key(config, model.tokens);
   model.add_keys(config);
   config.add("model", "head_bins", &model.head_bins, "sampled tokens of the classification head", positive)
       .add("model", "canonical_order", &model.canonical_order, "farthest-point order at evaluation")
@@ -46,12 +14,23 @@ void add_model(Config& config, ModelSettings& model) {
 
 }  // namespace
 
+void ClassifyCloudSettings::add_keys(Config& config) {
+  CloudSettings::add_keys(config);
+  config
+      .add("clouds", "test_every", &test_every,
+           "folder tree without train and test folders: each so many-th file of a class is test; 0: all are both",
+           not_negative)
+      .add("clouds", "allow_missing", &allow_missing, "leave out listed shapes whose files are absent")
+      .add("clouds", "drop_background", &drop_background, "ScanObjectNN: without the points of the background");
+}
+
 Config ClassifySettings::config() {
   Config keys;
   keys.add("", "data", &data, "dataset: furniture, or a folder")
       .add("", "seed", &seed, "of everything random")
       .add("", "workers", &workers, "threads that prepare batches", not_negative);
-  add_clouds(keys, clouds, augment);
+  clouds.add_keys(keys);
+  augment.add_keys(keys);
   add_model(keys, model);
   train.add_keys(keys, "clouds");
   evaluation.add_keys(keys, "clouds");
@@ -60,22 +39,15 @@ Config ClassifySettings::config() {
 
 void ClassifySettings::check() const {
   model.check();
-  if (model.on_grid())
-    throw UsageError("attention " + model.attention + " needs tokens on a grid, which points are not");
-  if (model.sparse() && model.primal.mask == "neighbours") {
-    throw UsageError("mask must not be neighbours: clouds have no edges; nearest has the nearest points");
-  }
-  if (augment.scale_low > augment.scale_high) {
-    throw UsageError("scale_low must not be above scale_high: " + std::to_string(augment.scale_low) + " and " +
-                     std::to_string(augment.scale_high));
-  }
+  check_cloud_attention(model);
+  augment.check();
 }
 
 PointClassifierOptions ClassifySettings::classifier(int64_t classes) const {
   PointClassifierOptions options;
   options.classes = classes;
   options.normals = clouds.normals;
-  options.tokens = tokens_of(model.tokens);
+  options.tokens = point_tokens_of(model.tokens);
   options.layer = model.layer();
   options.layers = model.layers;
   options.head_sampler = model.sampler(model.head_bins);

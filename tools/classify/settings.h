@@ -7,25 +7,15 @@
 
 #include "data/point_dataset.h"
 #include "models/point_classifier.h"
-#include "tools/common/experiment_settings.h"
+#include "tools/common/cloud_settings.h"
 
 namespace geosft {
 
-struct CloudSettings {
-  int64_t points = 1024;           // of a cloud that the model sees
-  bool normals = true;             // whether the model is given them
-  int64_t points_per_mesh = 4096;  // sampled once from a mesh; subsets are drawn from these
-  double validation_fraction = 0.0;
-  bool monitor_test = false;
+struct ClassifyCloudSettings : CloudSettings {
   int64_t test_every = 5;
   bool allow_missing = false, drop_background = false;
-};
 
-struct AugmentSettings {
-  double scale_low = 0.6, scale_high = 1.4;
-  double jitter = 0.0, stretch = 0.0;
-  std::string rotate = "none";
-  double drop_tokens = 0.0;
+  void add_keys(Config& config);
 };
 
 struct ModelSettings : EncoderSettings {
@@ -39,7 +29,7 @@ struct ClassifySettings {
   std::string data = "furniture";
   uint64_t seed = 0;
   int64_t workers = 1;
-  CloudSettings clouds;
+  ClassifyCloudSettings clouds;
   AugmentSettings augment;
   ModelSettings model;
   TrainSettings train;

@@ -6,7 +6,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "data/point_subset.h"
 #include "models/summary.h"
 #include "tools/classify/classify_task.h"
 #include "tools/classify/commands.h"
@@ -14,7 +13,9 @@
 #include "tools/classify/report.h"
 #include "tools/classify/run_model.h"
 #include "tools/common/arguments.h"
+#include "tools/common/cloud_training_data.h"
 #include "tools/common/main_guard.h"
+#include "tools/common/report_texts.h"
 #include "tools/common/run_folder.h"
 #include "tools/common/training_run.h"
 
@@ -27,70 +28,31 @@ struct TrainCommand : TrainArguments {
   at::Device device = at::kCPU;
 
   int run();
-  void load_new_settings();
   void load_resumed_settings(const RunFolder& folder);
   bool train(const RunFolder& folder);
   void report(const RunFolder& folder);
 };
 
-void TrainCommand::load_new_settings() {
-  if (!config_file.empty()) config.load_toml(config_file);
-  config.apply_options();
-  settings.check();
-}
-
-// A resumed run continues bit for bit, so what its steps depend on stays: all but where the data lies, how often it is
-// looked at, and the number of epochs, along whose new curve a cosine schedule goes on.
+// What the steps of a run do not depend on may change: where the data lies, how often it is looked at, and the number
+// of epochs, along whose new curve a cosine schedule goes on.
 void TrainCommand::load_resumed_settings(const RunFolder& folder) {
-  if (!config_file.empty()) throw UsageError("--resume takes the configuration of the run: leave out --config");
-  config.load_toml(folder.config());
-  ClassifySettings before = settings;
-  config.apply_options();
-  ClassifySettings after = settings;
-  before.data = after.data;
-  before.workers = after.workers;
-  before.evaluation = after.evaluation;
-  before.train.take_resumable(after.train);
-  refuse_changes(before.config().to_toml(), after.config().to_toml(),
-                 "--data, --workers, --epochs, --validate-every, --checkpoint-every and the keys of [evaluation]");
+  const auto keep = [](ClassifySettings& before, const ClassifySettings& after) {
+    before.data = after.data;
+    before.workers = after.workers;
+    before.evaluation = after.evaluation;
+    before.train.take_resumable(after.train);
+  };
+  load_resumed<ClassifySettings>(
+      settings, config, folder, keep,
+      "--data, --workers, --epochs, --validate-every, --checkpoint-every, --on-non-finite and the keys of "
+      "[evaluation]");
   settings.check();
 }
-
-// The datasets of a run; subsets refer to `training`. The test set is opened before the training rather than after it,
-// so that a run does not end in vain.
-struct TrainingData {
-  std::unique_ptr<PointDataset> training, test;
-  std::unique_ptr<PointSubset> kept, held_out;
-  bool monitor_test;
-
-  explicit TrainingData(const ClassifySettings& settings)
-      : training(open_dataset(settings, Split::train)),
-        test(open_dataset(settings, Split::test)),
-        monitor_test(settings.clouds.monitor_test) {
-    if (settings.clouds.normals && !(training->has_normals() && test->has_normals())) {
-      throw DataError(settings.data, "normals (or --no-normals)", "coordinates alone");
-    }
-    if (settings.clouds.validation_fraction <= 0) return;
-    const auto [first, second] = stratified_split(*training, settings.clouds.validation_fraction, settings.seed);
-    kept = std::make_unique<PointSubset>(*training, first);
-    held_out = std::make_unique<PointSubset>(*training, second);
-    if (first.empty() || second.empty()) {
-      throw UsageError("validation_fraction " + std::to_string(settings.clouds.validation_fraction) + " splits the " +
-                       std::to_string(training->size()) + " training clouds into " + std::to_string(first.size()) +
-                       " and " + std::to_string(second.size()));
-    }
-  }
-  const PointDataset& train() const { return kept ? static_cast<const PointDataset&>(*kept) : *training; }
-  // What validation runs on: held-out clouds, else the monitored test set, else nothing.
-  const PointDataset* validation() const {
-    if (held_out) return held_out.get();
-    return monitor_test ? test.get() : nullptr;
-  }
-};
 
 bool TrainCommand::train(const RunFolder& folder) {
-  const TrainingData data(settings);
-  const std::vector<std::string>& names = data.training->class_names();
+  const CloudTrainingData data(open_dataset(settings, Split::train), nullptr, open_dataset(settings, Split::test),
+                               settings.clouds, settings.seed, settings.data);
+  const std::vector<std::string>& names = data.train().class_names();
   torch::manual_seed(settings.seed);
   PointClassifier model(settings.classifier(static_cast<int64_t>(names.size())));
   model->to(device);
@@ -133,7 +95,10 @@ int TrainCommand::run() {
   }
   if (out.empty()) throw UsageError("--out RUN is required: the folder to leave the run in");
   device = runtime.apply();
-  if (!resume) load_new_settings();
+  if (!resume) {
+    load_new(config);
+    settings.check();
+  }
   const RunFolder folder = resume ? RunFolder::open(out) : RunFolder::create(out);
   if (resume) load_resumed_settings(folder);
   settings.data = absolute_source(settings.data).string();

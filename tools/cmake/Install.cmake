@@ -7,7 +7,7 @@ set(libraries geosft_ops geosft_models geosft_data)
 set(programs)
 if(GEOSFT_TOOLS)
   list(APPEND libraries geosft_tools_common geosft_classify)
-  list(APPEND programs geosft-classify geosft-graph geosft-sequence geosft-view geosft-analyze)
+  list(APPEND programs geosft-classify geosft-segment geosft-graph geosft-sequence geosft-view geosft-analyze)
 endif()
 foreach(name IN ITEMS ops models data tools_common classify)
   if(TARGET geosft_${name})
@@ -31,7 +31,7 @@ foreach(source IN ITEMS geometry graph models data)
 endforeach()
 # A RUN is loaded by these.
 set(run_headers classify/clouds.h classify/prediction.h classify/run_model.h classify/settings.h common/arguments.h
-                common/config.h common/config_entry.h
+                common/cloud_settings.h common/cloud_transforms.h common/config.h common/config_entry.h
                 common/experiment_settings.h common/metrics_csv.h common/progress.h common/run_checkpoint.h
                 common/run_folder.h common/run_observer.h)
 if(GEOSFT_TOOLS)

@@ -151,6 +151,8 @@ void TrainSettings::add_keys(Config& config, const std::string& items) {
            probability_range)
       .add_choice("train", "precision", &precision, {"float32", "bfloat16", "float16"},
                   "of matrix products in training (autocast)")
+      .add_choice("train", "on_non_finite", &on_non_finite, {"skip", "stop"},
+                  "what a step whose loss or gradient is not finite does: nothing, or end the run")
       .add("train", "validate_every", &validate_every, "epochs between validations", positive)
       .add("train", "checkpoint_every", &checkpoint_every, "epochs between checkpoints", positive);
 }
@@ -160,6 +162,7 @@ TrainingOptions TrainSettings::options(uint64_t seed) const {
   options.epochs = epochs;
   options.validate_every = validate_every;
   options.seed = seed;
+  options.stop_at_non_finite = on_non_finite == "stop";
   if (precision == "bfloat16") options.autocast = at::kBFloat16;
   if (precision == "float16") options.autocast = at::kHalf;
   OptimizationOptions& optimization = options.optimization;
@@ -179,6 +182,7 @@ void TrainSettings::take_resumable(const TrainSettings& other) {
   epochs = other.epochs;
   validate_every = other.validate_every;
   checkpoint_every = other.checkpoint_every;
+  on_non_finite = other.on_non_finite;
 }
 
 void EvaluationSettings::add_keys(Config& config, const std::string& items) {

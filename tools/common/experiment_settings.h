@@ -67,7 +67,7 @@ struct TrainSettings {
   int64_t decay_every = 30;
   double decay = 0.8, average_decay = 0.0, label_smoothing = 0.0;
   int64_t validate_every = 10, checkpoint_every = 1;
-  std::string precision = "float32";
+  std::string precision = "float32", on_non_finite = "skip";
 
   // `items`: what a batch consists of, "clouds" say.
   void add_keys(Config& config, const std::string& items);

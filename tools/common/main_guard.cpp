@@ -39,6 +39,17 @@ int report(const char* name, const std::string& message, int code) {
   return code;
 }
 
+constexpr const char* smaller_batches =
+    " A smaller --batch-size (when evaluating: --evaluation-batch) needs less in proportion.";
+
+int report_error(const char* name, const c10::Error& error) {
+  const std::string text = first_line(error.what_without_backtrace());
+  // LibTorch's allocator of the CPU has no error of its own.
+  const size_t allocator = text.find("DefaultCPUAllocator: ");
+  if (allocator == std::string::npos) return report(name, "error: " + text, failure);
+  return report(name, "error: out of memory: " + text.substr(allocator) + "." + smaller_batches, failure);
+}
+
 int report_stdout(const char* name, int reason) {
   if (reason == EPIPE) return failure;
   return report(name, std::string("error: cannot write to standard output: ") + std::strerror(reason), failure);
@@ -67,14 +78,11 @@ int guarded(const char* name, const std::function<int()>& body) {
   } catch (const UsageError& error) {
     return report(name, std::string("error: ") + first_line(error.what()), wrong_use);
   } catch (const std::bad_alloc&) {
-    return report(name, "error: out of memory", failure);
+    return report(name, std::string("error: out of memory.") + smaller_batches, failure);
   } catch (const c10::OutOfMemoryError& error) {
-    return report(name,
-                  "error: " + first_line(error.what_without_backtrace()) +
-                      " A smaller --batch-size (when evaluating: --evaluation-batch) needs less in proportion.",
-                  failure);
+    return report(name, "error: " + first_line(error.what_without_backtrace()) + smaller_batches, failure);
   } catch (const c10::Error& error) {
-    return report(name, "error: " + first_line(error.what_without_backtrace()), failure);
+    return report_error(name, error);
   } catch (const std::exception& error) {
     const int reason = errno;
     if (!std::cout) return report_stdout(name, reason);

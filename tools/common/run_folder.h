@@ -23,7 +23,9 @@ class RunFolder {
   std::filesystem::path best_checkpoint() const { return path_ / "best.ckpt"; }  // best on the validation part
   std::filesystem::path last_checkpoint() const { return path_ / "last.ckpt"; }  // to resume from
   std::filesystem::path result() const { return path_ / "result.json"; }         // evaluation of the finished run
-  std::filesystem::path version() const { return path_ / "version"; }            // what wrote the run
+  // The first batch of a row whose losses are not finite, as a checkpoint: "batch.NAME", and the weights.
+  std::filesystem::path non_finite_batch() const { return path_ / "non_finite_batch.ckpt"; }
+  std::filesystem::path version() const { return path_ / "version"; }  // what wrote the run
   // Pictures without their endings; plots.h adds .png and .svg.
   std::filesystem::path learning_curves() const { return path_ / "learning_curves"; }
   std::filesystem::path confusion(const std::string& rotation) const { return path_ / ("confusion_" + rotation); }

@@ -17,6 +17,11 @@ std::string fixed(double value, int digits) {
   return text;
 }
 
+void add_under(std::map<std::string, at::Tensor>& tensors, const std::string& prefix,
+               const std::map<std::string, at::Tensor>& more) {
+  for (const auto& [name, tensor] : more) tensors.emplace(prefix + name, tensor);
+}
+
 }  // namespace
 
 std::map<std::string, std::string> RunDescription::texts() const {
@@ -45,19 +50,40 @@ double RunObserver::seconds() const {
   return seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
 }
 
-void RunObserver::on_step(const StepReport& report) {
+// Begun where this part of the run begins.
+ProgressBar& RunObserver::bar(const StepReport& report) {
   const int64_t steps = loop_.steps_per_epoch();
   if (!bar_) {
     bar_ = std::make_unique<ProgressBar>("training", steps * run_.epochs);
     bar_->start_at(report.epoch * steps + report.step_in_epoch - 1);
   }
+  return *bar_;
+}
+
+void RunObserver::on_non_finite(const NonFiniteStep& step) {
+  if (step.in_a_row > 1) return;
+  const std::string place =
+      "step " + std::to_string(step.step.step_in_epoch) + " of epoch " + std::to_string(step.step.epoch + 1);
+  std::map<std::string, at::Tensor> tensors;
+  add_under(tensors, "model.", module_state(model_));
+  add_under(tensors, "batch.", step.batch);
+  std::map<std::string, std::string> texts = run_.texts();
+  texts.emplace("step", place);
+  texts.emplace("refusal", step.refusal);
+  save_checkpoint(folder_.non_finite_batch(), {std::move(tensors), std::move(texts)});
+  bar(step.step).note(place + ": the loss or its gradient is not finite, so it changes nothing; its batch is in " +
+                      folder_.non_finite_batch().string());
+}
+
+void RunObserver::on_step(const StepReport& report) {
+  const int64_t steps = loop_.steps_per_epoch();
   const double elapsed = std::chrono::duration<double>(Clock::now() - epoch_start_).count();
   const double rate = static_cast<double>(report.epoch_so_far.items - items_before_) / elapsed;
   const Tally& tally = report.epoch_so_far;
-  bar_->update(report.epoch * steps + report.step_in_epoch,
-               "epoch " + std::to_string(report.epoch + 1) + "/" + std::to_string(run_.epochs) + "  loss " +
-                   fixed(tally.mean_loss(), 3) + training_text(tally) + validation_text_ + "  " + fixed(rate, 0) + " " +
-                   run_.score.items + "/s");
+  bar(report).update(report.epoch * steps + report.step_in_epoch,
+                     "epoch " + std::to_string(report.epoch + 1) + "/" + std::to_string(run_.epochs) + "  loss " +
+                         fixed(tally.mean_loss(), 3) + training_text(tally) + validation_text_ + "  " + fixed(rate, 0) +
+                         " " + run_.score.items + "/s");
 }
 
 // Empty where the metric of a step says nothing.
@@ -108,7 +134,7 @@ void RunObserver::save_last() {
 void RunObserver::save_best() {
   const Optimization::AveragedWeights averaged(loop_.optimization());
   std::map<std::string, at::Tensor> tensors;
-  for (const auto& [name, tensor] : module_state(model_)) tensors.emplace("model." + name, tensor);
+  add_under(tensors, "model.", module_state(model_));
   save_checkpoint(folder_.best_checkpoint(), {std::move(tensors), run_.texts()});
 }
 

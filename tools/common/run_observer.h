@@ -42,12 +42,15 @@ class RunObserver : public TrainingObserver {
   void on_step(const StepReport& report) override;
   void on_epoch(const EpochReport& report) override;
   bool stop_requested() override;
+  // Writes the first batch of a row into the folder, and says so.
+  void on_non_finite(const NonFiniteStep& step) override;
   // Ends the progress bar; saves what an interrupted run has not saved yet.
   void finish(bool done);
 
  private:
   using Clock = std::chrono::steady_clock;
 
+  ProgressBar& bar(const StepReport& report);
   void save_last();
   void save_best();
   double seconds() const;

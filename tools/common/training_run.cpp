@@ -30,6 +30,11 @@ void TrainArguments::add_to(CLI::App& verb) {
   runtime.add_to(verb);
 }
 
+void TrainArguments::load_new(Config& config) const {
+  if (!config_file.empty()) config.load_toml(config_file);
+  config.apply_options();
+}
+
 bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder, RunDescription run,
                      bool resume, const std::string& remark) {
   RunObserver observer(loop, model, folder, run);

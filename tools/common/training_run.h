@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "tools/common/config.h"
 #include "tools/common/run_observer.h"
 #include "tools/common/runtime_options.h"
 
@@ -17,6 +18,14 @@ struct TrainArguments {
   RuntimeOptions runtime;
 
   void add_to(CLI::App& verb);
+
+  // Of a new run: the configuration file, then the command line.
+  void load_new(Config& config) const;
+  // Of a resumed run, which continues bit for bit, so what its steps depend on stays: `keep(before, after)` takes over
+  // what else may be chosen anew, and `may_change` names it. Throws UsageError where something else differs.
+  template <class Settings>
+  void load_resumed(Settings& settings, Config& config, const RunFolder& folder,
+                    const std::function<void(Settings&, const Settings&)>& keep, const std::string& may_change) const;
 };
 
 // Runs what is left of the loop: from the last checkpoint of the folder if `resume`. Writes the configuration, names
@@ -31,5 +40,18 @@ bool train_or_clean(const RunFolder& folder, const std::function<bool()>& train)
 // A resumed run continues bit for bit. Throws UsageError when the two configurations differ, one before and one after
 // the command line; `may_change` names what they were made equal in.
 void refuse_changes(const std::string& before, const std::string& after, const std::string& may_change);
+
+template <class Settings>
+void TrainArguments::load_resumed(Settings& settings, Config& config, const RunFolder& folder,
+                                  const std::function<void(Settings&, const Settings&)>& keep,
+                                  const std::string& may_change) const {
+  if (!config_file.empty()) throw UsageError("--resume takes the configuration of the run: leave out --config");
+  config.load_toml(folder.config());
+  Settings before = settings;
+  config.apply_options();
+  Settings after = settings;
+  keep(before, after);
+  refuse_changes(before.config().to_toml(), after.config().to_toml(), may_change);
+}
 
 }  // namespace geosft

@@ -48,7 +48,8 @@ double GraphTraining::step_score(const at::Tensor& outputs, const at::Tensor& ta
 }
 
 TrainingTask::Step GraphTraining::step(at::Generator& generator) {
-  const std::optional<LabelledGraphs> batch = loader_.next();
+  last_ = loader_.next();
+  const std::optional<LabelledGraphs>& batch = last_;
   TORCH_CHECK(batch.has_value(), "the loader ended before the epoch did");
   const at::Device device = device_of(*model_);
   const GraphTask task = graphs_.schema.task;
@@ -63,6 +64,23 @@ TrainingTask::Step GraphTraining::step(at::Generator& generator) {
   const double score = device.is_cpu() ? step_score(outputs.detach(), targets) : std::nan("");
   return measured_step(loss, at::scalar_tensor(score * static_cast<double>(items), loss.options().dtype(at::kDouble)),
                        items);
+}
+
+std::map<std::string, at::Tensor> GraphTraining::last_batch() const {
+  if (!last_) return {};
+  std::map<std::string, at::Tensor> tensors = {{"rowptr", last_->graphs.graph.rowptr},
+                                               {"col", last_->graphs.graph.col},
+                                               {"ptr", last_->graphs.ptr},
+                                               {"node_categories", last_->node_categories},
+                                               {"node_values", last_->node_values},
+                                               {"edge_categories", last_->edge_categories},
+                                               {"edge_values", last_->edge_values},
+                                               {"coordinates", last_->coordinates},
+                                               {"node_encoding", last_->node_encoding},
+                                               {"target", last_->target},
+                                               {"index", at::tensor(last_->items, at::kLong)}};
+  std::erase_if(tensors, [](const auto& entry) { return !entry.second.defined(); });
+  return tensors;
 }
 
 std::optional<Tally> GraphTraining::validate() {

@@ -27,6 +27,7 @@ class GraphTraining : public TrainingTask {
   // The score is the metric that the run goes by, less it where lower is better. Throws Interrupted when a signal comes
   // in the middle.
   std::optional<Tally> validate() override;
+  std::map<std::string, at::Tensor> last_batch() const override;
 
  private:
   double step_score(const at::Tensor& outputs, const at::Tensor& targets) const;
@@ -37,6 +38,7 @@ class GraphTraining : public TrainingTask {
   GraphSettings settings_;
   ScoreStyle style_;
   GraphLoader loader_;
+  std::optional<LabelledGraphs> last_;
 };
 
 }  // namespace geosft

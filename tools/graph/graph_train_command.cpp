@@ -17,24 +17,18 @@ struct GraphTrainCommand : TrainArguments {
   GraphSettings settings;
   Config config = settings.config();
 
-  void load_new_settings() {
-    if (!config_file.empty()) config.load_toml(config_file);
-    config.apply_options();
-  }
-
-  // A resumed run continues bit for bit, so what its steps depend on stays: all but where the data lies, how often it
-  // is looked at, and the number of epochs, along whose new curve a cosine schedule goes on.
+  // What the steps of a run do not depend on may change: where the data lies, how often it is looked at, and the number
+  // of epochs, along whose new curve a cosine schedule goes on.
   void load_resumed_settings(const RunFolder& folder) {
-    if (!config_file.empty()) throw UsageError("--resume takes the configuration of the run: leave out --config");
-    config.load_toml(folder.config());
-    GraphSettings before = settings;
-    config.apply_options();
-    GraphSettings after = settings;
-    before.data = after.data;
-    before.evaluation = after.evaluation;
-    before.train.take_resumable(after.train);
-    refuse_changes(before.config().to_toml(), after.config().to_toml(),
-                   "--data, --epochs, --validate-every, --checkpoint-every and the keys of [evaluation]");
+    const auto keep = [](GraphSettings& before, const GraphSettings& after) {
+      before.data = after.data;
+      before.evaluation = after.evaluation;
+      before.train.take_resumable(after.train);
+    };
+    load_resumed<GraphSettings>(
+        settings, config, folder, keep,
+        "--data, --epochs, --validate-every, --checkpoint-every, --on-non-finite and the keys of "
+        "[evaluation]");
   }
 
   int run();
@@ -74,7 +68,7 @@ int GraphTrainCommand::run() {
   }
   if (out.empty()) throw UsageError("--out RUN is required: the folder to leave the run in");
   const at::Device device = runtime.apply();
-  if (!resume) load_new_settings();
+  if (!resume) load_new(config);
   settings.check();
   if (!resume && settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
   const RunFolder folder = resume ? RunFolder::open(out) : RunFolder::create(out);

@@ -12,7 +12,8 @@ using torch::autograd::variable_list;
 
 struct Refusal : torch::autograd::Function<Refusal> {
   static variable_list forward(AutogradContext* context, const std::string& op,
-                               const std::function<std::vector<at::Tensor>()>& compute, at::TensorList inputs) {
+                               const std::function<std::vector<at::Tensor>()>& compute,
+                               at::TensorList /*differentiable*/) {
     context->saved_data["op"] = op;
     at::AutoDispatchBelowADInplaceOrView below;
     return compute();

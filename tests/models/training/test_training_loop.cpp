@@ -1,96 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/training/training_loop.h"
 
-#include <torch/nn/modules/linear.h>
-
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "models/ops/non_finite_error.h"
-#include "tests/support.h"
+#include "tests/models/training/small_task.h"
 
 namespace geosft::test::test_training_loop {
-namespace {
 
-// Regression on random rows, drawn from the loop's generator.
-class Regression : public TrainingTask {
- public:
-  Regression() {
-    at::manual_seed(2);
-    linear_ = torch::nn::Linear(4, 1);
-  }
-  torch::nn::Module& module() override { return *linear_; }
-  int64_t steps_per_epoch() const override { return 5; }
-  void start_epoch(int64_t epoch, int64_t first_step) override { started.emplace_back(epoch, first_step); }
-  Step step(at::Generator& generator) override {
-    REQUIRE(linear_->is_training());
-    const at::Tensor x = at::randn({8, 4}, generator);
-    const at::Tensor loss = (linear_->forward(x).squeeze(1) - x.sum(1)).square().mean() * factor;
-    return {loss, {8 * loss.item<double>(), -8 * loss.item<double>(), 8}};
-  }
-  std::optional<Tally> validate() override {
-    REQUIRE_FALSE(linear_->is_training());
-    if (scores.empty()) return std::nullopt;
-    const double score = scores[validations++ % scores.size()];
-    return Tally{0.0, 10 * score, 10};
-  }
-
-  std::vector<std::pair<int64_t, int64_t>> started;
-  std::vector<double> scores;
-  double factor = 1.0;
-  size_t validations = 0;
-
- private:
-  torch::nn::Linear linear_{nullptr};
-};
-
-// Its sums are read later, as those of a task on a GPU are.
-class Later : public Regression {
- public:
-  Step step(at::Generator& generator) override {
-    const Step now = Regression::step(generator);
-    return {now.loss, {0.0, 0.0, now.tally.items}, at::tensor({now.tally.loss, now.tally.score}, at::kDouble)};
-  }
-};
-
-std::map<std::string, at::Tensor> copy_of(const std::map<std::string, at::Tensor>& state) {
-  std::map<std::string, at::Tensor> copy;
-  for (const auto& [name, tensor] : state) copy[name] = tensor.clone();
-  return copy;
-}
-
-// Notes what happened; asks to stop after `stop_after` steps.
-class Notes : public TrainingObserver {
- public:
-  explicit Notes(int64_t stop_after = -1) : stop_after_(stop_after) {}
-  void on_step(const StepReport& report) override {
-    steps.push_back(report);
-    events += 's';
-  }
-  void on_epoch(const EpochReport& report) override {
-    epochs.push_back(report);
-    events += 'E';
-  }
-  bool stop_requested() override { return static_cast<int64_t>(steps.size()) == stop_after_; }
-
-  std::vector<StepReport> steps;
-  std::vector<EpochReport> epochs;
-  std::string events;
-
- private:
-  int64_t stop_after_;
-};
-
-TrainingOptions options_of(int64_t epochs, int64_t validate_every = 1) {
-  TrainingOptions options;
-  options.epochs = epochs;
-  options.validate_every = validate_every;
-  options.seed = 3;
-  options.optimization.average_decay = 0.9;
-  return options;
-}
-
-}  // namespace
+using namespace training;
 
 TEST_CASE("steps whose numbers come later are reported in the same order, with the same numbers", "[training_loop]") {
   TrainingOptions options = options_of(2);
@@ -256,68 +174,6 @@ TEST_CASE("a run that stops and is resumed equals the uninterrupted one bit for 
     REQUIRE(actual.size() == expected.size());
     for (const auto& [name, tensor] : expected) require_equal(actual.at(name), tensor, name);
   }
-}
-
-TEST_CASE("a run whose gradients are never finite ends with an error", "[training_loop]") {
-  Regression task;
-  task.factor = std::nan("");
-  TrainingLoop loop(task, options_of(100));
-  Notes notes;
-  require_error([&] { loop.run(notes); }, {"diverged in epoch 4", "not finite in 20 steps", "learning_rate"});
-  REQUIRE(notes.steps.size() == 19);
-  REQUIRE(notes.epochs.size() == 3);
-  for (const EpochReport& report : notes.epochs) {
-    REQUIRE((report.diverging && report.step == 0 && std::isnan(report.training.mean_loss())));
-  }
-}
-
-TEST_CASE("a run that ends in an epoch without a finite gradient ends with an error", "[training_loop]") {
-  Regression task;
-  TrainingLoop loop(task, options_of(3));
-  Notes notes(5);
-  REQUIRE_FALSE(loop.run(notes));
-  task.factor = std::nan("");
-  Notes rest;
-  require_error([&] { loop.run(rest); }, {"diverged in epoch 3", "10 steps"});
-  REQUIRE(rest.events == "sssssEsssssE");
-  REQUIRE((rest.epochs[1].step == 5 && rest.epochs[1].diverging));
-}
-
-TEST_CASE("a gradient that is not finite now and then does not end a run", "[training_loop]") {
-  class Flickering : public Regression {
-   public:
-    Step step(at::Generator& generator) override {
-      factor = ++count % 5 == 0 ? std::nan("") : 1.0;
-      return Regression::step(generator);
-    }
-    int64_t count = 0;
-  } task;
-  TrainingLoop loop(task, options_of(10));
-  Notes notes;
-  REQUIRE(loop.run(notes));
-  REQUIRE(notes.epochs[8].diverging);  // the last step of an epoch was not finite
-  REQUIRE_FALSE(notes.epochs[9].diverging);
-  REQUIRE(notes.epochs[9].step == 40);
-}
-
-TEST_CASE("a model that refuses its own scores has diverged", "[training_loop]") {
-  class Refusing : public Regression {
-   public:
-    Step step(at::Generator& generator) override {
-      if (in_steps) throw NonFiniteError("score must be finite, found NaN or infinity");
-      return Regression::step(generator);
-    }
-    std::optional<Tally> validate() override { throw NonFiniteError("score must be finite, found NaN or infinity"); }
-    bool in_steps = true;
-  } task;
-  Notes notes;
-  TrainingLoop steps(task, options_of(9));
-  require_error([&] { steps.run(notes); },
-                {"diverged in epoch 4", "20 steps", "score must be finite", "learning_rate"});
-  REQUIRE(std::isnan(notes.epochs[0].training.mean_loss()));
-  task.in_steps = false;
-  TrainingLoop validation(task, options_of(9));
-  require_error([&] { validation.run(notes); }, {"diverged in epoch 1", "validation", "score must be finite"});
 }
 
 TEST_CASE("a validation that is broken off is taken up again", "[training_loop]") {

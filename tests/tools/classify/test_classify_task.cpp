@@ -46,7 +46,7 @@ TEST_CASE("a step is the cross entropy of the next batch as training augments it
   options.batch_size = 4;
   options.shuffle = true;
   options.seed = example.settings.seed;
-  options.transform = training_transform(example.settings);
+  options.transform = augmentation(example.settings.clouds, example.settings.augment);
   PointLoader loader(example.clouds, options);
   loader.start_epoch(0);
   const PointBatch batch = loader.next().value();
@@ -58,6 +58,7 @@ TEST_CASE("a step is the cross entropy of the next batch as training augments it
   const double expected = (0.75 * of_label + 0.25 * share.mean()).item<double>();
   CHECK(step.loss.item<double>() == Approx(expected));
   CHECK(step.loss.requires_grad());
+  require_equal(task.last_batch().at("points"), batch.points, "points of the last batch");
   CHECK(step.tally.items == 4);
   CHECK(step.tally.mean_loss() == Approx(expected));
   CHECK(step.tally.score == (logits.argmax(1) == batch.labels).sum().item<double>());

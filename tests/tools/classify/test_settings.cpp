@@ -77,6 +77,7 @@ decay = 0.375
 average_decay = 0.625
 label_smoothing = 0.05
 precision = "float16"
+on_non_finite = "stop"
 validate_every = 15
 checkpoint_every = 16
 [evaluation]
@@ -150,6 +151,7 @@ TEST_CASE("training keys reach the options of the loop") {
   CHECK(options.validate_every == 15);
   CHECK(options.autocast == at::kHalf);
   CHECK(options.seed == 7);
+  CHECK(options.stop_at_non_finite);
   const OptimizationOptions& optimization = options.optimization;
   CHECK(optimization.learning_rate == 0.5);
   CHECK(optimization.weight_decay == 0.25);

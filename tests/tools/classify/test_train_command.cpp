@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "tests/tools/classify/classify_tool.h"
+#include "tests/tools/common/same_runs.h"
 
 namespace geosft::test::test_train_command {
 namespace fs = std::filesystem;
@@ -122,6 +123,60 @@ TEST_CASE("a disk that fills up later leaves the checkpoints that were there") {
   require_no_leftovers(run);
   shop.run_well(further);
   CHECK(lines_of(read_text(run / "metrics.csv")).size() == 1 + 5);
+}
+
+TEST_CASE("a dataset that is deleted in the middle ends the run, which goes on when it is back") {
+  const Workshop shop;
+  const Words words = {"--epochs", "60", "--checkpoint-every", "2"};
+  shop.run_well(shop.train("whole", words));
+  const fs::path run = shop / "run", away = shop / "away";
+  const auto remove_data = [&](const Process&) {
+    fs::rename(shop.data(), away);
+    fs::rename(shop / "cache", shop / "cache_away");
+  };
+  const ProcessResult ended =
+      train_until(GEOSFT_CLASSIFY, shop.train("run", words), shop.process(), run / "metrics.csv", 5, remove_data);
+  require_failure(ended, 1, {shop.data().string(), "found nothing of this name"});
+  CHECK_NOTHROW(load_checkpoint(run / "last.ckpt"));
+  require_no_leftovers(run);
+  fs::rename(away, shop.data());
+  shop.run_well({"train", "--resume", "--out", run.string()});
+  require_same_run(shop / "whole", run);
+}
+
+TEST_CASE("a run folder that becomes read-only ends the run, which goes on when it is not") {
+  const Workshop shop;
+  ProcessOptions bound = shop.process();
+  bound.bound = true;
+  if (run_process("/bin/true", {}, bound).exit == not_started) {
+    WARN("root cannot be bound by permissions here: skipped");
+    return;
+  }
+  const Words words = {"--epochs", "60", "--checkpoint-every", "2"};
+  shop.run_well(shop.train("whole", words));
+  const fs::path run = shop / "run";
+  const auto lock = [&](const Process&) { fs::permissions(run, fs::perms::owner_read | fs::perms::owner_exec); };
+  const ProcessResult ended =
+      train_until(GEOSFT_CLASSIFY, shop.train("run", words), bound, run / "metrics.csv", 5, lock);
+  require_failure(ended, 1, {".ckpt", "ermission denied"});
+  CHECK_NOTHROW(load_checkpoint(run / "last.ckpt"));
+  fs::permissions(run, fs::perms::owner_all);
+  shop.run_well({"train", "--resume", "--out", run.string()});
+  require_same_run(shop / "whole", run);
+}
+
+TEST_CASE("a loss that is not finite is passed over or ends the run, and its batch can be looked at") {
+  const Workshop shop;
+  const fs::path run = shop / "run";
+  const Words diverging = {"--learning-rate", "1e30", "--epochs", "50", "--on-non-finite", "stop"};
+  require_failure(shop.run(shop.train("run", diverging)), 1, {"not finite in step", "to stop there"});
+  const Checkpoint shown = load_checkpoint(run / "non_finite_batch.ckpt");
+  CHECK_THAT(shown.texts.at("step"), Catch::StartsWith("step "));
+  CHECK(shown.tensors.at("batch.points").sizes() == at::IntArrayRef({4 * 64, 3}));
+  CHECK(shown.tensors.at("batch.labels").sizes() == at::IntArrayRef{4});
+  CHECK(shown.tensors.count("model.embed.weight") == 1);
+  CHECK_THAT(shop.run_well({"info", (run / "non_finite_batch.ckpt").string()}).out, Catch::Contains("width = 16"));
+  require_no_leftovers(run);
 }
 
 TEST_CASE("a run folder that cannot be made or written to is named before anything is done") {

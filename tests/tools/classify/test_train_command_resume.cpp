@@ -127,6 +127,28 @@ TEST_CASE("the number of workers changes nothing") {
   require_same_run(shop / "0", shop / "3");
 }
 
+// One of every version of the format: classify_checkpoint_1.ckpt is the last checkpoint of 20 epochs on shapes like
+// those of the tiny dataset, with `--points 64 --points-per-mesh 128 --width 8 --heads 2 --layers 1 --bins 8
+// --head-bins 8 --batch-size 4 --learning-rate 1e-2`, and its answer to a sphere.
+TEST_CASE("checkpoints of earlier versions are used and gone on from") {
+  const Workshop shop;
+  const fs::path file = fs::path(GEOSFT_TEST_FIXTURES) / "classify_checkpoint_1.ckpt", run = shop / "old";
+  write_text(shop / "sphere.xyz", sphere_xyz(1.0));
+  const ProcessResult answer =
+      shop.run_well({"predict", file.string(), (shop / "sphere.xyz").string(), "--device", "cpu", "--json"});
+  const nlohmann::json top = nlohmann::json::parse(answer.out).at("top");
+  CHECK(top[0][0] == "tetrahedron");
+  CHECK(top[0][1].get<double>() == Approx(0.45465).margin(1e-3));
+  CHECK(top[2][1].get<double>() == Approx(0.19128).margin(1e-3));
+
+  write_text(run / "config.toml", load_checkpoint(file).texts.at("config"));
+  fs::copy_file(file, run / "last.ckpt");
+  const ProcessResult resumed =
+      shop.run_well(resume(run) + Words{"--data", shop.data().string(), "--epochs", "21", "--device", "cpu"});
+  CHECK_THAT(resumed.err, Catch::Contains("epoch 21/21"));
+  CHECK(load_checkpoint(run / "last.ckpt").tensors.at("position")[0].item<int64_t>() == 21);
+}
+
 TEST_CASE("a resumed run refuses what contradicts it and stays as it was") {
   const Workshop shop;
   const fs::path run = shop.trained();

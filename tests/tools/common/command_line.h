@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -44,17 +45,24 @@ inline bool has_gnuplot() {
   return std::system("command -v gnuplot >/dev/null 2>&1") == 0;
 }
 
-// Runs a training until its metrics have some lines, then sends the signal.
+// Runs a training until its metrics have some lines, then lets something happen to it.
 inline ProcessResult train_until(const std::string& program, const Words& words, const ProcessOptions& options,
-                                 const std::filesystem::path& metrics, size_t lines, int signal) {
+                                 const std::filesystem::path& metrics, size_t lines,
+                                 const std::function<void(const Process&)>& event) {
   Process process(program, words, options);
   const auto written = [&] { return std::filesystem::exists(metrics) ? lines_of(read_text(metrics)).size() : 0; };
   for (int tries = 0; written() < lines; ++tries) {
     REQUIRE(tries < 60000);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  process.send(signal);
+  event(process);
   return process.wait();
+}
+
+// The same with a signal.
+inline ProcessResult train_until(const std::string& program, const Words& words, const ProcessOptions& options,
+                                 const std::filesystem::path& metrics, size_t lines, int signal) {
+  return train_until(program, words, options, metrics, lines, [=](const Process& process) { process.send(signal); });
 }
 
 }  // namespace geosft::test

@@ -31,6 +31,7 @@ struct ProcessOptions {
   std::filesystem::path cache = {};   // XDG_CACHE_HOME; empty: as it is
   std::filesystem::path folder = {};  // to start in; empty: as it is
   rlim_t file_bytes = RLIM_INFINITY;  // no file may grow beyond, as on a full disk
+  rlim_t memory = RLIM_INFINITY;      // bytes of address space
   bool bound = false;                 // by the permissions of files, also where root runs the tests
 };
 
@@ -84,6 +85,8 @@ class Process {
     if (options.bound && ::geteuid() == 0 && ::prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE) != 0) ::_exit(not_started);
     const rlimit limit{options.file_bytes, options.file_bytes};
     ::setrlimit(RLIMIT_FSIZE, &limit);
+    const rlimit space{options.memory, options.memory};
+    ::setrlimit(RLIMIT_AS, &space);
     std::signal(SIGXFSZ, SIG_IGN);  // then a write past the limit fails as one on a full disk does
     std::vector<char*> words = {const_cast<char*>(program.c_str())};
     for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));

@@ -26,6 +26,18 @@ TEST_CASE("a coloured cloud is read back, with its colours and values between th
   CHECK(bytes.find("property float value") != std::string::npos);
 }
 
+TEST_CASE("whole numbers are written as such, under the name that they are given") {
+  const TemporaryFolder folder;
+  const at::Tensor labels = at::tensor({7, 16777217}, at::kLong);  // a float would round the second
+  write_coloured_ply(folder / "parts.ply", at::zeros({2, 3}), at::ones({2, 3}), labels, {}, "part");
+  const std::string bytes = read_file(folder / "parts.ply");
+  CHECK(bytes.find("property int part\n") != std::string::npos);
+  const size_t row = bytes.find("end_header\n") + 11;
+  REQUIRE(bytes.size() == row + 2 * 19);
+  CHECK(bytes.substr(row + 15, 4) == raw<int32_t>(7));
+  CHECK(bytes.substr(row + 34, 4) == raw<int32_t>(16777217));
+}
+
 TEST_CASE("edges are written after the points, values only where there are some") {
   const TemporaryFolder folder;
   const at::Tensor edges = at::tensor({0, 1, 1, 2}, at::kLong).view({2, 2});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/main_guard.h"
 
+#include <ATen/ATen.h>
 #include <c10/util/Exception.h>
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -86,7 +87,14 @@ TEST_CASE("an exception becomes one line and its exit code") {
 
   const Outcome memory = outcome([]() -> int { throw std::bad_alloc(); });
   CHECK(memory.code == 1);
-  CHECK(memory.err == "geosft-some: error: out of memory\n");
+  CHECK_THAT(memory.err, Catch::StartsWith("geosft-some: error: out of memory. A smaller --batch-size") &&
+                             Catch::EndsWith("in proportion.\n"));
+
+  const Outcome tensor = outcome([] { return static_cast<int>(at::empty({int64_t{1} << 50}).numel()); });
+  CHECK(tensor.code == 1);
+  CHECK_THAT(tensor.err, Catch::StartsWith("geosft-some: error: out of memory: ") &&
+                             Catch::Contains("4503599627370496 bytes") && Catch::Contains("--batch-size"));
+  CHECK(std::count(tensor.err.begin(), tensor.err.end(), '\n') == 1);
 
   const Outcome stop = outcome([]() -> int { throw Interrupted("saved in runs/a"); });
   CHECK(stop.code == 130);

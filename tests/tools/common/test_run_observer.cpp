@@ -27,7 +27,8 @@ class Regression : public TrainingTask {
   int64_t steps_per_epoch() const override { return 2; }
   void start_epoch(int64_t, int64_t) override {}
   Step step(at::Generator& generator) override {
-    const at::Tensor loss = linear->forward(at::randn({8, 4}, generator)).square().mean() * factor;
+    x = at::randn({8, 4}, generator);
+    const at::Tensor loss = linear->forward(x).square().mean() * factor;
     return {loss, {8 * loss.item<double>(), 4, 8}};
   }
   std::optional<Tally> validate() override {
@@ -35,7 +36,10 @@ class Regression : public TrainingTask {
     return Tally{1.0, scores[validations++ % scores.size()], 1};
   }
 
+  std::map<std::string, at::Tensor> last_batch() const override { return {{"x", x}}; }
+
   torch::nn::Linear linear{4, 1};
+  at::Tensor x;
   std::vector<double> scores;
   double factor = 1.0;
   size_t validations = 0;
@@ -148,6 +152,25 @@ TEST_CASE("weights that diverge do not replace those before them, and every epoc
   CHECK(run.train(/*resume=*/true));
   CHECK(read_metrics(run.folder.metrics()).size() == 5);
   CHECK(read_metrics(run.folder.metrics()).back().step == 10);
+}
+
+TEST_CASE("the first batch of a row whose losses are not finite is left in the folder, with the weights") {
+  Run run(2);
+  CHECK(run.train());
+  const std::string last = read_text(run.folder.last_checkpoint());
+  CHECK_FALSE(fs::exists(run.folder.non_finite_batch()));
+  run.settings.train.epochs = 4;
+  run.settings.train.on_non_finite = "stop";
+  run.task.factor = std::nan("");
+  require_error([&] { run.train(/*resume=*/true); }, {"step 1 of epoch 3", "stop"});
+  CHECK(read_text(run.folder.last_checkpoint()) == last);
+  const Checkpoint shown = load_checkpoint(run.folder.non_finite_batch());
+  CHECK(shown.texts.at("step") == "step 1 of epoch 3");
+  CHECK(shown.texts.at("kind") == "geosft-classify");
+  CHECK(shown.tensors.at("batch.x").sizes() == at::IntArrayRef({8, 4}));
+  require_equal(shown.tensors.at("model.weight"), run.task.linear->weight.detach(), "weights");
+  run.task.factor = 1.0;
+  CHECK(run.train(/*resume=*/true));
 }
 
 TEST_CASE("a resumed run goes on from the last checkpoint and its seconds") {

@@ -2,7 +2,9 @@
 // What is here for its own sake; whole trainings are tested by the programs.
 #include "tools/common/training_run.h"
 
+#include <CLI/CLI.hpp>
 #include <catch2/catch.hpp>
+#include <sstream>
 
 #include "tests/data/files.h"
 #include "tests/support.h"
@@ -20,6 +22,57 @@ TEST_CASE("a training that fails at once leaves no empty folder, and one that wr
   CHECK_THROWS_AS(train_or_clean(begun, []() -> bool { throw std::runtime_error("no disk"); }), std::runtime_error);
   CHECK(std::filesystem::exists(begun.config()));
   CHECK_FALSE(train_or_clean(begun, [] { return false; }));
+}
+
+namespace {
+
+struct Numbers {
+  int64_t epochs = 1, width = 2;
+
+  Config config() {
+    Config keys;
+    keys.add("", "epochs", &epochs, "may change").add("", "width", &width, "may not");
+    return keys;
+  }
+};
+
+// The configuration refers to the command line that it was parsed from.
+std::unique_ptr<CLI::App> parsed(Config& config, const std::vector<const char*>& words) {
+  auto app = std::make_unique<CLI::App>();
+  config.add_options(*app);
+  std::ostringstream out;
+  parse_arguments(*app, static_cast<int>(words.size()), words.data(), out);
+  return app;
+}
+
+}  // namespace
+
+TEST_CASE("a new run reads its file and the command line, a resumed one its own file") {
+  const TemporaryFolder temporary;
+  write_text(temporary / "new.toml", "epochs = 5\nwidth = 6\n");
+  TrainArguments arguments;
+  arguments.config_file = (temporary / "new.toml").string();
+  Numbers numbers;
+  Config config = numbers.config();
+  const auto line = parsed(config, {"tool", "--width", "7"});
+  arguments.load_new(config);
+  CHECK(numbers.epochs == 5);
+  CHECK(numbers.width == 7);
+  const RunFolder folder = RunFolder::create(temporary / "run");
+  folder.write_config("epochs = 5\nwidth = 6\n");
+  const auto resume = [&](const std::vector<const char*>& words) {
+    Numbers resumed;
+    Config keys = resumed.config();
+    const auto given = parsed(keys, words);
+    arguments.load_resumed<Numbers>(
+        resumed, keys, folder, [](Numbers& before, const Numbers& after) { before.epochs = after.epochs; }, "--epochs");
+    return resumed;
+  };
+  require_error([&] { resume({"tool"}); }, {"--resume", "--config"});
+  arguments.config_file.clear();
+  CHECK(resume({"tool", "--epochs", "9"}).epochs == 9);
+  CHECK(resume({"tool"}).width == 6);
+  require_error([&] { resume({"tool", "--width", "9"}); }, {"only --epochs may change"});
 }
 
 TEST_CASE("a resumed run refuses another configuration") {

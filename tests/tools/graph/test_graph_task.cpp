@@ -43,6 +43,10 @@ TEST_CASE("a step is the loss of the next batch, which can be differentiated") {
     const at::Tensor outputs = model->forward(batch, context);
     CHECK(step.loss.item<double>() == Approx(graph_loss(kind, outputs, batch.target).item<double>()));
     CHECK(step.tally.items == 3);
+    const auto seen = task.last_batch();
+    require_equal(seen.at("target"), batch.target, "targets of the last batch");
+    require_equal(seen.at("index"), at::tensor(batch.items, at::kLong), "its items");
+    CHECK(seen.count("coordinates") == (batch.coordinates.defined() ? 1 : 0));
     CHECK(step.tally.mean_loss() == Approx(step.loss.item<double>()));
     CHECK(std::isnan(step.tally.score) == (kind == GraphTask::multi_label));
     step.loss.backward();

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/formats/part_text.h"
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "data/formats/file_shape.h"
+#include "data/formats/text_lines.h"
+
+namespace geosft {
+namespace {
+
+constexpr double most_parts = 1 << 20;
+
+int64_t part_of(const TextLines& lines, std::string_view word) {
+  const double number = lines.to_number(word, "the number of a part");
+  if (number != std::floor(number) || number < 0 || number >= most_parts) lines.fail_word("the number of a part", word);
+  return static_cast<int64_t>(number);
+}
+
+}  // namespace
+
+Shape read_labelled_points(std::string_view text, const std::string& file) {
+  TextLines lines(text, file);
+  FileShapeBuilder builder(file, "line");
+  std::vector<int64_t> parts;
+  std::array<double, 6> row;
+  while (lines.next()) {
+    for (double& value : row) value = lines.number("x y z nx ny nz and the number of a part");
+    builder.add_vertex(row[0], row[1], row[2]);
+    builder.add_normal(row[3], row[4], row[5]);
+    parts.push_back(part_of(lines, lines.word()));
+    lines.end_of_line("x y z nx ny nz and the number of a part");
+  }
+  const FileShape content = builder.finish(false);
+  return {content.mesh.vertices.to(at::kFloat), content.normals, -1, file, at::tensor(parts, at::kLong)};
+}
+
+at::Tensor read_point_labels(std::string_view text, int64_t points, const std::string& file) {
+  TextLines lines(text, file);
+  std::vector<int64_t> labels;
+  while (lines.next()) {
+    labels.push_back(part_of(lines, lines.word()));
+    lines.end_of_line("the number of a part");
+  }
+  if (static_cast<int64_t>(labels.size()) != points) {
+    throw DataError(file, "a line for each of " + std::to_string(points) + " points", std::to_string(labels.size()));
+  }
+  return at::tensor(labels, at::kLong);
+}
+
+}  // namespace geosft

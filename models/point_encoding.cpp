@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/point_encoding.h"
+
+#include "geometry/farthest_point_sampling.h"
+#include "models/layers/forward_trace.h"
+
+namespace geosft {
+namespace {
+
+// Which rows index [N, K] counts as neighbours of each row is a choice like those of the samplers.
+void note_neighbours(SamplingContext& context, const at::Tensor& index, const std::optional<at::Tensor>& ptr) {
+  if (!context.choices().defined()) return;
+  const at::Tensor row = at::arange(index.size(0), index.options()).repeat_interleave(index.size(1));
+  const auto pairs = ptr.has_value() ? std::optional(*ptr * index.size(1)) : std::nullopt;
+  context.note_choice(row, index.flatten(), pairs);
+}
+
+}  // namespace
+
+LayerOptions with_point_relations(LayerOptions layer, bool normals) {
+  layer.attention.relative = RelativeKind::points;
+  layer.attention.relative_channels = normals ? 2 : 1;
+  return layer;
+}
+
+at::Tensor EncodedPoints::in_input_order(const at::Tensor& rows) const {
+  return order.defined() ? at::empty_like(rows).index_copy(0, order, rows) : rows;
+}
+
+EncodedPoints encode_points(torch::nn::Linear& embed, Encoder& encoder, PointTokens kind, bool canonical_order,
+                            at::Tensor points, at::Tensor normals, at::Tensor features,
+                            const std::optional<at::Tensor>& ptr, SamplingContext& context) {
+  at::Tensor order;
+  if (canonical_order && context.mode() != SampleMode::random) {
+    // In double precision, so that of the rounding of a moved cloud only that of its coordinates can flip a near-tie.
+    order = farthest_point_order(points.to(at::kCPU, at::kDouble), ptr).to(points.device());
+    context.note_choice(order, at::arange(order.size(0), order.options()), ptr);
+    if (context.trace() != nullptr) context.trace()->order = order;
+    points = points.index_select(0, order);
+    if (normals.defined()) normals = normals.index_select(0, order);
+    if (features.defined()) features = features.index_select(0, order);
+  }
+  std::vector<at::Tensor> neighbourhoods;
+  at::Tensor tokens = point_tokens(kind, points, normals, ptr, &neighbourhoods);
+  if (features.defined()) tokens = at::cat({tokens, features}, 1);
+  const at::Tensor x = embed->forward(tokens).to(points.scalar_type());  // autocast or not
+  for (const at::Tensor& index : neighbourhoods) note_neighbours(context, index, ptr);
+  return {encoder->forward(x, Relative::points(points, normals), ptr, context), order};
+}
+
+}  // namespace geosft

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/point_segmenter.h"
+
+#include "geometry/packed.h"
+
+namespace geosft {
+namespace {
+
+// One-hot rows [N, categories] of the points' items.
+at::Tensor category_features(const at::Tensor& category, int64_t categories, const at::Tensor& points,
+                             const std::optional<at::Tensor>& ptr) {
+  TORCH_CHECK(category.defined() == (categories > 0),
+              "category must be given exactly when the model was built for categories");
+  if (categories == 0) return {};
+  const std::vector<int64_t> offsets = packed_offsets(ptr, points.size(0), "ptr");
+  const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
+  TORCH_CHECK(category.scalar_type() == at::kLong && category.dim() == 1 && category.size(0) == items,
+              "category must be int64 [", items, "], one an item, got ", category.scalar_type(), " ", category.sizes());
+  const at::Tensor on_cpu = category.cpu();
+  TORCH_CHECK(items == 0 || (on_cpu.min().item<int64_t>() >= 0 && on_cpu.max().item<int64_t>() < categories),
+              "category must lie in [0, ", categories, ")");
+  const at::Tensor one_hot = at::one_hot(on_cpu, categories).to(points.options());
+  return one_hot.index_select(0, item_of_row(offsets).to(points.device()));
+}
+
+}  // namespace
+
+PointSegmenterImpl::PointSegmenterImpl(const PointSegmenterOptions& segmenter_options) : options(segmenter_options) {
+  TORCH_CHECK(options.parts >= 2, "parts must be at least 2, got ", options.parts);
+  TORCH_CHECK(options.categories >= 0, "categories must be 0 or more, got ", options.categories);
+  options.layer = with_point_relations(options.layer, options.normals);
+  const int64_t width = options.layer.attention.width;
+  const int64_t channels = point_token_channels(options.tokens, options.normals) + options.categories;
+  embed = register_module("embed", torch::nn::Linear(channels, width));
+  encoder = register_module("encoder", Encoder(options.layer, options.layers));
+  head = register_module("head", TokenHead(width, options.parts));
+}
+
+at::Tensor PointSegmenterImpl::forward(const at::Tensor& points, const at::Tensor& normals,
+                                       const std::optional<at::Tensor>& ptr, const at::Tensor& category,
+                                       SamplingContext& context) {
+  TORCH_CHECK(normals.defined() == options.normals, "normals must be given exactly when the model was built for them");
+  const at::Tensor features = category_features(category, options.categories, points, ptr);
+  const EncodedPoints encoded =
+      encode_points(embed, encoder, options.tokens, options.canonical_order, points, normals, features, ptr, context);
+  return encoded.in_input_order(head->forward(encoded.tokens));
+}
+
+}  // namespace geosft

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/training/part_metrics.h"
+
+namespace geosft {
+namespace {
+
+at::Tensor counted(const at::Tensor& cells, const at::Tensor& weights, int64_t shapes, int64_t parts) {
+  return at::zeros({shapes * parts}, weights.options()).scatter_add_(0, cells, weights).view({shapes, parts});
+}
+
+// The mean of the shares part / whole where the whole is not zero.
+double mean_share(const at::Tensor& part, const at::Tensor& whole) {
+  return (part / whole).masked_select(whole > 0).mean().item<double>();
+}
+
+}  // namespace
+
+PartCounts count_parts(const at::Tensor& predicted, const at::Tensor& truth, const at::Tensor& shape, int64_t shapes,
+                       int64_t parts) {
+  TORCH_CHECK(predicted.dim() == 1 && predicted.sizes() == truth.sizes() && predicted.sizes() == shape.sizes(),
+              "predicted, truth and shape must be of one size [N], got ", predicted.sizes(), ", ", truth.sizes(),
+              " and ", shape.sizes());
+  const at::Tensor true_cells = shape * parts + truth;
+  const at::Tensor ones = at::ones_like(truth);
+  return {counted(shape * parts + predicted, ones, shapes, parts), counted(true_cells, ones, shapes, parts),
+          counted(true_cells, (predicted == truth).to(at::kLong), shapes, parts)};
+}
+
+at::Tensor shape_ious(const PartCounts& counts, const at::Tensor& allowed) {
+  TORCH_CHECK(allowed.scalar_type() == at::kBool && allowed.sizes() == counts.both.sizes(), "allowed must be bool ",
+              counts.both.sizes(), ", got ", allowed.scalar_type(), " ", allowed.sizes());
+  const at::Tensor either = counts.found + counts.there - counts.both;
+  const at::Tensor iou = at::where(either == 0, 1.0, counts.both.to(at::kDouble) / either.clamp_min(1));
+  return (iou * allowed).sum(1) / allowed.sum(1);
+}
+
+PartMetrics::PartMetrics(const at::Tensor& mask) : mask_(mask) {
+  TORCH_CHECK(mask.dim() == 2 && mask.scalar_type() == at::kBool, "mask must be bool [classes, parts], got ",
+              mask.scalar_type(), " ", mask.sizes());
+  TORCH_CHECK(mask.any(1).all().item<bool>(), "mask: every class must have a part");
+  for (at::Tensor* sums : {&shapes_, &iou_, &points_, &right_}) *sums = at::zeros({mask.size(0)}, at::kDouble);
+  for (at::Tensor* sums : {&part_points_, &part_right_}) *sums = at::zeros({mask.size(1)}, at::kDouble);
+}
+
+void PartMetrics::add(const PartCounts& counts, const at::Tensor& category) {
+  const at::Tensor there = counts.there.cpu().to(at::kDouble), both = counts.both.cpu().to(at::kDouble);
+  const at::Tensor label = category.cpu();
+  const at::Tensor iou =
+      shape_ious({counts.found.cpu(), counts.there.cpu(), counts.both.cpu()}, mask_.index_select(0, label));
+  shapes_.index_add_(0, label, at::ones_like(iou));
+  iou_.index_add_(0, label, iou);
+  points_.index_add_(0, label, there.sum(1));
+  right_.index_add_(0, label, both.sum(1));
+  part_points_ += there.sum(0);
+  part_right_ += both.sum(0);
+}
+
+PartScores PartMetrics::scores() const {
+  TORCH_CHECK(shapes_.sum().item<double>() > 0, "there are no shapes to score");
+  PartScores scores;
+  scores.instance_iou = (iou_.sum() / shapes_.sum()).item<double>();
+  scores.class_iou = mean_share(iou_, shapes_);
+  scores.accuracy = (right_.sum() / points_.sum()).item<double>();
+  scores.mean_part_accuracy = mean_share(part_right_, part_points_);
+  for (int64_t label = 0; label < mask_.size(0); ++label) {
+    scores.classes.push_back({shapes_[label].item<int64_t>(), (iou_[label] / shapes_[label]).item<double>(),
+                              (right_[label] / points_[label]).item<double>()});
+  }
+  return scores;
+}
+
+}  // namespace geosft

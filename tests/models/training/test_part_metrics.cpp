@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/training/part_metrics.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/support.h"
+
+namespace geosft::test::test_part_metrics {
+namespace {
+
+at::Tensor numbers(const std::vector<int64_t>& values) {
+  return at::tensor(values, at::kLong);
+}
+
+// Class 0 has parts 0, 1 and 2, class 1 has 3 and 4, class 2 has 5.
+at::Tensor mask() {
+  return at::tensor({1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1}, at::kLong).to(at::kBool).view({3, 6});
+}
+
+// Two shapes of class 0 and one of class 1, 4, 2 and 5 points.
+PartCounts counts() {
+  const at::Tensor shape = numbers({0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 2});
+  const at::Tensor truth = numbers({0, 0, 1, 1, 0, 0, 3, 3, 3, 4, 4});
+  const at::Tensor found = numbers({0, 1, 1, 1, 0, 0, 3, 3, 4, 3, 4});
+  return count_parts(found, truth, shape, 3, 6);
+}
+
+}  // namespace
+
+TEST_CASE("points of parts are counted for every shape") {
+  const PartCounts found = counts();
+  require_equal(found.there, numbers({2, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 3, 2, 0}).view({3, 6}), "there");
+  require_equal(found.found, numbers({1, 3, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 3, 2, 0}).view({3, 6}), "found");
+  require_equal(found.both, numbers({1, 2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 0}).view({3, 6}), "both");
+  require_error([] { count_parts(numbers({0}), numbers({0, 1}), numbers({0, 0}), 1, 2); }, {"[1]", "[2]"});
+}
+
+TEST_CASE("IoU of shapes by hand, with parts that are absent from both counted as 1") {
+  // Shape 0: 1/2, 2/3 and 1; shape 1: 1, 1 and 1; shape 2: 2/4 and 1/3.
+  const double first = (0.5 + 2.0 / 3 + 1) / 3, third = (0.5 + 1.0 / 3) / 2;
+  const at::Tensor allowed = mask().index_select(0, numbers({0, 0, 1}));
+  require_close(shape_ious(counts(), allowed), at::tensor({first, 1.0, third}, at::kDouble), 1e-15, "IoU");
+
+  PartMetrics metrics(mask());
+  metrics.add(counts(), numbers({0, 0, 1}));
+  const PartScores scores = metrics.scores();
+  CHECK(scores.instance_iou == Approx((first + 1 + third) / 3));
+  CHECK(scores.class_iou == Approx(((first + 1) / 2 + third) / 2));  // class 2 has no shape
+  CHECK(scores.accuracy == Approx(8.0 / 11));
+  // Part 0: 3 of 4, part 1: 2 of 2, part 3: 2 of 3, part 4: 1 of 2; parts 2 and 5 have no points.
+  CHECK(scores.mean_part_accuracy == Approx((0.75 + 1 + 2.0 / 3 + 0.5) / 4));
+  REQUIRE(scores.classes.size() == 3);
+  CHECK(scores.classes[0].shapes == 2);
+  CHECK(scores.classes[0].iou == Approx((first + 1) / 2));
+  CHECK(scores.classes[0].accuracy == Approx(5.0 / 6));
+  CHECK(scores.classes[1].iou == Approx(third));
+  CHECK(scores.classes[2].shapes == 0);
+  CHECK(std::isnan(scores.classes[2].iou));
+}
+
+TEST_CASE("a part that is found where there is none counts as 0, and scores add up over batches") {
+  // A shape of class 0 without part 2, which is found once.
+  const PartCounts wrong = count_parts(numbers({0, 1, 2}), numbers({0, 1, 1}), numbers({0, 0, 0}), 1, 6);
+  CHECK(shape_ious(wrong, mask().slice(0, 0, 1)).item<double>() == Approx((1 + 0.5 + 0) / 3));
+  PartMetrics together(mask()), apart(mask());
+  together.add(counts(), numbers({0, 0, 1}));
+  together.add(wrong, numbers({0}));
+  apart.add(wrong, numbers({0}));
+  apart.add(counts(), numbers({0, 0, 1}));
+  CHECK(together.scores().instance_iou == Approx(apart.scores().instance_iou));
+  CHECK(together.scores().classes[0].shapes == 3);
+}
+
+TEST_CASE("part metrics name what does not fit") {
+  require_error([] { PartMetrics(at::ones({3}, at::kBool)).scores(); }, {"mask"});
+  require_error([] { PartMetrics(at::zeros({2, 3}, at::kBool)).scores(); }, {"mask", "a part"});
+  require_error([] { PartMetrics(mask()).scores(); }, {"no shapes"});
+  require_error([] { shape_ious(counts(), mask().slice(0, 0, 2)); }, {"allowed", "[3, 6]", "[2, 6]"});
+}
+
+}  // namespace geosft::test::test_part_metrics

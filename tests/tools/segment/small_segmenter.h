@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model of five parts in two classes that runs in milliseconds, and shapes for it.
+#pragma once
+
+#include "data/array_dataset.h"
+#include "tests/data/part_files.h"
+#include "tools/segment/segment_run.h"
+
+namespace geosft::test {
+
+inline SegmentSettings small_segment_settings(const std::string& tokens = "radial") {
+  SegmentSettings settings;
+  settings.clouds.points = 40;
+  settings.model.tokens = tokens;
+  settings.model.width = 16;
+  settings.model.heads = 4;
+  settings.model.layers = 2;
+  settings.model.bins = 8;
+  settings.train.batch_size = 4;
+  settings.evaluation.evaluation_batch = 4;
+  settings.workers = 0;
+  return settings;
+}
+
+inline const std::vector<std::string> small_classes = {"lamp", "mug"};
+inline PartList small_parts() {
+  return {{"top", 0}, {"pole", 0}, {"foot", 0}, {"cup", 1}, {"base", 1}};
+}
+
+inline PointSegmenter small_segmenter(const SegmentSettings& settings) {
+  at::manual_seed(5);
+  return PointSegmenter(settings.segmenter(5, 2));
+}
+
+inline SegmentRun small_segment_run(const SegmentSettings& settings) {
+  return {settings, small_classes, small_parts(), small_segmenter(settings)};
+}
+
+inline ArrayDataset part_dataset(int64_t count = 6, int64_t points = 50) {
+  const PartClouds clouds(count, points, 3);
+  CloudArrays arrays{clouds.points, clouds.normals, {}, clouds.labels, {}, clouds.parts};
+  for (int64_t i = 0; i < count; ++i) arrays.names.push_back(std::to_string(i));
+  return ArrayDataset(arrays, small_classes, "parts");
+}
+
+}  // namespace geosft::test

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// geosft-segment info, and what all its verbs share.
+#include <catch2/catch.hpp>
+
+#include "tests/tools/segment/segment_tool.h"
+
+namespace geosft::test::test_segment_info_command {
+
+TEST_CASE("info of geosft-segment describes runs, datasets and files") {
+  const SegmentShop shop;
+  const std::string run = shop.trained();
+  for (const std::string& what : {run, run + "/last.ckpt"}) {
+    CHECK_THAT(shop.run_well({"info", what}).out, Catch::Contains("width = 16") &&
+                                                      Catch::Contains("2 classes, 5 parts") &&
+                                                      Catch::Contains("mug: 3 cup 4 base"));
+  }
+  CHECK_THAT(shop.run_well({"info", shop.data().string()}).out,
+             Catch::StartsWith("8 shapes to train with, 4 to test with, with normals\n"));
+  write_shapenet_text(shop / "text");
+  CHECK_THAT(shop.run_well({"info", (shop / "text").string()}).out,
+             Catch::StartsWith("3 shapes to train with, 1 to validate with, 1 to test with, with normals\n"));
+  write_text(shop / "a.obj", tetrahedron_obj);
+  CHECK_THAT(shop.run_well({"info", (shop / "a.obj").string(), "--seed", "1"}).out, Catch::Contains("4 vertices"));
+  require_segment_failure(shop.run({"info", (shop / "none.obj").string()}), 1, {"none.obj"});
+}
+
+TEST_CASE("help of geosft-segment fits a screen a verb, and wrong use ends with 2") {
+  const SegmentShop shop;
+  for (const Words& verb : {Words{}, Words{"train"}, Words{"eval"}, Words{"predict"}, Words{"info"}}) {
+    const ProcessResult result = shop.run_well(verb + Words{"--help"});
+    CHECK(lines_of(result.out).size() > 5);
+    CHECK(lines_of(result.out).size() <= 40);
+  }
+  const std::string keys = shop.run_well({"train", "--list-keys"}).out;
+  for (const char* key : {"--block", "--category", "--published-validation"}) CHECK_THAT(keys, Catch::Contains(key));
+  require_segment_failure(shop.run({"trian"}), 2, {"trian", "train"});
+  require_segment_failure(shop.run(shop.train("run", {"--blok", "3"})), 2, {"'--blok'", "'--block'"});
+}
+
+}  // namespace geosft::test::test_segment_info_command

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/segment/segment_prediction.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/tools/segment/small_segmenter.h"
+#include "tools/common/arguments.h"
+
+namespace geosft::test::test_segment_prediction {
+namespace {
+
+// Points and normals as text, in this order.
+std::string cloud_text(const at::Tensor& points, const at::Tensor& normals) {
+  std::string text;
+  const at::Tensor rows = at::cat({points, normals}, 1).to(at::kDouble).contiguous();
+  for (int64_t i = 0; i < rows.size(0); ++i) {
+    for (int64_t j = 0; j < rows.size(1); ++j) text += (j > 0 ? " " : "") + std::to_string(rows[i][j].item<double>());
+    text += "\n";
+  }
+  return text;
+}
+
+struct Example {
+  TemporaryFolder folder;
+  PartClouds clouds{1, 60, 9};
+  SegmentSettings settings = small_segment_settings();
+
+  Example() { write_text(folder / "a.xyz", cloud_text(clouds.points[0], clouds.normals[0])); }
+  PartPrediction predict(const std::string& file, const std::string& category,
+                         BlockKind kind = BlockKind::spread) const {
+    SegmentRun trained = small_segment_run(settings);
+    return predict_parts(trained, folder / file, category, kind);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("every point of a file gets a part of the class, in the order of the file, in blocks or not") {
+  Example example;
+  const at::Tensor rows = at::randperm(60, generator(2));
+  write_text(example.folder / "b.xyz", cloud_text(example.clouds.points[0].index_select(0, rows),
+                                                  example.clouds.normals[0].index_select(0, rows)));
+  for (const int64_t block : {0, 17}) {
+    example.settings.clouds.block = block;
+    const PartPrediction plain = example.predict("a.xyz", "mug", BlockKind::near);
+    CHECK(plain.labels.sizes() == at::IntArrayRef{60});
+    CHECK(plain.labels.min().item<int64_t>() >= 3);
+    CHECK(plain.remarks.empty());
+    require_close(plain.points, example.clouds.points[0], 1e-6, "points");
+    // The same points in another order get the same parts: blocks of neighbours are the same blocks.
+    require_equal(example.predict("b.xyz", "mug", BlockKind::near).labels, plain.labels.index_select(0, rows),
+                  "labels");
+  }
+  CHECK(example.predict("a.xyz", "lamp").labels.max().item<int64_t>() <= 2);
+}
+
+TEST_CASE("a model that is told the class needs a known one, another may be told") {
+  Example example;
+  require_error([&] { example.predict("a.xyz", ""); }, {"--category is required", "lamp mug"});
+  require_error([&] { example.predict("a.xyz", "sofa"); }, {"sofa", "lamp mug"});
+  example.settings.model.category = false;
+  const at::Tensor any = example.predict("a.xyz", "").labels;
+  CHECK(any.max().item<int64_t>() < 5);
+  CHECK(example.predict("a.xyz", "mug").labels.min().item<int64_t>() >= 3);
+}
+
+TEST_CASE("normals are estimated where the model needs them, meshes are sampled") {
+  Example example;
+  write_text(example.folder / "bare.xyz", "0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 1 0\n");
+  const PartPrediction bare = example.predict("bare.xyz", "mug");
+  CHECK(bare.labels.size(0) == 5);
+  CHECK(bare.remarks.size() == 1);
+  example.settings.clouds.points_per_mesh = 33;
+  write_text(example.folder / "mesh.obj", tetrahedron_obj);
+  CHECK(example.predict("mesh.obj", "mug").labels.size(0) == 33);
+  example.settings.clouds.normals = false;
+  CHECK(example.predict("bare.xyz", "mug").remarks.empty());
+  require_error([&] { example.predict("none.xyz", "mug"); }, {"none.xyz"});
+}
+
+TEST_CASE("parts of a class have colours of their own, the same in every file") {
+  const at::Tensor colours = part_colours(at::tensor({0, 1, 2, 3, 0}, at::kLong), small_parts());
+  CHECK(colours.sizes() == at::IntArrayRef({5, 3}));
+  require_equal(colours[0], colours[3], "the first part of each class");
+  require_equal(colours[0], colours[4], "the same part");
+  require_equal(places_in_class(at::tensor({4, 0, 2, 3}, at::kLong), small_parts()),
+                at::tensor({1, 0, 2, 0}, at::kLong), "places in the class");
+  PartList many;
+  for (int i = 0; i < 20; ++i) many.push_back({std::to_string(i), 0});
+  const at::Tensor all = part_colours(at::arange(20, at::kLong), many);
+  CHECK((at::cdist(all, all) + at::eye(20, at::kDouble)).min().item<double>() > 0.1);
+  CHECK(all.min().item<double>() >= 0);
+  CHECK(all.max().item<double>() <= 1);
+}
+
+}  // namespace geosft::test::test_segment_prediction

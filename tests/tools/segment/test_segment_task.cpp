@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/segment/segment_task.h"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+
+#include "tests/tools/segment/small_segmenter.h"
+#include "tools/common/main_guard.h"
+
+namespace geosft::test::test_segment_task {
+namespace {
+
+struct Example {
+  ArrayDataset shapes = part_dataset();
+  SegmentSettings settings = small_segment_settings();
+  at::Tensor mask = part_mask(small_parts(), 2);
+
+  SegmentTask task(const PointDataset* validation = nullptr) const {
+    return SegmentTask(small_segmenter(settings), shapes, validation, settings, mask);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a step is the cross entropy of the points, and its score the summed IoU of the shapes") {
+  Example example;
+  example.settings.train.label_smoothing = 0.25;
+  SegmentTask task = example.task();
+  CHECK(task.steps_per_epoch() == 2);
+  task.start_epoch(0, 0);
+  at::Generator random = generator(1), same = generator(1);
+  const TrainingTask::Step step = task.step(random);
+
+  PointLoader loader(example.shapes, {.batch_size = 4,
+                                      .shuffle = true,
+                                      .seed = example.settings.seed,
+                                      .workers = 0,
+                                      .transform = augmentation(example.settings.clouds, example.settings.augment)});
+  loader.start_epoch(0);
+  const PointBatch batch = loader.next().value();
+  PointSegmenter model = small_segmenter(example.settings);
+  SamplingContext context = SamplingContext::training(same);
+  const at::Tensor logits = model->forward(batch.points, batch.normals, batch.ptr, batch.labels, context);
+  const at::Tensor share = -logits.log_softmax(1);
+  const at::Tensor of_part = share.gather(1, batch.parts.unsqueeze(1)).mean();
+  CHECK(step.loss.item<double>() == Approx((0.75 * of_part + 0.25 * share.mean()).item<double>()));
+  CHECK(step.loss.requires_grad());
+  require_equal(task.last_batch().at("parts"), batch.parts, "parts of the last batch");
+  CHECK(step.tally.items == 4);
+  double iou = 0;
+  for (int64_t i = 0; i < 4; ++i) {
+    const at::Tensor allowed = example.mask.slice(0, batch.labels[i].item<int64_t>()).slice(0, 0, 1);
+    const at::Tensor found = masked_logits(logits.slice(0, 40 * i, 40 * (i + 1)), allowed).argmax(1);
+    const at::Tensor truth = batch.parts.slice(0, 40 * i, 40 * (i + 1));
+    iou += shape_ious(count_parts(found, truth, at::zeros_like(truth), 1, 5), allowed).item<double>();
+  }
+  CHECK(step.tally.score == Approx(iou));
+}
+
+TEST_CASE("validation is the instance IoU of the shapes, by one vote, and a signal stops it") {
+  Example example;
+  CHECK_FALSE(example.task().validate().has_value());
+  example.settings.evaluation.votes = 3;
+  const Tally tally = example.task(&example.shapes).validate().value();
+  example.settings.evaluation.votes = 1;
+  PointSegmenter model = small_segmenter(example.settings);
+  const SegmentScores scores =
+      evaluate_parts(model, example.shapes, example.settings, example.mask, Rotation::none, 1).scores;
+  CHECK(tally.items == 6);
+  CHECK(tally.mean_score() == Approx(scores.parts.instance_iou));
+  CHECK(tally.mean_loss() == Approx(scores.loss));
+  install_interrupt_handler();
+  std::raise(SIGINT);
+  SegmentTask stopped = example.task(&example.shapes);
+  CHECK_THROWS_AS(stopped.validate(), Interrupted);
+  clear_interrupt();
+}
+
+TEST_CASE("a model that is not told the class trains as well") {
+  Example example;
+  example.settings.model.category = false;
+  SegmentTask task = example.task();
+  task.start_epoch(0, 0);
+  at::Generator random = generator(1);
+  CHECK(task.step(random).loss.item<double>() > 0);
+  task.start_epoch(0, 1);
+  CHECK(task.step(random).tally.items == 2);
+}
+
+}  // namespace geosft::test::test_segment_task

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// geosft-segment train, end to end.
+#include <catch2/catch.hpp>
+
+#include "tests/tools/common/same_runs.h"
+#include "tests/tools/segment/segment_tool.h"
+
+namespace geosft::test::test_segment_train_command {
+namespace fs = std::filesystem;
+
+TEST_CASE("training parts leaves a complete run and prints the evaluation") {
+  const SegmentShop shop;
+  const ProcessResult result = shop.run_well(shop.train("run", {"--json", "--validation-fraction", "0.25"}));
+  const Words printed = lines_of(result.out);
+  REQUIRE(printed.size() == 1);
+  const nlohmann::json json = nlohmann::json::parse(printed[0]);
+  CHECK(json.at("task") == "segmentation");
+  CHECK(json.at("count") == 4);
+  CHECK(json.at("metrics").at("instance_iou") > 0);
+  const fs::path run = shop / "run";
+  for (const char* name : {"config.toml", "classes.txt", "metrics.csv", "best.ckpt", "last.ckpt", "version"}) {
+    CHECK(fs::file_size(run / name) > 0);
+  }
+  CHECK(read_text(run / "classes.txt") == "lamp\nmug\n");
+  CHECK(read_text(run / "result.json") == printed[0] + "\n");
+  CHECK_THAT(read_text(run / "metrics.csv"), Catch::Contains("instance_iou") && Catch::Contains("validation"));
+  CHECK_THAT(result.err, Catch::Contains("training on 6 clouds of 2 classes with 5 parts"));
+}
+
+TEST_CASE("parts are learned where they can be told apart") {
+  const SegmentShop shop;
+  const Words plain = {"--tokens",     "absolute", "--no-normals", "--scale-low", "1",
+                       "--scale-high", "1",        "--norm",       "pre"};
+  const Words faster = {"--epochs", "80", "--learning-rate", "1e-2", "--beta2", "0.9", "--schedule", "cosine"};
+  const ProcessResult result = shop.run_well(shop.train("run", plain + faster + Words{"--json"}));
+  CHECK(nlohmann::json::parse(result.out).at("metrics").at("accuracy") > 0.8);
+}
+
+TEST_CASE("a training of parts that is killed or interrupted resumes bit for bit") {
+  const SegmentShop shop;
+  const Words longer = {"--epochs", "30", "--checkpoint-every", "2", "--average-decay", "0.9", "--drop-tokens", "0.1"};
+  shop.run_well(shop.train("whole", longer));
+  for (const int signal : {SIGKILL, SIGINT}) {
+    const fs::path run = shop / ("stopped" + std::to_string(signal));
+    const ProcessResult stopped = train_until(GEOSFT_SEGMENT, shop.train(run.filename().string(), longer),
+                                              shop.process(), run / "metrics.csv", 6, signal);
+    CHECK((signal == SIGKILL ? stopped.signal == SIGKILL : stopped.exit == 130));
+    shop.run_well({"train", "--resume", "--out", run.string()});
+    require_same_run(shop / "whole", run);
+  }
+  require_segment_failure(shop.run({"train", "--resume", "--out", (shop / "whole").string(), "--width", "32"}), 2,
+                          {"--resume", "--block"});
+}
+
+TEST_CASE("a published validation part chooses the checkpoint, or is trained on") {
+  const SegmentShop shop;
+  write_hdf5(shop.data() / "ply_data_val0.h5", PartClouds(3, 64, 11).arrays());
+  CHECK_THAT(shop.run_well(shop.train("all")).err, Catch::Contains("training on 11 clouds"));
+  const ProcessResult chosen = shop.run_well(shop.train("chosen", {"--published-validation"}));
+  CHECK_THAT(chosen.err, Catch::Contains("training on 8 clouds"));
+  CHECK_THAT(read_text(shop / "chosen" / "metrics.csv"), Catch::Contains("validation"));
+}
+
+TEST_CASE("data that cannot be trained on are named, and leave no run behind") {
+  const SegmentShop shop;
+  const auto refused = [&](const Words& words, int exit, const Words& expected) {
+    require_segment_failure(shop.run(shop.train("run", words)), exit, expected);
+    CHECK_FALSE(fs::exists(shop / "run"));
+  };
+  refused({"--data", (shop / "nothing").string()}, 1, {"nothing"});
+  refused({"--published-validation"}, 1, {"val"});
+  refused({"--published-validation", "--validation-fraction", "0.5"}, 2, {"published_validation"});
+  refused({"--epochs", "0"}, 2, {"--epochs"});
+  write_part_set(shop / "bare", 6, 4, 64, /*with_normals=*/false);
+  refused({"--data", (shop / "bare").string()}, 1, {"bare", "--no-normals"});
+  fs::remove(shop.data() / "ply_data_test0.h5");
+  refused({}, 1, {"ply_data_test*.h5"});
+  require_segment_failure(shop.run({"train", "--out", (shop / "run").string()}), 2, {"--data"});
+  require_segment_failure(shop.run({"train", "--data", shop.data().string()}), 2, {"--out"});
+}
+
+TEST_CASE("ShapeNetPart's text is trained on") {
+  const SegmentShop shop;
+  write_shapenet_text(shop / "text");
+  const ProcessResult result = shop.run_well(shop.train("run", {"--data", (shop / "text").string(), "--json"}));
+  CHECK(nlohmann::json::parse(result.out).at("count") == 1);
+  CHECK_THAT(result.err, Catch::Contains("training on 4 clouds of 16 classes with 50 parts"));
+}
+
+TEST_CASE(
+    "a shape that is deleted in the middle of a training of parts is named, and the run goes on when it is back") {
+  const SegmentShop shop;
+  write_shapenet_text(shop / "text");
+  const Words words = {"--data", (shop / "text").string(), "--epochs", "60", "--checkpoint-every", "2"};
+  shop.run_well(shop.train("whole", words));
+  const fs::path run = shop / "run";
+  const ProcessResult ended = train_until(GEOSFT_SEGMENT, shop.train("run", words), shop.process(), run / "metrics.csv",
+                                          5, [&](const Process&) { fs::rename(shop / "text", shop / "away"); });
+  require_tool_failure("geosft-segment", ended, 1, {(shop / "text").string(), "nothing of this name"});
+  CHECK_NOTHROW(load_checkpoint(run / "last.ckpt"));
+  fs::rename(shop / "away", shop / "text");
+  shop.run_well({"train", "--resume", "--out", run.string()});
+  require_same_run(shop / "whole", run);
+}
+
+// Address space that a sanitizer reserves would count, too.
+#ifndef __SANITIZE_ADDRESS__
+TEST_CASE("a run whose evaluation takes more memory than there is says so, and keeps what it has") {
+  const SegmentShop shop;
+  write_part_set(shop.data(), 8, 4, 64, /*with_normals=*/false);
+  PartClouds large(2, 1'000'000, 5);
+  write_hdf5(shop.data() / "ply_data_test0.h5", large.arrays(/*with_normals=*/false));
+  ProcessOptions little = shop.process();
+  little.memory = rlim_t{2500} << 20;
+  const Words words = {"--no-normals", "--no-canonical-order", "--width", "64"};
+  const ProcessResult ended = run_process(GEOSFT_SEGMENT, shop.train("run", words), little);
+  require_tool_failure("geosft-segment", ended, 1, {"out of memory", "bytes", "--evaluation-batch"});
+  for (const char* name : {"best.ckpt", "last.ckpt"}) CHECK_NOTHROW(load_checkpoint(shop / "run" / name));
+  const ProcessResult small =
+      run_process(GEOSFT_SEGMENT, {"eval", (shop / "run").string(), "--split", "train", "--json"}, little);
+  INFO(small.err);
+  CHECK(small.exit == 0);
+}
+#endif
+
+TEST_CASE("the Princeton parts are trained on and found again, whatever the pose") {
+  const fs::path data = real_data("psb_parts");
+  if (data.empty()) return;
+  const SegmentShop shop;
+  const Words words = {"--data", data.string(), "--epochs", "1", "--points", "256", "--block", "256", "--json"};
+  const nlohmann::json upright = nlohmann::json::parse(shop.run_well(shop.train("run", words)).out);
+  CHECK(upright.at("count") == 95);
+  CHECK(upright.at("classes").size() == 19);
+  CHECK(upright.at("metrics").at("instance_iou") > 0.05);
+  const ProcessResult moved = shop.run_well({"eval", (shop / "run").string(), "--rotate", "so3", "--json"});
+  const nlohmann::json turned = nlohmann::json::parse(moved.out);
+  CHECK(turned.at("upright") == upright.at("metrics"));
+  CHECK(std::abs(turned.at("lost_points").get<double>()) < 0.1);
+}
+
+}  // namespace geosft::test::test_segment_train_command

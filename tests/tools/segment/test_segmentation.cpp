@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/segment/segmentation.h"
+
+#include <catch2/catch.hpp>
+
+#include "geometry/normalize.h"
+#include "tests/tools/segment/small_segmenter.h"
+
+namespace geosft::test::test_segmentation {
+namespace {
+
+PackedClouds two_clouds() {
+  const PartClouds clouds(2, 60, 7);
+  return {clouds.points.flatten(0, 1), clouds.normals.flatten(0, 1), at::tensor({0, 60, 120}, at::kLong),
+          clouds.labels};
+}
+
+}  // namespace
+
+TEST_CASE("whole clouds are normalised and labelled as the model does it") {
+  const SegmentSettings settings = small_segment_settings();
+  PointSegmenter model = small_segmenter(settings);
+  const PackedClouds clouds = two_clouds();
+  const CloudLogits found = segment_clouds(model, settings, clouds, BlockKind::spread);
+  model->eval();
+  SamplingContext context = SamplingContext::seeded();
+  const at::NoGradGuard guard;
+  const at::Tensor points = normalize(clouds.points.to(at::kDouble), clouds.ptr).points.to(at::kFloat);
+  require_equal(found.logits, model->forward(points, clouds.normals, clouds.ptr, clouds.category, context), "logits");
+  CHECK(found.choices.sizes() == at::IntArrayRef{120});
+}
+
+TEST_CASE("logits of blocks lie where their points lie, however many are seen at a time") {
+  SegmentSettings settings = small_segment_settings();
+  PointSegmenter model = small_segmenter(settings);
+  const PackedClouds clouds = two_clouds();
+  settings.clouds.block = 25;
+  std::vector<int64_t> done;
+  const CloudLogits blocks =
+      segment_clouds(model, settings, clouds, BlockKind::near, [&](int64_t points) { done.push_back(points); });
+  CHECK(done == std::vector<int64_t>{80, 120});
+  settings.evaluation.evaluation_batch = 1;
+  require_close(segment_clouds(model, settings, clouds, BlockKind::near).logits, blocks.logits, 1e-5, "one by one");
+  // One block as a cloud of its own.
+  const Blocks cut = make_blocks(clouds.points, clouds.ptr, 25, BlockKind::near, 0);
+  const at::Tensor rows = cut.rows.slice(0, 0, cut.ptr[1].item<int64_t>());
+  settings.clouds.block = 0;
+  const PackedClouds alone{clouds.points.index_select(0, rows), clouds.normals.index_select(0, rows),
+                           at::tensor({int64_t{0}, rows.size(0)}, at::kLong), clouds.category.slice(0, 0, 1)};
+  require_close(segment_clouds(model, settings, alone, BlockKind::near).logits, blocks.logits.index_select(0, rows),
+                1e-5, "a block");
+}
+
+TEST_CASE("votes are averaged, each with blocks and samples of its own") {
+  SegmentSettings settings = small_segment_settings();
+  PointSegmenter model = small_segmenter(settings);
+  settings.clouds.block = 20;
+  const at::Tensor one = segment_clouds(model, settings, two_clouds(), BlockKind::spread).logits;
+  settings.evaluation.votes = 2;
+  std::vector<int64_t> done;
+  const CloudLogits two =
+      segment_clouds(model, settings, two_clouds(), BlockKind::spread, [&](int64_t points) { done.push_back(points); });
+  CHECK(done.back() == 240);
+  CHECK_FALSE(at::allclose(two.logits, one));
+  CHECK((2 * two.logits - one).sub(one).abs().max().item<double>() > 1e-3);
+  require_equal(segment_clouds(model, settings, two_clouds(), BlockKind::spread).logits, two.logits, "the same again");
+}
+
+TEST_CASE("parts that a shape cannot have become impossible") {
+  const at::Tensor logits = at::tensor({1.0f, 3.0f, 2.0f, 5.0f, 4.0f, 0.0f}).view({2, 3});
+  const at::Tensor masked = masked_logits(logits, at::tensor({1, 0, 1}, at::kLong).to(at::kBool).unsqueeze(0));
+  require_equal(masked.argmax(1), at::tensor({2, 0}, at::kLong), "labels");
+  CHECK(at::isfinite(masked).all().item<bool>());
+}
+
+}  // namespace geosft::test::test_segmentation

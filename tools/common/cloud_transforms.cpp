@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/common/cloud_transforms.h"
+
+#include <numbers>
+
+#include "geometry/augment.h"
+#include "geometry/normalize.h"
+#include "geometry/normals.h"
+#include "geometry/rotation.h"
+#include "models/training/host_copy.h"
+
+namespace geosft {
+namespace {
+
+constexpr double jitter_clip = 5.0;  // in deviations
+
+}  // namespace
+
+Rotation rotation_of(const std::string& name) {
+  if (name == "none") return Rotation::none;
+  if (name == "z") return Rotation::z;
+  TORCH_CHECK(name == "so3", "rotate must be none, z or so3, not ", name);
+  return Rotation::so3;
+}
+
+const char* rotation_name(Rotation rotation) {
+  return rotation == Rotation::none ? "none" : (rotation == Rotation::z ? "z" : "so3");
+}
+
+const char* rotation_text(Rotation rotation) {
+  return rotation == Rotation::none ? "upright" : (rotation == Rotation::z ? "rotated about z" : "rotated at random");
+}
+
+void keep_rows(Shape& shape, const at::Tensor& rows) {
+  for (at::Tensor* part : {&shape.points, &shape.normals, &shape.parts}) {
+    if (part->defined()) *part = part->index_select(0, rows);
+  }
+}
+
+void keep_subset(Shape& shape, int64_t points, const at::Generator& generator) {
+  const int64_t available = shape.points.size(0);
+  if (available > points) keep_rows(shape, random_subset(available, points, generator));
+}
+
+void rotate_shape(Shape& shape, Rotation rotation, const at::Generator& generator) {
+  if (rotation == Rotation::none) return;
+  at::Tensor matrix;
+  if (rotation == Rotation::z) {
+    at::Generator source = generator;
+    const double angle = at::rand({}, source, at::TensorOptions().dtype(at::kDouble)).item<double>();
+    matrix = axis_rotation({0, 0, 1}, 2 * std::numbers::pi * angle, at::kDouble);
+  } else {
+    matrix = random_rotation(generator, at::kDouble);
+  }
+  shape.points = rotate(shape.points, matrix);
+  if (shape.normals.defined()) shape.normals = rotate(shape.normals, matrix);
+}
+
+void set_precision(Shape& shape, at::ScalarType type) {
+  shape.points = shape.points.to(type);
+  if (shape.normals.defined()) shape.normals = shape.normals.to(type);
+}
+
+void prepare_normals(Shape& shape, bool wanted) {
+  if (!wanted) {
+    shape.normals = at::Tensor();
+  } else if (!shape.normals.defined()) {
+    throw DataError(shape.name, "normals (or --no-normals)", "coordinates alone");
+  }
+}
+
+void estimate_missing_normals(Shape& shape, std::vector<std::string>& remarks) {
+  if (shape.normals.defined()) return;
+  shape.normals = estimate_normals(shape.points);
+  remarks.push_back(shape.name + ": has no normals: they are estimated");
+}
+
+ShapeTransform augmentation(const CloudSettings& clouds, const AugmentSettings& augment) {
+  return [clouds, augment, rotation = rotation_of(augment.rotate)](Shape shape, at::Generator& generator) {
+    prepare_normals(shape, clouds.normals);
+    keep_subset(shape, clouds.points, generator);
+    set_precision(shape, at::kDouble);
+    if (augment.stretch > 0) {
+      const StretchedPoints stretched = random_stretch(shape.points, shape.normals, augment.stretch, generator);
+      shape.points = stretched.points;
+      shape.normals = stretched.normals;
+    }
+    rotate_shape(shape, rotation, generator);
+    shape.points = normalize(shape.points).points;
+    shape.points = random_scale(shape.points, augment.scale_low, augment.scale_high, generator);
+    if (augment.jitter > 0) {
+      shape.points = jitter(shape.points, augment.jitter, jitter_clip * augment.jitter, generator);
+    }
+    if (augment.drop_tokens > 0) {
+      keep_rows(shape, drop_rows(shape.points.size(0), augment.drop_tokens, generator));
+    }
+    set_precision(shape, at::kFloat);
+    return shape;
+  };
+}
+
+PointBatch on_device(const PointBatch& batch, at::Device device) {
+  return {device_copy(batch.points, device),
+          device_copy(batch.normals, device),
+          batch.ptr,
+          device_copy(batch.labels, device),
+          batch.index,
+          device_copy(batch.parts, device)};
+}
+
+std::map<std::string, at::Tensor> batch_tensors(const std::optional<PointBatch>& batch) {
+  if (!batch) return {};
+  std::map<std::string, at::Tensor> tensors = {{"points", batch->points}, {"normals", batch->normals},
+                                               {"ptr", batch->ptr},       {"labels", batch->labels},
+                                               {"index", batch->index},   {"parts", batch->parts}};
+  std::erase_if(tensors, [](const auto& entry) { return !entry.second.defined(); });
+  return tensors;
+}
+
+}  // namespace geosft

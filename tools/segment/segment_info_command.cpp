@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <CLI/CLI.hpp>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+
+#include "data/part_dataset.h"
+#include "models/summary.h"
+#include "tools/common/report_texts.h"
+#include "tools/common/runtime_options.h"
+#include "tools/segment/commands.h"
+#include "tools/segment/segment_run.h"
+
+namespace geosft {
+namespace {
+
+void print_parts(const std::vector<std::string>& class_names, const PartList& parts) {
+  std::cout << class_names.size() << " classes, " << parts.size() << " parts:\n";
+  for (size_t label = 0; label < class_names.size(); ++label) {
+    std::cout << "  " << class_names[label] << ':';
+    for (size_t id = 0; id < parts.size(); ++id) {
+      if (parts[id].category == static_cast<int64_t>(label)) std::cout << ' ' << id << ' ' << parts[id].name;
+    }
+    std::cout << '\n';
+  }
+}
+
+void describe_trained(const std::filesystem::path& run) {
+  const SegmentRun trained = load_segment_run(run);
+  SegmentSettings settings = trained.settings;
+  std::cout << settings.config().to_toml() << '\n';
+  print_parts(trained.class_names, trained.parts);
+  std::cout << '\n' << summary(*trained.model);
+}
+
+void describe_part_dataset(const std::filesystem::path& folder) {
+  const auto training = open_part_dataset(folder, PartSplit::train), test = open_part_dataset(folder, PartSplit::test);
+  std::cout << training->size() << " shapes to train with";
+  if (has_validation_part(folder)) {
+    std::cout << ", " << open_part_dataset(folder, PartSplit::validation)->size() << " to validate with";
+  }
+  std::cout << ", " << test->size() << " to test with, " << (test->has_normals() ? "with" : "without") << " normals\n";
+  print_parts(training->class_names(), training->parts());
+}
+
+struct SegmentInfoCommand {
+  std::filesystem::path what;
+  uint64_t seed = 0;
+  RuntimeOptions runtime;
+
+  int execute() const {
+    runtime.apply();
+    const bool folder = std::filesystem::is_directory(what);
+    if (what.extension() == ".ckpt" || (folder && std::filesystem::exists(what / "config.toml"))) {
+      describe_trained(what);
+    } else if (folder) {
+      describe_part_dataset(what);
+    } else {
+      std::cout << shape_file_text(what);
+    }
+    return 0;
+  }
+};
+
+}  // namespace
+
+Command add_segment_info_command(CLI::App& verb) {
+  auto command = std::make_shared<SegmentInfoCommand>();
+  verb.add_option("WHAT", command->what, "RUN folder, checkpoint (*.ckpt), dataset, or a file with a shape")
+      ->required();
+  verb.add_option("--seed", command->seed, "as for the other commands; this one draws nothing")
+      ->check(CLI::NonNegativeNumber);
+  command->runtime.add_to(verb);
+  return [command] { return command->execute(); };
+}
+
+}  // namespace geosft

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/segment/segment_prediction.h"
+
+#include <algorithm>
+#include <array>
+
+#include "data/point_dataset.h"
+#include "tools/common/arguments.h"
+#include "tools/common/cloud_transforms.h"
+#include "tools/common/colour_map.h"
+
+namespace geosft {
+namespace {
+
+constexpr std::array<Colour, 8> distinct_colours = {{{0.00, 0.45, 0.70},
+                                                     {0.90, 0.62, 0.00},
+                                                     {0.00, 0.62, 0.45},
+                                                     {0.80, 0.47, 0.65},
+                                                     {0.94, 0.89, 0.26},
+                                                     {0.34, 0.71, 0.91},
+                                                     {0.84, 0.37, 0.00},
+                                                     {0.50, 0.50, 0.50}}};
+
+// The place of every part among those of its class.
+std::vector<int64_t> places_of(const PartList& parts) {
+  std::vector<int64_t> places;
+  for (size_t id = 0; id < parts.size(); ++id) {
+    const auto same = [&](const ShapePart& part) { return part.category == parts[id].category; };
+    places.push_back(std::count_if(parts.begin(), parts.begin() + static_cast<int64_t>(id), same));
+  }
+  return places;
+}
+
+// The class, or -1 where none is named.
+int64_t category_of(const SegmentRun& trained, const std::string& name) {
+  const std::vector<std::string>& known = trained.class_names;
+  const auto found = std::find(known.begin(), known.end(), name);
+  if (found != known.end()) return found - known.begin();
+  if (name.empty() && trained.model->options.categories == 0) return -1;
+  std::string names;
+  for (const std::string& one : known) names += " " + one;
+  throw UsageError((name.empty() ? "--category is required: the model is told the class of a shape, one of"
+                                 : "unknown class '" + name + "' for --category; the model knows") +
+                   names);
+}
+
+}  // namespace
+
+PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& file, const std::string& category,
+                             BlockKind kind, const std::function<void(int64_t, int64_t)>& progress) {
+  const SegmentSettings& settings = trained.settings;
+  const int64_t label = category_of(trained, category);
+  PartPrediction prediction;
+  PointDatasetOptions options;
+  options.points_per_mesh = settings.clouds.points_per_mesh;
+  options.seed = settings.seed;
+  Shape shape = read_shape(file, options);
+  if (settings.clouds.normals) estimate_missing_normals(shape, prediction.remarks);
+  prepare_normals(shape, settings.clouds.normals);
+  prediction.points = shape.points;
+  const int64_t count = shape.points.size(0), total = count * settings.evaluation.votes;
+  PackedClouds clouds{shape.points, shape.normals, at::tensor({int64_t{0}, count}, at::kLong), {}};
+  if (trained.model->options.categories > 0) clouds.category = at::tensor({label}, at::kLong);
+  const auto advance = [&](int64_t done) {
+    if (progress) progress(done, total);
+  };
+  at::Tensor logits = segment_clouds(trained.model, settings, clouds, kind, advance).logits;
+  if (label >= 0) {
+    const at::Tensor mask = part_mask(trained.parts, static_cast<int64_t>(trained.class_names.size()));
+    logits = masked_logits(logits, mask.slice(0, label, label + 1));
+  }
+  prediction.labels = logits.argmax(1);
+  return prediction;
+}
+
+at::Tensor places_in_class(const at::Tensor& labels, const PartList& parts) {
+  return at::tensor(places_of(parts), at::kLong).index_select(0, labels);
+}
+
+at::Tensor part_colours(const at::Tensor& labels, const PartList& parts) {
+  at::Tensor palette = at::empty({static_cast<int64_t>(parts.size()), 3}, at::kDouble);
+  double* channel = palette.mutable_data_ptr<double>();
+  for (const int64_t number : places_of(parts)) {
+    const auto place = static_cast<size_t>(number);
+    const size_t round = place / distinct_colours.size();
+    for (const double value : distinct_colours[place % distinct_colours.size()]) {
+      *channel++ = value / static_cast<double>(1 + round);
+    }
+  }
+  return palette.index_select(0, labels);
+}
+
+}  // namespace geosft

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tools/segment/segmentation.h"
+
+namespace geosft {
+
+struct PartPrediction {
+  at::Tensor points;                 // float32 [n, 3], as they lie in the file; of a mesh, points sampled from it
+  at::Tensor labels;                 // int64 [n], in that order
+  std::vector<std::string> remarks;  // what was done to the file beforehand, a sentence each
+};
+
+// The part of every point of a file. `category` names the class of the shape; empty: not known, then any part of any
+// class may be found. Throws UsageError for a class that the model does not know, or where it must be told one;
+// DataError for a broken file. `progress` is told points done of points x votes.
+PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& file, const std::string& category,
+                             BlockKind kind, const std::function<void(int64_t, int64_t)>& progress = {});
+
+// int64 [n] of labels: the place of each part among those of its class, from 0.
+at::Tensor places_in_class(const at::Tensor& labels, const PartList& parts);
+
+// double [n, 3] of labels: the parts of a class look different from each other (Okabe and Ito's colours, which
+// colour-blind people can tell apart, then darker ones), and the same in every file.
+at::Tensor part_colours(const at::Tensor& labels, const PartList& parts);
+
+}  // namespace geosft

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/segment/segment_task.h"
+
+#include <ATen/core/Reduction.h>
+
+#include "geometry/packed.h"
+#include "models/summary.h"
+#include "tools/common/main_guard.h"
+
+namespace geosft {
+namespace {
+
+PointLoaderOptions augmented_clouds(const SegmentSettings& settings) {
+  PointLoaderOptions options;
+  options.batch_size = settings.train.batch_size;
+  options.shuffle = true;
+  options.seed = settings.seed;
+  options.workers = settings.workers;
+  options.transform = augmentation(settings.clouds, settings.augment);
+  return options;
+}
+
+// Summed over the shapes of the batch; of parts that their classes have.
+at::Tensor summed_iou(const at::Tensor& logits, const PointBatch& batch, const at::Tensor& mask) {
+  const std::vector<int64_t> offsets = packed_offsets(batch.ptr, logits.size(0), "ptr");
+  const at::Tensor item = item_of_row(offsets).to(logits.device());
+  const at::Tensor allowed = mask.to(logits.device()).index_select(0, batch.labels);
+  const at::Tensor found = masked_logits(logits.detach(), allowed.index_select(0, item)).argmax(1);
+  return shape_ious(count_parts(found, batch.parts, item, batch.labels.size(0), mask.size(1)), allowed).sum();
+}
+
+}  // namespace
+
+SegmentTask::SegmentTask(PointSegmenter model, const PointDataset& training, const PointDataset* validation,
+                         const SegmentSettings& settings, const at::Tensor& mask)
+    : model_(std::move(model)),
+      validation_(validation),
+      settings_(settings),
+      validation_settings_(settings),
+      mask_(mask),
+      loader_(training, augmented_clouds(settings)) {
+  validation_settings_.evaluation.votes = 1;  // a curve needs no more
+}
+
+TrainingTask::Step SegmentTask::step(at::Generator& generator) {
+  last_ = loader_.next();
+  TORCH_CHECK(last_.has_value(), "the loader ended before the epoch did");
+  const PointBatch batch = on_device(*last_, device_of(*model_));
+  SamplingContext context = SamplingContext::training(generator);
+  const at::Tensor category = model_->options.categories > 0 ? last_->labels : at::Tensor();
+  const at::Tensor logits = model_->forward(batch.points, batch.normals, batch.ptr, category, context);
+  const at::Tensor loss =
+      at::cross_entropy_loss(logits, batch.parts, {}, at::Reduction::Mean, -100, settings_.train.label_smoothing);
+  return measured_step(loss, summed_iou(logits, batch, mask_), batch.labels.size(0));
+}
+
+std::optional<Tally> SegmentTask::validate() {
+  if (validation_ == nullptr) return std::nullopt;
+  const SegmentScores scores =
+      evaluate_parts(model_, *validation_, validation_settings_, mask_, Rotation::none, 1, [](int64_t) {
+        throw_if_interrupted("in the middle of a validation");
+      }).scores;
+  const int64_t items = validation_->size();
+  return Tally{scores.loss * static_cast<double>(items), scores.parts.instance_iou * static_cast<double>(items), items};
+}
+
+}  // namespace geosft

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "models/training/training_loop.h"
+#include "tools/segment/segment_evaluation.h"
+
+namespace geosft {
+
+// Part segmentation for the training loop: batches, loss, validation. The score is the instance IoU.
+class SegmentTask : public TrainingTask {
+ public:
+  // The datasets must outlive the task; `validation` may be null. mask: part_mask of the dataset.
+  SegmentTask(PointSegmenter model, const PointDataset& training, const PointDataset* validation,
+              const SegmentSettings& settings, const at::Tensor& mask);
+
+  torch::nn::Module& module() override { return *model_; }
+  int64_t steps_per_epoch() const override { return loader_.batches_per_epoch(); }
+  void start_epoch(int64_t epoch, int64_t first_step) override { loader_.start_epoch(epoch, first_step); }
+  Step step(at::Generator& generator) override;
+  // Throws Interrupted when a signal comes in the middle.
+  std::optional<Tally> validate() override;
+  std::map<std::string, at::Tensor> last_batch() const override { return batch_tensors(last_); }
+
+ private:
+  PointSegmenter model_;
+  const PointDataset* validation_;
+  SegmentSettings settings_, validation_settings_;
+  at::Tensor mask_;
+  PointLoader loader_;
+  std::optional<PointBatch> last_;
+};
+
+}  // namespace geosft
