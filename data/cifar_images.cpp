@@ -51,6 +51,7 @@ std::vector<std::string> cifar_names(const fs::path& folder) {
     return names;
   }
   std::vector<std::string> names;
+  names.reserve(cifar_classes);
   for (size_t label = 0; label < cifar_classes; ++label) names.push_back(std::to_string(label));
   return names;
 }

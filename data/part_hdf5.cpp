@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/part_hdf5.h"
 
+#include <c10/util/StringUtil.h>
+
 #include "data/array_dataset.h"
 #include "data/cloud_files.h"
 #include "data/read_file.h"
@@ -15,7 +17,8 @@ constexpr const char* shapenet_names = "all_object_categories.txt";
 
 class ArrayPartDataset final : public PartDataset {
  public:
-  ArrayPartDataset(CloudArrays arrays, std::vector<std::string> class_names, PartList parts, const std::string& file)
+  ArrayPartDataset(const CloudArrays& arrays, std::vector<std::string> class_names, PartList parts,
+                   const std::string& file)
       : parts_(std::move(parts)), clouds_(arrays, std::move(class_names), file) {
     check_parts(arrays, file);
   }
@@ -83,9 +86,9 @@ std::unique_ptr<PartDataset> open_part_hdf5(const fs::path& folder, PartSplit sp
   for (const std::string& name : hdf5_splits_of(folder, split)) {
     const std::vector<fs::path> found = part_files_of(folder, name);
     if (found.empty()) {
-      throw DataError(folder.string(),
-                      name + "_hdf5_file_list.txt, " + name + "_files.txt or ply_data_" + name + "*.h5",
-                      "none of these");
+      const std::string expected =
+          c10::str(name, "_hdf5_file_list.txt, ", name, "_files.txt or ply_data_", name, "*.h5");
+      throw DataError(folder.string(), expected, "none of these");
     }
     files.insert(files.end(), found.begin(), found.end());
   }

@@ -2,6 +2,7 @@
 #include "data/pathfinder.h"
 
 #include <ATen/CPUGeneratorImpl.h>
+#include <c10/util/StringUtil.h>
 
 #include <algorithm>
 #include <cmath>
@@ -187,7 +188,7 @@ void write_pathfinder(const fs::path& folder, const PathfinderOptions& options, 
     const bool connected = i % 2 == 1;
     if (i % file_pictures == 0) fs::create_directories(folder / place);
     write_file_atomically(folder / place / name, png_bytes(generate_pathfinder(options, connected, generator).image));
-    lines += place + " " + name + " " + std::to_string(i) + (connected ? " 1\n" : " 0\n");
+    lines += c10::str(place, " ", name, " ", i, connected ? " 1\n" : " 0\n");
     if (i + 1 < count && (i + 1) % file_pictures != 0) continue;
     write_file_atomically(folder / "metadata" / (number + ".npy"), lines);
     lines.clear();

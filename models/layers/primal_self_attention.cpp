@@ -132,6 +132,7 @@ std::vector<int64_t> default_pool(int64_t heads) {
   int64_t levels = 1;
   while (levels < 4 && (int64_t{2} << (levels - 1)) <= heads) ++levels;
   std::vector<int64_t> factors;
+  factors.reserve(static_cast<size_t>(heads));
   for (int64_t s = 0; s < heads; ++s) factors.push_back(int64_t{1} << (s * levels / heads));
   return factors;
 }
@@ -196,7 +197,7 @@ at::Tensor mix_primal_heads(const at::Tensor& x, int64_t heads, const PrimalWeig
     parts.push_back(mix_group(m, group, weighted ? weights.pooling.at(pooled++) : at::Tensor()));
     order.insert(order.end(), group.heads.begin(), group.heads.end());
   }
-  const at::Tensor mixed = parts.size() == 1 ? parts[0] : at::cat(parts, 1);
+  at::Tensor mixed = parts.size() == 1 ? parts[0] : at::cat(parts, 1);
   if (std::is_sorted(order.begin(), order.end())) return mixed;
   return mixed.index_select(1, at::tensor(order, at::kLong).argsort().to(x.device()));
 }

@@ -22,7 +22,7 @@ at::Tensor grouped(const at::Tensor& x, const PooledRows& pooled, int64_t factor
   const at::Tensor last = at::tensor(pooled.groups, at::kLong).slice(0, 1).unsqueeze(1) - 1;
   const at::Tensor wanted = first + at::arange(factor, at::kLong).unsqueeze(0);
   const at::Tensor rows = at::minimum(wanted, last).to(x.device());
-  const at::Tensor side_by_side = x.index_select(0, rows.flatten()).view({groups, factor, x.size(1)});
+  at::Tensor side_by_side = x.index_select(0, rows.flatten()).view({groups, factor, x.size(1)});
   if (repeat_last) return side_by_side;
   return side_by_side * (wanted <= last).to(x.options().requires_grad(false)).unsqueeze(-1);
 }

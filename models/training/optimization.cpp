@@ -18,7 +18,7 @@ const at::Tensor& find(const std::map<std::string, at::Tensor>& state, const std
   return entry->second;
 }
 
-void copy_into(at::Tensor target, const std::map<std::string, at::Tensor>& state, const std::string& name) {
+void copy_into(const at::Tensor& target, const std::map<std::string, at::Tensor>& state, const std::string& name) {
   const at::Tensor& source = find(state, name);
   TORCH_CHECK(source.sizes() == target.sizes(), "the saved ", name, " has shape ", source.sizes(), ", the model needs ",
               target.sizes());

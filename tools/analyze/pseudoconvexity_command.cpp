@@ -68,6 +68,7 @@ struct PseudoconvexityCommand {
   static Curve drops(const std::string& name, const std::vector<Contradiction>& found) {
     Curve curve{name + ": " + std::to_string(found.size()), {0.0}, {0.0}};
     std::vector<double> falls;
+    falls.reserve(found.size());
     for (const Contradiction& one : found) falls.push_back(one.before - one.after);
     std::sort(falls.begin(), falls.end(), std::greater<>());
     if (!falls.empty()) curve.x.clear(), curve.y.clear();

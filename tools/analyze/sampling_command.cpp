@@ -57,6 +57,7 @@ struct SamplingCommand {
   void write(const std::vector<SamplingSnapshot>& taken, const std::string& name) const {
     output.write_csv(snapshots_csv(taken));
     std::vector<CloudPanel> strip;
+    strip.reserve(taken.size());
     for (const SamplingSnapshot& one : taken) {
       strip.push_back({one.points, one.frequency, "after " + std::to_string(one.epochs) + " epochs"});
     }

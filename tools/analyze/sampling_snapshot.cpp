@@ -73,6 +73,7 @@ std::string snapshots_csv(const std::vector<SamplingSnapshot>& snapshots) {
 
 std::vector<CurvePanel> snapshot_panels(const std::vector<SamplingSnapshot>& snapshots) {
   std::vector<at::Tensor> all;
+  all.reserve(snapshots.size());
   for (const SamplingSnapshot& one : snapshots) all.push_back(one.importance);
   const ValueScale scale = scale_of(at::cat(all));
   CurvePanel histograms{{"importance of the points", "score", "points"}, {}};
