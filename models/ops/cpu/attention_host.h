@@ -84,9 +84,8 @@ std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inpu
   at::Tensor denominator = at::empty({arguments.q.size(0), arguments.q.size(1)}, arguments.q.options());
   AT_DISPATCH_FLOATING_TYPES(arguments.q.scalar_type(), Operator::Inputs::kOperator, [&] {
     const auto problem = arguments.problem<scalar_t>();
-    Operator::template forward_kernel<scalar_t>()(problem, own.template input<scalar_t>(problem),
-                                                  out.mutable_data_ptr<scalar_t>(),
-                                                  denominator.mutable_data_ptr<scalar_t>());
+    own.template forward_kernel<scalar_t>()(problem, own.template input<scalar_t>(problem),
+                                            out.mutable_data_ptr<scalar_t>(), denominator.mutable_data_ptr<scalar_t>());
   });
   return {out.to(in.q().scalar_type()), denominator};
 }
@@ -110,8 +109,8 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::
     auto output = own.template output<scalar_t>(problem, plan);
     const AttentionUpstream<scalar_t> upstream{pointer<scalar_t>(grad), pointer<scalar_t>(out),
                                                pointer<scalar_t>(denominator)};
-    Operator::template backward_kernel<scalar_t>()(problem, own.template input<scalar_t>(problem), output, plan,
-                                                   upstream, to);
+    own.template backward_kernel<scalar_t>()(problem, own.template input<scalar_t>(problem), output, plan, upstream,
+                                             to);
     for (at::Tensor& gradient : to.finish(problem, plan)) gradients.push_back(std::move(gradient));
     for (at::Tensor& gradient : own.gradients(output)) gradients.push_back(std::move(gradient));
   });

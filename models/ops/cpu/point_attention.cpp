@@ -1,48 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/cpu/attention_host.h"
-#include "models/ops/cpu/simd.h"
+#include "models/ops/cpu/point_kernels.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "models/ops/cpu/point_attention.cpp"
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
-
-#include "models/ops/cpu/attention_driver-inl.h"
-#include "models/ops/cpu/point_term-inl.h"
-
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
-
-template <typename T>
-void forward_any(const AttentionProblem<T>& problem, const PointInput<T>& input, T* out, T* denominator) {
-  if (input.m) return run_forward<T, PointTerm<T, 2>>(problem, input, out, denominator);
-  run_forward<T, PointTerm<T, 1>>(problem, input, out, denominator);
-}
-
-template <typename T>
-void backward_any(const AttentionProblem<T>& problem, const PointInput<T>& input, const PointOutput<T>& output,
-                  const BackwardPlan& plan, const AttentionUpstream<T>& upstream, const CoreGradients<T>& to) {
-  if (input.m) return run_backward<T, PointTerm<T, 2>>(problem, input, output, plan, upstream, to);
-  run_backward<T, PointTerm<T, 1>>(problem, input, output, plan, upstream, to);
-}
-
-GEOSFT_ATTENTION_KERNELS(PointInput, PointOutput)
-
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
 namespace geosft {
 namespace {
-
-HWY_EXPORT(forward_float);
-HWY_EXPORT(forward_double);
-HWY_EXPORT(backward_float);
-HWY_EXPORT(backward_double);
 
 struct PointAttention {
   using Inputs = PointInputs;
@@ -77,12 +38,16 @@ struct PointAttention {
   SharedWidths widths() const { return {3 * channels(), 3 * channels()}; }
   int64_t channels() const { return m.defined() ? 2 : 1; }
   template <typename T>
-  static auto forward_kernel() {
-    return GEOSFT_SIMD_DISPATCH(T, forward);
+  PointKernels<T> kernels() const {
+    return m.defined() ? distance_and_normal_kernels<T>() : distance_kernels<T>();
   }
   template <typename T>
-  static auto backward_kernel() {
-    return GEOSFT_SIMD_DISPATCH(T, backward);
+  auto forward_kernel() const {
+    return kernels<T>().forward;
+  }
+  template <typename T>
+  auto backward_kernel() const {
+    return kernels<T>().backward;
   }
 
   at::Tensor x, xs, m, ms;
@@ -95,4 +60,3 @@ TORCH_LIBRARY_IMPL(geosft, CPU, m) {
 }
 
 }  // namespace geosft
-#endif

@@ -27,16 +27,11 @@ class PointTerm {
   using Output = PointOutput<T>;
 
   PointTerm(const Input& input, int64_t heads)
-      : in_(input),
-        heads_(heads),
-        rows_of_(3 * Channels * kQueryBlock),
-        channels_(Channels * kTile),
-        mul_(kTile),
-        add_(kTile) {}
+      : in_(input), heads_(heads), rows_of_(kRows), channels_(Channels * kTile), mul_(kTile), add_(kTile) {}
   PointTerm(const Input& input, const Output& output, int64_t heads) : PointTerm(input, heads) {
     to_ = &output;
     slope_ = Scratch<T>(kTile);
-    row_gradient_ = Scratch<T>(3 * Channels * kQueryBlock);
+    row_gradient_ = Scratch<T>(kRows);
     channel_gradient_ = Scratch<T>(Channels * kTile);
   }
 
@@ -48,7 +43,7 @@ class PointTerm {
     padded_ = padded_rows<T>(rows);
     pack_rows(in_.x + first_query * 3, 3, rows, padded_, 3, rows_of_.get());
     if (Channels == 2) pack_rows(in_.m + first_query * 3, 3, rows, padded_, 3, rows_of_.get() + 3 * kQueryBlock);
-    if (to_) std::fill_n(row_gradient_.get(), 3 * Channels * kQueryBlock, T(0));
+    if (to_) std::fill_n(row_gradient_.get(), kRows, T(0));
   }
 
   void begin_tile(int64_t first_key, int64_t keys) {
@@ -158,6 +153,7 @@ class PointTerm {
 
  private:
   static constexpr int64_t kTile = kKeyTile * kQueryBlock;
+  static constexpr int64_t kRows = int64_t{3} * Channels * kQueryBlock;
 
   struct Linear {
     T w[Channels];

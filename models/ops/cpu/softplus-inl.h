@@ -134,7 +134,7 @@ void softplus_sums(const T* x, int64_t rows, int64_t width, T* to) {
   constexpr int kVectors = 4;
   const Tag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), count = rows * width, step = kVectors * lanes;
-  HWY_ALIGN T buffer[kVectors * HWY_MAX_BYTES / sizeof(T)];
+  HWY_ALIGN T buffer[size_t{kVectors} * HWY_MAX_BYTES / sizeof(T)];
   std::fill_n(to, width, T(0));
   for (int64_t at = 0, h = 0; at < count; at += step) {
     const int64_t here = std::min(step, count - at);

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of point_attention, by what a pair of points is described with. Each set is compiled on its own: an
+// attention kernel is what takes longest to compile.
+#pragma once
+
+#include "models/ops/cpu/attention_gradients.h"
+#include "models/ops/cpu/attention_terms.h"
+
+namespace geosft {
+
+template <typename T>
+struct PointKernels {
+  void (*forward)(const AttentionProblem<T>&, const PointInput<T>&, T* out, T* denominator);
+  void (*backward)(const AttentionProblem<T>&, const PointInput<T>&, const PointOutput<T>&, const BackwardPlan&,
+                   const AttentionUpstream<T>&, const CoreGradients<T>&);
+};
+
+// Squared distances, for the vector target of this processor.
+template <typename T>
+PointKernels<T> distance_kernels();
+
+// Squared distances and products of normals.
+template <typename T>
+PointKernels<T> distance_and_normal_kernels();
+
+}  // namespace geosft
