@@ -5,8 +5,10 @@
 # Installs the Debian packages of tools/packages.txt that are missing and LibTorch (into .venv), and configures the build.
 # Safe to run again: what is there is left alone. The other scripts of this folder source this file for its functions.
 #
-#   --cuda         LibTorch's CUDA install (the default where an NVIDIA GPU is present); otherwise the smaller CPU one
-#   --nvcc         CUDA's compiler too, where the system has none (332 MB in .venv), so that the CUDA kernels are built
+#   --cuda         LibTorch's CUDA install, and --nvcc (the default where an NVIDIA GPU is present); otherwise the smaller
+#                  CPU one
+#   --nvcc         compile the CUDA kernels also where no GPU is, and install CUDA's compiler for it where the system has
+#                  none of 13.0 or later (332 MB in .venv)
 #   --torch DIR    use the LibTorch or PyTorch in DIR, the folder that holds include/ and lib/, and install none
 #   --viewer       also what geosft-view draws with (tools/packages_viewer.txt: Open3D, 0.4 GB on disk)
 #   --jobs N       compile and test N at a time (default: one a core, fewer where memory is short)
@@ -29,6 +31,7 @@ geosft_stamp=$geosft_root/.venv/geosft-torch
 geosft_cuda=
 geosft_viewer=
 geosft_nvcc=
+geosft_toolkit=
 geosft_torch=
 geosft_jobs=
 geosft_preset=release
@@ -110,7 +113,7 @@ geosft_torch_folder() {
 geosft_install_torch() {
   local kind='cpu with Python' state='' python=/usr/bin/python3 venv=$geosft_root/.venv pins=("${geosft_torch_cpu[@]}")
   [[ -x $python ]] || python=python3
-  if [[ -n $geosft_cuda ]] || geosft_has_gpu; then kind=cuda pins=("${geosft_torch_cuda[@]}"); fi
+  [[ -z $geosft_cuda ]] || kind=cuda pins=("${geosft_torch_cuda[@]}")
   [[ ! -e $geosft_stamp ]] || state=$(<"$geosft_stamp")
   [[ -n $(geosft_torch_folder) ]] || state=${state:+interrupted}
   if [[ $state == "$geosft_torch_version $kind" || $state == "$geosft_torch_version cuda" ]]; then
@@ -137,21 +140,24 @@ geosft_install_torch() {
 # Whether build/<preset> was configured when Open3D was not there.
 geosft_lacks_viewer() { [[ -n $geosft_viewer ]] && grep -q '^Open3D_DIR:PATH=Open3D_DIR-NOTFOUND' "$1/CMakeCache.txt"; }
 
-# Whether build/<preset> was configured when there was no nvcc.
-geosft_lacks_nvcc() {
-  [[ -n $geosft_nvcc ]] && ! grep -q -e '^CMAKE_CUDA_COMPILER:.*nvcc' -e '^GEOSFT_CUDA:.*=OFF' "$1/CMakeCache.txt"
-}
+# Whether build/<preset> was configured without the kernels that --nvcc asks for; OFF was somebody's choice.
+geosft_lacks_nvcc() { [[ -n $geosft_toolkit ]] && grep -q '^GEOSFT_CUDA:.*=AUTO' "$1/CMakeCache.txt"; }
 
-# CUDA's compiler: the system's, else pip's in .venv, where CMake looks too.
+# CUDA's compiler: the system's, else pip's in .venv. Leaves the toolkit's folder in geosft_toolkit.
 geosft_install_nvcc() {
-  local found venv=$geosft_root/.venv
-  for found in "$(command -v nvcc || true)" /usr/local/cuda/bin/nvcc "$venv"/lib/python3*/site-packages/nvidia/cu13/bin/nvcc; do
-    [[ ! -x $found ]] || { geosft_say "nvcc: $found"; return; }
+  local found release venv=$geosft_root/.venv pip_toolkit
+  pip_toolkit=$(echo "$venv"/lib/python3*/site-packages/nvidia/cu13)
+  for found in "$(command -v nvcc || true)" /usr/local/cuda/bin/nvcc "$pip_toolkit/bin/nvcc"; do
+    [[ -x $found ]] || continue
+    found=$(readlink -f -- "$found")
+    release=$("$found" --version | sed -n 's/.*release \([0-9]*\).*/\1/p')
+    ((${release:-0} < 13)) || { geosft_say "nvcc: $found"; geosft_toolkit=${found%/bin/nvcc}; return; }
   done
   [[ -x $venv/bin/python ]] || { geosft_say "nvcc: none, and no .venv to install it in: without CUDA kernels"; return; }
   geosft_say "nvcc: installing it into .venv"
   "$venv/bin/python" -I -m pip install --no-input "${geosft_nvcc_pins[@]}" ||
     geosft_die "pip could not install nvcc: see its message above (no network, or a full disk?)"
+  geosft_toolkit=$(echo "$venv"/lib/python3*/site-packages/nvidia/cu13)
 }
 
 # Configures build/<preset>, unless that was done for the same LibTorch: from then on ninja sees what changed.
@@ -162,7 +168,8 @@ geosft_configure() {
     return
   fi
   geosft_say "configuring build/$geosft_preset"
-  (cd -- "$geosft_root" && cmake --preset "$geosft_preset" "-DGEOSFT_TORCH_DIR:PATH=$torch") || {
+  (cd -- "$geosft_root" && cmake --preset "$geosft_preset" "-DGEOSFT_TORCH_DIR:PATH=$torch" \
+    ${geosft_toolkit:+-DGEOSFT_CUDA=ON "-DCUDAToolkit_ROOT=$geosft_toolkit"}) || {
     rm -f -- "$folder/build.ninja" # so that the next run configures again
     geosft_die "CMake could not configure build/$geosft_preset: see its message above"
   }
@@ -189,6 +196,7 @@ geosft_default_jobs() {
 # Packages, LibTorch and the configured build folder.
 geosft_setup() {
   local packages
+  if [[ -n $geosft_cuda ]] || geosft_has_gpu; then geosft_cuda=1 geosft_nvcc=1; fi
   geosft_lock
   mapfile -t packages < <(grep -hv '^#' "$geosft_root/tools/packages.txt" \
     ${geosft_viewer:+"$geosft_root/tools/packages_viewer.txt"})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # CUDA is found, and never required: without nvcc the operators have kernels for the CPU alone.
-set(GEOSFT_CUDA AUTO CACHE STRING "build the CUDA kernels: AUTO (where there is a toolkit), ON or OFF")
+set(GEOSFT_CUDA AUTO CACHE STRING "build the CUDA kernels: AUTO (where there are a GPU and a toolkit), ON or OFF")
 set_property(CACHE GEOSFT_CUDA PROPERTY STRINGS AUTO ON OFF)
 # Machine code for A100, H100 and B200, and what the driver can compile for GPUs that come after them.
 set(GEOSFT_CUDA_ARCHITECTURES "80-real;90-real;100" CACHE STRING "GPUs to compile for, as CMAKE_CUDA_ARCHITECTURES has them")
@@ -13,12 +13,12 @@ if(GEOSFT_CUDA STREQUAL "OFF")
   message(STATUS "CUDA: off, the operators run on the CPU")
   return()
 endif()
-# pip's toolkit, where tools/setup.sh --nvcc has put it; the system's comes first.
-if(NOT CUDAToolkit_ROOT AND NOT EXISTS /usr/local/cuda/bin/nvcc AND NOT GEOSFT_NVCC)
-  find_program(GEOSFT_NVCC nvcc)
-  file(GLOB _venv_nvcc "${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu13/bin/nvcc")
-  if(NOT GEOSFT_NVCC AND _venv_nvcc)
-    string(REGEX REPLACE "/bin/nvcc(;.*)?$" "" CUDAToolkit_ROOT "${_venv_nvcc}")
+# Compiling them takes minutes: not for a machine that cannot run them, unless asked to.
+if(GEOSFT_CUDA STREQUAL "AUTO" AND NOT EXISTS /dev/nvidia0)
+  execute_process(COMMAND nvidia-smi -L RESULT_VARIABLE _without_gpu OUTPUT_QUIET ERROR_QUIET)
+  if(_without_gpu)
+    message(STATUS "CUDA: no GPU here, the operators run on the CPU (-DGEOSFT_CUDA=ON compiles the kernels all the same)")
+    return()
   endif()
 endif()
 find_package(CUDAToolkit 13.0 QUIET)
