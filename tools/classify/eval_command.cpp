@@ -7,23 +7,22 @@
 #include "tools/classify/classify_overrides.h"
 #include "tools/classify/commands.h"
 #include "tools/classify/report.h"
-#include "tools/common/arguments.h"
+#include "tools/common/cloud_eval_arguments.h"
 
 namespace geosft {
 namespace {
 
 struct EvalCommand {
-  std::string run, rotate = "none", split = "test";
-  int64_t repeats = 1;
-  bool json = false;
+  CloudEvalArguments given;
   ClassifyOverrides overrides;
 
   int execute() {
-    RunModel trained = overrides.load(run);
-    const Rotation rotation = rotation_of(rotate);
-    const EvaluationReport report = evaluate(trained, split, rotation, rotation == Rotation::none ? 1 : repeats);
-    if (std::filesystem::is_directory(run)) draw_confusion(report, trained.class_names, RunFolder::open(run));
-    if (json) {
+    RunModel trained = overrides.load(given.run);
+    const EvaluationReport report = evaluate(trained, given.split, given.rotation(), given.turns());
+    if (std::filesystem::is_directory(given.run)) {
+      draw_confusion(report, trained.class_names, RunFolder::open(given.run));
+    }
+    if (given.json) {
       std::cout << evaluation_json(report).dump() << '\n';
     } else {
       std::cout << evaluation_text(report, trained.class_names);
@@ -36,17 +35,7 @@ struct EvalCommand {
 
 Command add_eval_command(CLI::App& verb) {
   auto command = std::make_shared<EvalCommand>();
-  verb.add_option("RUN", command->run, "RUN folder, or a checkpoint file")->required();
-  verb.add_option("--rotate", command->rotate, "rotate the clouds: not at all, about z, or by any rotation")
-      ->check(CLI::IsMember({"none", "z", "so3"}))
-      ->capture_default_str();
-  verb.add_option("--repeats", command->repeats, "rotations a cloud")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-  verb.add_option("--split", command->split, "which clouds")
-      ->check(CLI::IsMember({"train", "test"}))
-      ->capture_default_str();
-  verb.add_flag("--json", command->json, "print one JSON object");
+  command->given.add_to(verb, {"train", "test"});
   command->overrides.add_to(verb);
   return [command] { return command->execute(); };
 }

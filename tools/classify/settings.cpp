@@ -43,6 +43,17 @@ void ClassifySettings::check() const {
   augment.check();
 }
 
+void ClassifySettings::locate_data() {
+  data = absolute_source(data).string();
+}
+
+void ClassifySettings::take_resumable(const ClassifySettings& other) {
+  data = other.data;
+  workers = other.workers;
+  evaluation = other.evaluation;
+  train.take_resumable(other.train);
+}
+
 PointClassifierOptions ClassifySettings::classifier(int64_t classes) const {
   PointClassifierOptions options;
   options.classes = classes;

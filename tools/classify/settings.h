@@ -39,6 +39,13 @@ struct ClassifySettings {
   Config config();
   // What no key alone can tell. Throws UsageError naming the keys and their values.
   void check() const;
+  // Makes `data` a name that holds in any working folder.
+  void locate_data();
+  // What the steps of a run do not depend on: where the data lies, how often it is looked at, and the number of epochs,
+  // along whose new curve a cosine schedule goes on.
+  void take_resumable(const ClassifySettings& other);
+  static constexpr const char* kResumable =
+      "--data, --workers, --epochs, --validate-every, --checkpoint-every, --on-non-finite and the keys of [evaluation]";
 
   PointClassifierOptions classifier(int64_t classes) const;
   TrainingOptions training() const;

@@ -21,13 +21,20 @@ bool run_to_end_or_interrupt(TrainingLoop& loop, RunObserver& observer) {
 
 }  // namespace
 
-void TrainArguments::add_to(CLI::App& verb) {
+void TrainArguments::add_options(CLI::App& verb, Config& config, const std::string& example) {
+  verb_ = &verb;
   verb.add_option("--config", config_file, "TOML file of the experiment (see tools/configs)");
   verb.add_option("--out", out, "RUN folder to make");
   verb.add_flag("--resume", resume, "continue the run in --out where it stopped");
   verb.add_flag("--json", json, "print the final evaluation as JSON");
   verb.add_flag("--list-keys", list_keys, "print every configuration key, each also an option --like-this");
   runtime.add_to(verb);
+  config.add_options(verb, /*listed=*/false);
+  verb.footer("Every key of the configuration is an option too, for example " + example + ".");
+}
+
+std::string TrainArguments::program() const {
+  return verb_->get_parent()->get_name();
 }
 
 void TrainArguments::load_new(Config& config) const {

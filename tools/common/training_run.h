@@ -17,15 +17,20 @@ struct TrainArguments {
   bool resume = false, json = false, list_keys = false;
   RuntimeOptions runtime;
 
-  void add_to(CLI::App& verb);
+  // The keys of `config` become options, too, that `example` shows some of.
+  void add_options(CLI::App& verb, Config& config, const std::string& example);
+  // The program as it was called, to be named in what the user may do next.
+  std::string program() const;
 
   // Of a new run: the configuration file, then the command line.
   void load_new(Config& config) const;
-  // Of a resumed run, which continues bit for bit, so what its steps depend on stays: `keep(before, after)` takes over
-  // what else may be chosen anew, and `may_change` names it. Throws UsageError where something else differs.
+  // Of a resumed run, which continues bit for bit, so what its steps depend on stays: Settings::take_resumable takes
+  // over what else may be chosen anew, and kResumable names it. Throws UsageError where something else differs.
   template <class Settings>
-  void load_resumed(Settings& settings, Config& config, const RunFolder& folder,
-                    const std::function<void(Settings&, const Settings&)>& keep, const std::string& may_change) const;
+  void load_resumed(Settings& settings, Config& config, const RunFolder& folder) const;
+
+ private:
+  const CLI::App* verb_ = nullptr;
 };
 
 // Runs what is left of the loop: from the last checkpoint of the folder if `resume`. Writes the configuration, names
@@ -42,16 +47,14 @@ bool train_or_clean(const RunFolder& folder, const std::function<bool()>& train)
 void refuse_changes(const std::string& before, const std::string& after, const std::string& may_change);
 
 template <class Settings>
-void TrainArguments::load_resumed(Settings& settings, Config& config, const RunFolder& folder,
-                                  const std::function<void(Settings&, const Settings&)>& keep,
-                                  const std::string& may_change) const {
+void TrainArguments::load_resumed(Settings& settings, Config& config, const RunFolder& folder) const {
   if (!config_file.empty()) throw UsageError("--resume takes the configuration of the run: leave out --config");
   config.load_toml(folder.config());
   Settings before = settings;
   config.apply_options();
   Settings after = settings;
-  keep(before, after);
-  refuse_changes(before.config().to_toml(), after.config().to_toml(), may_change);
+  before.take_resumable(after);
+  refuse_changes(before.config().to_toml(), after.config().to_toml(), Settings::kResumable);
 }
 
 }  // namespace geosft

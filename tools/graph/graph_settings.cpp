@@ -100,6 +100,17 @@ void GraphSettings::check() const {
   }
 }
 
+void GraphSettings::locate_data() {
+  if (data.empty()) throw UsageError("--data DIR is required: the dataset");
+  data = std::filesystem::absolute(data).lexically_normal().string();
+}
+
+void GraphSettings::take_resumable(const GraphSettings& other) {
+  data = other.data;
+  evaluation = other.evaluation;
+  train.take_resumable(other.train);
+}
+
 GraphModelOptions GraphSettings::graph_model(const GraphSchema& schema) const {
   GraphModelOptions options;
   options.node_vocabulary = schema.node_vocabulary;

@@ -44,6 +44,19 @@ void SegmentSettings::check() const {
   }
 }
 
+void SegmentSettings::locate_data() {
+  if (data.empty()) throw UsageError("--data DIR is required: the dataset");
+  data = std::filesystem::absolute(data).lexically_normal().string();
+}
+
+void SegmentSettings::take_resumable(const SegmentSettings& other) {
+  data = other.data;
+  workers = other.workers;
+  clouds.block = other.clouds.block;
+  evaluation = other.evaluation;
+  train.take_resumable(other.train);
+}
+
 PointSegmenterOptions SegmentSettings::segmenter(int64_t parts, int64_t classes) const {
   PointSegmenterOptions options;
   options.parts = parts;

@@ -34,6 +34,8 @@ struct Numbers {
     keys.add("", "epochs", &epochs, "may change").add("", "width", &width, "may not");
     return keys;
   }
+  void take_resumable(const Numbers& other) { epochs = other.epochs; }
+  static constexpr const char* kResumable = "--epochs";
 };
 
 // The configuration refers to the command line that it was parsed from.
@@ -64,8 +66,7 @@ TEST_CASE("a new run reads its file and the command line, a resumed one its own 
     Numbers resumed;
     Config keys = resumed.config();
     const auto given = parsed(keys, words);
-    arguments.load_resumed<Numbers>(
-        resumed, keys, folder, [](Numbers& before, const Numbers& after) { before.epochs = after.epochs; }, "--epochs");
+    arguments.load_resumed(resumed, keys, folder);
     return resumed;
   };
   require_error([&] { resume({"tool"}); }, {"--resume", "--config"});

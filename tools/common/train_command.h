@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verb `train`, whatever is trained: a new run or a resumed one in its folder, and a report at its end.
+#pragma once
+
+#include <iostream>
+#include <string>
+
+#include "tools/common/arguments.h"
+#include "tools/common/main_guard.h"
+#include "tools/common/training_run.h"
+
+namespace geosft {
+
+// Settings has config(), check(), locate_data(), which makes `data` a name that holds in any working folder or throws
+// UsageError, and what a resumed run may choose anew: take_resumable(other), and kResumable, the options' names.
+template <class Settings>
+class TrainCommand : protected TrainArguments {
+ public:
+  TrainCommand() = default;
+  virtual ~TrainCommand() = default;
+  TrainCommand(const TrainCommand&) = delete;
+  TrainCommand& operator=(const TrainCommand&) = delete;
+
+  // `example` shows some keys of the configuration as options.
+  void add_to(CLI::App& verb, const std::string& example) { add_options(verb, config_, example); }
+  int run();
+
+ protected:
+  // Trains what is left of the run. False when a signal came: it is saved and can go on.
+  virtual bool train(const RunFolder& folder) = 0;
+  // Evaluates the trained model, and leaves and prints what is found.
+  virtual void report(const RunFolder& folder) = 0;
+
+  // evaluate(); an interruption says that the training is safe.
+  template <class Evaluate>
+  auto final_evaluation(const RunFolder& folder, const Evaluate& evaluate) const;
+
+  Settings settings;
+  at::Device device = at::kCPU;
+
+ private:
+  RunFolder prepare();
+
+  Config config_ = settings.config();
+};
+
+template <class Settings>
+RunFolder TrainCommand<Settings>::prepare() {
+  if (resume) {
+    RunFolder folder = RunFolder::open(out);
+    load_resumed(settings, config_, folder);
+    settings.check();
+    settings.locate_data();
+    return folder;
+  }
+  load_new(config_);
+  settings.check();
+  settings.locate_data();
+  return RunFolder::create(out);
+}
+
+template <class Settings>
+int TrainCommand<Settings>::run() {
+  if (list_keys) {
+    std::cout << config_.help();
+    return 0;
+  }
+  if (out.empty()) throw UsageError("--out RUN is required: the folder to leave the run in");
+  device = runtime.apply();
+  const RunFolder folder = prepare();
+  if (!train_or_clean(folder, [&] { return train(folder); })) {
+    throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with " + program() +
+                      " train --resume --out " + out);
+  }
+  report(folder);
+  return 0;
+}
+
+template <class Settings>
+template <class Evaluate>
+auto TrainCommand<Settings>::final_evaluation(const RunFolder& folder, const Evaluate& evaluate) const {
+  try {
+    return evaluate();
+  } catch (const Interrupted& stop) {
+    throw Interrupted(std::string(stop.what()) + "; training is done and saved: " + program() + " eval " +
+                      folder.path().string());
+  }
+}
+
+}  // namespace geosft
