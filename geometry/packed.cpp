@@ -7,7 +7,9 @@ bool given(const std::optional<at::Tensor>& tensor) {
   return tensor.has_value() && tensor->defined();
 }
 
-void check_ptr(const std::optional<at::Tensor>& ptr, const char* name) {
+namespace {
+
+void check_form(const std::optional<at::Tensor>& ptr, const char* name) {
   if (!given(ptr)) return;
   TORCH_CHECK(ptr->scalar_type() == at::kLong, name, " must be int64, not ", ptr->scalar_type());
   TORCH_CHECK(ptr->dim() == 1, name, " must have one dimension and at least 2 entries, got shape ", ptr->sym_sizes());
@@ -15,14 +17,27 @@ void check_ptr(const std::optional<at::Tensor>& ptr, const char* name) {
                   ptr->sym_sizes());
 }
 
-void check_ptr_pair(const std::optional<at::Tensor>& first, const char* first_name,
-                    const std::optional<at::Tensor>& second, const char* second_name) {
-  check_ptr(first, first_name);
-  check_ptr(second, second_name);
+void check_pair(const std::optional<at::Tensor>& first, const char* first_name, const std::optional<at::Tensor>& second,
+                const char* second_name) {
   TORCH_CHECK(given(first) == given(second), first_name, " and ", second_name, " must be given both or neither");
   if (!given(first)) return;
   TORCH_SYM_CHECK(first->sym_size(0).sym_eq(second->sym_size(0)), first_name, " and ", second_name,
                   " must have the same number of entries, got ", first->sym_size(0), " and ", second->sym_size(0));
+}
+
+}  // namespace
+
+void check_ptr(const std::optional<at::Tensor>& ptr, const char* name, at::Device rows) {
+  check_form(ptr, name);
+  TORCH_CHECK(!given(ptr) || ptr->is_cpu() || ptr->device() == rows, name, " must be on the CPU or on ", rows, ", not ",
+              given(ptr) ? ptr->device() : rows);
+}
+
+void check_ptr_pair(const std::optional<at::Tensor>& first, const char* first_name,
+                    const std::optional<at::Tensor>& second, const char* second_name, at::Device rows) {
+  check_ptr(first, first_name, rows);
+  check_ptr(second, second_name, rows);
+  check_pair(first, first_name, second, second_name);
 }
 
 c10::SymInt item_count(const std::optional<at::Tensor>& ptr) {
@@ -31,7 +46,7 @@ c10::SymInt item_count(const std::optional<at::Tensor>& ptr) {
 
 std::vector<int64_t> packed_offsets(const std::optional<at::Tensor>& ptr, int64_t count, const char* name) {
   if (!given(ptr)) return {0, count};
-  check_ptr(ptr, name);
+  check_form(ptr, name);
   const at::Tensor host = ptr->to(at::kCPU).contiguous();
   const int64_t* values = host.const_data_ptr<int64_t>();
   std::vector<int64_t> offsets(values, values + host.size(0));
@@ -46,7 +61,7 @@ std::vector<int64_t> packed_offsets(const std::optional<at::Tensor>& ptr, int64_
 
 OffsetPair packed_offset_pair(const std::optional<at::Tensor>& first, int64_t first_count, const char* first_name,
                               const std::optional<at::Tensor>& second, int64_t second_count, const char* second_name) {
-  check_ptr_pair(first, first_name, second, second_name);
+  check_pair(first, first_name, second, second_name);
   return {packed_offsets(first, first_count, first_name), packed_offsets(second, second_count, second_name)};
 }
 

@@ -17,12 +17,12 @@ bool given(const std::optional<at::Tensor>& tensor);
 // without ptr there is one item of `count` rows. Throws an error naming `name` otherwise.
 std::vector<int64_t> packed_offsets(const std::optional<at::Tensor>& ptr, int64_t count, const char* name);
 
-// What can be known of `ptr` without its values, so on meta tensors too: int64 [B + 1], B >= 1; nothing to check
-// without ptr. Throws an error naming `name`.
-void check_ptr(const std::optional<at::Tensor>& ptr, const char* name);
+// What can be known of `ptr` without its values, so on meta tensors too: int64 [B + 1], B >= 1, on the CPU or on the
+// device of the rows; nothing to check without ptr. Throws an error naming `name`.
+void check_ptr(const std::optional<at::Tensor>& ptr, const char* name, at::Device rows);
 // Of a pair such as q_ptr and k_ptr: each a ptr, both given or neither, of one length.
 void check_ptr_pair(const std::optional<at::Tensor>& first, const char* first_name,
-                    const std::optional<at::Tensor>& second, const char* second_name);
+                    const std::optional<at::Tensor>& second, const char* second_name, at::Device rows);
 
 // The items that `ptr` describes, 1 without it.
 c10::SymInt item_count(const std::optional<at::Tensor>& ptr);

@@ -64,7 +64,7 @@ std::tuple<at::Tensor, at::Tensor> nearest_rows(const at::Tensor& points, const 
                                                 const std::optional<at::Tensor>& query_ptr, int64_t curve_points,
                                                 const Run& run) {
   check_knn(points, queries, k);
-  check_ptr_pair(ptr, "ptr", query_ptr, "query_ptr");
+  check_ptr_pair(ptr, "ptr", query_ptr, "query_ptr", points.device());
   TORCH_CHECK(queries.size(0) == 0 || k <= std::numeric_limits<int64_t>::max() / 8 / queries.size(0), "k = ", k,
               " neighbours of ", queries.size(0), " queries do not fit into memory");
   KnnRows of_points{points.contiguous(), {}, offsets_on(ptr, points.device(), "ptr")};

@@ -8,4 +8,20 @@ AttentionInputs::AttentionInputs(const OptionalTensors& inputs, double eps_) : e
   for (size_t i = 0; i < inputs.size(); ++i) tensors.push_back(inputs.get(i).value_or(at::Tensor()));
 }
 
+WantedGradients::WantedGradients(const c10::List<bool>& wanted, const AttentionInputs& in)
+    : places_(in.tensors.size(), false) {
+  for (size_t place = 0; place < places_.size(); ++place) {
+    if (in.tensors[place].defined() && in.tensors[place].is_floating_point()) given_.push_back(place);
+  }
+  TORCH_CHECK(wanted.size() == given_.size(), "wanted must have an element for each of the ", given_.size(),
+              " floating inputs, got ", wanted.size());
+  for (size_t i = 0; i < given_.size(); ++i) places_[given_[i]] = given_[i] < 4 || wanted.get(i);
+}
+
+void WantedGradients::leave_out(std::vector<at::Tensor>& gradients) const {
+  for (size_t i = 0; i < given_.size(); ++i) {
+    if (!places_[given_[i]]) gradients[i] = at::empty({0}, gradients[i].options());
+  }
+}
+
 }  // namespace geosft

@@ -34,6 +34,25 @@ class AttentionInputs {
   const at::Tensor& own(size_t i) const { return tensors[4 + i]; }
 };
 
+// Which of the floating inputs that are given need a gradient. Those of q, k, v and leak are made in any case; one of
+// the relative term that nobody needs, such as that of coordinates, is left out.
+class WantedGradients {
+ public:
+  // `wanted` has an element for every floating input that is given, in order.
+  WantedGradients(const c10::List<bool>& wanted, const AttentionInputs& in);
+
+  // Of the argument at `place` in the operator's schema: false for one that is absent.
+  bool operator[](size_t place) const { return places_[place]; }
+  // Of what the operator has for its relative term: place 0 follows leak.
+  bool own(size_t place) const { return places_[4 + place]; }
+  // `gradients` of all floating inputs that are given, in order: empty tensors instead of those that are not wanted.
+  void leave_out(std::vector<at::Tensor>& gradients) const;
+
+ private:
+  std::vector<bool> places_;
+  std::vector<size_t> given_;
+};
+
 struct MaxoutInputs : AttentionInputs {
   using AttentionInputs::AttentionInputs;
   static constexpr const char* kOperator = "maxout_attention";

@@ -11,12 +11,13 @@ std::tuple<at::Tensor, at::Tensor> empty_attention(const AttentionInputs& in) {
           at::empty_symint({q.sym_size(0), q.sym_size(1)}, q.options().dtype(at::toOpMathType(q.scalar_type())))};
 }
 
-std::vector<at::Tensor> empty_gradients(const AttentionInputs& in) {
+std::vector<at::Tensor> empty_gradients(const AttentionInputs& in, const WantedGradients& wanted) {
   std::vector<at::Tensor> gradients;
   for (const at::Tensor& input : in.tensors) {
     if (!input.defined() || !input.is_floating_point()) continue;
     gradients.push_back(at::empty_symint(input.sym_sizes(), input.options()));
   }
+  wanted.leave_out(gradients);
   return gradients;
 }
 

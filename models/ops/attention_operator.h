@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How an attention operator is put together. geosft::<op> takes its arguments one by one and hands them, as a list, to
 //   geosft::_<op>_forward(Tensor?[] inputs, float eps) -> (Tensor out, Tensor denominator)
-//   geosft::_<op>_backward(Tensor grad, Tensor out, Tensor denominator, Tensor?[] inputs, float eps) -> Tensor[]
-// which devices implement. The backward operator returns a gradient for every floating input that is given, in order.
+//   geosft::_<op>_backward(Tensor grad, Tensor out, Tensor denominator, Tensor?[] inputs, float eps, bool[] wanted)
+//     -> Tensor[]
+// which devices implement. The backward operator returns a gradient for every floating input that is given, in order,
+// and an empty tensor in the place of one of the relative term that is not wanted.
 #pragma once
 
 #include <torch/library.h>
@@ -19,7 +21,7 @@ namespace geosft {
 
 using AttentionForward = std::tuple<at::Tensor, at::Tensor>(const OptionalTensors&, double);
 using AttentionBackward = std::vector<at::Tensor>(const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                                                  const OptionalTensors&, double);
+                                                  const OptionalTensors&, double, const c10::List<bool>& wanted);
 
 template <class Inputs>
 std::string forward_name() {
@@ -49,7 +51,7 @@ at::Tensor attend(std::initializer_list<std::optional<at::Tensor>> tensors, doub
 
 // Outputs and gradients that are not filled: what kernels for meta tensors return.
 std::tuple<at::Tensor, at::Tensor> empty_attention(const AttentionInputs& in);
-std::vector<at::Tensor> empty_gradients(const AttentionInputs& in);
+std::vector<at::Tensor> empty_gradients(const AttentionInputs& in, const WantedGradients& wanted);
 
 template <class Inputs>
 std::tuple<at::Tensor, at::Tensor> attention_forward_meta(const OptionalTensors& inputs, double eps) {
@@ -61,11 +63,11 @@ std::tuple<at::Tensor, at::Tensor> attention_forward_meta(const OptionalTensors&
 template <class Inputs>
 std::vector<at::Tensor> attention_backward_meta(const at::Tensor& grad, const at::Tensor& out,
                                                 const at::Tensor& denominator, const OptionalTensors& inputs,
-                                                double eps) {
+                                                double eps, const c10::List<bool>& wanted) {
   const Inputs in(inputs, eps);
   in.check();
   check_upstream(grad, out, denominator, in.q(), in.v());
-  return empty_gradients(in);
+  return empty_gradients(in, WantedGradients(wanted, in));
 }
 
 // Registers the two operators behind geosft::<op>, and their kernels for meta tensors.
@@ -74,7 +76,7 @@ void define_attention(torch::Library& m) {
   const std::vector<at::Tag> tags{at::Tag::pt2_compliant_tag};
   m.def((forward_name<Inputs>() + "(Tensor?[] inputs, float eps) -> (Tensor out, Tensor denominator)").c_str(), tags);
   m.def((backward_name<Inputs>() +
-         "(Tensor grad, Tensor out, Tensor denominator, Tensor?[] inputs, float eps) -> Tensor[]")
+         "(Tensor grad, Tensor out, Tensor denominator, Tensor?[] inputs, float eps, bool[] wanted) -> Tensor[]")
             .c_str(),
         tags);
 }

@@ -9,14 +9,22 @@
 namespace geosft {
 namespace {
 
+at::Tensor select_rows(const at::Tensor& x, const at::Tensor& rows, const char* name) {
+  try {
+    return x.index_select(0, rows);
+  } catch (const c10::IndexError&) {
+    TORCH_CHECK_INDEX(false, name, " must hold rows of x, which has ", x.sym_size(0), ", found another");
+  }
+}
+
 // Without kernels of its own: as CPUs do it, and everything that traces.
 at::Tensor gather_pairs_composite(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
                                   const at::Tensor& weight) {
   check_gather_pairs(x, top, partner, weight);
   std::vector<c10::SymInt> shape(static_cast<size_t>(x.dim()), 1);
   shape[0] = weight.sym_size(0);
-  const at::Tensor second = x.index_select(0, partner);
-  return second + weight.view_symint(shape) * (x.index_select(0, top) - second);
+  const at::Tensor second = select_rows(x, partner, "partner");
+  return second + weight.view_symint(shape) * (select_rows(x, top, "top") - second);
 }
 
 }  // namespace

@@ -22,8 +22,12 @@ namespace geosft {
 //   result [Nq, h, cv]
 //
 // One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in q, k, v,
-// leak, r_mul and r_add. O(Nq + Nk) memory beyond r_*. The result has the same bits on any number of threads. Wrong
-// shapes, dtypes or ptr: an error naming the argument.
+// leak, r_mul and r_add. The result has the same bits on any number of threads. Wrong shapes, dtypes or ptr: an error
+// naming the argument.
+//
+// Memory, of this and the other attention operators: nothing n x k beyond r_*. What forward and backward keep beside
+// results and gradients is the denominator [Nq, h], copies of key-side gradients for a few per cent of q, k and v, and
+// a constant a thread. Inputs of float16 and bfloat16 are converted whole, which takes their float32 size once more.
 at::Tensor maxout_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
                             const std::optional<at::Tensor>& r_mul = std::nullopt,
                             const std::optional<at::Tensor>& r_add = std::nullopt,

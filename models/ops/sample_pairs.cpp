@@ -113,7 +113,7 @@ void check_draw(const at::Tensor& score, int64_t k, const std::optional<at::Tens
                 const std::optional<at::Tensor>& seeds) {
   check_score(score);
   check_bins(k);
-  check_ptr(ptr, "ptr");
+  check_ptr(ptr, "ptr", score.device());
   check_seeds(seeds, ptr, score.device());
 }
 

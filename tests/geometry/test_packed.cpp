@@ -41,11 +41,14 @@ TEST_CASE("a pair of ptr is given both or neither, with the same items") {
 
 TEST_CASE("what a ptr is without its values is checked on meta tensors too") {
   const at::Tensor ptr = at::empty({3}, at::TensorOptions().dtype(at::kLong).device(at::kMeta));
-  check_ptr(std::nullopt, "ptr");
-  check_ptr(ptr, "ptr");
-  check_ptr_pair(ptr, "ptr", ptr, "query_ptr");
-  require_error([&] { check_ptr(ptr.slice(0, 0, 1), "q_ptr"); }, {"q_ptr", "2 entries", "[1]"});
-  require_error([&] { check_ptr_pair(ptr, "ptr", std::nullopt, "query_ptr"); }, {"both or neither"});
+  check_ptr(std::nullopt, "ptr", at::kCPU);
+  check_ptr(ptr, "ptr", at::kMeta);
+  check_ptr_pair(ptr, "ptr", ptr, "query_ptr", ptr.device());
+  require_error([&] { check_ptr(ptr.slice(0, 0, 1), "q_ptr", ptr.device()); }, {"q_ptr", "2 entries", "[1]"});
+  require_error([&] { check_ptr_pair(ptr, "ptr", std::nullopt, "query_ptr", ptr.device()); }, {"both or neither"});
+  require_error([&] { check_ptr(ptr, "ptr", at::kCPU); }, {"ptr must be on the CPU", "meta"});
+  require_error([&] { check_ptr_pair(ptr, "ptr", ptr, "query_ptr", at::kCPU); }, {"ptr must be on the CPU", "meta"});
+  check_ptr(offsets_tensor({0, 3}), "ptr", at::kMeta);
   REQUIRE(item_count(ptr) == 2);
   REQUIRE(item_count(std::nullopt) == 1);
 }

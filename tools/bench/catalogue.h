@@ -11,16 +11,17 @@ namespace geosft::bench {
 
 using Entries = std::vector<Entry>;
 
-Entries attention_entries(const Sizes& sizes);   // maxout_attention
-Entries polynomial_entries(const Sizes& sizes);  // polynomial_attention
-Entries relative_entries(const Sizes& sizes);    // point_attention, sequence_attention
-Entries graph_entries(const Sizes& sizes);       // graph_attention
-Entries primal_entries(const Sizes& sizes);      // primal_attention and its layers
-Entries sampling_entries(const Sizes& sizes);    // sample_pairs, softmax pooling
-Entries layer_entries(const Sizes& sizes);       // a whole layer
-Entries neighbour_entries(const Sizes& sizes);   // farthest point sampling, nearest neighbours
-Entries encoding_entries(const Sizes& sizes);    // surface normals, sinusoids
-Entries training_entries(const Sizes& sizes);    // steps of the point classifier
+Entries attention_entries(const Sizes& sizes);       // maxout_attention
+Entries polynomial_entries(const Sizes& sizes);      // polynomial_attention
+Entries relative_entries(const Sizes& sizes);        // point_attention, sequence_attention
+Entries graph_entries(const Sizes& sizes);           // graph_attention
+Entries primal_entries(const Sizes& sizes);          // primal_attention and its layers
+Entries sampling_entries(const Sizes& sizes);        // sample_pairs, softmax pooling
+Entries layer_entries(const Sizes& sizes);           // a whole layer
+Entries neighbour_entries(const Sizes& sizes);       // farthest point sampling, nearest neighbours
+Entries encoding_entries(const Sizes& sizes);        // surface normals, sinusoids
+Entries graph_encoding_entries(const Sizes& sizes);  // random walks, Laplacian eigenvectors
+Entries training_entries(const Sizes& sizes);        // steps of the point classifier
 
 Entries all_entries(const Sizes& sizes);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -40,6 +41,8 @@ struct RunCommand {
       return 0;
     }
     const std::optional<Results> before = compare.empty() ? std::nullopt : std::optional(read_results(compare));
+    require_folder("--out", out);
+    require_folder("--roofline", roofline);
     machine.apply();
     install_interrupt_handler();
     Results results{measure_machine(), sizes, {}};
@@ -50,6 +53,14 @@ struct RunCommand {
   }
 
  private:
+  // Before minutes of measuring.
+  static void require_folder(const std::string& option, const std::string& file) {
+    const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+    if (!file.empty() && !std::filesystem::is_directory(folder)) {
+      throw UsageError(option + ": no folder '" + folder.string() + "'");
+    }
+  }
+
   void measure_entries(const Entries& entries, Results& results) const {
     ProgressBar progress("measuring", static_cast<int64_t>(entries.size()));
     for (size_t i = 0; i < entries.size(); ++i) {

@@ -2,6 +2,7 @@
 // sample_pairs and softmax pooling beside composites over equal items.
 #include <ATen/CPUGeneratorImpl.h>
 
+#include "models/ops/gather_pairs.h"
 #include "models/ops/sample_pairs.h"
 #include "models/ops/softmax_pool.h"
 #include "tools/bench/attention_inputs.h"
@@ -39,6 +40,24 @@ Benchmark make_sample(const Sizes& sizes, int64_t keys, Pass pass, const std::st
   return benchmark;
 }
 
+// What a layer makes of its sampled tokens: weight * x[top] + (1 - weight) * x[partner].
+Benchmark make_gather(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name) {
+  const auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed);
+  const int64_t rows = sizes.batch * sizes.tokens, bins = sizes.batch * std::min(keys, sizes.tokens / 2);
+  const at::Tensor x = normal({rows, sizes.width}, generator).requires_grad_(true);
+  const at::Tensor weight = at::rand({bins}, generator, at::TensorOptions().dtype(at::kFloat)).requires_grad_(true);
+  const at::Tensor upstream = normal({bins, sizes.width}, generator);
+  const auto draw = [&] { return at::randint(rows, {bins}, generator, at::TensorOptions().dtype(at::kLong)); };
+  const at::Tensor top = draw(), partner = draw();
+  const auto composite = [=] { return at::lerp(x.index({partner}), x.index({top}), weight.unsqueeze(1)); };
+  Benchmark benchmark{name, {}};
+  benchmark.contenders = {
+      {"geosft", measured_pass(pass, {x, weight}, upstream, [=] { return gather_pairs(x, top, partner, weight); })},
+      {"index + lerp", measured_pass(pass, {x, weight}, upstream, composite), std::nullopt,
+       [](const at::Tensor& result) { return result; }}};
+  return benchmark;
+}
+
 Benchmark make_pool(const Sizes& sizes, Pass pass, const std::string& name) {
   const auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed);
   const at::Tensor x = normal({sizes.batch * sizes.tokens, sizes.width}, generator).requires_grad_(true);
@@ -70,6 +89,9 @@ Entries sampling_entries(const Sizes& sizes) {
       const std::string name = "sample_pairs/k" + std::to_string(keys) + "/" + pass_name(pass);
       entries.push_back({name, "draws pairs with noise and random partners, and weighs them",
                          [=] { return make_sample(sizes, keys, pass, name); }});
+      const std::string gather = "gather_pairs/k" + std::to_string(keys) + "/" + pass_name(pass);
+      entries.push_back({gather, "mixes the rows of drawn pairs by their weights",
+                         [=] { return make_gather(sizes, keys, pass, gather); }});
     }
   }
   for (const Pass pass : {Pass::forward, Pass::both}) {

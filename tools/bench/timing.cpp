@@ -68,7 +68,8 @@ Sample time_once(const std::function<void()>& call) {
 }
 
 std::vector<Timing> time_in_turns(const std::vector<std::function<void()>>& contenders, const TimingOptions& options,
-                                  const std::function<void()>& stop) {
+                                  const std::function<void()>& stop,
+                                  const std::function<Sample(const std::function<void()>&)>& watch) {
   for (const auto& contender : contenders) {
     stop();
     contender();
@@ -79,7 +80,7 @@ std::vector<Timing> time_in_turns(const std::vector<std::function<void()>>& cont
     for (size_t i = 0; i < contenders.size(); ++i) {
       if (series[i].done(options)) continue;
       stop();
-      series[i].add(time_once(contenders[i]));
+      series[i].add(watch(contenders[i]));
       more = true;
     }
   }

@@ -30,12 +30,13 @@ struct TimingOptions {
   double patience = 6.0;  // a contender that took so long together stops after three calls
 };
 
+Sample time_once(const std::function<void()>& call);
+
 // A B C A B C …, after one call of each that is not counted. The destruction of what a call gives belongs to it.
-// `stop` is asked before each call; it may throw.
+// `stop` is asked before each call; it may throw. `watch` makes a call and says what it took.
 std::vector<Timing> time_in_turns(
     const std::vector<std::function<void()>>& contenders, const TimingOptions& options,
-    const std::function<void()>& stop = [] {});
-
-Sample time_once(const std::function<void()>& call);
+    const std::function<void()>& stop = [] {},
+    const std::function<Sample(const std::function<void()>&)>& watch = time_once);
 
 }  // namespace geosft::bench

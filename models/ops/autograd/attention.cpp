@@ -18,6 +18,15 @@ OptionalTensors optional_tensors(at::TensorList tensors) {
   return list;
 }
 
+// Of the floating inputs, which autograd follows in their order.
+c10::List<bool> wanted_gradients(const AutogradContext& context, at::TensorList inputs) {
+  c10::List<bool> wanted;
+  for (const at::Tensor& input : inputs) {
+    if (input.defined() && input.is_floating_point()) wanted.push_back(context.needs_input_grad(wanted.size()));
+  }
+  return wanted;
+}
+
 template <class Inputs>
 struct AttentionFunction : torch::autograd::Function<AttentionFunction<Inputs>> {
   // `floating` are those of the inputs that have gradients: autograd follows them alone.
@@ -39,10 +48,14 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction<Inputs>> 
     const at::TensorList inputs = at::TensorList(saved).slice(2);
     variable_list from(inputs.begin(), inputs.end());
     from.push_back(grads[0]);
+    const c10::List<bool> wanted = wanted_gradients(*context, inputs);
     variable_list gradients = refuse_double_backward(Inputs::kOperator, from, [&] {
       return backward_operator<Inputs>().call(grads[0], saved[0], saved[1], optional_tensors(inputs),
-                                              context->saved_data["eps"].toDouble());
+                                              context->saved_data["eps"].toDouble(), wanted);
     });
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      if (!wanted.get(i)) gradients[i] = at::Tensor();
+    }
     gradients.insert(gradients.begin(), at::Tensor());  // none for the argument `in`
     return gradients;
   }

@@ -7,13 +7,12 @@
 #define GEOSFT_ATTENTION_DRIVER_INL_H_
 #endif
 
-#include <ATen/Parallel.h>
-
 #include <cmath>
 #include <limits>
 
 #include "models/ops/cpu/attention_backward-inl.h"
 #include "models/ops/cpu/attention_forward-inl.h"
+#include "models/ops/cpu/share_work.h"
 
 // The functions that an operator exports, one per scalar type, from its templates forward_any and backward_any.
 #ifndef GEOSFT_ATTENTION_KERNELS
@@ -53,17 +52,18 @@ void spread_nan(const AttentionProblem<T>& problem, int64_t item, T* leaks) {
 template <typename T, class Term>
 void run_forward(const AttentionProblem<T>& problem, const typename Term::Input& input, T* out, T* denominator) {
   std::vector<T> leaks(static_cast<size_t>(problem.items() * problem.heads));
-  at::parallel_for(0, problem.items(), 1, [&](int64_t begin, int64_t end) {
-    for (int64_t b = begin; b < end; ++b) {
-      softplus_sums(problem.leak + problem.k_offsets[b] * problem.heads, problem.keys(b), problem.heads,
-                    leaks.data() + b * problem.heads);
-      spread_nan(problem, b, leaks.data() + b * problem.heads);
-    }
+  share_work(problem.items(), [&] {
+    return [&](int64_t b) {
+      T* const sums = leaks.data() + b * problem.heads;
+      softplus_sums(problem.leak + problem.k_offsets[b] * problem.heads, problem.keys(b), problem.heads, sums);
+      spread_nan(problem, b, sums);
+    };
   });
   const std::vector<AttentionUnit> units = forward_units(problem.q_offsets, problem.k_offsets, problem.heads);
-  at::parallel_for(0, static_cast<int64_t>(units.size()), 1, [&](int64_t begin, int64_t end) {
-    ForwardWorker<T, Term> worker(problem, input, leaks.data(), out, denominator);
-    for (int64_t u = begin; u < end; ++u) worker.run(units[u]);
+  share_work(static_cast<int64_t>(units.size()), [&] {
+    return [&, worker = ForwardWorker<T, Term>(problem, input, leaks.data(), out, denominator)](int64_t u) mutable {
+      worker.run(units[u]);
+    };
   });
 }
 
@@ -71,12 +71,13 @@ template <typename T, class Term>
 void run_backward(const AttentionProblem<T>& problem, const typename Term::Input& input,
                   const typename Term::Output& output, const BackwardPlan& plan, const AttentionUpstream<T>& upstream,
                   const CoreGradients<T>& to) {
-  at::parallel_for(0, static_cast<int64_t>(plan.units.size()), 1, [&](int64_t begin, int64_t end) {
-    BackwardWorker<T, Term> worker(problem, input, output, upstream);
-    for (int64_t u = begin; u < end; ++u) {
-      const AttentionUnit& unit = plan.units[u];
-      worker.run(unit, {to.dq, to.dk.get(unit.group), to.dv.get(unit.group), to.delta_sum + u * problem.heads});
-    }
+  share_work(plan.part_count(), [&] {
+    return [&, worker = BackwardWorker<T, Term>(problem, input, output, upstream)](int64_t part) mutable {
+      for (int64_t u = plan.parts[part]; u < plan.parts[part + 1]; ++u) {
+        const AttentionUnit& unit = plan.units[u];
+        worker.run(unit, {to.dq, to.dk.get(unit.group), to.dv.get(unit.group), to.delta_sum + u * problem.heads});
+      }
+    };
   });
 }
 

@@ -70,9 +70,10 @@ struct WeightArguments {
 // The two operators of a device for an Operator, which has
 //   Inputs                                        a type of attention_inputs.h
 //   Operator(const Inputs&, const AttentionArguments&)
-//   input<T>(problem), output<T>(problem, plan)   what the kernels read and fill for the relative term
+//   input<T>(problem)                             what the kernels read for the relative term
+//   output<T>(problem, plan, wanted)              … and fill
 //   gradients(output)                             of the floating arguments of the term, in their order
-//   widths()                                      what the term gathers over heads
+//   widths(heads, wanted)                         what the term gathers gradients in
 //   forward_kernel<T>(), backward_kernel<T>()     for the vector target of this processor
 template <class Operator>
 std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inputs, double eps) {
@@ -92,21 +93,22 @@ std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inpu
 
 template <class Operator>
 std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::Tensor& out_in,
-                                           const at::Tensor& denominator_in, const OptionalTensors& inputs,
-                                           double eps) {
+                                           const at::Tensor& denominator_in, const OptionalTensors& inputs, double eps,
+                                           const c10::List<bool>& wanted_in) {
   const typename Operator::Inputs in(inputs, eps);
   in.check();
   check_upstream(grad_in, out_in, denominator_in, in.q(), in.v());
+  const WantedGradients wanted(wanted_in, in);
   const AttentionArguments arguments(in);
   const Operator own(in, arguments);
   const at::Tensor grad = computable(grad_in), out = computable(out_in), denominator = computable(denominator_in);
   std::vector<at::Tensor> gradients;
   AT_DISPATCH_FLOATING_TYPES(arguments.q.scalar_type(), Operator::Inputs::kOperator, [&] {
     const auto problem = arguments.problem<scalar_t>();
-    const BackwardPlan plan =
-        backward_plan(problem.q_offsets, problem.k_offsets, problem.heads, problem.c, problem.cv, own.widths());
+    const BackwardPlan plan = backward_plan(problem.q_offsets, problem.k_offsets, problem.heads, problem.c, problem.cv,
+                                            own.widths(problem.heads, wanted));
     CoreGradients<scalar_t> to(problem, plan);
-    auto output = own.template output<scalar_t>(problem, plan);
+    auto output = own.template output<scalar_t>(problem, plan, wanted);
     const AttentionUpstream<scalar_t> upstream{pointer<scalar_t>(grad), pointer<scalar_t>(out),
                                                pointer<scalar_t>(denominator)};
     own.template backward_kernel<scalar_t>()(problem, own.template input<scalar_t>(problem), output, plan, upstream,

@@ -6,7 +6,8 @@
 namespace geosft {
 namespace {
 
-constexpr int64_t kUnitsWanted = 32;          // enough to balance ragged items over the threads of one machine
+constexpr int64_t kUnitsWanted = 32;          // enough to balance one item over the threads of one machine
+constexpr int64_t kPartsWanted = 256;         // … and ragged ones
 constexpr int64_t kFixedAllowance = 1 << 18;  // elements of extra accumulators that are always allowed
 constexpr double kRelativeAllowance = 0.03;   // … and as a part of q, k and v
 
@@ -37,6 +38,19 @@ int64_t affordable(int64_t wanted, int64_t elements_each, double allowance) {
   return std::clamp<int64_t>(1 + static_cast<int64_t>(allowance / static_cast<double>(elements_each)), 1, wanted);
 }
 
+// Parts end where their share of all work is done.
+void cut_into_parts(int64_t wanted, BackwardPlan& plan) {
+  double total = 0, done = 0;
+  for (const AttentionUnit& unit : plan.units) total += static_cast<double>(unit.work());
+  const auto count = static_cast<int64_t>(plan.units.size());
+  for (int64_t u = 0; u < count; ++u) {
+    plan.units[u].part = plan.part_count();
+    done += static_cast<double>(plan.units[u].work());
+    const bool full = done * static_cast<double>(wanted) >= total * static_cast<double>(plan.part_count() + 1);
+    if (full || u + 1 == count) plan.parts.push_back(u + 1);
+  }
+}
+
 }  // namespace
 
 std::vector<AttentionUnit> forward_units(const std::vector<int64_t>& q_offsets, const std::vector<int64_t>& k_offsets,
@@ -45,7 +59,7 @@ std::vector<AttentionUnit> forward_units(const std::vector<int64_t>& q_offsets, 
   for (size_t b = 0; b + 1 < q_offsets.size(); ++b) {
     for (int64_t i = q_offsets[b]; i < q_offsets[b + 1]; i += kQueryBlock) {
       units.push_back({static_cast<int64_t>(b), i, std::min(i + kQueryBlock, q_offsets[b + 1]), k_offsets[b],
-                       k_offsets[b + 1], 0, heads, 0, 0, static_cast<int64_t>(units.size())});
+                       k_offsets[b + 1], 0, heads, 0, 0, 0});
     }
   }
   return units;
@@ -69,11 +83,11 @@ BackwardPlan backward_plan(const std::vector<int64_t>& q_offsets, const std::vec
       const int64_t end = std::min(begin + step, q_offsets[b + 1]);
       for (int64_t s = 0; begin < end && s < plan.splits; ++s) {
         plan.units.push_back({static_cast<int64_t>(b), begin, end, k_offsets[b], k_offsets[b + 1],
-                              heads * s / plan.splits, heads * (s + 1) / plan.splits, s, g,
-                              static_cast<int64_t>(plan.units.size())});
+                              heads * s / plan.splits, heads * (s + 1) / plan.splits, s, g, 0});
       }
     }
   }
+  cut_into_parts(affordable(kPartsWanted, shared.part, allowance), plan);
   return plan;
 }
 

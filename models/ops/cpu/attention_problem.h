@@ -28,21 +28,28 @@ struct AttentionProblem {
   int64_t keys(int64_t item) const { return k_offsets[item + 1] - k_offsets[item]; }
 };
 
-// A rectangle of work: queries [q_begin, q_end) of one item, all of its keys, heads [head_begin, head_end). `split` and
-// `group` say which of the accumulators the unit may write to, `index` which unit it is.
+// A rectangle of work: queries [q_begin, q_end) of one item, all of its keys, heads [head_begin, head_end). `split`,
+// `group` and `part` say which of the accumulators the unit may write to.
 struct AttentionUnit {
-  int64_t item, q_begin, q_end, k_begin, k_end, head_begin, head_end, split, group, index;
+  int64_t item, q_begin, q_end, k_begin, k_end, head_begin, head_end, split, group, part;
+
+  int64_t work() const { return (q_end - q_begin) * (k_end - k_begin) * (head_end - head_begin); }
 };
 
-// How the backward pass is cut: heads into `splits` ranges, and the queries of every item into `groups` ranges.
+// How the backward pass is cut: heads into `splits` ranges, and the queries of every item into `groups` ranges. Units
+// are done in parts of about equal work, those of a part one after the other: part p is the units [parts[p], parts[p +
+// 1]).
 struct BackwardPlan {
   int64_t splits, groups;
   std::vector<AttentionUnit> units;
+  std::vector<int64_t> parts{0};
+
+  int64_t part_count() const { return static_cast<int64_t>(parts.size()) - 1; }
 };
 
-// Widths of the gradients that a relative term gathers over all heads: per query row, per key row.
+// Numbers that a relative term gathers gradients in: a query row and a key row of them over all heads, and a part.
 struct SharedWidths {
-  int64_t query = 0, key = 0;
+  int64_t query = 0, key = 0, part = 0;
 };
 
 // One unit for every kQueryBlock queries.

@@ -36,25 +36,26 @@ struct RelativeWeights {
   const T* b_add = nullptr;
 };
 
-// Gradients of the weights and biases, one copy per unit of work: [units, 2, channels + 1, heads], mul before add, the
-// bias after the weights.
+// Gradients of the weights and biases, one copy per part of the work: [parts, 2, channels + 1, heads], mul before add,
+// the bias after the weights.
 template <typename T>
 class WeightGradients {
  public:
   WeightGradients(const BackwardPlan& plan, int64_t channels, int64_t heads)
-      : units_(at::zeros({static_cast<int64_t>(plan.units.size()), 2, channels + 1, heads},
-                         c10::CppTypeToScalarType<T>::value)),
-        data_(units_.mutable_data_ptr<T>()) {}
+      : parts_(at::zeros({plan.part_count(), 2, channels + 1, heads}, c10::CppTypeToScalarType<T>::value)),
+        data_(parts_.mutable_data_ptr<T>()) {}
 
-  T* mul(int64_t unit, int64_t channels, int64_t heads) const { return data_ + unit * 2 * (channels + 1) * heads; }
-  T* add(int64_t unit, int64_t channels, int64_t heads) const {
-    return mul(unit, channels, heads) + (channels + 1) * heads;
+  static int64_t width(int64_t channels, int64_t heads) { return 2 * (channels + 1) * heads; }
+
+  T* mul(int64_t part, int64_t channels, int64_t heads) const { return data_ + part * width(channels, heads); }
+  T* add(int64_t part, int64_t channels, int64_t heads) const {
+    return mul(part, channels, heads) + (channels + 1) * heads;
   }
 
   // Gradients of w_mul, b_mul, w_add and b_add.
   std::array<at::Tensor, 4> finish() const {
-    at::Tensor sum = at::zeros(units_.sizes().slice(1), units_.options());
-    for (int64_t u = 0; u < units_.size(0); ++u) sum.add_(units_.select(0, u));
+    at::Tensor sum = at::zeros(parts_.sizes().slice(1), parts_.options());
+    for (int64_t p = 0; p < parts_.size(0); ++p) sum.add_(parts_.select(0, p));
     const int64_t channels = sum.size(1) - 1;
     const auto part = [&](int64_t which) { return sum.select(0, which).slice(0, 0, channels).contiguous(); };
     const auto bias = [&](int64_t which) { return sum.select(0, which).select(0, channels).contiguous(); };
@@ -62,7 +63,7 @@ class WeightGradients {
   }
 
  private:
-  at::Tensor units_;
+  at::Tensor parts_;
   T* data_;
 };
 

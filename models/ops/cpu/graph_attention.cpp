@@ -61,8 +61,10 @@ class GraphAttention {
   }
 
   template <typename T>
-  GraphOutput<T> output(const AttentionProblem<T>& problem, const BackwardPlan& plan) const {
-    return {Slots<T>(edge_attr.sizes(), plan.splits), Slots<T>(weight.sizes(), plan.splits * plan.groups),
+  GraphOutput<T> output(const AttentionProblem<T>& problem, const BackwardPlan& plan,
+                        const WantedGradients& wanted) const {
+    return {wanted.own(2) ? Slots<T>(edge_attr.sizes(), plan.splits) : Slots<T>(),
+            wanted.own(5) ? Slots<T>(weight.sizes(), plan.splits * plan.groups) : Slots<T>(),
             WeightGradients<T>(plan, edge_attr.size(1), problem.heads), plan.groups};
   }
   template <typename T>
@@ -71,9 +73,10 @@ class GraphAttention {
     for (at::Tensor& gradient : output.weights.finish()) gradients.push_back(std::move(gradient));
     return gradients;
   }
-  SharedWidths widths() const {
+  SharedWidths widths(int64_t heads, const WantedGradients& wanted) const {
     const int64_t nodes = std::max<int64_t>(rowptr.size(0) - 1, 1);
-    return {(edge_attr.numel() + nodes - 1) / nodes, 1};
+    return {wanted.own(2) ? (edge_attr.numel() + nodes - 1) / nodes : 0, wanted.own(5) ? 1 : 0,
+            WeightGradients<float>::width(edge_attr.size(1), heads)};
   }
   template <typename T>
   static auto forward_kernel() {

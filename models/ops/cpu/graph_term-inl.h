@@ -67,8 +67,8 @@ class GraphTerm {
   }
 
   void backward(int64_t head, T* add_grad, T* raw) {
-    T* mul_to = to_->weights.mul(unit_.index, in_.channels, heads_) + head;
-    T* add_to = to_->weights.add(unit_.index, in_.channels, heads_) + head;
+    T* mul_to = to_->weights.mul(unit_.part, in_.channels, heads_) + head;
+    T* add_to = to_->weights.add(unit_.part, in_.channels, heads_) + head;
     for (size_t p = first_pair_; p < last_pair_; ++p) {
       const int64_t at = position(p);
       pair_backward(p, head, add_grad[at] * raw[at], add_grad[at], mul_to, add_to);
@@ -91,7 +91,8 @@ class GraphTerm {
 
   // Every edge of a pair gets the gradient of the sum.
   void end_block() {
-    T* to = to_->edge_attr.get(unit_.split);
+    T* const to = to_->edge_attr.get(unit_.split);
+    if (to == nullptr) return;
     for (size_t p = 0; p < block_.pairs.size(); ++p) {
       for (int64_t t = block_.pairs[p].begin; t < block_.pairs[p].end; ++t) {
         const Touch& touch = block_.touches[t];
@@ -131,8 +132,10 @@ class GraphTerm {
 
   void pair_backward(size_t p, int64_t head, T mul_grad, T add_grad, T* mul_to, T* add_to) {
     const Transformed t = transform(p, head);
-    to_->weight.get(unit_.split * to_->groups + unit_.group)[block_.pairs[p].key] +=
-        mul_grad * (softplus_of(t.mul[0]) - softplus_of(t.mul[1])) + add_grad * (t.add[0] - t.add[1]);
+    if (to_->weight.defined()) {
+      to_->weight.get(unit_.split * to_->groups + unit_.group)[block_.pairs[p].key] +=
+          mul_grad * (softplus_of(t.mul[0]) - softplus_of(t.mul[1])) + add_grad * (t.add[0] - t.add[1]);
+    }
     for (int64_t which = 0; which < 2; ++which) {
       const T share = which == 0 ? t.weight : T(1) - t.weight;
       const T mul = share * mul_grad * sigmoid_of(t.mul[which]), add = share * add_grad;

@@ -61,17 +61,20 @@ struct MaxoutAttention {
   }
 
   template <typename T>
-  DenseOutput<T> output(const AttentionProblem<T>&, const BackwardPlan&) const {
-    return {like(mul), like(add)};
+  DenseOutput<T> output(const AttentionProblem<T>&, const BackwardPlan&, const WantedGradients& wanted) const {
+    return {like(mul, wanted.own(0)), like(add, wanted.own(1))};
   }
   template <typename T>
   std::vector<at::Tensor> gradients(DenseOutput<T>& output) const {
     std::vector<at::Tensor> gradients;
-    if (mul.defined()) gradients.push_back(output.mul);
-    if (add.defined()) gradients.push_back(output.add);
+    const auto append = [&](const at::Tensor& r, const at::Tensor& gradient) {
+      if (r.defined()) gradients.push_back(gradient.defined() ? gradient : at::empty({0}, r.options()));
+    };
+    append(mul, output.mul);
+    append(add, output.add);
     return gradients;
   }
-  SharedWidths widths() const { return {}; }
+  SharedWidths widths(int64_t, const WantedGradients&) const { return {}; }
   template <typename T>
   static auto forward_kernel() {
     return GEOSFT_SIMD_DISPATCH(T, forward);
@@ -85,7 +88,7 @@ struct MaxoutAttention {
     TORCH_CHECK(!r.defined() || r.size(0) == pairs, name, " must have sum_b nq_b * nk_b = ", pairs, " rows, got shape ",
                 r.sizes());
   }
-  static at::Tensor like(const at::Tensor& r) { return r.defined() ? at::empty_like(r) : r; }
+  static at::Tensor like(const at::Tensor& r, bool wanted) { return wanted ? at::empty_like(r) : at::Tensor(); }
 
   at::Tensor mul, add;
 };

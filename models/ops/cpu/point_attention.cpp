@@ -16,15 +16,16 @@ struct PointAttention {
   }
 
   template <typename T>
-  PointOutput<T> output(const AttentionProblem<T>& problem, const BackwardPlan& plan) const {
-    const auto points = [&](const at::Tensor& like, int64_t slots) {
-      return like.defined() ? Slots<T>(like.sizes(), slots) : Slots<T>({0}, 1);
+  PointOutput<T> output(const AttentionProblem<T>& problem, const BackwardPlan& plan,
+                        const WantedGradients& wanted) const {
+    const auto points = [&](size_t place, const at::Tensor& like, int64_t slots) {
+      return wanted.own(place) ? Slots<T>(like.sizes(), slots) : Slots<T>();
     };
     const int64_t both = plan.splits * plan.groups;
-    return {points(x, plan.splits),
-            points(xs, both),
-            points(m, plan.splits),
-            points(ms, both),
+    return {points(0, x, plan.splits),
+            points(1, xs, both),
+            points(2, m, plan.splits),
+            points(3, ms, both),
             WeightGradients<T>(plan, channels(), problem.heads),
             plan.groups};
   }
@@ -35,7 +36,10 @@ struct PointAttention {
     for (at::Tensor& gradient : output.weights.finish()) gradients.push_back(std::move(gradient));
     return gradients;
   }
-  SharedWidths widths() const { return {3 * channels(), 3 * channels()}; }
+  SharedWidths widths(int64_t heads, const WantedGradients& wanted) const {
+    return {3 * (wanted.own(0) + wanted.own(2)), 3 * (wanted.own(1) + wanted.own(3)),
+            WeightGradients<float>::width(channels(), heads)};
+  }
   int64_t channels() const { return m.defined() ? 2 : 1; }
   template <typename T>
   PointKernels<T> kernels() const {

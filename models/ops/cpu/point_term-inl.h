@@ -30,6 +30,7 @@ class PointTerm {
       : in_(input), heads_(heads), rows_of_(kRows), channels_(Channels * kTile), mul_(kTile), add_(kTile) {}
   PointTerm(const Input& input, const Output& output, int64_t heads) : PointTerm(input, heads) {
     to_ = &output;
+    tracked_ = output.x.defined() || output.xs.defined() || output.m.defined() || output.ms.defined();
     slope_ = Scratch<T>(kTile);
     row_gradient_ = Scratch<T>(kRows);
     channel_gradient_ = Scratch<T>(Channels * kTile);
@@ -67,7 +68,7 @@ class PointTerm {
         }
       }
     }
-    if (!to_) return;
+    if (!tracked_) return;
     for (int ch = 0; ch < Channels; ++ch) std::fill_n(channel_gradient_.get() + ch * kTile, keys * kQueryBlock, T(0));
   }
 
@@ -100,6 +101,7 @@ class PointTerm {
           const Vector<T> value = hn::Load(d, channel(ch, j) + i);
           to_mul[ch] = hn::MulAdd(m, value, to_mul[ch]);
           to_add[ch] = hn::MulAdd(a, value, to_add[ch]);
+          if (!tracked_) continue;
           T* gradient = channel_gradient_.get() + ch * kTile + at;
           const Vector<T> sum = hn::MulAdd(m, hn::Set(d, mul.w[ch]), hn::Load(d, gradient));
           hn::Store(hn::MulAdd(a, hn::Set(d, add.w[ch]), sum), d, gradient);
@@ -108,8 +110,8 @@ class PointTerm {
         to_add[Channels] = hn::Add(to_add[Channels], a);
       }
     }
-    T* mul_to = to_->weights.mul(unit_.index, Channels, heads_);
-    T* add_to = to_->weights.add(unit_.index, Channels, heads_);
+    T* mul_to = to_->weights.mul(unit_.part, Channels, heads_);
+    T* add_to = to_->weights.add(unit_.part, Channels, heads_);
     for (int ch = 0; ch <= Channels; ++ch) {
       mul_to[ch * heads_ + head] += lane_sum<T>(to_mul[ch]);
       add_to[ch * heads_ + head] += lane_sum<T>(to_add[ch]);
@@ -117,38 +119,25 @@ class PointTerm {
   }
 
   void end_tile() {
-    const Tag<T> d;
-    T* xs_grad = to_->xs.get(slot()) + first_key_ * 3;
-    T* ms_grad = Channels == 2 ? to_->ms.get(slot()) + first_key_ * 3 : nullptr;
+    if (!tracked_) return;
+    T* const xs_to = key_rows(to_->xs);
+    T* const ms_to = key_rows(to_->ms);
     for (int64_t j = 0; j < keys_; ++j) {
-      for (int a = 0; a < 3; ++a) {
-        const Vector<T> xs = hn::Set(d, in_.xs[(first_key_ + j) * 3 + a]);
-        Vector<T> key = hn::Zero(d);
-        for (int64_t i = 0; i < padded_; i += lanes()) {
-          const Vector<T> g = hn::Load(d, channel_gradient_.get() + j * kQueryBlock + i);
-          const Vector<T> part = hn::Mul(hn::Add(g, g), hn::Sub(row(a, i), xs));
-          key = hn::Sub(key, part);
-          add_to_row(a, i, part);
-        }
-        xs_grad[j * 3 + a] += lane_sum<T>(key);
-        if constexpr (Channels == 2) {
-          const Vector<T> ms = hn::Set(d, in_.ms[(first_key_ + j) * 3 + a]);
-          key = hn::Zero(d);
-          for (int64_t i = 0; i < padded_; i += lanes()) {
-            const Vector<T> g = hn::Load(d, channel_gradient_.get() + kTile + j * kQueryBlock + i);
-            key = hn::MulAdd(g, row(3 + a, i), key);
-            add_to_row(3 + a, i, hn::Mul(g, ms));
-          }
-          ms_grad[j * 3 + a] += lane_sum<T>(key);
-        }
+      for (int axis = 0; axis < 3; ++axis) {
+        const int64_t at = j * 3 + axis;
+        back_through_distance(j, axis, xs_to ? xs_to + at : nullptr);
+        if constexpr (Channels == 2) back_through_product(j, axis, ms_to ? ms_to + at : nullptr);
       }
     }
   }
 
   void end_block() {
-    unpack_rows(row_gradient_.get(), rows_, 3, to_->x.get(unit_.split) + first_query_ * 3, 3);
-    if (Channels == 1) return;
-    unpack_rows(row_gradient_.get() + 3 * kQueryBlock, rows_, 3, to_->m.get(unit_.split) + first_query_ * 3, 3);
+    if (to_->x.defined()) {
+      unpack_rows(row_gradient_.get(), rows_, 3, to_->x.get(unit_.split) + first_query_ * 3, 3);
+    }
+    if (to_->m.defined()) {
+      unpack_rows(row_gradient_.get() + 3 * kQueryBlock, rows_, 3, to_->m.get(unit_.split) + first_query_ * 3, 3);
+    }
   }
 
  private:
@@ -170,6 +159,8 @@ class PointTerm {
   static int64_t lanes() { return static_cast<int64_t>(hn::Lanes(Tag<T>())); }
   int64_t slot() const { return unit_.split * to_->groups + unit_.group; }
   T* channel(int ch, int64_t j) const { return channels_.get() + ch * kTile + j * kQueryBlock; }
+  // Where gradients of the tile's keys go to, or null.
+  T* key_rows(const Slots<T>& slots) const { return slots.defined() ? slots.get(slot()) + first_key_ * 3 : nullptr; }
   HWY_INLINE Vector<T> row(int axis, int64_t i) const {
     return hn::Load(Tag<T>(), rows_of_.get() + axis * kQueryBlock + i);
   }
@@ -177,6 +168,34 @@ class PointTerm {
     const Tag<T> d;
     T* at = row_gradient_.get() + axis * kQueryBlock + i;
     hn::Store(hn::Add(hn::Load(d, at), part), d, at);
+  }
+
+  // |x - xs|^2 has the derivative 2 (x - xs) by x, and its negative by xs.
+  void back_through_distance(int64_t j, int axis, T* key_to) const {
+    const Tag<T> d;
+    const bool rows_wanted = to_->x.defined();
+    const Vector<T> xs = hn::Set(d, in_.xs[(first_key_ + j) * 3 + axis]);
+    Vector<T> key = hn::Zero(d);
+    for (int64_t i = 0; i < padded_; i += lanes()) {
+      const Vector<T> g = hn::Load(d, channel_gradient_.get() + j * kQueryBlock + i);
+      const Vector<T> part = hn::Mul(hn::Add(g, g), hn::Sub(row(axis, i), xs));
+      key = hn::Sub(key, part);
+      if (rows_wanted) add_to_row(axis, i, part);
+    }
+    if (key_to) *key_to += lane_sum<T>(key);
+  }
+
+  void back_through_product(int64_t j, int axis, T* key_to) const {
+    const Tag<T> d;
+    const bool rows_wanted = to_->m.defined();
+    const Vector<T> ms = hn::Set(d, in_.ms[(first_key_ + j) * 3 + axis]);
+    Vector<T> key = hn::Zero(d);
+    for (int64_t i = 0; i < padded_; i += lanes()) {
+      const Vector<T> g = hn::Load(d, channel_gradient_.get() + kTile + j * kQueryBlock + i);
+      key = hn::MulAdd(g, row(3 + axis, i), key);
+      if (rows_wanted) add_to_row(3 + axis, i, hn::Mul(g, ms));
+    }
+    if (key_to) *key_to += lane_sum<T>(key);
   }
 
   Linear linear(const T* w, const T* b, int64_t head) const {
@@ -197,6 +216,7 @@ class PointTerm {
 
   const Input& in_;
   const Output* to_ = nullptr;
+  bool tracked_ = false;  // a gradient of coordinates or normals is wanted
   int64_t heads_;
   Scratch<T> rows_of_, channels_, mul_, add_;
   Scratch<T> slope_{0}, row_gradient_{0}, channel_gradient_{0};

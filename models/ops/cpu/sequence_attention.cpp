@@ -53,8 +53,10 @@ struct SequenceAttention {
   }
 
   template <typename T>
-  SequenceOutput<T> output(const AttentionProblem<T>& problem, const BackwardPlan& plan) const {
-    return {Slots<T>(s.sizes(), plan.splits), Slots<T>(ss.sizes(), plan.splits * plan.groups),
+  SequenceOutput<T> output(const AttentionProblem<T>& problem, const BackwardPlan& plan,
+                           const WantedGradients& wanted) const {
+    return {wanted.own(0) ? Slots<T>(s.sizes(), plan.splits) : Slots<T>(),
+            wanted.own(1) ? Slots<T>(ss.sizes(), plan.splits * plan.groups) : Slots<T>(),
             WeightGradients<T>(plan, s.size(1), problem.heads), plan.groups};
   }
   template <typename T>
@@ -63,7 +65,10 @@ struct SequenceAttention {
     for (at::Tensor& gradient : output.weights.finish()) gradients.push_back(std::move(gradient));
     return gradients;
   }
-  SharedWidths widths() const { return {s.size(1), s.size(1)}; }
+  SharedWidths widths(int64_t heads, const WantedGradients& wanted) const {
+    const int64_t depth = s.size(1);
+    return {wanted.own(0) ? depth : 0, wanted.own(1) ? depth : 0, WeightGradients<float>::width(depth, heads)};
+  }
   template <typename T>
   static auto forward_kernel() {
     return GEOSFT_SIMD_DISPATCH(T, forward);

@@ -71,7 +71,7 @@ class SequenceTerm {
     rows_ = rows;
     padded_ = padded_rows<T>(rows);
     pack_rows(in_.s + first_query * in_.depth, in_.depth, rows, padded_, in_.depth, rows_of_.get());
-    if (to_) std::fill_n(row_gradient_.get(), in_.depth * kQueryBlock, T(0));
+    if (rows_wanted()) std::fill_n(row_gradient_.get(), in_.depth * kQueryBlock, T(0));
   }
 
   void begin_tile(int64_t first_key, int64_t keys) {
@@ -99,8 +99,8 @@ class SequenceTerm {
         add_bias = hn::Add(add_bias, a);
       }
     }
-    T* mul_to = to_->weights.mul(unit_.index, in_.depth, heads_) + head;
-    T* add_to = to_->weights.add(unit_.index, in_.depth, heads_) + head;
+    T* mul_to = to_->weights.mul(unit_.part, in_.depth, heads_) + head;
+    T* add_to = to_->weights.add(unit_.part, in_.depth, heads_) + head;
     mul_to[in_.depth * heads_] += lane_sum<T>(mul_bias);
     add_to[in_.depth * heads_] += lane_sum<T>(add_bias);
     back_through(raw, in_.weights.w_mul + head, mul_keys_.get(), mul_to);
@@ -109,12 +109,14 @@ class SequenceTerm {
 
   void end_tile() {}
   void end_block() {
+    if (!rows_wanted()) return;
     unpack_rows(row_gradient_.get(), rows_, in_.depth, to_->s.get(unit_.split) + first_query_ * in_.depth, in_.depth);
   }
 
  private:
   static constexpr int64_t kTile = kKeyTile * kQueryBlock;
   static int64_t lanes() { return static_cast<int64_t>(hn::Lanes(Tag<T>())); }
+  bool rows_wanted() const { return to_ && to_->s.defined(); }
 
   void affine(const T* w, T bias, int64_t head, T* keys, T* to) const {
     const T* ss = in_.ss + first_key_ * in_.depth;
@@ -126,17 +128,20 @@ class SequenceTerm {
 
   // From the gradient of a tile of X_R w + b to those of s, ss and w (w and w_grad with a stride of heads).
   void back_through(const T* gradient, const T* w, const T* keys, T* w_grad) const {
-    for_tiles(in_.depth, padded_ / lanes(), lanes(),
-              WeightedValues<T>{gradient, keys, in_.depth, keys_, row_gradient_.get()});
+    if (rows_wanted()) {
+      for_tiles(in_.depth, padded_ / lanes(), lanes(),
+                WeightedValues<T>{gradient, keys, in_.depth, keys_, row_gradient_.get()});
+    }
     T* products = key_products_.get();
     std::fill_n(products, keys_ * in_.depth, T(0));
     for_tiles(keys_, in_.depth, 1, ValueGradient<T>{rows_of_.get(), gradient, padded_, products, in_.depth});
     const T* ss = in_.ss + first_key_ * in_.depth;
-    T* ss_grad = to_->ss.get(unit_.split * to_->groups + unit_.group) + first_key_ * in_.depth;
+    T* const slot = to_->ss.get(unit_.split * to_->groups + unit_.group);
+    T* const ss_grad = slot ? slot + first_key_ * in_.depth : nullptr;
     for (int64_t j = 0; j < keys_; ++j) {
       for (int64_t t = 0; t < in_.depth; ++t) {
         const int64_t at = j * in_.depth + t;
-        ss_grad[at] += products[at] * w[t * heads_];
+        if (ss_grad) ss_grad[at] += products[at] * w[t * heads_];
         w_grad[t * heads_] += products[at] * ss[at];
       }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An accumulator of which several units of work own a copy; the copies are added in their order, so the result has the
-// same bits on any number of threads. The first copy is the result itself.
+// same bits on any number of threads. The first copy is the result itself. Without sizes there is none: nobody asked
+// for the result.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -17,12 +18,18 @@ class Slots {
     rest_ = at::zeros(more, first_.options());
   }
 
+  bool defined() const { return first_.defined(); }
+
+  // Null where there is none.
   T* get(int64_t slot) const {
+    if (!defined()) return nullptr;
     if (slot == 0) return first_.template mutable_data_ptr<T>();
     return rest_.template mutable_data_ptr<T>() + (slot - 1) * first_.numel();
   }
 
+  // An empty tensor where there is none.
   at::Tensor sum() {
+    if (!defined()) return at::empty({0}, c10::CppTypeToScalarType<T>::value);
     for (int64_t s = 0; s < rest_.size(0); ++s) first_.add_(rest_.select(0, s));
     return first_;
   }

@@ -99,8 +99,8 @@ std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inpu
 
 template <class Device, class Operator>
 std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::Tensor& out_in,
-                                           const at::Tensor& denominator_in, const OptionalTensors& inputs,
-                                           double eps) {
+                                           const at::Tensor& denominator_in, const OptionalTensors& inputs, double eps,
+                                           const c10::List<bool>& wanted) {
   using Relation = typename Operator::Relation;
   const typename Operator::Inputs in(inputs, eps);
   in.check();
@@ -125,6 +125,7 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::
          target<scalar_t>(gradients[2]), target<scalar_t>(gradients[3])});
   });
   for (const at::Tensor& gradient : own.gradients()) gradients.push_back(gradient);
+  WantedGradients(wanted, in).leave_out(gradients);
   for (at::Tensor& gradient : gradients) gradient = gradient.to(in.q().scalar_type());
   return gradients;
 }

@@ -151,6 +151,19 @@ inline void require_same_bits(const Attention& attention, const Arguments& argum
   for (const auto& [name, gradient] : one.gradients) require_equal(two.gradients.at(name), gradient, name);
 }
 
+// The gradient of each floating argument is the same where it is the only one that is asked for.
+inline void require_single_gradients(const Attention& attention, const Arguments& arguments,
+                                     const at::Tensor& upstream) {
+  const Outcome all = evaluate(attention, arguments, upstream, at::kDouble);
+  for (const auto& [name, expected] : all.gradients) {
+    Arguments leaves = arguments;
+    const at::Tensor leaf = arguments[name].detach().clone().requires_grad_(true);
+    leaves.tensors[name] = leaf;
+    const auto gradients = torch::autograd::grad({attention(leaves)}, {leaf}, {upstream});
+    require_close(gradients[0], expected, 1e-12, "gradient of " + name + " alone");
+  }
+}
+
 // `attention` as a function of its floating arguments, which come in the order of their names; and they.
 struct FloatingArguments {
   std::function<at::Tensor(const std::vector<at::Tensor>&)> function;

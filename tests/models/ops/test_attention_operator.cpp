@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/models/ops/wanted.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_attention_operator {
@@ -19,7 +20,7 @@ OptionalTensors maxout_inputs(const at::TensorOptions& options) {
 TEST_CASE("attention operators give a gradient for every floating input that is given", "[attention_operator]") {
   const OptionalTensors inputs = maxout_inputs(at::kDouble);
   const auto [out, denominator] = forward_operator<MaxoutInputs>().call(inputs, 1e-6);
-  const auto gradients = backward_operator<MaxoutInputs>().call(out, out, denominator, inputs, 1e-6);
+  const auto gradients = backward_operator<MaxoutInputs>().call(out, out, denominator, inputs, 1e-6, all_wanted(5));
   REQUIRE(gradients.size() == 5);
   REQUIRE(gradients[4].sizes() == at::IntArrayRef({12, 2}));  // of r_add: r_mul is absent
 }
@@ -36,19 +37,35 @@ TEST_CASE("attention on meta tensors has the shapes and types of the real one", 
     };
     require_alike(meta_out, out);
     require_alike(meta_denominator, denominator);
-    const auto gradients = backward_operator<MaxoutInputs>().call(out, out, denominator, real, 1e-6);
+    const auto gradients = backward_operator<MaxoutInputs>().call(out, out, denominator, real, 1e-6, all_wanted(5));
     const auto meta_gradients =
-        backward_operator<MaxoutInputs>().call(meta_out, meta_out, meta_denominator, meta, 1e-6);
+        backward_operator<MaxoutInputs>().call(meta_out, meta_out, meta_denominator, meta, 1e-6, all_wanted(5));
     REQUIRE(meta_gradients.size() == gradients.size());
     for (size_t i = 0; i < gradients.size(); ++i) require_alike(meta_gradients[i], gradients[i]);
+  }
+}
+
+TEST_CASE("a gradient that nobody wants is left out, on meta tensors too", "[attention_operator]") {
+  c10::List<bool> wanted = all_wanted(5);
+  wanted.set(4, false);
+  for (const auto device : {at::kCPU, at::kMeta}) {
+    const OptionalTensors inputs = maxout_inputs(at::TensorOptions().dtype(at::kFloat).device(device));
+    const auto [out, denominator] = forward_operator<MaxoutInputs>().call(inputs, 1e-6);
+    const auto gradients = backward_operator<MaxoutInputs>().call(out, out, denominator, inputs, 1e-6, wanted);
+    REQUIRE(gradients.size() == 5);
+    REQUIRE(gradients[3].sizes() == at::IntArrayRef({3, 2}));
+    REQUIRE(gradients[4].sizes() == at::IntArrayRef({0}));
   }
 }
 
 TEST_CASE("the operators behind attention check what they are given", "[attention_operator]") {
   const OptionalTensors inputs = maxout_inputs(at::kFloat);
   const auto [out, denominator] = forward_operator<MaxoutInputs>().call(inputs, 1e-6);
-  require_error([&, &o = out, &d = denominator] { backward_operator<MaxoutInputs>().call(d, o, d, inputs, 1e-6); },
-                {"grad"});
+  const auto backward = [&, &o = out, &d = denominator](const at::Tensor& grad, size_t wanted) {
+    backward_operator<MaxoutInputs>().call(grad, o, d, inputs, 1e-6, all_wanted(wanted));
+  };
+  require_error([&, &d = denominator] { backward(d, 5); }, {"grad must"});
+  require_error([&, &o = out] { backward(o, 4); }, {"wanted must", "5", "4"});
   require_error([&] { forward_operator<MaxoutInputs>().call(inputs, -1.0); }, {"eps"});
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/cpu/attention_problem.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -11,9 +12,12 @@ namespace {
 void require_partition(const BackwardPlan& plan, const std::vector<int64_t>& q_offsets, int64_t heads) {
   std::vector<int> seen(static_cast<size_t>(q_offsets.back() * heads), 0);
   std::set<std::tuple<int64_t, int64_t, int64_t>> owners;
+  REQUIRE(plan.parts.front() == 0);
+  REQUIRE(plan.parts.back() == static_cast<int64_t>(plan.units.size()));
   for (size_t u = 0; u < plan.units.size(); ++u) {
     const AttentionUnit& unit = plan.units[u];
-    REQUIRE(unit.index == static_cast<int64_t>(u));
+    REQUIRE(plan.parts[unit.part] <= static_cast<int64_t>(u));
+    REQUIRE(static_cast<int64_t>(u) < plan.parts[unit.part + 1]);
     REQUIRE(unit.split < plan.splits);
     REQUIRE(unit.group < plan.groups);
     REQUIRE(owners.insert({unit.item, unit.split, unit.group}).second);
@@ -48,7 +52,7 @@ TEST_CASE("backward_plan covers every query and head once", "[attention_problem]
     for (const int64_t offset : q) k.push_back(offset / 4);
     for (const int64_t heads : {1, 5, 16}) {
       for (const int64_t width : {0, 6, 100}) {
-        require_partition(backward_plan(q, k, heads, 8, 8, {width, width}), q, heads);
+        require_partition(backward_plan(q, k, heads, 8, 8, {width, width, width}), q, heads);
       }
     }
   }
@@ -64,8 +68,45 @@ TEST_CASE("backward_plan cuts a large single item and keeps its accumulators sma
   REQUIRE(extra < nq * heads * c / 10);
 }
 
+TEST_CASE("parts of a ragged batch have about equal work", "[attention_problem]") {
+  std::vector<int64_t> q{0}, k{0};
+  for (int64_t b = 0; b < 260; ++b) {
+    q.push_back(q.back() + (b % 65 == 0 ? 1024 : 32));
+    k.push_back(k.back() + (b % 65 == 0 ? 256 : 16));
+  }
+  const BackwardPlan plan = backward_plan(q, k, 16, 8, 8, {6, 6, 96});
+  int64_t total = 0, largest_unit = 0, largest_part = 0;
+  for (int64_t p = 0; p < plan.part_count(); ++p) {
+    int64_t work = 0;
+    for (int64_t u = plan.parts[p]; u < plan.parts[p + 1]; ++u) {
+      work += plan.units[u].work();
+      largest_unit = std::max(largest_unit, plan.units[u].work());
+    }
+    REQUIRE(work > 0);
+    largest_part = std::max(largest_part, work);
+    total += work;
+  }
+  REQUIRE(plan.part_count() > 20);
+  REQUIRE(largest_part < total / 200 + 2 * largest_unit);
+  REQUIRE(largest_unit < total / 16);
+}
+
+TEST_CASE("parts are as few as what each of them keeps allows", "[attention_problem]") {
+  std::vector<int64_t> q, k;
+  for (int64_t b = 0; b <= 512; ++b) {
+    q.push_back(32 * b);
+    k.push_back(16 * b);
+  }
+  const int64_t heads = 16, c = 16, part = 2 * 257 * heads;
+  const BackwardPlan plan = backward_plan(q, k, heads, c, c, {0, 256, part});
+  REQUIRE(plan.part_count() >= 16);
+  REQUIRE(plan.part_count() * part < heads * c * (q.back() + 2 * k.back()) / 10 + (1 << 18));
+}
+
 TEST_CASE("backward_plan of an empty batch has no units", "[attention_problem]") {
-  REQUIRE(backward_plan({0, 0}, {0, 0}, 2, 3, 3, {}).units.empty());
+  const BackwardPlan plan = backward_plan({0, 0}, {0, 0}, 2, 3, 3, {});
+  REQUIRE(plan.units.empty());
+  REQUIRE(plan.part_count() == 0);
 }
 
 }  // namespace geosft::test::test_attention_problem

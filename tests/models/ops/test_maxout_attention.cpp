@@ -30,6 +30,11 @@ TEST_CASE("maxout_attention passes gradcheck", "[maxout_attention]") {
   require_gradcheck(fused, random_attention({{6}, {5}, 3, 2, 4}, 4));
 }
 
+TEST_CASE("maxout_attention gives each gradient alone", "[maxout_attention]") {
+  require_single_gradients(fused, with_relative({{9, 140}, {4, 20}, 2, 3, 2}, 6),
+                           at::randn({149, 2, 2}, generator(9), at::kDouble));
+}
+
 TEST_CASE("maxout_attention does not depend on the number of threads", "[maxout_attention]") {
   for (const Sizes& sizes : {Sizes{{700}, {40}, 2, 8, 8}, Sizes{{300, 20, 513}, {33, 20, 70}, 4, 8, 16}}) {
     const Arguments a = random_attention(sizes, 7);
@@ -103,7 +108,7 @@ TEST_CASE("maxout_attention names the argument that is wrong", "[maxout_attentio
   const auto refuses = [&](const std::string& name, const at::Tensor& value) {
     Arguments bad = good;
     bad.tensors[name] = value;
-    require_error([&] { fused(bad); }, {name});
+    require_error([&] { fused(bad); }, {name + " must"});
   };
   const auto doubles = at::TensorOptions().dtype(at::kDouble);
   refuses("q", at::zeros({7, 6}, doubles));

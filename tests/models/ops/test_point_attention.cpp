@@ -25,6 +25,11 @@ TEST_CASE("point_attention passes gradcheck", "[point_attention]") {
   require_gradcheck(fused, random_points({{6}, {5}, 1, 2, 3}, 31, false));
 }
 
+TEST_CASE("point_attention gives each gradient alone", "[point_attention]") {
+  require_single_gradients(fused, random_points({{9, 140}, {4, 20}, 2, 3, 2}, 37, true),
+                           at::randn({149, 2, 2}, generator(9), at::kDouble));
+}
+
 TEST_CASE("point_attention does not depend on the number of threads", "[point_attention]") {
   for (const Sizes& sizes : {Sizes{{700}, {40}, 2, 8, 8}, Sizes{{300, 20, 513}, {33, 20, 70}, 4, 8, 16}}) {
     const Arguments a = random_points(sizes, 32, true);
@@ -60,7 +65,7 @@ TEST_CASE("point_attention names the argument that is wrong", "[point_attention]
   const auto refuses = [&](const std::string& name, const at::Tensor& value) {
     Arguments bad = good;
     bad.tensors[name] = value;
-    require_error([&] { fused(bad); }, {name});
+    require_error([&] { fused(bad); }, {name + " must"});
   };
   const auto doubles = at::TensorOptions().dtype(at::kDouble);
   refuses("x", at::zeros({6, 3}, doubles));

@@ -26,6 +26,11 @@ TEST_CASE("sequence_attention passes gradcheck", "[sequence_attention]") {
   require_gradcheck(fused, random_sequence({{5, 3}, {4, 2}, 2, 3, 2}, 50, 5));
 }
 
+TEST_CASE("sequence_attention gives each gradient alone", "[sequence_attention]") {
+  require_single_gradients(fused, random_sequence({{9, 140}, {4, 20}, 2, 3, 2}, 55, 5),
+                           at::randn({149, 2, 2}, generator(9), at::kDouble));
+}
+
 TEST_CASE("sequence_attention does not depend on the number of threads", "[sequence_attention]") {
   for (const Sizes& sizes : {Sizes{{700}, {40}, 2, 8, 8}, Sizes{{300, 20, 513}, {33, 20, 70}, 4, 8, 16}}) {
     const Arguments a = random_sequence(sizes, 51, 6);
@@ -46,7 +51,7 @@ TEST_CASE("sequence_attention names the argument that is wrong", "[sequence_atte
   const auto refuses = [&](const std::string& name, const at::Tensor& value) {
     Arguments bad = good;
     bad.tensors[name] = value;
-    require_error([&] { fused(bad); }, {name});
+    require_error([&] { fused(bad); }, {name + " must"});
   };
   const auto doubles = at::TensorOptions().dtype(at::kDouble);
   refuses("s", at::zeros({6, 4}, doubles));

@@ -2,10 +2,10 @@
 #include "tools/bench/timing.h"
 
 #include <catch2/catch.hpp>
-#include <chrono>
+#include <functional>
 #include <stdexcept>
 #include <string>
-#include <thread>
+#include <vector>
 
 #include "tests/support.h"
 
@@ -33,15 +33,42 @@ TEST_CASE("contenders take turns after one call each that is not counted", "[ben
   CHECK(timings[1].repeats == 3);
 }
 
+namespace {
+
+// Calls take what they add to `now`, seconds of a clock of our own.
+struct Clock {
+  double now = 0;
+
+  std::function<void()> takes(double seconds) {
+    return [this, seconds] { now += seconds; };
+  }
+  std::vector<Timing> times(const std::vector<std::function<void()>>& contenders, const TimingOptions& options) {
+    return time_in_turns(
+        contenders, options, [] {},
+        [this](const std::function<void()>& call) {
+          const double before = now;
+          call();
+          return Sample{now - before, 0};
+        });
+  }
+};
+
+}  // namespace
+
 TEST_CASE("short calls are repeated more often, up to twenty times as often", "[bench]") {
-  const auto timings = time_in_turns({[] {}}, {.repeats = 2, .seconds = 1000});
-  CHECK(timings[0].repeats == 40);
+  Clock clock;
+  const auto timings = clock.times({clock.takes(0.1), clock.takes(0.25), clock.takes(2)}, {.repeats = 2, .seconds = 3});
+  CHECK(timings[0].repeats == 30);
+  CHECK(timings[1].repeats == 12);
+  CHECK(timings[2].repeats == 2);
+  CHECK(clock.times({clock.takes(1e-6)}, {.repeats = 2, .seconds = 3})[0].repeats == 40);
 }
 
 TEST_CASE("a contender that takes long stops early, the others go on", "[bench]") {
-  const auto slow = [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); };
-  const auto timings = time_in_turns({slow, [] {}}, {.repeats = 6, .seconds = 0, .patience = 0.002});
+  Clock clock;
+  const auto timings = clock.times({clock.takes(5), clock.takes(0.25)}, {.repeats = 6, .seconds = 0, .patience = 7});
   CHECK(timings[0].repeats == 3);
+  CHECK(timings[0].minimum == 5);
   CHECK(timings[1].repeats == 6);
 }
 
@@ -54,10 +81,16 @@ TEST_CASE("what `stop` throws ends the measurement", "[bench]") {
   CHECK(calls == 2);
 }
 
-TEST_CASE("sleeping takes wall time and no processor time to speak of", "[bench]") {
-  const Sample sample = time_once([] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });
-  CHECK(sample.wall >= 0.02);
-  CHECK(sample.cpu < sample.wall);
+TEST_CASE("a call is made once and takes some time of both kinds", "[bench]") {
+  int calls = 0;
+  volatile double sum = 0;
+  const Sample sample = time_once([&] {
+    ++calls;
+    for (int i = 0; i < 1000000; ++i) sum = sum + 1e-3;
+  });
+  CHECK(calls == 1);
+  CHECK(sample.wall > 0);
+  CHECK(sample.cpu > 0);
 }
 
 }  // namespace geosft::bench::test::test_timing

@@ -6,6 +6,7 @@
 #include "models/ops/cuda/attention_host.h"
 #include "tests/geometry/cuda/emulated_block.h"
 #include "tests/models/ops/attention_cases.h"
+#include "tests/models/ops/wanted.h"
 
 namespace geosft::test {
 
@@ -45,8 +46,8 @@ Outcome emulate(const Arguments& arguments, const std::vector<std::string>& name
     inputs.push_back(tensor);
   }
   const auto [out, denominator] = cuda::attention_forward<Device, Operator>(inputs, arguments.eps);
-  const std::vector<at::Tensor> gradients =
-      cuda::attention_backward<Device, Operator>(upstream.to(dtype), out, denominator, inputs, arguments.eps);
+  const std::vector<at::Tensor> gradients = cuda::attention_backward<Device, Operator>(
+      upstream.to(dtype), out, denominator, inputs, arguments.eps, all_wanted(floating.size()));
   REQUIRE(gradients.size() == floating.size());
   Outcome outcome{out, {}};
   for (size_t i = 0; i < floating.size(); ++i) outcome.gradients[floating[i]] = gradients[i];
