@@ -55,8 +55,9 @@ struct RunCommand {
  private:
   // Before minutes of measuring.
   static void require_folder(const std::string& option, const std::string& file) {
+    if (file.empty()) return;
     const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
-    if (!file.empty() && !std::filesystem::is_directory(folder)) {
+    if (!std::filesystem::is_directory(folder)) {
       throw UsageError(option + ": no folder '" + folder.string() + "'");
     }
   }

@@ -61,7 +61,7 @@ TEST_CASE("sequence_attention names the argument that is wrong", "[sequence_atte
   refuses("ss", at::zeros({5, 4}, at::kFloat));
   refuses("w_mul", at::zeros({3, 2}, doubles));
   refuses("b_add", at::zeros({3}, doubles));
-  refuses("q_ptr", at::tensor({0, 8}, at::kLong));
+  refuses("q_ptr", at::tensor({0, 5, 8}, at::kLong));
 }
 
 }  // namespace geosft::test::test_sequence_attention
