@@ -63,7 +63,13 @@ struct SamplingCommand {
     }
     AnalysisOutput::report(
         plot_cloud_panels(strip, output.stem(), name + ": how often each point is chosen", "share of draws"));
-    AnalysisOutput::report(plot_curves(snapshot_panels(taken), output.out + "_curves"));
+    const std::vector<CurvePanel> panels = snapshot_panels(taken);
+    std::vector<Curve> curves;
+    for (const CurvePanel& panel : panels) {
+      for (const Curve& curve : panel.curves)
+        curves.push_back({panel.axes.title + ", " + curve.name, curve.x, curve.y});
+    }
+    AnalysisOutput{output.out + "_curves"}.save("x", "y", curves, panels);
   }
 };
 

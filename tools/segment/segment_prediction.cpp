@@ -31,7 +31,8 @@ std::vector<int64_t> places_of(const PartList& parts) {
   return places;
 }
 
-// The class, or -1 where none is named.
+}  // namespace
+
 int64_t category_of(const SegmentRun& trained, const std::string& name) {
   const std::vector<std::string>& known = trained.class_names;
   const auto found = std::find(known.begin(), known.end(), name);
@@ -44,32 +45,38 @@ int64_t category_of(const SegmentRun& trained, const std::string& name) {
                    names);
 }
 
-}  // namespace
-
-PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& file, const std::string& category,
-                             BlockKind kind, const std::function<void(int64_t, int64_t)>& progress) {
+Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file, std::vector<std::string>& remarks) {
   const SegmentSettings& settings = trained.settings;
-  const int64_t label = category_of(trained, category);
-  PartPrediction prediction;
   PointDatasetOptions options;
   options.points_per_mesh = settings.clouds.points_per_mesh;
   options.seed = settings.seed;
   Shape shape = read_shape(file, options);
-  if (settings.clouds.normals) estimate_missing_normals(shape, prediction.remarks);
+  if (settings.clouds.normals) estimate_missing_normals(shape, remarks);
   prepare_normals(shape, settings.clouds.normals);
-  prediction.points = shape.points;
-  const int64_t count = shape.points.size(0), total = count * settings.evaluation.votes;
+  return shape;
+}
+
+at::Tensor part_logits(SegmentRun& trained, const Shape& shape, int64_t category, BlockKind kind,
+                       const std::function<void(int64_t, int64_t)>& progress) {
+  const int64_t count = shape.points.size(0), total = count * trained.settings.evaluation.votes;
   PackedClouds clouds{shape.points, shape.normals, at::tensor({int64_t{0}, count}, at::kLong), {}};
-  if (trained.model->options.categories > 0) clouds.category = at::tensor({label}, at::kLong);
+  if (trained.model->options.categories > 0) clouds.category = at::tensor({category}, at::kLong);
   const auto advance = [&](int64_t done) {
     if (progress) progress(done, total);
   };
-  at::Tensor logits = segment_clouds(trained.model, settings, clouds, kind, advance).logits;
-  if (label >= 0) {
-    const at::Tensor mask = part_mask(trained.parts, static_cast<int64_t>(trained.class_names.size()));
-    logits = masked_logits(logits, mask.slice(0, label, label + 1));
-  }
-  prediction.labels = logits.argmax(1);
+  const at::Tensor logits = segment_clouds(trained.model, trained.settings, clouds, kind, advance).logits;
+  if (category < 0) return logits;
+  const at::Tensor mask = part_mask(trained.parts, static_cast<int64_t>(trained.class_names.size()));
+  return masked_logits(logits, mask.slice(0, category, category + 1));
+}
+
+PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& file, const std::string& category,
+                             BlockKind kind, const std::function<void(int64_t, int64_t)>& progress) {
+  const int64_t label = category_of(trained, category);
+  PartPrediction prediction;
+  const Shape shape = read_prepared(trained, file, prediction.remarks);
+  prediction.points = shape.points;
+  prediction.labels = part_logits(trained, shape, label, kind, progress).argmax(1);
   return prediction;
 }
 

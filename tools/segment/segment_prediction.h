@@ -6,9 +6,23 @@
 #include <string>
 #include <vector>
 
+#include "data/shape.h"
 #include "tools/segment/segmentation.h"
 
 namespace geosft {
+
+// The class of that name, or -1 for an empty one, which a model that is told the class refuses. Throws UsageError with
+// all classes, of `--category`.
+int64_t category_of(const SegmentRun& trained, const std::string& name);
+
+// A file as the model may see it, with a sentence in `remarks` for what was done to it: points sampled from a mesh, and
+// normals estimated where the model needs them and there are none.
+Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file, std::vector<std::string>& remarks);
+
+// What the model makes of every point of a prepared shape: logits [n, parts], averaged over the votes; of a known class
+// (`category` >= 0) those of parts of other classes made impossible. `progress` is told points done of points x votes.
+at::Tensor part_logits(SegmentRun& trained, const Shape& shape, int64_t category, BlockKind kind,
+                       const std::function<void(int64_t, int64_t)>& progress = {});
 
 struct PartPrediction {
   at::Tensor points;                 // float32 [n, 3], as they lie in the file; of a mesh, points sampled from it

@@ -36,16 +36,6 @@ double lost_points(const SegmentEvaluation& evaluation) {
   return 100 * (evaluation.upright->parts.instance_iou - evaluation.scores.parts.instance_iou);
 }
 
-void check_same_parts(const SegmentRun& trained, const PartDataset& dataset) {
-  if (dataset.class_names() == trained.class_names && dataset.parts() == trained.parts) return;
-  const auto text = [](size_t classes, size_t parts) {
-    return std::to_string(classes) + " classes and " + std::to_string(parts) + " parts";
-  };
-  throw DataError(trained.settings.data,
-                  "the " + text(trained.class_names.size(), trained.parts.size()) + " of the trained model",
-                  text(dataset.class_names().size(), dataset.parts().size()) + ", or other names");
-}
-
 }  // namespace
 
 PartSplit part_split_of(const std::string& name) {

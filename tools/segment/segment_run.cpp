@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/segment/segment_run.h"
 
+#include "data/shape.h"
+
 namespace geosft {
 namespace {
 
@@ -42,6 +44,23 @@ SegmentRun load_segment_run(const std::filesystem::path& run) {
   load_run_weights(*loaded.model, checkpoint, file);
   loaded.model->eval();
   return loaded;
+}
+
+bool is_segment_run(const std::filesystem::path& run) {
+  std::filesystem::path file;
+  const Checkpoint checkpoint = load_run_checkpoint(run, file);
+  const auto kind = checkpoint.texts.find("kind");
+  return kind != checkpoint.texts.end() && kind->second == segment_kind;
+}
+
+void check_same_parts(const SegmentRun& trained, const PartDataset& dataset) {
+  if (dataset.class_names() == trained.class_names && dataset.parts() == trained.parts) return;
+  const auto text = [](size_t classes, size_t parts) {
+    return std::to_string(classes) + " classes and " + std::to_string(parts) + " parts";
+  };
+  throw DataError(trained.settings.data,
+                  "the " + text(trained.class_names.size(), trained.parts.size()) + " of the trained model",
+                  text(dataset.class_names().size(), dataset.parts().size()) + ", or other names");
 }
 
 }  // namespace geosft

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "data/part_list.h"
+#include "data/part_dataset.h"
 #include "tools/common/run_observer.h"
 #include "tools/segment/segment_settings.h"
 
@@ -28,5 +28,11 @@ RunDescription describe_run(SegmentSettings settings, const std::vector<std::str
 
 // Loads a RUN folder (its best checkpoint) or a checkpoint file. Throws when it is not one of this tool.
 SegmentRun load_segment_run(const std::filesystem::path& run);
+
+// Whether a RUN folder or checkpoint is one of this tool. Throws what loading it throws.
+bool is_segment_run(const std::filesystem::path& run);
+
+// Throws DataError, naming the run's data, when a dataset has other classes or parts than the run.
+void check_same_parts(const SegmentRun& trained, const PartDataset& dataset);
 
 }  // namespace geosft

@@ -60,6 +60,18 @@ std::array<double, 3> upwards(const Camera& camera) {
   return {-std::sin(e) * std::sin(a), std::cos(e), -std::sin(e) * std::cos(a)};
 }
 
+SeenSize seen_size(std::array<double, 3> half, const std::array<double, 3>& front, const std::array<double, 3>& up,
+                   bool turning) {
+  const double radius = std::hypot(half[0], half[2]);
+  const auto along = [&](const std::array<double, 3>& axis) {
+    if (turning) return half[1] * std::abs(axis[1]) + radius * std::hypot(axis[0], axis[2]);
+    return half[0] * std::abs(axis[0]) + half[1] * std::abs(axis[1]) + half[2] * std::abs(axis[2]);
+  };
+  const std::array<double, 3> right = {up[1] * front[2] - up[2] * front[1], up[2] * front[0] - up[0] * front[2],
+                                       up[0] * front[1] - up[1] * front[0]};
+  return {along(right), along(up), along(front)};
+}
+
 PictureSize size_of(const std::string& text) {
   const auto numbers = numbers_of(text, 'x');
   const auto fits = [](double side) { return side >= 16 && side <= 8192 && side == std::floor(side); };

@@ -23,9 +23,18 @@ Camera camera_of(const std::string& text);
 std::array<double, 3> towards_eye(const Camera& camera);
 std::array<double, 3> upwards(const Camera& camera);
 
+// Halves of what a box around a scene measures as seen from there: across, upwards, along the line of sight.
+struct SeenSize {
+  double wide, tall, deep;
+};
+// half: of the box along x, y, z; front and up as above. `turning`: the largest in a turn about the vertical axis.
+SeenSize seen_size(std::array<double, 3> half, const std::array<double, 3>& front, const std::array<double, 3>& up,
+                   bool turning);
+
 // Pixels.
 struct PictureSize {
   int width = 1000, height = 700;
+  bool operator==(const PictureSize&) const = default;
 };
 // "WxH", each from 16 to 8192. Throws UsageError for anything else.
 PictureSize size_of(const std::string& text);

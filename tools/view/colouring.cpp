@@ -10,8 +10,9 @@
 namespace geosft::view {
 namespace {
 
-constexpr std::array<std::pair<Colouring, const char*>, 7> colouring_names = {{{Colouring::height, "height"},
+constexpr std::array<std::pair<Colouring, const char*>, 8> colouring_names = {{{Colouring::height, "height"},
                                                                                {Colouring::normals, "normals"},
+                                                                               {Colouring::parts, "parts"},
                                                                                {Colouring::importance, "importance"},
                                                                                {Colouring::samples, "samples"},
                                                                                {Colouring::attention, "attention"},
@@ -93,6 +94,8 @@ std::string meaning(const Subject& subject, const Choices& choices) {
       return "height";
     case Colouring::normals:
       return "direction of the normals";
+    case Colouring::parts:
+      return "predicted parts";
     case Colouring::importance:
       return "importance, " + layer_text(chosen_layer(subject, choices));
     case Colouring::samples:
@@ -139,6 +142,13 @@ void paint_normals(const Subject& subject, Scene& scene) {
   scene.legend.names = {{"to +x", {1.0, 0.5, 0.5}}, {"to +y", {0.5, 1.0, 0.5}}, {"to +z", {0.5, 0.5, 1.0}}};
 }
 
+void paint_parts(const FoundParts& parts, Scene& scene) {
+  scene.colours = parts.colours;
+  scene.values = parts.labels;
+  scene.value_name = "part";
+  scene.legend.names = parts.names;
+}
+
 void paint_values(const Subject& subject, const Choices& choices, const ValueScale& scale, Scene& scene) {
   scene.values = values_of(subject, choices).to(at::kDouble);
   scene.colours = colours_of(choices.map, scene.values, scale);
@@ -176,7 +186,12 @@ void check_has(const Subject& subject, Colouring colouring) {
   const auto has = colourings_of(subject);
   if (std::find(has.begin(), has.end(), colouring) != has.end()) return;
   const std::string name = colouring_name(colouring);
-  if (needs_model(colouring) && !subject.trace) throw UsageError("--colour " + name + " needs a model: --run RUN");
+  if (colouring == Colouring::parts)
+    throw UsageError("--colour parts needs a model of parts: --run RUN of geosft-segment");
+  if (needs_model(colouring) && !subject.trace) {
+    throw UsageError("--colour " + name +
+                     (subject.untraced.empty() ? " needs a model: --run RUN" : ": " + subject.untraced));
+  }
   if (colouring == Colouring::normals) throw UsageError("--colour normals: " + subject.name + " has none");
   if (colouring == Colouring::walks) throw UsageError("--colour walks is for graphs: --graph");
   throw UsageError("--colour " + name + ": the model has no layer that samples");
@@ -204,6 +219,7 @@ std::vector<Colouring> colourings_of(const Subject& subject) {
   for (const auto& [colouring, name] : colouring_names) {
     if (needs_model(colouring) && layers_of(subject, colouring).empty()) continue;
     if (colouring == Colouring::normals && !subject.normals.defined()) continue;
+    if (colouring == Colouring::parts && !subject.parts) continue;
     if (colouring == Colouring::walks && !subject.encoding.defined()) continue;
     found.push_back(colouring);
   }
@@ -246,7 +262,9 @@ at::Tensor values_of(const Subject& subject, const Choices& choices) {
 Scene scene_of(const Subject& subject, const Choices& choices) {
   check_has(subject, choices.colouring);
   chosen_head(subject, choices);
-  const bool valued = choices.colouring != Colouring::normals && choices.colouring != Colouring::samples;
+  const Colouring colouring = choices.colouring;
+  const bool valued =
+      colouring != Colouring::normals && colouring != Colouring::parts && colouring != Colouring::samples;
   const ValueScale scale = valued ? common_scale(subject, choices) : ValueScale{};
   const auto paint = [&](const Subject& one) {
     Scene scene;
@@ -255,8 +273,9 @@ Scene scene_of(const Subject& subject, const Choices& choices) {
     scene.radius = fitting_radius(one.points);
     scene.legend.title = meaning(one, choices);
     if (valued) paint_values(one, choices, scale, scene);
-    if (choices.colouring == Colouring::normals) paint_normals(one, scene);
-    if (choices.colouring == Colouring::samples) paint_samples(one, choices, scene);
+    if (colouring == Colouring::normals) paint_normals(one, scene);
+    if (colouring == Colouring::parts) paint_parts(*one.parts, scene);
+    if (colouring == Colouring::samples) paint_samples(one, choices, scene);
     return scene;
   };
   Scene scene = paint(subject);

@@ -14,6 +14,7 @@ namespace geosft::view {
 enum class Colouring {
   height,      // y
   normals,     // directions as red, green, blue
+  parts,       // of a shape, as a segmentation model finds them
   importance,  // the score of a sampler
   samples,     // tokens that a sampler took, and their partners, sized by their weights
   attention,   // of one query
@@ -41,7 +42,7 @@ std::vector<Colouring> colourings_of(const Subject& subject);
 std::vector<int64_t> layers_of(const Subject& subject, Colouring colouring);
 int64_t chosen_layer(const Subject& subject, const Choices& choices);
 
-// One number a point, [n], of everything but normals and samples.
+// One number a point, [n], of everything but normals, parts and samples.
 at::Tensor values_of(const Subject& subject, const Choices& choices);
 
 // The subject, and its rotated copy on the same scale, with legend and texts.

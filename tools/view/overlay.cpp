@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "data/shape.h"
 #include "tools/view/viewer.h"
@@ -14,8 +15,12 @@
 namespace geosft::view {
 namespace {
 
-constexpr double margin = 16, line_height = 20, font_size = 13, bar_width = 14, bar_height = 200;
-constexpr double bar_steps = 100;
+constexpr double margin = 16, line_height = 20, font_size = 13;
+constexpr double bar_width = 14, bar_height = 200, least_bar = 40, bar_steps = 100;
+constexpr int bar_numbers = 4;                 // steps between the numbers of a bar, from end to end
+constexpr double text_indent = bar_width + 6;  // of what is written beside bars and discs
+constexpr double clearance = 8;                // between texts and what is drawn
+constexpr double least_share = 1.0 / 3.0;      // of the whole picture, below which what is drawn goes under the texts
 
 using Canvas = std::unique_ptr<cairo_t, decltype(&cairo_destroy)>;
 using Surface = std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)>;
@@ -69,40 +74,75 @@ std::string short_number(double value) {
   return text;
 }
 
-void draw_bar(Pen& pen, double x, double y, double height, ColourMap map, const ValueScale& scale) {
+void draw_bar(Pen& pen, const Box& box, ColourMap map, const ValueScale& scale) {
+  const double height = box.bottom - box.top;
   for (double step = 0; step < bar_steps; ++step) {
-    pen.fill(x, y + height * (1 - (step + 1) / bar_steps), bar_width, height / bar_steps + 0.5,
+    pen.fill(box.left, box.top + height * (1 - (step + 1) / bar_steps), bar_width, height / bar_steps + 0.5,
              colour_at(map, (step + 0.5) / bar_steps));
   }
-  constexpr int numbers = 4;  // between them, with both ends
-  for (int i = 0; i <= numbers; ++i) {
-    const double share = static_cast<double>(i) / numbers;
-    pen.write(x + bar_width + 6, y + height * (1 - share), short_number(std::lerp(scale.low, scale.high, share)));
+  for (int i = 0; i <= bar_numbers; ++i) {
+    const double share = static_cast<double>(i) / bar_numbers;
+    pen.write(box.left + text_indent, box.top + height * (1 - share),
+              short_number(std::lerp(scale.low, scale.high, share)));
   }
 }
 
-// In the lower left corner, from the bottom up: names, the bar, the title.
-void draw_legend(Pen& pen, const Legend& legend) {
-  double y = pen.height() - margin;
-  for (auto entry = legend.names.rbegin(); entry != legend.names.rend(); ++entry) {
-    y -= line_height;
-    pen.disc(margin + bar_width / 2, y + line_height / 2, bar_width / 2, entry->second);
-    pen.write(margin + bar_width + 6, y + line_height / 2, entry->first);
+double number_width(Pen& pen, const ValueScale& scale) {
+  double widest = 0;
+  for (int i = 0; i <= bar_numbers; ++i) {
+    const double share = static_cast<double>(i) / bar_numbers;
+    widest = std::max(widest, pen.measure(short_number(std::lerp(scale.low, scale.high, share))));
   }
-  if (legend.bar) {
-    const double height = std::clamp(bar_height, 0.0, std::max(pen.height() / 2 - 2 * line_height, 20.0));
-    y -= height + 0.75 * line_height;
-    draw_bar(pen, margin, y, height, legend.bar->first, legend.bar->second);
-    y -= 0.25 * line_height;
-  }
-  pen.write(margin, y - line_height, legend.title);
+  return widest;
 }
 
-void draw_lines(Pen& pen, const std::vector<std::string>& lines) {
-  double y = margin + line_height / 2;
-  for (const std::string& line : lines) {
-    pen.write(margin, y, line);
+// What is written and where, in the units of the pen.
+struct Layout {
+  std::vector<std::pair<std::string, Box>> texts;  // the lines and the title of the legend
+  std::optional<Box> bar;                          // without the half lines that its numbers reach beyond it
+  std::vector<std::pair<std::pair<std::string, Colour>, Box>> names;
+};
+
+// As many names as there is room for; instead of the last one it says how many more there are.
+void place_names(Pen& pen, const std::vector<std::pair<std::string, Colour>>& names, double y, Layout& layout) {
+  const auto room = static_cast<size_t>(std::max((pen.height() - margin - y) / line_height, 1.0));
+  for (size_t i = 0; i < std::min(names.size(), room); ++i, y += line_height) {
+    if (i + 1 == room && names.size() > room) {
+      const std::string text = "… " + std::to_string(names.size() - i) + " more";
+      layout.texts.push_back({text, {margin, y, margin + pen.measure(text), y + line_height}});
+      return;
+    }
+    const double width = text_indent + pen.measure(names[i].first);
+    layout.names.push_back({names[i], {margin, y, margin + width, y + line_height}});
+  }
+}
+
+Layout layout_of(Pen& pen, const Scene& scene) {
+  Layout layout;
+  double y = margin;
+  std::vector<std::string> texts = scene.lines;
+  if (!scene.legend.title.empty()) texts.push_back(scene.legend.title);
+  for (const std::string& text : texts) {
+    layout.texts.push_back({text, {margin, y, margin + pen.measure(text), y + line_height}});
     y += line_height;
+  }
+  const auto names = static_cast<double>(scene.legend.names.size());
+  if (scene.legend.bar) {
+    const double room = pen.height() - y - (names + 1) * line_height - margin;
+    const double height = std::clamp(room, least_bar, bar_height), width = number_width(pen, scene.legend.bar->second);
+    layout.bar = Box{margin, y + line_height / 2, margin + text_indent + width, y + line_height / 2 + height};
+    y += height + line_height;
+  }
+  place_names(pen, scene.legend.names, y, layout);
+  return layout;
+}
+
+void draw_layout(Pen& pen, const Layout& layout, const Legend& legend) {
+  for (const auto& [text, box] : layout.texts) pen.write(box.left, box.top + line_height / 2, text);
+  if (layout.bar) draw_bar(pen, *layout.bar, legend.bar->first, legend.bar->second);
+  for (const auto& [name, box] : layout.names) {
+    pen.disc(box.left + bar_width / 2, box.top + line_height / 2, bar_width / 2, name.second);
+    pen.write(box.left + text_indent, box.top + line_height / 2, name.first);
   }
 }
 
@@ -131,12 +171,47 @@ Raster overlay_of(const Scene& scene, bool help, const PictureSize& size, double
     const Canvas canvas(cairo_create(surface.get()), &cairo_destroy);
     cairo_scale(canvas.get(), scale, scale);
     Pen pen(canvas.get(), size.width / scale, size.height / scale);
-    draw_lines(pen, scene.lines);
-    draw_legend(pen, scene.legend);
+    draw_layout(pen, layout_of(pen, scene), scene.legend);
     if (help) draw_help(pen);
   }
   cairo_surface_finish(surface.get());
   return raster;
+}
+
+std::vector<Box> taken_up(const Scene& scene, const PictureSize& size, double scale) {
+  std::vector<uint32_t> pixel(1);
+  const Surface surface = surface_on(pixel, {1, 1});
+  const Canvas canvas(cairo_create(surface.get()), &cairo_destroy);
+  Pen pen(canvas.get(), size.width / scale, size.height / scale);
+  const Layout layout = layout_of(pen, scene);
+  std::vector<Box> taken;
+  const auto take = [&](const Box& box, double above) {
+    taken.push_back({scale * box.left, scale * (box.top - above), scale * (box.right + clearance),
+                     scale * (box.bottom + above + clearance)});
+  };
+  for (const auto& [text, box] : layout.texts) take(box, 0);
+  if (layout.bar) take(*layout.bar, line_height / 2);
+  for (const auto& [name, box] : layout.names) take(box, 0);
+  return taken;
+}
+
+Box room_beside(const std::vector<Box>& taken, const PictureSize& size, double proportions) {
+  const Box all{0, 0, static_cast<double>(size.width), static_cast<double>(size.height)};
+  const auto tall = [&](const Box& box) {
+    return std::min((box.right - box.left) / proportions, box.bottom - box.top);
+  };
+  // Right of some of the boxes, and below all others.
+  std::vector<double> lefts = {0};
+  for (const Box& box : taken) lefts.push_back(box.right);
+  Box best{0, 0, 0, 0};
+  for (const double left : lefts) {
+    Box room{left, 0, all.right, all.bottom};
+    for (const Box& box : taken) {
+      if (box.right > left) room.top = std::max(room.top, box.bottom);
+    }
+    if (tall(room) > tall(best)) best = room;
+  }
+  return tall(best) < least_share * tall(all) ? all : best;
 }
 
 Raster shrunk(const Raster& raster, int factor) {

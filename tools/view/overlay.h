@@ -18,8 +18,22 @@ struct Raster {
   std::vector<uint32_t> pixels;
 };
 
-// Lines and legend of the scene, and the keys if `help`, on nothing. `scale` enlarges texts and bars.
+// Lines of the scene from the upper left corner down and its legend below them, and the keys if `help`, on nothing.
+// `scale` enlarges texts and bars. Where they do not fit
+// below each other the bar is shorter, and of the names there are fewer.
 Raster overlay_of(const Scene& scene, bool help, const PictureSize& size, double scale);
+
+// A part of a picture, in pixels from its upper left corner.
+struct Box {
+  double left = 0, top = 0, right = 0, bottom = 0;
+  bool operator==(const Box&) const = default;
+};
+// What the lines and the legend of the scene take up, with some room around them.
+std::vector<Box> taken_up(const Scene& scene, const PictureSize& size, double scale);
+
+// Where something of these proportions (width / height) is drawn largest without reaching into what is taken up from
+// the upper left corner on. Where that leaves less than a third of its size: all of the picture.
+Box room_beside(const std::vector<Box>& taken, const PictureSize& size, double proportions);
 
 // Each `factor` x `factor` block as its mean. The size must be divisible.
 Raster shrunk(const Raster& raster, int factor);

@@ -30,10 +30,11 @@ struct Legend {
 struct Scene {
   at::Tensor points;   // double [n, 3]; row i is what a click on it picks
   at::Tensor colours;  // double [n, 3], in [0, 1]
-  at::Tensor values;   // double [n] that the colours stand for; undefined where they stand for none
-  at::Tensor edges;    // int64 [E, 2], rows of points; undefined without any
-  double radius = 0;   // of a point drawn as a ball
-  Balls markers;       // beside the points; undefined tensors: none
+  at::Tensor values;   // double or int64 [n] that the colours stand for; undefined where they stand for none
+  std::string value_name = "value";  // what they are called in files
+  at::Tensor edges;                  // int64 [E, 2], rows of points; undefined without any
+  double radius = 0;                 // of a point drawn as a ball
+  Balls markers;                     // beside the points; undefined tensors: none
   Legend legend;
   std::string title;               // of the window
   std::vector<std::string> lines;  // in the picture

@@ -10,8 +10,16 @@
 #include <vector>
 
 #include "models/layers/forward_trace.h"
+#include "tools/common/colour_map.h"
 
 namespace geosft::view {
+
+// Which part of the shape a segmentation model takes every point for.
+struct FoundParts {
+  at::Tensor labels;                                  // int64 [n], numbers in the model's list of parts
+  at::Tensor colours;                                 // double [n, 3]
+  std::vector<std::pair<std::string, Colour>> names;  // of those that were found, by number, with their shares
+};
 
 struct Subject {
   std::string name;        // file, or set and number
@@ -21,7 +29,9 @@ struct Subject {
   at::Tensor normals;      // double [n, 3], or undefined
   at::Tensor edges;        // int64 [E, 2], each once; undefined for clouds
   at::Tensor encoding;     // of a graph: random-walk encoding, double [n, steps]
+  std::optional<FoundParts> parts;
   std::optional<ForwardTrace> trace;
+  std::string untraced;                   // why a model left no trace, for messages
   std::shared_ptr<const Subject> beside;  // its rotated copy
   double logit_difference = 0.0;          // the largest between the two
 

@@ -14,8 +14,10 @@
 #include "tools/common/run_overrides.h"
 #include "tools/common/run_program.h"
 #include "tools/graph/graph_data.h"
+#include "tools/segment/segment_report.h"
 #include "tools/view/cloud_gallery.h"
 #include "tools/view/graph_gallery.h"
+#include "tools/view/segment_gallery.h"
 
 namespace geosft::view {
 namespace {
@@ -28,18 +30,23 @@ constexpr const char* view_footer =
 struct ViewOptions {
   std::vector<std::string> files;
   std::string run, split = "test", colour, map = "viridis", layout = "automatic", size = "1000x700", view = "35,20,1";
-  std::string screenshot, turntable_folder, ply;
+  std::string screenshot, turntable_folder, ply, category;
   std::optional<int64_t> points, layer, head, query, component;
   int64_t item = 0, frames = 36;
   bool graph = false, beside = false, frame_rate = false;
   RunOverrides overrides;
+  bool finds_parts = false;  // the run is one of geosft-segment
 
   void add_to(CLI::App& app);
+  // What the options must look up before anything is opened.
+  void check_run();
   Choices choices() const;
   std::unique_ptr<Gallery> gallery() const;
 
  private:
+  void check_source(const std::string& data) const;
   std::unique_ptr<Gallery> clouds() const;
+  std::unique_ptr<Gallery> segments() const;
   std::unique_ptr<Gallery> graphs() const;
 };
 
@@ -55,12 +62,13 @@ void add_what(CLI::App& app, ViewOptions& options) {
   app.add_flag("--beside", options.beside, "beside each cloud a rotated copy, with the difference of the logits");
   app.add_option("--points", options.points, "that the model sees; without a RUN: that are sampled from a mesh")
       ->check(CLI::Range(1, 1 << 30));
+  app.add_option("--category", options.category, "class of the shapes, for a RUN of geosft-segment that is told it");
 }
 
 void add_how(CLI::App& app, ViewOptions& options) {
   app.add_option(
       "--colour", options.colour,
-      "height, normals, importance, samples, attention, diversity or walks (default: importance with a RUN)");
+      "height, normals, parts, importance, samples, attention, diversity or walks (default: what the RUN is for)");
   app.add_option("--layer", options.layer, "of the colouring, from 1; 0: the sampler of the model's head");
   app.add_option("--head", options.head, "of the attention, from 1; 0: their mean");
   app.add_option("--query", options.query, "point or node whose attention is shown (default: the most important)");
@@ -91,6 +99,32 @@ void ViewOptions::add_to(CLI::App& app) {
                    "of rotations and springs");
 }
 
+void ViewOptions::check_run() {
+  if (!run.empty() && !std::filesystem::exists(run)) throw UsageError("--run: there is no '" + run + "'");
+  finds_parts = !run.empty() && !graph && is_segment_run(run);
+  if (!category.empty() && !finds_parts) throw UsageError("--category is for a --run of geosft-segment");
+}
+
+void ViewOptions::check_source(const std::string& data) const {
+  if (files.empty() && data.empty()) {
+    throw UsageError("nothing to look at: name a FILE, or a dataset with --data and --item, or a --run");
+  }
+  if (!files.empty() && !data.empty()) throw UsageError("either FILE or --data, not both");
+}
+
+std::unique_ptr<Gallery> ViewOptions::segments() const {
+  SegmentRun trained = load_segment_run(run);
+  if (!files.empty()) trained.settings.data.clear();
+  overrides.apply(trained.settings.data, trained.settings.seed, trained.settings.evaluation);
+  check_source(trained.settings.data);
+  if (points && !files.empty()) trained.settings.clouds.points_per_mesh = *points;
+  std::unique_ptr<PartDataset> dataset;
+  if (files.empty()) dataset = open_part_dataset(trained.settings.data, part_split_of(split));
+  return std::make_unique<SegmentGallery>(std::vector<std::filesystem::path>(files.begin(), files.end()),
+                                          std::move(dataset), std::move(trained),
+                                          SegmentGalleryOptions{category, points});
+}
+
 std::unique_ptr<Gallery> ViewOptions::clouds() const {
   std::optional<RunModel> trained;
   if (!run.empty()) trained = load_run_model(run);
@@ -99,10 +133,7 @@ std::unique_ptr<Gallery> ViewOptions::clouds() const {
   overrides.apply(settings.data, settings.seed, settings.evaluation);
   if (points) (trained ? settings.clouds.points : settings.clouds.points_per_mesh) = *points;
   if (trained) trained->settings = settings;
-  if (files.empty() && settings.data.empty()) {
-    throw UsageError("nothing to look at: name a FILE, or a dataset with --data and --item, or a --run");
-  }
-  if (!files.empty() && !settings.data.empty()) throw UsageError("either FILE or --data, not both");
+  check_source(settings.data);
   std::unique_ptr<PointDataset> dataset;
   if (files.empty()) dataset = open_dataset(settings, split == "train" ? Split::train : Split::test);
   return std::make_unique<CloudGallery>(std::vector<std::filesystem::path>(files.begin(), files.end()),
@@ -126,13 +157,13 @@ std::unique_ptr<Gallery> ViewOptions::graphs() const {
 }
 
 std::unique_ptr<Gallery> ViewOptions::gallery() const {
-  if (!run.empty() && !std::filesystem::exists(run)) throw UsageError("--run: there is no '" + run + "'");
-  return graph ? graphs() : clouds();
+  return graph ? graphs() : finds_parts ? segments() : clouds();
 }
 
 Choices ViewOptions::choices() const {
   Choices chosen;
   chosen.colouring = !colour.empty() ? colouring_of(colour)
+                     : finds_parts   ? Colouring::parts
                      : !run.empty()  ? Colouring::importance
                      : graph         ? Colouring::walks
                                      : Colouring::height;
@@ -203,13 +234,16 @@ int run_view(int argc, const char* const* argv, Display& display) {
   const Camera camera = camera_of(options.view);
   const PictureSize size = size_of(options.size);
   options.overrides.apply_runtime();
+  options.check_run();
   Viewer viewer(options.gallery(), options.item, options.choices(), options.beside);
   const Scene& scene = viewer.scene();
   const bool quiet =
       !options.screenshot.empty() || !options.turntable_folder.empty() || options.frame_rate || !options.ply.empty();
   std::string told;
   for (const std::string& line : scene.lines) told += line + "\n";
-  if (!options.ply.empty()) write_coloured_ply(options.ply, scene.points, scene.colours, scene.values, scene.edges);
+  if (!options.ply.empty()) {
+    write_coloured_ply(options.ply, scene.points, scene.colours, scene.values, scene.edges, scene.value_name);
+  }
   if (!options.screenshot.empty()) display.render(scene, size, {camera}, {options.screenshot});
   if (!options.turntable_folder.empty()) told += draw_turn(options, scene, display);
   if (options.frame_rate) told += rates_text(display.measure(scene, size, camera));

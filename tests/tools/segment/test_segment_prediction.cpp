@@ -64,6 +64,21 @@ TEST_CASE("a model that is told the class needs a known one, another may be told
   CHECK(example.predict("a.xyz", "mug").labels.min().item<int64_t>() >= 3);
 }
 
+TEST_CASE("logits of parts of other classes are impossible, unless the class is not known") {
+  Example example;
+  SegmentRun trained = small_segment_run(example.settings);
+  CHECK(category_of(trained, "mug") == 1);
+  std::vector<std::string> remarks;
+  const Shape shape = read_prepared(trained, example.folder / "a.xyz", remarks);
+  const at::Tensor logits = part_logits(trained, shape, 1, BlockKind::spread);
+  CHECK(logits.narrow(1, 0, 3).max().item<double>() < -1e29);
+  CHECK(logits.narrow(1, 3, 2).abs().max().item<double>() < 100);
+  example.settings.model.category = false;
+  SegmentRun untold = small_segment_run(example.settings);
+  CHECK(category_of(untold, "") == -1);
+  CHECK(part_logits(untold, shape, -1, BlockKind::spread).abs().max().item<double>() < 100);
+}
+
 TEST_CASE("normals are estimated where the model needs them, meshes are sampled") {
   Example example;
   write_text(example.folder / "bare.xyz", "0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 1 0\n");

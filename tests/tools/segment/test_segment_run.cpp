@@ -54,6 +54,24 @@ TEST_CASE("checkpoints of something else, or without parts, are refused") {
   refused(other, {"x.ckpt", "sofa"});
 }
 
+TEST_CASE("a run of parts is told from others, and from sets of other parts") {
+  const TemporaryFolder folder;
+  Checkpoint checkpoint = saved(small_segment_settings());
+  save_checkpoint(folder / "x.ckpt", checkpoint);
+  CHECK(is_segment_run(folder / "x.ckpt"));
+  checkpoint.texts.at("kind") = "geosft-classify";
+  save_checkpoint(folder / "y.ckpt", checkpoint);
+  CHECK_FALSE(is_segment_run(folder / "y.ckpt"));
+  require_error([&] { is_segment_run(folder / "z.ckpt"); }, {"z.ckpt"});
+  write_part_set(folder / "set");
+  SegmentRun run = small_segment_run(small_segment_settings());
+  const auto set = open_part_dataset(folder / "set", PartSplit::test);
+  CHECK_NOTHROW(check_same_parts(run, *set));
+  run.parts.pop_back();
+  run.settings.data = "some/set";
+  require_error([&] { check_same_parts(run, *set); }, {"some/set", "2 classes and 4 parts", "2 classes and 5 parts"});
+}
+
 TEST_CASE("what describes a run is what resuming may not change") {
   SegmentSettings settings = small_segment_settings();
   settings.data = "/parts";

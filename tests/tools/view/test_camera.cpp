@@ -2,6 +2,7 @@
 #include "tools/view/camera.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "tests/support.h"
 #include "tools/common/arguments.h"
@@ -33,6 +34,26 @@ TEST_CASE("views and sizes are read, or refused with what was expected") {
   CHECK(size_of("640x480").height == 480);
   for (const char* wrong : {"640", "640x", "x480", "640x480x2", "0x10", "99999x100", "64.5x64", "640*480"}) {
     CHECK_THROWS_AS(size_of(wrong), UsageError);
+  }
+}
+
+TEST_CASE("a box is as large as it looks, or as it looks at most in a turn") {
+  const std::array<double, 3> half = {3, 2, 1};
+  const auto seen = [&](const Camera& camera, bool turning) {
+    return seen_size(half, towards_eye(camera), upwards(camera), turning);
+  };
+  CHECK(seen({0, 0}, false).wide == Approx(3));
+  CHECK(seen({0, 0}, false).tall == Approx(2));
+  CHECK(seen({0, 0}, false).deep == Approx(1));
+  CHECK(seen({90, 0}, false).wide == Approx(1));
+  CHECK(seen({0, 90}, false).tall == Approx(1));
+  for (double azimuth = 0; azimuth < 360; azimuth += 10) {
+    const SeenSize whole = seen({azimuth, 30}, true), still = seen({azimuth, 30}, false);
+    CHECK(whole.wide == Approx(std::hypot(3, 1)));
+    CHECK(whole.tall == Approx(seen({0, 30}, true).tall));
+    CHECK(whole.wide >= still.wide - 1e-12);
+    CHECK(whole.tall >= still.tall - 1e-12);
+    CHECK(whole.deep >= still.deep - 1e-12);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/view/colouring.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "tests/tools/view/looked_at.h"
@@ -110,9 +111,28 @@ TEST_CASE("what is not there is refused, with what there is") {
   require_refused(subject, choose(Colouring::walks), "--graph");
   Subject bare = random_gallery(false)->get(0, false);
   for (const Colouring colouring : of_models) require_refused(bare, choose(colouring), "--run");
+  require_refused(subject, choose(Colouring::parts), "geosft-segment");
   bare.normals = at::Tensor();
   require_refused(bare, choose(Colouring::normals), "has none");
   CHECK_THROWS_WITH(colouring_of("jet"), Catch::Contains("importance") && Catch::Contains("'jet'"));
+}
+
+TEST_CASE("parts have their own colours and names, and are what files hold") {
+  Subject subject = random_gallery(false)->get(0, false);
+  const int64_t n = subject.points.size(0);
+  const at::Tensor labels = at::arange(n, at::kLong) % 2 + 5;
+  const at::Tensor colours = at::rand({n, 3}, generator(4), at::kDouble);
+  subject.parts = FoundParts{labels, colours, {{"5 seat, 50.0 %", {1, 0, 0}}, {"6 leg, 50.0 %", {0, 0, 1}}}};
+  const std::vector<Colouring> has = colourings_of(subject);
+  CHECK(std::find(has.begin(), has.end(), Colouring::parts) != has.end());
+  const Scene scene = scene_of(subject, choose(Colouring::parts));
+  require_equal(scene.colours, colours, "colours");
+  require_equal(scene.values, labels, "values");
+  CHECK(scene.value_name == "part");
+  CHECK(scene.legend.names.size() == 2);
+  CHECK_FALSE(scene.legend.bar);
+  subject.untraced = "seen in blocks";
+  require_refused(subject, choose(Colouring::importance), "--colour importance: seen in blocks");
 }
 
 TEST_CASE("walks are the return probabilities of a component, which are counted from 1") {

@@ -41,22 +41,65 @@ bool has_pixel(const Raster& raster, const Colour& colour) {
 
 }  // namespace
 
-TEST_CASE("lines are above, the legend below, the help in the middle") {
+TEST_CASE("lines are above, the legend below them, the help in the middle") {
   Scene scene;
   CHECK(drawn(overlay_of(scene, false, size, 1), 0, 400, 0, 300) == 0);
   scene.lines = {"a line of text"};
   const Raster text = overlay_of(scene, false, size, 1);
-  CHECK(drawn(text, 0, 200, 0, 50) > 100);
-  CHECK(drawn(text, 0, 400, 60, 300) == 0);
-  scene.lines.clear();
+  CHECK(drawn(text, 0, 200, 0, 36) > 100);
+  CHECK(drawn(text, 0, 400, 40, 300) == 0);
   scene.legend.title = "importance";
   scene.legend.bar = {ColourMap::viridis, ValueScale{0, 2}};
   const Raster bar = overlay_of(scene, false, size, 1);
-  CHECK(drawn(bar, 0, 200, 150, 300) > 1000);
+  CHECK(drawn(bar, 0, 80, 56, 300) > 1000);
+  CHECK(drawn(bar, 80, 400, 56, 300) == 0);
   for (const double end : {0.005, 0.995}) CHECK(has_pixel(bar, colour_at(ColourMap::viridis, end)));
   scene.legend.names = {{"chosen", {1, 0, 0}}};
   CHECK(has_pixel(overlay_of(scene, false, size, 1), {1, 0, 0}));
   CHECK(drawn(overlay_of(scene, true, {900, 700}, 1), 400, 500, 300, 400) > 9000);
+}
+
+TEST_CASE("more names than fit are counted") {
+  Scene scene;
+  scene.legend.title = "parts";
+  for (int i = 0; i < 40; ++i) scene.legend.names.push_back({"part " + std::to_string(i), {i / 40.0, 0, 0.5}});
+  const std::vector<Box> taken = taken_up(scene, size, 1);
+  CHECK(taken.size() == 1 + 12);  // lines of 20 from 36 to 284
+  CHECK(taken.back().bottom <= size.height);
+  const Raster raster = overlay_of(scene, false, size, 1);
+  CHECK(has_pixel(raster, {10 / 40.0, 0, 0.5}));
+  CHECK_FALSE(has_pixel(raster, {11 / 40.0, 0, 0.5}));
+}
+
+TEST_CASE("what texts and legend take up holds all of them") {
+  Scene scene;
+  scene.lines = {"a longer line of text than the others", "short"};
+  scene.legend = {"title", std::pair{ColourMap::cividis, ValueScale{-1.5, 1e-7}}, {{"the query", {1, 0, 0}}}};
+  for (const double scale : {1.0, 2.0}) {
+    const Raster raster = overlay_of(scene, false, {600, 500}, scale);
+    const std::vector<Box> taken = taken_up(scene, raster.size, scale);
+    CHECK(taken.size() == 5);
+    int64_t outside = 0;
+    for (int y = 0; y < 500; ++y) {
+      for (int x = 0; x < 600; ++x) {
+        const bool inside = std::any_of(taken.begin(), taken.end(), [&](const Box& box) {
+          return x >= box.left && x < box.right && y >= box.top && y < box.bottom;
+        });
+        outside += !inside && raster.pixels[static_cast<size_t>(y * 600 + x)] >> 24 != 0;
+      }
+    }
+    CHECK(outside == 0);
+  }
+}
+
+TEST_CASE("the room beside what is taken up is the largest for the proportions") {
+  const std::vector<Box> taken = {{10, 10, 300, 30}, {10, 40, 60, 200}};
+  CHECK((room_beside({}, size, 1) == Box{0, 0, 400, 300}));
+  CHECK((room_beside(taken, size, 1) == Box{60, 30, 400, 300}));    // right of the bar, below the line
+  CHECK((room_beside(taken, size, 0.3) == Box{300, 0, 400, 300}));  // beside both
+  CHECK((room_beside(taken, size, 4.1) == Box{0, 200, 400, 300}));  // below both
+  // A picture that is all text is drawn over.
+  CHECK((room_beside({{0, 0, 390, 290}}, size, 1) == Box{0, 0, 400, 300}));
 }
 
 TEST_CASE("a scale enlarges all of it") {

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "data/read_file.h"
+#include "tests/tools/segment/segment_tool.h"
 #include "tests/tools/view/looked_at.h"
 #include "tests/tools/view/view_tool.h"
 #include "tests/tools/view/virtual_screen.h"
@@ -100,6 +101,34 @@ TEST_CASE("the coloured points are written without a display, and so are graphs 
   INFO(nodes.err);
   REQUIRE(nodes.exit == 0);
   CHECK_THAT(read_file(shop / "g.ply"), Catch::Contains("element edge "));
+}
+
+TEST_CASE("a run of parts shows them, by default, of a set's item or of a file of a class") {
+  const Workshop shop;
+  const SegmentShop parts;
+  const Environment nowhere("DISPLAY", std::nullopt);
+  write_text(shop / "ball.xyz", sphere_xyz(1.0, 60));
+  const std::string run = parts.trained(), ball = (shop / "ball.xyz").string();
+  const auto looked = [&](const Words& words) {
+    return run_view_tool(words + Words{"--ply", (shop / "p.ply").string()}, parts.process());
+  };
+  const ProcessResult item = looked({"--run", run, "--item", "1"});
+  INFO(item.err);
+  REQUIRE(item.exit == 0);
+  CHECK_THAT(item.out, Catch::Contains("is: mug") && Catch::Contains("parts, mean probability") &&
+                           Catch::Contains("of the points right"));
+  CHECK_THAT(read_file(shop / "p.ply"),
+             Catch::Contains("element vertex 64\n") && Catch::Contains("property int part\n"));
+  REQUIRE(looked({"--run", run, ball, "--category", "lamp", "--points", "40", "--colour", "attention"}).exit == 0);
+  CHECK_THAT(read_file(shop / "p.ply"), Catch::Contains("element vertex 40\n"));
+  require_view_failure(looked({"--run", run, ball}), 2, {"--category is required", "lamp mug"});
+  require_view_failure(looked({"--run", run, "--item", "4"}), 2, {"--item", "0 … 3", "found 4"});
+  require_view_failure(looked({"--run", run, "--colour", "samples", "--layer", "0"}), 2, {"--layer", "1 … 1"});
+  require_view_failure(looked({"--run", run, "--graph"}), 1, {"geosft-segment"});
+  const std::string classifier = shop.trained();
+  require_view_failure(looked({"--run", classifier, "--colour", "parts"}), 2, {"--colour parts", "geosft-segment"});
+  require_view_failure(looked({ball, "--colour", "parts"}), 2, {"--colour parts", "geosft-segment"});
+  require_view_failure(looked({"--run", classifier, "--category", "lamp"}), 2, {"--category", "geosft-segment"});
 }
 
 TEST_CASE("what cannot be looked at is refused in one line") {

@@ -6,9 +6,12 @@
 #include <memory>
 #include <set>
 
+#include "tests/tools/segment/segment_tool.h"
 #include "tests/tools/view/view_tool.h"
 #include "tests/tools/view/virtual_screen.h"
-#include "tools/view/camera.h"
+#include "tools/view/cloud_gallery.h"
+#include "tools/view/colouring.h"
+#include "tools/view/overlay.h"
 
 namespace geosft::test::test_window {
 namespace fs = std::filesystem;
@@ -31,14 +34,31 @@ struct Picture {
     }
   }
 
+  uint32_t at(int x, int y) const { return pixels[static_cast<size_t>(y * width + x)]; }
+
   // Share of the pixels right of the legend that `test` is true of.
   template <typename Test>
   double share(const Test& test) const {
     int64_t found = 0, all = 0;
     for (int y = 0; y < height; ++y) {
-      for (int x = width / 3; x < width; ++x, ++all) found += test(pixels[static_cast<size_t>(y * width + x)]);
+      for (int x = width / 3; x < width; ++x, ++all) found += test(at(x, y));
     }
     return static_cast<double>(found) / static_cast<double>(all);
+  }
+  // The mean place of the pixels right of the legend's bar that `test` is true of.
+  template <typename Test>
+  std::pair<int, int> middle(const Test& test) const {
+    int64_t found = 0, across = 0, down = 0;
+    for (int y = 0; y < height; ++y) {
+      for (int x = 40; x < width; ++x) {
+        if (!test(at(x, y))) continue;
+        ++found;
+        across += x;
+        down += y;
+      }
+    }
+    REQUIRE(found > 0);
+    return {static_cast<int>(across / found), static_cast<int>(down / found)};
   }
 };
 
@@ -50,12 +70,14 @@ bool not_white(uint32_t pixel) {
   return (pixel & 0xffffff) != 0xffffff;
 }
 
+constexpr const char* picture_size = "420x320";
+
 // The picture that geosft-view draws with these words.
 Picture draw(const Workshop& shop, const Words& words) {
   const fs::path file = shop / "picture.png";
   fs::remove(file);
   const ProcessResult result =
-      run_view_tool(words + Words{"--size", "300x240", "--screenshot", file.string()}, shop.process());
+      run_view_tool(words + Words{"--size", picture_size, "--screenshot", file.string()}, shop.process());
   INFO(result.err);
   REQUIRE(result.exit == 0);
   return Picture(file);
@@ -90,8 +112,8 @@ TEST_CASE("every colouring of a cloud draws it", "[window]") {
   for (const std::string colour : {"height", "normals", "importance", "samples", "attention", "diversity"}) {
     INFO(colour);
     const Picture picture = draw(shop, ball + Words{"--colour", colour});
-    CHECK(picture.width == 300);
-    CHECK(picture.height == 240);
+    CHECK(picture.width == 420);
+    CHECK(picture.height == 320);
     // The ball fills a good part of the picture and is not all of it; by normals and by height it is coloured.
     CHECK(picture.share(not_white) > 0.2);
     CHECK(picture.share(not_white) < 0.8);
@@ -114,6 +136,54 @@ TEST_CASE("layers, maps, views and a copy beside it draw different pictures", "[
   }
 }
 
+TEST_CASE("parts are drawn in their colours, and another layer in others", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const Workshop shop;
+  const SegmentShop parts;
+  const std::string run = (parts / "deep").string();
+  parts.run_well(parts.train("deep", {"--layers", "2", "--epochs", "1"}));
+  const Words looked = {"--run", run, "--item", "1"};
+  const Picture found = draw(shop, looked + Words{"--colour", "parts"});
+  CHECK(found.share(not_white) > 0.01);
+  CHECK(found.share(coloured) > 0.01);
+  const Picture first = draw(shop, looked + Words{"--colour", "importance", "--layer", "1"});
+  CHECK(difference(found, first) > 0.01);
+  CHECK(difference(first, draw(shop, looked + Words{"--colour", "importance", "--layer", "2"})) > 0.005);
+}
+
+TEST_CASE("what is drawn stays clear of texts and legend", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const Workshop shop;
+  write_text(shop / "ball.xyz", sphere_xyz(1.0, 300));
+  view::CloudGallery gallery({shop / "ball.xyz"}, nullptr, std::nullopt, {});
+  for (const bool beside : {false, true}) {
+    const Words words = {(shop / "ball.xyz").string(), "--size", "560x420", "--view", "20,30"};
+    const fs::path file = shop / "clear.png";
+    const ProcessResult drawn = run_view_tool(
+        words + Words{"--screenshot", file.string()} + (beside ? Words{"--beside"} : Words{}), shop.process());
+    REQUIRE(drawn.exit == 0);
+    const Picture picture(file);
+    const view::Scene scene = view::scene_of(gallery.get(0, beside), {view::Colouring::height});
+    const view::Raster texts = view::shrunk(view::overlay_of(scene, false, {1120, 840}, 2), 2);
+    const std::vector<view::Box> taken = view::taken_up(scene, {560, 420}, 1);
+    int64_t covered = 0, differ = 0;
+    for (const view::Box& box : taken) {
+      for (int y = static_cast<int>(box.top); y < static_cast<int>(box.bottom); ++y) {
+        for (int x = static_cast<int>(box.left); x < std::min(static_cast<int>(box.right), 560); ++x, ++covered) {
+          const uint32_t text = texts.pixels[static_cast<size_t>(y * 560 + x)];
+          const auto green = static_cast<int>((text >> 8 & 0xff) + 0xff - (text >> 24));  // over white
+          differ += std::abs(green - static_cast<int>(picture.at(x, y) >> 8 & 0xff)) > 12;
+        }
+      }
+    }
+    CHECK(covered > 10'000);
+    CHECK(differ == 0);
+    CHECK(picture.share(coloured) > (beside ? 0.15 : 0.2));
+  }
+}
+
 TEST_CASE("graphs are drawn with their edges", "[window]") {
   const VirtualScreen screen;
   if (!screen.there()) return;
@@ -125,6 +195,10 @@ TEST_CASE("graphs are drawn with their edges", "[window]") {
     CHECK(picture.share(not_white) > 0.02);
     CHECK(picture.share(coloured) > 0.005);
   }
+  const Words run = {"--graph", "--run", graphs.trained(), "--item", "2"};
+  const Picture importance = draw(shop, run);
+  CHECK(importance.share(coloured) > 0.005);
+  CHECK(difference(importance, draw(shop, run + Words{"--colour", "attention"})) > 0.005);
 }
 
 TEST_CASE("a turn is drawn frame by frame, and animated where a program can", "[window]") {
@@ -169,11 +243,16 @@ TEST_CASE("a shift-click picks a point that faces the eye, keys save a picture a
   write_text(shop / "ball.xyz", sphere_xyz(1.0, 6000));  // dense: between its points no other side is seen
   ProcessOptions options = shop.process();
   options.folder = shop / "";
-  Process process(GEOSFT_VIEW, two_layers(shop) + Words{"--points", "6000", "--size", "500x500", "--view", "0,0,0.8"},
-                  options);
+  const Words words = two_layers(shop) + Words{"--points", "6000", "--size", "500x500", "--view", "0,0,0.8"};
+  const ProcessResult drawn =
+      run_view_tool(words + Words{"--screenshot", (shop / "same.png").string()}, shop.process());
+  REQUIRE(drawn.exit == 0);
+  const auto [x, y] = Picture(shop / "same.png").middle(coloured);
+  Process process(GEOSFT_VIEW, words, options);
   REQUIRE(send("search --sync --onlyvisible --name 'item 0 of 1' windowmove 0 0"));
-  for (const char* place : {"250 250", "262 244", "240 262"}) {
-    REQUIRE(send(std::string("mousemove ") + place + " sleep 0.3 keydown shift click 1 keyup shift sleep 0.5"));
+  for (const auto& [across, down] : std::vector<std::pair<int, int>>{{0, 0}, {12, -6}, {-10, 12}}) {
+    const std::string place = std::to_string(x + across) + " " + std::to_string(y + down);
+    REQUIRE(send("mousemove " + place + " sleep 0.3 keydown shift click 1 keyup shift sleep 0.5"));
   }
   REQUIRE(send("key c sleep 0.5 key h sleep 0.3 key p sleep 0.7 key q"));
   const ProcessResult result = process.wait();

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Open3D's camera, with what it looks at beside the middle of the picture. For the one source that includes Open3D.
+#pragma once
+
+#include <open3d/visualization/visualizer/ViewControl.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace geosft::view {
+
+// Turns and comes closer about the middle of a scene, wherever that appears.
+class PlacedControl : public open3d::visualization::ViewControl {
+ public:
+  static constexpr double field_of_view = 30.0;  // degrees
+
+  PlacedControl() { aspect_ = 1.0; }  // until the window has a size
+
+  // Where the middle appears: from -1 (left, below) to 1.
+  void place(double across, double above) {
+    about_the_middle([&] {
+      across_ = across;
+      above_ = above;
+    });
+  }
+
+  // At the middle of a scene of that size, so that half the height of the picture shows `reach` of it.
+  void look(const Eigen::Vector3d& middle, const Eigen::Vector3d& front, const Eigen::Vector3d& up, double extent,
+            double reach) {
+    // The zoom is relative to the box, and has limits; the depth that is drawn follows from the box, too.
+    const double side = std::max(extent, reach / ZOOM_DEFAULT);
+    const Eigen::Vector3d half = Eigen::Vector3d::Constant(side / 2);
+    bounding_box_ = open3d::geometry::AxisAlignedBoundingBox(middle - half, middle + half);
+    Reset();
+    ChangeFieldOfView((field_of_view - FIELD_OF_VIEW_DEFAULT) / FIELD_OF_VIEW_STEP);
+    SetUp(up);
+    SetFront(front);
+    SetZoom(reach / side);
+    shift(1);
+    first_zoom_ = zoom_;
+  }
+
+  // How much farther than at first the eye is now.
+  double farther() const { return zoom_ / first_zoom_; }
+  Eigen::Vector3d front() const { return front_; }
+  Eigen::Vector3d up() const { return up_; }
+
+  void ChangeWindowSize(int width, int height) override {
+    about_the_middle([&] { ViewControl::ChangeWindowSize(width, height); });
+  }
+  void Scale(double scale) override {
+    about_the_middle([&] { ViewControl::Scale(scale); });
+  }
+  void Rotate(double x, double y, double from_x = 0.0, double from_y = 0.0) override {
+    about_the_middle([&] { ViewControl::Rotate(x, y, from_x, from_y); });
+  }
+  void Roll(double x) override {
+    about_the_middle([&] { ViewControl::Roll(x); });
+  }
+
+ private:
+  template <typename Change>
+  void about_the_middle(const Change& change) {
+    shift(-1);
+    change();
+    shift(1);
+  }
+  void shift(double sign) {
+    lookat_ -= sign * view_ratio_ * (across_ * aspect_ * right_ + above_ * up_);
+    SetProjectionParameters();
+  }
+
+  double across_ = 0, above_ = 0, first_zoom_ = 1;
+};
+
+}  // namespace geosft::view

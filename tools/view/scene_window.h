@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// A window of Open3D on one scene at a time. For the one source that includes Open3D.
+#pragma once
+
+#include <open3d/geometry/BoundingVolume.h>
+#include <open3d/visualization/visualizer/Visualizer.h>
+
+// After Open3D, which brings the OpenGL loader that must come first.
+#include <GLFW/glfw3.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "tools/view/camera.h"
+#include "tools/view/open3d_geometry.h"
+#include "tools/view/overlay_renderer.h"
+#include "tools/view/placed_control.h"
+
+namespace geosft::view {
+
+inline constexpr double square_side = 2.0;  // of a point, pixels
+inline constexpr double fill_share = 1.12;  // room around the scene
+inline constexpr double turn_pixels = 8.0;  // of a drag, a frame of the turntable
+
+[[noreturn]] inline void fail_without_display() {
+  const char* display = std::getenv("DISPLAY");
+  const std::string found = display == nullptr || *display == '\0'
+                                ? "no display: DISPLAY is not set"
+                                : "the display '" + std::string(display) + "' cannot be opened, or lacks OpenGL 3.3";
+  throw std::runtime_error(found +
+                           "; without a screen: xvfb-run -a geosft-view … (Debian: xvfb, xauth), or --ply FILE, "
+                           "which needs none");
+}
+
+// A window on one scene at a time.
+class SceneWindow : public open3d::visualization::Visualizer {
+ public:
+  SceneWindow(const PictureSize& size, int scale, bool visible) : scale_(scale) {
+    open3d::utility::SetVerbosityLevel(open3d::utility::VerbosityLevel::Error);
+    if (std::getenv("DISPLAY") == nullptr ||
+        !CreateVisualizerWindow("geosft-view", scale * size.width, scale * size.height, 50, 50, visible)) {
+      fail_without_display();
+    }
+    overlay_ = std::make_shared<OverlayRenderer>();
+    utility_renderer_ptrs_.push_back(overlay_);
+    auto& option = GetRenderOption();
+    option.mesh_shade_option_ = open3d::visualization::RenderOption::MeshShadeOption::SmoothShade;
+    option.point_color_option_ = open3d::visualization::RenderOption::PointColorOption::Color;
+    option.point_size_ = square_side * scale;
+  }
+  ~SceneWindow() override {
+    overlay_.reset();
+    utility_renderer_ptrs_.clear();  // while the window that it draws in is still there
+  }
+
+  void set_scene(const Scene& scene) {
+    const Geometries made = geometries_of(scene);
+    ClearGeometries();
+    moving_points_ = made.moving_points;
+    for (const auto* group : {&made.always, &made.at_rest, &made.moving}) {
+      for (const Geometry& geometry : *group) AddGeometry(geometry, /*reset_bounding_box=*/false);
+    }
+    at_rest_ = made.at_rest;
+    moving_ = made.moving;
+    box_ = open3d::geometry::AxisAlignedBoundingBox(corner(scene.points.amin(0) - scene.radius),
+                                                    corner(scene.points.amax(0) + scene.radius));
+    moves_ = true;  // as they were added, all are visible
+    set_moving(false);
+    window_name_ = scene.title;
+    UpdateWindowTitle();
+  }
+
+  void set_overlay(const Scene& scene, bool help) {
+    glfwMakeContextCurrent(window_);
+    overlay_->set(overlay_of(scene, help, size(), scale_));
+    taken_ = taken_up(scene, size(), scale_);
+    UpdateRender();
+  }
+
+  // Fits the scene into the room that texts and legend leave, seen from there; `turns`: and in a whole turn from there.
+  void look(const Camera& camera, bool turns = false) {
+    distance_ = camera.distance;
+    turns_ = turns;
+    fit(towards_eye(camera), upwards(camera));
+  }
+
+  Raster picture() {
+    const auto image = CaptureScreenFloatBuffer(true);
+    Raster raster{{image->width_, image->height_}, {}};
+    const auto* channel = reinterpret_cast<const float*>(image->data_.data());
+    for (int i = 0; i < image->width_ * image->height_; ++i, channel += 3) {
+      uint32_t pixel = 0xff;
+      for (int c = 0; c < 3; ++c) {
+        pixel = pixel << 8 | static_cast<uint32_t>(std::lround(255.0 * std::clamp(channel[c], 0.0F, 1.0F)));
+      }
+      raster.pixels.push_back(pixel);
+    }
+    return shrunk(raster, scale_);
+  }
+
+  // Shows the thinned cloud instead of the whole one.
+  void set_moving(bool moves) {
+    if (moving_.empty() || moves == moves_) return;
+    moves_ = moves;
+    const auto show = [&](const std::vector<Geometry>& group, bool visible) {
+      for (const auto& renderer : geometry_renderer_ptrs_) {
+        for (const Geometry& geometry : group) {
+          if (renderer->HasGeometry(geometry)) renderer->SetVisible(visible);
+        }
+      }
+    };
+    show(at_rest_, !moves);
+    show(moving_, moves);
+    UpdateRender();
+  }
+
+  // Frames a second over about two seconds of turning.
+  double frame_rate() {
+    glfwMakeContextCurrent(window_);
+    glfwSwapInterval(0);
+    Render();
+    glFinish();
+    const auto begin = std::chrono::steady_clock::now();
+    double seconds = 0;
+    int frames = 0;
+    for (; seconds < 2.0; ++frames) {
+      control_->Rotate(turn_pixels, 0);
+      Render();
+      glFinish();
+      seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    }
+    return frames / seconds;
+  }
+
+  int64_t moving_points() const { return moving_points_; }
+
+ protected:
+  bool InitViewControl() override {
+    auto control = std::make_unique<PlacedControl>();
+    control_ = control.get();
+    view_control_ptr_ = std::move(control);
+    ResetViewPoint();
+    return true;
+  }
+
+  PlacedControl& control() const { return *control_; }
+  PictureSize size() const { return {control_->GetWindowWidth(), control_->GetWindowHeight()}; }
+
+  // A scene, legend or window of another size is fitted anew, as near and from where the one before it was seen.
+  void refit() {
+    if (box_.min_bound_ == fitted_box_.min_bound_ && box_.max_bound_ == fitted_box_.max_bound_ &&
+        taken_ == fitted_taken_ && size() == fitted_size_)
+      return;
+    const auto array = [](const Eigen::Vector3d& v) { return std::array{v[0], v[1], v[2]}; };
+    distance_ *= control_->farther();
+    fit(array(control_->front()), array(control_->up()));
+  }
+
+ private:
+  static Eigen::Vector3d corner(const at::Tensor& place) { return vectors_of(place.unsqueeze(0)).front(); }
+
+  void fit(const std::array<double, 3>& front, const std::array<double, 3>& up) {
+    const auto vector = [](const std::array<double, 3>& v) { return Eigen::Vector3d(v[0], v[1], v[2]); };
+    const Eigen::Vector3d half = box_.GetHalfExtent();
+    const SeenSize seen = seen_size({half[0], half[1], half[2]}, front, up, turns_);
+    const PictureSize all = size();
+    const Box room = room_beside(taken_, all, seen.wide / seen.tall);
+    const double across = room.right - room.left, down = room.bottom - room.top;
+    // What is nearer than the middle looks larger by perspective.
+    const double nearer = seen.deep * std::tan(PlacedControl::field_of_view / 360.0 * M_PI) / 2;
+    const double reach = std::max(seen.tall, seen.wide * down / across) + nearer;
+    control_->place((room.left + room.right) / all.width - 1, 1 - (room.top + room.bottom) / all.height);
+    control_->look(box_.GetCenter(), vector(front), vector(up), box_.GetMaxExtent(),
+                   distance_ * fill_share * reach * all.height / down);
+    fitted_box_ = box_;
+    fitted_taken_ = taken_;
+    fitted_size_ = all;
+    UpdateRender();
+  }
+
+  std::shared_ptr<OverlayRenderer> overlay_;
+  std::vector<Geometry> at_rest_, moving_;
+  open3d::geometry::AxisAlignedBoundingBox box_, fitted_box_;  // of the scene, and of the one that was fitted
+  std::vector<Box> taken_, fitted_taken_;                      // by texts and legend, and when the scene was fitted
+  PictureSize fitted_size_;
+  PlacedControl* control_ = nullptr;  // the window's own
+  int64_t moving_points_ = 0;
+  int scale_;
+  double distance_ = 1.0;
+  bool moves_ = false, turns_ = false;
+};
+
+}  // namespace geosft::view

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/view/segment_gallery.h"
+
+#include <ATen/core/grad_mode.h>
+
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+
+#include "data/seeds.h"
+#include "geometry/normalize.h"
+#include "tools/common/cloud_transforms.h"
+#include "tools/common/report_texts.h"
+#include "tools/segment/segment_prediction.h"
+
+namespace geosft::view {
+namespace {
+
+// "5 parts, mean probability 93.1 %", and how many points are right where that is known.
+std::string parts_text(const at::Tensor& logits, const FoundParts& found, const at::Tensor& truth) {
+  std::string text = std::to_string(found.names.size()) + " parts, mean probability " +
+                     percent(std::get<0>(logits.softmax(1).max(1)).mean().item<double>());
+  if (!truth.defined()) return text;
+  return text + ", " + percent((found.labels == truth).to(at::kDouble).mean().item<double>()) + " of the points right";
+}
+
+}  // namespace
+
+SegmentGallery::SegmentGallery(std::vector<std::filesystem::path> files, std::unique_ptr<PartDataset> dataset,
+                               SegmentRun trained, const SegmentGalleryOptions& options)
+    : files_(std::move(files)), dataset_(std::move(dataset)), trained_(std::move(trained)), points_(options.points) {
+  if (dataset_) check_same_parts(trained_, *dataset_);
+  if (!dataset_) category_ = category_of(trained_, options.category);
+}
+
+int64_t SegmentGallery::size() const {
+  return dataset_ ? dataset_->size() : static_cast<int64_t>(files_.size());
+}
+
+Shape SegmentGallery::shape_of(int64_t item) {
+  Shape shape;
+  if (dataset_) {
+    shape = dataset_->get(item);
+    prepare_normals(shape, trained_.settings.clouds.normals);
+  } else {
+    std::vector<std::string> remarks;
+    shape = read_prepared(trained_, files_[static_cast<size_t>(item)], remarks);
+    for (const std::string& remark : remarks) std::cerr << remark << '\n';
+  }
+  if (points_) keep_subset(shape, *points_, make_generator(trained_.settings.seed));
+  set_precision(shape, at::kDouble);
+  return shape;
+}
+
+FoundParts SegmentGallery::found_parts(const at::Tensor& labels, bool one_class) const {
+  FoundParts found{labels, part_colours(labels, trained_.parts), {}};
+  const auto count = static_cast<int64_t>(trained_.parts.size());
+  const at::Tensor shares = at::bincount(labels, {}, count).to(at::kDouble) / labels.size(0);
+  const at::Tensor colours = part_colours(at::arange(count, at::kLong), trained_.parts);
+  for (int64_t part = 0; part < count; ++part) {
+    const auto share = shares[part].item<double>();
+    if (share == 0) continue;
+    const std::string name = one_class ? trained_.parts[static_cast<size_t>(part)].name : trained_.part_name(part);
+    const double* channel = colours[part].const_data_ptr<double>();
+    found.names.push_back(
+        {std::to_string(part) + " " + name + ", " + percent(share), {channel[0], channel[1], channel[2]}});
+  }
+  return found;
+}
+
+// What happens in the first vote, if that is one pass over all points.
+void SegmentGallery::trace(const Shape& shape, int64_t category, Subject& subject) {
+  const int64_t block = trained_.settings.clouds.block, count = shape.points.size(0);
+  if (block > 0 && count > block) {
+    subject.untraced = "the model sees these " + std::to_string(count) + " points in blocks of " +
+                       std::to_string(block) + "; --points " + std::to_string(block) + " shows as many at once";
+    return;
+  }
+  const at::NoGradGuard guard;
+  const bool told = trained_.model->options.categories > 0;
+  SamplingContext context = trained_.settings.evaluation.context(0);
+  context.trace_into(subject.trace.emplace());
+  trained_.model->forward(normalize(shape.points).points.to(at::kFloat),
+                          shape.normals.defined() ? shape.normals.to(at::kFloat) : at::Tensor(), std::nullopt,
+                          told ? at::tensor({category}, at::kLong) : at::Tensor(), context);
+}
+
+std::pair<Subject, at::Tensor> SegmentGallery::explained(const Shape& shape, int64_t category) {
+  const at::Tensor logits = part_logits(trained_, shape, category, BlockKind::spread);
+  Subject subject;
+  subject.name = shape.name;
+  subject.points = shape.points;
+  subject.normals = shape.normals;
+  if (category >= 0) subject.truth = trained_.class_names[static_cast<size_t>(category)];
+  subject.parts = found_parts(logits.argmax(1), category >= 0);
+  subject.prediction = parts_text(logits, *subject.parts, shape.parts);
+  trace(shape, category, subject);
+  return {std::move(subject), logits};
+}
+
+Subject SegmentGallery::get(int64_t item, bool beside) {
+  Shape shape = shape_of(item);
+  const int64_t category = dataset_ ? dataset_->label(item) : category_;
+  auto [subject, logits] = explained(shape, category);
+  if (!beside) return subject;
+  rotate_shape(shape, Rotation::so3, make_generator(trained_.settings.seed));
+  auto [copy, copied_logits] = explained(shape, category);
+  subject.beside = std::make_shared<Subject>(std::move(copy));
+  subject.logit_difference = (logits - copied_logits).abs().max().item<double>();
+  return subject;
+}
+
+}  // namespace geosft::view
