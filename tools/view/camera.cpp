@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/view/camera.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -60,16 +61,27 @@ std::array<double, 3> upwards(const Camera& camera) {
   return {-std::sin(e) * std::sin(a), std::cos(e), -std::sin(e) * std::cos(a)};
 }
 
-SeenSize seen_size(std::array<double, 3> half, const std::array<double, 3>& front, const std::array<double, 3>& up,
-                   bool turning) {
-  const double radius = std::hypot(half[0], half[2]);
-  const auto along = [&](const std::array<double, 3>& axis) {
-    if (turning) return half[1] * std::abs(axis[1]) + radius * std::hypot(axis[0], axis[2]);
-    return half[0] * std::abs(axis[0]) + half[1] * std::abs(axis[1]) + half[2] * std::abs(axis[2]);
-  };
+SeenBox seen_box(const at::Tensor& points, double radius, const std::array<double, 3>& front,
+                 const std::array<double, 3>& up, bool turning) {
   const std::array<double, 3> right = {up[1] * front[2] - up[2] * front[1], up[2] * front[0] - up[0] * front[2],
                                        up[0] * front[1] - up[1] * front[0]};
-  return {along(right), along(up), along(front)};
+  at::Tensor axes = at::empty({3, 3}, at::kDouble);
+  double* entry = axes.mutable_data_ptr<double>();
+  for (const auto& axis : {right, up, front}) entry = std::copy(axis.begin(), axis.end(), entry);
+  if (turning) axes = at::eye(3, at::kDouble);
+  const at::Tensor places = points.to(at::kDouble).matmul(axes.t());
+  const at::Tensor low = places.amin(0), high = places.amax(0);
+  const at::Tensor middle = (low + high) / 2, half = (high - low) / 2 + radius;
+  const auto m = middle.matmul(axes).contiguous(), h = half.contiguous();
+  const double *at_middle = m.const_data_ptr<double>(), *sides = h.const_data_ptr<double>();
+  SeenBox box{{at_middle[0], at_middle[1], at_middle[2]}, sides[0], sides[1], sides[2]};
+  if (!turning) return box;
+  // What turns stays within an upright cylinder.
+  const double reach = (places - middle).index_select(1, at::tensor({0, 2}, at::kLong)).norm(2, 1).max().item<double>();
+  const auto along = [&](const std::array<double, 3>& axis) {
+    return sides[1] * std::abs(axis[1]) + (reach + radius) * std::hypot(axis[0], axis[2]);
+  };
+  return {box.middle, along(right), along(up), along(front)};
 }
 
 PictureSize size_of(const std::string& text) {

@@ -23,13 +23,16 @@ Camera camera_of(const std::string& text);
 std::array<double, 3> towards_eye(const Camera& camera);
 std::array<double, 3> upwards(const Camera& camera);
 
-// Halves of what a box around a scene measures as seen from there: across, upwards, along the line of sight.
-struct SeenSize {
+// The box around balls of one radius as seen from somewhere: its middle, and halves of its sides across, upwards and
+// along the line of sight.
+struct SeenBox {
+  std::array<double, 3> middle;
   double wide, tall, deep;
 };
-// half: of the box along x, y, z; front and up as above. `turning`: the largest in a turn about the vertical axis.
-SeenSize seen_size(std::array<double, 3> half, const std::array<double, 3>& front, const std::array<double, 3>& up,
-                   bool turning);
+// points: double [n, 3], n > 0; front and up as above. `turning`: large enough for a whole turn about the vertical
+// axis.
+SeenBox seen_box(const at::Tensor& points, double radius, const std::array<double, 3>& front,
+                 const std::array<double, 3>& up, bool turning);
 
 // Pixels.
 struct PictureSize {

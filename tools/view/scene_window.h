@@ -71,6 +71,8 @@ class SceneWindow : public open3d::visualization::Visualizer {
     moving_ = made.moving;
     box_ = open3d::geometry::AxisAlignedBoundingBox(corner(scene.points.amin(0) - scene.radius),
                                                     corner(scene.points.amax(0) + scene.radius));
+    points_ = scene.points;
+    radius_ = scene.radius;
     moves_ = true;  // as they were added, all are visible
     set_moving(false);
     window_name_ = scene.title;
@@ -168,8 +170,7 @@ class SceneWindow : public open3d::visualization::Visualizer {
 
   void fit(const std::array<double, 3>& front, const std::array<double, 3>& up) {
     const auto vector = [](const std::array<double, 3>& v) { return Eigen::Vector3d(v[0], v[1], v[2]); };
-    const Eigen::Vector3d half = box_.GetHalfExtent();
-    const SeenSize seen = seen_size({half[0], half[1], half[2]}, front, up, turns_);
+    const SeenBox seen = seen_box(points_, radius_, front, up, turns_);
     const PictureSize all = size();
     const Box room = room_beside(taken_, all, seen.wide / seen.tall);
     const double across = room.right - room.left, down = room.bottom - room.top;
@@ -177,7 +178,7 @@ class SceneWindow : public open3d::visualization::Visualizer {
     const double nearer = seen.deep * std::tan(PlacedControl::field_of_view / 360.0 * M_PI) / 2;
     const double reach = std::max(seen.tall, seen.wide * down / across) + nearer;
     control_->place((room.left + room.right) / all.width - 1, 1 - (room.top + room.bottom) / all.height);
-    control_->look(box_.GetCenter(), vector(front), vector(up), box_.GetMaxExtent(),
+    control_->look(vector(seen.middle), vector(front), vector(up), 2 * std::max({seen.wide, seen.tall, seen.deep}),
                    distance_ * fill_share * reach * all.height / down);
     fitted_box_ = box_;
     fitted_taken_ = taken_;
@@ -187,6 +188,8 @@ class SceneWindow : public open3d::visualization::Visualizer {
 
   std::shared_ptr<OverlayRenderer> overlay_;
   std::vector<Geometry> at_rest_, moving_;
+  at::Tensor points_;
+  double radius_ = 0.0;
   open3d::geometry::AxisAlignedBoundingBox box_, fitted_box_;  // of the scene, and of the one that was fitted
   std::vector<Box> taken_, fitted_taken_;                      // by texts and legend, and when the scene was fitted
   PictureSize fitted_size_;

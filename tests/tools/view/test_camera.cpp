@@ -2,7 +2,6 @@
 #include "tools/view/camera.h"
 
 #include <catch2/catch.hpp>
-#include <cmath>
 
 #include "tests/support.h"
 #include "tools/common/arguments.h"
@@ -37,19 +36,24 @@ TEST_CASE("views and sizes are read, or refused with what was expected") {
   }
 }
 
-TEST_CASE("a box is as large as it looks, or as it looks at most in a turn") {
-  const std::array<double, 3> half = {3, 2, 1};
+TEST_CASE("points are as large as they look, or as they look at most in a turn") {
+  const at::Tensor corners =
+      at::tensor({4.0, 1.0, 0.0, -2.0, 1.0, 0.0, 1.0, 3.0, 1.0, 1.0, -1.0, -1.0}, at::kDouble).view({4, 3});
   const auto seen = [&](const Camera& camera, bool turning) {
-    return seen_size(half, towards_eye(camera), upwards(camera), turning);
+    return seen_box(corners, 0.5, towards_eye(camera), upwards(camera), turning);
   };
-  CHECK(seen({0, 0}, false).wide == Approx(3));
-  CHECK(seen({0, 0}, false).tall == Approx(2));
-  CHECK(seen({0, 0}, false).deep == Approx(1));
-  CHECK(seen({90, 0}, false).wide == Approx(1));
-  CHECK(seen({0, 90}, false).tall == Approx(1));
+  const SeenBox front = seen({0, 0}, false);
+  CHECK(front.wide == Approx(3.5));
+  CHECK(front.tall == Approx(2.5));
+  CHECK(front.deep == Approx(1.5));
+  CHECK(front.middle[0] == Approx(1));
+  CHECK(front.middle[1] == Approx(1));
+  CHECK(front.middle[2] == Approx(0).margin(1e-12));
+  CHECK(seen({90, 0}, false).wide == Approx(1.5));
+  CHECK(seen({0, 90}, false).tall == Approx(1.5));
   for (double azimuth = 0; azimuth < 360; azimuth += 10) {
-    const SeenSize whole = seen({azimuth, 30}, true), still = seen({azimuth, 30}, false);
-    CHECK(whole.wide == Approx(std::hypot(3, 1)));
+    const SeenBox whole = seen({azimuth, 30}, true), still = seen({azimuth, 30}, false);
+    CHECK(whole.wide == Approx(3.5));
     CHECK(whole.tall == Approx(seen({0, 30}, true).tall));
     CHECK(whole.wide >= still.wide - 1e-12);
     CHECK(whole.tall >= still.tall - 1e-12);

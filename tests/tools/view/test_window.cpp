@@ -7,10 +7,9 @@
 #include <set>
 
 #include "tests/tools/segment/segment_tool.h"
+#include "tests/tools/view/looked_at.h"
 #include "tests/tools/view/view_tool.h"
 #include "tests/tools/view/virtual_screen.h"
-#include "tools/view/cloud_gallery.h"
-#include "tools/view/colouring.h"
 #include "tools/view/overlay.h"
 
 namespace geosft::test::test_window {
@@ -165,7 +164,7 @@ TEST_CASE("what is drawn stays clear of texts and legend", "[window]") {
         words + Words{"--screenshot", file.string()} + (beside ? Words{"--beside"} : Words{}), shop.process());
     REQUIRE(drawn.exit == 0);
     const Picture picture(file);
-    const view::Scene scene = view::scene_of(gallery.get(0, beside), {view::Colouring::height});
+    const view::Scene scene = view::scene_of(gallery.get(0, beside), choose(view::Colouring::height));
     const view::Raster texts = view::shrunk(view::overlay_of(scene, false, {1120, 840}, 2), 2);
     const std::vector<view::Box> taken = view::taken_up(scene, {560, 420}, 1);
     int64_t covered = 0, differ = 0;
@@ -247,11 +246,11 @@ TEST_CASE("a shift-click picks a point that faces the eye, keys save a picture a
   const ProcessResult drawn =
       run_view_tool(words + Words{"--screenshot", (shop / "same.png").string()}, shop.process());
   REQUIRE(drawn.exit == 0);
-  const auto [x, y] = Picture(shop / "same.png").middle(coloured);
+  const auto [centre, level] = Picture(shop / "same.png").middle(coloured);
   Process process(GEOSFT_VIEW, words, options);
   REQUIRE(send("search --sync --onlyvisible --name 'item 0 of 1' windowmove 0 0"));
   for (const auto& [across, down] : std::vector<std::pair<int, int>>{{0, 0}, {12, -6}, {-10, 12}}) {
-    const std::string place = std::to_string(x + across) + " " + std::to_string(y + down);
+    const std::string place = std::to_string(centre + across) + " " + std::to_string(level + down);
     REQUIRE(send("mousemove " + place + " sleep 0.3 keydown shift click 1 keyup shift sleep 0.5"));
   }
   REQUIRE(send("key c sleep 0.5 key h sleep 0.3 key p sleep 0.7 key q"));
