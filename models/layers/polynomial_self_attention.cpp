@@ -47,10 +47,11 @@ PolynomialDegree PolynomialSelfAttentionImpl::choose(const at::Tensor& q, const 
                                                      const std::optional<at::Tensor>& ptr) const {
   const double bound = polynomial_score_bound(q, k, head_scale(q), ptr, ptr, center()).max().item<double>();
   if (options.tolerance > 0) {
-    return choose_polynomial_degree(bound, q.size(2), {options.tolerance, options.most_monomials, options.or_exact});
+    return choose_polynomial_degree(bound, q.size(2),
+                                    {options.tolerance, options.most_monomials, options.or_exact, q.scalar_type()});
   }
   return {false, options.degree, monomial_count(q.size(2), options.degree), bound,
-          polynomial_error_bound(bound, options.degree)};
+          polynomial_error_bound(bound, options.degree, q.size(2), q.scalar_type())};
 }
 
 PolynomialDegree PolynomialSelfAttentionImpl::degree_for(const at::Tensor& x, const std::optional<at::Tensor>& ptr) {

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/polynomial_degree.h"
 
+#include <ATen/OpMathType.h>
+
 #include <cmath>
 #include <limits>
 
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
+#include "models/ops/cpu/polynomial_problem.h"
 #include "models/ops/monomials.h"
+#include "models/ops/non_finite_error.h"
 
 namespace geosft {
 namespace {
@@ -37,8 +41,76 @@ double above_zero(double x, int64_t g) {
   return std::min(sum, 1.0);
 }
 
-at::Tensor largest_norms(const at::Tensor& rows) {
-  return std::get<0>(rows.square().sum(-1).sqrt().max(0));
+// e^-x T_g(x) over |x| <= bound falls from its value at -bound, above 1 for even degrees and below for odd ones, or
+// rises to 1 and falls.
+struct Ratio {
+  double below, above, least;
+};
+Ratio weight_ratio(double bound, int64_t degree) {
+  const double below = below_zero(bound, degree), above = above_zero(bound, degree);
+  return {below, above, degree % 2 == 0 ? 1 - above : 1 - std::max(below, above)};
+}
+
+void check_bound(double bound, int64_t degree) {
+  if (!std::isfinite(bound)) {
+    throw NonFiniteError(c10::str("bound on the scores of tokens, |scale q . k|, must be finite, not ", bound));
+  }
+  TORCH_CHECK(bound >= 0, "bound must be at least 0, not ", bound);
+  TORCH_CHECK(degree >= 0, "degree must be at least 0, not ", degree);
+}
+
+// What rounding adds to polynomial_truncation_error. Let u be the unit roundoff, x and y the scaled rows, R = bound:
+// |x| |y|, and so sum_c |x_c y_c|, does not exceed it.
+// * Through monomials a weight is sum_a x^a y^a / a!. Whatever their signs, the sizes of its terms sum to T_g(R) at
+//   most, while the weight may be as small as e^-R `least`. In a term of degree t, on average at most R, about 2 t
+//   products are rounded; then it is added to those of other tokens (additions_in_a_row) and of all m monomials. Each
+//   of these 2 R + additions + m roundings moves the sum by at most u T_g(R) for a token. They are as good as
+//   independent: two times the root of their number times u T_g(R) bounds what they do together, to the numerator
+//   (over the largest |v|) and to the denominator. The latter is e^-R `least` for a token or more; so with
+//     rho = 2 sqrt(2 R + additions + m) u T_g(R) / (e^-R least)        (the fraction is e^2R for even degrees)
+//   the result is off by at most 2 rho / (1 - rho), and the denominator is positive where rho < 1.
+// * Pair by pair, Horner's rule has 2 R roundings of sums up to T_g(R) and no sum over monomials: less than that.
+// * Rounding x, y and their product moves a score by at most (5 + c) R u, and so its weight and the sum of all, in
+//   relation; dividing takes 3 roundings. Nothing amplifies these.
+double rounding_error(double bound, int64_t degree, int64_t channels, at::ScalarType dtype) {
+  const bool twice = at::toOpMathType(dtype) == at::kDouble;
+  const double unit = 0.5 * (twice ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon());
+  const int64_t monomials = std::min(monomial_count(channels, degree), kMostMonomials);
+  const int64_t additions = monomials + additions_in_a_row(monomials, twice ? sizeof(double) : sizeof(float));
+  const Ratio ratio = weight_ratio(bound, degree);
+  const double amplified = std::exp(2 * bound) * (1 - ratio.above) / ratio.least;
+  const double rho = 2 * std::sqrt(2 * bound + static_cast<double>(additions)) * unit * amplified;
+  const double plain = (2 * static_cast<double>(5 + channels) * bound + 3) * unit;
+  return rho < 1 ? 2 * rho / (1 - rho) + plain : std::numeric_limits<double>::infinity();
+}
+
+// Why no degree is enough.
+std::string refusal(const PolynomialDegree& chosen, int64_t channels, double rounding,
+                    const PolynomialDegreeOptions& options) {
+  const std::string asked = c10::str("tolerance ", options.tolerance, " for scores up to ", chosen.bound);
+  if (rounding > options.tolerance) {
+    const bool twice = at::toOpMathType(options.dtype) == at::kDouble;
+    return c10::str(asked, " is out of reach of ", twice ? "float64" : "float32", ", whose rounding alone may cost ",
+                    rounding, " at degree ", chosen.degree, twice ? ": " : ": compute in float64, ",
+                    "center the keys, make scores smaller, allow a larger error, or use exact attention");
+  }
+  return c10::str(asked, " takes degree ", chosen.degree, " or more, with ", chosen.monomials, " monomials of ",
+                  channels, " channels, more than most_monomials ", options.most_monomials,
+                  ": allow a larger error, make heads narrower or scores smaller, or use exact attention");
+}
+
+// Maxima or means over the rows of each item: [B, ...].
+at::Tensor by_item(const at::Tensor& rows, c10::string_view reduce, const at::Tensor& offsets) {
+  const std::optional<at::Scalar> initial = reduce == "max" ? std::optional<at::Scalar>(0.0) : std::nullopt;
+  return at::segment_reduce(rows, reduce, {}, {}, offsets, 0, /*unsafe=*/false, initial);
+}
+
+// The largest |row| of each item and head, [B, h]; 0 for an item without rows.
+at::Tensor largest_norms(const at::Tensor& rows, const std::vector<int64_t>& item_offsets, bool center) {
+  const at::Tensor offsets = at::tensor(item_offsets, at::kLong).to(rows.device());
+  at::Tensor own = rows.detach().to(at::kDouble).contiguous();
+  if (center) own = own - by_item(own, "mean", offsets).repeat_interleave(offsets.diff(), 0, own.size(0));
+  return by_item(own.square().sum(-1).sqrt(), "max", offsets);
 }
 
 }  // namespace
@@ -49,42 +121,39 @@ at::Tensor polynomial_score_bound(const at::Tensor& q, const at::Tensor& k, doub
   check_query_key_value(q, k, k);
   TORCH_CHECK(std::isfinite(scale), "scale must be finite, not ", scale);
   const OffsetPair offsets = packed_offset_pair(q_ptr, q.size(0), "q_ptr", k_ptr, k.size(0), "k_ptr");
-  at::Tensor bound = at::zeros({q.size(1)}, q.options().dtype(at::kDouble));
-  for (int64_t b = 0; b < offsets.items(); ++b) {
-    if (offsets.first[b] == offsets.first[b + 1] || offsets.second[b] == offsets.second[b + 1]) continue;
-    const at::Tensor queries = q.detach().slice(0, offsets.first[b], offsets.first[b + 1]).to(at::kDouble);
-    at::Tensor keys = k.detach().slice(0, offsets.second[b], offsets.second[b + 1]).to(at::kDouble);
-    if (center) keys = keys - keys.mean(0, true);
-    bound = at::maximum(bound, largest_norms(queries) * largest_norms(keys) * std::abs(scale));
-  }
-  return bound;
+  if (offsets.items() == 0) return at::zeros({q.size(1)}, q.options().dtype(at::kDouble));
+  const at::Tensor queries = largest_norms(q, offsets.first, false), keys = largest_norms(k, offsets.second, center);
+  return (queries * keys).amax(0) * std::abs(scale);
 }
 
-double polynomial_error_bound(double bound, int64_t degree) {
-  TORCH_CHECK(std::isfinite(bound) && bound >= 0, "bound must be finite and at least 0, not ", bound);
-  TORCH_CHECK(degree >= 0, "degree must be at least 0, not ", degree);
-  // e^-x T_g(x) falls from its value at -bound, above 1 for even degrees and below for odd ones, or rises to 1 and
-  // falls.
-  const double below = below_zero(bound, degree), above = above_zero(bound, degree);
-  const double least = degree % 2 == 0 ? 1 - above : 1 - std::max(below, above);
-  const double spread = degree % 2 == 0 ? below + above : std::max(below, above);
-  return least > 0 ? spread / least : std::numeric_limits<double>::infinity();
+double polynomial_truncation_error(double bound, int64_t degree) {
+  check_bound(bound, degree);
+  const Ratio ratio = weight_ratio(bound, degree);
+  const double spread = degree % 2 == 0 ? ratio.below + ratio.above : std::max(ratio.below, ratio.above);
+  return ratio.least > 0 ? spread / ratio.least : std::numeric_limits<double>::infinity();
+}
+
+double polynomial_error_bound(double bound, int64_t degree, int64_t channels, at::ScalarType dtype) {
+  const double truncation = polynomial_truncation_error(bound, degree);
+  TORCH_CHECK(channels >= 1, "channels must be at least 1, not ", channels);
+  TORCH_CHECK(at::isFloatingType(dtype), "dtype must be a floating type, not ", dtype);
+  return std::isinf(truncation) ? truncation : truncation + rounding_error(bound, degree, channels, dtype);
 }
 
 PolynomialDegree choose_polynomial_degree(double bound, int64_t channels, const PolynomialDegreeOptions& options) {
   TORCH_CHECK(options.tolerance > 0, "tolerance must be positive, not ", options.tolerance);
-  TORCH_CHECK(channels >= 1, "channels must be at least 1, not ", channels);
-  PolynomialDegree chosen{false, 0, 1, bound, polynomial_error_bound(bound, 0)};
-  while (chosen.error > options.tolerance && chosen.monomials <= options.most_monomials) {
+  PolynomialDegree chosen{false, 0, 1, bound, polynomial_error_bound(bound, 0, channels, options.dtype)};
+  // Rounding grows with the degree: where it is too large no further one helps.
+  double rounding = rounding_error(bound, 0, channels, options.dtype);
+  while (chosen.error > options.tolerance && chosen.monomials <= options.most_monomials &&
+         rounding <= options.tolerance) {
     chosen.degree += 2;
     chosen.monomials = monomial_count(channels, chosen.degree);
-    chosen.error = polynomial_error_bound(bound, chosen.degree);
+    chosen.error = polynomial_error_bound(bound, chosen.degree, channels, options.dtype);
+    rounding = rounding_error(bound, chosen.degree, channels, options.dtype);
   }
-  if (chosen.monomials <= options.most_monomials) return chosen;
-  TORCH_CHECK(options.or_exact, "tolerance ", options.tolerance, " for scores up to ", bound, " takes degree ",
-              chosen.degree, " or more, with ", chosen.monomials, " monomials of ", channels,
-              " channels, more than most_monomials ", options.most_monomials,
-              ": allow a larger error, make heads narrower or scores smaller, or use exact attention");
+  if (chosen.error <= options.tolerance && chosen.monomials <= options.most_monomials) return chosen;
+  TORCH_CHECK(options.or_exact, refusal(chosen, channels, rounding, options));
   return {true, 0, 0, bound, 0};
 }
 

@@ -16,19 +16,26 @@ at::Tensor polynomial_score_bound(const at::Tensor& q, const at::Tensor& k, doub
                                   const std::optional<at::Tensor>& q_ptr = std::nullopt,
                                   const std::optional<at::Tensor>& k_ptr = std::nullopt, bool center = false);
 
-// How far attention weights may be from softmax where |scale q . k| <= bound: the largest of |approximate / exact - 1|
-// over all weights. The result is then off by at most this times the largest |v|. Infinite where an odd degree can
-// reach a weight of zero.
-double polynomial_error_bound(double bound, int64_t degree);
+// How far the weights of polynomial attention are from softmax where |scale q . k| <= bound, computed exactly: the
+// largest of |approximate / exact - 1| over all weights, both normalised. The result is then off by at most this times
+// the largest |v|. Infinite where an odd degree can reach a weight of zero.
+double polynomial_truncation_error(double bound, int64_t degree);
+
+// The same for polynomial_attention as it is computed on tensors of `dtype` with heads of `channels`: rounding counts,
+// in float32 for half types. Sums over monomials cancel where scores are negative, so it is of order eps e^(2 bound);
+// infinite where it could swallow a normaliser. Where it is finite all normalisers are positive. Not counted are the
+// rounding of the result to a half type and, on a GPU, that of plain sums over many tokens.
+double polynomial_error_bound(double bound, int64_t degree, int64_t channels, at::ScalarType dtype);
 
 struct PolynomialDegreeOptions {
   double tolerance = 1e-2;                  // of polynomial_error_bound
   int64_t most_monomials = kMostMonomials;  // of one head: time grows with it
   bool or_exact = false;                    // where that is not enough, say so instead of throwing an error
+  at::ScalarType dtype = at::kFloat;        // of q, k and v
 };
 
 struct PolynomialDegree {
-  bool exact = false;     // use exact attention: the polynomial would take more than most_monomials
+  bool exact = false;     // use exact attention: the polynomial would take more than most_monomials, or precision
   int64_t degree = 0;     // even
   int64_t monomials = 1;  // of one head
   double bound = 0;       // what the degree was chosen for
@@ -36,7 +43,8 @@ struct PolynomialDegree {
 };
 
 // The least even degree for scores up to `bound` and heads of `channels`. An error that says what would be needed where
-// it takes more than most_monomials, unless or_exact.
+// it takes more than most_monomials, or where rounding alone may exceed the tolerance, unless or_exact. NonFiniteError
+// for a bound of NaN or infinity.
 PolynomialDegree choose_polynomial_degree(double bound, int64_t channels, const PolynomialDegreeOptions& options = {});
 
 }  // namespace geosft

@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "models/ops/cpu/polynomial_problem.h"
 #include "models/ops/cpu/vectors-inl.h"
 #include "models/ops/monomials.h"
 
@@ -26,17 +27,16 @@ int64_t monomial_vectors(const MonomialBasis& basis) {
   return (basis.size() + kLanes<T> - 1) / kLanes<T>;
 }
 
-// Elements from one row of monomials to the next: an odd number of vectors, which spreads rows over the sets of a
-// cache, and at least one that nothing is stored to.
+// Elements from one row of monomials to the next.
 template <typename T>
 int64_t monomial_stride(const MonomialBasis& basis) {
-  return ((monomial_vectors<T>(basis) + 1) | 1) * kLanes<T>;
+  return geosft::monomial_stride(basis.size(), kLanes<T>);
 }
 
-// Elements of a row as copy_row leaves it: there is one more than `count` at least.
+// Elements of a row as copy_row leaves it.
 template <typename T>
 int64_t row_stride(int64_t count) {
-  return (count / kLanes<T> + 1) * kLanes<T>;
+  return geosft::row_stride(count, kLanes<T>);
 }
 
 // to[0, count) = by * from[0, count), and `then` from there up to row_stride.

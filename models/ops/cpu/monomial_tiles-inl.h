@@ -46,7 +46,8 @@ int64_t state_size(const MonomialBasis& basis, int64_t columns) {
   return monomial_vectors<T>(basis) * kLanes<T> * columns;
 }
 
-// Adds monomials [rows][stride] times y [rows][columns] to a state.
+// Adds monomials [rows][stride] times y [rows][columns] to a state, those of these rows first: two short sums have less
+// rounding than a long one.
 template <typename T>
 struct AddColumns {
   const T* HWY_RESTRICT monomials;
@@ -68,7 +69,7 @@ struct AddColumns {
     Vector<T> sum[I][J];
     T* const at = state + (a * columns + first) * kLanes<T>;
     for (int i = 0; i < I; ++i) {
-      for (int t = 0; t < J; ++t) sum[i][t] = hn::LoadU(d, at + (i * columns + t) * kLanes<T>);
+      for (int t = 0; t < J; ++t) sum[i][t] = hn::Zero(d);
     }
     for (int64_t j = 0; j < rows; ++j) {
       Vector<T> monomial[I];
@@ -79,7 +80,10 @@ struct AddColumns {
       }
     }
     for (int i = 0; i < I; ++i) {
-      for (int t = 0; t < J; ++t) hn::StoreU(sum[i][t], d, at + (i * columns + t) * kLanes<T>);
+      for (int t = 0; t < J; ++t) {
+        T* const to = at + (i * columns + t) * kLanes<T>;
+        hn::StoreU(hn::Add(hn::LoadU(d, to), sum[i][t]), d, to);
+      }
     }
   }
 };

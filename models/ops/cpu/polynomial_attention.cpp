@@ -5,6 +5,7 @@
 #include <ATen/Parallel.h>
 #include <torch/library.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -53,24 +54,26 @@ void for_units(const PolynomialTask<T>& task, const PolynomialConstants<T>& cons
   });
 }
 
-template <typename T>
-void add_state(const T* from, int64_t size, T* to) {
-  for (int64_t n = 0; n < size; ++n) to[n] += from[n];
-}
-
 // From the sums of the chunks of a pair to what its units need: the weighed sum of all, or for each chunk, in the order
-// of the reach, the sum of those before it.
+// of the reach, the sum of those before it. Running sums are in double precision: there may be thousands of chunks.
 template <typename T>
 void join_slots(const PolynomialTask<T>& task, const PolynomialConstants<T>& constants, const PolynomialPair& pair,
                 T* slots, int64_t size) {
+  if (pair.slots == 0) return;
+  constexpr int64_t piece = 256;  // numbers of a slot that are added up together
   T* const first = slots + pair.first_slot * size;
-  for (int64_t s = 1; s < pair.slots; ++s) {
-    if (task.reach == Reach::all) add_state(first + s * size, size, first);
-    if (task.reach == Reach::before) add_state(first + (s - 1) * size, size, first + s * size);
-    if (task.reach == Reach::after)
-      add_state(first + (pair.slots - s) * size, size, first + (pair.slots - 1 - s) * size);
+  for (int64_t from = 0; from < size; from += piece) {
+    const int64_t count = std::min(piece, size - from);
+    std::array<double, piece> sum{};
+    for (int64_t n = 0; n < pair.slots; ++n) {
+      T* const slot = first + (task.reach == Reach::after ? pair.slots - 1 - n : n) * size + from;
+      for (int64_t i = 0; i < count; ++i) sum[static_cast<size_t>(i)] += static_cast<double>(slot[i]);
+      if (task.reach == Reach::all && n + 1 < pair.slots) continue;
+      T* const to = task.reach == Reach::all ? first + from : slot;
+      for (int64_t i = 0; i < count; ++i) to[i] = static_cast<T>(sum[static_cast<size_t>(i)]);
+    }
   }
-  if (task.reach != Reach::all || pair.slots == 0) return;
+  if (task.reach != Reach::all) return;
   weigh(constants.weights.data(), monomial_vectors<T>(task.basis), task.columns(), first, first);
 }
 

@@ -9,6 +9,7 @@ namespace {
 constexpr int64_t kLeastChunk = 1024;  // rows beside which adding up a slot is little work
 constexpr int64_t kRowsAMonomial = 4;  // of a chunk, so that slots stay small beside the rows
 constexpr int64_t kDirectChunk = 256;  // rows of a unit that works pair by pair
+constexpr int64_t kBatchBytes = 136 << 10;
 
 int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
@@ -46,6 +47,44 @@ void heads_together(std::vector<PolynomialUnit>& units) {
 }
 
 }  // namespace
+
+int64_t batch_rows(int64_t monomial_bytes) {
+  return std::clamp<int64_t>(kBatchBytes / monomial_bytes, 4, kPieceRows);
+}
+
+int64_t row_stride(int64_t count, int64_t lanes) {
+  return (count / lanes + 1) * lanes;
+}
+
+int64_t monomial_stride(int64_t monomials, int64_t lanes) {
+  return ((ceil_div(monomials, lanes) + 1) | 1) * lanes;
+}
+
+int64_t PolynomialScratch::total() const {
+  return x_rows + y_rows + monomial_rows + x + y + value + gradient + monomials + slopes + weighed + 2 * tiles;
+}
+
+PolynomialScratch polynomial_scratch(const MonomialBasis& basis, int64_t columns, Reach reach, bool gradient,
+                                     int64_t lanes, int64_t number_bytes) {
+  const int64_t c = basis.channels, stride = monomial_stride(basis.size(), lanes);
+  const int64_t parents = std::max<int64_t>(basis.parents(), 1) * kTokenBlock;
+  return {.x_rows = kPieceRows * row_stride(c, lanes),
+          .y_rows = kPieceRows * columns + lanes,
+          .monomial_rows = batch_rows(stride * number_bytes) * stride + 2 * lanes,
+          .x = c * kTokenBlock,
+          .y = columns * kTokenBlock,
+          .value = columns * kTokenBlock,
+          .gradient = c * kTokenBlock,
+          .monomials = parents,
+          .slopes = gradient ? parents : 0,
+          .weighed = reach == Reach::all ? 0 : ceil_div(basis.size(), lanes) * lanes * columns,
+          .tiles = kTokenBlock * kTokenBlock};
+}
+
+int64_t additions_in_a_row(int64_t monomials, int64_t number_bytes) {
+  const int64_t rows = std::min(batch_rows(monomials * number_bytes), kTokenBlock);  // of a block, with an order
+  return kPieceRows + ceil_div(chunk_rows(monomials), rows);
+}
 
 PolynomialPlan polynomial_plan(const std::vector<int64_t>& own, const std::vector<int64_t>& other, int64_t heads,
                                int64_t cv, const MonomialBasis& basis, Reach reach) {

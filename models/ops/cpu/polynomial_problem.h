@@ -62,6 +62,28 @@ struct PolynomialPlan {
   int64_t slots = 0;
 };
 
+// Rows of which a thread holds all monomials, of so many bytes a row, at once: they stay in the second-level cache.
+int64_t batch_rows(int64_t monomial_bytes);
+
+// Additions one after the other in a sum over the tokens of an item, at most: of the rows of a batch, then of the
+// batches of a chunk. Chunks are added up in double precision.
+int64_t additions_in_a_row(int64_t monomials, int64_t number_bytes);
+
+// Numbers of a row in memory, whole vectors of `lanes`: of `count` numbers and one more at least, and of monomials, an
+// odd number of vectors, which spreads rows over the sets of a cache, and at least one that nothing is stored to.
+int64_t row_stride(int64_t count, int64_t lanes);
+int64_t monomial_stride(int64_t monomials, int64_t lanes);
+
+// Numbers of each of the arrays that one thread works in.
+struct PolynomialScratch {
+  int64_t x_rows, y_rows, monomial_rows;             // of other tokens
+  int64_t x, y, value, gradient, monomials, slopes;  // of own tokens
+  int64_t weighed, tiles;                            // a state; each of two tiles of pairs
+  int64_t total() const;
+};
+PolynomialScratch polynomial_scratch(const MonomialBasis& basis, int64_t columns, Reach reach, bool gradient,
+                                     int64_t lanes, int64_t number_bytes);
+
 // Depends on sizes alone, never on the number of threads: results have the same bits on any number of them. Slots hold
 // no more numbers than a side's y and a constant.
 PolynomialPlan polynomial_plan(const std::vector<int64_t>& own, const std::vector<int64_t>& other, int64_t heads,

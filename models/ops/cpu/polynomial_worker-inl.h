@@ -39,22 +39,9 @@ template <typename T>
 class PolynomialWorker {
  public:
   PolynomialWorker(const PolynomialTask<T>& task, const PolynomialConstants<T>& constants)
-      : t_(task),
-        constants_(constants),
-        vectors_(monomial_vectors<T>(task.basis)),
-        batch_(std::clamp<int64_t>(kRowBytes / (monomial_stride<T>(task.basis) * sizeof(T)), 4, kPieceRows)),
-        x_rows_(kPieceRows * row_stride<T>(task.basis.channels)),
-        y_rows_(kPieceRows * task.columns() + kLanes<T>),
-        monomial_rows_(batch_ * monomial_stride<T>(task.basis) + 2 * kLanes<T>),
-        x_(task.basis.channels * kTokenBlock),
-        y_(task.columns() * kTokenBlock),
-        value_(task.columns() * kTokenBlock),
-        gradient_(task.basis.channels * kTokenBlock),
-        monomials_(std::max<int64_t>(task.basis.parents(), 1) * kTokenBlock),
-        slopes_(monomials_size()),
-        weighed_(task.reach == Reach::all ? 0 : state_size<T>(task.basis, task.columns())),
-        weight_tile_(kTokenBlock * kTokenBlock),
-        slope_tile_(kTokenBlock * kTokenBlock) {}
+      : PolynomialWorker(task, constants,
+                         polynomial_scratch(task.basis, task.columns(), task.reach, task.gradient != nullptr, kLanes<T>,
+                                            sizeof(T))) {}
 
   // Adds monomials times y of other rows [begin, end) to a state, without the weights of the basis.
   void add_others(int64_t head, int64_t begin, int64_t end, T* state) {
@@ -93,9 +80,25 @@ class PolynomialWorker {
   }
 
  private:
-  static constexpr int64_t kRowBytes = 136 << 10;  // of monomials of other rows: they stay in the second-level cache
+  PolynomialWorker(const PolynomialTask<T>& task, const PolynomialConstants<T>& constants,
+                   const PolynomialScratch& sizes)
+      : t_(task),
+        constants_(constants),
+        vectors_(monomial_vectors<T>(task.basis)),
+        batch_(batch_rows(monomial_stride<T>(task.basis) * static_cast<int64_t>(sizeof(T)))),
+        x_rows_(sizes.x_rows),
+        y_rows_(sizes.y_rows),
+        monomial_rows_(sizes.monomial_rows),
+        x_(sizes.x),
+        y_(sizes.y),
+        value_(sizes.value),
+        gradient_(sizes.gradient),
+        monomials_(sizes.monomials),
+        slopes_(sizes.slopes),
+        weighed_(sizes.weighed),
+        weight_tile_(sizes.tiles),
+        slope_tile_(sizes.tiles) {}
 
-  int64_t monomials_size() const { return t_.gradient ? std::max<int64_t>(t_.basis.parents(), 1) * kTokenBlock : 0; }
   int64_t value_columns() const { return t_.value ? t_.cv + (t_.denominator ? 1 : 0) : 0; }
   int64_t other_begin(const PolynomialPair& pair) const { return t_.other.offsets[pair.item]; }
   int64_t other_end(const PolynomialPair& pair) const { return t_.other.offsets[pair.item + 1]; }

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "models/ops/non_finite_error.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_polynomial_self_attention {
@@ -79,7 +80,29 @@ TEST_CASE("where a tolerance takes too many monomials the layer is exact or refu
     require_close(layer->forward(x, ptr), exact(layer, x, {0, 5, 26}, causal), 1e-12, "exact");
   }
   PolynomialSelfAttention strict = layer_of({.tolerance = 1e-3});
-  require_error([&] { strict->forward(x, ptr); }, {"tolerance", "monomials"});
+  require_error([&] { strict->forward(x, ptr); }, {"tolerance", "rounding"});
+  require_error([&] { strict->forward(0.1 * x, ptr); }, {"tolerance", "monomials"});
+}
+
+TEST_CASE("the layer counts the rounding of the type that it computes in", "[polynomial_self_attention]") {
+  const at::Tensor x = at::randn({26, kWidth}, generator(1), at::kDouble);
+  PolynomialSelfAttention layer = layer_of({.tolerance = 1e-9, .most_monomials = 100000});
+  REQUIRE(layer->degree_for(x, std::nullopt).error <= 1e-9);
+  layer->to(at::kFloat);
+  require_error([&] { layer->forward(x.to(at::kFloat), std::nullopt); }, {"float32", "rounding"});
+  layer->options.or_exact = true;
+  REQUIRE(layer->degree_for(x.to(at::kFloat), std::nullopt).exact);
+}
+
+TEST_CASE("tokens that are not finite are refused where the degree depends on them", "[polynomial_self_attention]") {
+  const at::Tensor x = at::randn({9, kWidth}, generator(1), at::kDouble);
+  x[4][2] = std::nan("");
+  PolynomialSelfAttention chosen = layer_of({.tolerance = 1e-3}), fixed = layer_of({.degree = 2});
+  REQUIRE_THROWS_AS(chosen->forward(x, std::nullopt), NonFiniteError);
+  require_error([&] { chosen->forward(x, std::nullopt); }, {"scores", "finite", "nan"});
+  REQUIRE(fixed->forward(x, std::nullopt).isnan().all().item<bool>());
+  fixed->eval();
+  REQUIRE_THROWS_AS(fixed->forward(x, std::nullopt), NonFiniteError);
 }
 
 TEST_CASE("layers keep the largest bound that they met, and what it took", "[polynomial_self_attention]") {
@@ -97,7 +120,7 @@ TEST_CASE("layers keep the largest bound that they met, and what it took", "[pol
   REQUIRE(worst_degrees(*layers).size() == 2);
   REQUIRE(fixed->worst->bound == fixed->degree_for(0.5 * x, std::nullopt).bound);
   REQUIRE(fixed->worst->degree == 2);
-  REQUIRE(fixed->worst->error == polynomial_error_bound(fixed->worst->bound, 2));
+  REQUIRE(fixed->worst->error == polynomial_error_bound(fixed->worst->bound, 2, kWidth / kHeads, at::kDouble));
   fixed->worst.reset();
   REQUIRE(worst_degrees(*layers).size() == 1);
 }

@@ -141,6 +141,37 @@ TEST_CASE("polynomial_attention keeps NaN to the tokens that see it", "[polynomi
   }
 }
 
+TEST_CASE("polynomial_attention keeps NaN of queries and upstream gradients to what meets them",
+          "[polynomial_attention]") {
+  for (const int64_t tokens : {50, 400}) {
+    const int64_t at = tokens - 7, all = tokens + 30;
+    const Arguments good = random_polynomial({{tokens, 30}, {tokens, 30}, 2, 3, 4}, 11);
+    for (const bool in_query : {false, true}) {
+      for (const bool causal : {false, true}) {
+        Arguments bad = good;
+        at::Tensor upstream = at::randn({all, 2, 4}, generator(5), at::kDouble);
+        at::Tensor broken = in_query ? bad.tensors["q"] = good["q"].clone() : upstream;
+        broken[at].fill_(std::nan(""));
+        const Outcome outcome = evaluate(fused_polynomial({2, 1.0, causal}), bad, upstream, at::kDouble);
+        INFO(tokens << (in_query ? " q" : " upstream") << (causal ? " causal" : ""));
+        const auto finite_but_row = [&](const at::Tensor& rows) {
+          return rows.slice(0, 0, at).isfinite().all().item<bool>() &&
+                 rows.slice(0, at + 1).isfinite().all().item<bool>();
+        };
+        REQUIRE(finite_but_row(outcome.out));
+        REQUIRE(outcome.out[at].isnan().all().item<bool>() == in_query);
+        REQUIRE(finite_but_row(outcome.gradients.at("q")));
+        REQUIRE(outcome.gradients.at("q")[at].isnan().all().item<bool>());
+        for (const char* name : {"k", "v"}) {
+          const at::Tensor& gradient = outcome.gradients.at(name);
+          REQUIRE(gradient.slice(0, 0, causal ? at + 1 : tokens).isnan().all().item<bool>());
+          REQUIRE(gradient.slice(0, causal ? at + 1 : tokens).isfinite().all().item<bool>());
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("polynomial_attention under a causal mask does not see the future", "[polynomial_attention]") {
   for (const int64_t tokens : {70, 500}) {
     const Arguments a = random_polynomial({{tokens}, {tokens}, 1, 3, 2}, 12);

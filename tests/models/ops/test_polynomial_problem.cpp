@@ -77,6 +77,32 @@ TEST_CASE("polynomial_plan takes short items pair by pair and keeps slots small 
   }
 }
 
+TEST_CASE("sums over tokens are short ones one after the other", "[polynomial_problem]") {
+  CHECK(batch_rows(4 * 45) == kPieceRows);
+  CHECK(batch_rows(4 * 4845) == 7);
+  CHECK(batch_rows(8 * 100000) == 4);
+  CHECK(additions_in_a_row(45, 4) == 64 + 1024 / 32);  // chunks of 1,024 rows, taken 32 at a time under a mask
+  CHECK(additions_in_a_row(495, 4) == 64 + 63);
+}
+
+TEST_CASE("a thread works in no more memory than polynomial_attention states", "[polynomial_problem]") {
+  using Numbers = std::vector<std::pair<int64_t, int64_t>>;
+  for (const auto& [c, degree] : Numbers{{1, 0}, {1, 60}, {2, 2}, {8, 4}, {16, 4}, {64, 2}, {8, 8}}) {
+    const MonomialBasis basis(c, degree);
+    for (const int64_t cv : {1, 8, 100}) {
+      for (const Reach reach : {Reach::all, Reach::before, Reach::after}) {
+        for (const auto& [lanes, bytes] : Numbers{{16, 4}, {8, 8}, {8, 4}, {4, 8}, {1, 4}}) {
+          INFO("c " << c << " degree " << degree << " cv " << cv << " lanes " << lanes);
+          const int64_t masked = reach == Reach::all ? 0 : (basis.size() + 16) * (cv + 1);
+          const int64_t stated = 68 * basis.size() + 144 * (c + cv) + 40000 + masked;
+          CHECK(polynomial_scratch(basis, cv + 1, reach, true, lanes, bytes).total() <= stated);
+          CHECK(polynomial_scratch(basis, cv + 1, reach, false, lanes, bytes).slopes == 0);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("polynomial_plan of an empty batch has no units", "[polynomial_problem]") {
   const PolynomialPlan plan = polynomial_plan({0, 0}, {0, 0}, 2, 3, MonomialBasis(2, 2), Reach::all);
   REQUIRE(plan.own.empty());
