@@ -5,6 +5,7 @@
 
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
+#include "models/ops/cpu/center_rows.h"
 #include "models/ops/monomials.h"
 #include "models/ops/polynomial_attention_checks.h"
 
@@ -130,11 +131,15 @@ AttentionGradient polynomial_low_rank_gradient(const at::Tensor& grad, const at:
                                                const std::optional<at::Tensor>& k_ptr, bool center) {
   const at::NoGradGuard unrecorded;
   PolynomialArguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center}.check();
+  TORCH_CHECK(q.scalar_type() == at::kFloat || q.scalar_type() == at::kDouble, "q must be float32 or float64, not ",
+              q.scalar_type());
+  TORCH_CHECK(q.is_cpu(), "q must be on the CPU, not on ", q.device());
   check_like(grad, "grad", q);
   check_sizes(grad, "grad", {q.size(0), q.size(1), v.size(2)}, "[Nq, h, cv]");
   const OffsetPair offsets = packed_offset_pair(q_ptr, q.size(0), "q_ptr", k_ptr, k.size(0), "k_ptr");
   const MonomialBasis basis(q.size(2), degree);
-  AttentionGradient all{at::zeros_like(q), at::zeros_like(k), at::zeros_like(v)};
+  const at::Tensor own = center ? centered_rows(k.contiguous(), offsets.second) : k;
+  AttentionGradient all{at::zeros_like(q), at::zeros_like(own), at::zeros_like(v)};
   for (int64_t b = 0; b < offsets.items(); ++b) {
     for (int64_t head = 0; head < q.size(1); ++head) {
       const auto queries = [&](const at::Tensor& x) {
@@ -144,14 +149,14 @@ AttentionGradient polynomial_low_rank_gradient(const at::Tensor& grad, const at:
         return x.select(1, head).slice(0, offsets.second[b], offsets.second[b + 1]);
       };
       if (queries(q).size(0) == 0 || keys(k).size(0) == 0) continue;
-      const at::Tensor own = center ? keys(k) - keys(k).mean(0, true) : keys(k);
       const AttentionGradient one =
-          LowRankHead(queries(q), own, keys(v), queries(grad), basis, scale, causal).gradient();
+          LowRankHead(queries(q), keys(own), keys(v), queries(grad), basis, scale, causal).gradient();
       queries(all.q).copy_(one.q);
-      keys(all.k).copy_(center ? one.k - one.k.mean(0, true) : one.k);
+      keys(all.k).copy_(one.k);
       keys(all.v).copy_(one.v);
     }
   }
+  if (center) all.k = centered_rows(all.k, offsets.second);
   return all;
 }
 

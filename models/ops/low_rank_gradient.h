@@ -19,12 +19,18 @@ struct AttentionGradient {
 // gradient of the polynomial form (and so of the loss that is minimised), but it costs O(n m cv c) time, c times more;
 // U3 and V3 are made a block of tokens at a time, so memory is O(n (c + cv) + m cv c). Both agree as the degree grows.
 //
-// grad [Nq, h, cv]; the other arguments are those of polynomial_attention, on the CPU, float32 or float64. Not
-// differentiable.
+// grad [Nq, h, cv]; the other arguments are those of polynomial_attention, on the CPU, float32 or float64: others are
+// an error. Not differentiable.
 AttentionGradient polynomial_low_rank_gradient(const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k,
                                                const at::Tensor& v, int64_t degree, double scale, bool causal = false,
                                                const std::optional<at::Tensor>& q_ptr = std::nullopt,
                                                const std::optional<at::Tensor>& k_ptr = std::nullopt,
                                                bool center = false);
+
+// polynomial_attention, differentiable once in q, k and v by that gradient instead of its own.
+at::Tensor polynomial_attention_low_rank(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t degree,
+                                         double scale, bool causal = false,
+                                         const std::optional<at::Tensor>& q_ptr = std::nullopt,
+                                         const std::optional<at::Tensor>& k_ptr = std::nullopt, bool center = false);
 
 }  // namespace geosft

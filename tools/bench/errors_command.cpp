@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tools/bench/bench_options.h"
 #include "tools/bench/commands.h"
 #include "tools/bench/polynomial_errors.h"
 #include "tools/common/main_guard.h"
-#include "tools/common/runtime_options.h"
 
 namespace geosft::bench {
 namespace {
@@ -22,14 +22,15 @@ struct ErrorRow {
 };
 
 struct ErrorsCommand {
-  RuntimeOptions runtime = {.threads = 1};
+  MachineOptions machine;
   std::vector<int64_t> layers = {1, 2, 4}, degrees = {2, 4, 6, 8, 10};
   std::vector<double> scores = {1.0};
   int64_t heads = 2;
+  std::string gradient = "exact";
   bool each = false, json = false;
 
   int execute() const {
-    runtime.apply();
+    machine.apply();
     install_interrupt_handler();
     std::vector<ErrorRow> rows;
     for (const int64_t count : layers) {
@@ -45,12 +46,13 @@ struct ErrorsCommand {
   // Without and with the causal mask, either loss: a row each, or the largest errors of the four.
   void append(std::vector<ErrorRow>& rows, ErrorNetwork network, int64_t degree) const {
     ErrorRow all{network, "all", degree, {}};
+    const PolynomialGradient chosen = gradient == "paper" ? PolynomialGradient::paper : PolynomialGradient::exact;
     for (const bool causal : {false, true}) {
       for (const bool cross_entropy : {false, true}) {
         throw_if_interrupted("in the middle of the table");
         network.causal = causal;
         network.cross_entropy = cross_entropy;
-        const NetworkErrors errors = network_errors(network, degree);
+        const NetworkErrors errors = network_errors(network, degree, chosen);
         const std::string of = std::string(causal ? "causal, " : "") + (cross_entropy ? "cross entropy" : "squares");
         if (each) rows.push_back({network, of, degree, errors});
         all.errors.raise(errors);
@@ -74,7 +76,7 @@ struct ErrorsCommand {
     return text.str();
   }
 
-  static std::string as_json(const std::vector<ErrorRow>& rows) {
+  std::string as_json(const std::vector<ErrorRow>& rows) const {
     nlohmann::json list = nlohmann::json::array();
     for (const ErrorRow& row : rows) {
       const NetworkErrors& e = row.errors;
@@ -84,6 +86,7 @@ struct ErrorsCommand {
            {"network", row.of},
            {"largest_score", row.network.largest_score},
            {"degree", row.degree},
+           {"gradient", gradient},
            {"out", e.out},
            {"gradients",
             {{"x", e.x}, {"prompt", e.prompt}, {"w_q", e.w_q}, {"w_k", e.w_k}, {"w_v", e.w_v}, {"w_o", e.w_o}}}});
@@ -108,13 +111,17 @@ Command add_errors_command(CLI::App& verb) {
       ->delimiter(',')
       ->capture_default_str();
   verb.add_option("--degrees", command->degrees, "degrees of the polynomial")
-      ->check(CLI::Range(0, 12))
+      ->check(CLI::Range(int64_t{0}, most_error_degree()))
       ->delimiter(',')
+      ->capture_default_str();
+  verb.add_option("--gradient", command->gradient,
+                  "exact: of the polynomial form; paper: softmax's formula with the low-rank attention matrix")
+      ->check(CLI::IsMember({"exact", "paper"}))
       ->capture_default_str();
   verb.add_flag("--each", command->each,
                 "a row for each mask (none, causal) and loss (squares, cross entropy), not the largest errors of all");
   verb.add_flag("--json", command->json, "print one JSON array");
-  command->runtime.add_to(verb);
+  command->machine.add_to(verb);
   return [command] { return command->execute(); };
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tools/bench/bench_options.h"
 #include "tools/bench/commands.h"
 #include "tools/bench/follow.h"
 #include "tools/bench/table.h"
@@ -13,7 +14,6 @@
 #include "tools/common/attention_report.h"
 #include "tools/common/main_guard.h"
 #include "tools/common/progress.h"
-#include "tools/common/runtime_options.h"
 
 namespace geosft::bench {
 namespace {
@@ -42,15 +42,15 @@ std::string curves_text(const std::string& title, const Followed& curves) {
 }
 
 struct FollowCommand {
-  RuntimeOptions runtime = {.threads = 1};
+  MachineOptions machine;
   FollowOptions options;
   std::string data;
   int64_t documents = 64, tokens = 4096;
-  double allowed = 0.02;
+  double allowed = 1e-3;
   bool json = false;
 
   int execute() {
-    runtime.apply();
+    machine.apply();
     install_interrupt_handler();
     if (options.width % options.heads != 0) {
       throw UsageError("--heads must divide --width " + std::to_string(options.width) + ", got " +
@@ -119,7 +119,7 @@ Command add_follow_command(CLI::App& verb) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   verb.add_flag("--json", command->json, "print one JSON object");
-  command->runtime.add_to(verb);
+  command->machine.add_to(verb);
   return [command] { return command->execute(); };
 }
 

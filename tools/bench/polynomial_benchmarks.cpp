@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "models/ops/low_rank_gradient.h"
 #include "models/ops/monomials.h"
 #include "tools/bench/catalogue.h"
 #include "tools/bench/composites.h"
@@ -11,6 +12,24 @@
 
 namespace geosft::bench {
 namespace {
+
+// Columns of the paper's U3 times channels, beyond which its gradient takes minutes at usual sizes.
+constexpr int64_t kMostKronecker = 50000;
+
+double usual_scale(const Sizes& sizes) {
+  return 1 / std::sqrt(static_cast<double>(sizes.channels()));
+}
+
+// Forward and backward, with the operator's gradient and with the paper's.
+Benchmark make_gradients(const Sizes& sizes, int64_t degree, const std::string& name) {
+  const PackedInputs in = random_inputs(sizes, sizes.tokens);
+  const auto paper = [in, degree, scale = usual_scale(sizes)] {
+    return polynomial_attention_low_rank(in.q, in.k, in.v, degree, scale, false, in.q_ptr, in.k_ptr);
+  };
+  return {name,
+          {polynomial_contender(sizes, degree, Pass::both, in),
+           {"the paper's gradient", measured_pass(Pass::both, {in.q, in.k, in.v}, in.upstream, paper)}}};
+}
 
 Benchmark make_polynomial(const Sizes& sizes, int64_t degree, Pass pass, const std::string& name) {
   const PackedInputs in = random_inputs(sizes, sizes.tokens);
@@ -28,8 +47,7 @@ Benchmark make_polynomial(const Sizes& sizes, int64_t degree, Pass pass, const s
 }  // namespace
 
 Contender polynomial_contender(const Sizes& sizes, int64_t degree, Pass pass, const PackedInputs& in) {
-  const double scale = 1 / std::sqrt(static_cast<double>(sizes.channels()));
-  const auto ours = [in, degree, scale] {
+  const auto ours = [in, degree, scale = usual_scale(sizes)] {
     return polynomial_attention(in.q, in.k, in.v, degree, scale, false, in.q_ptr, in.k_ptr);
   };
   const PolynomialShape shape{static_cast<double>(sizes.batch * sizes.heads), static_cast<double>(sizes.tokens),
@@ -42,12 +60,17 @@ Contender polynomial_contender(const Sizes& sizes, int64_t degree, Pass pass, co
 Entries polynomial_entries(const Sizes& sizes) {
   Entries entries;
   for (const int64_t degree : {2, 4}) {
-    if (monomial_count(sizes.channels(), degree) > kMostMonomials) continue;
+    const int64_t channels = sizes.channels(), monomials = monomial_count(channels, degree);
+    if (monomials > kMostMonomials) continue;
     for (const Pass pass : {Pass::forward, Pass::both}) {
       const std::string name = "polynomial_attention/g" + std::to_string(degree) + "/" + pass_name(pass);
       entries.push_back({name, "attention of all tokens over all, by a polynomial of degree " + std::to_string(degree),
                          [=] { return make_polynomial(sizes, degree, pass, name); }});
     }
+    if (monomials * (channels + 1) * channels > kMostKronecker) continue;
+    const std::string name = "polynomial_attention/g" + std::to_string(degree) + "/gradients";
+    entries.push_back({name, "the same with its own gradient and with the paper's, forward and backward",
+                       [=] { return make_gradients(sizes, degree, name); }});
   }
   return entries;
 }

@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <vector>
 
+#include "models/ops/low_rank_gradient.h"
+#include "models/ops/monomials.h"
 #include "models/ops/polynomial_attention.h"
 #include "tools/bench/benchmark.h"
 
@@ -44,20 +47,29 @@ at::Tensor softmax_of_all(const at::Tensor& q, const at::Tensor& k, const at::Te
   return at::einsum("hij,jhc->ihc", {score.softmax(-1), v});
 }
 
-// The output, then the gradients of all leaves. A degree below 0 is softmax, which is asked first: it finds the scales.
-Tensors run_network(const ErrorNetwork& network, const ErrorParameters& p, int64_t degree,
+using AttentionOfAll = std::function<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, double)>;
+
+AttentionOfAll polynomial_of_all(int64_t degree, PolynomialGradient gradient, bool causal) {
+  const auto attention = gradient == PolynomialGradient::paper ? polynomial_attention_low_rank : polynomial_attention;
+  return [=](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double scale) {
+    return attention(q, k, v, degree, scale, causal, std::nullopt, std::nullopt, false);
+  };
+}
+
+// The output, then the gradients of all leaves. Without an attention it is softmax, which is asked first: it finds the
+// scales.
+Tensors run_network(const ErrorNetwork& network, const ErrorParameters& p, const AttentionOfAll& attention,
                     std::vector<double>& scales) {
   at::Tensor x = at::cat({p.leaves[0], p.leaves[1]});
   for (int64_t layer = 0; layer < network.layers; ++layer) {
     const size_t at = first_weight + 4 * static_cast<size_t>(layer);
     const auto map = [&](size_t n) { return at::matmul(x, p.leaves[at + n]).view({kErrorTokens, network.heads, -1}); };
     const at::Tensor q = map(0), k = map(1), v = map(2);
-    if (degree < 0) {
+    if (!attention) {
       scales.push_back(network.largest_score / at::einsum("ihc,jhc->hij", {q, k}).abs().max().item<double>());
     }
     const double scale = scales[static_cast<size_t>(layer)];
-    const at::Tensor mixed = degree < 0 ? softmax_of_all(q, k, v, scale, network.causal)
-                                        : polynomial_attention(q, k, v, degree, scale, network.causal);
+    const at::Tensor mixed = attention ? attention(q, k, v, scale) : softmax_of_all(q, k, v, scale, network.causal);
     x = x + at::matmul(mixed.flatten(1), p.leaves[at + 3]);
   }
   const at::Tensor loss =
@@ -80,11 +92,17 @@ void NetworkErrors::raise(const NetworkErrors& other) {
   }
 }
 
-NetworkErrors network_errors(const ErrorNetwork& network, int64_t degree) {
+int64_t most_error_degree() {
+  int64_t degree = 0;
+  while (monomial_count(kErrorChannels, degree + 1) <= kMostMonomials) ++degree;
+  return degree;
+}
+
+NetworkErrors network_errors(const ErrorNetwork& network, int64_t degree, PolynomialGradient gradient) {
   const ErrorParameters parameters(network);
   std::vector<double> scales;
-  const Tensors exact = run_network(network, parameters, -1, scales);
-  const Tensors ours = run_network(network, parameters, degree, scales);
+  const Tensors exact = run_network(network, parameters, {}, scales);
+  const Tensors ours = run_network(network, parameters, polynomial_of_all(degree, gradient, network.causal), scales);
   const auto error = [&](size_t i) { return ((ours[i] - exact[i]).norm() / exact[i].norm()).item<double>(); };
   NetworkErrors errors{.out = error(0), .x = error(2), .prompt = error(1)};
   for (size_t i = 1 + first_weight; i < exact.size(); i += 4) {

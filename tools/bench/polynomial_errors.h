@@ -26,7 +26,16 @@ struct NetworkErrors {
   void raise(const NetworkErrors& other);
 };
 
-// polynomial_attention with its gradient beside softmax n x n, differentiated by autograd.
-NetworkErrors network_errors(const ErrorNetwork& network, int64_t degree);
+enum class PolynomialGradient {
+  exact,  // the operator's, of the polynomial form
+  paper,  // polynomial_low_rank_gradient
+};
+
+// The largest degree that heads of these networks are computed with.
+int64_t most_error_degree();
+
+// polynomial_attention with that gradient beside softmax n x n, differentiated by autograd.
+NetworkErrors network_errors(const ErrorNetwork& network, int64_t degree,
+                             PolynomialGradient gradient = PolynomialGradient::exact);
 
 }  // namespace geosft::bench

@@ -1,43 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/low_rank_gradient.h"
 
-#include <torch/csrc/autograd/custom_function.h>
-
 #include "tests/models/ops/polynomial_cases.h"
 
 namespace geosft::test::test_low_rank_gradient {
 namespace {
 
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
-
-// polynomial_attention with the paper's gradient.
-struct LowRank : torch::autograd::Function<LowRank> {
-  static variable_list forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                               const PolynomialNumbers& n, const std::optional<at::Tensor>& ptr) {
-    context->save_for_backward({q, k, v, ptr.value_or(at::Tensor())});
-    context->saved_data["degree"] = n.degree;
-    context->saved_data["scale"] = n.scale;
-    context->saved_data["causal"] = n.causal;
-    context->saved_data["center"] = n.center;
-    return {polynomial_attention(q, k, v, n.degree, n.scale, n.causal, ptr, ptr, n.center)};
-  }
-  static variable_list backward(AutogradContext* context, const variable_list& grads) {
-    const variable_list s = context->get_saved_variables();
-    auto& n = context->saved_data;
-    const std::optional<at::Tensor> ptr = s[3].defined() ? std::optional(s[3]) : std::nullopt;
-    const AttentionGradient gradient =
-        polynomial_low_rank_gradient(grads[0], s[0], s[1], s[2], n["degree"].toInt(), n["scale"].toDouble(),
-                                     n["causal"].toBool(), ptr, ptr, n["center"].toBool());
-    return {gradient.q, gradient.k, gradient.v, at::Tensor(), at::Tensor()};
-  }
-};
-
 enum class Kind { exact, approx, paper };
 
 at::Tensor attend(Kind kind, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, PolynomialNumbers n,
                   const std::optional<at::Tensor>& ptr = std::nullopt) {
-  if (kind == Kind::paper) return LowRank::apply(q, k, v, n, ptr)[0];
+  if (kind == Kind::paper) {
+    return polynomial_attention_low_rank(q, k, v, n.degree, n.scale, n.causal, ptr, ptr, n.center);
+  }
   Arguments a{{{"q", q}, {"k", k}, {"v", v}}};
   if (ptr) a.tensors["q_ptr"] = a.tensors["k_ptr"] = *ptr;
   if (kind == Kind::approx) return fused_polynomial(n)(a);
@@ -144,6 +119,8 @@ TEST_CASE("polynomial_low_rank_gradient names the argument that is wrong", "[low
   const at::Tensor q = at::zeros({4, 1, 2});
   require_error([&] { polynomial_low_rank_gradient(at::zeros({4, 1, 3}), q, q, q, 2, 1.0); }, {"grad"});
   require_error([&] { polynomial_low_rank_gradient(q, q, q, q, -2, 1.0); }, {"degree"});
+  const at::Tensor half = q.to(at::kHalf);
+  require_error([&] { polynomial_low_rank_gradient(half, half, half, half, 2, 1.0); }, {"q", "float32", "Half"});
 }
 
 }  // namespace geosft::test::test_low_rank_gradient

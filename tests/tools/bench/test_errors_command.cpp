@@ -30,8 +30,27 @@ TEST_CASE("errors gives the same numbers to programs, each network or the worst 
   CHECK(each[0]["out"].get<double>() == Approx(network_errors({2, 2, 1.0, false, false}, 4).out).epsilon(1e-6));
 }
 
+TEST_CASE("errors takes the largest degree that it names, and the paper's gradient", "[bench]") {
+  const auto first = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"errors", "--json", "--layers", "1", "--heads", "1"});
+    return nlohmann::json::parse(run_bench_well(words).out)[0];
+  };
+  const nlohmann::json highest = first({"--degrees", std::to_string(most_error_degree())});
+  CHECK(highest["degree"] == 11);
+  CHECK(highest["gradients"]["w_q"] < 1e-9);
+  const nlohmann::json own = first({"--degrees", "2"}), paper = first({"--degrees", "2", "--gradient", "paper"});
+  CHECK(own["gradient"] == "exact");
+  CHECK(paper["gradient"] == "paper");
+  CHECK(paper["out"] == own["out"]);
+  CHECK(paper["gradients"]["w_q"] < own["gradients"]["w_q"]);  // at one degree it is nearer to softmax's
+  CHECK(paper["gradients"]["w_q"] > 0);
+}
+
 TEST_CASE("errors refuses what it cannot compute", "[bench]") {
   require_wrong_use({"errors", "--degrees", "40"}, {"--degrees", "40"});
+  require_wrong_use({"errors", "--degrees", "12"}, {"--degrees", "12"});  // 125,970 monomials of 8 channels
+  require_wrong_use({"errors", "--device", "cuda"}, {"--device"});
+  require_wrong_use({"errors", "--gradient", "none"}, {"--gradient", "none"});
   require_wrong_use({"errors", "--scores", "0"}, {"--scores"});
 }
 

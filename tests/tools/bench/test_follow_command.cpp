@@ -40,6 +40,7 @@ TEST_CASE("follow fails where the losses part, and refuses wrong use", "[bench]"
   CHECK(parted.exit == 1);
   CHECK_THAT(parted.err, Contains("--allow 0"));
   require_wrong_use({"follow"}, {"--data"});
+  require_wrong_use({"follow", "--data", file, "--device", "cuda"}, {"--device"});
   require_wrong_use({"follow", "--data", file, "--heads", "3"}, {"--heads", "32", "3"});
   const auto absent = run_bench(small((folder / "absent").string()));
   CHECK(absent.exit == 1);
