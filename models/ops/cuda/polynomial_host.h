@@ -20,7 +20,7 @@
 namespace geosft::cuda {
 
 // Rows minus the mean of their item: softmax_pool with equal weights is that mean.
-inline at::Tensor centred_rows(const at::Tensor& rows, const at::Tensor& ptr) {
+inline at::Tensor centered_rows(const at::Tensor& rows, const at::Tensor& ptr) {
   const at::Tensor flat = rows.flatten(1);
   const at::Tensor none = at::zeros({flat.size(1)}, flat.options());
   const auto offsets = ptr.defined() ? std::optional(ptr) : std::nullopt;
@@ -45,7 +45,7 @@ class PolynomialTensors {
                 " channels a head on this device, got shapes ", q.sizes(), " and ", v.sizes());
     TORCH_CHECK(q.size(1) <= kMostHeads, "q must have at most ", kMostHeads, " heads on this device, got shape ",
                 q.sizes());
-    k = a.center ? centred_rows(computable(a.k), k_ptr) : computable(a.k);
+    k = a.center ? centered_rows(computable(a.k), k_ptr) : computable(a.k);
   }
 
   template <typename T>
@@ -102,7 +102,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> polynomial_backward(const at::Ten
                                      last.const_data_ptr<scalar_t>(), q_grad.mutable_data_ptr<scalar_t>(),
                                      k_grad.mutable_data_ptr<scalar_t>(), v_grad.mutable_data_ptr<scalar_t>()});
   });
-  if (arguments.center) k_grad = centred_rows(k_grad, in.k_ptr);
+  if (arguments.center) k_grad = centered_rows(k_grad, in.k_ptr);
   const at::ScalarType type = arguments.q.scalar_type();
   return {q_grad.to(type), k_grad.to(type), v_grad.to(type)};
 }
