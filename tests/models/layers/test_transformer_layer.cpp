@@ -64,6 +64,11 @@ TEST_CASE("a layer takes its attention by name", "[layer]") {
   const at::Tensor y = layer->norm1->forward(x + layer->polynomial->forward(x, ptr));
   const at::Tensor out = layer->norm2->forward(y + layer->contract->forward(at::gelu(layer->expand->forward(y))));
   require_equal(layer->forward(x, Relative::none(), ptr, context), out, "layer");
+  options.norm = NormPlacement::pre;
+  TransformerLayer before(options);
+  const at::Tensor z = x + before->polynomial->forward(before->norm1->forward(x), ptr);
+  const at::Tensor result = z + before->contract->forward(at::gelu(before->expand->forward(before->norm2->forward(z))));
+  require_equal(before->forward(x, Relative::none(), ptr, context), result, "pre-norm");
   choose_attention(options, "sampling");
   REQUIRE(options.kind == AttentionKind::sampling);
   require_error([&] { choose_attention(options, "cosine"); }, {"name", "cosine", "polynomial", "linear_bn_sh"});

@@ -57,11 +57,12 @@ class SequenceWorkshop {
 
 }  // namespace
 
-TEST_CASE("sequences are trained on by the primal-dual family and by sampling attention") {
+TEST_CASE("sequences are trained on by the primal-dual family, by a polynomial and by sampling attention") {
   const SequenceWorkshop shop;
   const std::vector<Words> attentions = {
       {"--attention", "bn", "--precision", "bfloat16"},
       {"--attention", "softmax"},
+      {"--attention", "polynomial", "--degree", "4", "--norm", "pre"},
       {"--attention", "bn_sh", "--beta", "0.4"},
       {"--attention", "linear_bn"},
       {"--attention", "sparse_sh", "--mask-size", "4"},
