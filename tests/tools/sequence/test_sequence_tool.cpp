@@ -62,7 +62,7 @@ TEST_CASE("sequences are trained on by the primal-dual family, by a polynomial a
   const std::vector<Words> attentions = {
       {"--attention", "bn", "--precision", "bfloat16"},
       {"--attention", "softmax"},
-      {"--attention", "polynomial", "--degree", "4", "--norm", "pre"},
+      {"--attention", "polynomial", "--degree", "4"},
       {"--attention", "bn_sh", "--beta", "0.4"},
       {"--attention", "linear_bn"},
       {"--attention", "sparse_sh", "--mask-size", "4"},
