@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <map>
 
 #include "data/formats/obj.h"
@@ -30,14 +31,6 @@ Reader find_reader(const std::filesystem::path& file) {
   return found == readers.end() ? nullptr : found->second;
 }
 
-// Twice the area of every face, summed.
-double doubled_area(const Mesh& mesh) {
-  const at::Tensor a = mesh.vertices.index_select(0, mesh.faces.select(1, 0));
-  const at::Tensor b = mesh.vertices.index_select(0, mesh.faces.select(1, 1));
-  const at::Tensor c = mesh.vertices.index_select(0, mesh.faces.select(1, 2));
-  return at::linalg_cross(b - a, c - a).norm(2, 1).sum().item<double>();
-}
-
 }  // namespace
 
 const char* const shape_extensions = ".ply, .obj, .off, .stl, .pcd, .xyz or .txt";
@@ -60,8 +53,9 @@ Shape to_cloud(const FileShape& shape, int64_t points, uint64_t seed, const std:
     cloud.normals = shape.normals;
     return cloud;
   }
-  const double area = doubled_area(shape.mesh);
-  if (!(area > 0) || !std::isfinite(area)) throw DataError(file, "a mesh with an area", "all faces of area 0");
+  const double area = surface_area(shape.mesh);
+  if (!std::isfinite(area)) throw DataError(file, "a mesh whose area can be computed", "vertices too far apart");
+  if (area == 0) throw DataError(file, "a mesh with an area", "all faces of area 0");
   const SurfaceSample sample = sample_surface(shape.mesh, points, make_generator(seed));
   cloud.points = sample.points;
   cloud.normals = sample.normals;

@@ -7,7 +7,7 @@
 namespace geosft {
 
 struct Mesh {
-  at::Tensor vertices;  // float64 [V, 3]
+  at::Tensor vertices;  // [V, 3]; readers give float64
   at::Tensor faces;     // int64 [F, 3], rows of `vertices`
 };
 

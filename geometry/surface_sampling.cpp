@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "geometry/surface_sampling.h"
 
+#include <ATen/Parallel.h>
+
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
@@ -15,8 +17,6 @@ using Eigen::Vector3d;
 
 void check_mesh(const Mesh& mesh) {
   check_points(mesh.vertices, "mesh vertices");
-  TORCH_CHECK(mesh.vertices.scalar_type() == at::kDouble, "mesh vertices must be float64, not ",
-              mesh.vertices.scalar_type());
   TORCH_CHECK(mesh.faces.defined() && mesh.faces.dim() == 2 && mesh.faces.size(1) == 3,
               "mesh faces must have shape [F, 3], got ", mesh.faces.defined() ? mesh.faces.sizes() : at::IntArrayRef{});
   TORCH_CHECK(mesh.faces.scalar_type() == at::kLong, "mesh faces must be int64, not ", mesh.faces.scalar_type());
@@ -26,7 +26,10 @@ void check_mesh(const Mesh& mesh) {
 // Contiguous copies of the mesh's arrays, as vectors of Eigen.
 class Triangles {
  public:
-  explicit Triangles(const Mesh& mesh) : vertices_(mesh.vertices.contiguous()), faces_(mesh.faces.contiguous()) {
+  explicit Triangles(const Mesh& mesh) {
+    check_mesh(mesh);
+    vertices_ = mesh.vertices.to(at::kDouble).contiguous();
+    faces_ = mesh.faces.contiguous();
     check_finite(vertices_, "mesh vertices");
     const int64_t* rows = faces_.const_data_ptr<int64_t>();
     for (int64_t i = 0; i < faces_.numel(); ++i) {
@@ -57,8 +60,6 @@ std::vector<double> cumulative_areas(const Triangles& triangles) {
     sum += triangles.doubled_area(face).stableNorm();
     sums[face] = sum;
   }
-  TORCH_CHECK(std::isfinite(sum), "mesh vertices are too far apart: the area of the surface is ", sum);
-  TORCH_CHECK(sum > 0, "mesh faces have zero area, all ", triangles.count(), " of them: there is no surface to sample");
   return sums;
 }
 
@@ -69,31 +70,40 @@ int64_t face_at(const std::vector<double>& sums, double u) {
   return std::upper_bound(sums.begin(), sums.end(), target) - sums.begin();
 }
 
-void store(const Vector3d& vector, float* to) {
-  for (int axis = 0; axis < 3; ++axis) to[axis] = static_cast<float>(vector[axis]);
+// Rows of three numbers that Eigen writes into.
+Eigen::Map<Eigen::Matrix<double, 3, Eigen::Dynamic>> columns(at::Tensor& rows) {
+  return {rows.data_ptr<double>(), 3, rows.size(0)};
 }
 
 }  // namespace
 
-SurfaceSample sample_surface(const Mesh& mesh, int64_t count, at::Generator generator) {
-  check_mesh(mesh);
+SurfaceSample sample_surface(const Mesh& mesh, int64_t count, at::Generator generator, at::ScalarType dtype) {
   TORCH_CHECK(count >= 1, "count must be at least 1, got ", count);
+  TORCH_CHECK(dtype == at::kFloat || dtype == at::kDouble, "dtype must be float32 or float64, not ", dtype);
   const Triangles triangles(mesh);
   const std::vector<double> sums = cumulative_areas(triangles);
-  const at::Tensor uniform = at::rand({count, 3}, generator, at::TensorOptions().dtype(at::kDouble));
+  TORCH_CHECK(std::isfinite(sums.back()), "mesh vertices are too far apart: the area of the surface is ", sums.back());
+  TORCH_CHECK(sums.back() > 0, "mesh faces have zero area, all ", triangles.count(),
+              " of them: there is no surface to sample");
+  const at::TensorOptions wide = at::TensorOptions().dtype(at::kDouble);
+  const at::Tensor uniform = at::rand({count, 3}, generator, wide);
   const double* u = uniform.const_data_ptr<double>();
-  SurfaceSample sample{at::empty({count, 3}, at::kFloat), at::empty({count, 3}, at::kFloat)};
-  float* points = sample.points.data_ptr<float>();
-  float* normals = sample.normals.data_ptr<float>();
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t face = face_at(sums, u[3 * i]);
-    const double root = std::sqrt(u[3 * i + 1]), share = u[3 * i + 2];
-    store((1 - root) * triangles.corner(face, 0) + root * (1 - share) * triangles.corner(face, 1) +
-              root * share * triangles.corner(face, 2),
-          points + 3 * i);
-    store(triangles.doubled_area(face).stableNormalized(), normals + 3 * i);
-  }
-  return sample;
+  at::Tensor all_points = at::empty({count, 3}, wide), all_normals = at::empty({count, 3}, wide);
+  auto points = columns(all_points), normals = columns(all_normals);
+  at::parallel_for(0, count, 4096, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t face = face_at(sums, u[3 * i]);
+      const double root = std::sqrt(u[3 * i + 1]), share = u[3 * i + 2];
+      points.col(i) = (1 - root) * triangles.corner(face, 0) + root * (1 - share) * triangles.corner(face, 1) +
+                      root * share * triangles.corner(face, 2);
+      normals.col(i) = triangles.doubled_area(face).stableNormalized();
+    }
+  });
+  return {all_points.to(dtype), all_normals.to(dtype)};
+}
+
+double surface_area(const Mesh& mesh) {
+  return cumulative_areas(Triangles(mesh)).back() / 2;
 }
 
 }  // namespace geosft

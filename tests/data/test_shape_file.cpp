@@ -42,6 +42,15 @@ TEST_CASE("a mesh without area is refused") {
   test::require_error([&] { to_cloud(flat, 10, 0, "flat.obj"); }, {"flat.obj", "area"});
   const FileShape point = parse_shape("v 1 1 1\nv 1 1 1\nv 1 1 1\nf 1 2 3\n", "point.obj");
   test::require_error([&] { to_cloud(point, 10, 0, "point.obj"); }, {"point.obj", "area"});
+  FileShape vast = parse_shape(test::tetrahedron_obj, "vast.obj");
+  vast.mesh.vertices = vast.mesh.vertices * 1e300;
+  test::require_error([&] { to_cloud(vast, 10, 0, "vast.obj"); }, {"vast.obj", "too far apart"});
+}
+
+TEST_CASE("a mesh so small that the squares of its areas are zero is sampled") {
+  FileShape tiny = parse_shape(test::tetrahedron_obj, "tiny.obj");
+  tiny.mesh.vertices = tiny.mesh.vertices * 1e-90;
+  CHECK(at::allclose(to_cloud(tiny, 20, 0, "tiny.obj").normals.norm(2, 1), at::ones({20})));
 }
 
 }  // namespace geosft::test::test_shape_file

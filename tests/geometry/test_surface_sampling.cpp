@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "geometry/surface_sampling.h"
 
+#include <ATen/Parallel.h>
+
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <limits>
 
 #include "tests/support.h"
@@ -48,6 +51,49 @@ TEST_CASE("surface sampling: the generator decides") {
   REQUIRE_FALSE(at::equal(a.points, c.points));
 }
 
+TEST_CASE("surface sampling: vertices and samples in either precision") {
+  Mesh mesh = two_triangles();
+  const at::Tensor exact = mesh.vertices;  // small integers, the same in float32
+  for (const at::ScalarType vertices : {at::kFloat, at::kDouble}) {
+    mesh.vertices = exact.to(vertices);
+    const SurfaceSample wide = sample_surface(mesh, 5000, test::generator(6), at::kDouble);
+    REQUIRE(wide.points.scalar_type() == at::kDouble);
+    REQUIRE(wide.normals.scalar_type() == at::kDouble);
+    const at::Tensor on_first = wide.points.select(1, 2) == 0;
+    const at::Tensor on_second = (wide.points.select(1, 0) - 5).abs() < 1e-14;
+    REQUIRE((on_first | on_second).all().item<bool>());
+    REQUIRE_FALSE(at::equal(wide.points.to(at::kFloat).to(at::kDouble), wide.points));
+    const SurfaceSample rounded = sample_surface(mesh, 5000, test::generator(6), at::kFloat);
+    require_equal(rounded.points, wide.points.to(at::kFloat), "points");
+    require_equal(rounded.normals, wide.normals.to(at::kFloat), "normals");
+    REQUIRE(surface_area(mesh) == 2.0);
+  }
+}
+
+TEST_CASE("surface sampling: the number of threads changes nothing") {
+  const int threads = at::get_num_threads();
+  at::set_num_threads(1);
+  const SurfaceSample one = sample_surface(two_triangles(), 20000, test::generator(7));
+  at::set_num_threads(2);
+  const SurfaceSample two = sample_surface(two_triangles(), 20000, test::generator(7));
+  at::set_num_threads(threads);
+  require_equal(two.points, one.points, "points");
+  require_equal(two.normals, one.normals, "normals");
+}
+
+TEST_CASE("surface area: degenerate, tiny and far too large meshes") {
+  Mesh mesh = two_triangles();
+  mesh.vertices = mesh.vertices * 1e-100;
+  REQUIRE(surface_area(mesh) == Approx(2e-200));  // whose square is no double
+  mesh.vertices = mesh.vertices * 1e300;
+  REQUIRE_FALSE(std::isfinite(surface_area(mesh)));
+  mesh = two_triangles();
+  mesh.faces = mesh.faces.slice(0, 1, 2);
+  REQUIRE(surface_area(mesh) == 0.0);
+  mesh.faces = mesh.faces + 1;
+  require_error([&] { surface_area(mesh); }, {"faces", "6 vertices"});
+}
+
 TEST_CASE("surface sampling: tiny meshes keep unit normals") {
   Mesh mesh = two_triangles();
   mesh.vertices = mesh.vertices * 1e-100;
@@ -63,7 +109,8 @@ TEST_CASE("surface sampling: bad meshes are refused by what is wrong") {
   at::Tensor broken = good.vertices.clone();
   broken[3][1] = std::numeric_limits<double>::quiet_NaN();
   require_error(refused(good.vertices, good.faces, 0), {"count", "0"});
-  require_error(refused(good.vertices.to(at::kFloat), good.faces), {"vertices", "float64", "Float"});
+  require_error(refused(good.vertices.to(at::kHalf), good.faces), {"vertices", "float64", "Half"});
+  require_error([&] { sample_surface(good, 5, test::generator(5), at::kHalf); }, {"dtype", "float32", "Half"});
   require_error(refused(good.vertices[0], good.faces), {"vertices", "[3]"});
   require_error(refused(at::Tensor(), good.faces), {"vertices", "none"});
   require_error(refused(broken, good.faces), {"vertices", "row 3"});
