@@ -119,12 +119,34 @@ TensorPair knn_meta(const at::Tensor& points, const at::Tensor& queries, int64_t
           at::empty_symint({queries.sym_size(0), k}, queries.options())};
 }
 
-// d dist2 / d query = 2 (q - p), d dist2 / d point its negative. One thread: a point's sum over queries then has one
-// order, and the work is a small part of the search.
+// Queries q with ends[r - 1] <= q < ends[r] are a run: no other run's queries have a point of theirs. Items are runs,
+// or several, for their rows are apart; read off the index itself, so that no index can make two threads meet.
+std::vector<int64_t> ends_of_runs(const int64_t* index, int64_t count, int64_t k) {
+  std::vector<int64_t> lowest(count + 1, std::numeric_limits<int64_t>::max()), highest(count, -1);
+  at::parallel_for(0, count, 1024, [&](int64_t begin, int64_t end) {
+    for (int64_t q = begin; q < end; ++q) {
+      for (const int64_t* row = index + q * k; row != index + (q + 1) * k; ++row) {
+        if (*row < 0) continue;
+        lowest[q] = std::min(lowest[q], *row);
+        highest[q] = std::max(highest[q], *row);
+      }
+    }
+  });
+  for (int64_t q = count - 1; q >= 0; --q) lowest[q] = std::min(lowest[q], lowest[q + 1]);  // from q on
+  std::vector<int64_t> ends;
+  for (int64_t q = 0, so_far = -1; q < count; ++q) {
+    so_far = std::max(so_far, highest[q]);
+    if (so_far < lowest[q + 1]) ends.push_back(q + 1);
+  }
+  return ends;
+}
+
+// d dist2 / d query = 2 (q - p), d dist2 / d point its negative. A run belongs to one thread: a point's sum over
+// queries has one order.
 template <typename scalar_t>
 void accumulate_gradients(const scalar_t* grad, const scalar_t* points, const scalar_t* queries, const int64_t* index,
                           int64_t count, int64_t k, scalar_t* grad_points, scalar_t* grad_queries) {
-  for (int64_t q = 0; q < count; ++q) {
+  const auto accumulate = [&](int64_t q) {
     for (int64_t e = q * k; e < (q + 1) * k; ++e) {
       if (index[e] < 0) continue;
       for (int64_t axis = 0; axis < 3; ++axis) {
@@ -133,7 +155,13 @@ void accumulate_gradients(const scalar_t* grad, const scalar_t* points, const sc
         grad_points[3 * index[e] + axis] -= term;
       }
     }
-  }
+  };
+  const std::vector<int64_t> ends = ends_of_runs(index, count, k);
+  const auto runs = static_cast<int64_t>(ends.size());
+  const int64_t grain = std::max<int64_t>(1, 8192 * runs / std::max<int64_t>(1, count * k));
+  at::parallel_for(0, runs, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t q = begin == 0 ? 0 : ends[begin - 1]; q < ends[end - 1]; ++q) accumulate(q);
+  });
 }
 
 TensorPair knn_backward_cpu(const at::Tensor& grad, const at::Tensor& points, const at::Tensor& queries,

@@ -152,7 +152,7 @@ TEST_CASE("canonical order: does not depend on rotation, translation and stored 
   require_equal(shuffle.index_select(0, farthest_point_order(moved)), farthest_point_order(points), "order");
 }
 
-TEST_CASE("farthest point sampling: 10 million points", "[.slow]") {
+TEST_CASE("farthest point sampling: 10 million points", "[slow]") {
   const at::Tensor rows = farthest_point_sampling(uniform(10'000'000, at::kFloat, 6), 64);
   REQUIRE(std::get<0>(at::_unique(rows)).size(0) == 64);
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "tests/support.h"
@@ -121,6 +122,39 @@ TEST_CASE("knn: strided inputs and the number of threads change nothing") {
   require_same(two, one);
 }
 
+TEST_CASE("knn: gradients have the same bits on one thread and on two, of many items and of one") {
+  const int64_t items = GENERATE(1, 40);
+  const at::Tensor cloud = uniform(4000, at::kFloat, 17);
+  // Items of many sizes; every third has no points, so that its queries find nothing.
+  std::vector<int64_t> offsets{0}, query_offsets{0};
+  for (int64_t b = 1; b <= items; ++b) {
+    query_offsets.push_back(4000 * b * b / (items * items));
+    offsets.push_back(b % 3 == 0 ? offsets.back() : query_offsets.back());
+  }
+  offsets.back() = 4000;
+  const auto gradients = [&](int threads) {
+    const int before = at::get_num_threads();
+    at::set_num_threads(threads);
+    const at::Tensor points = cloud.clone().requires_grad_(true);
+    const at::Tensor queries = cloud.flip(0).clone().requires_grad_(true);
+    const Result found = run(points, queries, 6, at::tensor(offsets, at::kLong), at::tensor(query_offsets, at::kLong));
+    const at::Tensor weight = at::randn(found.dist2.sizes(), test::generator(18));
+    (found.dist2.masked_fill(found.index < 0, 0) * weight).sum().backward();
+    at::set_num_threads(before);
+    // The terms one by one, summed in the order of the queries.
+    const at::Tensor kept = found.index >= 0;
+    const at::Tensor row = found.index.masked_select(kept), query = kept.nonzero().select(1, 0);
+    const at::Tensor term = 2 * (queries.index_select(0, query) - points.index_select(0, row)).detach() *
+                            weight.masked_select(kept).unsqueeze(1);
+    require_close(points.grad(), at::zeros({4000, 3}).index_add_(0, row, -term), 1e-5, "points");
+    require_close(queries.grad(), at::zeros({4000, 3}).index_add_(0, query, term), 1e-5, "queries");
+    return std::pair(points.grad(), queries.grad());
+  };
+  const auto one = gradients(1), two = gradients(2);
+  require_equal(two.first, one.first, "points");
+  require_equal(two.second, one.second, "queries");
+}
+
 TEST_CASE("knn: gradients of dist2 against central differences, padding included") {
   const at::Tensor points = uniform(9, at::kDouble, 10), queries = uniform(6, at::kDouble, 11);
   const at::Tensor ptr = at::tensor({0, 2, 9}, at::kLong), query_ptr = at::tensor({0, 2, 6}, at::kLong);
@@ -178,7 +212,7 @@ TEST_CASE("knn: bad arguments are refused by name") {
   require_error([&] { run(good, good, 1, ptr, at::tensor({0, 3}, at::kLong)); }, {"query_ptr", "4"});
 }
 
-TEST_CASE("knn: 10 million points", "[.slow]") {
+TEST_CASE("knn: 10 million points", "[slow]") {
   const at::Tensor points = uniform(10'000'000, at::kFloat, 16);
   const Result result = run(points, points.slice(0, 0, 1000), 3);
   require_equal(result.index.select(1, 0), at::arange(1000, at::kLong), "every point finds itself");
