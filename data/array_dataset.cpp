@@ -7,27 +7,31 @@
 namespace geosft {
 namespace {
 
+// The first true one.
+int64_t first_of(const at::Tensor& flags) {
+  return flags.to(at::kByte).argmax().item<int64_t>();
+}
+
 void check_vectors(const at::Tensor& vectors, const char* what, const std::string& file) {
   if (vectors.dim() != 3 || vectors.size(0) < 1 || vectors.size(1) < 1 || vectors.size(2) != 3) {
     throw DataError(file, std::string(what) + " of shape [N, P, 3]", shape_text(vectors));
   }
   const at::Tensor bad = at::isfinite(vectors).flatten(1).all(1).logical_not_();
   if (!bad.any().item<bool>()) return;
-  throw DataError(file, std::string("finite ") + what,
-                  "NaN or infinity in cloud " + std::to_string(bad.to(at::kByte).argmax().item<int64_t>()));
+  throw DataError(file, std::string("finite ") + what, "NaN or infinity in cloud " + std::to_string(first_of(bad)));
 }
 
 void check_labels(const at::Tensor& labels, int64_t count, size_t classes, const std::string& file) {
   if (labels.dim() != 1 || labels.size(0) != count) {
     throw DataError(file, "a label for each of the " + std::to_string(count) + " clouds", shape_text(labels));
   }
-  const int64_t low = labels.min().item<int64_t>(), high = labels.max().item<int64_t>();
-  if (low < 0 || high >= static_cast<int64_t>(classes)) {
-    throw DataError(file,
-                    "labels from 0 to " + std::to_string(static_cast<int64_t>(classes) - 1) + " for " +
-                        std::to_string(classes) + " classes",
-                    "labels from " + std::to_string(low) + " to " + std::to_string(high));
-  }
+  const at::Tensor bad = (labels < 0) | (labels >= static_cast<int64_t>(classes));
+  if (!bad.any().item<bool>()) return;
+  const int64_t cloud = first_of(bad);
+  throw DataError(file,
+                  "labels from 0 to " + std::to_string(static_cast<int64_t>(classes) - 1) + " for " +
+                      std::to_string(classes) + " classes",
+                  "label " + std::to_string(labels[cloud].item<int64_t>()) + " of cloud " + std::to_string(cloud));
 }
 
 }  // namespace
@@ -43,29 +47,34 @@ std::string shape_text(const at::Tensor& tensor) {
   return text.str();
 }
 
-ArrayDataset::ArrayDataset(CloudArrays arrays, std::vector<std::string> class_names, const std::string& file)
-    : arrays_(std::move(arrays)), class_names_(std::move(class_names)) {
-  check_vectors(arrays_.points, "points", file);
-  check_labels(arrays_.labels, arrays_.points.size(0), class_names_.size(), file);
-  if (arrays_.normals.defined()) {
-    check_vectors(arrays_.normals, "normals", file);
-    if (arrays_.normals.sizes() != arrays_.points.sizes()) {
-      throw DataError(file, "normals of shape " + shape_text(arrays_.points), shape_text(arrays_.normals));
+void check_clouds(const CloudArrays& arrays, size_t classes, const std::string& file) {
+  check_vectors(arrays.points, "points", file);
+  check_labels(arrays.labels, arrays.points.size(0), classes, file);
+  if (arrays.normals.defined()) {
+    check_vectors(arrays.normals, "normals", file);
+    if (arrays.normals.sizes() != arrays.points.sizes()) {
+      throw DataError(file, "normals of shape " + shape_text(arrays.points), shape_text(arrays.normals));
     }
-    const at::Tensor length = arrays_.normals.norm(2, 2, true);
-    arrays_.normals = at::where(length > 0, arrays_.normals / length, at::zeros({1}));
   }
-  if (arrays_.parts.defined() && arrays_.parts.sizes() != arrays_.points.sizes().slice(0, 2)) {
-    throw DataError(file, "a part for each point of " + shape_text(arrays_.points), shape_text(arrays_.parts));
+  if (arrays.parts.defined() && arrays.parts.sizes() != arrays.points.sizes().slice(0, 2)) {
+    throw DataError(file, "a part for each point of " + shape_text(arrays.points), shape_text(arrays.parts));
   }
-  if (!arrays_.keep.defined()) return;
-  if (arrays_.keep.sizes() != arrays_.points.sizes().slice(0, 2)) {
-    throw DataError(file, "a mask for each point of " + shape_text(arrays_.points), shape_text(arrays_.keep));
+  if (!arrays.keep.defined()) return;
+  if (arrays.keep.sizes() != arrays.points.sizes().slice(0, 2)) {
+    throw DataError(file, "a mask for each point of " + shape_text(arrays.points), shape_text(arrays.keep));
   }
-  const at::Tensor empty = arrays_.keep.any(1).logical_not_();
+  const at::Tensor empty = arrays.keep.any(1).logical_not_();
   if (!empty.any().item<bool>()) return;
   throw DataError(file, "a point that is not background in every cloud",
-                  "none in cloud " + std::to_string(empty.to(at::kByte).argmax().item<int64_t>()));
+                  "none in cloud " + std::to_string(first_of(empty)));
+}
+
+ArrayDataset::ArrayDataset(CloudArrays arrays, std::vector<std::string> class_names, const std::string& file)
+    : arrays_(std::move(arrays)), class_names_(std::move(class_names)) {
+  check_clouds(arrays_, class_names_.size(), file);
+  if (!arrays_.normals.defined()) return;
+  const at::Tensor length = arrays_.normals.norm(2, 2, true);
+  arrays_.normals = at::where(length > 0, arrays_.normals / length, at::zeros({1}));
 }
 
 int64_t ArrayDataset::label(int64_t index) const {

@@ -6,7 +6,8 @@
 
 namespace geosft {
 
-// What a reader hands over. Checked by ArrayDataset, so that every reader's data meet the same rules.
+// What a reader hands over. Checked by ArrayDataset, so that every reader's data meet the same rules; a reader that
+// joins files checks each of them first, so that an error names the file.
 struct CloudArrays {
   at::Tensor points;               // float32 [N, P, 3]
   at::Tensor normals;              // float32 [N, P, 3] or undefined
@@ -16,11 +17,13 @@ struct CloudArrays {
   at::Tensor parts = {};           // int64 [N, P]: part of every point; undefined: none
 };
 
+// Throws DataError, naming `file` and the cloud, unless the shapes above hold with N, P >= 1, all numbers are finite,
+// labels lie in [0, classes) and every cloud keeps a point. What parts there are is not known here.
+void check_clouds(const CloudArrays& arrays, size_t classes, const std::string& file);
+
 class ArrayDataset final : public PointDataset {
  public:
-  // Throws DataError, naming `file`, unless the shapes above hold with N, P >= 1, all numbers are finite, labels lie in
-  // [0, classes) and every cloud keeps a point. What parts there are is not known here. Normals are scaled to unit
-  // length.
+  // Throws what check_clouds throws. Normals are scaled to unit length.
   ArrayDataset(CloudArrays arrays, std::vector<std::string> class_names, const std::string& file);
   int64_t size() const override { return arrays_.points.size(0); }
   Shape get(int64_t index) const override;

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-CloudArrays read_arrays(const fs::path& path, bool with_parts) {
+CloudArrays read_arrays(const fs::path& path, size_t classes, bool with_parts) {
   const Hdf5File file(path);
   CloudArrays arrays;
   arrays.points = file.read_float("data");
@@ -23,13 +23,8 @@ CloudArrays read_arrays(const fs::path& path, bool with_parts) {
                     shape_text(arrays.labels));
   }
   arrays.labels = arrays.labels.flatten();
-  if (with_parts) {
-    arrays.parts = file.read_int("pid");
-    if (arrays.parts.sizes() != arrays.points.sizes().slice(0, 2)) {
-      throw DataError(path.string() + ":pid", "a part for each point of " + shape_text(arrays.points),
-                      shape_text(arrays.parts));
-    }
-  }
+  if (with_parts) arrays.parts = file.read_int("pid");
+  check_clouds(arrays, classes, path.string());
   for (int64_t i = 0; i < arrays.points.size(0); ++i) {
     arrays.names.push_back(path.stem().string() + ":" + std::to_string(i));
   }
@@ -83,11 +78,11 @@ std::vector<fs::path> unlisted_clouds(const fs::path& folder, const std::string&
   return files;
 }
 
-CloudArrays read_clouds(const std::vector<fs::path>& files, bool with_parts) {
+CloudArrays read_clouds(const std::vector<fs::path>& files, size_t classes, bool with_parts) {
   TORCH_CHECK(!files.empty(), "files: expected at least one, found none");
   std::vector<CloudArrays> parts;
   parts.reserve(files.size());
-  for (const fs::path& file : files) parts.push_back(read_arrays(file, with_parts));
+  for (const fs::path& file : files) parts.push_back(read_arrays(file, classes, with_parts));
   return join(parts, files);
 }
 

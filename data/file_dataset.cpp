@@ -3,6 +3,7 @@
 
 #include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <mutex>
 #include <system_error>
 
@@ -23,6 +24,11 @@ std::string sampling_text(const PointDatasetOptions& options) {
   return "points " + std::to_string(options.points_per_mesh) + "\nseed " + std::to_string(options.seed);
 }
 
+// As messages name it.
+std::string place_of(const DatasetItem& item) {
+  return item.member.empty() ? item.file.string() : item.file.string() + ":" + item.member;
+}
+
 }  // namespace
 
 FileDataset::FileDataset(DatasetListing listing, const PointDatasetOptions& options)
@@ -37,7 +43,8 @@ FileDataset::FileDataset(DatasetListing listing, const PointDatasetOptions& opti
   }
   std::vector<char> with_normals(listing_.items.size(), 0);
   fill_cache(find_missing(with_normals), with_normals);
-  has_normals_ = std::all_of(with_normals.begin(), with_normals.end(), [](char has) { return has != 0; });
+  const auto without = std::find(with_normals.begin(), with_normals.end(), 0);
+  if (without != with_normals.end()) file_without_normals_ = place_of(listing_.items[without - with_normals.begin()]);
 }
 
 std::vector<int64_t> FileDataset::find_missing(std::vector<char>& with_normals) {
@@ -71,7 +78,7 @@ void FileDataset::fill_cache(const std::vector<int64_t>& missing, std::vector<ch
 }
 
 Shape FileDataset::sample(const DatasetItem& item) const {
-  const std::string source = item.member.empty() ? item.file.string() : item.file.string() + ":" + item.member;
+  const std::string source = place_of(item);
   const std::string bytes = item.member.empty() ? read_file(item.file) : archives_.at(item.file).read(item.member);
   const uint64_t seed = combine_seeds({options_.seed, text_hash(item.name)});
   return to_cloud(parse_shape(bytes, source), options_.points_per_mesh, seed, source);
@@ -110,7 +117,7 @@ Shape FileDataset::get(int64_t index) const {
       cache_.store(cache_id(item), keys_[at], shape);
     }
   }
-  if (!has_normals_) shape.normals.reset();
+  if (!has_normals()) shape.normals.reset();
   shape.label = item.label;
   shape.name = item.name;
   return shape;

@@ -35,7 +35,8 @@ class FileDataset final : public PointDataset {
   int64_t label(int64_t index) const override;
   const std::vector<std::string>& class_names() const override { return listing_.class_names; }
   // Whether every item has normals; otherwise `get` returns none.
-  bool has_normals() const override { return has_normals_; }
+  bool has_normals() const override { return file_without_normals_.empty(); }
+  std::string file_without_normals() const override { return file_without_normals_; }
   std::vector<std::string> remarks() const override { return listing_.remarks; }
 
  private:
@@ -51,7 +52,7 @@ class FileDataset final : public PointDataset {
   std::map<std::filesystem::path, ZipArchive> archives_;
   std::vector<std::string> keys_;
   std::vector<Shape> in_memory_;  // one an item; points undefined where the cache holds it
-  bool has_normals_ = false;
+  std::string file_without_normals_;
 };
 
 }  // namespace geosft

@@ -38,7 +38,8 @@ bool is_modelnet_hdf5(const fs::path& folder) {
 
 std::unique_ptr<PointDataset> open_modelnet_hdf5(const fs::path& folder, Split split) {
   const std::vector<std::string> classes = read_lines(folder / "shape_names.txt");
-  return std::make_unique<ArrayDataset>(read_clouds(split_files(folder, split)), classes, folder.string());
+  return std::make_unique<ArrayDataset>(read_clouds(split_files(folder, split), classes.size()), classes,
+                                        folder.string());
 }
 
 }  // namespace geosft

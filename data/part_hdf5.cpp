@@ -102,8 +102,8 @@ std::unique_ptr<PartDataset> open_part_hdf5(const fs::path& folder, PartSplit sp
     class_names = shapenet_class_names();
     parts = shapenet_part_list();
   }
-  return std::make_unique<ArrayPartDataset>(read_clouds(files, /*with_parts=*/true), class_names, parts,
-                                            folder.string());
+  return std::make_unique<ArrayPartDataset>(read_clouds(files, class_names.size(), /*with_parts=*/true), class_names,
+                                            parts, folder.string());
 }
 
 }  // namespace geosft

@@ -37,6 +37,8 @@ class PointDataset {
   virtual int64_t label(int64_t index) const = 0;
   virtual const std::vector<std::string>& class_names() const = 0;
   virtual bool has_normals() const = 0;
+  // The first file that keeps has_normals() from being true; empty where there is none, or they are not told apart.
+  virtual std::string file_without_normals() const { return {}; }
   // What the source lists or holds but this dataset leaves out, a sentence each, to be shown to the user.
   virtual std::vector<std::string> remarks() const { return {}; }
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,7 @@ class PointSubset : public PointDataset {
   int64_t label(int64_t index) const override { return whole_.label(rows_.at(static_cast<size_t>(index))); }
   const std::vector<std::string>& class_names() const override { return whole_.class_names(); }
   bool has_normals() const override { return whole_.has_normals(); }
+  std::string file_without_normals() const override { return whole_.file_without_normals(); }
 
  private:
   const PointDataset& whole_;

@@ -67,9 +67,9 @@ TEST_CASE("arrays that do not fit together are refused") {
   require_refused(arrays, {"normals of shape [2, 4, 3]", "[2, 5, 3]"});
   arrays = example();
   arrays.labels = at::tensor({0, 2}, at::kLong);
-  require_refused(arrays, {"labels from 0 to 1 for 2 classes", "0 to 2"});
+  require_refused(arrays, {"labels from 0 to 1 for 2 classes", "label 2 of cloud 1"});
   arrays.labels = at::tensor({0, -1}, at::kLong);
-  require_refused(arrays, {"labels from -1"});
+  require_refused(arrays, {"label -1 of cloud 1"});
   arrays.labels = at::tensor({0}, at::kLong);
   require_refused(arrays, {"a label for each of the 2 clouds"});
   arrays = example();

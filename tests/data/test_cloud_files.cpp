@@ -29,13 +29,13 @@ TEST_CASE("cloud files: parts are read where they are wanted, and files follow e
   const PartClouds first(2, 8, 1), second(3, 8, 4);
   write_hdf5(folder / "a.h5", first.arrays());
   write_hdf5(folder / "b.h5", second.arrays());
-  const CloudArrays both = read_clouds({folder / "b.h5", folder / "a.h5"}, true);
+  const CloudArrays both = read_clouds({folder / "b.h5", folder / "a.h5"}, 2, true);
   require_equal(both.points, at::cat({second.points, first.points}), "points");
   require_equal(both.parts, at::cat({second.parts, first.parts}), "parts");
   require_equal(both.labels, at::cat({second.labels, first.labels}), "labels");
   CHECK(both.names == std::vector<std::string>{"b:0", "b:1", "b:2", "a:0", "a:1"});
-  CHECK_FALSE(read_clouds({folder / "a.h5"}).parts.defined());
-  require_error([] { read_clouds({}); }, {"files"});
+  CHECK_FALSE(read_clouds({folder / "a.h5"}, 2).parts.defined());
+  require_error([] { read_clouds({}, 2); }, {"files"});
 }
 
 TEST_CASE("cloud files: parts that do not fit the points") {
@@ -43,14 +43,16 @@ TEST_CASE("cloud files: parts that do not fit the points") {
   auto arrays = PartClouds(2, 8, 1).arrays();
   arrays["pid"] = at::zeros({2, 7}, at::kByte);
   write_hdf5(folder / "a.h5", arrays);
-  require_error([&] { read_clouds({folder / "a.h5"}, true); }, {"a.h5:pid", "[2, 8, 3]", "[2, 7]"});
+  require_error([&] { read_clouds({folder / "a.h5"}, 2, true); },
+                {"a.h5", "a part for each point", "[2, 8, 3]", "[2, 7]"});
   arrays.erase("pid");
   write_hdf5(folder / "a.h5", arrays);
-  require_error([&] { read_clouds({folder / "a.h5"}, true); }, {"a.h5:pid"});
+  require_error([&] { read_clouds({folder / "a.h5"}, 2, true); }, {"a.h5:pid"});
+  require_error([&] { read_clouds({folder / "a.h5"}, 1); }, {"a.h5", "1 classes", "label 1 of cloud 1"});
   write_hdf5(folder / "b.h5", PartClouds(2, 8, 1).arrays(/*with_normals=*/false));
   require_error(
       [&] {
-        read_clouds({folder / "a.h5", folder / "b.h5"});
+        read_clouds({folder / "a.h5", folder / "b.h5"}, 2);
       },
       {"b.h5", "clouds as in a.h5", "without normals"});
 }

@@ -52,6 +52,7 @@ TEST_CASE("meshes are sampled once, each from a seed of its own") {
   CHECK(example.sampled == 3);
   CHECK(first.size() == 3);
   CHECK(first.has_normals());
+  CHECK(first.file_without_normals().empty());
   CHECK(first.get(2).label == 1);
   CHECK(first.get(1).name == "b");
   CHECK(first.get(0).points.sizes() == at::IntArrayRef({50, 3}));
@@ -128,6 +129,7 @@ TEST_CASE("one cloud without normals leaves the dataset without") {
   for (int round = 0; round < 2; ++round) {
     const FileDataset dataset = example.open();
     CHECK_FALSE(dataset.has_normals());
+    CHECK(dataset.file_without_normals() == (example.folder / "data/d.xyz").string());
     CHECK_FALSE(dataset.get(0).normals.defined());
     CHECK(dataset.get(3).points.size(0) == 2);
   }

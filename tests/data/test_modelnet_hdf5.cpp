@@ -2,6 +2,7 @@
 #include "data/modelnet_hdf5.h"
 
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "tests/data/files.h"
 #include "tests/data/hdf5_files.h"
@@ -56,7 +57,7 @@ TEST_CASE("ModelNet HDF5: broken sets") {
   test::write_hdf5(file, {{"data", clouds(2, 8, 1)}, {"label", labels({0, 2})}});
   fails({"shape_names.txt", "nothing of this name"});
   test::write_text(folder / "shape_names.txt", "bed\nsofa\n");
-  fails({"labels from 0 to 1 for 2 classes", "0 to 2"});
+  fails({"ply_data_train0.h5", "labels from 0 to 1 for 2 classes", "label 2 of cloud 1"});
   test::write_hdf5(file, {{"data", clouds(2, 8, 1)}, {"label", labels({0})}});
   fails({"ply_data_train0.h5:label", "2 labels"});
   test::write_hdf5(file, {{"label", labels({0})}});
@@ -72,6 +73,29 @@ TEST_CASE("ModelNet HDF5: broken sets") {
   test::write_text(folder / "train_files.txt", "ply_data_train7.h5\n");
   fails({"ply_data_train7.h5", "no file"});
   test::require_error([&] { open_modelnet_hdf5(folder.path(), Split::test); }, {"test_files.txt", "neither"});
+}
+
+TEST_CASE("ModelNet HDF5: of several files the broken one is named, with its cloud") {
+  const test::TemporaryFolder folder;
+  test::write_text(folder / "shape_names.txt", "bed\nsofa\n");
+  for (const char* name : {"ply_data_train0.h5", "ply_data_train1.h5", "ply_data_train2.h5"}) {
+    test::write_hdf5(folder / name,
+                     {{"data", clouds(3, 8, 1)}, {"normal", clouds(3, 8, 2)}, {"label", labels({0, 1, 0})}});
+  }
+  CHECK(open_modelnet_hdf5(folder.path(), Split::train)->size() == 9);
+  const std::string broken = (folder / "ply_data_train1.h5").string();
+  const auto fails = [&](const std::map<std::string, at::Tensor>& arrays, const std::vector<std::string>& words) {
+    test::write_hdf5(broken, arrays);
+    test::require_error([&] { open_modelnet_hdf5(folder.path(), Split::train); }, words);
+  };
+  at::Tensor hole = clouds(3, 8, 1);
+  hole[2][5][0] = std::numeric_limits<float>::quiet_NaN();
+  fails({{"data", hole}, {"normal", clouds(3, 8, 2)}, {"label", labels({0, 1, 0})}},
+        {broken, "finite points", "NaN", "cloud 2"});
+  fails({{"data", clouds(3, 8, 1)}, {"normal", hole}, {"label", labels({0, 1, 0})}},
+        {broken, "finite normals", "NaN", "cloud 2"});
+  fails({{"data", clouds(3, 8, 1)}, {"normal", clouds(3, 8, 2)}, {"label", labels({0, 7, 0})}},
+        {broken, "labels from 0 to 1", "label 7 of cloud 1"});
 }
 
 TEST_CASE("ModelNet HDF5: a real set") {

@@ -24,6 +24,7 @@ EvaluationReport evaluate(RunModel& trained, const std::string& split, Rotation 
                     "the " + std::to_string(trained.class_names.size()) + " classes of the trained model",
                     std::to_string(dataset->class_names().size()) + " classes, or other names");
   }
+  if (settings.clouds.normals) require_normals(*dataset, settings.data);
   EvaluationReport report{split, dataset->size(), rotation, repeats, {}, std::nullopt, 0.0};
   const int64_t passes = rotation == Rotation::none ? 1 : repeats + 1;  // the first pass is upright
   const int64_t clouds = dataset->size() * settings.evaluation.votes;

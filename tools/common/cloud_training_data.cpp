@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/cloud_training_data.h"
 
+#include "tools/common/cloud_transforms.h"
+
 namespace geosft {
 
 CloudTrainingData::CloudTrainingData(std::unique_ptr<PointDataset> training, std::unique_ptr<PointDataset> published,
@@ -10,8 +12,9 @@ CloudTrainingData::CloudTrainingData(std::unique_ptr<PointDataset> training, std
       held_out_(std::move(published)),
       test_(std::move(test)),
       monitor_test_(clouds.monitor_test) {
-  if (clouds.normals && !(training_->has_normals() && test_->has_normals())) {
-    throw DataError(data, "normals (or --no-normals)", "coordinates alone");
+  if (clouds.normals) {
+    require_normals(*training_, data);
+    require_normals(*test_, data);
   }
   if (!held_out_ && clouds.validation_fraction > 0) hold_out(clouds.validation_fraction, seed);
 }

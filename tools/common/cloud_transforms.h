@@ -28,6 +28,8 @@ void rotate_shape(Shape& shape, Rotation rotation, const at::Generator& generato
 // Coordinates and normals in another precision. Poses are changed in double precision and rounded once, at the end.
 void set_precision(Shape& shape, at::ScalarType type);
 
+// Throws DataError unless every cloud has normals; `data` names the set, and the file that has none is named with it.
+void require_normals(const PointDataset& dataset, const std::string& data);
 // Leaves the normals out, or throws DataError where wanted ones are missing.
 void prepare_normals(Shape& shape, bool wanted);
 // Estimated normals where there are none, with a sentence in `remarks`.

@@ -81,13 +81,18 @@ TEST_CASE("checkpoints that are broken or of something else are refused") {
   refused({"'witdh'"});
 }
 
-TEST_CASE("a model is not evaluated on data of other classes") {
+TEST_CASE("a model is not evaluated on data of other classes, or without the normals it needs") {
   const Workshop shop;
   const std::string run = shop.trained();
   const fs::path other = shop / "other";
   fs::copy(shop.data(), other, fs::copy_options::recursive);
   for (const char* split : {"train", "test"}) fs::remove_all(other / split / "cube");
   require_failure(shop.run({"eval", run, "--data", other.string()}), 1, {other.string(), "classes"});
+  fs::remove_all(other);
+  fs::copy(shop.data(), other, fs::copy_options::recursive);
+  write_text(other / "test" / "sphere" / "bare.xyz", sphere_xyz(1.0, 50, /*normals=*/false));
+  require_failure(shop.run({"eval", run, "--data", other.string()}), 1,
+                  {(other / "test" / "sphere" / "bare.xyz").string(), "--no-normals"});
 }
 
 }  // namespace geosft::test::test_eval_command

@@ -92,6 +92,9 @@ TEST_CASE("data that cannot be trained on leave no run behind") {
       write_text(bare / split / name / "1.xyz", sphere_xyz(1.0, 50, /*normals=*/false));
   }
   refused({"--data", bare.string()}, 1, {bare.string(), "--no-normals"});
+  // One among others that have them.
+  write_text(shop.data() / "train" / "sphere" / "bare.xyz", sphere_xyz(1.0, 50, /*normals=*/false));
+  refused({}, 1, {(shop.data() / "train" / "sphere" / "bare.xyz").string(), "--no-normals"});
   fs::remove_all(bare / "test");
   refused({"--data", bare.string()}, 1, {"shapes to test with"});
   write_text(bare / "test" / "a" / "1.xyz", "");
