@@ -2,6 +2,8 @@
 #include "data/folder_tree.h"
 
 #include <algorithm>
+#include <map>
+#include <system_error>
 
 #include "data/shape_file.h"
 
@@ -20,14 +22,37 @@ bool is_hidden(const fs::path& path) {
   return path.filename().string().starts_with('.');
 }
 
-std::vector<fs::path> sorted_entries(const fs::path& folder, bool folders) {
-  std::vector<fs::path> found;
-  if (!fs::is_directory(folder)) return found;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const bool wanted = folders ? entry.is_directory() : entry.is_regular_file() && has_shape_extension(entry.path());
-    if (wanted && !is_hidden(entry.path())) found.push_back(entry.path());
+// What of a folder may matter, sorted.
+struct Entries {
+  std::vector<fs::path> shapes, folders, others;
+};
+
+fs::file_type type_of(const fs::path& path) {
+  std::error_code error;
+  const fs::file_type type = fs::status(path, error).type();
+  const bool known = type == fs::file_type::regular || type == fs::file_type::directory;
+  // Without an extension it may have been a class.
+  if (known || !(has_shape_extension(path) || path.extension().empty())) return type;
+  const bool link = type == fs::file_type::not_found && fs::is_symlink(path, error);
+  throw DataError(path.string(), "a file or a folder",
+                  link ? "a link to nothing" : (error ? error.message() : "something else"));
+}
+
+Entries entries_of(const fs::path& folder) {
+  Entries found;
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return found;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const fs::path& path = entry.path();
+    if (is_hidden(path)) continue;
+    if (type_of(path) == fs::file_type::directory) {
+      found.folders.push_back(path);
+    } else {
+      (has_shape_extension(path) ? found.shapes : found.others).push_back(path);
+    }
   }
-  std::sort(found.begin(), found.end());
+  if (error) throw DataError(folder.string(), "a folder that can be read", error.message());
+  for (auto* paths : {&found.shapes, &found.folders, &found.others}) std::sort(paths->begin(), paths->end());
   return found;
 }
 
@@ -43,55 +68,113 @@ void split_by_rule(const std::vector<fs::path>& files, int64_t test_every, Class
   }
 }
 
-// Shape files that lie in `folder` itself belong to no class.
-void remark_loose_files(const fs::path& folder, std::vector<std::string>& remarks) {
-  const size_t loose = sorted_entries(folder, false).size();
-  if (loose == 0) return;
-  remarks.push_back(folder.string() + ": " + std::to_string(loose) + " files in no class folder are left out");
-}
+// Finds the classes of a tree, and counts what it passes by.
+class TreeScan {
+ public:
+  TreeScan(const fs::path& root, int64_t test_every) {
+    const Entries top = entries_of(root);
+    remark_loose_files(root, top);
+    if (has_split_folders(root)) {
+      take_splits(root, top);
+    } else {
+      for (const fs::path& folder : top.folders) take_class(folder, test_every);
+    }
+    remark_passed_by(root);
+  }
 
-Classes find_classes(const fs::path& root, int64_t test_every, std::vector<std::string>& remarks) {
   Classes classes;
-  remark_loose_files(root, remarks);
-  if (has_split_folders(root)) {
-    remark_loose_files(root / "train", remarks);
-    remark_loose_files(root / "test", remarks);
-    for (const fs::path& folder : sorted_entries(root, true)) {
+  std::vector<std::string> remarks;
+
+ private:
+  // Shape files that lie in `folder` itself belong to no class.
+  void remark_loose_files(const fs::path& folder, const Entries& entries) {
+    count_others(entries);
+    if (entries.shapes.empty()) return;
+    remarks.push_back(folder.string() + ": " + std::to_string(entries.shapes.size()) +
+                      " files in no class folder are left out");
+  }
+
+  // The shape files of a class, or of its share of a split. Those further down are passed by.
+  std::vector<fs::path> shapes_of(const fs::path& folder) {
+    const Entries entries = entries_of(folder);
+    count_others(entries);
+    for (const fs::path& below : entries.folders) count_nested(below);
+    return entries.shapes;
+  }
+
+  void count_others(const Entries& entries) {
+    for (const fs::path& file : entries.others) ++others_[file.extension().string()];
+  }
+
+  void count_nested(const fs::path& folder) {
+    if (fs::is_symlink(folder)) {
+      ++linked_;  // it may lead back up
+      return;
+    }
+    const Entries entries = entries_of(folder);
+    nested_ += entries.shapes.size();
+    count_others(entries);
+    for (const fs::path& below : entries.folders) count_nested(below);
+  }
+
+  void take_splits(const fs::path& root, const Entries& top) {
+    for (const fs::path& folder : top.folders) {
       if (folder.filename() != "train" && folder.filename() != "test") {
         remarks.push_back(folder.string() + ": a folder beside train/ and test/, left out");
+        continue;
+      }
+      const Entries split = entries_of(folder);
+      remark_loose_files(folder, split);
+      for (const fs::path& of_class : split.folders) {
+        ClassFiles& files = classes[of_class.filename()];
+        (folder.filename() == "train" ? files.train : files.test) = shapes_of(of_class);
       }
     }
-    for (const fs::path& folder : sorted_entries(root / "train", true)) {
-      classes[folder.filename()].train = sorted_entries(folder, false);
-    }
-    for (const fs::path& folder : sorted_entries(root / "test", true)) {
-      classes[folder.filename()].test = sorted_entries(folder, false);
-    }
-    return classes;
   }
-  for (const fs::path& folder : sorted_entries(root, true)) {
+
+  void take_class(const fs::path& folder, int64_t test_every) {
     ClassFiles& files = classes[folder.filename()];
-    const std::vector<fs::path> beside = sorted_entries(folder, false);
     if (!has_split_folders(folder)) {
-      split_by_rule(beside, test_every, files);
-      continue;
+      split_by_rule(shapes_of(folder), test_every, files);
+      return;
     }
-    files.train = sorted_entries(folder / "train", false);
-    files.test = sorted_entries(folder / "test", false);
-    if (!beside.empty()) {
-      remarks.push_back(folder.string() + ": " + std::to_string(beside.size()) +
-                        " files beside train/ and test/ are left out");
+    files.train = shapes_of(folder / "train");
+    files.test = shapes_of(folder / "test");
+    const Entries beside = entries_of(folder);
+    count_others(beside);
+    for (const fs::path& below : beside.folders) {
+      if (below.filename() != "train" && below.filename() != "test") count_nested(below);
     }
+    if (beside.shapes.empty()) return;
+    remarks.push_back(folder.string() + ": " + std::to_string(beside.shapes.size()) +
+                      " files beside train/ and test/ are left out");
   }
-  return classes;
-}
+
+  void remark_passed_by(const fs::path& root) {
+    std::string text;
+    const auto add = [&](size_t count, const std::string& what) {
+      if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + what;
+    };
+    add(nested_, " shape files in folders below their class");
+    add(linked_, " links to folders below a class");
+    for (const auto& [extension, count] : others_) {
+      add(count, extension.empty() ? " files without an extension" : " files *" + extension);
+    }
+    if (!text.empty()) remarks.push_back(root.string() + ": left out are " + text);
+  }
+
+  std::map<std::string, size_t> others_;  // files that are no shapes, by extension
+  size_t nested_ = 0, linked_ = 0;
+};
 
 }  // namespace
 
 DatasetListing list_folder_tree(const fs::path& root, Split split, int64_t test_every) {
   TORCH_CHECK(test_every >= 0, "test_every must be 0 or more, got ", test_every);
+  const TreeScan scan(root, test_every);
   DatasetListing listing;
-  for (const auto& [name, files] : find_classes(root, test_every, listing.remarks)) {
+  listing.remarks = scan.remarks;
+  for (const auto& [name, files] : scan.classes) {
     if (files.train.empty() && files.test.empty()) {
       listing.remarks.push_back((root / name).string() + ": no class, for it holds no shape file");
       continue;

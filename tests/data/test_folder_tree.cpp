@@ -62,6 +62,59 @@ TEST_CASE("folder tree: without split folders every fifth file is test") {
   test::require_error([&] { list_folder_tree(folder.path(), Split::test, -1); }, {"test_every", "-1"});
 }
 
+TEST_CASE("folder tree: what is passed by is counted in one line") {
+  const test::TemporaryFolder folder;
+  for (const std::string file :
+       {"bed/1.off", "bed/2.off", "bed/nested/3.off", "bed/nested/deeper/4.ply", "bed/model.glb", "bed/more.h5",
+        "sofa/1.off", "sofa/2.GLB", "bed/README", "labels.json", "bed/.hidden"}) {
+    test::write_text(folder / file, "");
+  }
+  const DatasetListing listing = list_folder_tree(folder.path(), Split::train, 0);
+  CHECK(names(listing) == std::vector<std::string>{"bed/1.off", "bed/2.off", "sofa/1.off"});
+  CHECK(listing.remarks ==
+        std::vector<std::string>{folder.path().string() +
+                                 ": left out are 2 shape files in folders below their class, 1 files without an "
+                                 "extension, 1 files *.GLB, 1 files *.glb, 1 files *.h5, 1 files *.json"});
+}
+
+TEST_CASE("folder tree: what is passed by beside and below split folders") {
+  const test::TemporaryFolder folder;
+  for (const std::string file :
+       {"bed/train/1.off", "bed/test/2.off", "bed/test/old/3.off", "bed/more/4.off", "bed/train/1.mtl"}) {
+    test::write_text(folder / file, "");
+  }
+  std::filesystem::create_symlink("..", folder / "bed/test/up");
+  const DatasetListing listing = list_folder_tree(folder.path(), Split::test, 0);
+  CHECK(names(listing) == std::vector<std::string>{"bed/test/2.off"});
+  REQUIRE(listing.remarks.size() == 1);
+  CHECK_THAT(listing.remarks[0], Catch::Contains("2 shape files in folders below their class") &&
+                                     Catch::Contains("1 links to folders below a class") &&
+                                     Catch::Contains("1 files *.mtl"));
+}
+
+TEST_CASE("folder tree: what bears the name of a shape or a class and cannot be read is an error") {
+  namespace fs = std::filesystem;
+  const test::TemporaryFolder folder;
+  test::write_text(folder / "bed/1.off", "");
+  const auto refused = [&](const std::string& name, const std::vector<std::string>& words) {
+    test::require_error([&] { list_folder_tree(folder.path(), Split::train, 0); }, words);
+    fs::remove(folder / name);
+    CHECK(list_folder_tree(folder.path(), Split::train, 0).items.size() == 1);
+  };
+  fs::create_symlink("nowhere.off", folder / "bed/broken.off");
+  refused("bed/broken.off", {(folder / "bed/broken.off").string(), "a link to nothing"});
+  fs::create_symlink("round.off", folder / "bed/round.off");
+  refused("bed/round.off", {(folder / "bed/round.off").string(), "symbolic links"});
+  fs::create_symlink("nowhere", folder / "sofa");
+  refused("sofa", {(folder / "sofa").string(), "a link to nothing"});
+  fs::create_symlink("/dev/null", folder / "bed/2.off");
+  refused("bed/2.off", {(folder / "bed/2.off").string(), "something else"});
+  // Links to what is there are as good as that.
+  fs::create_symlink("1.off", folder / "bed/3.off");
+  fs::create_symlink("bed", folder / "sofa");
+  CHECK(list_folder_tree(folder.path(), Split::train, 0).items.size() == 4);
+}
+
 TEST_CASE("folder tree: nothing to read") {
   const test::TemporaryFolder folder;
   test::require_error(
