@@ -58,9 +58,14 @@ void GraphLoader::start_epoch(int64_t epoch, int64_t first_batch) {
   }
   epoch_ = epoch;
   next_ = first_batch;
+  waited_.reset();
 }
 
 std::optional<LabelledGraphs> GraphLoader::next() {
+  return waited_.during([&] { return prepare(); });
+}
+
+std::optional<LabelledGraphs> GraphLoader::prepare() {
   const int64_t begin = next_ * options_.batch_size;
   if (begin >= static_cast<int64_t>(order_.size())) return std::nullopt;
   const int64_t end = std::min(begin + options_.batch_size, static_cast<int64_t>(order_.size()));

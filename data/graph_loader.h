@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/packed_graphs.h"
+#include "data/wait_clock.h"
 
 namespace geosft {
 
@@ -39,12 +40,17 @@ class GraphLoader {
   void start_epoch(int64_t epoch, int64_t first_batch = 0);
   // The next batch, or nothing at the end of the epoch.
   std::optional<LabelledGraphs> next();
+  // What calls of next() have taken since start_epoch.
+  double seconds_waited() const { return waited_.seconds(); }
 
  private:
+  std::optional<LabelledGraphs> prepare();
+
   const PackedGraphs& dataset_;
   std::vector<int64_t> items_, order_;
   GraphLoaderOptions options_;
   int64_t epoch_ = 0, next_ = 0;
+  WaitClock waited_;
 };
 
 }  // namespace geosft

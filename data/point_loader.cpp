@@ -14,6 +14,7 @@
 
 #include "data/parallel_items.h"
 #include "data/seeds.h"
+#include "data/wait_clock.h"
 #include "geometry/packed.h"
 
 namespace geosft {
@@ -83,6 +84,7 @@ struct PointLoader::State {
   std::vector<int64_t> items_of(int64_t batch) const;
   void work();
   std::optional<PointBatch> take_prepared();
+  std::optional<PointBatch> prepare_here();
 
   const PointDataset& dataset;
   const PointLoaderOptions options;
@@ -99,6 +101,7 @@ struct PointLoader::State {
   int64_t next_to_prepare = 0, next_to_hand_out = 0, end = 0;
   std::map<int64_t, Outcome> ready;
   bool stopping = false;
+  WaitClock waited;  // of the caller's thread alone
   std::vector<std::jthread> threads;
 };
 
@@ -160,6 +163,13 @@ std::optional<PointBatch> PointLoader::State::take_prepared() {
   return batch;
 }
 
+std::optional<PointBatch> PointLoader::State::prepare_here() {
+  if (next_to_hand_out >= end) return std::nullopt;
+  PointBatch batch = prepare(items_of(next_to_hand_out), epoch);
+  ++next_to_hand_out;
+  return batch;
+}
+
 PointLoader::PointLoader(const PointDataset& dataset, PointLoaderOptions options)
     : state_(std::make_unique<State>(dataset, std::move(options))) {
   const PointLoaderOptions& chosen = state_->options;
@@ -196,16 +206,17 @@ void PointLoader::start_epoch(int64_t epoch, int64_t first_batch) {
     state.next_to_prepare = state.next_to_hand_out = first_batch;
     state.end = state.batches();
   }
+  state.waited.reset();
   state.work_is_possible.notify_all();
 }
 
 std::optional<PointBatch> PointLoader::next() {
   State& state = *state_;
-  if (state.options.workers > 0) return state.take_prepared();
-  if (state.next_to_hand_out >= state.end) return std::nullopt;
-  PointBatch batch = state.prepare(state.items_of(state.next_to_hand_out), state.epoch);
-  ++state.next_to_hand_out;
-  return batch;
+  return state.waited.during([&] { return state.options.workers > 0 ? state.take_prepared() : state.prepare_here(); });
+}
+
+double PointLoader::seconds_waited() const {
+  return state_->waited.seconds();
 }
 
 }  // namespace geosft

@@ -50,6 +50,8 @@ class PointLoader {
   void start_epoch(int64_t epoch, int64_t first_batch = 0);
   // The next batch, or nothing at the end of the epoch. Rethrows what a worker threw (a DataError, say).
   std::optional<PointBatch> next();
+  // What calls of next() have taken since start_epoch: the time that the caller waited for batches not ready yet.
+  double seconds_waited() const;
 
  private:
   struct State;

@@ -169,7 +169,8 @@ std::optional<Tally> TrainingLoop::validated() {
 void TrainingLoop::finish_epoch(TrainingObserver& observer) {
   const bool last = epoch_ + 1 == options_.epochs;
   const bool whole_epoch = non_finite_steps_ >= task_.steps_per_epoch();
-  EpochReport report{epoch_, optimization_.steps(), tally_, std::nullopt, optimization_.learning_rate(), true, false};
+  EpochReport report{epoch_, optimization_.steps(), tally_, std::nullopt, optimization_.learning_rate(), true,
+                     false,  task_.seconds_waited()};
   report.diverging = last ? whole_epoch : non_finite_steps_ > 0;
   if (!report.diverging && (last || (epoch_ + 1) % options_.validate_every == 0)) report.validation = validated();
   if (report.validation.has_value()) {

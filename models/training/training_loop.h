@@ -56,6 +56,8 @@ class TrainingTask {
   virtual Step step(at::Generator& generator) = 0;
   // Empty when there is nothing to validate on.
   virtual std::optional<Tally> validate() = 0;
+  // Seconds that the steps of this epoch have waited for their batches, since start_epoch.
+  virtual double seconds_waited() const { return 0.0; }
   // What the last step was computed from, by name, to be looked at when its loss is not finite.
   virtual std::map<std::string, at::Tensor> last_batch() const { return {}; }
 };
@@ -75,8 +77,9 @@ struct EpochReport {
   Tally training;
   std::optional<Tally> validation;
   double learning_rate;
-  bool best;       // no validated epoch was better; without validation every epoch is
-  bool diverging;  // its last steps were not finite: the weights that made them so are not worth keeping
+  bool best;              // no validated epoch was better; without validation every epoch is
+  bool diverging;         // its last steps were not finite: the weights that made them so are not worth keeping
+  double seconds_waited;  // by its steps, for their batches; since the run was resumed, if that was in this epoch
 };
 
 // A step that has changed nothing because its loss or its gradient was not finite. Gradients of a scaled loss that

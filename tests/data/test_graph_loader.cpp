@@ -35,6 +35,17 @@ TEST_CASE("a batch holds its graphs with their targets") {
   require_equal(labelled_items(parts, {4, 1}).node_split, parts.node_split.index_select(0, rows), "node_split");
 }
 
+TEST_CASE("making batches counts as waiting, epoch by epoch") {
+  const PackedGraphs graphs = small_graphs();
+  GraphLoader loader(graphs, {0, 2, 3, 5, 6}, {.batch_size = 2});
+  CHECK(loader.seconds_waited() == 0.0);
+  loader.start_epoch(0);
+  CHECK(drain(loader).size() == 3);
+  CHECK(loader.seconds_waited() > 0.0);
+  loader.start_epoch(1);
+  CHECK(loader.seconds_waited() == 0.0);
+}
+
 TEST_CASE("an epoch holds every item once, shuffled anew each time, and begins where it is told to") {
   const PackedGraphs graphs = small_graphs();
   GraphLoader loader(graphs, {0, 2, 3, 5, 6}, {.batch_size = 2, .shuffle = true, .seed = 3});

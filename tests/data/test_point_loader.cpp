@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <numeric>
 #include <set>
+#include <thread>
 
 #include "data/array_dataset.h"
 #include "tests/support.h"
@@ -52,6 +54,27 @@ void require_same(const std::vector<PointBatch>& a, const std::vector<PointBatch
 }
 
 }  // namespace
+
+TEST_CASE("what a batch that is not ready makes the caller wait is counted, epoch by epoch") {
+  const ArrayDataset dataset = example(4);
+  for (const int64_t workers : {0, 1}) {
+    PointLoaderOptions options;
+    options.batch_size = 2;
+    options.workers = workers;
+    options.transform = [](Shape shape, at::Generator&) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      return shape;
+    };
+    PointLoader loader(dataset, options);
+    CHECK(loader.seconds_waited() == 0.0);
+    loader.start_epoch(0);
+    CHECK(drain(loader).size() == 2);
+    CHECK(loader.seconds_waited() > 0.0);
+    if (workers == 0) CHECK(loader.seconds_waited() >= 4 * 0.002);
+    loader.start_epoch(1);
+    CHECK(loader.seconds_waited() == 0.0);
+  }
+}
 
 TEST_CASE("epoch_order is a permutation of its own for every seed and epoch") {
   std::vector<int64_t> plain(50);

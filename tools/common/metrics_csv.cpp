@@ -17,10 +17,10 @@
 namespace geosft {
 namespace {
 
-constexpr std::size_t column_count = 8;
+constexpr std::size_t column_count = 9;
 
 std::string header_of(const std::string& score, const std::string& rate) {
-  return "step,epoch,split,loss," + score + ",learning_rate,seconds," + rate;
+  return "step,epoch,split,loss," + score + ",learning_rate,seconds," + rate + ",waiting";
 }
 
 template <typename T>
@@ -31,7 +31,7 @@ std::string text_of(T value) {
 
 std::string line_of(const MetricsRow& row) {
   std::string line = text_of(row.step) + "," + text_of(row.epoch) + "," + row.split;
-  for (const double value : {row.loss, row.score, row.learning_rate, row.seconds, row.items_per_second}) {
+  for (const double value : {row.loss, row.score, row.learning_rate, row.seconds, row.items_per_second, row.waiting}) {
     line += "," + text_of(value);
   }
   return line + "\n";
@@ -64,7 +64,7 @@ bool read_row(std::string_view line, MetricsRow& row) {
   return known_split(row.split) && read_number(fields[0], row.step) && read_number(fields[1], row.epoch) &&
          read_number(fields[3], row.loss) && read_number(fields[4], row.score) &&
          read_number(fields[5], row.learning_rate) && read_number(fields[6], row.seconds) &&
-         read_number(fields[7], row.items_per_second);
+         read_number(fields[7], row.items_per_second) && read_number(fields[8], row.waiting);
 }
 
 bool is_header(std::string_view line) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The metrics of a run as CSV: step,epoch,split,loss,SCORE,learning_rate,seconds,ITEMS_per_second, where SCORE is the
-// name of the task's metric and ITEMS what it counts: accuracy and clouds, say.
+// The metrics of a run as CSV: step,epoch,split,loss,SCORE,learning_rate,seconds,ITEMS_per_second,waiting, where SCORE
+// is the name of the task's metric and ITEMS what it counts: accuracy and clouds, say.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +36,7 @@ struct MetricsRow {
   double learning_rate = 0.0;
   double seconds = 0.0;  // of training so far, over all resumed parts
   double items_per_second = 0.0;
+  double waiting = 0.0;  // share of the epoch's time that training waited for its data
 
   bool operator==(const MetricsRow&) const = default;
 };

@@ -92,19 +92,21 @@ std::string RunObserver::training_text(const Tally& tally) const {
   return std::isnan(score) ? "" : "  " + run_.score.text(run_.score.value(score));
 }
 
-void RunObserver::append(const EpochReport& report, const char* split, const Tally& tally, double items_per_second) {
+void RunObserver::append(const EpochReport& report, const char* split, const Tally& tally, double items_per_second,
+                         double waiting) {
   if (!metrics_) metrics_ = std::make_unique<MetricsWriter>(folder_.metrics(), run_.score);
   metrics_->append({report.step, report.epoch + 1, split, tally.mean_loss(), run_.score.value(tally.mean_score()),
-                    report.learning_rate, seconds(), items_per_second});
+                    report.learning_rate, seconds(), items_per_second, waiting});
 }
 
 void RunObserver::on_epoch(const EpochReport& report) {
   const double elapsed = std::chrono::duration<double>(Clock::now() - epoch_start_).count();
-  append(report, "train", report.training, static_cast<double>(report.training.items - items_before_) / elapsed);
+  append(report, "train", report.training, static_cast<double>(report.training.items - items_before_) / elapsed,
+         report.seconds_waited / elapsed);
   items_before_ = 0;
   if (report.validation.has_value()) {
     const char* split = run_.held_out ? "validation" : "test";
-    append(report, split, *report.validation, 0.0);
+    append(report, split, *report.validation, 0.0, 0.0);
     const double score = run_.score.value(report.validation->mean_score());
     validation_text_ =
         std::string("  ") + split + " " + (run_.score.share ? fixed(100 * score, 1) + " %" : fixed(score, 4));

@@ -55,7 +55,8 @@ class RunObserver : public TrainingObserver {
   void save_best();
   double seconds() const;
   std::string training_text(const Tally& tally) const;
-  void append(const EpochReport& report, const char* split, const Tally& tally, double items_per_second);
+  void append(const EpochReport& report, const char* split, const Tally& tally, double items_per_second,
+              double waiting);
 
   TrainingLoop& loop_;
   const torch::nn::Module& model_;

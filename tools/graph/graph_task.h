@@ -27,6 +27,7 @@ class GraphTraining : public TrainingTask {
   // The score is the metric that the run goes by, less it where lower is better. Throws Interrupted when a signal comes
   // in the middle.
   std::optional<Tally> validate() override;
+  double seconds_waited() const override { return loader_.seconds_waited(); }
   std::map<std::string, at::Tensor> last_batch() const override;
 
  private:

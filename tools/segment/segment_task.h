@@ -21,6 +21,7 @@ class SegmentTask : public TrainingTask {
   Step step(at::Generator& generator) override;
   // Throws Interrupted when a signal comes in the middle.
   std::optional<Tally> validate() override;
+  double seconds_waited() const override { return loader_.seconds_waited(); }
   std::map<std::string, at::Tensor> last_batch() const override { return batch_tensors(last_); }
 
  private:

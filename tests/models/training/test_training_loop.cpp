@@ -110,6 +110,15 @@ TEST_CASE("training learns", "[training_loop]") {
   REQUIRE(notes.epochs.back().training.mean_loss() < 0.01 * notes.epochs.front().training.mean_loss());
 }
 
+TEST_CASE("an epoch's report says how long its steps waited for their batches", "[training_loop]") {
+  Regression task;
+  TrainingLoop loop(task, options_of(3));
+  Notes notes;
+  loop.run(notes);
+  REQUIRE(notes.epochs.size() == 3);
+  for (size_t i = 0; i < 3; ++i) REQUIRE(notes.epochs[i].seconds_waited == 0.25 * static_cast<double>(i + 1));
+}
+
 TEST_CASE("validation runs every few epochs and after the last", "[training_loop]") {
   Regression task;
   task.scores = {0.5, 0.4, 0.5, 0.6};

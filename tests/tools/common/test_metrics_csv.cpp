@@ -23,14 +23,14 @@ struct TemporaryFile {
 };
 
 MetricsRow row(int64_t step, const std::string& split = "train") {
-  return {step, step / 10, split, 1.0 / double(step), 0.1 + 0.2, 1e-3, 12.5, 80.25};
+  return {step, step / 10, split, 1.0 / double(step), 0.1 + 0.2, 1e-3, 12.5, 80.25, 0.125};
 }
 
 bool holds(const std::filesystem::path& file, const std::vector<MetricsRow>& rows) {
   return read_metrics(file) == rows;
 }
 
-const std::string header = "step,epoch,split,loss,accuracy,learning_rate,seconds,clouds_per_second\n";
+const std::string header = "step,epoch,split,loss,accuracy,learning_rate,seconds,clouds_per_second,waiting\n";
 
 }  // namespace
 
@@ -43,7 +43,8 @@ TEST_CASE("rows are on the disk at once and read back exactly") {
   writer.append(row(3, "validation"));
   writer.append(row(7));
   CHECK(holds(file.path, {row(3), row(3, "validation"), row(7)}));
-  CHECK(read_file(file.path).find(header + "3,0,train,0.3333333333333333,0.30000000000000004,0.001,12.5,80.25\n") == 0);
+  CHECK(read_file(file.path).find(header +
+                                  "3,0,train,0.3333333333333333,0.30000000000000004,0.001,12.5,80.25,0.125\n") == 0);
 }
 
 TEST_CASE("a loss that is not finite is kept") {
@@ -117,7 +118,7 @@ TEST_CASE("every step of a split is there once, in order") {
 
 TEST_CASE("a line that was cut off is left out and a broken one is named") {
   const TemporaryFile file;
-  const std::string good = "1,0,train,2.5,0.5,0.001,3,4\n";
+  const std::string good = "1,0,train,2.5,0.5,0.001,3,4,0.5\n";
   std::ofstream(file.path) << header << good << "2,0,train,2.";
   CHECK(read_metrics(file.path).size() == 1);
   {
@@ -126,8 +127,8 @@ TEST_CASE("a line that was cut off is left out and a broken one is named") {
     CHECK(read_metrics(file.path).size() == 2);
   }
   const std::string place = file.path.string();
-  for (const std::string broken : {"2,0,train,2.5,0.5,0.001,3\n", "2,0,train,2.5,0.5,0.001,3,4,5\n",
-                                   "2,0,exam,2.5,0.5,0.001,3,4\n", "2,0,train,x,0.5,0.001,3,4\n", "\n"}) {
+  for (const std::string broken : {"2,0,train,2.5,0.5,0.001,3,4\n", "2,0,train,2.5,0.5,0.001,3,4,0,6\n",
+                                   "2,0,exam,2.5,0.5,0.001,3,4,0\n", "2,0,train,x,0.5,0.001,3,4,0\n", "\n"}) {
     std::ofstream(file.path) << header << good << broken;
     test::require_error([&] { read_metrics(file.path); }, {place + ":3", "a row of metrics"});
   }

@@ -4,11 +4,14 @@
 #include <torch/nn/modules/linear.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <functional>
+#include <thread>
 
 #include "data/checkpoint.h"
+#include "data/wait_clock.h"
 #include "tests/support.h"
 #include "tests/tools/classify/tiny_shapes.h"
 #include "tests/tools/common/captured_stderr.h"
@@ -25,9 +28,13 @@ class Regression : public TrainingTask {
  public:
   torch::nn::Module& module() override { return *linear; }
   int64_t steps_per_epoch() const override { return 2; }
-  void start_epoch(int64_t, int64_t) override {}
+  void start_epoch(int64_t, int64_t) override { waited.reset(); }
+  double seconds_waited() const override { return waited.seconds(); }
   Step step(at::Generator& generator) override {
-    x = at::randn({8, 4}, generator);
+    x = waited.during([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return at::randn({8, 4}, generator);
+    });
     const at::Tensor loss = linear->forward(x).square().mean() * factor;
     return {loss, {8 * loss.item<double>(), 4, 8}};
   }
@@ -40,6 +47,7 @@ class Regression : public TrainingTask {
 
   torch::nn::Linear linear{4, 1};
   at::Tensor x;
+  WaitClock waited;
   std::vector<double> scores;
   double factor = 1.0;
   size_t validations = 0;
@@ -95,6 +103,9 @@ TEST_CASE("an epoch leaves its rows, named by what was validated on") {
     CHECK((rows[3].step == 4 && rows[3].epoch == 2 && rows[3].score == 0.5 && rows[3].loss == 1.0));
     CHECK(rows[2].learning_rate > 0);
     CHECK(rows[2].seconds >= rows[0].seconds);
+    // Each batch keeps its epoch waiting for a while, but not for all of it.
+    for (const size_t i : {0, 2}) CHECK((rows[i].waiting > 0.0 && rows[i].waiting < 1.0));
+    CHECK((rows[1].waiting == 0.0 && rows[3].waiting == 0.0));
   }
 }
 

@@ -21,7 +21,7 @@ TEST_CASE("train on graphs leaves a complete run and prints the evaluation") {
   CHECK(read_text(run / "classes.txt") == "-1\n1\n");
   CHECK(read_text(run / "result.json") == printed[0] + "\n");
   CHECK_THAT(read_text(run / "metrics.csv"), Catch::StartsWith("step,epoch,split,loss,accuracy,learning_rate,seconds,"
-                                                               "graphs_per_second\n"));
+                                                               "graphs_per_second,waiting\n"));
   CHECK(lines_of(read_text(run / "metrics.csv")).size() == 1 + 3 + 1);
   if (!has_gnuplot()) WARN("no gnuplot: the pictures are not tested");
   for (const char* name : {"learning_curves.svg", "confusion_test.svg"}) CHECK(fs::exists(run / name) == has_gnuplot());
