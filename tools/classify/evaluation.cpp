@@ -77,8 +77,11 @@ ClassificationMetrics classification_metrics(const std::vector<DatasetLogits>& e
 }
 
 Invariance invariance(const DatasetLogits& original, const std::vector<DatasetLogits>& moved) {
+  std::vector<MovedCopy> copies;
+  copies.reserve(moved.size());
+  for (const DatasetLogits& copy : moved) copies.push_back({copy.logits, copy.choices != original.choices});
   InvarianceTally tally;
-  for (const DatasetLogits& copy : moved) tally.add(original.logits, copy.logits, copy.choices != original.choices);
+  tally.add(original.logits, copies);
   return tally.result();
 }
 

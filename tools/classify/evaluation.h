@@ -12,9 +12,10 @@
 namespace geosft {
 
 struct DatasetLogits {
-  at::Tensor logits;   // [n, classes], averaged over the votes
-  at::Tensor labels;   // int64 [n]
-  at::Tensor choices;  // int64 [n]: equal for two evaluations of a cloud that chose the same order and samples
+  at::Tensor logits;  // [n, classes], averaged over the votes
+  at::Tensor labels;  // int64 [n]
+  at::Tensor
+      choices;  // int64 [n]: equal for two evaluations of a cloud that chose the same order and samples in all votes
 };
 
 // Logits of every cloud under rotations that follow from (settings.seed, repeat, row). `progress` is told the clouds

@@ -10,18 +10,33 @@
 
 namespace geosft {
 
-void InvarianceTally::add(const at::Tensor& original, const at::Tensor& moved, const at::Tensor& flips) {
-  const at::Tensor difference = (moved - original).abs().amax(1);
-  max_difference_ = std::max(max_difference_, difference.max().item<double>());
-  max_unflipped_ = std::max(max_unflipped_, difference.masked_fill(flips, 0.0).max().item<double>());
-  flipped_ += flips.sum().item<double>();
-  agreeing_ += (moved.argmax(1) == original.argmax(1)).sum().item<double>();
-  rows_ += static_cast<double>(original.size(0));
+void InvarianceTally::add(const at::Tensor& original, const std::vector<MovedCopy>& copies) {
+  const at::Tensor expected = original.argmax(1);
+  at::Tensor ever_flipped = at::zeros({original.size(0)}, at::kBool);
+  for (const MovedCopy& copy : copies) {
+    const at::Tensor difference = (copy.logits - original).abs().amax(1), agrees = copy.logits.argmax(1) == expected;
+    const double unflipped = difference.masked_fill(copy.flips, 0.0).max().item<double>();
+    sums_.max_logit_difference = std::max(sums_.max_logit_difference, difference.max().item<double>());
+    sums_.max_unflipped_difference = std::max(sums_.max_unflipped_difference, unflipped);
+    sums_.flipped_share += copy.flips.sum().item<double>();
+    sums_.prediction_agreement += agrees.sum().item<double>();
+    sums_.unflipped_agreement += (agrees & ~copy.flips).sum().item<double>();
+    ever_flipped |= copy.flips;
+    copies_ += static_cast<double>(original.size(0));
+  }
+  sums_.ever_flipped_share += ever_flipped.sum().item<double>();
+  originals_ += static_cast<double>(original.size(0));
 }
 
 Invariance InvarianceTally::result() const {
-  if (rows_ == 0) return {};
-  return {max_difference_, max_unflipped_, flipped_ / rows_, agreeing_ / rows_};
+  if (copies_ == 0) return {};
+  Invariance found = sums_;
+  const double unflipped = copies_ - found.flipped_share;
+  found.unflipped_agreement = unflipped > 0 ? found.unflipped_agreement / unflipped : 1.0;
+  found.flipped_share /= copies_;
+  found.prediction_agreement /= copies_;
+  found.ever_flipped_share /= originals_;
+  return found;
 }
 
 void set_invariance(nlohmann::json& json, const std::optional<Invariance>& invariance) {
@@ -29,7 +44,9 @@ void set_invariance(nlohmann::json& json, const std::optional<Invariance>& invar
   if (!invariance) return;
   json["max_unflipped_difference"] = invariance->max_unflipped_difference;
   json["flipped_share"] = invariance->flipped_share;
+  json["ever_flipped_share"] = invariance->ever_flipped_share;
   json["prediction_agreement"] = invariance->prediction_agreement;
+  json["unflipped_agreement"] = invariance->unflipped_agreement;
 }
 
 std::string invariance_text(const std::optional<Invariance>& invariance) {
@@ -37,8 +54,9 @@ std::string invariance_text(const std::optional<Invariance>& invariance) {
   std::ostringstream out;
   out << std::setprecision(3) << "largest logit difference to the upright cloud " << invariance->max_logit_difference
       << " (" << invariance->max_unflipped_difference << " where the same was chosen; a near-tie flipped a choice in "
-      << percent(invariance->flipped_share) << "); same prediction in " << percent(invariance->prediction_agreement)
-      << "\n";
+      << percent(invariance->flipped_share) << " of the copies, of " << percent(invariance->ever_flipped_share)
+      << " of the originals); same prediction in " << percent(invariance->prediction_agreement) << " ("
+      << percent(invariance->unflipped_agreement) << " where the same was chosen)\n";
   return out.str();
 }
 

@@ -7,25 +7,36 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace geosft {
 
+// A copy is flipped when a near-tie made its order or its samples others than the original's. With several votes that
+// is a copy of which any vote flipped, so that shares grow with the votes.
 struct Invariance {
   double max_logit_difference = 0.0;      // of all copies
-  double max_unflipped_difference = 0.0;  // of the copies where no choice flipped
-  double flipped_share = 0.0;             // copies whose order or samples were chosen differently
-  double prediction_agreement = 1.0;      // of all copies
+  double max_unflipped_difference = 0.0;  // of the copies that are not flipped
+  double flipped_share = 0.0;             // of the copies
+  double prediction_agreement = 1.0;      // of all copies with their originals
+  double unflipped_agreement = 1.0;       // of those that are not flipped; 1 where there are none
+  double ever_flipped_share = 0.0;        // of the originals: those with a flipped copy
 };
 
-// Counts copies, or points of copies: whatever has a row of logits.
+struct MovedCopy {
+  at::Tensor logits;  // [n, classes]
+  at::Tensor flips;   // bool [n]
+};
+
+// Counts clouds, or points: whatever has a row of logits.
 class InvarianceTally {
  public:
-  // logits [n, classes] of originals and copies; flips bool [n]: where a choice flipped.
-  void add(const at::Tensor& original, const at::Tensor& moved, const at::Tensor& flips);
+  // All copies of the same originals, whose logits are `original` [n, classes].
+  void add(const at::Tensor& original, const std::vector<MovedCopy>& copies);
   Invariance result() const;
 
  private:
-  double max_difference_ = 0.0, max_unflipped_ = 0.0, flipped_ = 0.0, agreeing_ = 0.0, rows_ = 0.0;
+  Invariance sums_{0.0, 0.0, 0.0, 0.0, 0.0, 0.0};  // numbers of copies and originals in place of shares
+  double copies_ = 0.0, originals_ = 0.0;
 };
 
 // Sets the members of an evaluation's JSON object: nothing differs where nothing was moved.

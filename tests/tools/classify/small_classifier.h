@@ -27,8 +27,8 @@ inline ClassifySettings small_settings(const std::string& tokens = "radial") {
   return settings;
 }
 
-inline PointClassifier small_model(const ClassifySettings& settings) {
-  at::manual_seed(5);
+inline PointClassifier small_model(const ClassifySettings& settings, uint64_t seed = 5) {
+  at::manual_seed(seed);
   return PointClassifier(settings.classifier(3));
 }
 

@@ -41,14 +41,21 @@ TEST_CASE("differences of moved copies are told apart by what was chosen") {
   CHECK(result.max_logit_difference == Approx(2.0));
   CHECK(result.max_unflipped_difference == Approx(5e-4));
   CHECK(result.flipped_share == Approx(2.0 / 6));
+  CHECK(result.ever_flipped_share == Approx(2.0 / 3));
   CHECK(result.prediction_agreement == Approx(5.0 / 6));
+  CHECK(result.unflipped_agreement == 1.0);
 }
 
 TEST_CASE("logits of invariant models stay the same under rotations, those of absolute ones do not") {
   const ArrayDataset dataset = random_clouds();
-  for (const std::string tokens : {"radial", "absolute"}) {
-    const ClassifySettings settings = small_settings(tokens);
-    PointClassifier model = small_model(settings);
+  const std::string tokens = GENERATE("ones", "radial", "local", "absolute");
+  const std::string norm = GENERATE("pre", "post");
+  for (const uint64_t seed : {5, 6, 7}) {
+    INFO(tokens << " tokens, " << norm << "-norm, seed " << seed);
+    ClassifySettings settings = small_settings(tokens);
+    settings.model.norm = norm;
+    settings.seed = seed;
+    PointClassifier model = small_model(settings, seed);
     const DatasetLogits upright = dataset_logits(model, dataset, settings, Rotation::none, 0);
     require_equal(upright.labels, at::arange(10) % 3, "labels");
     CHECK(upright.logits.sizes() == at::IntArrayRef{10, 3});
@@ -56,8 +63,12 @@ TEST_CASE("logits of invariant models stay the same under rotations, those of ab
     CHECK_FALSE(at::equal(turned.logits, upright.logits));
     const Invariance result = invariance(upright, {turned});
     CHECK((result.flipped_share > 0.5) == (tokens == "absolute"));
-    CHECK((result.max_logit_difference < 1e-3) == (tokens == "radial"));
-    if (tokens == "radial") CHECK(result.max_unflipped_difference < 1e-4 * upright.logits.abs().max().item<double>());
+    if (tokens == "absolute") {
+      CHECK(result.max_logit_difference > 1e-3);
+    } else {
+      CHECK(result.max_unflipped_difference < 1e-4 * upright.logits.abs().max().item<double>());
+      CHECK(result.unflipped_agreement == 1.0);
+    }
   }
 }
 
