@@ -55,9 +55,9 @@ TEST_CASE("degenerate clouds are classified all the same") {
   for (const std::string& line : lines) CHECK(nlohmann::json::parse(line).at("probability").is_number());
 }
 
-TEST_CASE("a scan of many points is thinned, and that is said") {
+TEST_CASE("a scan of 10 million points is thinned, and that is said", "[slow]") {
   const Workshop shop;
-  const int64_t count = 500'000;
+  const int64_t count = 10'000'000;
   std::string ply = "ply\nformat binary_little_endian 1.0\nelement vertex " + std::to_string(count) +
                     "\nproperty float x\nproperty float y\nproperty float z\nend_header\n";
   const size_t header = ply.size();
@@ -70,7 +70,7 @@ TEST_CASE("a scan of many points is thinned, and that is said") {
   CHECK(nlohmann::json::parse(result.out).at("file") == file);
   const Words remarks = lines_of(result.err);
   REQUIRE(remarks.size() == 2);
-  CHECK_THAT(remarks[0], Catch::StartsWith(file) && Catch::Contains("of its 500000 points 128"));
+  CHECK_THAT(remarks[0], Catch::StartsWith(file) && Catch::Contains("of its 10000000 points 128"));
   CHECK_THAT(remarks[1], Catch::StartsWith(file) && Catch::Contains("normals"));
 }
 
