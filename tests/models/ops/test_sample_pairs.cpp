@@ -6,35 +6,18 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
 
-#include "models/ops/pair_weight.h"
 #include "models/ops/philox.h"
-#include "tests/support.h"
+#include "tests/models/ops/sample_cases.h"
 
 namespace geosft::test::test_sample_pairs {
+using namespace sample_cases;
+
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-struct Drawn {
-  at::Tensor top, partner, weight, sample_ptr;
-};
-
-Drawn drawn(std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> result) {
-  auto [top, partner, weight, sample_ptr] = std::move(result);
-  return {top, partner, weight, sample_ptr};
-}
-
-at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
-  return at::randn(shape, generator(seed), at::kDouble);
-}
-
-at::Tensor longs(std::vector<int64_t> values) {
-  return at::tensor(values, at::kLong);
-}
 
 // In long double neither softplus(-1000) nor e^1000 leaves the range.
 double slow_weight(double a, double b, double tau) {
@@ -99,29 +82,7 @@ void require_golden(const std::string& name, at::ScalarType dtype) {
   require_close(score.grad(), fixture.get("grad.score"), wide ? 1e-10 : 2e-5, name + " gradient");
 }
 
-// Pearson's statistic of counts against probabilities.
-double chi_square(const at::Tensor& counts, const at::Tensor& probability) {
-  const at::Tensor expected = probability.to(at::kDouble) * counts.sum();
-  return ((counts - expected).square() / expected).sum().item<double>();
-}
-
-// `items` copies of one item: scores and ptr.
-std::pair<at::Tensor, at::Tensor> copies(const at::Tensor& item, int64_t items) {
-  return {item.repeat({items}), at::arange(items + 1, at::kLong) * item.numel()};
-}
-
 }  // namespace
-
-TEST_CASE("philox gives the known answers of Random123", "[sample_pairs]") {
-  const auto words = [](const PhiloxBlock& block) { return std::vector<uint32_t>(block.word, block.word + 4); };
-  const uint64_t ones = ~0ull;
-  CHECK(words(philox(0, 0, 0)) == std::vector<uint32_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
-  CHECK(words(philox(ones, ones, ones)) == std::vector<uint32_t>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
-  CHECK(words(philox(0x299f31d0a4093822, 0x85a308d3243f6a88, 0x0370734413198a2e)) ==
-        std::vector<uint32_t>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
-  CHECK(open_uniform(0) > 0.0);
-  CHECK(open_uniform(ones) < 1.0);
-}
 
 TEST_CASE("sample_pairs reproduces the golden cases", "[sample_pairs]") {
   for (const char* name : {"all_equal", "extreme", "k_ge_n", "one_item", "ragged", "ragged_empty_item", "single_token",
@@ -184,28 +145,6 @@ TEST_CASE("sample_pairs has the same bits on one thread and on two", "[sample_pa
   require_equal(two.top, one.top, "top");
   require_equal(two.partner, one.partner, "partner");
   require_equal(two.weight, one.weight, "weight");
-}
-
-TEST_CASE("partners are uniform over the tokens that are not in top", "[sample_pairs]") {
-  const int64_t items = 8000;
-  const auto [score, ptr] = copies(at::arange(10, at::kDouble), items);
-  const Drawn draw = drawn(sample_pairs(score, 2, ptr, false, true, 1.0, generator(7)));
-  const at::Tensor top = (draw.top % 10).view({items, 2}), partner = (draw.partner % 10).view({items, 2});
-  require_equal(top, longs({9, 8}).expand({items, 2}), "top");
-  REQUIRE(partner.max().item<int64_t>() == 7);
-  REQUIRE((partner.select(1, 0) != partner.select(1, 1)).all().item<bool>());
-  // 7 degrees of freedom: beyond 24.3 once in a thousand.
-  for (const int64_t bin : {0, 1}) {
-    CHECK(chi_square(at::bincount(partner.select(1, bin), {}, 8), at::full({8}, 0.125)) < 24.3);
-  }
-}
-
-TEST_CASE("Gumbel noise makes the first token a draw from the softmax of the scores", "[sample_pairs]") {
-  const at::Tensor item = at::tensor({0.0, 1.0, -1.0, 0.5, 0.2}, at::kDouble);
-  const auto [score, ptr] = copies(item, 10000);
-  const Drawn draw = drawn(sample_pairs(score, 1, ptr, true, false, 1.0, generator(8)));
-  // 4 degrees of freedom: beyond 18.5 once in a thousand.
-  CHECK(chi_square(at::bincount(draw.top % 5, {}, 5), item.softmax(0)) < 18.5);
 }
 
 TEST_CASE("the default generator fixes a draw without seeds", "[sample_pairs]") {
@@ -301,37 +240,6 @@ TEST_CASE("sample_pairs names the argument that is wrong", "[sample_pairs]") {
   }
   require_error([&] { draw_pairs(score, 2, std::nullopt, true, false, std::nullopt); }, {"seeds"});
   require_error([&] { draw_pairs_with_replacement(score, 0, std::nullopt, longs({1})); }, {"k must"});
-}
-
-TEST_CASE("draws with replacement follow the softmax, independently", "[sample_pairs]") {
-  const at::Tensor item = at::tensor({0.0, 1.0, -0.5}, at::kDouble);
-  const DrawnPairs draw = draw_pairs_with_replacement(item, 10000, std::nullopt, longs({14}));
-  const at::Tensor softmax = item.softmax(0);
-  CHECK(chi_square(at::bincount(draw.top, {}, 3), softmax) < 13.9);  // 2 degrees of freedom, once in a thousand
-  CHECK(chi_square(at::bincount(draw.partner, {}, 3), softmax) < 13.9);
-  const at::Tensor joint = at::outer(softmax, softmax).flatten();
-  CHECK(chi_square(at::bincount(draw.top * 3 + draw.partner, {}, 9), joint) < 26.2);  // 8 degrees of freedom
-}
-
-TEST_CASE("draws with replacement give k bins in every item that has tokens", "[sample_pairs]") {
-  const at::Tensor score = normal({8}, 15).requires_grad_(true);
-  const DrawnPairs draw = draw_pairs_with_replacement(score, 4, longs({0, 1, 1, 8}), longs({1, 2, 3}));
-  require_equal(draw.sample_ptr, longs({0, 4, 4, 8}), "sample_ptr");
-  REQUIRE(draw.top.slice(0, 4, 8).min().item<int64_t>() >= 1);
-  const DrawnPairs alone = draw_pairs_with_replacement(score.slice(0, 1, 8), 4, std::nullopt, longs({3}));
-  require_equal(draw.top.slice(0, 4, 8), alone.top + 1, "top");
-  require_equal(draw.partner.slice(0, 4, 8), alone.partner + 1, "partner");
-  // The first item has one token: weight 1 without gradient.
-  const at::Tensor weight = pair_weight(score, draw, 1.0);
-  require_equal(weight.slice(0, 0, 4), at::ones({4}, at::kDouble), "weight");
-  weight.sum().backward();
-  REQUIRE(score.grad()[0].item<double>() == 0.0);
-}
-
-TEST_CASE("draws with replacement of more bins than can be counted are refused", "[sample_pairs]") {
-  const at::Tensor ptr = longs({0, 1, 2, 3, 4}), seeds = longs({1, 2, 3, 4});
-  require_error([&] { draw_pairs_with_replacement(at::zeros({4}), int64_t{1} << 62, ptr, seeds); },
-                {"k must be at most", "4611686018427387904"});
 }
 
 }  // namespace geosft::test::test_sample_pairs
