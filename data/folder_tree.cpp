@@ -182,7 +182,7 @@ DatasetListing list_folder_tree(const fs::path& root, Split split, int64_t test_
     const auto label = static_cast<int64_t>(listing.class_names.size());
     listing.class_names.push_back(name);
     for (const fs::path& file : split == Split::train ? files.train : files.test) {
-      listing.items.push_back({fs::relative(file, root).string(), label, file, ""});
+      listing.items.push_back({file.lexically_relative(root).string(), label, file, ""});
     }
   }
   if (listing.class_names.empty()) {
