@@ -84,8 +84,8 @@ void require_no_gradient_of_undefined(const at::Tensor& output, const std::vecto
 
 }  // namespace
 
-void gradcheck(const std::function<at::Tensor(const std::vector<at::Tensor>&)>& function,
-               std::vector<at::Tensor> inputs, double step, double tolerance) {
+void require_gradcheck(const std::function<at::Tensor(const std::vector<at::Tensor>&)>& function,
+                       std::vector<at::Tensor> inputs, double step, double tolerance) {
   for (at::Tensor& input : inputs) input = input.detach().to(at::kDouble).contiguous().clone().requires_grad_(true);
   const at::Tensor output = function(inputs);
   require_no_gradient_of_undefined(output, inputs);

@@ -37,8 +37,8 @@ void require_equal(const at::Tensor& actual, const at::Tensor& expected, const s
 
 // Gradients of `function` (scalar output after weighting with fixed random numbers) against central differences in
 // float64. `inputs` are the differentiable inputs; every one is checked, and so is an output without a gradient.
-void gradcheck(const std::function<at::Tensor(const std::vector<at::Tensor>&)>& function,
-               std::vector<at::Tensor> inputs, double step = 1e-6, double tolerance = 1e-6);
+void require_gradcheck(const std::function<at::Tensor(const std::vector<at::Tensor>&)>& function,
+                       std::vector<at::Tensor> inputs, double step = 1e-6, double tolerance = 1e-6);
 
 // The gradient of every one of `inputs` (float64), differentiated once more by any of them or by the upstream gradient,
 // must be an error that says "double backward of <op>".

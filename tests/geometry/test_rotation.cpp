@@ -55,7 +55,7 @@ TEST_CASE("axis rotations turn anti-clockwise") {
 TEST_CASE("rotate is differentiable in the points") {
   const at::Tensor rotation = random_rotation(test::generator(3), at::kDouble);
   const at::Tensor points = at::rand({4, 3}, test::generator(4), at::TensorOptions().dtype(at::kDouble));
-  test::gradcheck([&](const std::vector<at::Tensor>& in) { return rotate(in[0], rotation); }, {points});
+  test::require_gradcheck([&](const std::vector<at::Tensor>& in) { return rotate(in[0], rotation); }, {points});
 }
 
 TEST_CASE("bad rotations are refused by name") {

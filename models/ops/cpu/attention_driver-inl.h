@@ -27,6 +27,13 @@
 #define GEOSFT_ATTENTION_KERNELS(Input, Output)     \
   GEOSFT_ATTENTION_KERNELS_OF(float, Input, Output) \
   GEOSFT_ATTENTION_KERNELS_OF(double, Input, Output)
+
+// Once per source, for GEOSFT_SIMD_DISPATCH(T, forward) and (T, backward).
+#define GEOSFT_EXPORT_ATTENTION_KERNELS \
+  HWY_EXPORT(forward_float);            \
+  HWY_EXPORT(forward_double);           \
+  HWY_EXPORT(backward_float);           \
+  HWY_EXPORT(backward_double);
 #endif
 
 HWY_BEFORE_NAMESPACE();

@@ -37,10 +37,7 @@ HWY_AFTER_NAMESPACE();
 namespace geosft {
 namespace {
 
-HWY_EXPORT(forward_float);
-HWY_EXPORT(forward_double);
-HWY_EXPORT(backward_float);
-HWY_EXPORT(backward_double);
+GEOSFT_EXPORT_ATTENTION_KERNELS
 
 class GraphAttention {
  public:

@@ -36,7 +36,7 @@ TEST_CASE("max_pool is the largest row of every item", "[heads]") {
 
 TEST_CASE("max_pool differentiates equal and ragged items alike", "[heads]") {
   for (const auto& ptr : {longs({0, 4, 8}), longs({0, 0, 3, 8})}) {
-    gradcheck([&](const std::vector<at::Tensor>& in) { return max_pool(in[0], ptr); }, {normal({8, 3}, 3)});
+    require_gradcheck([&](const std::vector<at::Tensor>& in) { return max_pool(in[0], ptr); }, {normal({8, 3}, 3)});
   }
 }
 

@@ -30,8 +30,11 @@ TEST_CASE("groups of neighbours are averaged, maximised or convolved", "[token_p
       if (kind == PoolingKind::convolution) expected = (rows * weight.t().slice(0, 0, rows.size(0))).sum(0);
       require_close(pooled.x[static_cast<int64_t>(g)], expected, 1e-14, "group " + std::to_string(g));
     }
-    gradcheck([&](const auto& in) { return pool_tokens(in[0], items, 2, kind, in[1]).x + 0 * in[1].sum(); },
-              {x, weight});
+    require_gradcheck(
+        [&](const std::vector<at::Tensor>& in) {
+          return pool_tokens(in[0], items, 2, kind, in[1]).x + 0 * in[1].sum();
+        },
+        {x, weight});
   }
 }
 
@@ -43,7 +46,11 @@ TEST_CASE("k-means finds clusters wherever their tokens lie", "[token_pooling]")
   REQUIRE(pooled.offsets == std::vector<int64_t>{0, 3});
   const at::Tensor means = (x.view({3, 3}).mean(0)).view({3, 1});
   require_close(std::get<0>(pooled.x.sort(0)), means, 1e-14, "means");
-  gradcheck([](const auto& in) { return pool_tokens(in[0], {0, 9}, 3, PoolingKind::k_means).x; }, {x});
+  require_gradcheck(
+      [](const std::vector<at::Tensor>& in) {
+        return pool_tokens(in[0], {0, 9}, 3, PoolingKind::k_means).x;
+      },
+      {x});
 }
 
 TEST_CASE("k-means pools every item for itself and leaves empty clusters out", "[token_pooling]") {

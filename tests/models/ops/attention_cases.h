@@ -188,7 +188,7 @@ inline FloatingArguments floating_arguments(const Attention& attention, const Ar
 // Central differences of every floating argument.
 inline void require_gradcheck(const Attention& attention, const Arguments& arguments) {
   const auto [function, inputs] = floating_arguments(attention, arguments);
-  gradcheck(function, inputs);
+  require_gradcheck(function, inputs);
 }
 
 // Double backward through every floating argument is refused.

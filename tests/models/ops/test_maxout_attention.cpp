@@ -105,10 +105,10 @@ TEST_CASE("maxout_attention refuses double backward", "[maxout_attention]") {
 
 TEST_CASE("maxout_attention names the argument that is wrong", "[maxout_attention]") {
   const Arguments good = with_relative({{4, 3}, {3, 2}, 2, 3, 2}, 13);
-  const auto refuses = [&](const std::string& name, const at::Tensor& value) {
+  const auto refuses = [&](const std::string& name, const at::Tensor& value, const std::string& others = "") {
     Arguments bad = good;
     bad.tensors[name] = value;
-    require_error([&] { fused(bad); }, {name + " must"});
+    require_error([&] { fused(bad); }, {name + others + " must"});
   };
   const auto doubles = at::TensorOptions().dtype(at::kDouble);
   refuses("q", at::zeros({7, 6}, doubles));
@@ -121,6 +121,7 @@ TEST_CASE("maxout_attention names the argument that is wrong", "[maxout_attentio
   refuses("r_mul", at::zeros({17, 2}, doubles));
   refuses("r_add", at::zeros({18, 1}, doubles));
   refuses("q_ptr", at::tensor({0, 8, 7}, at::kLong));
+  refuses("q_ptr", at::tensor({0, 5, 4, 7}, at::kLong), " and k_ptr");
   refuses("q_ptr", at::tensor({0, 4, 6}, at::kLong));
   refuses("k_ptr", at::tensor({0, 3, 5}, at::kInt));
   refuses("k_ptr", at::tensor({0, 5}, at::kLong));

@@ -12,19 +12,6 @@ TEST_CASE("point_attention reproduces the golden cases", "[point_attention]") {
   }
 }
 
-TEST_CASE("point_attention agrees with the reference at awkward sizes", "[point_attention]") {
-  uint64_t seed = 20;
-  for (const Sizes& sizes : awkward_sizes()) {
-    require_reference(fused, slow, random_points(sizes, ++seed, true), "normals");
-    require_reference(fused, slow, random_points(sizes, ++seed, false), "no normals");
-  }
-}
-
-TEST_CASE("point_attention passes gradcheck", "[point_attention]") {
-  require_gradcheck(fused, random_points({{5, 3}, {4, 2}, 2, 3, 2}, 30, true));
-  require_gradcheck(fused, random_points({{6}, {5}, 1, 2, 3}, 31, false));
-}
-
 TEST_CASE("point_attention gives each gradient alone", "[point_attention]") {
   require_single_gradients(fused, random_points({{9, 140}, {4, 20}, 2, 3, 2}, 37, true),
                            at::randn({149, 2, 2}, generator(9), at::kDouble));

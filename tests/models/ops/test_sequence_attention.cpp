@@ -48,10 +48,10 @@ TEST_CASE("sequence_attention refuses double backward", "[sequence_attention]") 
 
 TEST_CASE("sequence_attention names the argument that is wrong", "[sequence_attention]") {
   const Arguments good = random_sequence({{4, 3}, {3, 2}, 2, 3, 2}, 53, 4);
-  const auto refuses = [&](const std::string& name, const at::Tensor& value) {
+  const auto refuses = [&](const std::string& name, const at::Tensor& value, const std::string& others = "") {
     Arguments bad = good;
     bad.tensors[name] = value;
-    require_error([&] { fused(bad); }, {name + " must"});
+    require_error([&] { fused(bad); }, {name + others + " must"});
   };
   const auto doubles = at::TensorOptions().dtype(at::kDouble);
   refuses("s", at::zeros({6, 4}, doubles));
@@ -62,6 +62,7 @@ TEST_CASE("sequence_attention names the argument that is wrong", "[sequence_atte
   refuses("w_mul", at::zeros({3, 2}, doubles));
   refuses("b_add", at::zeros({3}, doubles));
   refuses("q_ptr", at::tensor({0, 5, 8}, at::kLong));
+  refuses("q_ptr", at::tensor({0, 8}, at::kLong), " and k_ptr");
 }
 
 }  // namespace geosft::test::test_sequence_attention

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/models/ops/point_cases.h"
+
+namespace geosft::test::test_point_distance_kernels {
+using namespace point_cases;
+
+TEST_CASE("the kernels of distances agree with the reference at awkward sizes", "[point_distance_kernels]") {
+  uint64_t seed = 20;
+  for (const Sizes& sizes : awkward_sizes()) {
+    require_reference(fused, slow, random_points(sizes, ++seed, false), "distances");
+  }
+}
+
+TEST_CASE("the kernels of distances pass gradcheck", "[point_distance_kernels]") {
+  require_gradcheck(fused, random_points({{6}, {5}, 1, 2, 3}, 31, false));
+  require_gradcheck(fused, random_points({{4, 3}, {2, 5}, 2, 3, 2}, 38, false));
+}
+
+}  // namespace geosft::test::test_point_distance_kernels
