@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every training where the disk is full or the memory is used up: one line, the last checkpoint intact, and it goes on.
+// Every training where the disk is full: one line, the last checkpoint intact, and it goes on when there is room.
 #include <catch2/catch.hpp>
-#include <fstream>
-#include <map>
 #include <set>
 
 #include "tests/tools/classify/classify_tool.h"
@@ -83,50 +81,5 @@ TEST_CASE("a disk that is full ends every training, which goes on when there is 
     fs::remove_all(run);
   }
 }
-
-// Address space that a sanitizer reserves would count, too.
-#ifndef __SANITIZE_ADDRESS__
-namespace {
-
-// Bytes of address space that a training has used so far.
-rlim_t address_space(pid_t process) {
-  std::ifstream status("/proc/" + std::to_string(process) + "/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.rfind("VmPeak:", 0) == 0) return rlim_t{std::stoull(line.substr(7))} << 10;
-  }
-  return 0;
-}
-
-}  // namespace
-
-TEST_CASE("a step that takes more memory than there is ends every training, and leaves its checkpoint") {
-  const Shops shops;
-  write_part_set(shops.parts.data(), 8, 4, 30000);
-  write_tiny_graphs(shops.graphs.data());
-  const std::map<std::string, Words> large = {
-      {"geosft-classify", {"--points", "20000", "--points-per-mesh", "20000", "--batch-size", "15", "--layers", "2"}},
-      {"geosft-segment", {"--points", "30000", "--batch-size", "8", "--layers", "2"}}};
-  for (const Training& training : shops.trainings()) {
-    if (!large.contains(training.tool)) continue;
-    INFO(training.tool);
-    rlim_t small_run = 0;
-    const fs::path small = shops.clouds / (training.tool + "_small"), run = shops.clouds / (training.tool + "_large");
-    train_until(training.program, training.words + Words{"--points", "48"} + out(small), training.options,
-                small / "metrics.csv", 3, [&](const Process& process) { small_run = address_space(process.id()); });
-    REQUIRE(small_run > 0);
-    const Words words = training.words + large.at(training.tool) + Words{"--epochs", "1"} + out(run);
-    training.run_well(words);
-    const std::string before = read_text(run / "last.ckpt");
-    ProcessOptions little = training.options;
-    little.memory = small_run + (rlim_t{250} << 20);
-    const Words further = {"train", "--resume", "--out", run.string(), "--epochs", "2"};
-    const ProcessResult ended = training.run(further, little);
-    require_tool_failure(training.tool, ended, 1, {"out of memory", "--batch-size"});
-    CHECK(read_text(run / "last.ckpt") == before);
-    training.run_well(further);
-    CHECK(load_checkpoint(run / "last.ckpt").tensors.at("position")[0].item<int64_t>() == 2);
-  }
-}
-#endif
 
 }  // namespace geosft::test::test_scarce_resources
