@@ -40,7 +40,8 @@ std::string first_line(const std::string& text) {
 // Processes that were started together often fail for one reason, and all stop when one does: the first speaks for
 // them, and the others only where they alone fail.
 void let_the_first_speak() {
-  if (started_rank() > 0) std::this_thread::sleep_for(std::chrono::seconds(1));
+  // mpirun takes two seconds to end the others of a process that left before it joined them.
+  if (started_rank() > 0) std::this_thread::sleep_for(std::chrono::seconds(4));
 }
 
 int report(const char* name, const std::string& message, int code) {
