@@ -5,13 +5,16 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <iostream>
 #include <new>
 #include <string>
+#include <thread>
 
 #include "tools/common/arguments.h"
+#include "tools/common/processes.h"
 
 namespace geosft {
 namespace {
@@ -34,7 +37,15 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
+// Processes that were started together often fail for one reason, and all stop when one does: the first speaks for
+// them, and the others only where they alone fail.
+void let_the_first_speak() {
+  // mpirun takes two seconds to end the others of a process that left before it joined them.
+  if (started_rank() > 0) std::this_thread::sleep_for(std::chrono::seconds(4));
+}
+
 int report(const char* name, const std::string& message, int code) {
+  let_the_first_speak();
   std::cerr << name << ": " << message << std::endl;
   return code;
 }
@@ -74,7 +85,10 @@ int guarded(const char* name, const std::function<int()>& body) {
     std::cout.flush();
     return code;
   } catch (const Interrupted& stop) {
-    return report(name, std::string("interrupted: ") + first_line(stop.what()), stopped);
+    // All of the processes stop, and the first has written what there was.
+    if (started_rank() == 0) return report(name, std::string("interrupted: ") + first_line(stop.what()), stopped);
+    let_the_first_speak();
+    return stopped;
   } catch (const UsageError& error) {
     return report(name, std::string("error: ") + first_line(error.what()), wrong_use);
   } catch (const std::bad_alloc&) {

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/environment.h"
 #include "tools/common/arguments.h"
 
 namespace geosft::test::test_main_guard {
@@ -151,6 +152,14 @@ TEST_CASE("the first signal sets the flag and the second has its usual effect") 
   REQUIRE(waitpid(child, &status, 0) == child);
   REQUIRE(WIFSIGNALED(status));
   CHECK(WTERMSIG(status) == SIGTERM);
+}
+
+TEST_CASE("of processes that were started together the first tells of an interruption") {
+  const EnvironmentVariable rank("OMPI_COMM_WORLD_RANK", "1");
+  const Outcome stopped = outcome([]() -> int { throw Interrupted("saved"); });
+  CHECK((stopped.code == 130 && stopped.err.empty()));
+  const Outcome failed = outcome([]() -> int { throw std::runtime_error("no disk"); });
+  CHECK((failed.code == 1 && failed.err == "geosft-some: error: no disk\n"));
 }
 
 }  // namespace geosft::test::test_main_guard
