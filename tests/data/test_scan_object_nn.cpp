@@ -55,7 +55,8 @@ TEST_CASE("ScanObjectNN: broken sets") {
                       {"one variant", "_a.h5", "_b.h5"});
   test::write_hdf5(folder / "training_objectdataset.h5",
                    {{"data", at::zeros({1, 2, 3})}, {"label", at::tensor({15}, at::kLong)}});
-  test::require_error([&] { open_scan_object_nn(folder.path(), Split::train, false); }, {"15 classes", "15 to 15"});
+  test::require_error([&] { open_scan_object_nn(folder.path(), Split::train, false); },
+                      {"training_objectdataset.h5", "15 classes", "label 15"});
   test::require_error([&] { open_scan_object_nn(folder.path(), Split::train, true); },
                       {"training_objectdataset.h5:mask", "none"});
 }

@@ -165,10 +165,13 @@ TEST_CASE("rotating, translating and shuffling clouds leaves the logits of invar
       const Answers before(model, clouds, context), shuffled(model, moved(clouds, 3 * seed, false), context);
       const Answers turned(model, moved(clouds, 3 * seed), context);
       CHECK(largest_change(shuffled.logits, before.logits) <= tolerance);
-      // In float32 the rounding of the coordinates may flip a near-tie.
+      // In float32 the rounding of the coordinates may flip a near-tie. Tokens that begin equal may still be equal when
+      // the most promising are chosen: then every choice is a tie.
+      const bool ties = tokens == PointTokens::ones && context.mode() == SamplingContext::greedy().mode();
       const at::Tensor flipped = turned.choices != shuffled.choices;
-      CHECK(flipped.sum().item<int64_t>() <= (dtype == at::kDouble ? 0 : 1));
+      CHECK((ties || flipped.sum().item<int64_t>() <= (dtype == at::kDouble ? 0 : 1)));
       const at::Tensor kept = flipped.logical_not().nonzero().squeeze(1);
+      if (kept.numel() == 0) continue;
       CHECK(largest_change(turned.logits.index_select(0, kept), shuffled.logits.index_select(0, kept)) <= tolerance);
     }
   }

@@ -18,9 +18,10 @@ namespace geosft {
 namespace {
 
 constexpr std::size_t column_count = 9;
+constexpr std::string_view last_column = ",waiting";  // which runs of 0.1.0 lack
 
 std::string header_of(const std::string& score, const std::string& rate) {
-  return "step,epoch,split,loss," + score + ",learning_rate,seconds," + rate + ",waiting";
+  return "step,epoch,split,loss," + score + ",learning_rate,seconds," + rate + std::string(last_column);
 }
 
 template <typename T>
@@ -59,18 +60,20 @@ std::vector<std::string_view> split_at_commas(std::string_view line) {
 
 bool read_row(std::string_view line, MetricsRow& row) {
   const std::vector<std::string_view> fields = split_at_commas(line);
-  if (fields.size() != column_count) return false;
+  if (fields.size() != column_count && fields.size() != column_count - 1) return false;
   row.split = std::string(fields[2]);
   return known_split(row.split) && read_number(fields[0], row.step) && read_number(fields[1], row.epoch) &&
          read_number(fields[3], row.loss) && read_number(fields[4], row.score) &&
          read_number(fields[5], row.learning_rate) && read_number(fields[6], row.seconds) &&
-         read_number(fields[7], row.items_per_second) && read_number(fields[8], row.waiting);
+         read_number(fields[7], row.items_per_second) &&
+         (fields.size() < column_count || read_number(fields[8], row.waiting));
 }
 
 bool is_header(std::string_view line) {
   const std::vector<std::string_view> fields = split_at_commas(line);
-  return fields.size() == column_count && fields[7].ends_with("_per_second") &&
-         line == header_of(std::string(fields[4]), std::string(fields[7]));
+  if (fields.size() < column_count - 1 || !fields[7].ends_with("_per_second")) return false;
+  const std::string header = header_of(std::string(fields[4]), std::string(fields[7]));
+  return line == header || std::string(line).append(last_column) == header;
 }
 
 }  // namespace

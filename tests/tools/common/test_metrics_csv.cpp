@@ -97,6 +97,18 @@ TEST_CASE("an epoch whose steps all failed is a row with the step before it") {
   CHECK(holds(file.path, {row(10), second, third}));
 }
 
+TEST_CASE("a run that was begun without the last column goes on with it") {
+  const TemporaryFile file;
+  std::ofstream(file.path) << "step,epoch,split,loss,accuracy,learning_rate,seconds,clouds_per_second\n"
+                              "10,1,train,0.5,0.25,0.001,2,30\n";
+  const MetricsWriter writer(file.path, 10);
+  const std::vector<MetricsRow> rows = read_metrics(file.path);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].items_per_second == 30);
+  CHECK(rows[0].waiting == 0);
+  CHECK(read_file(file.path).find(header) == 0);
+}
+
 TEST_CASE("a resumed run without a file begins one") {
   const TemporaryFile file;
   MetricsWriter writer(file.path, 100);

@@ -126,7 +126,8 @@ TEST_CASE("a run of parts shows them, by default, of a set's item or of a file o
   require_view_failure(looked({"--run", run, "--colour", "samples", "--layer", "0"}), 2, {"--layer", "1 … 1"});
   require_view_failure(looked({"--run", run, "--graph"}), 1, {"geosft-segment"});
   const std::string classifier = shop.trained();
-  require_view_failure(looked({"--run", classifier, "--colour", "parts"}), 2, {"--colour parts", "geosft-segment"});
+  const Words no_parts = {"--run", classifier, "--colour", "parts", "--ply", (shop / "p.ply").string()};
+  require_view_failure(run_view_tool(no_parts, shop.process()), 2, {"--colour parts", "geosft-segment"});
   require_view_failure(looked({ball, "--colour", "parts"}), 2, {"--colour parts", "geosft-segment"});
   require_view_failure(looked({"--run", classifier, "--category", "lamp"}), 2, {"--category", "geosft-segment"});
 }
