@@ -228,7 +228,7 @@ TEST_CASE("of several processes the leading one leaves the run, and another one 
   NonFiniteStep bad{step, 1, "", {{"x", at::ones({2})}}, /*here=*/false};
   const CapturedStderr quiet;
   observer.on_step(step);
-  observer.on_epoch({0, 2, {1.0, 1.0, 16}, std::nullopt, 1e-3, true, false});
+  observer.on_epoch({0, 2, {1.0, 1.0, 16}, std::nullopt, 1e-3, true, false, 0.0});
   observer.on_non_finite(bad);
   observer.finish(false);
   CHECK(fs::is_empty(run.folder.path()));
