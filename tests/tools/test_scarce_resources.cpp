@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every training where the disk is full: one line, the last checkpoint intact, and it goes on when there is room.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 
@@ -15,15 +16,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// The training of a tool on its tiny data, with --out still to be said: words that come later win.
+// The training of a tool on its tiny data.
 struct Training {
   std::string tool, program;
   Words words;
   ProcessOptions options;
 
-  ProcessResult run(const Words& more, const ProcessOptions& how) const { return run_process(program, more, how); }
   void run_well(const Words& more) const {
-    const ProcessResult result = run(more, options);
+    const ProcessResult result = run_process(program, more, options);
     INFO(result.err);
     REQUIRE(result.exit == 0);
   }
@@ -43,8 +43,11 @@ struct Shops {
   }
 };
 
-Words out(const fs::path& run) {
-  return {"--out", run.string()};
+// The words with another value of an option, which may be said once.
+Words with(Words words, const std::string& option, const std::string& value) {
+  const auto found = std::find(words.begin(), words.end(), option);
+  if (found != words.end()) words.erase(found, found + 2);
+  return words + Words{option, value};
 }
 
 // The error is the last line, and nothing that is half of something is left.
@@ -69,11 +72,11 @@ TEST_CASE("a disk that is full ends every training, which goes on when there is 
   const fs::path run = disk.path() / "run";
   for (const Training& training : shops.trainings()) {
     INFO(training.tool);
-    const Words longer = training.words + Words{"--epochs", "60", "--checkpoint-every", "1"};
+    const Words longer = with(with(training.words, "--epochs", "60"), "--checkpoint-every", "1");
     const fs::path whole = shops.clouds / (training.tool + "_whole");
-    training.run_well(longer + out(whole));
-    const ProcessResult full = train_until(training.program, longer + out(run), training.options, run / "metrics.csv",
-                                           4, [&](const Process&) { disk.fill(); });
+    training.run_well(with(longer, "--out", whole.string()));
+    const ProcessResult full = train_until(training.program, with(longer, "--out", run.string()), training.options,
+                                           run / "metrics.csv", 4, [&](const Process&) { disk.fill(); });
     require_clean_end(training, full, {"No space left on device"}, run);
     disk.make_room();
     training.run_well({"train", "--resume", "--out", run.string()});

@@ -58,22 +58,23 @@ std::vector<std::string_view> split_at_commas(std::string_view line) {
   }
 }
 
-bool read_row(std::string_view line, MetricsRow& row) {
+bool read_row(std::string_view line, std::size_t columns, MetricsRow& row) {
   const std::vector<std::string_view> fields = split_at_commas(line);
-  if (fields.size() != column_count && fields.size() != column_count - 1) return false;
+  if (fields.size() != columns) return false;
   row.split = std::string(fields[2]);
   return known_split(row.split) && read_number(fields[0], row.step) && read_number(fields[1], row.epoch) &&
          read_number(fields[3], row.loss) && read_number(fields[4], row.score) &&
          read_number(fields[5], row.learning_rate) && read_number(fields[6], row.seconds) &&
          read_number(fields[7], row.items_per_second) &&
-         (fields.size() < column_count || read_number(fields[8], row.waiting));
+         (columns < column_count || read_number(fields[8], row.waiting));
 }
 
-bool is_header(std::string_view line) {
+// The number of columns; 0 for what is no header.
+std::size_t columns_of_header(std::string_view line) {
   const std::vector<std::string_view> fields = split_at_commas(line);
-  if (fields.size() < column_count - 1 || !fields[7].ends_with("_per_second")) return false;
+  if (fields.size() < column_count - 1 || !fields[7].ends_with("_per_second")) return 0;
   const std::string header = header_of(std::string(fields[4]), std::string(fields[7]));
-  return line == header || std::string(line).append(last_column) == header;
+  return line == header || std::string(line).append(last_column) == header ? fields.size() : 0;
 }
 
 }  // namespace
@@ -92,18 +93,19 @@ std::string ScoreStyle::text(double value) const {
 std::vector<MetricsRow> read_metrics(const std::filesystem::path& file) {
   const std::string text = read_file(file);
   std::vector<MetricsRow> rows;
-  std::size_t number = 0;
+  std::size_t number = 0, columns = 0;
   for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
     const std::string_view line = std::string_view(text).substr(begin, end - begin);
     const std::string place = file.string() + ":" + std::to_string(++number);
     if (number == 1) {
-      if (!is_header(line)) {
+      columns = columns_of_header(line);
+      if (columns == 0) {
         throw DataError(place, "the header " + header_of("SCORE", "ITEMS_per_second"), "'" + std::string(line) + "'");
       }
       continue;
     }
     MetricsRow row;
-    if (!read_row(line, row)) throw DataError(place, "a row of metrics", "'" + std::string(line) + "'");
+    if (!read_row(line, columns, row)) throw DataError(place, "a row of metrics", "'" + std::string(line) + "'");
     rows.push_back(row);
   }
   return rows;
