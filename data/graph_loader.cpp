@@ -43,6 +43,7 @@ LabelledGraphs without_some_nodes(const LabelledGraphs& graphs, GraphTask task, 
 GraphLoader::GraphLoader(const PackedGraphs& dataset, std::vector<int64_t> items, GraphLoaderOptions options)
     : dataset_(dataset), items_(std::move(items)), options_(options) {
   TORCH_CHECK(options_.batch_size >= 1, "batch_size must be at least 1, got ", options_.batch_size);
+  place_in_batch(options_.share, 1);  // refuses a wrong share
 }
 
 int64_t GraphLoader::batches_per_epoch() const {
@@ -61,6 +62,18 @@ void GraphLoader::start_epoch(int64_t epoch, int64_t first_batch) {
   waited_.reset();
 }
 
+// The generator of a batch that begins at `begin` of the order, moved on by what its first graphs draw.
+at::Generator GraphLoader::dropping(int64_t batch, int64_t begin, int64_t first) const {
+  at::Generator generator = make_generator(
+      combine_seeds({drop_stream, options_.seed, static_cast<uint64_t>(epoch_), static_cast<uint64_t>(batch)}));
+  const int64_t* const ptr = dataset_.graphs.ptr.const_data_ptr<int64_t>();
+  for (int64_t i = begin; i < begin + first; ++i) {
+    const int64_t item = order_[static_cast<size_t>(i)];
+    drop_rows(ptr[item + 1] - ptr[item], options_.drop_nodes, generator);
+  }
+  return generator;
+}
+
 std::optional<LabelledGraphs> GraphLoader::next() {
   return waited_.during([&] { return prepare(); });
 }
@@ -70,11 +83,12 @@ std::optional<LabelledGraphs> GraphLoader::prepare() {
   if (begin >= static_cast<int64_t>(order_.size())) return std::nullopt;
   const int64_t end = std::min(begin + options_.batch_size, static_cast<int64_t>(order_.size()));
   const int64_t batch = next_++;
-  LabelledGraphs whole = labelled_items(dataset_, {order_.begin() + begin, order_.begin() + end});
+  const BatchPlace place = place_in_batch(options_.share, end - begin);
+  const auto first = order_.begin() + begin + place.first;
+  LabelledGraphs whole = labelled_items(dataset_, {first, first + place.count});
+  whole.place = place;
   if (options_.drop_nodes <= 0) return whole;
-  const uint64_t seed =
-      combine_seeds({drop_stream, options_.seed, static_cast<uint64_t>(epoch_), static_cast<uint64_t>(batch)});
-  return without_some_nodes(whole, dataset_.schema.task, options_.drop_nodes, make_generator(seed));
+  return without_some_nodes(whole, dataset_.schema.task, options_.drop_nodes, dropping(batch, begin, place.first));
 }
 
 }  // namespace geosft

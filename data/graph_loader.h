@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "data/batch_share.h"
 #include "data/packed_graphs.h"
 #include "data/wait_clock.h"
 
@@ -15,6 +16,7 @@ namespace geosft {
 struct LabelledGraphs : FeaturedGraphs {
   at::Tensor target, node_split;
   std::vector<int64_t> items;  // rows of the dataset
+  BatchPlace place = {};       // of these graphs in the whole batch
 };
 
 LabelledGraphs labelled_items(const PackedGraphs& dataset, const std::vector<int64_t>& items);
@@ -24,7 +26,8 @@ LabelledGraphs labelled_items(const PackedGraphs& dataset, const std::vector<int
 LabelledGraphs without_some_nodes(const LabelledGraphs& graphs, GraphTask task, double share, at::Generator generator);
 
 struct GraphLoaderOptions {
-  int64_t batch_size = 32;
+  int64_t batch_size = 32;  // of all shares together
+  BatchShare share = {};    // of every batch that this loader gives
   bool shuffle = false;     // a new order every epoch, from the seed
   uint64_t seed = 0;        // the order is a function of (seed, epoch), dropped nodes of (seed, epoch, batch)
   double drop_nodes = 0.0;  // share of the nodes that every graph loses
@@ -45,6 +48,7 @@ class GraphLoader {
 
  private:
   std::optional<LabelledGraphs> prepare();
+  at::Generator dropping(int64_t batch, int64_t begin, int64_t first) const;
 
   const PackedGraphs& dataset_;
   std::vector<int64_t> items_, order_;

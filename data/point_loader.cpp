@@ -80,8 +80,13 @@ struct PointLoader::State {
     const int64_t size = dataset.size(), step = options.batch_size;
     return options.drop_last ? size / step : (size + step - 1) / step;
   }
-  PointBatch prepare(const std::vector<int64_t>& items, int64_t of_epoch) const;
-  std::vector<int64_t> items_of(int64_t batch) const;
+  // Some items, and their place in the whole batch.
+  struct Share {
+    std::vector<int64_t> items;
+    BatchPlace place;
+  };
+  PointBatch prepare(const Share& share, int64_t of_epoch) const;
+  Share share_of(int64_t batch) const;
   void work();
   std::optional<PointBatch> take_prepared();
   std::optional<PointBatch> prepare_here();
@@ -105,18 +110,20 @@ struct PointLoader::State {
   std::vector<std::jthread> threads;
 };
 
-std::vector<int64_t> PointLoader::State::items_of(int64_t batch) const {
+PointLoader::State::Share PointLoader::State::share_of(int64_t batch) const {
   const int64_t begin = batch * options.batch_size;
   const int64_t stop = std::min(begin + options.batch_size, dataset.size());
-  return {order.begin() + begin, order.begin() + stop};
+  const BatchPlace place = place_in_batch(options.share, stop - begin);
+  const auto first = order.begin() + begin + place.first;
+  return {{first, first + place.count}, place};
 }
 
-PointBatch PointLoader::State::prepare(const std::vector<int64_t>& items, int64_t of_epoch) const {
+PointBatch PointLoader::State::prepare(const Share& share, int64_t of_epoch) const {
   // Batches are plain constants, usable in training whatever mode the calling thread is in.
   const c10::InferenceMode no_inference(false);
   const at::NoGradGuard no_grad;
   std::vector<Shape> shapes;
-  for (const int64_t item : items) {
+  for (const int64_t item : share.items) {
     Shape shape = dataset.get(item);
     if (options.transform) {
       at::Generator generator = make_generator(
@@ -125,7 +132,9 @@ PointBatch PointLoader::State::prepare(const std::vector<int64_t>& items, int64_
     }
     shapes.push_back(std::move(shape));
   }
-  return pack(shapes, items);
+  PointBatch batch = pack(shapes, share.items);
+  batch.place = share.place;
+  return batch;
 }
 
 void PointLoader::State::work() {
@@ -137,11 +146,11 @@ void PointLoader::State::work() {
     });
     if (stopping) return;
     const int64_t batch = next_to_prepare++, of_epoch = epoch, of_generation = generation;
-    const std::vector<int64_t> items = items_of(batch);
+    const Share share = share_of(batch);
     lock.unlock();
     Outcome outcome;
     try {
-      outcome.batch = prepare(items, of_epoch);
+      outcome.batch = prepare(share, of_epoch);
     } catch (...) {
       outcome.error = std::current_exception();
     }
@@ -165,7 +174,7 @@ std::optional<PointBatch> PointLoader::State::take_prepared() {
 
 std::optional<PointBatch> PointLoader::State::prepare_here() {
   if (next_to_hand_out >= end) return std::nullopt;
-  PointBatch batch = prepare(items_of(next_to_hand_out), epoch);
+  PointBatch batch = prepare(share_of(next_to_hand_out), epoch);
   ++next_to_hand_out;
   return batch;
 }
@@ -174,6 +183,7 @@ PointLoader::PointLoader(const PointDataset& dataset, PointLoaderOptions options
     : state_(std::make_unique<State>(dataset, std::move(options))) {
   const PointLoaderOptions& chosen = state_->options;
   TORCH_CHECK(chosen.batch_size >= 1, "batch_size must be at least 1, got ", chosen.batch_size);
+  place_in_batch(chosen.share, 1);  // refuses a wrong share
   TORCH_CHECK(chosen.workers >= 0, "workers must be 0 or more, got ", chosen.workers);
   TORCH_CHECK(chosen.prefetch >= 1, "prefetch must be at least 1, got ", chosen.prefetch);
   for (int64_t i = 0; i < chosen.workers; ++i) state_->threads.emplace_back([state = state_.get()] { state->work(); });

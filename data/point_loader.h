@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "data/batch_share.h"
 #include "data/point_dataset.h"
 
 namespace geosft {
@@ -22,13 +23,15 @@ struct PointBatch {
   at::Tensor index;    // int64 [B], rows of the dataset
   // int64 [N], parts of the points; undefined unless all clouds have them.
   at::Tensor parts = {};
+  BatchPlace place = {};  // of these items in the whole batch
 };
 
 // What becomes of a shape on its way into a batch; the generator belongs to this item of this epoch alone.
 using ShapeTransform = std::function<Shape(Shape, at::Generator&)>;
 
 struct PointLoaderOptions {
-  int64_t batch_size = 32;
+  int64_t batch_size = 32;        // of all shares together
+  BatchShare share = {};          // of every batch that this loader prepares
   bool shuffle = false;           // a new order every epoch, from the seed
   bool drop_last = false;         // leave out a last batch that is not full
   uint64_t seed = 0;              // order and transforms are functions of (seed, epoch, item), whatever the workers do

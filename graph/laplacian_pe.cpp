@@ -145,14 +145,25 @@ LaplacianEncoding laplacian_pe(const at::Tensor& rowptr, const at::Tensor& col, 
   return encoding;
 }
 
-at::Tensor with_random_signs(const at::Tensor& vectors, const std::optional<at::Tensor>& ptr, at::Generator generator) {
+at::Tensor random_signs(int64_t items, int64_t columns, at::Generator generator, at::ScalarType type) {
+  return at::randint(0, 2, {items, columns}, generator, at::TensorOptions().dtype(type)) * 2 - 1;
+}
+
+at::Tensor with_signs(const at::Tensor& vectors, const at::Tensor& signs, const std::optional<at::Tensor>& ptr) {
   TORCH_CHECK(vectors.dim() == 2 && vectors.is_floating_point(), "vectors must be [N, k] of floating type, got ",
               vectors.scalar_type(), " ", vectors.sizes());
   const std::vector<int64_t> offsets = packed_offsets(ptr, vectors.size(0), "ptr");
   const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
-  const at::TensorOptions drawn = vectors.options().device(at::kCPU);  // where the generator is
-  const at::Tensor signs = at::randint(0, 2, {items, vectors.size(1)}, generator, drawn) * 2 - 1;
+  TORCH_CHECK(signs.sizes() == at::IntArrayRef({items, vectors.size(1)}), "signs must be [", items, ", ",
+              vectors.size(1), "], got ", signs.sizes());
   return vectors * signs.index_select(0, item_of_row(offsets)).to(vectors.device(), /*non_blocking=*/true);
+}
+
+at::Tensor with_random_signs(const at::Tensor& vectors, const std::optional<at::Tensor>& ptr, at::Generator generator) {
+  TORCH_CHECK(vectors.dim() == 2, "vectors must be [N, k] of floating type, got ", vectors.scalar_type(), " ",
+              vectors.sizes());
+  const auto items = static_cast<int64_t>(packed_offsets(ptr, vectors.size(0), "ptr").size()) - 1;
+  return with_signs(vectors, random_signs(items, vectors.size(1), std::move(generator), vectors.scalar_type()), ptr);
 }
 
 }  // namespace geosft

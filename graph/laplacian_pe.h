@@ -32,6 +32,13 @@ LaplacianEncoding laplacian_pe(const at::Tensor& rowptr, const at::Tensor& col, 
                                const std::optional<at::Tensor>& ptr = std::nullopt,
                                const std::optional<at::Tensor>& weight = std::nullopt);
 
+// Signs +1 or -1 of so many columns of every item, drawn from the generator: [items, columns] on the CPU.
+at::Tensor random_signs(int64_t items, int64_t columns, at::Generator generator, at::ScalarType type = at::kFloat);
+
+// vectors [N, k] with every column of every item times its sign, signs [items, k] of the same type; ptr as above.
+at::Tensor with_signs(const at::Tensor& vectors, const at::Tensor& signs,
+                      const std::optional<at::Tensor>& ptr = std::nullopt);
+
 // For training: every column of every item times +1 or -1, drawn from the generator. `vectors` [N, k], ptr as above.
 at::Tensor with_random_signs(const at::Tensor& vectors, const std::optional<at::Tensor>& ptr, at::Generator generator);
 

@@ -98,7 +98,11 @@ at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, const at::Tensor
   const int64_t nodes = graphs.graphs.graph.nodes();
   FeaturedGraphs drawn = graphs;
   if (options.signed_encoding && context.mode() == SampleMode::random) {
-    drawn.node_encoding = with_random_signs(graphs.node_encoding, graphs.graphs.ptr, *context.generator());
+    const at::Tensor& encoding = graphs.node_encoding;
+    const at::Tensor signs = context.draw_rows(graphs.graphs.ptr.size(0) - 1, [&](int64_t items) {
+      return random_signs(items, encoding.size(1), *context.generator(), encoding.scalar_type());
+    });
+    drawn.node_encoding = with_signs(encoding, signs, graphs.graphs.ptr);
   }
   const at::Tensor values = node_numbers(drawn);
   const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);

@@ -89,7 +89,9 @@ at::Tensor SamplingAttentionImpl::forward(const at::Tensor& x, const Relative& r
   const auto typed = [&](const at::Tensor& rows) { return rows.to(x.scalar_type()); };
   const auto split = [&](const at::Tensor& rows) { return typed(rows).view({-1, options.heads, channels}); };
   const at::Tensor q = split(context.dropout(query->forward(x), options.score_dropout));
-  const at::Tensor k = split(context.dropout(key->forward(sampled), options.score_dropout));
+  const int64_t samples_before =
+      context.rows_before([&](int64_t tokens) { return sample_count(tokens, sampler->options); });
+  const at::Tensor k = split(context.dropout(key->forward(sampled), options.score_dropout, samples_before));
   const at::Tensor v = split(value->forward(sampled)), leaks = typed(leak->forward(sampled));
   const std::optional<at::Tensor> k_ptr = ptr.has_value() ? std::optional<at::Tensor>(pairs.ptr) : std::nullopt;
   if (context.trace() != nullptr) {

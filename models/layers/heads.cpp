@@ -46,7 +46,8 @@ at::Tensor SampleMaxHeadImpl::forward(const at::Tensor& x, const std::optional<a
                                       SamplingContext& context) {
   const Pairs pairs = sampler->forward(x, ptr, context);
   if (context.trace() != nullptr) context.trace()->head = {sampler->score(x), pairs};
-  return linear->forward(context.dropout(max_pool(pairs.sample(x), pairs.ptr), dropout));
+  const int64_t items_before = context.rows_before([](int64_t) { return 1; });
+  return linear->forward(context.dropout(max_pool(pairs.sample(x), pairs.ptr), dropout, items_before));
 }
 
 SoftmaxPoolHeadImpl::SoftmaxPoolHeadImpl(int64_t width, int64_t outputs)

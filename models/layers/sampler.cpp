@@ -40,6 +40,11 @@ at::Tensor Pairs::sample(const at::Tensor& x) const {
   return winner + (blend - blend.detach());
 }
 
+int64_t sample_count(int64_t tokens, const SamplerOptions& options) {
+  if (options.with_replacement) return tokens > 0 ? options.bins : 0;
+  return bins_of(tokens, options.bins);
+}
+
 Pairs weigh(const at::Tensor& score, const DrawnPairs& drawn, const SamplerOptions& options) {
   at::Tensor differentiable = score;
   if (options.with_replacement) {

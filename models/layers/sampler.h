@@ -41,6 +41,9 @@ struct Pairs {
   at::Tensor sample(const at::Tensor& x) const;
 };
 
+// Samples that an item of so many tokens gives.
+int64_t sample_count(int64_t tokens, const SamplerOptions& options);
+
 // What a draw weighs: `drawn` with the weights that `options` asks for, differentiable in the scores [N].
 Pairs weigh(const at::Tensor& score, const DrawnPairs& drawn, const SamplerOptions& options);
 

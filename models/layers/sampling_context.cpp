@@ -8,8 +8,11 @@
 
 namespace geosft {
 
-SamplingContext SamplingContext::training(at::Generator generator) {
+SamplingContext SamplingContext::training(at::Generator generator, WholeBatch whole) {
   SamplingContext context;
+  TORCH_CHECK(whole.first >= 0 && (whole.sizes.empty() || whole.first < static_cast<int64_t>(whole.sizes.size())),
+              "whole.first must be one of the ", whole.sizes.size(), " items of the batch, got ", whole.first);
+  context.whole_ = std::move(whole);
   context.mode_ = SampleMode::random;
   context.generator_ = std::move(generator);
   return context;
@@ -27,9 +30,26 @@ SamplingContext SamplingContext::greedy() {
 }
 
 at::Tensor SamplingContext::next_seeds(int64_t items, at::Device device) {
-  if (mode_ == SampleMode::random) return draw_seeds(items, generator_).to(device, /*non_blocking=*/true);
+  if (mode_ == SampleMode::random) {
+    const auto draw = [&](int64_t count) { return draw_seeds(count, generator_); };
+    return draw_rows(items, draw).to(device, /*non_blocking=*/true);
+  }
   const int64_t seed = static_cast<int64_t>(philox(vote_, draws_++, 0).first() >> 1);
   return at::full({items}, seed, at::TensorOptions().dtype(at::kLong).device(device));
+}
+
+at::Tensor SamplingContext::draw_rows(int64_t items, const std::function<at::Tensor(int64_t)>& draw) const {
+  if (whole_.sizes.empty()) return draw(items);
+  const int64_t all = static_cast<int64_t>(whole_.sizes.size());
+  TORCH_CHECK(whole_.first + items <= all, "a part of ", items, " items from item ", whole_.first,
+              " on does not lie in a batch of ", all);
+  return draw(all).narrow(0, whole_.first, items);
+}
+
+int64_t SamplingContext::rows_before(const std::function<int64_t(int64_t)>& rows_of) const {
+  int64_t rows = 0;
+  for (int64_t item = 0; item < whole_.first; ++item) rows += rows_of(whole_.sizes[static_cast<size_t>(item)]);
+  return rows;
 }
 
 void SamplingContext::record_choices(int64_t items) {
@@ -47,9 +67,11 @@ void SamplingContext::note_choice(const at::Tensor& first, const at::Tensor& sec
   choices_ = (choices_ * 0x2545F4914F6CDD1D).index_add(0, item, mixed);
 }
 
-at::Tensor SamplingContext::dropout(const at::Tensor& x, double probability) {
+at::Tensor SamplingContext::dropout(const at::Tensor& x, double probability, std::optional<int64_t> before) {
   if (mode_ != SampleMode::random || probability == 0.0) return x;
-  return seeded_dropout(x, probability, static_cast<uint64_t>(draw_seeds(1, generator_).item<int64_t>()));
+  const auto seed = static_cast<uint64_t>(draw_seeds(1, generator_).item<int64_t>());
+  const int64_t rows = before ? *before : rows_before([](int64_t tokens) { return tokens; });
+  return seeded_dropout(x, probability, seed, x.size(0) == 0 ? 0 : rows * (x.numel() / x.size(0)));
 }
 
 }  // namespace geosft

@@ -6,7 +6,9 @@
 #include <ATen/core/Generator.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <vector>
 
 namespace geosft {
 
@@ -19,11 +21,18 @@ enum class SampleMode {
   greedy,  // tokens of the largest scores, partners of the next ranks: no random number at all
 };
 
+// What a pass over a part of a batch knows of the whole one, where several processes train together: its random numbers
+// are then those that one pass over the whole batch would draw for this part.
+struct WholeBatch {
+  std::vector<int64_t> sizes = {};  // tokens of every item; empty: the pass has the whole batch
+  int64_t first = 0;                // item that the part begins with
+};
+
 // One forward pass. Modules call `next_seeds` in the order in which they sample.
 class SamplingContext {
  public:
-  // Training: samples and dropout masks come from `generator`.
-  static SamplingContext training(at::Generator generator);
+  // Training: samples and dropout masks come from `generator`, which moves on as for the whole batch.
+  static SamplingContext training(at::Generator generator, WholeBatch whole = {});
   // Evaluation: `vote` picks one of many fixed seeds.
   static SamplingContext seeded(uint64_t vote = 0);
   static SamplingContext greedy();
@@ -34,6 +43,12 @@ class SamplingContext {
   // Seeds int64 [items] of the next draw. In seeded mode all items share one seed, so that an item's sample does not
   // depend on its place in the batch.
   at::Tensor next_seeds(int64_t items, at::Device device);
+
+  // draw(n) gives a tensor of n rows from the generator, one an item (or several an item, as many for each): the rows
+  // of the `items` of this pass.
+  at::Tensor draw_rows(int64_t items, const std::function<at::Tensor(int64_t)>& draw) const;
+  // Rows of the items before this part, where an item of n tokens has rows_of(n).
+  int64_t rows_before(const std::function<int64_t(int64_t)>& rows_of) const;
 
   // From now on the pass remembers its choices as one number an item: two passes over the same packed items have chosen
   // the same when the numbers are equal (otherwise they are with a chance of 2^-64 an item).
@@ -49,12 +64,14 @@ class SamplingContext {
   // Null when nothing is traced.
   ForwardTrace* trace() const { return trace_; }
 
-  // Inverted dropout with the masks of this pass: x unchanged unless training and probability > 0.
-  at::Tensor dropout(const at::Tensor& x, double probability);
+  // Inverted dropout with the masks of this pass: x unchanged unless training and probability > 0. Rows of x are the
+  // tokens, or others of which `before` come in earlier parts of the batch.
+  at::Tensor dropout(const at::Tensor& x, double probability, std::optional<int64_t> before = std::nullopt);
 
  private:
   SampleMode mode_ = SampleMode::greedy;
   std::optional<at::Generator> generator_;
+  WholeBatch whole_;
   uint64_t vote_ = 0;
   uint64_t draws_ = 0;
   at::Tensor choices_;

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <ATen/core/Generator.h>
 
+#include <algorithm>
 #include <optional>
 #include <tuple>
 
@@ -50,6 +51,11 @@ DrawnPairs draw_pairs(const at::Tensor& score, int64_t k, const std::optional<at
 // argmax_i(score_i + Gumbel) over the whole item; every non-empty item gives k bins.
 DrawnPairs draw_pairs_with_replacement(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
                                        const at::Tensor& seeds);
+
+// k' of an item of so many tokens, without replacement.
+inline int64_t bins_of(int64_t tokens, int64_t k) {
+  return tokens == 1 ? 1 : std::min(k, tokens / 2);
+}
 
 // Seeds int64 [items] from a generator (none: the default one).
 at::Tensor draw_seeds(const c10::SymInt& items, const std::optional<at::Generator>& generator);

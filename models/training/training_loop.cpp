@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <utility>
 
@@ -15,6 +16,19 @@
 
 namespace geosft {
 namespace {
+
+// Ends the loops of the processes that wait for a validation that was left.
+struct LeaderStopped {};
+
+// Equal for equal weights, on every machine: the order of a sum of integers does not count.
+int64_t sum_of_bits(const torch::nn::Module& module) {
+  uint64_t sum = 0;
+  for (const at::Tensor& parameter : module.parameters()) {
+    const at::Tensor bits = parameter.detach().contiguous().view(parameter.element_size() == 8 ? at::kLong : at::kInt);
+    sum += static_cast<uint64_t>(bits.sum().item<int64_t>());
+  }
+  return static_cast<int64_t>(sum);
+}
 
 // A run whose gradients are not finite so many times in a row has diverged.
 constexpr int64_t tolerated_non_finite_steps = 20;
@@ -49,16 +63,18 @@ void Tally::add(const Tally& other) {
   items += other.items;
 }
 
-TrainingTask::Step measured_step(const at::Tensor& loss, const at::Tensor& score, int64_t items) {
+TrainingTask::Step measured_step(const at::Tensor& loss, const at::Tensor& score, int64_t items,
+                                 std::optional<double> terms) {
   const double count = static_cast<double>(items);
-  if (loss.device().is_cpu()) return {loss, {loss.item<double>() * count, score.item<double>(), items}};
+  if (loss.device().is_cpu()) return {loss, {loss.item<double>() * count, score.item<double>(), items}, {}, terms};
   const at::Tensor summed = loss.detach().to(at::kDouble) * count;
-  return {loss, {0.0, 0.0, items}, at::stack({summed, score.detach().to(at::kDouble)})};
+  return {loss, {0.0, 0.0, items}, at::stack({summed, score.detach().to(at::kDouble)}), terms};
 }
 
-TrainingLoop::TrainingLoop(TrainingTask& task, const TrainingOptions& options)
+TrainingLoop::TrainingLoop(TrainingTask& task, const TrainingOptions& options, const Communicator& processes)
     : task_(task),
       options_(options),
+      processes_(processes),
       device_(device_of(task.module())),
       scaled_loss_(optimization_on(device_, options).scale_loss),
       optimization_(task.module(), optimization_on(device_, options)),
@@ -66,13 +82,15 @@ TrainingLoop::TrainingLoop(TrainingTask& task, const TrainingOptions& options)
       best_score_(-std::numeric_limits<double>::infinity()) {
   TORCH_CHECK(options.epochs >= 1, "epochs must be at least 1, got ", options.epochs);
   TORCH_CHECK(options.validate_every >= 1, "validate_every must be at least 1, got ", options.validate_every);
+  if (processes.size() > 1) exchange_ = std::make_unique<GradientExchange>(processes, task.module().parameters());
 }
 
-bool TrainingLoop::run(TrainingObserver& observer) {
+bool TrainingLoop::run(TrainingObserver& observer) try {
   while (epoch_ < options_.epochs) {
+    check_alike();
     task_.start_epoch(epoch_, step_in_epoch_);
     while (step_in_epoch_ < task_.steps_per_epoch()) {
-      if (observer.stop_requested()) {
+      if (processes_.any(observer.stop_requested())) {
         settle_last(observer);
         return false;
       }
@@ -82,26 +100,83 @@ bool TrainingLoop::run(TrainingObserver& observer) {
     finish_epoch(observer);
   }
   return true;
+} catch (const LeaderStopped&) {
+  return false;
+}
+
+// Whatever differs here would let the processes wait for each other forever, or train different models.
+void TrainingLoop::check_alike() const {
+  if (processes_.size() == 1) return;
+  const at::Tensor here = at::tensor(
+      {epoch_, step_in_epoch_, optimization_.steps(), task_.steps_per_epoch(), sum_of_bits(task_.module())}, at::kLong);
+  const bool same = at::equal(processes_.from_leader(here), here);
+  TORCH_CHECK(!processes_.any(!same), "the processes do not hold the same weights and position in epoch ", epoch_ + 1,
+              ": all must see the same data, configuration and checkpoint");
+}
+
+// False when the model refused its own activations.
+bool TrainingLoop::forward(TrainingTask::Step& step) {
+  try {
+    const Autocast autocast(device_.type(), options_.autocast);
+    step = task_.step(generator_);
+    return true;
+  } catch (const NonFiniteError& error) {
+    refusal_ = error.what_without_backtrace();
+    return false;
+  }
+}
+
+TrainingLoop::Together TrainingLoop::together(const TrainingTask::Step& step, bool refused) const {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  if (processes_.size() == 1) return {refused ? Tally{nan, 0.0, 0} : step.tally, 1.0, refused, true};
+  const double terms = refused ? 0.0 : step.terms.value_or(static_cast<double>(step.tally.items));
+  const double loss = refused ? nan : step.loss.item<double>();
+  at::Tensor numbers = at::zeros({5 + processes_.size()}, at::kDouble);  // the last: whose loss is not finite
+  double* const here = numbers.data_ptr<double>();
+  if (terms > 0) {
+    here[0] = terms;
+    here[1] = terms * loss;
+    here[2] = step.sums.defined() ? step.sums[1].item<double>() : step.tally.score;
+  }
+  here[3] = static_cast<double>(step.tally.items);
+  here[4] = refused ? 1.0 : 0.0;
+  here[5 + processes_.rank()] = refused || (terms > 0 && !std::isfinite(loss)) ? 1.0 : 0.0;
+  processes_.start_sum(numbers)->wait();
+  int64_t shown = 0;  // without such a loss the leader's batch is as good as any
+  while (shown + 1 < processes_.size() && here[5 + shown] == 0) ++shown;
+  if (here[5 + shown] == 0) shown = 0;
+  Together all{{here[0] > 0 ? here[1] / here[0] * here[3] : 0.0, here[2], static_cast<int64_t>(here[3])}};
+  all.weight = here[0] > 0 ? terms / here[0] : 1.0;
+  all.refused = here[4] > 0;
+  all.shows_batch = shown == processes_.rank();
+  if (all.refused) all.tally = {nan, 0.0, 0};
+  return all;
+}
+
+void TrainingLoop::backward(const TrainingTask::Step& step, double weight) {
+  if (!exchange_) return optimization_.scaled(step.loss).backward();
+  exchange_->begin();
+  optimization_.scaled(step.loss * weight).backward();
+  exchange_->finish();
 }
 
 // Forward, backward and optimiser; a norm of NaN when the model refused its own activations.
 TrainingLoop::Enqueued TrainingLoop::enqueue_step() {
   Enqueued enqueued{{epoch_, step_in_epoch_ + 1, 0, {}, 0.0, std::numeric_limits<double>::quiet_NaN()}, {}, {}};
+  const at::Tensor drawn_so_far = exchange_ ? generator_.get_state() : at::Tensor();
   TrainingTask::Step step;
-  try {
-    const Autocast autocast(device_.type(), options_.autocast);
-    step = task_.step(generator_);
-  } catch (const NonFiniteError& error) {
-    refusal_ = error.what_without_backtrace();
-    enqueued.tally = {std::numeric_limits<double>::quiet_NaN(), 0.0, 0};
-    enqueued.batch = task_.last_batch();
+  const Together all = together(step, !forward(step));
+  enqueued.batch = task_.last_batch();
+  enqueued.tally = all.tally;
+  enqueued.shows_batch = all.shows_batch;
+  if (all.refused) {
+    // How far the generators got before the refusal differs between processes.
+    if (exchange_) generator_.set_state(drawn_so_far);
     return enqueued;
   }
-  enqueued.batch = task_.last_batch();
-  optimization_.scaled(step.loss).backward();
-  enqueued.tally = step.tally;
+  backward(step, all.weight);
   const double done = static_cast<double>(step_in_epoch_) / static_cast<double>(task_.steps_per_epoch());
-  if (step.sums.defined()) {
+  if (step.sums.defined() && !exchange_) {
     const at::Tensor norm = optimization_.enqueue(static_cast<double>(epoch_) + done).to(at::kDouble);
     enqueued.numbers = std::make_shared<HostCopy>(at::cat({step.sums, norm.view({1})}));
   } else {
@@ -129,7 +204,7 @@ void TrainingLoop::settle(const Enqueued& step, TrainingObserver& observer) {
 }
 
 void TrainingLoop::pass_over(const Enqueued& step, const StepReport& report, TrainingObserver& observer) {
-  observer.on_non_finite({report, non_finite_steps_, refusal_, step.batch});
+  observer.on_non_finite({report, non_finite_steps_, refusal_, step.batch, step.shows_batch});
   TORCH_CHECK(!options_.stop_at_non_finite, "the loss or its gradient is not finite in step ", report.step_in_epoch,
               " of epoch ", report.epoch + 1, refusal_.empty() ? "" : " (" + refusal_ + ")",
               "; the run was to stop there");
@@ -159,11 +234,34 @@ std::optional<Tally> TrainingLoop::validated() {
   const Optimization::AveragedWeights averaged(optimization_);
   task_.module().eval();
   try {
-    return task_.validate();
+    return processes_.size() == 1 ? task_.validate() : validated_by_leader();
   } catch (const NonFiniteError& error) {
     refusal_ = error.what_without_backtrace();
     fail();
   }
+}
+
+// The others wait for what it finds.
+std::optional<Tally> TrainingLoop::validated_by_leader() {
+  constexpr double stopped = 0, nothing = 1, tallied = 2;
+  at::Tensor numbers = at::zeros({4}, at::kDouble);
+  std::exception_ptr error;
+  if (processes_.leads()) {
+    try {
+      const std::optional<Tally> found = task_.validate();
+      const Tally tally = found.value_or(Tally());
+      numbers = at::tensor({found ? tallied : nothing, tally.loss, tally.score, static_cast<double>(tally.items)},
+                           at::kDouble);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+  numbers = processes_.from_leader(numbers);
+  if (error) std::rethrow_exception(error);
+  const double* const found = numbers.const_data_ptr<double>();
+  if (found[0] == stopped) throw LeaderStopped();
+  if (found[0] == nothing) return std::nullopt;
+  return Tally{found[1], found[2], static_cast<int64_t>(found[3])};
 }
 
 void TrainingLoop::finish_epoch(TrainingObserver& observer) {

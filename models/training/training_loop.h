@@ -10,6 +10,8 @@
 #include <optional>
 #include <string>
 
+#include "models/training/communicator.h"
+#include "models/training/gradient_exchange.h"
 #include "models/training/host_copy.h"
 #include "models/training/optimization.h"
 
@@ -52,19 +54,23 @@ class TrainingTask {
     // Where it is given, what tally.loss and tally.score are to be: float64 [2], on the device. They are read once the
     // next step has been enqueued, so that a GPU never waits for the program.
     at::Tensor sums = {};
+    // Over how many terms the loss is the mean, where several processes train together: the larger share counts more.
+    // None: the items of the tally. 0: what this process had was another one's, and does not count.
+    std::optional<double> terms = {};
   };
   virtual Step step(at::Generator& generator) = 0;
   // Empty when there is nothing to validate on.
   virtual std::optional<Tally> validate() = 0;
   // Seconds that the steps of this epoch have waited for their batches, since start_epoch.
   virtual double seconds_waited() const { return 0.0; }
-  // What the last step was computed from, by name, to be looked at when its loss is not finite.
+  // What the last step was computed from (by this process), by name, to be looked at when its loss is not finite.
   virtual std::map<std::string, at::Tensor> last_batch() const { return {}; }
 };
 
 // A step with this loss over so many items, and this score (a tensor without dimensions, summed over the items); read
 // later if they are on a GPU.
-TrainingTask::Step measured_step(const at::Tensor& loss, const at::Tensor& score, int64_t items);
+TrainingTask::Step measured_step(const at::Tensor& loss, const at::Tensor& score, int64_t items,
+                                 std::optional<double> terms = std::nullopt);
 
 struct StepReport {
   int64_t epoch, step_in_epoch, step;  // just done
@@ -89,6 +95,7 @@ struct NonFiniteStep {
   int64_t in_a_row;     // with this one
   std::string refusal;  // what an operator said of it; may be empty
   std::map<std::string, at::Tensor> batch;
+  bool here = true;  // of several processes this one has the batch to look at: the first whose loss is not finite
 };
 
 // What watches the loop: progress, metrics, checkpoints.
@@ -102,18 +109,25 @@ class TrainingObserver {
   virtual void on_non_finite(const NonFiniteStep&) {}
 };
 
+// With several processes, each of which has a loop of its own, a step is one of the batch that they have together: the
+// loss is the mean over all its terms, gradients are summed while they are computed (gradient_exchange.h), and tallies
+// and reports are of all. Weights, optimiser and generator are the same in all of them at any time, so that a state is
+// that of a run with any other number of processes. The leading process validates.
 class TrainingLoop {
  public:
-  // `task` must outlive the loop.
-  TrainingLoop(TrainingTask& task, const TrainingOptions& options);
+  // What is referred to must outlive the loop. Several processes train on CPUs.
+  TrainingLoop(TrainingTask& task, const TrainingOptions& options, const Communicator& processes = one_process());
 
-  // Runs what is left of the epochs. Returns false when the observer asked to stop; the loop can go on later. Throws
+  // Runs what is left of the epochs. Returns false when the observer asked to stop, in any of the processes, or the
+  // leading one left a validation by an exception; the loop can go on later. Throws when the processes hold
+  // different weights or positions at the beginning of an epoch, and
   // when the loss or the gradient stays non-finite over many steps, or in all of the last epoch, or by option at the
   // first such step; a step that ends with a NonFiniteError counts as one. An exception from the validation leaves the
   // loop where it can go on.
   bool run(TrainingObserver& observer);
 
   Optimization& optimization() { return optimization_; }
+  const Communicator& processes() const { return processes_; }
   int64_t steps_per_epoch() const { return task_.steps_per_epoch(); }
   int64_t epochs() const { return epoch_; }  // finished
   // Of the epoch that is not finished; complete when run() has returned or an observer is told of an epoch.
@@ -130,21 +144,35 @@ class TrainingLoop {
     Tally tally;
     std::shared_ptr<HostCopy> numbers;
     std::map<std::string, at::Tensor> batch = {};
+    bool shows_batch = true;
   };
+  // What the processes have of a step: whether the model refused it anywhere, and how much the loss of this one counts.
+  struct Together {
+    Tally tally;
+    double weight = 1.0;
+    bool refused = false, shows_batch = true;
+  };
+  bool forward(TrainingTask::Step& step);
+  Together together(const TrainingTask::Step& step, bool refused) const;
+  void backward(const TrainingTask::Step& step, double weight);
+  void check_alike() const;
   void train_step(TrainingObserver& observer);
   Enqueued enqueue_step();
   void settle(const Enqueued& step, TrainingObserver& observer);
   void settle_last(TrainingObserver& observer);
   void pass_over(const Enqueued& step, const StepReport& report, TrainingObserver& observer);
   std::optional<Tally> validated();
+  std::optional<Tally> validated_by_leader();
   void finish_epoch(TrainingObserver& observer);
   [[noreturn]] void fail() const;
 
   TrainingTask& task_;
   TrainingOptions options_;
+  const Communicator& processes_;
   at::Device device_;  // of the parameters
   bool scaled_loss_;
   Optimization optimization_;
+  std::unique_ptr<GradientExchange> exchange_;  // with other processes
   at::Generator generator_;
   int64_t epoch_ = 0, step_in_epoch_ = 0;
   int64_t non_finite_steps_ = 0;  // in a row

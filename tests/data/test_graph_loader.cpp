@@ -89,4 +89,31 @@ TEST_CASE("dropped nodes are gone with their edges and targets, the same ones ev
   require_equal(part.target, at::tensor({2, 2}, at::kLong), "targets of graphs stay");
 }
 
+TEST_CASE("shares of a loader of graphs make up its batches, with the same nodes dropped") {
+  const PackedGraphs graphs = small_graphs();
+  const std::vector<int64_t> items = {0, 2, 3, 4, 5, 6};
+  GraphLoaderOptions options{.batch_size = 5, .shuffle = true, .seed = 3, .drop_nodes = 0.4};
+  const auto batches_of = [&](BatchShare share) {
+    options.share = share;
+    GraphLoader loader(graphs, items, options);
+    loader.start_epoch(1);
+    return drain(loader);
+  };
+  const std::vector<LabelledGraphs> whole = batches_of({});
+  REQUIRE(whole.size() == 2);
+  for (size_t b = 0; b < 2; ++b) {
+    std::vector<at::Tensor> categories, sizes;
+    for (int64_t part = 0; part < 3; ++part) {
+      const LabelledGraphs share = batches_of({part, 3})[b];
+      CHECK(share.place.all == static_cast<int64_t>(whole[b].items.size()));
+      if (share.place.spare) continue;
+      CHECK(share.items[0] == whole[b].items[static_cast<size_t>(share.place.first)]);
+      categories.push_back(share.node_categories);
+      sizes.push_back(share.graphs.ptr.diff());
+    }
+    require_equal(at::cat(sizes), whole[b].graphs.ptr.diff(), "nodes left");
+    require_equal(at::cat(categories), whole[b].node_categories, "what they are");
+  }
+}
+
 }  // namespace geosft::test::test_graph_loader

@@ -209,4 +209,39 @@ TEST_CASE("wrong options and wrong transforms are named") {
   fails([](Shape s, at::Generator&) { return s.name == "3" ? s.normals.reset() : void(), s; }, {"normals in all 10"});
 }
 
+TEST_CASE("shares of a loader make up its batches, each item once") {
+  const ArrayDataset dataset = example();
+  PointLoaderOptions options{.batch_size = 4, .shuffle = true, .seed = 5, .transform = jitter};
+  PointLoader whole(dataset, options);
+  whole.start_epoch(2);
+  const std::vector<PointBatch> batches = drain(whole);
+  REQUIRE(batches.size() == 3);  // of 4, 4 and 2
+  std::vector<std::vector<PointBatch>> shares;
+  for (int64_t part = 0; part < 3; ++part) {
+    options.share = {part, 3};
+    PointLoader loader(dataset, options);
+    REQUIRE(loader.batches_per_epoch() == 3);
+    loader.start_epoch(2);
+    shares.push_back(drain(loader));
+  }
+  for (size_t b = 0; b < 3; ++b) {
+    CHECK((batches[b].place.first == 0 && batches[b].place.count == batches[b].place.all && !batches[b].place.spare));
+    std::vector<at::Tensor> points, index;
+    for (const auto& share : shares) {
+      REQUIRE(share.size() == 3);
+      const BatchPlace& place = share[b].place;
+      CHECK(place.all == batches[b].place.all);
+      test::require_equal(share[b].index, batches[b].index.narrow(0, place.first, place.count), "index");
+      if (place.spare) continue;
+      points.push_back(share[b].points);
+      index.push_back(share[b].index);
+    }
+    test::require_equal(at::cat(index), batches[b].index, "items");
+    test::require_equal(at::cat(points), batches[b].points, "points, with the same transforms");
+  }
+  CHECK((shares[0][2].place.spare && !shares[1][2].place.spare && !shares[2][2].place.spare));
+  options.share = {3, 3};
+  require_error([&] { PointLoader(dataset, options); }, {"part", "[0, 3)", "3"});
+}
+
 }  // namespace geosft::test::test_point_loader

@@ -119,6 +119,16 @@ TEST_CASE("with_random_signs: one sign a column and item, by the seed") {
   require_equal(with_random_signs(vectors, ptr, test::generator(6)), flipped, "seed");
 }
 
+TEST_CASE("with_signs: given signs, a row an item") {
+  const at::Tensor vectors = at::rand({5, 2}, test::generator(5)), ptr = at::tensor({0, 2, 5}, at::kLong);
+  const at::Tensor signs = random_signs(2, 2, test::generator(6));
+  const at::Tensor flipped = with_signs(vectors, signs, ptr);
+  require_equal(flipped.slice(0, 0, 2), vectors.slice(0, 0, 2) * signs[0], "first item");
+  require_equal(flipped.slice(0, 2), vectors.slice(0, 2) * signs[1], "second item");
+  require_equal(with_random_signs(vectors, ptr, test::generator(6)), flipped, "drawn");
+  require_error([&] { with_signs(vectors, signs); }, {"signs", "[1, 2]", "[2, 2]"});
+}
+
 TEST_CASE("laplacian_pe: bad arguments are refused by name") {
   const CsrGraph good = test::cycle(4), directed = test::graph_of(2, {{0, 1}});
   require_error([&] { encode(good, 0); }, {"k must", "0"});

@@ -249,6 +249,28 @@ TEST_CASE("training samples anew, votes sample differently", "[point_classifier]
   REQUIRE(largest_change(logits(model, clouds, SamplingContext::training(random)), first) > 1e-4);
 }
 
+TEST_CASE("parts of a batch are trained on as the whole is", "[point_classifier]") {
+  const Clouds clouds({40, 31, 25, 60});
+  PointClassifierOptions options = classifier(PointTokens::radial, true)->options;
+  options.layer.attention.score_dropout = 0.3;
+  options.layer.token_dropout = 0.2;
+  options.layer.feed_forward_dropout = 0.1;
+  options.head_dropout = 0.4;
+  PointClassifier model(options);
+  model->to(at::kDouble);
+  const at::Tensor whole = logits(model, clouds, SamplingContext::training(generator(4)));
+  for (const auto& [first, end] : {std::pair<int64_t, int64_t>{0, 1}, {1, 3}, {3, 4}}) {
+    const int64_t begin = clouds.ptr[first].item<int64_t>(), stop = clouds.ptr[end].item<int64_t>();
+    Clouds part = clouds;
+    part.points = clouds.points.slice(0, begin, stop);
+    part.normals = clouds.normals.slice(0, begin, stop);
+    part.ptr = clouds.ptr.slice(0, first, end + 1) - begin;
+    const WholeBatch batch{{40, 31, 25, 60}, first};
+    require_close(logits(model, part, SamplingContext::training(generator(4), batch)), whole.slice(0, first, end),
+                  1e-10, "clouds from " + std::to_string(first));
+  }
+}
+
 TEST_CASE("an explanation scores the points as they are stored", "[point_classifier]") {
   const Clouds clouds({60, 41});
   PointClassifier model = classifier(PointTokens::radial, true);

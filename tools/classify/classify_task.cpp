@@ -5,13 +5,15 @@
 
 #include "models/summary.h"
 #include "tools/common/main_guard.h"
+#include "tools/common/shared_batch.h"
 
 namespace geosft {
 namespace {
 
-PointLoaderOptions loader_options(const ClassifySettings& settings) {
+PointLoaderOptions loader_options(const ClassifySettings& settings, const Communicator& processes) {
   PointLoaderOptions options;
   options.batch_size = settings.train.batch_size;
+  options.share = share_of(processes);
   options.shuffle = true;
   options.seed = settings.seed;
   options.workers = settings.workers;
@@ -22,12 +24,13 @@ PointLoaderOptions loader_options(const ClassifySettings& settings) {
 }  // namespace
 
 ClassifyTask::ClassifyTask(PointClassifier model, const PointDataset& training, const PointDataset* validation,
-                           const ClassifySettings& settings)
+                           const ClassifySettings& settings, const Communicator& processes)
     : model_(std::move(model)),
+      processes_(processes),
       validation_(validation),
       settings_(settings),
       validation_settings_(settings),
-      loader_(training, loader_options(settings)) {
+      loader_(training, loader_options(settings, processes)) {
   validation_settings_.evaluation.votes = 1;  // a curve needs no more
 }
 
@@ -35,11 +38,11 @@ TrainingTask::Step ClassifyTask::step(at::Generator& generator) {
   last_ = loader_.next();
   TORCH_CHECK(last_.has_value(), "the loader ended before the epoch did");
   const PointBatch batch = on_device(*last_, device_of(*model_));
-  SamplingContext context = SamplingContext::training(generator);
+  SamplingContext context = shared_context(generator, processes_, batch.place, batch.ptr);
   const at::Tensor logits = model_->forward(batch.points, batch.normals, batch.ptr, context);
   const at::Tensor loss =
       at::cross_entropy_loss(logits, batch.labels, {}, at::Reduction::Mean, -100, settings_.train.label_smoothing);
-  return measured_step(loss, (logits.argmax(1) == batch.labels).sum(), batch.labels.size(0));
+  return measured_step(loss, (logits.argmax(1) == batch.labels).sum(), batch.place.spare ? 0 : batch.labels.size(0));
 }
 
 std::optional<Tally> ClassifyTask::validate() {

@@ -12,9 +12,10 @@ namespace geosft {
 // Classification of point clouds for the training loop: batches, loss, validation.
 class ClassifyTask : public TrainingTask {
  public:
-  // The datasets must outlive the task; `validation` may be null.
+  // What is referred to must outlive the task; `validation` may be null. A batch of settings.train.batch_size clouds is
+  // shared by the processes.
   ClassifyTask(PointClassifier model, const PointDataset& training, const PointDataset* validation,
-               const ClassifySettings& settings);
+               const ClassifySettings& settings, const Communicator& processes = one_process());
 
   torch::nn::Module& module() override { return *model_; }
   int64_t steps_per_epoch() const override { return loader_.batches_per_epoch(); }
@@ -27,6 +28,7 @@ class ClassifyTask : public TrainingTask {
 
  private:
   PointClassifier model_;
+  const Communicator& processes_;
   const PointDataset* validation_;
   ClassifySettings settings_, validation_settings_;
   PointLoader loader_;

@@ -26,14 +26,16 @@ class ClassifyTrainCommand : public TrainCommand<ClassifySettings> {
 };
 
 bool ClassifyTrainCommand::train(const RunFolder& folder) {
-  const CloudTrainingData data(open_dataset(settings, Split::train), nullptr, open_dataset(settings, Split::test),
-                               settings.clouds, settings.seed, settings.data);
+  const CloudTrainingData data = leader_first(processes(), [&] {
+    return CloudTrainingData(open_dataset(settings, Split::train), nullptr, open_dataset(settings, Split::test),
+                             settings.clouds, settings.seed, settings.data);
+  });
   const std::vector<std::string>& names = data.train().class_names();
   torch::manual_seed(settings.seed);
   PointClassifier model(settings.classifier(static_cast<int64_t>(names.size())));
   model->to(device);
-  ClassifyTask task(model, data.train(), data.validation(), settings);
-  TrainingLoop loop(task, settings.training());
+  ClassifyTask task(model, data.train(), data.validation(), settings, processes());
+  TrainingLoop loop(task, settings.training(), processes());
   return train_in_folder(loop, *model, folder, describe_run(settings, names), resume,
                          "training on " + std::to_string(data.train().size()) + " clouds of " +
                              std::to_string(names.size()) + " classes, " + std::to_string(parameter_count(*model)) +

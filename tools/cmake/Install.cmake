@@ -18,6 +18,9 @@ foreach(name IN ITEMS ops models data tools_common classify)
 endforeach()
 install(TARGETS ${libraries} EXPORT geosft LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ${programs})
+if(GEOSFT_HAS_MPI)
+  install(TARGETS geosft_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}) # loaded, never linked: not exported
+endif()
 set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/geosft)
 install(EXPORT geosft FILE geosftTargets.cmake NAMESPACE geosft:: DESTINATION ${folder})
 

@@ -111,7 +111,8 @@ PointBatch on_device(const PointBatch& batch, at::Device device) {
           batch.ptr,
           device_copy(batch.labels, device),
           batch.index,
-          device_copy(batch.parts, device)};
+          device_copy(batch.parts, device),
+          batch.place};
 }
 
 std::map<std::string, at::Tensor> batch_tensors(const std::optional<PointBatch>& batch) {

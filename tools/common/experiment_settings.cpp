@@ -138,7 +138,8 @@ LayerOptions EncoderSettings::layer() const {
 
 void TrainSettings::add_keys(Config& config, const std::string& items) {
   config.add("train", "epochs", &epochs, "passes over the training set", positive)
-      .add("train", "batch_size", &batch_size, items + " a step", positive)
+      .add("train", "batch_size", &batch_size, items + " a step, of each process where several train together",
+           positive)
       .add("train", "learning_rate", &learning_rate, "of AdamW", above_zero)
       .add("train", "weight_decay", &weight_decay, "of AdamW", not_negative)
       .add("train", "beta2", &beta2, "of AdamW; also sets the warm-up", probability_range)

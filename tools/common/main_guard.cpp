@@ -35,7 +35,8 @@ std::string first_line(const std::string& text) {
 }
 
 int report(const char* name, const std::string& message, int code) {
-  std::cerr << name << ": " << message << std::endl;
+  const std::string line = std::string(name) + ": " + message + "\n";
+  std::cerr << line << std::flush;  // in one piece: other processes may write between two
   return code;
 }
 

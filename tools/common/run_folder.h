@@ -16,6 +16,9 @@ class RunFolder {
   // An existing run, to resume, evaluate or predict. Throws UsageError when the folder holds none.
   static RunFolder open(const std::filesystem::path& folder);
 
+  // One that another of the processes that train together has made.
+  static RunFolder made_by_another(const std::filesystem::path& folder) { return RunFolder(folder); }
+
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path config() const { return path_ / "config.toml"; }         // the effective configuration
   std::filesystem::path classes() const { return path_ / "classes.txt"; }        // a class name a line, in label order

@@ -41,9 +41,10 @@ void RunObserver::resume() {
   loop_.load_state(checkpoint.tensors);
   const auto elapsed = checkpoint.tensors.find(seconds_name);
   if (elapsed != checkpoint.tensors.end()) seconds_before_ = elapsed->second.item<double>();
+  items_before_ = loop_.tally().items;
+  if (!loop_.processes().leads()) return;
   metrics_ =
       std::make_unique<MetricsWriter>(folder_.metrics(), loop_.optimization().steps(), loop_.epochs(), run_.score);
-  items_before_ = loop_.tally().items;
 }
 
 double RunObserver::seconds() const {
@@ -61,7 +62,7 @@ ProgressBar& RunObserver::bar(const StepReport& report) {
 }
 
 void RunObserver::on_non_finite(const NonFiniteStep& step) {
-  if (step.in_a_row > 1) return;
+  if (step.in_a_row > 1 || !step.here) return;
   const std::string place =
       "step " + std::to_string(step.step.step_in_epoch) + " of epoch " + std::to_string(step.step.epoch + 1);
   std::map<std::string, at::Tensor> tensors;
@@ -76,6 +77,7 @@ void RunObserver::on_non_finite(const NonFiniteStep& step) {
 }
 
 void RunObserver::on_step(const StepReport& report) {
+  if (!loop_.processes().leads()) return;
   const int64_t steps = loop_.steps_per_epoch();
   const double elapsed = std::chrono::duration<double>(Clock::now() - epoch_start_).count();
   const double rate = static_cast<double>(report.epoch_so_far.items - items_before_) / elapsed;
@@ -100,6 +102,7 @@ void RunObserver::append(const EpochReport& report, const char* split, const Tal
 }
 
 void RunObserver::on_epoch(const EpochReport& report) {
+  if (!loop_.processes().leads()) return;
   const double elapsed = std::chrono::duration<double>(Clock::now() - epoch_start_).count();
   append(report, "train", report.training, static_cast<double>(report.training.items - items_before_) / elapsed,
          report.seconds_waited / elapsed);
@@ -123,6 +126,7 @@ bool RunObserver::stop_requested() {
 }
 
 void RunObserver::finish(bool done) {
+  if (!loop_.processes().leads()) return;
   if (bar_) bar_->finish();
   if (!done) save_last();
 }

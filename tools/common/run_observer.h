@@ -30,7 +30,8 @@ struct RunDescription {
   std::map<std::string, std::string> texts() const;
 };
 
-// Progress bar, metrics file and checkpoints of a training run.
+// Progress bar, metrics file and checkpoints of a training run. Of several processes the leading one leaves them; the
+// others only note signals, and the batch whose loss is not finite where it is theirs.
 class RunObserver : public TrainingObserver {
  public:
   // What is referred to must outlive the observer.

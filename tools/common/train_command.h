@@ -28,7 +28,7 @@ class TrainCommand : protected TrainArguments {
  protected:
   // Trains what is left of the run. False when a signal came: it is saved and can go on.
   virtual bool train(const RunFolder& folder) = 0;
-  // Evaluates the trained model, and leaves and prints what is found.
+  // Evaluates the trained model, and leaves and prints what is found; in the leading one of several processes.
   virtual void report(const RunFolder& folder) = 0;
 
   // evaluate(); an interruption says that the training is safe.
@@ -40,6 +40,7 @@ class TrainCommand : protected TrainArguments {
 
  private:
   RunFolder prepare();
+  int train_and_report();
 
   Config config_ = settings.config();
 };
@@ -47,16 +48,16 @@ class TrainCommand : protected TrainArguments {
 template <class Settings>
 RunFolder TrainCommand<Settings>::prepare() {
   if (resume) {
-    RunFolder folder = RunFolder::open(out);
+    RunFolder folder = open_run_folder(out, resume, processes());
     load_resumed(settings, config_, folder);
     settings.check();
     settings.locate_data();
     return folder;
   }
-  load_new(config_);
+  load_new(config_, settings.train);
   settings.check();
   settings.locate_data();
-  return RunFolder::create(out);
+  return open_run_folder(out, resume, processes());
 }
 
 template <class Settings>
@@ -65,10 +66,23 @@ int TrainCommand<Settings>::run() {
     std::cout << config_.help();
     return 0;
   }
+  join();
+  try {
+    return train_and_report();
+  } catch (...) {
+    processes().await_turn_to_speak();
+    throw;
+  }
+}
+
+template <class Settings>
+int TrainCommand<Settings>::train_and_report() {
   if (out.empty()) throw UsageError("--out RUN is required: the folder to leave the run in");
-  device = runtime.apply();
+  device = begin();
   const RunFolder folder = prepare();
-  if (!train_or_clean(folder, [&] { return train(folder); })) {
+  const bool done = train_or_clean(folder, processes(), [&] { return train(folder); });
+  if (!part()) return 0;
+  if (!done) {
     throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with " + program() +
                       " train --resume --out " + out);
   }

@@ -10,6 +10,16 @@
 namespace geosft {
 namespace {
 
+void begin_folder(const TrainingLoop& loop, const RunFolder& folder, const RunDescription& run,
+                  const std::string& remark) {
+  folder.write_classes(run.names);  // first: it refuses names, and a folder with a configuration counts as a run
+  folder.write_config(run.config);
+  folder.write_version();
+  std::cerr << run.config << remark;
+  if (loop.processes().size() > 1) std::cerr << ", " << loop.processes().size() << " processes";
+  std::cerr << '\n';
+}
+
 // Also a signal in the middle of a validation leaves the loop where it can go on.
 bool run_to_end_or_interrupt(TrainingLoop& loop, RunObserver& observer) {
   try {
@@ -37,31 +47,60 @@ std::string TrainArguments::program() const {
   return verb_->get_parent()->get_name();
 }
 
+at::Device TrainArguments::begin() const {
+  const at::Device device = runtime.apply();
+  if (processes().size() > 1 && !device.is_cpu()) {
+    throw UsageError("several processes train on CPUs alone: --device cpu, or one process with --device " +
+                     device.str());
+  }
+  return device;
+}
+
+bool TrainArguments::part() {
+  const bool leads = processes().leads();
+  processes().meet();
+  joined_.reset();
+  return leads;
+}
+
 void TrainArguments::load_new(Config& config) const {
   if (!config_file.empty()) config.load_toml(config_file);
   config.apply_options();
+}
+
+void TrainArguments::load_new(Config& config, TrainSettings& train) const {
+  load_new(config);
+  train.batch_size *= processes().size();
+}
+
+RunFolder open_run_folder(const std::filesystem::path& path, bool resume, const Communicator& processes) {
+  if (resume) return RunFolder::open(path);
+  if (!processes.leads()) {
+    processes.meet();
+    return RunFolder::made_by_another(path);
+  }
+  RunFolder folder = RunFolder::create(path);
+  processes.meet();
+  return folder;
 }
 
 bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder, RunDescription run,
                      bool resume, const std::string& remark) {
   RunObserver observer(loop, model, folder, run);
   if (resume) observer.resume();
-  folder.write_classes(run.names);  // first: it refuses names, and a folder with a configuration counts as a run
-  folder.write_config(run.config);
-  folder.write_version();
-  std::cerr << run.config << remark << '\n';
+  if (loop.processes().leads()) begin_folder(loop, folder, run, remark);
   install_interrupt_handler();
   const bool done = run_to_end_or_interrupt(loop, observer);
   observer.finish(done);
   return done;
 }
 
-bool train_or_clean(const RunFolder& folder, const std::function<bool()>& train) {
+bool train_or_clean(const RunFolder& folder, const Communicator& processes, const std::function<bool()>& train) {
   try {
     return train();
   } catch (...) {
     std::error_code kept;  // folders with something in them stay
-    std::filesystem::remove(folder.path(), kept);
+    if (processes.leads()) std::filesystem::remove(folder.path(), kept);
     throw;
   }
 }

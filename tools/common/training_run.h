@@ -6,6 +6,8 @@
 #include <string>
 
 #include "tools/common/config.h"
+#include "tools/common/experiment_settings.h"
+#include "tools/common/processes.h"
 #include "tools/common/run_observer.h"
 #include "tools/common/runtime_options.h"
 
@@ -22,8 +24,22 @@ struct TrainArguments {
   // The program as it was called, to be named in what the user may do next.
   std::string program() const;
 
+  // Joins the processes that this one was started with.
+  void join() { joined_ = join_processes(); }
+  // Sets LibTorch's threads, and gives the device. Throws UsageError where that cannot be; several processes compute on
+  // CPUs.
+  at::Device begin() const;
+  const Communicator& processes() const { return joined_ ? *joined_ : one_process(); }
+  // The processes part, once all of them have called it; the leading one goes on alone. False for the others, whose
+  // work is done, also where a signal has ended it: what they return does not count.
+  bool part();
+
   // Of a new run: the configuration file, then the command line.
   void load_new(Config& config) const;
+  // The same of a run that several processes train: each has a batch of the size that was asked for, and what is kept
+  // is the size of the batch that they have together, which stays when the run is resumed by another number of
+  // processes.
+  void load_new(Config& config, TrainSettings& train) const;
   // Of a resumed run, which continues bit for bit, so what its steps depend on stays: Settings::take_resumable takes
   // over what else may be chosen anew, and kResumable names it. Throws UsageError where something else differs.
   template <class Settings>
@@ -31,16 +47,20 @@ struct TrainArguments {
 
  private:
   const CLI::App* verb_ = nullptr;
+  std::unique_ptr<Communicator> joined_;
 };
+
+// A folder to resume, or a new one that the leading process makes.
+RunFolder open_run_folder(const std::filesystem::path& path, bool resume, const Communicator& processes);
 
 // Runs what is left of the loop: from the last checkpoint of the folder if `resume`. Writes the configuration, names
 // and version into the folder first, shows configuration and `remark` on stderr, and leaves checkpoints and metrics.
-// False when a signal came: the run is saved and can go on.
+// False when a signal came: the run is saved and can go on. Of several processes the leading one writes and speaks.
 bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder, RunDescription run,
                      bool resume, const std::string& remark);
 
-// train(); when it throws before anything was written, the empty folder is removed.
-bool train_or_clean(const RunFolder& folder, const std::function<bool()>& train);
+// train(); when it throws before anything was written, the empty folder is removed by the process that made it.
+bool train_or_clean(const RunFolder& folder, const Communicator& processes, const std::function<bool()>& train);
 
 // A resumed run continues bit for bit. Throws UsageError when the two configurations differ, one before and one after
 // the command line; `may_change` names what they were made equal in.

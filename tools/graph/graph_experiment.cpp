@@ -19,14 +19,14 @@ namespace {
 
 // Trains one run to its end; false when a signal came.
 bool train_run(const GraphSettings& settings, const PackedGraphs& graphs, const GraphSplit& split,
-               const RunFolder& folder, bool resume, at::Device device) {
+               const RunFolder& folder, bool resume, at::Device device, const Communicator& processes) {
   at::manual_seed(settings.seed);
   GraphModel model(settings.graph_model(graphs.schema));
   const LabelledGraphs training = labelled_items(graphs, split.train);
   model->standardize(training, graphs.schema.task == GraphTask::regression ? training.target : at::Tensor());
   model->to(device);
-  GraphTraining task(model, graphs, split, settings);
-  TrainingLoop loop(task, settings.train.options(settings.seed));
+  GraphTraining task(model, graphs, split, settings, processes);
+  TrainingLoop loop(task, settings.train.options(settings.seed), processes);
   const bool held_out = !split.validation.empty();
   return train_in_folder(loop, *model, folder, describe_graph_run(settings, graphs.schema, held_out), resume,
                          "training on " + std::to_string(split.train.size()) + " " + graphs.schema.items +
@@ -49,25 +49,29 @@ NamedValues report_run(const PackedGraphs& graphs, const GraphSplit& split, cons
   return report.metrics;
 }
 
-RunFolder run_folder_of(const PlannedRun& planned, const RunFolder& folder, bool& resume) {
+RunFolder run_folder_of(const PlannedRun& planned, const RunFolder& folder, bool& resume,
+                        const Communicator& processes) {
   if (planned.name.empty()) return folder;
   const std::filesystem::path path = folder.path() / planned.name;
   resume = resume && std::filesystem::exists(path / "config.toml");
-  return resume ? RunFolder::open(path) : RunFolder::create(path);
+  return open_run_folder(path, resume, processes);
 }
 
-RunResult finished_run(const PlannedRun& planned, const PackedGraphs& graphs, const RunFolder& parent, bool resume,
-                       at::Device device) {
-  const RunFolder folder = run_folder_of(planned, parent, resume);
-  if (!planned.name.empty()) std::cerr << "\nrun " << planned.name << '\n';
+// Nothing where another process leads.
+std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedGraphs& graphs, const RunFolder& parent,
+                                      bool resume, at::Device device, const Communicator& processes) {
+  const RunFolder folder = run_folder_of(planned, parent, resume, processes);
+  if (!planned.name.empty() && processes.leads()) std::cerr << "\nrun " << planned.name << '\n';
   const GraphSplit split = split_of(graphs, planned.settings.splits);
   if (split.train.empty() || split.test.empty()) throw UsageError("the data need a training and a test part");
-  if (!train_or_clean(folder, [&] { return train_run(planned.settings, graphs, split, folder, resume, device); })) {
+  if (!train_or_clean(folder, processes,
+                      [&] { return train_run(planned.settings, graphs, split, folder, resume, device, processes); })) {
     throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with train --resume --out " +
                       parent.path().string());
   }
-  return {planned.name.empty() ? folder.path().filename().string() : planned.name,
-          report_run(graphs, split, folder, device)};
+  if (!processes.leads()) return std::nullopt;
+  return RunResult{planned.name.empty() ? folder.path().filename().string() : planned.name,
+                   report_run(graphs, split, folder, device)};
 }
 
 }  // namespace
@@ -96,16 +100,19 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
 }
 
 std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
-                                      at::Device device) {
-  const PackedGraphs graphs = open_encoded_graphs(settings);
+                                      at::Device device, const Communicator& processes) {
+  const PackedGraphs graphs = leader_first(processes, [&] { return open_encoded_graphs(settings); });
   score_style(graphs.schema.task, settings.train.metric);  // refused before anything is trained
   settings.graph_model(graphs.schema);                     // the same
   const std::vector<PlannedRun> planned = planned_runs(settings, graphs);
   GraphSettings shown = settings;
-  if (planned.size() > 1) folder.write_config(shown.config().to_toml());
+  if (planned.size() > 1 && processes.leads()) folder.write_config(shown.config().to_toml());
   std::vector<RunResult> results;
-  for (const PlannedRun& run : planned) results.push_back(finished_run(run, graphs, folder, resume, device));
-  if (planned.size() > 1) {
+  for (const PlannedRun& run : planned) {
+    const std::optional<RunResult> result = finished_run(run, graphs, folder, resume, device, processes);
+    if (result) results.push_back(*result);
+  }
+  if (results.size() > 1) {
     const std::vector<ResultRow> rows = experiment_rows(results);
     write_file_atomically(folder.path() / "table.md", markdown_table(rows));
     write_file_atomically(folder.path() / "table.csv", csv_table(rows));

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "models/training/communicator.h"
 #include "tools/graph/graph_report.h"
 #include "tools/graph/result_table.h"
 
@@ -26,9 +28,10 @@ struct RunResult {
 
 // Trains what is left of the experiment in `folder` (which the caller has made or opened), evaluates every run on its
 // test part, and leaves result.json and pictures in its folder; several runs lie in folders below, with a table of them
-// all in table.md and table.csv. A finished run is evaluated again. Throws Interrupted when a signal comes.
+// all in table.md and table.csv. A finished run is evaluated again. Throws Interrupted when a signal comes. Of several
+// processes that train together the leading one evaluates: the others have no results.
 std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
-                                      at::Device device = at::kCPU);
+                                      at::Device device = at::kCPU, const Communicator& processes = one_process());
 
 // The runs of a finished experiment, and, for several, their mean.
 std::vector<ResultRow> experiment_rows(const std::vector<RunResult>& results);

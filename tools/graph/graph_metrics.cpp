@@ -50,6 +50,11 @@ at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tenso
   return at::binary_cross_entropy_with_logits(found, smooth);
 }
 
+int64_t loss_terms(GraphTask task, const at::Tensor& targets) {
+  const at::Tensor there = has_classes(task) ? targets != no_class : targets.isnan().logical_not();
+  return there.sum().item<int64_t>();
+}
+
 NamedValues graph_metrics(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets) {
   if (has_classes(task)) return class_metrics(outputs, targets);
   const at::Tensor exact = targets.to(outputs.dtype());

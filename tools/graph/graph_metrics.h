@@ -18,6 +18,9 @@ namespace geosft {
 at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets,
                       double label_smoothing = 0.0);
 
+// Over how many targets that mean is.
+int64_t loss_terms(GraphTask task, const at::Tensor& targets);
+
 // Values by name; what a task goes by comes first.
 using NamedValues = std::vector<std::pair<std::string, double>>;
 

@@ -9,13 +9,15 @@
 #include "models/summary.h"
 #include "models/training/host_copy.h"
 #include "tools/common/main_guard.h"
+#include "tools/common/shared_batch.h"
 
 namespace geosft {
 namespace {
 
-GraphLoaderOptions loader_options(const GraphSettings& settings) {
+GraphLoaderOptions loader_options(const GraphSettings& settings, const Communicator& processes) {
   GraphLoaderOptions options;
   options.batch_size = settings.train.batch_size;
+  options.share = share_of(processes);
   options.shuffle = true;
   options.seed = settings.seed;
   options.drop_nodes = settings.train.drop_tokens;
@@ -30,13 +32,14 @@ std::optional<Part> validation_part(const GraphSplit& split, const SplitSettings
 }
 
 GraphTraining::GraphTraining(GraphModel model, const PackedGraphs& graphs, const GraphSplit& split,
-                             const GraphSettings& settings)
+                             const GraphSettings& settings, const Communicator& processes)
     : model_(std::move(model)),
+      processes_(processes),
       graphs_(graphs),
       split_(split),
       settings_(settings),
       style_(score_style(graphs.schema.task, settings.train.metric)),
-      loader_(graphs, split.train, loader_options(settings)) {
+      loader_(graphs, split.train, loader_options(settings, processes)) {
   settings_.evaluation.votes = 1;  // a curve needs no more
 }
 
@@ -47,23 +50,32 @@ double GraphTraining::step_score(const at::Tensor& outputs, const at::Tensor& ta
   return style_.value(value_of(graph_metrics(task, in_units(model_, task, outputs), targets), style_.name));
 }
 
+SamplingContext GraphTraining::context(at::Generator& generator) const {
+  const at::Tensor& ptr = last_->graphs.ptr;
+  const bool documents = model_->options.documents;  // are attended to one by one
+  return shared_context(generator, processes_, last_->place,
+                        documents ? document_offsets(ptr, last_->node_categories.select(1, -1)) : ptr);
+}
+
 TrainingTask::Step GraphTraining::step(at::Generator& generator) {
   last_ = loader_.next();
   const std::optional<LabelledGraphs>& batch = last_;
   TORCH_CHECK(batch.has_value(), "the loader ended before the epoch did");
   const at::Device device = device_of(*model_);
   const GraphTask task = graphs_.schema.task;
-  SamplingContext context = SamplingContext::training(generator);
-  const at::Tensor outputs = model_->forward(on_device(*batch, device), context);
-  const at::Tensor targets = device_copy(target_of_part(batch->target, batch->node_split, Part::train), device);
+  SamplingContext pass = context(generator);
+  const at::Tensor outputs = model_->forward(on_device(*batch, device), pass);
+  const at::Tensor truth = target_of_part(batch->target, batch->node_split, Part::train);
+  const at::Tensor targets = device_copy(truth, device);
   const at::Tensor loss =
       graph_loss(task, outputs, standardized_targets(model_, task, targets), settings_.train.label_smoothing);
-  const int64_t items = static_cast<int64_t>(batch->items.size());
+  const int64_t items = batch->place.spare ? 0 : static_cast<int64_t>(batch->items.size());
+  const int64_t terms = batch->place.spare ? 0 : loss_terms(task, truth);
   at::NoGradGuard guard;
   // A GPU would have to be waited for: the metric of a step is left to the CPU.
   const double score = device.is_cpu() ? step_score(outputs.detach(), targets) : std::nan("");
   return measured_step(loss, at::scalar_tensor(score * static_cast<double>(items), loss.options().dtype(at::kDouble)),
-                       items);
+                       items, static_cast<double>(terms));
 }
 
 std::map<std::string, at::Tensor> GraphTraining::last_batch() const {

@@ -15,8 +15,9 @@ std::optional<Part> validation_part(const GraphSplit& split, const SplitSettings
 // Tasks on graphs for the training loop: batches, loss, validation.
 class GraphTraining : public TrainingTask {
  public:
-  // The dataset must outlive the task.
-  GraphTraining(GraphModel model, const PackedGraphs& graphs, const GraphSplit& split, const GraphSettings& settings);
+  // What is referred to must outlive the task. A batch of settings.train.batch_size graphs is shared by the processes.
+  GraphTraining(GraphModel model, const PackedGraphs& graphs, const GraphSplit& split, const GraphSettings& settings,
+                const Communicator& processes = one_process());
 
   torch::nn::Module& module() override { return *model_; }
   int64_t steps_per_epoch() const override { return loader_.batches_per_epoch(); }
@@ -31,9 +32,11 @@ class GraphTraining : public TrainingTask {
   std::map<std::string, at::Tensor> last_batch() const override;
 
  private:
+  SamplingContext context(at::Generator& generator) const;
   double step_score(const at::Tensor& outputs, const at::Tensor& targets) const;
 
   GraphModel model_;
+  const Communicator& processes_;
   const PackedGraphs& graphs_;
   GraphSplit split_;
   GraphSettings settings_;

@@ -39,7 +39,7 @@ nlohmann::json experiment_json(const std::vector<RunResult>& results) {
 
 // Every run of the experiment, each with its own report in its own folder.
 bool GraphTrainCommand::train(const RunFolder& folder) {
-  results_ = run_experiment(settings, folder, resume, device);
+  results_ = run_experiment(settings, folder, resume, device, processes());
   return true;
 }
 

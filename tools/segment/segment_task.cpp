@@ -6,13 +6,15 @@
 #include "geometry/packed.h"
 #include "models/summary.h"
 #include "tools/common/main_guard.h"
+#include "tools/common/shared_batch.h"
 
 namespace geosft {
 namespace {
 
-PointLoaderOptions augmented_clouds(const SegmentSettings& settings) {
+PointLoaderOptions augmented_clouds(const SegmentSettings& settings, const Communicator& processes) {
   PointLoaderOptions options;
   options.batch_size = settings.train.batch_size;
+  options.share = share_of(processes);
   options.shuffle = true;
   options.seed = settings.seed;
   options.workers = settings.workers;
@@ -32,13 +34,14 @@ at::Tensor summed_iou(const at::Tensor& logits, const PointBatch& batch, const a
 }  // namespace
 
 SegmentTask::SegmentTask(PointSegmenter model, const PointDataset& training, const PointDataset* validation,
-                         const SegmentSettings& settings, const at::Tensor& mask)
+                         const SegmentSettings& settings, const at::Tensor& mask, const Communicator& processes)
     : model_(std::move(model)),
+      processes_(processes),
       validation_(validation),
       settings_(settings),
       validation_settings_(settings),
       mask_(mask),
-      loader_(training, augmented_clouds(settings)) {
+      loader_(training, augmented_clouds(settings, processes)) {
   validation_settings_.evaluation.votes = 1;  // a curve needs no more
 }
 
@@ -46,12 +49,14 @@ TrainingTask::Step SegmentTask::step(at::Generator& generator) {
   last_ = loader_.next();
   TORCH_CHECK(last_.has_value(), "the loader ended before the epoch did");
   const PointBatch batch = on_device(*last_, device_of(*model_));
-  SamplingContext context = SamplingContext::training(generator);
+  SamplingContext context = shared_context(generator, processes_, batch.place, batch.ptr);
   const at::Tensor category = model_->options.categories > 0 ? last_->labels : at::Tensor();
   const at::Tensor logits = model_->forward(batch.points, batch.normals, batch.ptr, category, context);
   const at::Tensor loss =
       at::cross_entropy_loss(logits, batch.parts, {}, at::Reduction::Mean, -100, settings_.train.label_smoothing);
-  return measured_step(loss, summed_iou(logits, batch, mask_), batch.labels.size(0));
+  const bool counts = !batch.place.spare;
+  return measured_step(loss, summed_iou(logits, batch, mask_), counts ? batch.labels.size(0) : 0,
+                       counts ? static_cast<double>(batch.parts.size(0)) : 0.0);
 }
 
 std::optional<Tally> SegmentTask::validate() {

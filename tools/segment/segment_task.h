@@ -11,9 +11,10 @@ namespace geosft {
 // Part segmentation for the training loop: batches, loss, validation. The score is the instance IoU.
 class SegmentTask : public TrainingTask {
  public:
-  // The datasets must outlive the task; `validation` may be null. mask: part_mask of the dataset.
+  // What is referred to must outlive the task; `validation` may be null. mask: part_mask of the dataset. A batch of
+  // settings.train.batch_size clouds is shared by the processes.
   SegmentTask(PointSegmenter model, const PointDataset& training, const PointDataset* validation,
-              const SegmentSettings& settings, const at::Tensor& mask);
+              const SegmentSettings& settings, const at::Tensor& mask, const Communicator& processes = one_process());
 
   torch::nn::Module& module() override { return *model_; }
   int64_t steps_per_epoch() const override { return loader_.batches_per_epoch(); }
@@ -26,6 +27,7 @@ class SegmentTask : public TrainingTask {
 
  private:
   PointSegmenter model_;
+  const Communicator& processes_;
   const PointDataset* validation_;
   SegmentSettings settings_, validation_settings_;
   at::Tensor mask_;

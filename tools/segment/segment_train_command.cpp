@@ -37,8 +37,8 @@ bool SegmentTrainCommand::train(const RunFolder& folder) {
   const auto classes = static_cast<int64_t>(names.size());
   PointSegmenter model(settings.segmenter(static_cast<int64_t>(parts.size()), classes));
   model->to(device);
-  SegmentTask task(model, data.train(), data.validation(), settings, part_mask(parts, classes));
-  TrainingLoop loop(task, settings.training());
+  SegmentTask task(model, data.train(), data.validation(), settings, part_mask(parts, classes), processes());
+  TrainingLoop loop(task, settings.training(), processes());
   return train_in_folder(loop, *model, folder, describe_run(settings, names, parts, data.held_out()), resume,
                          "training on " + std::to_string(data.train().size()) + " clouds of " +
                              std::to_string(names.size()) + " classes with " + std::to_string(parts.size()) +

@@ -37,10 +37,6 @@ double sigmoid(double x) {
   return x >= 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x));
 }
 
-int64_t bins_of(int64_t tokens, int64_t k) {
-  return tokens == 1 ? 1 : std::min(k, tokens / 2);
-}
-
 template <typename Key>
 struct Ranked {
   Key key;

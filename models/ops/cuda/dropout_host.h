@@ -11,11 +11,11 @@
 namespace geosft::cuda {
 
 template <class Run>
-at::Tensor masked(const at::Tensor& x, double probability, int64_t seed, const Run& run) {
+at::Tensor masked(const at::Tensor& x, double probability, int64_t seed, int64_t first, const Run& run) {
   const at::Tensor input = computable(x), out = at::empty_like(input);
   const DropoutScale scale = dropout_scale(probability);
   AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "seeded_dropout", [&] {
-    run(DropoutCall<scalar_t>{input.const_data_ptr<scalar_t>(), out.mutable_data_ptr<scalar_t>(), input.numel(),
+    run(DropoutCall<scalar_t>{input.const_data_ptr<scalar_t>(), out.mutable_data_ptr<scalar_t>(), input.numel(), first,
                               scale.threshold, static_cast<uint64_t>(seed), static_cast<scalar_t>(scale.kept)});
   });
   return out.to(x.scalar_type());

@@ -12,7 +12,7 @@ template <typename T>
 struct DropoutCall {
   const T* x;
   T* out;
-  int64_t count;
+  int64_t count, first;  // elements, and the place of the first of them
   uint64_t threshold, seed;
   T scale;
 };
@@ -27,12 +27,13 @@ class DropoutTile {
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
     block.each([&](int thread) {
-      const int64_t group = block.x() * kBlockThreads + thread, first = group * kDropoutLanes;
+      // The first and the last group of places may lie half outside.
+      const int64_t group = in.first / kDropoutLanes + block.x() * kBlockThreads + thread;
       const uint64_t bits = dropout_bits(in.seed, static_cast<uint64_t>(group));
       GEOSFT_UNROLL
       for (int lane = 0; lane < kDropoutLanes; ++lane) {
-        const int64_t at = first + lane;
-        if (at < in.count) in.out[at] = dropped(bits, lane, in.threshold) ? T(0) : in.x[at] * in.scale;
+        const int64_t at = group * kDropoutLanes + lane - in.first;
+        if (at >= 0 && at < in.count) in.out[at] = dropped(bits, lane, in.threshold) ? T(0) : in.x[at] * in.scale;
       }
     });
   }
@@ -41,7 +42,7 @@ class DropoutTile {
 template <typename T, class Run>
 void dropout_grids(const DropoutCall<T>& in, Run&& run) {
   constexpr int64_t kEach = DropoutTile<T>::kBlockThreads * kDropoutLanes;
-  run.template grid<DropoutTile<T>>((in.count + kEach - 1) / kEach, 1, in);
+  run.template grid<DropoutTile<T>>((in.first % kDropoutLanes + in.count + kEach - 1) / kEach, 1, in);
 }
 
 }  // namespace geosft::cuda

@@ -8,9 +8,9 @@
 namespace geosft::cuda {
 namespace {
 
-at::Tensor seeded_dropout(const at::Tensor& x, double probability, int64_t seed) {
+at::Tensor seeded_dropout(const at::Tensor& x, double probability, int64_t seed, int64_t first) {
   const Stream stream(x.device());
-  return masked(x, probability, seed,
+  return masked(x, probability, seed, first,
                 [&](const auto& in) { check_launch(launch_dropout(in, stream.get()), "seeded_dropout"); });
 }
 

@@ -55,6 +55,26 @@ TEST_CASE("a training context draws seeds and masks from its generator", "[sampl
   REQUIRE(context.generator().has_value());
 }
 
+TEST_CASE("a part of a batch draws what the whole draws for it", "[sampling_context]") {
+  const std::vector<int64_t> sizes = {3, 1, 4, 2};  // tokens; an item of n has n + 1 of the other rows
+  const auto draws = [&](WholeBatch whole, int64_t first, int64_t items, int64_t tokens, int64_t rows) {
+    at::Generator source = generator(3);
+    SamplingContext context = SamplingContext::training(source, std::move(whole));
+    const at::Tensor seeds = context.next_seeds(items, at::kCPU);
+    const at::Tensor dropped = context.dropout(at::ones({tokens, 7}), 0.5);
+    const int64_t before = context.rows_before([](int64_t n) { return n + 1; });
+    return std::vector{seeds, dropped, context.dropout(at::ones({rows, 3}), 0.5, before), source.get_state()};
+  };
+  const auto whole = draws({}, 0, 4, 10, 14), part = draws({sizes, 1}, 1, 2, 5, 7);
+  require_equal(part[0], whole[0].narrow(0, 1, 2), "seeds");
+  require_equal(part[1], whole[1].narrow(0, 3, 5), "tokens");
+  require_equal(part[2], whole[2].narrow(0, 4, 7), "other rows");
+  require_equal(part[3], whole[3], "where the generator is");
+  require_error([&] { SamplingContext::training(generator(1), {sizes, 4}); }, {"first", "4"});
+  SamplingContext last = SamplingContext::training(generator(1), {sizes, 3});
+  require_error([&] { last.next_seeds(2, at::kCPU); }, {"2 items", "item 3", "4"});
+}
+
 TEST_CASE("only training drops anything", "[sampling_context]") {
   const at::Tensor x = at::rand({50}, generator(5));
   for (SamplingContext context : {SamplingContext::greedy(), SamplingContext::seeded()}) {

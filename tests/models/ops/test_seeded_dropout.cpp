@@ -35,6 +35,19 @@ TEST_CASE("the gradient of dropout is its mask") {
                           {at::randn({7, 9}, test::generator(1), at::kDouble)});
 }
 
+TEST_CASE("parts of a tensor lose the elements that the whole loses") {
+  const at::Tensor x = at::rand({40001}, test::generator(4), at::kDouble) + 1;
+  const at::Tensor whole = seeded_dropout(x, 0.3, 9);
+  for (const int64_t first : {0, 1, 6, 8, 33333, 39998, 40001}) {
+    const at::Tensor part = x.slice(0, first).clone().requires_grad_(true);
+    const at::Tensor dropped = seeded_dropout(part, 0.3, 9, first);
+    test::require_equal(dropped.detach(), whole.slice(0, first), "from " + std::to_string(first));
+    dropped.sum().backward();
+    test::require_equal(part.grad() == 0, whole.slice(0, first) == 0, "gradient from " + std::to_string(first));
+  }
+  test::require_error([&] { seeded_dropout(x, 0.3, 9, -1); }, {"first", "-1"});
+}
+
 TEST_CASE("dropout of nothing, of a strided tensor, and with a bad probability") {
   const at::Tensor x = at::rand({4, 6}, test::generator(2));
   REQUIRE(at::equal(seeded_dropout(x, 0.0, 1), x));

@@ -59,6 +59,7 @@ class Process {
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
+  pid_t id() const { return child_; }
   void send(int signal) const { ::kill(child_, signal); }
 
   ProcessResult wait() {

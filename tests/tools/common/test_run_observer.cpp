@@ -214,6 +214,29 @@ TEST_CASE("a signal stops the run, which is then saved where it is") {
   CHECK(run.epochs_saved() == 3);
 }
 
+TEST_CASE("of several processes the leading one leaves the run, and another one only its own bad batch") {
+  struct Second : Communicator {
+    int64_t rank() const override { return 1; }
+    int64_t size() const override { return 2; }
+    std::unique_ptr<PendingSum> start_sum(const at::Tensor&) const override { throw std::logic_error("not asked for"); }
+  };
+  Run run(2);
+  const Second second;
+  TrainingLoop loop(run.task, run.settings.training(), second);
+  RunObserver observer(loop, *run.task.linear, run.folder, describe_run(run.settings, classes));
+  const StepReport step{0, 1, 1, {1.0, 1.0, 8}, 1e-3, 1.0};
+  NonFiniteStep bad{step, 1, "", {{"x", at::ones({2})}}, /*here=*/false};
+  const CapturedStderr quiet;
+  observer.on_step(step);
+  observer.on_epoch({0, 2, {1.0, 1.0, 16}, std::nullopt, 1e-3, true, false, 0.0});
+  observer.on_non_finite(bad);
+  observer.finish(false);
+  CHECK(fs::is_empty(run.folder.path()));
+  bad.here = true;
+  observer.on_non_finite(bad);
+  CHECK(fs::exists(run.folder.non_finite_batch()));
+}
+
 TEST_CASE("a checkpoint can be used without the folder that it came from") {
   Run run(1);
   run.train();

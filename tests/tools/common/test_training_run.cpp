@@ -15,13 +15,15 @@ namespace geosft::test::test_training_run {
 TEST_CASE("a training that fails at once leaves no empty folder, and one that wrote something stays") {
   const TemporaryFolder temporary;
   const RunFolder empty = RunFolder::create(temporary / "empty");
-  CHECK_THROWS_AS(train_or_clean(empty, []() -> bool { throw std::runtime_error("no data"); }), std::runtime_error);
+  CHECK_THROWS_AS(train_or_clean(empty, one_process(), []() -> bool { throw std::runtime_error("no data"); }),
+                  std::runtime_error);
   CHECK_FALSE(std::filesystem::exists(empty.path()));
   const RunFolder begun = RunFolder::create(temporary / "begun");
   begun.write_config("x = 1\n");
-  CHECK_THROWS_AS(train_or_clean(begun, []() -> bool { throw std::runtime_error("no disk"); }), std::runtime_error);
+  CHECK_THROWS_AS(train_or_clean(begun, one_process(), []() -> bool { throw std::runtime_error("no disk"); }),
+                  std::runtime_error);
   CHECK(std::filesystem::exists(begun.config()));
-  CHECK_FALSE(train_or_clean(begun, [] { return false; }));
+  CHECK_FALSE(train_or_clean(begun, one_process(), [] { return false; }));
 }
 
 namespace {

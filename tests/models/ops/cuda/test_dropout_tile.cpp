@@ -14,9 +14,12 @@ TEST_CASE("the CUDA kernel of dropout, emulated, keeps what the CPU keeps", "[dr
   for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kBFloat16}) {
     for (const int64_t count : {0, 1, 5, 1023, 1024, 5003}) {
       const at::Tensor x = at::rand({count}, generator(3)).to(type) + 1;
-      const at::Tensor actual = cuda::masked(
-          x, 0.3, -5, [](const auto& in) { cuda::dropout_grids(in, EmulatedGrids<ThreadOrder::kAscending>()); });
-      require_equal(actual, seeded_dropout(x, 0.3, static_cast<uint64_t>(-5)), std::to_string(count));
+      for (const int64_t first : {0, 3, 4096}) {
+        const at::Tensor actual = cuda::masked(x, 0.3, -5, first, [](const auto& in) {
+          cuda::dropout_grids(in, EmulatedGrids<ThreadOrder::kAscending>());
+        });
+        require_equal(actual, seeded_dropout(x, 0.3, static_cast<uint64_t>(-5), first), std::to_string(count));
+      }
     }
   }
 }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gradients summed over processes while the backward pass still runs.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "models/training/communicator.h"
+
+namespace geosft {
+
+// Parameters are put into buckets, the last ones first, as the backward pass completes them about so. The sum of a
+// bucket is started as soon as all its gradients are there, and gets on while others are computed. Buckets are started
+// in one order in all processes, whatever order their gradients come in.
+class GradientExchange {
+ public:
+  // On the CPU, float32 or float64. What is referred to must outlive the object; there may be one for a parameter at a
+  // time. A bucket ends with the parameter that fills it to `bucket_bytes`.
+  GradientExchange(const Communicator& processes, std::vector<at::Tensor> parameters,
+                   int64_t bucket_bytes = int64_t{1} << 20);
+  ~GradientExchange();
+  GradientExchange(const GradientExchange&) = delete;
+  GradientExchange& operator=(const GradientExchange&) = delete;
+
+  // Around one backward() that begins without gradients. After finish() the gradients are the sums over the processes;
+  // a parameter that has one nowhere has none.
+  void begin();
+  void finish();
+
+  int64_t buckets() const { return static_cast<int64_t>(buckets_.size()); }
+
+ private:
+  struct Bucket {
+    std::vector<size_t> members;  // parameters
+    at::Tensor values;            // their gradients, then for each in how many processes there is one
+    size_t missing = 0;           // gradients that are not there yet
+    std::unique_ptr<PendingSum> sum = {};
+  };
+  void assign_buckets(int64_t bucket_bytes);
+  void fill_bucket(const std::vector<size_t>& members);
+  void note(size_t parameter);
+  void start_next();
+  void take(Bucket& bucket);
+
+  const Communicator& processes_;
+  std::vector<at::Tensor> parameters_;
+  std::vector<size_t> bucket_of_;
+  std::vector<Bucket> buckets_;
+  size_t started_ = 0;  // buckets
+  bool active_ = false;
+};
+
+}  // namespace geosft

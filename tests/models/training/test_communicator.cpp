@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/training/communicator.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+
+#include "tests/models/training/thread_processes.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_communicator {
+
+TEST_CASE("one process is its own sum", "[communicator]") {
+  const Communicator& alone = one_process();
+  REQUIRE((alone.rank() == 0 && alone.size() == 1 && alone.leads()));
+  const at::Tensor values = at::tensor({1.5, -2.0});
+  require_equal(alone.sum(values), values, "sum");
+  REQUIRE((alone.any(true) && !alone.any(false)));
+  require_equal(alone.from_leader(values), values, "from the leader");
+  const at::Tensor rows = at::tensor({3, 4}, at::kLong);
+  require_equal(gathered_rows(alone, rows, 0, 2), rows, "rows");
+  REQUIRE(leader_first(alone, [] { return 7; }) == 7);
+  alone.meet();
+}
+
+TEST_CASE("what processes tell each other is the same in all", "[communicator]") {
+  // Catch's macros are not made for threads: each leaves what it found.
+  std::vector<at::Tensor> sums(3), led(3), rows(3);
+  std::vector<bool> any(3), none(3);
+  std::atomic<int> made = 0;
+  std::vector<int> order(3);
+  ThreadProcesses(3).run([&](const Communicator& all) {
+    const auto r = static_cast<size_t>(all.rank());
+    sums[r] = all.sum(at::tensor({1.0, static_cast<double>(all.rank())}, at::kDouble));
+    led[r] = all.from_leader(at::full({2}, 10 + all.rank(), at::kLong));
+    any[r] = all.any(all.rank() == 2);
+    none[r] = all.any(false);
+    // Rows 0 and 1 from the first, none from the second, rows 2 to 4 from the last.
+    const std::vector<int64_t> first = {0, 4, 2}, count = {2, 1, 3};
+    rows[r] = gathered_rows(all, at::arange(count[r]) + 10 * all.rank(), first[r], 5, all.rank() == 1);
+    order[r] = leader_first(all, [&] { return made++; });
+  });
+  for (size_t r = 0; r < 3; ++r) {
+    require_equal(sums[r], at::tensor({3.0, 3.0}, at::kDouble), "sum");
+    require_equal(led[r], at::full({2}, 10, at::kLong), "the leader's");
+    require_equal(rows[r], at::tensor({0, 1, 20, 21, 22}, at::kLong), "rows");
+    REQUIRE((any[r] && !none[r]));
+  }
+  REQUIRE(order[0] == 0);
+}
+
+TEST_CASE("rows that do not lie in the whole are refused", "[communicator]") {
+  require_error([] { gathered_rows(one_process(), at::zeros({3}, at::kLong), 2, 4); }, {"rows", "[3]", "from 2", "4"});
+}
+
+}  // namespace geosft::test::test_communicator
