@@ -42,8 +42,8 @@ Entries entries_of(const fs::path& folder) {
   Entries found;
   std::error_code error;
   if (!fs::is_directory(folder, error)) return found;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const fs::path& path = entry.path();
+  for (fs::directory_iterator at(folder, error); !error && at != fs::directory_iterator(); at.increment(error)) {
+    const fs::path& path = at->path();
     if (is_hidden(path)) continue;
     if (type_of(path) == fs::file_type::directory) {
       found.folders.push_back(path);
@@ -106,15 +106,27 @@ class TreeScan {
     for (const fs::path& file : entries.others) ++others_[file.extension().string()];
   }
 
+  // As far as it can be read: nothing of it is wanted.
   void count_nested(const fs::path& folder) {
-    if (fs::is_symlink(folder)) {
+    std::error_code error;
+    if (fs::is_symlink(folder, error)) {
       ++linked_;  // it may lead back up
       return;
     }
-    const Entries entries = entries_of(folder);
-    nested_ += entries.shapes.size();
-    count_others(entries);
-    for (const fs::path& below : entries.folders) count_nested(below);
+    const auto lenient = fs::directory_options::skip_permission_denied;
+    for (fs::recursive_directory_iterator at(folder, lenient, error), end; !error && at != end; at.increment(error)) {
+      std::error_code unknown;
+      const bool is_folder = at->is_directory(unknown);
+      if (is_hidden(at->path())) {
+        if (is_folder) at.disable_recursion_pending();
+      } else if (is_folder) {
+        linked_ += at->is_symlink(unknown) ? 1 : 0;
+      } else if (has_shape_extension(at->path())) {
+        ++nested_;
+      } else {
+        ++others_[at->path().extension().string()];
+      }
+    }
   }
 
   void take_splits(const fs::path& root, const Entries& top) {

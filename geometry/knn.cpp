@@ -96,7 +96,8 @@ void search_queries(const scalar_t* points, const scalar_t* queries, int64_t k, 
 TensorPair knn_cpu(const at::Tensor& points, const at::Tensor& queries, int64_t k, const OptionalTensor& ptr,
                    const OptionalTensor& query_ptr) {
   check_knn(points, queries, k);
-  const OffsetPair offsets = packed_offset_pair(ptr, points.size(0), "ptr", query_ptr, queries.size(0), "query_ptr");
+  const OffsetPair offsets =
+      packed_offset_pair(ptr, points.size(0), "ptr", query_ptr, queries.size(0), "query_ptr", points.device());
   TORCH_CHECK(queries.size(0) == 0 || k <= std::numeric_limits<int64_t>::max() / 8 / queries.size(0), "k = ", k,
               " neighbours of ", queries.size(0), " queries do not fit into memory");
   const at::Tensor points_c = points.contiguous(), queries_c = queries.contiguous();

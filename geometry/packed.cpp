@@ -60,8 +60,9 @@ std::vector<int64_t> packed_offsets(const std::optional<at::Tensor>& ptr, int64_
 }
 
 OffsetPair packed_offset_pair(const std::optional<at::Tensor>& first, int64_t first_count, const char* first_name,
-                              const std::optional<at::Tensor>& second, int64_t second_count, const char* second_name) {
-  check_pair(first, first_name, second, second_name);
+                              const std::optional<at::Tensor>& second, int64_t second_count, const char* second_name,
+                              at::Device rows) {
+  check_ptr_pair(first, first_name, second, second_name, rows);
   return {packed_offsets(first, first_count, first_name), packed_offsets(second, second_count, second_name)};
 }
 

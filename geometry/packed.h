@@ -27,13 +27,14 @@ void check_ptr_pair(const std::optional<at::Tensor>& first, const char* first_na
 // The items that `ptr` describes, 1 without it.
 c10::SymInt item_count(const std::optional<at::Tensor>& ptr);
 
-// Offsets of a pair such as q_ptr and k_ptr: both given or neither, the same number of items.
+// Offsets of a pair such as q_ptr and k_ptr, which check_ptr_pair accepts.
 struct OffsetPair {
   std::vector<int64_t> first, second;
   int64_t items() const { return static_cast<int64_t>(first.size()) - 1; }
 };
 OffsetPair packed_offset_pair(const std::optional<at::Tensor>& first, int64_t first_count, const char* first_name,
-                              const std::optional<at::Tensor>& second, int64_t second_count, const char* second_name);
+                              const std::optional<at::Tensor>& second, int64_t second_count, const char* second_name,
+                              at::Device rows = at::kCPU);
 
 // Offsets as a tensor int64 [B + 1].
 at::Tensor offsets_tensor(const std::vector<int64_t>& offsets);

@@ -22,7 +22,8 @@ at::Tensor for_all_pairs(const at::Tensor& queries, const char* name, const at::
   check_points(queries, name);
   check_points(keys, key_name);
   check_same_kind(queries, name, keys, key_name);
-  const OffsetPair offsets = packed_offset_pair(q_ptr, queries.size(0), "q_ptr", k_ptr, keys.size(0), "k_ptr");
+  const OffsetPair offsets =
+      packed_offset_pair(q_ptr, queries.size(0), "q_ptr", k_ptr, keys.size(0), "k_ptr", queries.device());
   const std::vector<at::Tensor> rows = split_items(queries, offsets.first), columns = split_items(keys, offsets.second);
   std::vector<at::Tensor> results;
   results.reserve(rows.size());

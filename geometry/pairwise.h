@@ -10,8 +10,7 @@ namespace geosft {
 
 // Both: x [Nq, 3] and xs [Nk, 3] of one dtype (float32 or float64); q_ptr, k_ptr int64 [B + 1], given both or neither.
 // Result [sum_b nq_b * nk_b], item by item, row-major (queries are rows). Differentiable in both, any number of times.
-// Items follow each other, and the pairs of each are shared by all threads: their number is the square of its points',
-// so that 105 are more than one thread is given. Errors name the argument.
+// Items follow each other, and the pairs of each are shared by all threads. Errors name the argument.
 
 // |x_i - xs_j|^2 by direct differences, in units of length squared.
 at::Tensor squared_distances(const at::Tensor& x, const at::Tensor& xs, const std::optional<at::Tensor>& q_ptr = {},

@@ -77,7 +77,8 @@ RadiusNeighbours radius_search(const at::Tensor& points, const at::Tensor& queri
   check_points(queries, "queries");
   check_same_kind(points, "points", queries, "queries");
   TORCH_CHECK(std::isfinite(radius) && radius >= 0, "radius must be finite and not negative, got ", radius);
-  const OffsetPair offsets = packed_offset_pair(ptr, points.size(0), "ptr", query_ptr, queries.size(0), "query_ptr");
+  const OffsetPair offsets =
+      packed_offset_pair(ptr, points.size(0), "ptr", query_ptr, queries.size(0), "query_ptr", points.device());
   const at::Tensor points_c = points.contiguous(), queries_c = queries.contiguous();
   check_finite(points_c, "points");
   check_finite(queries_c, "queries");

@@ -32,6 +32,7 @@ geosft_cuda=
 geosft_viewer=
 geosft_nvcc=
 geosft_toolkit=
+geosft_kernels=
 geosft_torch=
 geosft_jobs=
 geosft_preset=release
@@ -140,8 +141,14 @@ geosft_install_torch() {
 # Whether build/<preset> was configured when Open3D was not there.
 geosft_lacks_viewer() { [[ -n $geosft_viewer ]] && grep -q '^Open3D_DIR:PATH=Open3D_DIR-NOTFOUND' "$1/CMakeCache.txt"; }
 
-# Whether build/<preset> was configured without the kernels that --nvcc asks for; OFF was somebody's choice.
-geosft_lacks_nvcc() { [[ -n $geosft_toolkit ]] && grep -q '^GEOSFT_CUDA:.*=AUTO' "$1/CMakeCache.txt"; }
+# Whether build/<preset> was configured without the toolkit, or without the kernels that --nvcc and --cuda ask for. OFF
+# was somebody's choice.
+geosft_without_kernels() { [[ -e $1/CMakeCache.txt ]] && grep -q '^GEOSFT_CUDA:.*=OFF' "$1/CMakeCache.txt"; }
+geosft_lacks_nvcc() {
+  [[ -n $geosft_toolkit ]] && ! geosft_without_kernels "$1" || return 1
+  [[ -n $geosft_kernels ]] && grep -q '^GEOSFT_CUDA:.*=AUTO' "$1/CMakeCache.txt" && return
+  ! grep -q "^CUDAToolkit_ROOT:.*=$geosft_toolkit\$" "$1/CMakeCache.txt"
+}
 
 # CUDA's compiler: the system's, else pip's in .venv. Leaves the toolkit's folder in geosft_toolkit.
 geosft_install_nvcc() {
@@ -162,14 +169,17 @@ geosft_install_nvcc() {
 
 # Configures build/<preset>, unless that was done for the same LibTorch: from then on ninja sees what changed.
 geosft_configure() {
-  local folder=$geosft_root/build/$geosft_preset torch=${geosft_torch:-$(geosft_torch_folder)}
+  local cuda=() folder=$geosft_root/build/$geosft_preset torch=${geosft_torch:-$(geosft_torch_folder)}
   if [[ -e $folder/build.ninja ]] && grep -qxF "GEOSFT_TORCH_DIR:PATH=$torch" "$folder/CMakeCache.txt" &&
     ! geosft_lacks_viewer "$folder" && ! geosft_lacks_nvcc "$folder"; then
     return
   fi
   geosft_say "configuring build/$geosft_preset"
+  if [[ -n $geosft_toolkit ]] && ! geosft_without_kernels "$folder"; then
+    cuda+=("-DCUDAToolkit_ROOT=$geosft_toolkit" ${geosft_kernels:+-DGEOSFT_CUDA=ON})
+  fi
   (cd -- "$geosft_root" && cmake --preset "$geosft_preset" "-DGEOSFT_TORCH_DIR:PATH=$torch" \
-    ${geosft_toolkit:+-DGEOSFT_CUDA=ON "-DCUDAToolkit_ROOT=$geosft_toolkit"}) || {
+    "${cuda[@]}") || {
     rm -f -- "$folder/build.ninja" # so that the next run configures again
     geosft_die "CMake could not configure build/$geosft_preset: see its message above"
   }
@@ -196,6 +206,8 @@ geosft_default_jobs() {
 # Packages, LibTorch and the configured build folder.
 geosft_setup() {
   local packages
+  # What was asked for must be there; of a GPU that is merely there the build makes what it can.
+  geosft_kernels=$geosft_cuda$geosft_nvcc
   if [[ -n $geosft_cuda ]] || geosft_has_gpu; then geosft_cuda=1 geosft_nvcc=1; fi
   geosft_lock
   mapfile -t packages < <(grep -hv '^#' "$geosft_root/tools/packages.txt" \

@@ -82,8 +82,8 @@ RelativeTerms relative_terms(const Relative& relative, const Pairs& pairs, const
 }
 
 std::vector<Span> spans_of(const std::optional<at::Tensor>& q_ptr, int64_t queries,
-                           const std::optional<at::Tensor>& k_ptr, int64_t keys) {
-  const OffsetPair offsets = packed_offset_pair(q_ptr, queries, "q_ptr", k_ptr, keys, "k_ptr");
+                           const std::optional<at::Tensor>& k_ptr, int64_t keys, at::Device device) {
+  const OffsetPair offsets = packed_offset_pair(q_ptr, queries, "q_ptr", k_ptr, keys, "k_ptr", device);
   std::vector<Span> spans;
   spans.reserve(static_cast<size_t>(offsets.items()));
   for (int64_t b = 0; b < offsets.items(); ++b) {
@@ -115,7 +115,7 @@ RelativeTerms dense_relative_terms(const Relative& relative, const Pairs& pairs,
                                    const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr) {
   const int64_t queries = relative.rowptr.size(0) - 1, keys = pairs.weight.size(0), heads = weights.b_mul.size(0);
   std::vector<at::Tensor> mul, add;
-  for (const Span& span : spans_of(q_ptr, queries, k_ptr, keys)) {
+  for (const Span& span : spans_of(q_ptr, queries, k_ptr, keys, pairs.weight.device())) {
     const RelativeTerms terms = relative_terms(relative, pairs, weights, span);
     mul.push_back(terms.mul.reshape({span.queries * span.keys, heads}));
     add.push_back(terms.add.reshape({span.queries * span.keys, heads}));
@@ -137,7 +137,7 @@ at::Tensor ComposedAttention::operator()(const at::Tensor& q, const at::Tensor& 
                                          const RelativeWeights& weights, const std::optional<at::Tensor>& q_ptr,
                                          const std::optional<at::Tensor>& k_ptr) const {
   std::vector<at::Tensor> items;
-  for (const Span& span : spans_of(q_ptr, q.size(0), k_ptr, k.size(0))) {
+  for (const Span& span : spans_of(q_ptr, q.size(0), k_ptr, k.size(0), q.device())) {
     const at::Tensor p = probabilities(q, k, leak, relative, pairs, weights, span);
     items.push_back(at::einsum("ijh,jhc->ihc", {p, v.narrow(0, span.key, span.keys)}));
   }

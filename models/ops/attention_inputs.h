@@ -41,9 +41,7 @@ class WantedGradients {
   // `wanted` has an element for every floating input that is given, in order.
   WantedGradients(const c10::List<bool>& wanted, const AttentionInputs& in);
 
-  // Of the argument at `place` in the operator's schema: false for one that is absent.
-  bool operator[](size_t place) const { return places_[place]; }
-  // Of what the operator has for its relative term: place 0 follows leak.
+  // Of what the operator has for its relative term: place 0 follows leak. False for what is absent.
   bool own(size_t place) const { return places_[4 + place]; }
   // `gradients` of all floating inputs that are given, in order: empty tensors instead of those that are not wanted.
   void leave_out(std::vector<at::Tensor>& gradients) const;

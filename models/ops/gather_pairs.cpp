@@ -9,11 +9,17 @@
 namespace geosft {
 namespace {
 
+[[noreturn]] void refuse_rows(const at::Tensor& x, const at::Tensor& rows, const char* name) {
+  const at::Tensor strange = rows.masked_select((rows < 0) | (rows >= x.size(0)));
+  TORCH_CHECK_INDEX(false, name, " must hold rows of x, which has ", x.size(0), ", found row ",
+                    strange[0].item<int64_t>());
+}
+
 at::Tensor select_rows(const at::Tensor& x, const at::Tensor& rows, const char* name) {
   try {
     return x.index_select(0, rows);
   } catch (const c10::IndexError&) {
-    TORCH_CHECK_INDEX(false, name, " must hold rows of x, which has ", x.sym_size(0), ", found another");
+    refuse_rows(x, rows, name);
   }
 }
 

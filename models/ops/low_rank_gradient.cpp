@@ -136,7 +136,7 @@ AttentionGradient polynomial_low_rank_gradient(const at::Tensor& grad, const at:
   TORCH_CHECK(q.is_cpu(), "q must be on the CPU, not on ", q.device());
   check_like(grad, "grad", q);
   check_sizes(grad, "grad", {q.size(0), q.size(1), v.size(2)}, "[Nq, h, cv]");
-  const OffsetPair offsets = packed_offset_pair(q_ptr, q.size(0), "q_ptr", k_ptr, k.size(0), "k_ptr");
+  const OffsetPair offsets = packed_offset_pair(q_ptr, q.size(0), "q_ptr", k_ptr, k.size(0), "k_ptr", q.device());
   const MonomialBasis basis(q.size(2), degree);
   const at::Tensor own = center ? centered_rows(k.contiguous(), offsets.second) : k;
   AttentionGradient all{at::zeros_like(q), at::zeros_like(own), at::zeros_like(v)};

@@ -117,7 +117,8 @@ std::vector<at::Tensor> backward(const at::Tensor& grad, const at::Tensor& /*out
 
 at::Tensor composed_primal_attention(const PrimalArguments& a) {
   a.check();
-  const OffsetPair packed = packed_offset_pair(a.q_ptr, a.q.size(0), "q_ptr", a.k_ptr, a.k.size(0), "k_ptr");
+  const OffsetPair packed =
+      packed_offset_pair(a.q_ptr, a.q.size(0), "q_ptr", a.k_ptr, a.k.size(0), "k_ptr", a.q.device());
   const std::vector<HeadGroup> groups = head_groups(a.pool, a.q.size(1));
   const PrimalMask mask(a, packed, groups);
   std::vector<at::Tensor> parts;

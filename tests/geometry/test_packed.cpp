@@ -37,6 +37,11 @@ TEST_CASE("a pair of ptr is given both or neither, with the same items") {
   require_error([&] { packed_offset_pair(two, 5, "ptr", {}, 3, "query_ptr"); },
                 {"ptr", "query_ptr", "both or neither"});
   require_error([&] { packed_offset_pair(two, 5, "ptr", one, 3, "query_ptr"); }, {"ptr", "query_ptr", "3 and 2"});
+  const at::Tensor number = at::scalar_tensor(5, at::kLong);
+  require_error([&] { packed_offset_pair(number, 5, "ptr", number, 5, "query_ptr"); }, {"ptr must", "one dimension"});
+  const at::Tensor elsewhere = at::empty({3}, at::TensorOptions().dtype(at::kLong).device(at::kMeta));
+  require_error([&] { packed_offset_pair(two, 5, "ptr", elsewhere, 3, "query_ptr"); },
+                {"query_ptr must be on the CPU"});
 }
 
 TEST_CASE("what a ptr is without its values is checked on meta tensors too") {

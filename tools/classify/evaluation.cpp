@@ -77,11 +77,9 @@ ClassificationMetrics classification_metrics(const std::vector<DatasetLogits>& e
 }
 
 Invariance invariance(const DatasetLogits& original, const std::vector<DatasetLogits>& moved) {
-  std::vector<MovedCopy> copies;
-  copies.reserve(moved.size());
-  for (const DatasetLogits& copy : moved) copies.push_back({copy.logits, copy.choices != original.choices});
   InvarianceTally tally;
-  tally.add(original.logits, copies);
+  tally.begin(original.logits);
+  for (const DatasetLogits& copy : moved) tally.add({copy.logits, copy.choices != original.choices});
   return tally.result();
 }
 

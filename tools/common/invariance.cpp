@@ -10,22 +10,24 @@
 
 namespace geosft {
 
-void InvarianceTally::add(const at::Tensor& original, const std::vector<MovedCopy>& copies) {
-  const at::Tensor expected = original.argmax(1);
-  at::Tensor ever_flipped = at::zeros({original.size(0)}, at::kBool);
-  for (const MovedCopy& copy : copies) {
-    const at::Tensor difference = (copy.logits - original).abs().amax(1), agrees = copy.logits.argmax(1) == expected;
-    const double unflipped = difference.masked_fill(copy.flips, 0.0).max().item<double>();
-    sums_.max_logit_difference = std::max(sums_.max_logit_difference, difference.max().item<double>());
-    sums_.max_unflipped_difference = std::max(sums_.max_unflipped_difference, unflipped);
-    sums_.flipped_share += copy.flips.sum().item<double>();
-    sums_.prediction_agreement += agrees.sum().item<double>();
-    sums_.unflipped_agreement += (agrees & ~copy.flips).sum().item<double>();
-    ever_flipped |= copy.flips;
-    copies_ += static_cast<double>(original.size(0));
-  }
-  sums_.ever_flipped_share += ever_flipped.sum().item<double>();
+void InvarianceTally::begin(const at::Tensor& original) {
+  original_ = original;
+  expected_ = original.argmax(1);
+  ever_flipped_ = at::zeros({original.size(0)}, at::kBool);
   originals_ += static_cast<double>(original.size(0));
+}
+
+void InvarianceTally::add(const MovedCopy& copy) {
+  const at::Tensor difference = (copy.logits - original_).abs().amax(1), agrees = copy.logits.argmax(1) == expected_;
+  const double unflipped = difference.masked_fill(copy.flips, 0.0).max().item<double>();
+  sums_.max_logit_difference = std::max(sums_.max_logit_difference, difference.max().item<double>());
+  sums_.max_unflipped_difference = std::max(sums_.max_unflipped_difference, unflipped);
+  sums_.flipped_share += copy.flips.sum().item<double>();
+  sums_.prediction_agreement += agrees.sum().item<double>();
+  sums_.unflipped_agreement += (agrees & ~copy.flips).sum().item<double>();
+  sums_.ever_flipped_share += (copy.flips & ~ever_flipped_).sum().item<double>();
+  ever_flipped_ |= copy.flips;
+  copies_ += static_cast<double>(original_.size(0));
 }
 
 Invariance InvarianceTally::result() const {

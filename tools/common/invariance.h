@@ -7,7 +7,6 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace geosft {
 
@@ -30,13 +29,15 @@ struct MovedCopy {
 // Counts clouds, or points: whatever has a row of logits.
 class InvarianceTally {
  public:
-  // All copies of the same originals, whose logits are `original` [n, classes].
-  void add(const at::Tensor& original, const std::vector<MovedCopy>& copies);
+  // From now on copies are those of originals with these logits [n, classes].
+  void begin(const at::Tensor& original);
+  void add(const MovedCopy& copy);
   Invariance result() const;
 
  private:
   Invariance sums_{0.0, 0.0, 0.0, 0.0, 0.0, 0.0};  // numbers of copies and originals in place of shares
   double copies_ = 0.0, originals_ = 0.0;
+  at::Tensor original_, expected_, ever_flipped_;  // of those that were begun with
 };
 
 // Sets the members of an evaluation's JSON object: nothing differs where nothing was moved.

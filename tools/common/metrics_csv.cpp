@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstring>
 #include <iomanip>
+#include <limits>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -18,7 +19,7 @@ namespace geosft {
 namespace {
 
 constexpr std::size_t column_count = 9;
-constexpr std::string_view last_column = ",waiting";  // which runs of 0.1.0 lack
+constexpr std::string_view last_column = ",waiting";  // which older runs lack
 
 std::string header_of(const std::string& score, const std::string& rate) {
   return "step,epoch,split,loss," + score + ",learning_rate,seconds," + rate + std::string(last_column);
@@ -105,6 +106,7 @@ std::vector<MetricsRow> read_metrics(const std::filesystem::path& file) {
       continue;
     }
     MetricsRow row;
+    row.waiting = std::numeric_limits<double>::quiet_NaN();
     if (!read_row(line, columns, row)) throw DataError(place, "a row of metrics", "'" + std::string(line) + "'");
     rows.push_back(row);
   }

@@ -36,7 +36,7 @@ struct MetricsRow {
   double learning_rate = 0.0;
   double seconds = 0.0;  // of training so far, over all resumed parts
   double items_per_second = 0.0;
-  double waiting = 0.0;  // share of the epoch's time that training waited for its data
+  double waiting = 0.0;  // share of the time of the epoch's steps that they waited for data; NaN: not known
 
   bool operator==(const MetricsRow&) const = default;
 };

@@ -32,7 +32,13 @@ std::map<std::string, std::string> RunDescription::texts() const {
 
 RunObserver::RunObserver(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder,
                          RunDescription run)
-    : loop_(loop), model_(model), folder_(folder), run_(std::move(run)), start_(Clock::now()), epoch_start_(start_) {}
+    : loop_(loop),
+      model_(model),
+      folder_(folder),
+      run_(std::move(run)),
+      start_(Clock::now()),
+      epoch_start_(start_),
+      last_step_(start_) {}
 
 void RunObserver::resume() {
   if (!std::filesystem::exists(folder_.last_checkpoint())) return;
@@ -62,6 +68,7 @@ ProgressBar& RunObserver::bar(const StepReport& report) {
 }
 
 void RunObserver::on_non_finite(const NonFiniteStep& step) {
+  last_step_ = Clock::now();
   if (step.in_a_row > 1 || !step.here) return;
   const std::string place =
       "step " + std::to_string(step.step.step_in_epoch) + " of epoch " + std::to_string(step.step.epoch + 1);
@@ -76,10 +83,15 @@ void RunObserver::on_non_finite(const NonFiniteStep& step) {
                       folder_.non_finite_batch().string());
 }
 
+double RunObserver::training_seconds() const {
+  return std::chrono::duration<double>(last_step_ - epoch_start_).count();
+}
+
 void RunObserver::on_step(const StepReport& report) {
+  last_step_ = Clock::now();
   if (!loop_.processes().leads()) return;
   const int64_t steps = loop_.steps_per_epoch();
-  const double elapsed = std::chrono::duration<double>(Clock::now() - epoch_start_).count();
+  const double elapsed = training_seconds();
   const double rate = static_cast<double>(report.epoch_so_far.items - items_before_) / elapsed;
   const Tally& tally = report.epoch_so_far;
   bar(report).update(report.epoch * steps + report.step_in_epoch,
@@ -103,7 +115,7 @@ void RunObserver::append(const EpochReport& report, const char* split, const Tal
 
 void RunObserver::on_epoch(const EpochReport& report) {
   if (!loop_.processes().leads()) return;
-  const double elapsed = std::chrono::duration<double>(Clock::now() - epoch_start_).count();
+  const double elapsed = training_seconds();
   append(report, "train", report.training, static_cast<double>(report.training.items - items_before_) / elapsed,
          report.seconds_waited / elapsed);
   items_before_ = 0;
@@ -118,7 +130,7 @@ void RunObserver::on_epoch(const EpochReport& report) {
   const bool due = !report.diverging && (last || (report.epoch + 1) % run_.checkpoint_every == 0);
   if (run_.held_out ? report.best && !report.diverging : due) save_best();
   if (due) save_last();
-  epoch_start_ = Clock::now();
+  epoch_start_ = last_step_ = Clock::now();
 }
 
 bool RunObserver::stop_requested() {

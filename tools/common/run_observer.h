@@ -65,9 +65,10 @@ class RunObserver : public TrainingObserver {
   RunDescription run_;
   std::unique_ptr<MetricsWriter> metrics_;
   std::unique_ptr<ProgressBar> bar_;
-  Clock::time_point start_, epoch_start_;
-  double seconds_before_ = 0.0;  // of the parts of the run before it was resumed
-  int64_t items_before_ = 0;     // of this epoch, before it was resumed
+  Clock::time_point start_, epoch_start_, last_step_;  // when it was done
+  double training_seconds() const;                     // of this epoch, so far
+  double seconds_before_ = 0.0;                        // of the parts of the run before it was resumed
+  int64_t items_before_ = 0;                           // of this epoch, before it was resumed
   std::string validation_text_;
 };
 

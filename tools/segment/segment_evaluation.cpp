@@ -92,13 +92,12 @@ SegmentEvaluation evaluate_parts(PointSegmenter& model, const PointDataset& data
   while (const auto batch = loader.next()) {
     const CloudLogits original = pass.run(*batch, Rotation::none, 0, upright);
     advance(batch->labels.size(0));
-    std::vector<MovedCopy> copies;
+    invariance.begin(original.logits);
     for (int64_t repeat = 1; moved && repeat <= repeats; ++repeat) {
       const CloudLogits copy = pass.run(*batch, rotation, repeat, turned);
-      copies.push_back({copy.logits, copy.choices != original.choices});
+      invariance.add({copy.logits, copy.choices != original.choices});
       advance(batch->labels.size(0));
     }
-    invariance.add(original.logits, copies);
   }
   TORCH_CHECK(done > 0, "the dataset has no shapes to evaluate");
   if (!moved) return {upright.result(), std::nullopt, std::nullopt};

@@ -19,8 +19,8 @@ struct Raster {
 };
 
 // Lines of the scene from the upper left corner down and its legend below them, and the keys if `help`, on nothing.
-// `scale` enlarges texts and bars. Where they do not fit
-// below each other the bar is shorter, and of the names there are fewer.
+// `scale` enlarges texts and bars. Where they do not fit below each other the bar is shorter, and of the names there
+// are fewer.
 Raster overlay_of(const Scene& scene, bool help, const PictureSize& size, double scale);
 
 // A part of a picture, in pixels from its upper left corner.

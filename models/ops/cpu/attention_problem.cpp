@@ -8,6 +8,7 @@ namespace {
 
 constexpr int64_t kUnitsWanted = 32;          // enough to balance one item over the threads of one machine
 constexpr int64_t kPartsWanted = 256;         // … and ragged ones
+constexpr int64_t kLeastParts = 8;            // whatever they cost
 constexpr int64_t kFixedAllowance = 1 << 18;  // elements of extra accumulators that are always allowed
 constexpr double kRelativeAllowance = 0.03;   // … and as a part of q, k and v
 
@@ -46,7 +47,8 @@ void cut_into_parts(int64_t wanted, BackwardPlan& plan) {
   for (int64_t u = 0; u < count; ++u) {
     plan.units[u].part = plan.part_count();
     done += static_cast<double>(plan.units[u].work());
-    const bool full = done * static_cast<double>(wanted) >= total * static_cast<double>(plan.part_count() + 1);
+    const bool full =
+        total > 0 && done * static_cast<double>(wanted) >= total * static_cast<double>(plan.part_count() + 1);
     if (full || u + 1 == count) plan.parts.push_back(u + 1);
   }
 }
@@ -87,7 +89,7 @@ BackwardPlan backward_plan(const std::vector<int64_t>& q_offsets, const std::vec
       }
     }
   }
-  cut_into_parts(affordable(kPartsWanted, shared.part, allowance), plan);
+  cut_into_parts(std::max(kLeastParts, affordable(kPartsWanted, shared.part, allowance)), plan);
   return plan;
 }
 

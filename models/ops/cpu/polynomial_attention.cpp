@@ -29,7 +29,7 @@ namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
 
-constexpr int64_t kPartsWanted = 32;  // enough to balance ragged items over the threads of one machine
+constexpr int64_t kPartsWanted = 32;  // of one item; ragged ones are many units, of about a chunk each
 
 // body(worker, unit) for all units, which come in groups of all heads over the same rows: cut into pieces of `rows`,
 // and all heads of a piece one after the other, since they share its cache lines.
@@ -122,7 +122,7 @@ HWY_EXPORT(relate_double);
 // beyond what their product needs.
 struct PolynomialSides {
   explicit PolynomialSides(const PolynomialArguments& a)
-      : offsets(packed_offset_pair(a.q_ptr, a.q.size(0), "q_ptr", a.k_ptr, a.k.size(0), "k_ptr")),
+      : offsets(packed_offset_pair(a.q_ptr, a.q.size(0), "q_ptr", a.k_ptr, a.k.size(0), "k_ptr", a.q.device())),
         q(computable(a.q)),
         k(a.center ? centered_rows(computable(a.k), offsets.second) : computable(a.k)),
         v(computable(a.v)),

@@ -81,9 +81,15 @@ PolynomialScratch polynomial_scratch(const MonomialBasis& basis, int64_t columns
           .tiles = kTokenBlock * kTokenBlock};
 }
 
+constexpr int64_t kLargestVector = 64;  // bytes
+
 int64_t additions_in_a_row(int64_t monomials, int64_t number_bytes) {
-  const int64_t rows = std::min(batch_rows(monomials * number_bytes), kTokenBlock);  // of a block, with an order
-  return kPieceRows + ceil_div(chunk_rows(monomials), rows);
+  const int64_t rows = batch_rows(monomial_stride(monomials, kLargestVector / number_bytes) * number_bytes);
+  // Batches begin anew in every block of tokens where there is an order, and in every piece where there is none.
+  const auto batches = [&](int64_t span) {
+    return ceil_div(chunk_rows(monomials), span) * ceil_div(span, std::min(rows, span));
+  };
+  return rows + std::max(batches(kTokenBlock), batches(kPieceRows));
 }
 
 PolynomialPlan polynomial_plan(const std::vector<int64_t>& own, const std::vector<int64_t>& other, int64_t heads,

@@ -45,7 +45,7 @@ struct PrimalCall {
         v(computable(a.v)),
         beta(computable_if(a.beta)),
         arguments{q, k, v, beta, a.pool, a.kernel, a.eps, a.q_ptr, a.k_ptr, a.mask_rowptr, a.mask_col, a.scale},
-        packed(packed_offset_pair(a.q_ptr, q.size(0), "q_ptr", a.k_ptr, k.size(0), "k_ptr")),
+        packed(packed_offset_pair(a.q_ptr, q.size(0), "q_ptr", a.k_ptr, k.size(0), "k_ptr", q.device())),
         groups(head_groups(a.pool, q.size(1))),
         mask(arguments, packed, groups),
         numbers{q.size(2), v.size(2), arguments.logit_scale(), a.eps} {}

@@ -30,8 +30,8 @@ TEST_CASE("gather_pairs names the argument that is wrong", "[gather_pairs]") {
   require_error([&] { gather_pairs(x, at::zeros({4}), rows, weight); }, {"top", "Float"});
   require_error([&] { gather_pairs(x, rows, at::zeros({3}, at::kLong), weight); }, {"partner", "4", "3"});
   require_error([&] { gather_pairs(x, rows, rows, at::ones({4, 1})); }, {"weight", "[4, 1]"});
-  require_error([&] { gather_pairs(x, rows + 3, rows, weight); }, {"top must", "3"});
-  require_error([&] { gather_pairs(x, rows, rows - 1, weight); }, {"partner must", "3"});
+  require_error([&] { gather_pairs(x, rows + 3, rows, weight); }, {"top must", "has 3", "row 3"});
+  require_error([&] { gather_pairs(x, rows, rows - 1, weight); }, {"partner must", "has 3", "row -1"});
 }
 
 }  // namespace geosft::test::test_gather_pairs

@@ -115,6 +115,29 @@ TEST_CASE("polynomial_low_rank_gradient cuts long items into blocks", "[low_rank
   }
 }
 
+TEST_CASE("the paper's gradient takes its own items for queries and keys", "[low_rank_gradient]") {
+  const Arguments a = random_polynomial({{7, 3}, {5, 9}, 2, 3, 4}, 6);
+  const at::Tensor upstream = at::randn({10, 2, 4}, generator(7), at::kDouble);
+  const AttentionGradient both =
+      polynomial_low_rank_gradient(upstream, a["q"], a["k"], a["v"], 4, 0.5, false, a["q_ptr"], a["k_ptr"]);
+  const auto part = [](const at::Tensor& rows, int64_t first, int64_t end) { return rows.slice(0, first, end); };
+  const AttentionGradient second = polynomial_low_rank_gradient(
+      part(upstream, 7, 10), part(a["q"], 7, 10), part(a["k"], 5, 14), part(a["v"], 5, 14), 4, 0.5, false);
+  require_close(part(both.q, 7, 10), second.q, 1e-12, "q");
+  require_close(part(both.k, 5, 14), second.k, 1e-12, "k");
+  require_close(part(both.v, 5, 14), second.v, 1e-12, "v");
+}
+
+TEST_CASE("polynomial_attention_low_rank refuses double backward", "[low_rank_gradient]") {
+  const Arguments a = random_polynomial({{4}, {3}, 1, 2, 2}, 8);
+  require_no_double_backward(
+      [&](const std::vector<at::Tensor>& in) {
+        return polynomial_attention_low_rank(in[0], in[1], in[2], 2, 1.0, false, a.optional("q_ptr"),
+                                             a.optional("k_ptr"));
+      },
+      {a["q"], a["k"], a["v"]}, "polynomial_attention");
+}
+
 TEST_CASE("polynomial_low_rank_gradient names the argument that is wrong", "[low_rank_gradient]") {
   const at::Tensor q = at::zeros({4, 1, 2});
   require_error([&] { polynomial_low_rank_gradient(at::zeros({4, 1, 3}), q, q, q, 2, 1.0); }, {"grad"});

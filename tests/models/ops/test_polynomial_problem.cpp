@@ -83,6 +83,8 @@ TEST_CASE("sums over tokens are short ones one after the other", "[polynomial_pr
   CHECK(batch_rows(8 * 100000) == 4);
   CHECK(additions_in_a_row(45, 4) == 64 + 1024 / 32);  // chunks of 1,024 rows, taken 32 at a time under a mask
   CHECK(additions_in_a_row(495, 4) == 64 + 62);
+  CHECK(additions_in_a_row(1160, 4) == 319);  // 29 at a time: blocks of 32 take two batches
+  CHECK(additions_in_a_row(4845, 4) == 3037);
 }
 
 TEST_CASE("a thread works in no more memory than polynomial_attention states", "[polynomial_problem]") {

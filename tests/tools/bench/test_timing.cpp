@@ -2,9 +2,11 @@
 #include "tools/bench/timing.h"
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/support.h"
@@ -92,6 +94,12 @@ TEST_CASE("a call is made once and takes some time of both kinds", "[bench]") {
   CHECK(calls == 1);
   CHECK(sample.wall > 0);
   CHECK(sample.cpu > 0);
+}
+
+TEST_CASE("a call that sleeps takes no time of the processor", "[bench]") {
+  const Sample sample = time_once([] { std::this_thread::sleep_for(std::chrono::milliseconds(60)); });
+  CHECK(sample.wall >= 0.06);
+  CHECK(sample.cpu < 0.03);
 }
 
 }  // namespace geosft::bench::test::test_timing

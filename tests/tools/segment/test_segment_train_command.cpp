@@ -38,12 +38,14 @@ TEST_CASE("parts are learned where they can be told apart") {
 
 TEST_CASE("parts are labelled by polynomial attention over all points, which reports its degree") {
   const SegmentShop shop;
-  const Words words = {"--attention", "polynomial", "--tolerance", "0.5", "--or-exact"};
+  const Words words = {"--attention", "polynomial", "--degree", "2"};
   shop.run_well(shop.train("run", words));
   const nlohmann::json json = nlohmann::json::parse(shop.run_well({"eval", (shop / "run").string(), "--json"}).out);
   CHECK(json.at("metrics").at("instance_iou") > 0);
   REQUIRE(json.at("attention").size() >= 1);
   CHECK(json.at("attention")[0].at("bound") > 0);
+  CHECK(json.at("attention")[0].at("degree") == 2);
+  CHECK(json.at("attention")[0].at("error_bound") > 0);
 }
 
 TEST_CASE("a training of parts that is killed or interrupted resumes bit for bit") {

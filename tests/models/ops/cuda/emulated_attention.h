@@ -54,6 +54,26 @@ Outcome emulate(const Arguments& arguments, const std::vector<std::string>& name
   return outcome;
 }
 
+// Gradients of the relative term that nobody wants are left out, and the others have the same bits.
+template <class Operator>
+void require_left_out(const Arguments& arguments, const std::vector<std::string>& names, const at::Tensor& upstream) {
+  using Device = EmulatedDevice<false>;
+  OptionalTensors inputs;
+  for (const std::string& name : names) inputs.push_back(arguments.optional(name));
+  const auto [out, denominator] = cuda::attention_forward<Device, Operator>(inputs, arguments.eps);
+  const auto gradients = [&, &out = out, &denominator = denominator](const c10::List<bool>& wanted) {
+    return cuda::attention_backward<Device, Operator>(upstream, out, denominator, inputs, arguments.eps, wanted);
+  };
+  size_t floating = 0;
+  for (const auto& input : inputs) floating += input && input->is_floating_point() ? 1 : 0;
+  const std::vector<at::Tensor> all = gradients(all_wanted(floating)), few = gradients(all_wanted(floating, false));
+  REQUIRE(few.size() == floating);
+  for (size_t i = 0; i < floating; ++i) {
+    if (i < 4) require_equal(few[i], all[i], "gradient " + std::to_string(i));
+    if (i >= 4) REQUIRE(few[i].numel() == 0);
+  }
+}
+
 // `expected` in both precisions with few and with many rows a thread, and the same bits in the other order of threads.
 template <class Operator>
 void require_emulated(const Arguments& arguments, const std::vector<std::string>& names, const at::Tensor& upstream,
