@@ -157,7 +157,7 @@ geosft_install_nvcc() {
   for found in "$(command -v nvcc || true)" /usr/local/cuda/bin/nvcc "$pip_toolkit/bin/nvcc"; do
     [[ -x $found ]] || continue
     found=$(readlink -f -- "$found")
-    release=$("$found" --version | sed -n 's/.*release \([0-9]*\).*/\1/p')
+    release=$("$found" --version 2>/dev/null | sed -n 's/.*release \([0-9]*\).*/\1/p') || continue # it does not run
     ((${release:-0} < 13)) || { geosft_say "nvcc: $found"; geosft_toolkit=${found%/bin/nvcc}; return; }
   done
   [[ -x $venv/bin/python ]] || { geosft_say "nvcc: none, and no .venv to install it in: without CUDA kernels"; return; }

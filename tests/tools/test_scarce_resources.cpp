@@ -1,54 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every training where the disk is full: one line, the last checkpoint intact, and it goes on when there is room.
-#include <algorithm>
+// Every training where the disk or the memory is full: one line, the last checkpoint intact, and it goes on when there
+// is room.
 #include <catch2/catch.hpp>
+#include <map>
 #include <set>
 
-#include "tests/tools/classify/classify_tool.h"
+#include "tests/tools/all_trainings.h"
 #include "tests/tools/common/same_runs.h"
 #include "tests/tools/common/small_disk.h"
-#include "tests/tools/graph/graph_tool.h"
-#include "tests/tools/segment/segment_tool.h"
-#include "tests/tools/sequence/sequence_tool.h"
 
 namespace geosft::test::test_scarce_resources {
 namespace fs = std::filesystem;
 
 namespace {
-
-// The training of a tool on its tiny data.
-struct Training {
-  std::string tool, program;
-  Words words;
-  ProcessOptions options;
-
-  void run_well(const Words& more) const {
-    const ProcessResult result = run_process(program, more, options);
-    INFO(result.err);
-    REQUIRE(result.exit == 0);
-  }
-};
-
-struct Shops {
-  Workshop clouds;
-  SegmentShop parts;
-  GraphWorkshop graphs;
-  SequenceWorkshop sequences;
-
-  std::vector<Training> trainings() const {
-    return {{"geosft-classify", GEOSFT_CLASSIFY, clouds.train("unused"), clouds.process()},
-            {"geosft-segment", GEOSFT_SEGMENT, parts.train("unused"), parts.process()},
-            {"geosft-graph", GEOSFT_GRAPH, graphs.train("unused"), graphs.process()},
-            {"geosft-sequence", GEOSFT_SEQUENCE, sequences.train("unused"), {}}};
-  }
-};
-
-// The words with another value of an option, which may be said once.
-Words with(Words words, const std::string& option, const std::string& value) {
-  const auto found = std::find(words.begin(), words.end(), option);
-  if (found != words.end()) words.erase(found, found + 2);
-  return words + Words{option, value};
-}
 
 // The error is the last line, and nothing that is half of something is left.
 void require_clean_end(const Training& training, const ProcessResult& result, const Words& words, const fs::path& run) {
@@ -84,5 +48,34 @@ TEST_CASE("a disk that is full ends every training, which goes on when there is 
     fs::remove_all(run);
   }
 }
+
+// Address space that a sanitizer reserves would count, too.
+#ifndef __SANITIZE_ADDRESS__
+TEST_CASE("a step that takes more memory than there is ends a training, and leaves its checkpoint") {
+  const Shops shops;
+  write_part_set(shops.parts.data(), 8, 4, 30000);
+  const std::map<std::string, Words> large = {
+      {"geosft-classify", {"--points", "20000", "--points-per-mesh", "20000", "--batch-size", "15", "--width", "64"}},
+      {"geosft-segment", {"--points", "30000", "--batch-size", "8", "--width", "64"}}};
+  for (const Training& training : shops.trainings()) {
+    if (!large.contains(training.tool)) continue;
+    INFO(training.tool);
+    const fs::path run = shops.clouds / (training.tool + "_large");
+    Words words = with(training.words, "--out", run.string());
+    const Words& more = large.at(training.tool);
+    for (size_t i = 0; i + 1 < more.size(); i += 2) words = with(words, more[i], more[i + 1]);
+    training.run_well(with(words, "--epochs", "1"));
+    const std::string before = read_text(run / "last.ckpt");
+    ProcessOptions little = training.options;
+    little.memory = rlim_t{1200} << 20;
+    const Words further = {"train", "--resume", "--out", run.string(), "--epochs", "2"};
+    const ProcessResult ended = run_process(training.program, further, little);
+    require_tool_failure(training.tool, ended, 1, {"out of memory", "--batch-size"});
+    CHECK(read_text(run / "last.ckpt") == before);
+    training.run_well(further);
+    CHECK(load_checkpoint(run / "last.ckpt").tensors.at("position")[0].item<int64_t>() == 2);
+  }
+}
+#endif
 
 }  // namespace geosft::test::test_scarce_resources

@@ -2,10 +2,6 @@
 // Training that is interrupted in every way and resumed, against the same training without a break.
 #include <catch2/catch.hpp>
 
-#include <chrono>
-#include <random>
-#include <set>
-
 #include "tests/tools/classify/classify_tool.h"
 #include "tests/tools/common/same_runs.h"
 
@@ -18,37 +14,6 @@ namespace {
 const Words long_run = Words{"--epochs", "40", "--batch-size", "2", "--validation-fraction", "0.2"} +
                        Words{"--validate-every", "3", "--checkpoint-every", "3", "--average-decay", "0.9"} +
                        Words{"--drop-tokens", "0.1", "--jitter", "0.01", "--rotate-training", "so3"};
-
-// GEOSFT_KILLS, or 10.
-int wanted_kills() {
-  const char* text = std::getenv("GEOSFT_KILLS");
-  return text == nullptr ? 10 : std::stoi(text);
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-// What a run leaves at any moment: nothing half-written, and no step twice.
-void require_whole_files(const fs::path& run) {
-  for (const char* name : {"last.ckpt", "best.ckpt"}) {
-    if (fs::exists(run / name)) CHECK_NOTHROW(load_checkpoint(run / name));
-  }
-  if (!fs::exists(run / "metrics.csv")) return;
-  std::set<std::pair<int64_t, std::string>> seen;
-  for (const MetricsRow& row : read_metrics(run / "metrics.csv")) CHECK(seen.emplace(row.step, row.split).second);
-}
-
-// Starts or resumes the training and kills it after so many seconds. False when it was over before.
-bool killed_after(const Workshop& shop, const Words& words, double seconds) {
-  Process process(GEOSFT_CLASSIFY, words, shop.process());
-  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  process.send(SIGKILL);
-  const ProcessResult result = process.wait();
-  INFO(result.err);
-  REQUIRE((result.signal == SIGKILL || result.exit == 0));
-  return result.signal == SIGKILL;
-}
 
 ProcessResult train_until(const Workshop& shop, const Words& words, const fs::path& run, size_t lines, int signal) {
   return test::train_until(GEOSFT_CLASSIFY, words, shop.process(), run / "metrics.csv", lines, signal);
@@ -75,30 +40,6 @@ TEST_CASE("a run that is killed or interrupted resumes bit for bit") {
   CHECK(load_checkpoint(stopped / "last.ckpt").tensors.at("position")[0].item<int64_t>() < 40);
   shop.run_well(resume(stopped));
   require_same_run(whole, stopped);
-}
-
-// GEOSFT_KILLS=100 test_tools "a run survives being killed at any moment" takes about five minutes.
-TEST_CASE("a run survives being killed at any moment") {
-  const Workshop shop;
-  const Words each_epoch = long_run + Words{"--checkpoint-every", "1"};
-  const auto start = std::chrono::steady_clock::now();
-  shop.run_well(shop.train("whole", each_epoch));
-  const double whole_seconds = seconds_since(start);
-  std::mt19937 generator(7);
-  std::uniform_real_distribution<double> moment(0.0, whole_seconds);
-  const int wanted = wanted_kills();
-  for (int kills = 0, rounds = 0; kills < wanted; ++rounds) {
-    const std::string name = "round" + std::to_string(rounds);
-    Words words = shop.train(name, each_epoch);
-    bool unfinished = true;
-    while (kills < wanted && (unfinished = killed_after(shop, words, moment(generator)))) {
-      ++kills;
-      require_whole_files(shop / name);
-      if (fs::exists(shop / name / "config.toml")) words = resume(shop / name);
-    }
-    if (unfinished) shop.run_well(words);
-    require_same_run(shop / "whole", shop / name);
-  }
 }
 
 TEST_CASE("a run that is killed before its first checkpoint begins again") {

@@ -14,6 +14,20 @@ Viewer viewer_on(bool with_model, Colouring colouring, int64_t item = 0) {
   return {random_gallery(with_model), item, choose(colouring), false};
 }
 
+// Clouds of which every second one has no trace.
+class HalfTraced : public Gallery {
+ public:
+  int64_t size() const override { return all_->size(); }
+  Subject get(int64_t item, bool beside) override {
+    Subject subject = all_->get(item, beside);
+    if (item % 2 == 1) subject.trace.reset();
+    return subject;
+  }
+
+ private:
+  std::unique_ptr<CloudGallery> all_ = random_gallery(true);
+};
+
 }  // namespace
 
 TEST_CASE("arrows go through the items, round and round") {
@@ -84,6 +98,16 @@ TEST_CASE("keys that mean nothing to a cloud without a model leave it as it is")
   const at::Tensor before = viewer.scene().colours;
   for (const char key : {Viewer::up, Viewer::down, 'E', 'D', 'W', 'S'}) viewer.press(key);
   require_equal(viewer.scene().colours, before, "colours");
+}
+
+TEST_CASE("a head that was chosen does not bar the way to an item without a trace") {
+  Viewer viewer(std::make_unique<HalfTraced>(), 0, choose(Colouring::attention), false);
+  viewer.press('E');
+  viewer.press('E');
+  CHECK_THAT(viewer.scene().legend.title, Catch::Contains("head 2"));
+  CHECK(viewer.press(Viewer::right) == Reaction::redraw);
+  CHECK(viewer.item() == 1);
+  CHECK(viewer.press(Viewer::right) == Reaction::redraw);
 }
 
 }  // namespace geosft::test::test_viewer
