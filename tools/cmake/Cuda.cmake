@@ -21,19 +21,35 @@ if(GEOSFT_CUDA STREQUAL "AUTO" AND NOT EXISTS /dev/nvidia0)
     return()
   endif()
 endif()
-# The system's toolkit comes first, then pip's, where tools/setup.sh --nvcc has put it.
-find_package(CUDAToolkit 13.0 QUIET)
+macro(geosft_find_cuda_toolkit)
+  # pip's toolkit has no libcudart.so, which CMake asks for, but libcudart.so.13.
+  file(GLOB _cudart "${CUDAToolkit_ROOT}/lib/libcudart.so.*")
+  if(CUDAToolkit_ROOT AND _cudart AND NOT CUDA_CUDART)
+    list(GET _cudart 0 _cudart)
+    set(CUDA_CUDART "${_cudart}" CACHE FILEPATH "the CUDA runtime" FORCE)
+  endif()
+  find_package(CUDAToolkit 13.0 QUIET)
+endmacro()
+# The toolkit that is named, or the system's, or pip's, where tools/setup.sh --nvcc has put it.
+geosft_find_cuda_toolkit()
 file(GLOB _venv_nvcc "${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/nvidia/cu13/bin/nvcc")
 if(NOT CUDAToolkit_FOUND AND NOT CUDAToolkit_ROOT AND _venv_nvcc)
   string(REGEX REPLACE "/bin/nvcc(;.*)?$" "" CUDAToolkit_ROOT "${_venv_nvcc}")
   unset(CUDAToolkit_NVCC_EXECUTABLE CACHE) # of an older toolkit
   unset(CUDAToolkit_BIN_DIR CACHE)
-  find_package(CUDAToolkit 13.0 QUIET)
+  geosft_find_cuda_toolkit()
 endif()
 if(CUDAToolkit_FOUND AND CUDAToolkit_NVCC_EXECUTABLE AND TARGET CUDA::cudart_static)
   set(CMAKE_CUDA_ARCHITECTURES "${GEOSFT_CUDA_ARCHITECTURES}")
   if(NOT DEFINED ENV{CUDACXX})
     set(ENV{CUDACXX} "${CUDAToolkit_NVCC_EXECUTABLE}")
+  endif()
+  # pip's nvcc looks for the runtime in lib64, and it lies in lib.
+  get_target_property(_runtime CUDA::cudart_static IMPORTED_LOCATION)
+  get_filename_component(_runtime "${_runtime}" DIRECTORY)
+  set(ENV{LIBRARY_PATH} "$ENV{LIBRARY_PATH}:${_runtime}")
+  if(NOT CMAKE_CUDA_COMPILER)
+    unset(CMAKE_CUDA_COMPILER CACHE) # what another toolkit lacked
   endif()
   include(CheckLanguage)
   check_language(CUDA) # an nvcc that does not take this host compiler is as good as none
