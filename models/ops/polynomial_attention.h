@@ -16,8 +16,10 @@ inline constexpr int64_t kMostMonomials = 100000;
 // A factorises over the m = binomial(c + degree, degree) monomials of q and k, so on the CPU time is O((Nq + Nk) m cv)
 // and memory O(Nq + Nk) and, for each item that uses them, m cv: nothing n x n, nothing n x m. Besides, a thread works
 // in 68 m + 144 (c + cv) + 40,000 numbers at most, with `causal` (m + 16)(cv + 1) more. Items that are so short that
-// the pairs themselves are less work are evaluated pair by pair: the same function. On a GPU all items are: memory O(Nq
-// + Nk), but time O(Nq Nk). choose_polynomial_degree finds a degree.
+// the pairs themselves are less work are evaluated pair by pair: the same function. On a GPU long items are
+// streamed through LibTorch's matrix products, in blocks of 2^22 monomials, where their lengths are known to the host
+// (one item, or ptr on the CPU) and the call does not go into a CUDA graph; other calls evaluate the pairs there, in
+// memory O(Nq + Nk) but time O(Nq Nk). choose_polynomial_degree finds a degree.
 //
 //   q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv]
 //   degree >= 0, with at most kMostMonomials monomials; even ones keep A positive

@@ -4,6 +4,7 @@
 #include "geometry/cuda/stream.h"
 #include "models/ops/cuda/polynomial_host.h"
 #include "models/ops/cuda/polynomial_launch.h"
+#include "models/ops/cuda/polynomial_stream.h"
 
 namespace geosft::cuda {
 namespace {
@@ -14,9 +15,11 @@ std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& q, const at::Tensor
                                            int64_t degree, double scale, bool causal, const Optional& q_ptr,
                                            const Optional& k_ptr, bool center) {
   const Stream stream(q.device());
-  return polynomial_forward({q, k, v, degree, scale, causal, q_ptr, k_ptr, center}, [&](const auto& in) {
-    check_launch(launch_polynomial(in, stream.get()), "polynomial_attention");
-  });
+  const PolynomialArguments arguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
+  arguments.check();
+  if (!is_captured(stream.get()) && worth_streaming(arguments)) return streamed_forward(arguments);
+  return polynomial_forward(
+      arguments, [&](const auto& in) { check_launch(launch_polynomial(in, stream.get()), "polynomial_attention"); });
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& grad, const at::Tensor& out,
@@ -25,9 +28,14 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& grad, 
                                                         double scale, bool causal, const Optional& q_ptr,
                                                         const Optional& k_ptr, bool center) {
   const Stream stream(q.device());
-  return polynomial_backward(
-      grad, out, denominator, {q, k, v, degree, scale, causal, q_ptr, k_ptr, center},
-      [&](const auto& in) { check_launch(launch_polynomial(in, stream.get()), "polynomial_attention backward"); });
+  const PolynomialArguments arguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
+  arguments.check();
+  if (!is_captured(stream.get()) && worth_streaming(arguments)) {
+    return streamed_backward(grad, out, denominator, arguments);
+  }
+  return polynomial_backward(grad, out, denominator, arguments, [&](const auto& in) {
+    check_launch(launch_polynomial(in, stream.get()), "polynomial_attention backward");
+  });
 }
 
 }  // namespace

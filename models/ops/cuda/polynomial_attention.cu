@@ -24,6 +24,12 @@ const char* launch_polynomial(const PolynomialBackward<T>& in, void* stream) {
   return launch_any(in, stream);
 }
 
+bool is_captured(void* stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  return cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &status) == cudaSuccess &&
+         status != cudaStreamCaptureStatusNone;
+}
+
 template const char* launch_polynomial<float>(const PolynomialForward<float>&, void*);
 template const char* launch_polynomial<double>(const PolynomialForward<double>&, void*);
 template const char* launch_polynomial<float>(const PolynomialBackward<float>&, void*);

@@ -11,4 +11,7 @@ const char* launch_polynomial(const PolynomialForward<T>& in, void* stream);
 template <typename T>
 const char* launch_polynomial(const PolynomialBackward<T>& in, void* stream);
 
+// Whether what is enqueued on `stream` goes into a CUDA graph, where nothing may be copied from the host.
+bool is_captured(void* stream);
+
 }  // namespace geosft::cuda

@@ -65,7 +65,7 @@ void require_left_out(const Arguments& arguments, const std::vector<std::string>
     return cuda::attention_backward<Device, Operator>(upstream, out, denominator, inputs, arguments.eps, wanted);
   };
   size_t floating = 0;
-  for (const auto& input : inputs) floating += input && input->is_floating_point() ? 1 : 0;
+  for (const std::optional<at::Tensor> input : inputs) floating += input && input->is_floating_point() ? 1 : 0;
   const std::vector<at::Tensor> all = gradients(all_wanted(floating)), few = gradients(all_wanted(floating, false));
   REQUIRE(few.size() == floating);
   for (size_t i = 0; i < floating; ++i) {
