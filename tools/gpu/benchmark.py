@@ -273,7 +273,7 @@ def others(table):
 
 
 def polynomial(table):
-    """Attention over all tokens, c = 8, beside the exact one of PyTorch. On a GPU both are n x n in time."""
+    """Attention over all tokens, c = 8, beside the exact one of PyTorch."""
     heads, c = 4, 8
     for power in range(10, 17):
         n = 1 << power
