@@ -2,11 +2,14 @@
 #include "data/atomic_file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <regex>
+#include <system_error>
 #include <utility>
 
 #include "data/shape.h"
@@ -22,7 +25,21 @@ void sync_folder(const std::filesystem::path& folder) {
   ::close(descriptor);
 }
 
+bool runs(pid_t process) {
+  return ::kill(process, 0) == 0 || errno != ESRCH;
+}
+
 }  // namespace
+
+void remove_abandoned(const std::filesystem::path& folder) {
+  static const std::regex hidden("\\..+\\.([0-9]{1,9})\\.[0-9]+\\.tmp");
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    std::smatch match;
+    if (std::regex_match(name, match, hidden) && !runs(std::stoi(match[1]))) ::unlink(at->path().c_str());
+  }
+}
 
 AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)) {
   // Opened exclusively, so that two writers of one target never share a temporary file.

@@ -27,6 +27,10 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
+// Removes the hidden files in `folder` whose writers were killed before they could: those of processes that run no
+// more.
+void remove_abandoned(const std::filesystem::path& folder);
+
 void write_file_atomically(const std::filesystem::path& target, std::string_view contents);
 
 }  // namespace geosft

@@ -205,6 +205,7 @@ void TrainingLoop::settle(const Enqueued& step, TrainingObserver& observer) {
 
 void TrainingLoop::pass_over(const Enqueued& step, const StepReport& report, TrainingObserver& observer) {
   observer.on_non_finite({report, non_finite_steps_, refusal_, step.batch, step.shows_batch});
+  processes_.meet();  // the batch is there before the run is stopped for it
   TORCH_CHECK(!options_.stop_at_non_finite, "the loss or its gradient is not finite in step ", report.step_in_epoch,
               " of epoch ", report.epoch + 1, refusal_.empty() ? "" : " (" + refusal_ + ")",
               "; the run was to stop there");

@@ -119,11 +119,10 @@ class TrainingLoop {
   TrainingLoop(TrainingTask& task, const TrainingOptions& options, const Communicator& processes = one_process());
 
   // Runs what is left of the epochs. Returns false when the observer asked to stop, in any of the processes, or the
-  // leading one left a validation by an exception; the loop can go on later. Throws when the processes hold
-  // different weights or positions at the beginning of an epoch, and
-  // when the loss or the gradient stays non-finite over many steps, or in all of the last epoch, or by option at the
-  // first such step; a step that ends with a NonFiniteError counts as one. An exception from the validation leaves the
-  // loop where it can go on.
+  // leading one left a validation by an exception; the loop can go on later. Throws when the processes hold different
+  // weights or positions at the beginning of an epoch, and when the loss or the gradient stays non-finite over many
+  // steps, or in all of the last epoch, or by option at the first such step; a step that ends with a NonFiniteError
+  // counts as one. An exception from the validation leaves the loop where it can go on.
   bool run(TrainingObserver& observer);
 
   Optimization& optimization() { return optimization_; }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/atomic_file.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include <catch2/catch.hpp>
 
@@ -33,6 +36,24 @@ TEST_CASE("an atomic file replaces its target on commit only") {
   write_file_atomically(folder / "a.csv", "third");
   CHECK(test::read_text(folder / "a.csv") == "third");
   CHECK(file_count(folder.path()) == 1);
+}
+
+TEST_CASE("what a writer that was killed has left is removed, and nothing else") {
+  const test::TemporaryFolder folder;
+  const pid_t killed = ::fork();
+  if (killed == 0) {
+    AtomicFile* const file = new AtomicFile(folder / "a.csv");
+    file->write("half", 4);
+    ::raise(SIGKILL);
+  }
+  ::waitpid(killed, nullptr, 0);
+  const AtomicFile other(folder / "a.csv");
+  for (const char* name : {"a.csv", ".a.tmp", ".a.csv.x.0.tmp"}) test::write_text(folder / name, "kept");
+  CHECK(file_count(folder.path()) == 5);
+  remove_abandoned(folder.path());
+  CHECK(file_count(folder.path()) == 4);
+  CHECK_FALSE(std::filesystem::exists(folder / (".a.csv." + std::to_string(killed) + ".0.tmp")));
+  remove_abandoned(folder / "absent");
 }
 
 TEST_CASE("two writers of one target do not meet") {

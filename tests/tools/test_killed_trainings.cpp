@@ -35,6 +35,10 @@ void require_whole_files(const fs::path& run) {
   for (const MetricsRow& row : read_metrics(run / "metrics.csv")) CHECK(seen.emplace(row.step, row.split).second);
 }
 
+void require_no_leftovers(const fs::path& run) {
+  for (const auto& entry : fs::directory_iterator(run)) CHECK(entry.path().extension() != ".tmp");
+}
+
 // Starts or resumes the training and kills it after so many seconds. False when it was over before.
 bool killed_after(const Training& training, const Words& words, double seconds) {
   Process process(training.program, words, training.options);
@@ -64,6 +68,7 @@ void survive_kills(const Training& training, const fs::path& folder) {
       if (fs::exists(run / "config.toml")) next = {"train", "--resume", "--out", run.string()};
     }
     if (unfinished) training.run_well(next);
+    require_no_leftovers(run);
     require_same_run(folder / "whole", run);
   }
 }

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/run_folder.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <torch/headeronly/version.h>
+#include <unistd.h>
+
+#include <cerrno>
 
 #include <stdexcept>
 #include <system_error>
@@ -12,15 +17,40 @@
 
 namespace geosft {
 
+namespace {
+
+// Whether what lies in the folder is what a run begins with.
+bool only_begun(const RunFolder& run, std::error_code& error) {
+  for (std::filesystem::directory_iterator at(run.path(), error), end; !error && at != end; at.increment(error)) {
+    if (at->path() != run.classes()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+// A lock that ends with the process, however that ends.
+void RunFolder::claim() {
+  const int descriptor = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  claim_ = std::shared_ptr<void>(nullptr, [descriptor](void*) { ::close(descriptor); });
+  // Some file systems cannot lock folders.
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    throw UsageError("another process trains in the run folder " + path_.string());
+  }
+}
+
 RunFolder RunFolder::create(const std::filesystem::path& folder) {
-  const RunFolder run(folder);
+  RunFolder run(folder);
   std::error_code error;
   if (std::filesystem::exists(run.config(), error) || std::filesystem::exists(run.last_checkpoint(), error)) {
     throw UsageError(folder.string() + " holds a run already: resume it, or name another folder");
   }
   std::filesystem::create_directories(folder, error);
   if (error) throw std::runtime_error("cannot make the run folder " + folder.string() + ": " + error.message());
-  const bool empty = std::filesystem::is_empty(folder, error);
+  run.claim();
+  remove_abandoned(folder);
+  const bool empty = only_begun(run, error);
   if (error) throw std::runtime_error("cannot read the run folder " + folder.string() + ": " + error.message());
   if (!empty) throw UsageError("the run folder " + folder.string() + " is not empty and holds no run: name another");
   // A folder that cannot be written to is refused now, not after the data are read.
@@ -37,6 +67,13 @@ RunFolder RunFolder::open(const std::filesystem::path& folder) {
   if (!std::filesystem::exists(run.config(), error)) {
     throw UsageError("no run in " + folder.string() + ": it holds no " + run.config().filename().string());
   }
+  return run;
+}
+
+RunFolder RunFolder::resume(const std::filesystem::path& folder) {
+  RunFolder run = open(folder);
+  run.claim();
+  remove_abandoned(folder);
   return run;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,14 @@ namespace geosft {
 class RunFolder {
  public:
   // A folder for a new run; missing parents are made. Throws UsageError when there is a run in it already, or anything
-  // else that is not ours to mix with; another exception when it cannot be made or written to.
+  // else that is not ours to mix with, or another process trains there; another exception when it cannot be made or
+  // written to. What is left of a run that was killed before it had a configuration is replaced.
   static RunFolder create(const std::filesystem::path& folder);
-  // An existing run, to resume, evaluate or predict. Throws UsageError when the folder holds none.
+  // An existing run, to evaluate or predict. Throws UsageError when the folder holds none.
   static RunFolder open(const std::filesystem::path& folder);
+  // An existing run, to resume: as open(), but for one that another process trains, which is a UsageError; and files
+  // that were being written when it was killed are removed.
+  static RunFolder resume(const std::filesystem::path& folder);
 
   // One that another of the processes that train together has made.
   static RunFolder made_by_another(const std::filesystem::path& folder) { return RunFolder(folder); }
@@ -43,8 +48,10 @@ class RunFolder {
 
  private:
   explicit RunFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  void claim();
 
   std::filesystem::path path_;
+  std::shared_ptr<void> claim_;  // of those who write to the folder: while it lives, nobody else does
 };
 
 // "geosft 0.1.0\nLibTorch 2.11.0\ncompiler gcc 12.2.0\n": for the version file, for checkpoints and for --version.

@@ -74,7 +74,7 @@ void TrainArguments::load_new(Config& config, TrainSettings& train) const {
 }
 
 RunFolder open_run_folder(const std::filesystem::path& path, bool resume, const Communicator& processes) {
-  if (resume) return RunFolder::open(path);
+  if (resume) return processes.leads() ? RunFolder::resume(path) : RunFolder::open(path);
   if (!processes.leads()) {
     processes.meet();
     return RunFolder::made_by_another(path);

@@ -26,7 +26,7 @@ struct GraphSweepCommand {
   std::vector<RunResult> results_of(const Variation& variation, at::Device device) const {
     const std::filesystem::path path = out / folder_name(variation.name);
     const bool begun = std::filesystem::exists(path / "config.toml");
-    const RunFolder folder = begun ? RunFolder::open(path) : RunFolder::create(path);
+    const RunFolder folder = begun ? RunFolder::resume(path) : RunFolder::create(path);
     GraphSettings settings = variation.settings;
     settings.data = std::filesystem::absolute(settings.data).lexically_normal().string();
     if (begun) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/run_folder.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/support.h"
@@ -45,6 +46,34 @@ TEST_CASE("a folder that holds a run or something else is not made a run") {
   RunFolder::create(folder.path / "run").write_config("seed = 1\n");
   require_usage_error([&] { RunFolder::create(folder.path / "run"); }, {"run", "holds a run already", "resume"});
   require_usage_error([&] { RunFolder::create(folder.path); }, {folder.path.string(), "not empty"});
+}
+
+TEST_CASE("what a run that was killed at its beginning has left is replaced") {
+  const TemporaryFolder folder;
+  RunFolder::create(folder.path).write_classes({"a", "b"});
+  const pid_t killed = ::fork();
+  if (killed == 0) ::_exit(0);
+  ::waitpid(killed, nullptr, 0);
+  std::ofstream(folder.path / (".config.toml." + std::to_string(killed) + ".0.tmp")) << "see";
+  RunFolder::create(folder.path).write_config("seed = 1\n");
+  CHECK(std::filesystem::exists(folder.path / "classes.txt"));
+  std::ofstream(folder.path / (".last.ckpt." + std::to_string(killed) + ".0.tmp")) << "half";
+  RunFolder::resume(folder.path);
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path)) {
+    CHECK(entry.path().extension() != ".tmp");
+  }
+}
+
+TEST_CASE("two processes do not train in one folder") {
+  const TemporaryFolder folder;
+  {
+    const RunFolder first = RunFolder::create(folder.path / "run");
+    require_usage_error([&] { RunFolder::create(folder.path / "run"); }, {"another process trains", "run"});
+    first.write_config("seed = 1\n");
+    require_usage_error([&] { RunFolder::resume(folder.path / "run"); }, {"another process trains", "run"});
+    CHECK_NOTHROW(RunFolder::open(folder.path / "run"));
+  }
+  CHECK_NOTHROW(RunFolder::resume(folder.path / "run"));
 }
 
 TEST_CASE("a folder that cannot be made or written to is not wrong use") {
