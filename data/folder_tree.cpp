@@ -75,7 +75,7 @@ class TreeScan {
     const Entries top = entries_of(root);
     remark_loose_files(root, top);
     if (has_split_folders(root)) {
-      take_splits(root, top);
+      take_splits(top);
     } else {
       for (const fs::path& folder : top.folders) take_class(folder, test_every);
     }
@@ -129,7 +129,7 @@ class TreeScan {
     }
   }
 
-  void take_splits(const fs::path& root, const Entries& top) {
+  void take_splits(const Entries& top) {
     for (const fs::path& folder : top.folders) {
       if (folder.filename() != "train" && folder.filename() != "test") {
         remarks.push_back(folder.string() + ": a folder beside train/ and test/, left out");
