@@ -55,7 +55,9 @@ std::unique_ptr<PointDataset> open_point_dataset(const std::filesystem::path& so
 // The same source named so that it is found from any working folder: absolute, and the furniture set as it is.
 std::filesystem::path absolute_source(const std::filesystem::path& source);
 
-// One file, for prediction: a mesh is sampled (options.points_per_mesh, options.seed), a cloud is taken as it is.
-Shape read_shape(const std::filesystem::path& file, const PointDatasetOptions& options = {});
+// One file, for prediction: a mesh is sampled (options.points_per_mesh, options.seed), a cloud is taken as it is. A
+// sentence joins `remarks` where points were sampled.
+Shape read_shape(const std::filesystem::path& file, const PointDatasetOptions& options = {},
+                 std::vector<std::string>* remarks = nullptr);
 
 }  // namespace geosft

@@ -50,7 +50,7 @@ Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file
   PointDatasetOptions options;
   options.points_per_mesh = settings.clouds.points_per_mesh;
   options.seed = settings.seed;
-  Shape shape = read_shape(file, options);
+  Shape shape = read_shape(file, options, &remarks);
   if (settings.clouds.normals) estimate_missing_normals(shape, remarks);
   prepare_normals(shape, settings.clouds.normals);
   return shape;

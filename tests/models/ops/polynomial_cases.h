@@ -69,4 +69,46 @@ inline Arguments random_polynomial(const Sizes& sizes, uint64_t seed) {
   return a;
 }
 
+// Result and gradients of something that computes polynomial_attention, in this type.
+using PolynomialRun =
+    std::function<Outcome(const Arguments&, const PolynomialNumbers&, const at::Tensor& upstream, at::ScalarType)>;
+
+inline void require_run(const PolynomialRun& run, const Arguments& a, const PolynomialNumbers& n,
+                        const at::Tensor& upstream, const Outcome& expected, const std::string& what) {
+  require_outcome(run(a, n, upstream, at::kDouble), expected, 1e-10, 1e-10, what + " float64");
+  require_outcome(run(a, n, upstream, at::kFloat), expected, 2e-5, 1e-4, what + " float32");
+}
+
+inline void require_golden_runs(const PolynomialRun& run) {
+  for (const char* name : {"one", "ragged_g4", "ragged_g6", "ragged_g3", "cross_ragged", "causal_one", "causal_ragged",
+                           "negative_scale", "g0", "g1", "centered_ragged"}) {
+    const Fixture fixture(std::string("polynomial_") + name);
+    Arguments a;
+    Outcome expected{fixture.get("out"), {}};
+    for (const char* argument : {"q", "k", "v", "q_ptr", "k_ptr"}) {
+      if (fixture.has(argument)) a.tensors[argument] = fixture.get(argument);
+    }
+    for (const char* argument : {"q", "k", "v"}) {
+      expected.gradients[argument] = fixture.get(std::string("grad.") + argument);
+    }
+    require_run(run, a, polynomial_numbers(fixture), fixture.get("grad_out"), expected, name);
+  }
+}
+
+inline void require_reference_run(const PolynomialRun& run, const Arguments& a, const PolynomialNumbers& n) {
+  const at::Tensor upstream = at::randn({a["q"].size(0), a["q"].size(1), a["v"].size(2)}, generator(5), at::kDouble);
+  require_run(run, a, n, upstream, evaluate(slow_polynomial(n), a, upstream, at::kDouble), "random");
+}
+
+inline void require_half_runs(const PolynomialRun& run) {
+  const Arguments a = random_polynomial({{20, 3}, {17, 2}, 2, 4, 5}, 36);
+  const at::Tensor upstream = at::ones({23, 2, 5}, at::kDouble);
+  for (const auto& [type, tolerance] : {std::pair(at::kHalf, 5e-3), std::pair(at::kBFloat16, 5e-2)}) {
+    const Outcome actual = run(a, {4, 2.0}, upstream, type);
+    REQUIRE(actual.out.scalar_type() == type);
+    for (const auto& [name, gradient] : actual.gradients) REQUIRE(gradient.scalar_type() == type);
+    require_close(actual.out, slow_polynomial({4, 2.0})(a), tolerance, "half");
+  }
+}
+
 }  // namespace geosft::test

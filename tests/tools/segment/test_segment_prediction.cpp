@@ -54,6 +54,16 @@ TEST_CASE("every point of a file gets a part of the class, in the order of the f
   CHECK(example.predict("a.xyz", "lamp").labels.max().item<int64_t>() <= 2);
 }
 
+TEST_CASE("of a mesh points are sampled, which is said") {
+  Example example;
+  example.settings.clouds.points_per_mesh = 50;
+  write_text(example.folder / "a.obj", tetrahedron_obj);
+  const PartPrediction prediction = example.predict("a.obj", "mug");
+  CHECK(prediction.labels.sizes() == at::IntArrayRef{50});
+  REQUIRE(prediction.remarks.size() == 1);
+  CHECK_THAT(prediction.remarks[0], Catch::Contains("a.obj: a mesh, of which 50 points are sampled"));
+}
+
 TEST_CASE("a model that is told the class needs a known one, another may be told") {
   Example example;
   require_error([&] { example.predict("a.xyz", ""); }, {"--category is required", "lamp mug"});

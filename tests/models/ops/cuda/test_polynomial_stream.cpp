@@ -15,12 +15,6 @@ Outcome streamed(const Arguments& a, const PolynomialNumbers& n, const at::Tenso
   return {out, {{"q", q_grad}, {"k", k_grad}, {"v", v_grad}}};
 }
 
-void require_streamed(const Arguments& a, const PolynomialNumbers& n, const at::Tensor& upstream,
-                      const Outcome& expected, const std::string& what) {
-  require_outcome(streamed(a, n, upstream, at::kDouble), expected, 1e-10, 1e-10, what + " float64");
-  require_outcome(streamed(a, n, upstream, at::kFloat), expected, 2e-5, 1e-4, what + " float32");
-}
-
 bool worth(int64_t items, int64_t rows, int64_t c, int64_t degree, const std::optional<at::Tensor>& ptr = {}) {
   const at::Tensor x = at::empty({items * rows, 4, c}, at::kMeta);
   const auto meta = ptr ? ptr : std::nullopt;
@@ -30,19 +24,7 @@ bool worth(int64_t items, int64_t rows, int64_t c, int64_t degree, const std::op
 }  // namespace
 
 TEST_CASE("streamed polynomial_attention reproduces the golden cases", "[polynomial_stream]") {
-  for (const char* name : {"one", "ragged_g4", "ragged_g6", "ragged_g3", "cross_ragged", "causal_one", "causal_ragged",
-                           "negative_scale", "g0", "g1", "centered_ragged"}) {
-    const Fixture fixture(std::string("polynomial_") + name);
-    Arguments a;
-    Outcome expected{fixture.get("out"), {}};
-    for (const char* argument : {"q", "k", "v", "q_ptr", "k_ptr"}) {
-      if (fixture.has(argument)) a.tensors[argument] = fixture.get(argument);
-    }
-    for (const char* argument : {"q", "k", "v"}) {
-      expected.gradients[argument] = fixture.get(std::string("grad.") + argument);
-    }
-    require_streamed(a, polynomial_numbers(fixture), fixture.get("grad_out"), expected, name);
-  }
+  require_golden_runs(streamed);
 }
 
 TEST_CASE("streamed polynomial_attention of several blocks agrees with the reference", "[polynomial_stream]") {
@@ -56,22 +38,12 @@ TEST_CASE("streamed polynomial_attention of several blocks agrees with the refer
         Case{{{300, 1, 0, 66}, {300, 1, 0, 66}, 2, 3, 20}, {2, 2.0, true}},
         Case{{{40, 7}, {70, 5}, 1, 128, 65}, {2, 2.0, false, true}}, Case{{{450}, {450}, 1, 3, 40}, {8, 2.0, true}},
         Case{{{90}, {140}, 2, 16, 4}, {5, 1.0}}}) {
-    const Arguments a = random_polynomial(sizes, ++seed);
-    const at::Tensor upstream = at::randn({a["q"].size(0), sizes.heads, sizes.cv}, generator(5), at::kDouble);
-    require_streamed(a, numbers, upstream, evaluate(slow_polynomial(numbers), a, upstream, at::kDouble),
-                     "case " + std::to_string(seed));
+    require_reference_run(streamed, random_polynomial(sizes, ++seed), numbers);
   }
 }
 
 TEST_CASE("streamed polynomial_attention takes float16 and bfloat16", "[polynomial_stream]") {
-  const Arguments a = random_polynomial({{20, 3}, {17, 2}, 2, 4, 5}, 36);
-  const at::Tensor upstream = at::ones({23, 2, 5}, at::kDouble);
-  for (const auto& [type, tolerance] : {std::pair(at::kHalf, 5e-3), std::pair(at::kBFloat16, 5e-2)}) {
-    const Outcome actual = streamed(a, {4, 2.0}, upstream, type);
-    REQUIRE(actual.out.scalar_type() == type);
-    for (const auto& [name, gradient] : actual.gradients) REQUIRE(gradient.scalar_type() == type);
-    require_close(actual.out, slow_polynomial({4, 2.0})(a), tolerance, "half");
-  }
+  require_half_runs(streamed);
 }
 
 TEST_CASE("long items are streamed, where the host knows them", "[polynomial_stream]") {

@@ -20,32 +20,19 @@ Outcome emulated(const Arguments& a, const PolynomialNumbers& n, const at::Tenso
   return {out, {{"q", q_grad}, {"k", k_grad}, {"v", v_grad}}};
 }
 
-void require_emulated(const Arguments& a, const PolynomialNumbers& n, const at::Tensor& upstream,
-                      const Outcome& expected, const std::string& what) {
-  require_outcome(emulated(a, n, upstream, at::kDouble), expected, 1e-10, 1e-10, what + " float64");
-  const Outcome actual = emulated(a, n, upstream, at::kFloat);
-  require_outcome(actual, expected, 2e-5, 1e-4, what + " float32");
-  const Outcome turned = emulated<ThreadOrder::kDescending>(a, n, upstream, at::kFloat);
-  require_equal(turned.out, actual.out, what + " other order");
+// The same bits in the other order of threads.
+Outcome ordered(const Arguments& a, const PolynomialNumbers& n, const at::Tensor& upstream, at::ScalarType type) {
+  const Outcome actual = emulated(a, n, upstream, type);
+  const Outcome turned = emulated<ThreadOrder::kDescending>(a, n, upstream, type);
+  require_equal(turned.out, actual.out, "other order");
   for (const auto& [name, gradient] : actual.gradients) require_equal(turned.gradients.at(name), gradient, name);
+  return actual;
 }
 
 }  // namespace
 
 TEST_CASE("the CUDA kernels of polynomial_attention, emulated, reproduce the golden cases", "[polynomial_tile]") {
-  for (const char* name : {"one", "ragged_g4", "ragged_g6", "ragged_g3", "cross_ragged", "causal_one", "causal_ragged",
-                           "negative_scale", "g0", "g1", "centered_ragged"}) {
-    const Fixture fixture(std::string("polynomial_") + name);
-    Arguments a;
-    Outcome expected{fixture.get("out"), {}};
-    for (const char* argument : {"q", "k", "v", "q_ptr", "k_ptr"}) {
-      if (fixture.has(argument)) a.tensors[argument] = fixture.get(argument);
-    }
-    for (const char* argument : {"q", "k", "v"}) {
-      expected.gradients[argument] = fixture.get(std::string("grad.") + argument);
-    }
-    require_emulated(a, polynomial_numbers(fixture), fixture.get("grad_out"), expected, name);
-  }
+  require_golden_runs(ordered);
 }
 
 TEST_CASE("the CUDA kernels of polynomial_attention, emulated, agree with the reference", "[polynomial_tile]") {
@@ -63,21 +50,12 @@ TEST_CASE("the CUDA kernels of polynomial_attention, emulated, agree with the re
       a.tensors.erase("q_ptr");
       a.tensors.erase("k_ptr");
     }
-    const at::Tensor upstream = at::randn({a["q"].size(0), sizes.heads, sizes.cv}, generator(5), at::kDouble);
-    require_emulated(a, numbers, upstream, evaluate(slow_polynomial(numbers), a, upstream, at::kDouble),
-                     "case " + std::to_string(seed));
+    require_reference_run(ordered, a, numbers);
   }
 }
 
 TEST_CASE("the CUDA kernels of polynomial_attention, emulated, take float16 and bfloat16", "[polynomial_tile]") {
-  const Arguments a = random_polynomial({{20, 3}, {17, 2}, 2, 4, 5}, 36);
-  const at::Tensor upstream = at::ones({23, 2, 5}, at::kDouble);
-  for (const auto& [type, tolerance] : {std::pair(at::kHalf, 5e-3), std::pair(at::kBFloat16, 5e-2)}) {
-    const Outcome actual = emulated(a, {4, 2.0}, upstream, type);
-    REQUIRE(actual.out.scalar_type() == type);
-    for (const auto& [name, gradient] : actual.gradients) REQUIRE(gradient.scalar_type() == type);
-    require_close(actual.out, slow_polynomial({4, 2.0})(a), tolerance, "half");
-  }
+  require_half_runs(emulated<>);
 }
 
 TEST_CASE("the CUDA kernels of polynomial_attention name the argument that is too wide", "[polynomial_tile]") {
