@@ -50,7 +50,7 @@ bool killed_after(const Training& training, const Words& words, double seconds) 
   return result.signal == SIGKILL;
 }
 
-void survive_kills(const Training& training, const fs::path& folder) {
+void require_survival(const Training& training, const fs::path& folder) {
   const Words words = with(with(training.words, "--epochs", "40"), "--checkpoint-every", "1");
   const auto start = std::chrono::steady_clock::now();
   training.run_well(with(words, "--out", (folder / "whole").string()));
@@ -83,25 +83,27 @@ const Words random_clouds = random_parts + Words{"--jitter", "0.01", "--rotate-t
 TEST_CASE("a run survives being killed at any moment: classes of clouds") {
   const Workshop shop;
   const Words validated = {"--batch-size", "2", "--validation-fraction", "0.2", "--validate-every", "3"};
-  survive_kills({"geosft-classify", GEOSFT_CLASSIFY, shop.train("unused", validated + random_clouds), shop.process()},
-                shop / "runs");
+  require_survival(
+      {"geosft-classify", GEOSFT_CLASSIFY, shop.train("unused", validated + random_clouds), shop.process()},
+      shop / "runs");
 }
 
 TEST_CASE("a run survives being killed at any moment: parts of clouds") {
   const SegmentShop shop;
-  survive_kills({"geosft-segment", GEOSFT_SEGMENT, shop.train("unused", random_clouds), shop.process()}, shop / "runs");
+  require_survival({"geosft-segment", GEOSFT_SEGMENT, shop.train("unused", random_clouds), shop.process()},
+                   shop / "runs");
 }
 
 TEST_CASE("a run survives being killed at any moment: graphs") {
   const GraphWorkshop shop;
-  survive_kills({"geosft-graph", GEOSFT_GRAPH, shop.train("unused", {"--average-decay", "0.9"}), shop.process()},
-                shop / "runs");
+  require_survival({"geosft-graph", GEOSFT_GRAPH, shop.train("unused", {"--average-decay", "0.9"}), shop.process()},
+                   shop / "runs");
 }
 
 TEST_CASE("a run survives being killed at any moment: sequences") {
   const SequenceWorkshop shop;
-  survive_kills({"geosft-sequence", GEOSFT_SEQUENCE, shop.train("unused", {"--average-decay", "0.9"}), {}},
-                shop / "runs");
+  require_survival({"geosft-sequence", GEOSFT_SEQUENCE, shop.train("unused", {"--average-decay", "0.9"}), {}},
+                   shop / "runs");
 }
 
 }  // namespace geosft::test::test_killed_trainings
