@@ -75,6 +75,18 @@ struct Answers {
   }
 };
 
+// Whether the head's sampler scores two tokens of a cloud exactly alike.
+bool scores_tie(PointClassifier& model, const Clouds& clouds, SamplingContext context) {
+  at::NoGradGuard guard;
+  const at::Tensor normals = model->options.normals ? clouds.normals : at::Tensor();
+  const at::Tensor scores = model->explain(clouds.points, normals, clouds.ptr, context).importance;
+  for (int64_t b = 0; b + 1 < clouds.ptr.numel(); ++b) {
+    const at::Tensor cloud = scores.slice(0, clouds.ptr[b].item<int64_t>(), clouds.ptr[b + 1].item<int64_t>());
+    if (at::diff(std::get<0>(cloud.sort())).eq(0).any().item<bool>()) return true;
+  }
+  return false;
+}
+
 // Every cloud's points shuffled; rotated and translated too, if `turn`.
 Clouds moved(const Clouds& clouds, uint64_t seed, bool turn = true) {
   Clouds copy = clouds;
@@ -160,17 +172,17 @@ TEST_CASE("rotating, translating and shuffling clouds leaves the logits of invar
     PointClassifier model = classifier(tokens, normals, dtype, norm, seed);
     for (const SamplingContext& context : {SamplingContext::seeded(), SamplingContext::greedy()}) {
       // The greedy choice is free of order where scores differ. Of tokens that begin equal, two points that see none
-      // but each other stay equal up to rounding, and this model has such points.
+      // but each other have the same score: either may be chosen.
       const bool greedy = context.mode() == SampleMode::greedy;
-      if (greedy && tokens == PointTokens::ones && normals && seed == 1) continue;
+      const bool tied = greedy && tokens == PointTokens::ones && scores_tie(model, clouds, context);
       INFO("tokens " << static_cast<int>(tokens) << ", " << (norm == NormPlacement::pre ? "pre" : "post")
                      << "-norm, normals " << normals << ", seed " << seed << ", greedy " << greedy << ", dtype "
                      << dtype);
       const Answers before(model, clouds, context), shuffled(model, moved(clouds, 3 * seed, false), context);
       const Answers turned(model, moved(clouds, 3 * seed), context);
-      CHECK(largest_change(shuffled.logits, before.logits) <= tolerance);
-      CHECK((turned.choices == shuffled.choices).all().item<bool>());
-      CHECK(largest_change(turned.logits, before.logits) <= tolerance);
+      CHECK((tied || largest_change(shuffled.logits, before.logits) <= tolerance));
+      CHECK((tied || (turned.choices == shuffled.choices).all().item<bool>()));
+      CHECK((tied || largest_change(turned.logits, before.logits) <= tolerance));
     }
   }
 }

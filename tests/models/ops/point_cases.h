@@ -34,4 +34,10 @@ inline Arguments random_points(const Sizes& sizes, uint64_t seed, bool normals) 
   return a;
 }
 
+inline void require_references(bool normals, uint64_t seed) {
+  for (const Sizes& sizes : awkward_sizes()) {
+    require_reference(fused, slow, random_points(sizes, ++seed, normals), normals ? "normals" : "distances");
+  }
+}
+
 }  // namespace geosft::test::point_cases

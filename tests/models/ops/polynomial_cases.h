@@ -100,6 +100,33 @@ inline void require_reference_run(const PolynomialRun& run, const Arguments& a, 
   require_run(run, a, n, upstream, evaluate(slow_polynomial(n), a, upstream, at::kDouble), "random");
 }
 
+struct PolynomialCase {
+  Sizes sizes;
+  PolynomialNumbers numbers;
+};
+
+// Every option, items that are empty, of one token and longer than a tile, and the widest heads.
+inline std::vector<PolynomialCase> awkward_polynomials() {
+  return {{{{129}, {33}, 3, 5, 7}, {4, 2.0}},
+          {{{5, 0, 131, 2, 3}, {4, 3, 65, 0, 9}, 2, 17, 3}, {3, -2.0}},
+          {{{70, 1, 0, 66}, {70, 1, 0, 66}, 2, 33, 20}, {2, 2.0, true}},
+          {{{40, 7}, {70, 5}, 1, 128, 65}, {2, 2.0, false, true}},
+          {{{150}, {150}, 1, 3, 40}, {8, 2.0, true}}};
+}
+
+// One item comes without ptr.
+inline void require_reference_runs(const PolynomialRun& run, const std::vector<PolynomialCase>& cases) {
+  uint64_t seed = 70;
+  for (const auto& [sizes, numbers] : cases) {
+    Arguments a = random_polynomial(sizes, ++seed);
+    if (sizes.queries.size() == 1) {
+      a.tensors.erase("q_ptr");
+      a.tensors.erase("k_ptr");
+    }
+    require_reference_run(run, a, numbers);
+  }
+}
+
 inline void require_half_runs(const PolynomialRun& run) {
   const Arguments a = random_polynomial({{20, 3}, {17, 2}, 2, 4, 5}, 36);
   const at::Tensor upstream = at::ones({23, 2, 5}, at::kDouble);

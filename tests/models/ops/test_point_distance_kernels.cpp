@@ -5,10 +5,7 @@ namespace geosft::test::test_point_distance_kernels {
 using namespace point_cases;
 
 TEST_CASE("the kernels of distances agree with the reference at awkward sizes", "[point_distance_kernels]") {
-  uint64_t seed = 20;
-  for (const Sizes& sizes : awkward_sizes()) {
-    require_reference(fused, slow, random_points(sizes, ++seed, false), "distances");
-  }
+  require_references(false, 20);
 }
 
 TEST_CASE("the kernels of distances pass gradcheck", "[point_distance_kernels]") {

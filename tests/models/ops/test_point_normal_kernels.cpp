@@ -5,10 +5,7 @@ namespace geosft::test::test_point_normal_kernels {
 using namespace point_cases;
 
 TEST_CASE("the kernels of distances and normals agree with the reference at awkward sizes", "[point_normal_kernels]") {
-  uint64_t seed = 60;
-  for (const Sizes& sizes : awkward_sizes()) {
-    require_reference(fused, slow, random_points(sizes, ++seed, true), "distances and normals");
-  }
+  require_references(true, 60);
 }
 
 TEST_CASE("the kernels of distances and normals pass gradcheck", "[point_normal_kernels]") {
