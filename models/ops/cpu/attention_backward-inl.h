@@ -17,19 +17,58 @@
 #include "models/ops/cpu/attention_gradients.h"
 #include "models/ops/cpu/gradient_tiles-inl.h"
 #include "models/ops/cpu/score_tile-inl.h"
-#include "models/ops/cpu/transpose-inl.h"
+#include "models/ops/cpu/stored_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
-// Where a backward unit writes: key-side arrays of its group, one row per packed key; delta_sum [heads] of the unit.
+// Where a backward unit writes: k and v as its group has them; delta_sum [heads] of the unit.
 template <typename T>
 struct BackwardTargets {
-  T* dq;
-  T* dk;
-  T* dv;
+  StoredRows<T> dq;
+  const KeyGradient<T>& k;
+  const KeyGradient<T>& v;
   T* delta_sum;
+};
+
+// Sums over the queries of a unit for each key, of the columns of its heads: in the copy of its group, or in memory of
+// the worker, for as many keys as an item has.
+template <typename T>
+class KeySums {
+ public:
+  KeySums(const AttentionProblem<T>& problem, int64_t columns)
+      : columns_(columns),
+        width_(problem.heads * columns),
+        own_(problem.q.computed() ? 0 : most_keys(problem) * width_) {}
+
+  void begin(const AttentionUnit& unit, const KeyGradient<T>& gradient) {
+    block_ = {unit.k_begin, unit.k_end - unit.k_begin, unit.head_begin * columns_,
+              (unit.head_end - unit.head_begin) * columns_};
+    T* const sums = gradient.sums(unit.group);
+    numbers_ = {sums == nullptr ? own_.get() : sums + block_.row * width_ + block_.column,
+                sums == nullptr ? block_.columns : width_};
+    if (sums == nullptr) std::fill_n(own_.get(), block_.size(), T(0));
+  }
+  T* at(int64_t key, int64_t head) const {
+    return numbers_.data + (key - block_.row) * numbers_.stride + head * columns_ - block_.column;
+  }
+  int64_t stride() const { return numbers_.stride; }
+  void end(const KeyGradient<T>& gradient) const {
+    if (numbers_.data == own_.get()) write_block(own_.get(), gradient.rows(), block_);
+  }
+
+ private:
+  static int64_t most_keys(const AttentionProblem<T>& problem) {
+    int64_t most = 0;
+    for (int64_t b = 0; b < problem.items(); ++b) most = std::max(most, problem.keys(b));
+    return most;
+  }
+
+  int64_t columns_, width_;
+  Scratch<T> own_;
+  Block block_{};
+  BlockNumbers<T> numbers_{};
 };
 
 template <typename T, class Term>
@@ -55,10 +94,18 @@ class BackwardWorker {
         positive_(kKeyTile * kQueryBlock),
         dr_(kKeyTile * kQueryBlock),
         ds_(kHasTerm ? kKeyTile * kQueryBlock : 0),
-        raw_(kHasTerm ? kKeyTile * kQueryBlock : 0) {}
+        raw_(kHasTerm ? kKeyTile * kQueryBlock : 0),
+        wide_rows_(problem.q.computed() ? 0 : problem.heads * std::max(problem.c, problem.cv) * kQueryBlock),
+        wide_keys_(problem.q.computed() ? 0 : problem.heads * problem.c * kKeyTile),
+        wide_values_(problem.q.computed() ? 0 : problem.heads * problem.cv * kKeyTile),
+        dk_(problem, problem.c),
+        dv_(problem, problem.cv) {}
 
   void run(const AttentionUnit& unit, const BackwardTargets<T>& to) {
+    const int64_t h0 = unit.head_begin, count = unit.head_end - h0;
     term_.begin_unit(unit);
+    dk_.begin(unit, to.k);
+    dv_.begin(unit, to.v);
     for (int64_t i = unit.q_begin; i < unit.q_end; i += kQueryBlock) {
       rows_ = std::min(kQueryBlock, unit.q_end - i);
       padded_ = padded_rows<T>(rows_);
@@ -66,18 +113,22 @@ class BackwardWorker {
       for (int64_t j = unit.k_begin; j < unit.k_end; j += kKeyTile) {
         const int64_t keys = std::min(kKeyTile, unit.k_end - j);
         term_.begin_tile(j, keys);
-        for (int64_t h = unit.head_begin; h < unit.head_end; ++h) tile(j, keys, h, to);
+        k_ = read_block(p_.k, {j, keys, h0 * p_.c, count * p_.c}, wide_keys_.get());
+        v_ = read_block(p_.v, {j, keys, h0 * p_.cv, count * p_.cv}, wide_values_.get());
+        for (int64_t h = h0; h < unit.head_end; ++h) tile(j, keys, h, h - h0);
         term_.end_tile();
       }
       end_block(unit, i, to);
     }
+    dk_.end(to.k);
+    dv_.end(to.v);
   }
 
  private:
   void begin_block(const AttentionUnit& unit, int64_t i, const BackwardTargets<T>& to) {
-    const int64_t width = p_.heads * p_.c, h0 = unit.head_begin, count = unit.head_end - h0;
-    pack_rows(p_.q + i * width + h0 * p_.c, width, rows_, padded_, count * p_.c,
-              queries_.get() + h0 * p_.c * kQueryBlock);
+    const int64_t h0 = unit.head_begin, count = unit.head_end - h0;
+    pack_block(p_.q, {i, rows_, h0 * p_.c, count * p_.c}, padded_, wide_rows_.get(),
+               queries_.get() + h0 * p_.c * kQueryBlock);
     std::fill_n(lost_.get() + h0 * p_.c * kQueryBlock, count * p_.c * kQueryBlock, T(0));
     std::fill_n(dr_sum_.get() + h0 * kQueryBlock, count * kQueryBlock, T(0));
     for (int64_t h = h0; h < unit.head_end; ++h) to.delta_sum[h] -= begin_head(i, h);
@@ -87,10 +138,10 @@ class BackwardWorker {
   // e and delta of a head; the sum of delta over the block.
   T begin_head(int64_t first, int64_t h) {
     const Tag<T> d;
-    const int64_t width = p_.heads * p_.cv, row = first * width + h * p_.cv;
+    const Block block{first, rows_, h * p_.cv, p_.cv};
     T* const e = upstream_.get() + h * p_.cv * kQueryBlock;
-    pack_rows(grad_ + row, width, rows_, padded_, p_.cv, e);
-    pack_rows(out_ + row, width, rows_, padded_, p_.cv, outputs_.get());
+    pack_block(grad_, block, padded_, wide_rows_.get(), e);
+    pack_block(out_, block, padded_, wide_rows_.get(), outputs_.get());
     pack_rows(denominator_ + first * p_.heads + h, p_.heads, rows_, padded_, 1, sums_.get());
     Vector<T> total = hn::Zero(d);
     for (int64_t i = 0; i < padded_; i += static_cast<int64_t>(hn::Lanes(d))) {
@@ -109,30 +160,30 @@ class BackwardWorker {
     return lane_sum<T>(total);
   }
 
-  void tile(int64_t j, int64_t keys, int64_t h, const BackwardTargets<T>& to) {
+  // `place` of head h among those of the unit.
+  void tile(int64_t j, int64_t keys, int64_t h, int64_t place) {
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(Tag<T>())), vectors = padded_ / lanes;
-    const int64_t k_stride = p_.heads * p_.c, v_stride = p_.heads * p_.cv;
-    const int64_t k_at = j * k_stride + h * p_.c, v_at = j * v_stride + h * p_.cv;
+    const T* k = k_.data + place * p_.c;
+    const T* v = v_.data + place * p_.cv;
     const T* q = queries_.get() + h * p_.c * kQueryBlock;
     const T* e = upstream_.get() + h * p_.cv * kQueryBlock;
     T* const raw = kHasTerm ? raw_.get() : nullptr;
     T* const ds = kHasTerm ? ds_.get() : nullptr;
     const TermTile<T> term = term_.fill(h);
+    for_tiles(keys, vectors, lanes, ScoreTile<T>{q, k, k_.stride, p_.c, scale_, term, positive_.get(), nullptr, raw});
     for_tiles(keys, vectors, lanes,
-              ScoreTile<T>{q, p_.k + k_at, k_stride, p_.c, scale_, term, positive_.get(), nullptr, raw});
-    for_tiles(keys, vectors, lanes,
-              ScoreGradient<T>{e, p_.v + v_at, v_stride, p_.cv, scale_, delta_.get() + h * kQueryBlock, positive_.get(),
+              ScoreGradient<T>{e, v, v_.stride, p_.cv, scale_, delta_.get() + h * kQueryBlock, positive_.get(),
                                term.mul, ds, dr_.get(), dr_sum_.get() + h * kQueryBlock});
-    for_tiles(keys, p_.cv, 1, ValueGradient<T>{e, positive_.get(), padded_, to.dv + v_at, v_stride});
+    for_tiles(keys, p_.cv, 1, ValueGradient<T>{e, positive_.get(), padded_, dv_.at(j, h), dv_.stride()});
     for_tiles(keys, p_.c, 1,
-              MaxGradient<T>{q, p_.k + k_at, k_stride, dr_.get(), padded_, lost_.get() + h * p_.c * kQueryBlock,
-                             to.dk + k_at});
+              MaxGradient<T>{q, k, k_.stride, dr_.get(), padded_, lost_.get() + h * p_.c * kQueryBlock, dk_.at(j, h),
+                             dk_.stride()});
     term_.backward(h, ds, raw);
   }
 
   void end_block(const AttentionUnit& unit, int64_t i, const BackwardTargets<T>& to) {
     const Tag<T> d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), width = p_.heads * p_.c;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     for (int64_t h = unit.head_begin; h < unit.head_end; ++h) {
       for (int64_t t = h * p_.c; t < (h + 1) * p_.c; ++t) {
         for (int64_t at = 0; at < padded_; at += lanes) {
@@ -143,18 +194,20 @@ class BackwardWorker {
       }
     }
     const int64_t begin = unit.head_begin * p_.c;
-    unpack_rows(lost_.get() + begin * kQueryBlock, rows_, (unit.head_end - unit.head_begin) * p_.c,
-                to.dq + i * width + begin, width);
+    unpack_block(lost_.get() + begin * kQueryBlock, to.dq, {i, rows_, begin, (unit.head_end - unit.head_begin) * p_.c},
+                 wide_rows_.get());
     term_.end_block();
   }
 
   const AttentionProblem<T>& p_;
   Term term_;
-  const T* grad_;
-  const T* out_;
+  StoredRows<const T> grad_, out_;
   const T* denominator_;
   T scale_;
   Scratch<T> queries_, lost_, upstream_, outputs_, sums_, delta_, dr_sum_, positive_, dr_, ds_, raw_;
+  Scratch<T> wide_rows_, wide_keys_, wide_values_;
+  KeySums<T> dk_, dv_;
+  BlockNumbers<const T> k_{}, v_{};  // of the tile, from the first head of the unit on
   int64_t rows_ = 0, padded_ = 0;
 };
 

@@ -17,7 +17,8 @@
 // The functions that an operator exports, one per scalar type, from its templates forward_any and backward_any.
 #ifndef GEOSFT_ATTENTION_KERNELS
 #define GEOSFT_ATTENTION_KERNELS_OF(T, Input, Output)                                                             \
-  void forward_##T(const AttentionProblem<T>& problem, const Input<T>& input, T* out, T* denominator) {           \
+  void forward_##T(const AttentionProblem<T>& problem, const Input<T>& input, const StoredRows<T>& out,           \
+                   T* denominator) {                                                                              \
     forward_any(problem, input, out, denominator);                                                                \
   }                                                                                                               \
   void backward_##T(const AttentionProblem<T>& problem, const Input<T>& input, const Output<T>& output,           \
@@ -46,18 +47,21 @@ namespace {
 template <typename T>
 void spread_nan(const AttentionProblem<T>& problem, int64_t item, T* leaks) {
   const T nan = std::numeric_limits<T>::quiet_NaN();
-  for (int64_t j = problem.k_offsets[item]; j < problem.k_offsets[item + 1]; ++j) {
-    for (int64_t h = 0; h < problem.heads; ++h) {
-      const T* key = problem.k + (j * problem.heads + h) * problem.c;
-      bool found = std::isnan(problem.leak[j * problem.heads + h]);
-      for (int64_t t = 0; t < problem.c; ++t) found |= std::isnan(key[t]);
-      if (found) leaks[h] = nan;
+  problem.k.visit([&](const auto* keys) {
+    for (int64_t j = problem.k_offsets[item]; j < problem.k_offsets[item + 1]; ++j) {
+      for (int64_t h = 0; h < problem.heads; ++h) {
+        const auto* key = keys + (j * problem.heads + h) * problem.c;
+        bool found = std::isnan(problem.leak[j * problem.heads + h]);
+        for (int64_t t = 0; t < problem.c; ++t) found |= std::isnan(static_cast<T>(key[t]));
+        if (found) leaks[h] = nan;
+      }
     }
-  }
+  });
 }
 
 template <typename T, class Term>
-void run_forward(const AttentionProblem<T>& problem, const typename Term::Input& input, T* out, T* denominator) {
+void run_forward(const AttentionProblem<T>& problem, const typename Term::Input& input, const StoredRows<T>& out,
+                 T* denominator) {
   std::vector<T> leaks(static_cast<size_t>(problem.items() * problem.heads));
   share_work(problem.items(), [&] {
     return [&](int64_t b) {
@@ -82,7 +86,7 @@ void run_backward(const AttentionProblem<T>& problem, const typename Term::Input
     return [&, worker = BackwardWorker<T, Term>(problem, input, output, upstream)](int64_t part) mutable {
       for (int64_t u = plan.parts[part]; u < plan.parts[part + 1]; ++u) {
         const AttentionUnit& unit = plan.units[u];
-        worker.run(unit, {to.dq, to.dk.get(unit.group), to.dv.get(unit.group), to.delta_sum + u * problem.heads});
+        worker.run(unit, {to.dq, to.k, to.v, to.delta_sum + u * problem.heads});
       }
     };
   });

@@ -16,7 +16,7 @@
 
 #include "models/ops/cpu/score_tile-inl.h"
 #include "models/ops/cpu/softplus-inl.h"
-#include "models/ops/cpu/transpose-inl.h"
+#include "models/ops/cpu/stored_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
@@ -25,8 +25,8 @@ namespace {
 template <typename T, class Term>
 class ForwardWorker {
  public:
-  ForwardWorker(const AttentionProblem<T>& problem, const typename Term::Input& input, const T* leaks, T* out,
-                T* denominator)
+  ForwardWorker(const AttentionProblem<T>& problem, const typename Term::Input& input, const T* leaks,
+                const StoredRows<T>& out, T* denominator)
       : p_(problem),
         term_(input, problem.heads),
         leaks_(leaks),
@@ -36,12 +36,15 @@ class ForwardWorker {
         queries_(problem.heads * problem.c * kQueryBlock),
         values_(problem.heads * problem.cv * kQueryBlock),
         sums_(problem.heads * kQueryBlock),
-        tile_(kKeyTile * kQueryBlock) {}
+        tile_(kKeyTile * kQueryBlock),
+        wide_rows_(problem.q.computed() ? 0 : problem.heads * std::max(problem.c, problem.cv) * kQueryBlock),
+        wide_keys_(problem.q.computed() ? 0 : problem.heads * problem.c * kKeyTile),
+        wide_values_(problem.q.computed() ? 0 : problem.heads * problem.cv * kKeyTile) {}
 
   void run(const AttentionUnit& unit) {
     rows_ = unit.q_end - unit.q_begin;
     padded_ = padded_rows<T>(rows_);
-    pack_rows(p_.q + unit.q_begin * p_.heads * p_.c, p_.heads * p_.c, rows_, padded_, p_.heads * p_.c, queries_.get());
+    pack_block(p_.q, {unit.q_begin, rows_, 0, p_.heads * p_.c}, padded_, wide_rows_.get(), queries_.get());
     std::fill_n(values_.get(), p_.heads * p_.cv * kQueryBlock, T(0));
     for (int64_t h = 0; h < p_.heads; ++h) {
       begin_sums(h, leaks_[unit.item * p_.heads + h] + p_.eps);
@@ -51,7 +54,9 @@ class ForwardWorker {
     for (int64_t j = unit.k_begin; j < unit.k_end; j += kKeyTile) {
       const int64_t keys = std::min(kKeyTile, unit.k_end - j);
       term_.begin_tile(j, keys);
-      for (int64_t h = 0; h < p_.heads; ++h) tile(j, keys, h);
+      k_ = read_block(p_.k, {j, keys, 0, p_.heads * p_.c}, wide_keys_.get());
+      v_ = read_block(p_.v, {j, keys, 0, p_.heads * p_.cv}, wide_values_.get());
+      for (int64_t h = 0; h < p_.heads; ++h) tile(keys, h);
     }
     finish(unit.q_begin);
   }
@@ -71,20 +76,19 @@ class ForwardWorker {
     }
   }
 
-  void tile(int64_t j, int64_t keys, int64_t h) {
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(Tag<T>()));
-    const int64_t vectors = padded_ / lanes, k_stride = p_.heads * p_.c, v_stride = p_.heads * p_.cv;
+  void tile(int64_t keys, int64_t h) {
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(Tag<T>())), vectors = padded_ / lanes;
     for_tiles(keys, vectors, lanes,
-              ScoreTile<T>{queries_.get() + h * p_.c * kQueryBlock, p_.k + j * k_stride + h * p_.c, k_stride, p_.c,
-                           scale_, term_.fill(h), tile_.get(), sums_.get() + h * kQueryBlock, nullptr});
-    for_tiles(p_.cv, vectors, lanes,
-              WeightedValues<T>{tile_.get(), p_.v + j * v_stride + h * p_.cv, v_stride, keys,
-                                values_.get() + h * p_.cv * kQueryBlock});
+              ScoreTile<T>{queries_.get() + h * p_.c * kQueryBlock, k_.data + h * p_.c, k_.stride, p_.c, scale_,
+                           term_.fill(h), tile_.get(), sums_.get() + h * kQueryBlock, nullptr});
+    for_tiles(
+        p_.cv, vectors, lanes,
+        WeightedValues<T>{tile_.get(), v_.data + h * p_.cv, v_.stride, keys, values_.get() + h * p_.cv * kQueryBlock});
   }
 
   void finish(int64_t q_begin) {
     const Tag<T> d;
-    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), width = p_.heads * p_.cv;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     for (int64_t h = 0; h < p_.heads; ++h) {
       for (int64_t i = 0; i < padded_; i += lanes) {
         const Vector<T> sum = hn::Load(d, sums_.get() + h * kQueryBlock + i);
@@ -96,17 +100,18 @@ class ForwardWorker {
         }
       }
     }
-    unpack_rows(values_.get(), rows_, width, out_ + q_begin * width, width);
+    unpack_block(values_.get(), out_, {q_begin, rows_, 0, p_.heads * p_.cv}, wide_rows_.get());
     unpack_rows(sums_.get(), rows_, p_.heads, denominator_ + q_begin * p_.heads, p_.heads);
   }
 
   const AttentionProblem<T>& p_;
   Term term_;
   const T* leaks_;
-  T* out_;
+  StoredRows<T> out_;
   T* denominator_;
   T scale_;
-  Scratch<T> queries_, values_, sums_, tile_;
+  Scratch<T> queries_, values_, sums_, tile_, wide_rows_, wide_keys_, wide_values_;
+  BlockNumbers<const T> k_{}, v_{};  // of the tile
   int64_t rows_ = 0, padded_ = 0;
 };
 

@@ -22,21 +22,25 @@ const T* pointer(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.const_data_ptr<T>() : nullptr;
 }
 
+inline at::Tensor contiguous(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.contiguous() : tensor;
+}
+
 // The arguments that all attention operators have.
 struct AttentionArguments {
   explicit AttentionArguments(const AttentionInputs& in)
-      : q(computable(in.q())),
-        k(computable(in.k())),
-        v(computable(in.v())),
+      : q(contiguous(in.q())),
+        k(contiguous(in.k())),
+        v(contiguous(in.v())),
         leak(computable(in.leak())),
         offsets(packed_offset_pair(in.q_ptr(), q.size(0), "q_ptr", in.k_ptr(), k.size(0), "k_ptr")),
         eps(in.eps) {}
 
   template <typename T>
   AttentionProblem<T> problem() const {
-    return {q.const_data_ptr<T>(),
-            k.const_data_ptr<T>(),
-            v.const_data_ptr<T>(),
+    return {stored_rows<T>(q, q.size(1) * q.size(2)),
+            stored_rows<T>(k, k.size(1) * k.size(2)),
+            stored_rows<T>(v, v.size(1) * v.size(2)),
             leak.const_data_ptr<T>(),
             q.size(1),
             q.size(2),
@@ -82,13 +86,14 @@ std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inpu
   const AttentionArguments arguments(in);
   const Operator own(in, arguments);
   at::Tensor out = at::empty({arguments.q.size(0), arguments.q.size(1), arguments.v.size(2)}, arguments.q.options());
-  at::Tensor denominator = at::empty({arguments.q.size(0), arguments.q.size(1)}, arguments.q.options());
-  AT_DISPATCH_FLOATING_TYPES(arguments.q.scalar_type(), Operator::Inputs::kOperator, [&] {
+  at::Tensor denominator = at::empty({arguments.q.size(0), arguments.q.size(1)}, arguments.leak.options());
+  AT_DISPATCH_FLOATING_TYPES(arguments.leak.scalar_type(), Operator::Inputs::kOperator, [&] {
     const auto problem = arguments.problem<scalar_t>();
     own.template forward_kernel<scalar_t>()(problem, own.template input<scalar_t>(problem),
-                                            out.mutable_data_ptr<scalar_t>(), denominator.mutable_data_ptr<scalar_t>());
+                                            writable_rows<scalar_t>(out, problem.heads * problem.cv),
+                                            denominator.mutable_data_ptr<scalar_t>());
   });
-  return {out.to(in.q().scalar_type()), denominator};
+  return {out, denominator};
 }
 
 template <class Operator>
@@ -101,15 +106,16 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::
   const WantedGradients wanted(wanted_in, in);
   const AttentionArguments arguments(in);
   const Operator own(in, arguments);
-  const at::Tensor grad = computable(grad_in), out = computable(out_in), denominator = computable(denominator_in);
+  const at::Tensor grad = contiguous(grad_in), out = contiguous(out_in), denominator = contiguous(denominator_in);
   std::vector<at::Tensor> gradients;
-  AT_DISPATCH_FLOATING_TYPES(arguments.q.scalar_type(), Operator::Inputs::kOperator, [&] {
+  AT_DISPATCH_FLOATING_TYPES(arguments.leak.scalar_type(), Operator::Inputs::kOperator, [&] {
     const auto problem = arguments.problem<scalar_t>();
     const BackwardPlan plan = backward_plan(problem.q_offsets, problem.k_offsets, problem.heads, problem.c, problem.cv,
-                                            own.widths(problem.heads, wanted));
-    CoreGradients<scalar_t> to(problem, plan);
+                                            own.widths(problem.heads, wanted), !problem.q.computed());
+    CoreGradients<scalar_t> to(problem, plan, arguments.q.scalar_type());
     auto output = own.template output<scalar_t>(problem, plan, wanted);
-    const AttentionUpstream<scalar_t> upstream{pointer<scalar_t>(grad), pointer<scalar_t>(out),
+    const int64_t width = problem.heads * problem.cv;
+    const AttentionUpstream<scalar_t> upstream{stored_rows<scalar_t>(grad, width), stored_rows<scalar_t>(out, width),
                                                pointer<scalar_t>(denominator)};
     own.template backward_kernel<scalar_t>()(problem, own.template input<scalar_t>(problem), output, plan, upstream,
                                              to);

@@ -68,7 +68,7 @@ std::vector<AttentionUnit> forward_units(const std::vector<int64_t>& q_offsets, 
 }
 
 BackwardPlan backward_plan(const std::vector<int64_t>& q_offsets, const std::vector<int64_t>& k_offsets, int64_t heads,
-                           int64_t c, int64_t cv, SharedWidths shared) {
+                           int64_t c, int64_t cv, SharedWidths shared, bool rounded) {
   const int64_t nq = q_offsets.back(), nk = k_offsets.back();
   const double allowance =
       static_cast<double>(kFixedAllowance) + kRelativeAllowance * static_cast<double>(heads * (nq * c + nk * (c + cv)));
@@ -76,7 +76,8 @@ BackwardPlan backward_plan(const std::vector<int64_t>& q_offsets, const std::vec
   BackwardPlan plan;
   plan.splits = affordable(std::min(wanted, heads), nq * shared.query + nk * shared.key, allowance);
   const int64_t more = std::min(ceil_div(wanted, plan.splits), largest_blocks(q_offsets));
-  plan.groups = affordable(more, nk * (heads * (c + cv) + plan.splits * shared.key), allowance);
+  const int64_t group = nk * (heads * (c + cv) + plan.splits * shared.key);
+  plan.groups = affordable(more, group, rounded ? allowance - static_cast<double>(group) : allowance);
   for (size_t b = 0; b + 1 < q_offsets.size(); ++b) {
     const int64_t blocks = ceil_div(q_offsets[b + 1] - q_offsets[b], kQueryBlock);
     const int64_t step = std::max<int64_t>(1, ceil_div(blocks, plan.groups)) * kQueryBlock;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "models/ops/cpu/stored_rows.h"
+
 namespace geosft {
 
 // Queries that a kernel works on at a time, and keys that it works on at a time (SFT section 4.3: S is n x k; only
@@ -12,12 +14,10 @@ namespace geosft {
 inline constexpr int64_t kQueryBlock = 128;
 inline constexpr int64_t kKeyTile = 16;
 
-// Inputs of one call. q [Nq, heads, c], k [Nk, heads, c], v [Nk, heads, cv], leak [Nk, heads].
+// Inputs of one call. q [Nq, heads, c], k [Nk, heads, c], v [Nk, heads, cv], of one type; leak [Nk, heads].
 template <typename T>
 struct AttentionProblem {
-  const T* q;
-  const T* k;
-  const T* v;
+  StoredRows<const T> q, k, v;
   const T* leak;
   int64_t heads, c, cv;
   T eps;
@@ -57,8 +57,9 @@ std::vector<AttentionUnit> forward_units(const std::vector<int64_t>& q_offsets, 
                                          int64_t heads);
 
 // Depends on sizes alone, never on the number of threads: results have the same bits on any number of them. The extra
-// accumulators stay below a few per cent of q, k and v, or below a fixed size.
+// accumulators stay below a few per cent of q, k and v, or below a fixed size. The first group's are the results,
+// unless those are `rounded` to a half type.
 BackwardPlan backward_plan(const std::vector<int64_t>& q_offsets, const std::vector<int64_t>& k_offsets, int64_t heads,
-                           int64_t c, int64_t cv, SharedWidths shared);
+                           int64_t c, int64_t cv, SharedWidths shared, bool rounded = false);
 
 }  // namespace geosft

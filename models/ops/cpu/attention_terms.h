@@ -14,11 +14,10 @@
 
 namespace geosft {
 
-// r_mul and r_add, [sum_b nq_b * nk_b, heads]; either may be null. Rows of item b begin at pair_offsets[b].
+// r_mul and r_add, [sum_b nq_b * nk_b, heads]; either may be absent. Rows of item b begin at pair_offsets[b].
 template <typename T>
 struct DenseInput {
-  const T* mul = nullptr;
-  const T* add = nullptr;
+  StoredRows<const T> mul, add;
   const std::vector<int64_t>* q_offsets = nullptr;
   std::vector<int64_t> pair_offsets;
 };

@@ -25,8 +25,8 @@ class DenseTerm {
   DenseTerm(const Input& input, int64_t heads)
       : in_(input), heads_(heads), mul_(kKeyTile * kQueryBlock), add_(kKeyTile * kQueryBlock) {}
   DenseTerm(const Input& input, const Output& output, int64_t heads) : DenseTerm(input, heads) {
-    if (output.mul.defined()) mul_to_ = output.mul.template mutable_data_ptr<T>();
-    if (output.add.defined()) add_to_ = output.add.template mutable_data_ptr<T>();
+    mul_to_ = writable_rows<T>(output.mul, heads);
+    add_to_ = writable_rows<T>(output.add, heads);
   }
 
   void begin_unit(const AttentionUnit& unit) { unit_ = unit; }
@@ -47,13 +47,8 @@ class DenseTerm {
   }
 
   void backward(int64_t head, T* add_grad, T* raw) {
-    for (int64_t i = 0; i < rows_; ++i) {
-      for (int64_t j = 0; j < keys_; ++j) {
-        const T grad = add_grad[j * kQueryBlock + i];
-        if (add_to_) add_to_[index(i, j, head)] = grad;
-        if (mul_to_) mul_to_[index(i, j, head)] = grad * raw[j * kQueryBlock + i];
-      }
-    }
+    if (add_to_) scatter(add_to_, head, [&](int64_t at) { return add_grad[at]; });
+    if (mul_to_) scatter(mul_to_, head, [&](int64_t at) { return add_grad[at] * raw[at]; });
   }
   void end_tile() {}
   void end_block() {}
@@ -64,16 +59,30 @@ class DenseTerm {
     return (in_.pair_offsets[unit_.item] + (first_query_ + i) * keys + first_key_ + j) * heads_ + head;
   }
 
-  void gather(const T* from, int64_t head, T* to) const {
-    for (int64_t j = 0; j < keys_; ++j) {
-      for (int64_t i = 0; i < rows_; ++i) to[j * kQueryBlock + i] = from[index(i, j, head)];
-      std::fill(to + j * kQueryBlock + rows_, to + j * kQueryBlock + padded_, T(0));
-    }
+  void gather(const StoredRows<const T>& from, int64_t head, T* to) const {
+    from.visit([&](const auto* numbers) {
+      for (int64_t j = 0; j < keys_; ++j) {
+        for (int64_t i = 0; i < rows_; ++i) to[j * kQueryBlock + i] = static_cast<T>(numbers[index(i, j, head)]);
+        std::fill(to + j * kQueryBlock + rows_, to + j * kQueryBlock + padded_, T(0));
+      }
+    });
+  }
+
+  // gradient(place in the tile)
+  template <class Gradient>
+  void scatter(const StoredRows<T>& to, int64_t head, const Gradient& gradient) const {
+    to.visit([&](auto* numbers) {
+      using Number = std::remove_pointer_t<decltype(numbers)>;
+      for (int64_t i = 0; i < rows_; ++i) {
+        for (int64_t j = 0; j < keys_; ++j) {
+          numbers[index(i, j, head)] = static_cast<Number>(gradient(j * kQueryBlock + i));
+        }
+      }
+    });
   }
 
   const Input& in_;
-  T* mul_to_ = nullptr;
-  T* add_to_ = nullptr;
+  StoredRows<T> mul_to_, add_to_;
   int64_t heads_;
   Scratch<T> mul_, add_;
   AttentionUnit unit_{};

@@ -65,7 +65,7 @@ HWY_INLINE Vector<T> add_where(M mask, Vector<T> x, Vector<T> sum) {
 template <typename T, int J, int C>
 HWY_INLINE void max_gradient_tile(const T* HWY_RESTRICT q, const T* HWY_RESTRICT k, int64_t stride,
                                   const T* HWY_RESTRICT dr, int64_t padded, T* HWY_RESTRICT lost,
-                                  T* HWY_RESTRICT key_grad) {
+                                  T* HWY_RESTRICT key_grad, int64_t grad_stride) {
   const Tag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   Vector<T> sum[J][C];
@@ -86,7 +86,7 @@ HWY_INLINE void max_gradient_tile(const T* HWY_RESTRICT q, const T* HWY_RESTRICT
       hn::Store(away, d, lost + t * kQueryBlock + i);
     }
   }
-  for (int j = 0; j < J; ++j) add_lane_sums<T, C>(sum[j], key_grad + j * stride);
+  for (int j = 0; j < J; ++j) add_lane_sums<T, C>(sum[j], key_grad + j * grad_stride);
 }
 
 // value_grad[j][t] += sum_i positive[j][i] upstream[t][i].
@@ -119,10 +119,11 @@ struct MaxGradient {
   int64_t padded;
   T* lost;
   T* key_grad;
+  int64_t grad_stride;
   template <int J, int C>
   HWY_INLINE void run(int64_t j, int64_t t) const {
     max_gradient_tile<T, J, C>(q + t * kQueryBlock, k + j * stride + t, stride, dr + j * kQueryBlock, padded,
-                               lost + t * kQueryBlock, key_grad + j * stride + t);
+                               lost + t * kQueryBlock, key_grad + j * grad_stride + t, grad_stride);
   }
 };
 

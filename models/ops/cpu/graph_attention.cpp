@@ -16,7 +16,8 @@ namespace HWY_NAMESPACE {
 namespace {
 
 template <typename T>
-void forward_any(const AttentionProblem<T>& problem, const GraphInput<T>& input, T* out, T* denominator) {
+void forward_any(const AttentionProblem<T>& problem, const GraphInput<T>& input, const StoredRows<T>& out,
+                 T* denominator) {
   run_forward<T, GraphTerm<T>>(problem, input, out, denominator);
 }
 

@@ -16,7 +16,8 @@ namespace HWY_NAMESPACE {
 namespace {
 
 template <typename T>
-void forward_any(const AttentionProblem<T>& problem, const DenseInput<T>& input, T* out, T* denominator) {
+void forward_any(const AttentionProblem<T>& problem, const DenseInput<T>& input, const StoredRows<T>& out,
+                 T* denominator) {
   if (input.mul || input.add) return run_forward<T, DenseTerm<T>>(problem, input, out, denominator);
   run_forward<T, NoTerm<T>>(problem, {}, out, denominator);
 }
@@ -44,11 +45,12 @@ GEOSFT_EXPORT_ATTENTION_KERNELS
 struct MaxoutAttention {
   using Inputs = MaxoutInputs;
   MaxoutAttention(const Inputs& in, const AttentionArguments&)
-      : mul(computable(in.r_mul())), add(computable(in.r_add())) {}
+      : mul(contiguous(in.r_mul())), add(contiguous(in.r_add())) {}
 
   template <typename T>
   DenseInput<T> input(const AttentionProblem<T>& problem) const {
-    DenseInput<T> input{pointer<T>(mul), pointer<T>(add), &problem.q_offsets, {0}};
+    DenseInput<T> input{
+        stored_rows<T>(mul, problem.heads), stored_rows<T>(add, problem.heads), &problem.q_offsets, {0}};
     for (int64_t b = 0; b < problem.items(); ++b) {
       input.pair_offsets.push_back(input.pair_offsets.back() + problem.queries(b) * problem.keys(b));
     }

@@ -19,7 +19,8 @@ namespace HWY_NAMESPACE {
 namespace {
 
 template <typename T>
-void forward_any(const AttentionProblem<T>& problem, const PointInput<T>& input, T* out, T* denominator) {
+void forward_any(const AttentionProblem<T>& problem, const PointInput<T>& input, const StoredRows<T>& out,
+                 T* denominator) {
   run_forward<T, PointTerm<T, GEOSFT_POINT_CHANNELS>>(problem, input, out, denominator);
 }
 

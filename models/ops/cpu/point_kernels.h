@@ -10,7 +10,7 @@ namespace geosft {
 
 template <typename T>
 struct PointKernels {
-  void (*forward)(const AttentionProblem<T>&, const PointInput<T>&, T* out, T* denominator);
+  void (*forward)(const AttentionProblem<T>&, const PointInput<T>&, const StoredRows<T>& out, T* denominator);
   void (*backward)(const AttentionProblem<T>&, const PointInput<T>&, const PointOutput<T>&, const BackwardPlan&,
                    const AttentionUpstream<T>&, const CoreGradients<T>&);
 };

@@ -16,7 +16,8 @@ namespace HWY_NAMESPACE {
 namespace {
 
 template <typename T>
-void forward_any(const AttentionProblem<T>& problem, const SequenceInput<T>& input, T* out, T* denominator) {
+void forward_any(const AttentionProblem<T>& problem, const SequenceInput<T>& input, const StoredRows<T>& out,
+                 T* denominator) {
   run_forward<T, SequenceTerm<T>>(problem, input, out, denominator);
 }
 

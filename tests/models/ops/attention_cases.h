@@ -140,12 +140,13 @@ inline void require_half(const Attention& attention, const Attention& reference,
 }
 
 // The same bits on one thread and on two.
-inline void require_same_bits(const Attention& attention, const Arguments& arguments, const at::Tensor& upstream) {
+inline void require_same_bits(const Attention& attention, const Arguments& arguments, const at::Tensor& upstream,
+                              at::ScalarType type = at::kFloat) {
   const int before = at::get_num_threads();
   at::set_num_threads(1);
-  const Outcome one = evaluate(attention, arguments, upstream, at::kFloat);
+  const Outcome one = evaluate(attention, arguments, upstream, type);
   at::set_num_threads(2);
-  const Outcome two = evaluate(attention, arguments, upstream, at::kFloat);
+  const Outcome two = evaluate(attention, arguments, upstream, type);
   at::set_num_threads(before);
   require_equal(two.out, one.out, "out");
   for (const auto& [name, gradient] : one.gradients) require_equal(two.gradients.at(name), gradient, name);
@@ -241,6 +242,17 @@ inline std::vector<Sizes> awkward_sizes() {
           {{5, 0, 131, 2, 3}, {4, 3, 65, 0, 1}, 2, 1, 3},
           {{127, 16, 17}, {31, 32, 64}, 2, 16, 8},
           {{300}, {2}, 5, 4, 1}};
+}
+
+// A few items, one that several groups of queries share, and many of which each is one unit; items without keys, and
+// without queries, which may have keys nevertheless.
+inline std::vector<Sizes> half_sizes(bool keys_alone = true) {
+  Sizes many{{}, {}, 2, 4, 5};
+  for (int64_t b = 0; b < 48; ++b) {
+    many.queries.push_back(b % 7);
+    many.keys.push_back(b % 5 == 0 || (b % 7 == 0 && !keys_alone) ? 0 : 3 + b % 17);
+  }
+  return {{{20, 3}, {17, 2}, 2, 4, 5}, {{600}, {40}, 2, 4, 5}, many};
 }
 
 }  // namespace geosft::test

@@ -12,7 +12,7 @@ namespace geosft::test::test_attention_gradients {
 TEST_CASE("CoreGradients adds the copies of all groups and spreads the leak over keys", "[attention_gradients]") {
   const double infinity = std::numeric_limits<double>::infinity();
   const std::vector<double> leak{0.0, -infinity, 0.0};
-  const AttentionProblem<double> problem{nullptr, nullptr, nullptr, leak.data(), 1, 1, 2, 0.0, {0, 2, 3}, {0, 2, 3}};
+  const AttentionProblem<double> problem{{}, {}, {}, leak.data(), 1, 1, 2, 0.0, {0, 2, 3}, {0, 2, 3}};
   BackwardPlan plan{1, 2, {}};
   for (const auto& [item, group] : {std::pair(0, 0), std::pair(0, 1), std::pair(1, 0)}) {
     AttentionUnit unit{};
@@ -20,11 +20,11 @@ TEST_CASE("CoreGradients adds the copies of all groups and spreads the leak over
     unit.group = group;
     plan.units.push_back(unit);
   }
-  CoreGradients<double> to(problem, plan);
-  std::fill_n(to.dq, 3, 1.0);
+  CoreGradients<double> to(problem, plan, at::kDouble);
+  std::fill_n(to.dq.at(0, 0), 3, 1.0);
   for (int64_t group = 0; group < 2; ++group) {
-    std::fill_n(to.dk.get(group), 3, 1.0 + static_cast<double>(group));
-    std::fill_n(to.dv.get(group), 6, 10.0);
+    std::fill_n(to.k.sums(group), 3, 1.0 + static_cast<double>(group));
+    std::fill_n(to.v.sums(group), 6, 10.0);
   }
   for (int64_t u = 0; u < 3; ++u) to.delta_sum[u] = static_cast<double>(u + 1);
   const auto [q, k, v, leak_grad] = to.finish(problem, plan);
@@ -32,6 +32,18 @@ TEST_CASE("CoreGradients adds the copies of all groups and spreads the leak over
   require_equal(k, at::full({3, 1, 1}, 3.0, at::kDouble), "k");
   require_equal(v, at::full({3, 1, 2}, 20.0, at::kDouble), "v");
   require_equal(leak_grad, at::tensor({1.5, 0.0, 1.5}, at::kDouble).unsqueeze(1), "leak");
+}
+
+TEST_CASE("KeyGradient has copies only where groups share keys or nothing is rounded", "[attention_gradients]") {
+  const KeyGradient<float> exact({4, 2, 3}, {1, 1, {}}, at::kFloat), alone({4, 2, 3}, {1, 1, {}}, at::kHalf);
+  REQUIRE(exact.sums(0) != nullptr);
+  REQUIRE_FALSE(exact.rows());
+  REQUIRE(alone.sums(0) == nullptr);
+  REQUIRE(alone.rows().width == 6);
+  REQUIRE(alone.rows().storage == Storage::float16);
+  KeyGradient<float> shared({4, 2, 3}, {1, 2, {}}, at::kHalf), untouched = alone;
+  REQUIRE(shared.sums(1) != nullptr);
+  require_equal(untouched.finish(), at::zeros({4, 2, 3}, at::kHalf), "keys that no unit has");
 }
 
 }  // namespace geosft::test::test_attention_gradients

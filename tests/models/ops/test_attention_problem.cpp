@@ -68,6 +68,16 @@ TEST_CASE("backward_plan cuts a large single item and keeps its accumulators sma
   REQUIRE(extra < nq * heads * c / 10);
 }
 
+TEST_CASE("backward_plan counts every copy where results are rounded", "[attention_problem]") {
+  const int64_t nq = 100000, heads = 16, c = 16;
+  const auto groups = [&](int64_t nk, bool rounded) {
+    return backward_plan({0, nq}, {0, nk}, heads, c, c, {}, rounded).groups;
+  };
+  REQUIRE(groups(256, true) == 2);
+  REQUIRE(groups(1500, false) == 2);
+  REQUIRE(groups(1500, true) == 1);
+}
+
 TEST_CASE("parts of a ragged batch have about equal work", "[attention_problem]") {
   std::vector<int64_t> q{0}, k{0};
   for (int64_t b = 0; b < 260; ++b) {

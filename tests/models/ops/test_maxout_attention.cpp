@@ -38,7 +38,8 @@ TEST_CASE("maxout_attention gives each gradient alone", "[maxout_attention]") {
 TEST_CASE("maxout_attention does not depend on the number of threads", "[maxout_attention]") {
   for (const Sizes& sizes : {Sizes{{700}, {40}, 2, 8, 8}, Sizes{{300, 20, 513}, {33, 20, 70}, 4, 8, 16}}) {
     const Arguments a = random_attention(sizes, 7);
-    require_same_bits(fused, a, at::randn({a["q"].size(0), sizes.heads, sizes.cv}, generator(8)));
+    const at::Tensor upstream = at::randn({a["q"].size(0), sizes.heads, sizes.cv}, generator(8));
+    for (const auto type : {at::kFloat, at::kBFloat16}) require_same_bits(fused, a, upstream, type);
   }
 }
 
@@ -96,7 +97,10 @@ TEST_CASE("maxout_attention takes strided inputs and leaves them alone", "[maxou
 }
 
 TEST_CASE("maxout_attention takes float16 and bfloat16", "[maxout_attention]") {
-  require_half(fused, slow, with_relative({{20, 3}, {17, 2}, 2, 4, 5}, 13));
+  for (const Sizes& sizes : half_sizes()) {
+    require_half(fused, slow, with_relative(sizes, 13));
+    require_half(fused, slow, random_attention(sizes, 14));
+  }
 }
 
 TEST_CASE("maxout_attention refuses double backward", "[maxout_attention]") {

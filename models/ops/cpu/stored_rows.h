@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of numbers as a tensor holds them: of the type T that kernels compute in, or of a half type, which is widened
+// where it is read and rounded where it is written. So nothing of the size of a tensor is converted.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace geosft {
+
+enum class Storage : int8_t { computed, float16, bfloat16 };
+
+inline Storage storage_of(at::ScalarType type) {
+  if (type == at::kHalf) return Storage::float16;
+  return type == at::kBFloat16 ? Storage::bfloat16 : Storage::computed;
+}
+
+// T is const where rows are only read.
+template <typename T>
+struct StoredRows {
+  template <typename U>
+  using Like = std::conditional_t<std::is_const_v<T>, const U, U>;
+
+  Like<void>* data = nullptr;
+  int64_t width = 0;  // numbers of a row
+  Storage storage = Storage::computed;
+
+  explicit operator bool() const { return data != nullptr; }
+  bool computed() const { return storage == Storage::computed; }
+  // Of computed rows.
+  T* at(int64_t row, int64_t column) const { return static_cast<T*>(data) + row * width + column; }
+
+  // f(numbers) with a pointer of their own type to the first.
+  template <class F>
+  void visit(const F& f) const {
+    if constexpr (sizeof(T) == sizeof(float)) {
+      if (storage == Storage::float16) return f(static_cast<Like<c10::Half>*>(data));
+      if (storage == Storage::bfloat16) return f(static_cast<Like<c10::BFloat16>*>(data));
+    }
+    f(static_cast<T*>(data));
+  }
+};
+
+// A contiguous tensor, or none.
+template <typename T>
+StoredRows<const T> stored_rows(const at::Tensor& tensor, int64_t width) {
+  if (!tensor.defined()) return {};
+  return {tensor.const_data_ptr(), width, storage_of(tensor.scalar_type())};
+}
+template <typename T>
+StoredRows<T> writable_rows(const at::Tensor& tensor, int64_t width) {
+  if (!tensor.defined()) return {};
+  return {tensor.mutable_data_ptr(), width, storage_of(tensor.scalar_type())};
+}
+
+}  // namespace geosft
