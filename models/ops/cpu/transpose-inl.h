@@ -62,11 +62,13 @@ HWY_INLINE void transpose_blocks(D d, V (&v)[4]) {
 template <int64_t kBlock, typename T>
 HWY_INLINE void pack_tile(const T* HWY_RESTRICT from, int64_t stride, T* HWY_RESTRICT to) {
 #if HWY_TARGET != HWY_SCALAR
-  const Tag<T> d;
-  Vector<T> v[4];
-  for (int r = 0; r < 4; ++r) v[r] = load_blocks(d, from + r * stride, stride);
-  transpose_blocks(d, v);
-  for (int t = 0; t < 4; ++t) hn::Store(v[t], d, to + t * kBlock);
+  if constexpr (kTransposesBlocks<T>) {
+    const Tag<T> d;
+    Vector<T> v[4];
+    for (int r = 0; r < 4; ++r) v[r] = load_blocks(d, from + r * stride, stride);
+    transpose_blocks(d, v);
+    for (int t = 0; t < 4; ++t) hn::Store(v[t], d, to + t * kBlock);
+  }
 #endif
 }
 
@@ -74,11 +76,13 @@ HWY_INLINE void pack_tile(const T* HWY_RESTRICT from, int64_t stride, T* HWY_RES
 template <int64_t kBlock, typename T>
 HWY_INLINE void unpack_tile(const T* HWY_RESTRICT from, T* HWY_RESTRICT to, int64_t stride) {
 #if HWY_TARGET != HWY_SCALAR
-  const Tag<T> d;
-  Vector<T> v[4];
-  for (int t = 0; t < 4; ++t) v[t] = hn::Load(d, from + t * kBlock);
-  transpose_blocks(d, v);
-  for (int r = 0; r < 4; ++r) store_blocks(d, v[r], to + r * stride, stride);
+  if constexpr (kTransposesBlocks<T>) {
+    const Tag<T> d;
+    Vector<T> v[4];
+    for (int t = 0; t < 4; ++t) v[t] = hn::Load(d, from + t * kBlock);
+    transpose_blocks(d, v);
+    for (int r = 0; r < 4; ++r) store_blocks(d, v[r], to + r * stride, stride);
+  }
 #endif
 }
 
