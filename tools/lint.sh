@@ -22,21 +22,31 @@ while (($#)); do
   esac
 done
 
+# The sources that differ from the last commit.
+changed_sources() {
+  git diff --name-only --diff-filter=d HEAD -- '*.cpp'
+  git ls-files -o --exclude-standard -- '*.cpp'
+}
+
+# What the build compiles: batches of sources, in which the headers that they share are read once.
+compiled_sources() {
+  sed -n 's/^ *"file": "\(.*\)",\{0,1\}$/\1/p' "$1/compile_commands.json" | grep -E "\.c(pp|xx)$" | sort -u
+}
+
 # clang-tidy reads the commands of a build without the precompiled header, which is in a form that only g++ knows.
 run_tidy() {
-  local files compile=build/lint
-  if [[ $tidy == --tidy-all ]]; then
-    mapfile -t files < <(git ls-files -co --exclude-standard -- '*.cpp')
-  else
-    mapfile -t files < <(git diff --name-only --diff-filter=d HEAD -- '*.cpp' && git ls-files -o --exclude-standard -- '*.cpp')
-  fi
-  ((${#files[@]})) || { geosft_say "clang-tidy: no file has changed"; return; }
+  local files compile=build/lint unity=OFF
+  [[ $tidy == --tidy-all ]] && unity=ON
+  mapfile -t files < <(changed_sources)
+  ((${#files[@]})) || [[ $unity == ON ]] || { geosft_say "clang-tidy: no file has changed"; return; }
   geosft_setup
-  cmake --preset "$geosft_preset" -B "$compile" -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DGEOSFT_CCACHE=OFF -DGEOSFT_UNITY=OFF \
-    "-DGEOSFT_TORCH_DIR:PATH=${geosft_torch:-$(geosft_torch_folder)}" >/dev/null
+  cmake --preset "$geosft_preset" -B "$compile" -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DGEOSFT_CCACHE=OFF \
+    "-DGEOSFT_UNITY=$unity" "-DGEOSFT_TORCH_DIR:PATH=${geosft_torch:-$(geosft_torch_folder)}" >/dev/null
   geosft_unlock
+  [[ $unity == ON ]] && mapfile -t files < <(compiled_sources "$compile")
   geosft_say "clang-tidy: ${#files[@]} files, $geosft_jobs at a time"
   printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$geosft_jobs" clang-tidy-14 -p "$compile" --quiet \
+    --checks=-bugprone-suspicious-include --header-filter='(geometry|graph|models|data|tools|tests)/.*\.(h|cpp)$' \
     --extra-arg=-Wno-unknown-warning-option --extra-arg=-Qunused-arguments ||
     geosft_die "clang-tidy has found something: see above"
 }

@@ -39,7 +39,7 @@ struct MonomialBasis {
 at::Tensor monomials(const at::Tensor& x, const MonomialBasis& basis);
 
 // The gradient [n, channels] of x where that of its monomials `values` [n, basis.size()] is `slopes`, which is used up.
-at::Tensor monomials_gradient(const at::Tensor& x, const at::Tensor& values, at::Tensor slopes,
+at::Tensor monomials_gradient(const at::Tensor& x, const at::Tensor& values, const at::Tensor& slopes,
                               const MonomialBasis& basis);
 
 }  // namespace geosft

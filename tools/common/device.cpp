@@ -58,7 +58,7 @@ at::Device chosen_device(const std::string& name) {
   if (name == "auto" && !missing.empty()) return at::kCPU;
   if (!missing.empty()) throw UsageError("--device " + name + ": " + missing + "; --device cpu works");
   const int number = name == "auto" || !parts[2].matched ? 0 : std::stoi(parts[2]);
-  const int count = at::detail::getCUDAHooks().deviceCount();
+  const c10::DeviceIndex count = at::detail::getCUDAHooks().deviceCount();
   if (number >= count) throw UsageError("--device " + name + ": there are only " + std::to_string(count) + " GPUs");
   make_deterministic();
   return at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(number));

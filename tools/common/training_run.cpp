@@ -84,8 +84,8 @@ RunFolder open_run_folder(const std::filesystem::path& path, bool resume, const 
   return folder;
 }
 
-bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder, RunDescription run,
-                     bool resume, const std::string& remark) {
+bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder,
+                     const RunDescription& run, bool resume, const std::string& remark) {
   RunObserver observer(loop, model, folder, run);
   if (resume) observer.resume();
   if (loop.processes().leads()) begin_folder(loop, folder, run, remark);
