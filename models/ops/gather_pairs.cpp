@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/gather_pairs.h"
 
-#include <torch/library.h>
-
-#include "models/ops/dispatch.h"
+#include "geometry/operators.h"
 #include "models/ops/gather_pairs_checks.h"
 
 namespace geosft {
@@ -61,11 +59,11 @@ at::Tensor gather_pairs(const at::Tensor& x, const at::Tensor& top, const at::Te
   return op.call(x, top, partner, weight);
 }
 
-TORCH_LIBRARY_FRAGMENT(geosft, m) {
+GEOSFT_OPERATORS(m) {
   m.def("gather_pairs(Tensor x, Tensor top, Tensor partner, Tensor weight) -> Tensor", {at::Tag::pt2_compliant_tag});
 }
 
-TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) {
+GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
   m.impl("gather_pairs", gather_pairs_composite);
 }
 

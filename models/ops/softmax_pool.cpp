@@ -2,10 +2,9 @@
 #include "models/ops/softmax_pool.h"
 
 #include <ATen/OpMathType.h>
-#include <torch/library.h>
 
+#include "geometry/operators.h"
 #include "geometry/packed.h"
-#include "models/ops/dispatch.h"
 #include "models/ops/softmax_pool_checks.h"
 
 namespace geosft {
@@ -46,7 +45,7 @@ void check_softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::opt
   check_ptr(ptr, "ptr", x.device());
 }
 
-TORCH_LIBRARY_FRAGMENT(geosft, m) {
+GEOSFT_OPERATORS(m) {
   const std::vector<at::Tag> tags{at::Tag::pt2_compliant_tag};
   m.def("softmax_pool(Tensor x, Tensor u, Tensor? ptr=None) -> Tensor", tags);
   m.def("_softmax_pool_forward(Tensor x, Tensor u, Tensor? ptr) -> (Tensor out, Tensor log_sum)", tags);
@@ -56,11 +55,11 @@ TORCH_LIBRARY_FRAGMENT(geosft, m) {
       tags);
 }
 
-TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) {
+GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
   m.impl("softmax_pool", softmax_pool);
 }
 
-TORCH_LIBRARY_IMPL(geosft, Meta, m) {
+GEOSFT_KERNELS(Meta, m) {
   m.impl("_softmax_pool_forward", forward_meta);
   m.impl("_softmax_pool_backward", backward_meta);
 }

@@ -3,10 +3,9 @@
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
+#include "geometry/operators.h"
 #include "models/ops/autograd/double_backward.h"
-#include "models/ops/dispatch.h"
 #include "models/ops/polynomial_attention_checks.h"
 
 namespace geosft {
@@ -63,7 +62,7 @@ std::tuple<at::Tensor, at::Tensor> differentiable_polynomial(const at::Tensor& q
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, Autograd, m) {
+GEOSFT_KERNELS(Autograd, m) {
   m.impl("_polynomial_attention_forward", differentiable_polynomial);
 }
 

@@ -3,11 +3,10 @@
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
+#include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "models/ops/autograd/double_backward.h"
-#include "models/ops/dispatch.h"
 #include "models/ops/primal_attention_checks.h"
 
 namespace geosft {
@@ -71,7 +70,7 @@ std::tuple<at::Tensor, at::Tensor> differentiable_primal(
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, Autograd, m) {
+GEOSFT_KERNELS(Autograd, m) {
   m.impl("_primal_attention_forward", differentiable_primal);
 }
 

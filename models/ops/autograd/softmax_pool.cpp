@@ -3,10 +3,9 @@
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
+#include "geometry/operators.h"
 #include "models/ops/autograd/double_backward.h"
-#include "models/ops/dispatch.h"
 #include "models/ops/softmax_pool_checks.h"
 
 namespace geosft {
@@ -49,7 +48,7 @@ std::tuple<at::Tensor, at::Tensor> differentiable_pool(const at::Tensor& x, cons
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, Autograd, m) {
+GEOSFT_KERNELS(Autograd, m) {
   m.impl("_softmax_pool_forward", differentiable_pool);
 }
 

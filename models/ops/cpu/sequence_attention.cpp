@@ -80,7 +80,7 @@ struct SequenceAttention {
 };
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, CPU, m) {
+GEOSFT_KERNELS(CPU, m) {
   implement_attention<SequenceAttention>(m);
 }
 
