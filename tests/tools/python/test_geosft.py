@@ -22,8 +22,8 @@ def run(program):
     return subprocess.run([sys.executable, "-c", LAZILY + program], capture_output=True, text=True, timeout=300)
 
 
-def double(*shape, seed=1):
-    return torch.randn(*shape, dtype=torch.double, generator=torch.Generator().manual_seed(seed)).requires_grad_()
+def double(*shape):
+    return torch.randn(*shape, dtype=torch.double).requires_grad_()
 
 
 def pool_of_sample(score, x, u):
@@ -59,9 +59,10 @@ class Package(unittest.TestCase):
             self.assertEqual([ast.literal_eval(value) for value in node.args.defaults], defaults)
 
     def test_gradients(self):
+        torch.manual_seed(1)
         self.assertTrue(torch.autograd.gradcheck(pool_of_sample, (double(14), double(14, 3), double(3))))
         qkv = [double(5, 2, 3), double(4, 2, 3), double(4, 2, 6), double(4, 2)]
-        points = [double(5, 3), double(4, 3, seed=2), None, None]
+        points = [double(5, 3), double(4, 3), None, None]
         weights = [double(1, 2), double(2), double(1, 2), double(2)]
         self.assertTrue(torch.autograd.gradcheck(geosft.point_attention, (*qkv, *points, *weights)))
 
