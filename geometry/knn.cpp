@@ -233,6 +233,7 @@ struct KnnBackwardFunction : torch::autograd::Function<KnnBackwardFunction> {
 
 TensorPair knn_autograd(const at::Tensor& points, const at::Tensor& queries, int64_t k, const OptionalTensor& ptr,
                         const OptionalTensor& query_ptr) {
+  check_knn(points, queries, k);  // apply takes only what is a tensor
   const auto result = KnnFunction::apply(points, queries, k, ptr, query_ptr);
   return {result[0], result[1]};
 }

@@ -7,17 +7,19 @@
 namespace geosft {
 namespace {
 
-[[noreturn]] void refuse_rows(const at::Tensor& x, const at::Tensor& rows, const char* name) {
+// Says which rows of x are none, where that is what is wrong.
+void refuse_rows(const at::Tensor& x, const at::Tensor& rows, const char* name) {
   const at::Tensor strange = rows.masked_select((rows < 0) | (rows >= x.size(0)));
-  TORCH_CHECK_INDEX(false, name, " must hold rows of x, which has ", x.size(0), ", found row ",
+  TORCH_CHECK_INDEX(strange.numel() == 0, name, " must hold rows of x, which has ", x.size(0), ", found row ",
                     strange[0].item<int64_t>());
 }
 
 at::Tensor select_rows(const at::Tensor& x, const at::Tensor& rows, const char* name) {
   try {
     return x.index_select(0, rows);
-  } catch (const c10::IndexError&) {
+  } catch (const c10::Error&) {
     refuse_rows(x, rows, name);
+    throw;
   }
 }
 
@@ -35,6 +37,11 @@ at::Tensor gather_pairs_composite(const at::Tensor& x, const at::Tensor& top, co
 
 void check_gather_pairs(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
                         const at::Tensor& weight) {
+  for (const auto& [tensor, name] :
+       {std::pair(x, "x"), std::pair(top, "top"), std::pair(partner, "partner"), std::pair(weight, "weight")}) {
+    TORCH_CHECK(tensor.defined(), name, " must be a tensor");
+    TORCH_CHECK(tensor.layout() == at::kStrided, name, " must be a strided tensor, not ", tensor.layout());
+  }
   TORCH_CHECK(x.dim() >= 1 && x.is_floating_point(), "x must be [N, ...] of a floating type, got ", x.scalar_type(),
               " ", x.sym_sizes());
   TORCH_CHECK(weight.dim() == 1 && weight.is_floating_point(), "weight must be [K] of a floating type, got ",

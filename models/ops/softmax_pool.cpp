@@ -32,6 +32,8 @@ at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::opt
 }
 
 void check_softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr) {
+  TORCH_CHECK(x.defined(), "x must be a tensor");
+  TORCH_CHECK(u.defined(), "u must be a tensor");
   TORCH_CHECK(x.dim() == 2, "x must be [N, d], got shape ", x.sym_sizes());
   TORCH_CHECK(x.is_floating_point() && x.element_size() >= 2, "x must be float32, float64, float16 or bfloat16, not ",
               x.scalar_type());

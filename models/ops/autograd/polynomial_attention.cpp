@@ -56,6 +56,7 @@ std::tuple<at::Tensor, at::Tensor> differentiable_polynomial(const at::Tensor& q
                                                              bool causal, const std::optional<at::Tensor>& q_ptr,
                                                              const std::optional<at::Tensor>& k_ptr, bool center) {
   const PolynomialArguments arguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
+  arguments.check();  // apply takes only what is a tensor
   const variable_list results = Polynomial::apply(q, k, v, arguments);
   return {results[0], results[1]};
 }

@@ -64,6 +64,7 @@ std::tuple<at::Tensor, at::Tensor> differentiable_primal(
     const std::optional<at::Tensor>& k_ptr, const std::optional<at::Tensor>& mask_rowptr,
     const std::optional<at::Tensor>& mask_col, std::optional<double> scale) {
   const PrimalArguments arguments{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
+  arguments.check();  // apply takes only what is a tensor
   const variable_list results = Primal::apply(q, k, v, beta, arguments);
   return {results[0], results[1]};
 }

@@ -42,6 +42,7 @@ struct SoftmaxPool : torch::autograd::Function<SoftmaxPool> {
 
 std::tuple<at::Tensor, at::Tensor> differentiable_pool(const at::Tensor& x, const at::Tensor& u,
                                                        const std::optional<at::Tensor>& ptr) {
+  check_softmax_pool(x, u, ptr);  // apply takes only what is a tensor
   const variable_list results = SoftmaxPool::apply(x, u, ptr);
   return {results[0], results[1]};
 }
