@@ -61,6 +61,9 @@ PKG_CONFIG_PATH=$prefix/lib/pkgconfig c++ "$here/3_layer_on_the_sampler.cpp" -o 
 if [[ -n $python ]]; then
   say "the operators, from Python"
   # Lazily: a PyTorch for the CPU alone lacks libraries that it names and never calls.
-  "$python" -c "import os, runpy, sys; sys.setdlopenflags(os.RTLD_LAZY); sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0])" \
-    "$here/4_operators_from_python.py" "$prefix/lib/libgeosft_ops.so"
+  lazily="import os, runpy, sys; sys.setdlopenflags(os.RTLD_LAZY); sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0])"
+  "$python" -c "$lazily" "$here/4_operators_from_python.py" "$prefix/lib/libgeosft_ops.so"
+  say "the RUN, from Python"
+  "$python" -c "$lazily" "$here/5_serve_from_python.py" "$prefix/lib/libgeosft_classify.so" "$folder/run" \
+    "$folder/shapes/flat/1.off" "$folder/shapes/tall/1.off"
 fi
