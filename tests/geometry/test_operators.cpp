@@ -77,7 +77,8 @@ TEST_CASE("a copy of another version warns, refuses calls, and leaves the first 
   REQUIRE(std::string(other.version()()) == "99.1.0");
   REQUIRE(std::string(geosft::version()) == GEOSFT_VERSION);
   const at::Tensor points = at::randn({20, 3}, generator(1));
-  require_error([&] { other.knn()(points, points, 3, {}, {}); }, {"geosft 99.1.0", geosft::version(), "load one version"});
+  require_error([&] { other.knn()(points, points, 3, {}, {}); },
+                {"geosft 99.1.0", geosft::version(), "load one version"});
   require_equal(std::get<0>(geosft::knn(points, points, 1)).squeeze(1), at::arange(20), "the nearest of itself");
 }
 
