@@ -19,6 +19,11 @@ if grep -rIl -e "$build" -e "$folder/first" "$prefix/lib/cmake" "$prefix/lib/pkg
   say "these installed files name the folder they were built in" && exit 1
 fi
 
+say "libraries show namespace geosft alone"
+strangers=$(nm -D --defined-only "$prefix"/lib/lib*.so | grep -E '^[0-9a-f]+ [A-Za-z] ' |
+  grep -vE ' (_Z(N[KRO]*|ZNK?|T[ISVT]N|GVZ?NK?|T[hv].*_N)6geosft|geosft_start_mpi|GEOSFT_)' || true)
+[[ -z $strangers ]] || { say "these, too: $strangers" && exit 1; }
+
 say "other versions and unknown components are refused"
 mkdir -p -- "$folder/other"
 for wanted in 0.2 1.0 "0.1 COMPONENTS models nonsense"; do
