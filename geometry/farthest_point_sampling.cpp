@@ -3,13 +3,13 @@
 
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "geometry/bucketed_cloud.h"
 #include "geometry/farthest_point_checks.h"
+#include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "geometry/points.h"
 
@@ -40,10 +40,8 @@ at::Tensor farthest_point_sampling_any(const at::Tensor& points, int64_t m, cons
                                        int64_t start) {
   check_farthest_point_arguments(points, m, ptr, start);
   const c10::SymInt rows = given(ptr) ? ptr->diff().clamp_max(m).sum().item().toSymInt() : points.sym_size(0).min(m);
-  static const auto op =
-      c10::Dispatcher::singleton()
-          .findSchemaOrThrow("geosft::_farthest_point_sampling", "")
-          .typed<at::Tensor(const at::Tensor&, int64_t, const std::optional<at::Tensor>&, int64_t, c10::SymInt)>();
+  using Signature = at::Tensor(const at::Tensor&, int64_t, const std::optional<at::Tensor>&, int64_t, c10::SymInt);
+  static const auto op = find_operator<Signature>("_farthest_point_sampling");
   return op.call(points.detach(), m, ptr, start, rows);
 }
 
@@ -102,22 +100,22 @@ int64_t outermost_row(const scalar_t* points, int64_t count) {
   return outermost;
 }
 
-TORCH_LIBRARY_FRAGMENT(geosft, m) {
+GEOSFT_OPERATORS(m) {
   m.def("farthest_point_sampling(Tensor points, int m, Tensor? ptr=None, int start=0) -> Tensor",
         {at::Tag::pt2_compliant_tag});
   m.def("_farthest_point_sampling(Tensor points, int m, Tensor? ptr, int start, SymInt rows) -> Tensor",
         {at::Tag::pt2_compliant_tag});
 }
 
-TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) {
+GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
   m.impl("farthest_point_sampling", farthest_point_sampling_any);
 }
 
-TORCH_LIBRARY_IMPL(geosft, CPU, m) {
+GEOSFT_KERNELS(CPU, m) {
   m.impl("_farthest_point_sampling", farthest_point_sampling_cpu);
 }
 
-TORCH_LIBRARY_IMPL(geosft, Meta, m) {
+GEOSFT_KERNELS(Meta, m) {
   m.impl("_farthest_point_sampling", farthest_point_sampling_meta);
 }
 
@@ -133,10 +131,7 @@ void check_farthest_point_arguments(const at::Tensor& points, int64_t m, const s
 
 at::Tensor farthest_point_sampling(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr,
                                    int64_t start) {
-  static const auto op =
-      c10::Dispatcher::singleton()
-          .findSchemaOrThrow("geosft::farthest_point_sampling", "")
-          .typed<at::Tensor(const at::Tensor&, int64_t, const std::optional<at::Tensor>&, int64_t)>();
+  static const auto op = find_operator<decltype(farthest_point_sampling)>("farthest_point_sampling");
   return op.call(points, m, ptr, start);
 }
 

@@ -4,7 +4,6 @@
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <limits>
@@ -13,6 +12,7 @@
 
 #include "geometry/kd_tree.h"
 #include "geometry/knn_checks.h"
+#include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "geometry/points.h"
 
@@ -192,10 +192,8 @@ TensorPair knn_backward_meta(const at::Tensor& grad, const at::Tensor& points, c
 
 TensorPair call_knn_backward(const at::Tensor& grad, const at::Tensor& points, const at::Tensor& queries,
                              const at::Tensor& index) {
-  static const auto op =
-      c10::Dispatcher::singleton()
-          .findSchemaOrThrow("geosft::_knn_backward", "")
-          .typed<TensorPair(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&)>();
+  using Signature = TensorPair(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&);
+  static const auto op = find_operator<Signature>("_knn_backward");
   return op.call(grad, points, queries, index);
 }
 
@@ -235,6 +233,7 @@ struct KnnBackwardFunction : torch::autograd::Function<KnnBackwardFunction> {
 
 TensorPair knn_autograd(const at::Tensor& points, const at::Tensor& queries, int64_t k, const OptionalTensor& ptr,
                         const OptionalTensor& query_ptr) {
+  check_knn(points, queries, k);  // apply takes only what is a tensor
   const auto result = KnnFunction::apply(points, queries, k, ptr, query_ptr);
   return {result[0], result[1]};
 }
@@ -245,7 +244,7 @@ TensorPair knn_backward_autograd(const at::Tensor& grad, const at::Tensor& point
   return {result[0], result[1]};
 }
 
-TORCH_LIBRARY_FRAGMENT(geosft, m) {
+GEOSFT_OPERATORS(m) {
   m.def(
       "knn(Tensor points, Tensor queries, int k, Tensor? ptr=None, Tensor? query_ptr=None) "
       "-> (Tensor index, Tensor dist2)",
@@ -256,17 +255,17 @@ TORCH_LIBRARY_FRAGMENT(geosft, m) {
       {at::Tag::pt2_compliant_tag});
 }
 
-TORCH_LIBRARY_IMPL(geosft, CPU, m) {
+GEOSFT_KERNELS(CPU, m) {
   m.impl("knn", knn_cpu);
   m.impl("_knn_backward", knn_backward_cpu);
 }
 
-TORCH_LIBRARY_IMPL(geosft, Meta, m) {
+GEOSFT_KERNELS(Meta, m) {
   m.impl("knn", knn_meta);
   m.impl("_knn_backward", knn_backward_meta);
 }
 
-TORCH_LIBRARY_IMPL(geosft, Autograd, m) {
+GEOSFT_KERNELS(Autograd, m) {
   m.impl("knn", knn_autograd);
   m.impl("_knn_backward", knn_backward_autograd);
 }
@@ -296,10 +295,7 @@ void check_knn_backward(const at::Tensor& grad, const at::Tensor& points, const 
 std::tuple<at::Tensor, at::Tensor> knn(const at::Tensor& points, const at::Tensor& queries, int64_t k,
                                        const std::optional<at::Tensor>& ptr,
                                        const std::optional<at::Tensor>& query_ptr) {
-  static const auto op = c10::Dispatcher::singleton()
-                             .findSchemaOrThrow("geosft::knn", "")
-                             .typed<TensorPair(const at::Tensor&, const at::Tensor&, int64_t, const OptionalTensor&,
-                                               const OptionalTensor&)>();
+  static const auto op = find_operator<decltype(knn)>("knn");
   return op.call(points, queries, k, ptr, query_ptr);
 }
 

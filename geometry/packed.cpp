@@ -11,6 +11,7 @@ namespace {
 
 void check_form(const std::optional<at::Tensor>& ptr, const char* name) {
   if (!given(ptr)) return;
+  TORCH_CHECK(ptr->layout() == at::kStrided, name, " must be a strided tensor, not ", ptr->layout());
   TORCH_CHECK(ptr->scalar_type() == at::kLong, name, " must be int64, not ", ptr->scalar_type());
   TORCH_CHECK(ptr->dim() == 1, name, " must have one dimension and at least 2 entries, got shape ", ptr->sym_sizes());
   TORCH_SYM_CHECK(ptr->sym_size(0).sym_ge(2), name, " must have one dimension and at least 2 entries, got shape ",

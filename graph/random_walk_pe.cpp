@@ -4,10 +4,10 @@
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 #include <ATen/core/LegacyTypeDispatch.h>
-#include <torch/library.h>
 
 #include <limits>
 
+#include "geometry/operators.h"
 #include "graph/csr_graph.h"
 #include "graph/patch_walker.h"
 #include "graph/source_walker.h"
@@ -68,19 +68,19 @@ at::Tensor random_walk_pe_autograd(const at::Tensor& rowptr, const at::Tensor& c
   return random_walk_pe(rowptr, col, steps, weight);
 }
 
-TORCH_LIBRARY_FRAGMENT(geosft, m) {
+GEOSFT_OPERATORS(m) {
   m.def("random_walk_pe(Tensor rowptr, Tensor col, int steps, Tensor? weight=None) -> Tensor");
 }
 
-TORCH_LIBRARY_IMPL(geosft, CPU, m) {
+GEOSFT_KERNELS(CPU, m) {
   m.impl("random_walk_pe", random_walk_pe_cpu);
 }
 
-TORCH_LIBRARY_IMPL(geosft, Meta, m) {
+GEOSFT_KERNELS(Meta, m) {
   m.impl("random_walk_pe", random_walk_pe_meta);
 }
 
-TORCH_LIBRARY_IMPL(geosft, Autograd, m) {
+GEOSFT_KERNELS(Autograd, m) {
   m.impl("random_walk_pe", random_walk_pe_autograd);
 }
 
@@ -104,9 +104,7 @@ void check_random_walk_pe(const at::Tensor& rowptr, const at::Tensor& col, int64
 
 at::Tensor random_walk_pe(const at::Tensor& rowptr, const at::Tensor& col, int64_t steps,
                           const std::optional<at::Tensor>& weight) {
-  static const auto op = c10::Dispatcher::singleton()
-                             .findSchemaOrThrow("geosft::random_walk_pe", "")
-                             .typed<at::Tensor(const at::Tensor&, const at::Tensor&, int64_t, const OptionalTensor&)>();
+  static const auto op = find_operator<decltype(random_walk_pe)>("random_walk_pe");
   return op.call(rowptr, col, steps, weight);
 }
 

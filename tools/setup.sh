@@ -26,11 +26,13 @@ geosft_torch_cpu=(--no-deps "torch==$geosft_torch_version" nvidia-cuda-runtime==
 geosft_torch_cuda=("torch==$geosft_torch_version")
 # Without the last two pip takes versions whose PTX this ptxas refuses.
 geosft_nvcc_pins=("cuda-toolkit[nvcc,cccl,cudart]==13.0.2" nvidia-nvvm==13.0.88 nvidia-cuda-crt==13.0.88)
+geosft_wheel_tools=(scikit-build-core==1.1.2 packaging==26.3 pathspec==1.1.1) # that build the Python package
 geosft_stamp=$geosft_root/.venv/geosft-torch
 
 geosft_cuda=
 geosft_viewer=
 geosft_nvcc=
+geosft_wheel=
 geosft_toolkit=
 geosft_kernels=
 geosft_torch=
@@ -167,6 +169,15 @@ geosft_install_nvcc() {
   geosft_toolkit=$(echo "$venv"/lib/python3*/site-packages/nvidia/cu13)
 }
 
+# What builds the Python package, into .venv, where there is one.
+geosft_install_wheel_tools() {
+  local python=$geosft_root/.venv/bin/python
+  if [[ ! -x $python ]] || "$python" -I -c 'import scikit_build_core' 2>/dev/null; then return; fi
+  geosft_say "Python package: installing ${geosft_wheel_tools[0]} into .venv"
+  "$python" -I -m pip install --no-input "${geosft_wheel_tools[@]}" ||
+    geosft_die "pip could not install ${geosft_wheel_tools[0]}: see its message above (no network?)"
+}
+
 # Configures build/<preset>, unless that was done for the same LibTorch: from then on ninja sees what changed.
 geosft_configure() {
   local cuda=() folder=$geosft_root/build/$geosft_preset torch=${geosft_torch:-$(geosft_torch_folder)}
@@ -215,6 +226,7 @@ geosft_setup() {
   geosft_install_packages "${packages[@]}"
   if [[ -n $geosft_torch ]]; then geosft_say "LibTorch: taking $geosft_torch"; else geosft_install_torch; fi
   [[ -z $geosft_nvcc ]] || geosft_install_nvcc
+  [[ -z $geosft_wheel ]] || geosft_install_wheel_tools
   geosft_configure
   geosft_jobs=${geosft_jobs:-$(geosft_default_jobs)}
 }

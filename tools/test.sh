@@ -18,6 +18,8 @@ done
 
 geosft_viewer=1 # what the viewer needs is tested, too
 geosft_nvcc=1 # the CUDA kernels are compiled, for all GPUs, and tested on the CPU
+geosft_install_packages doxygen # the API reference is made without warnings
+geosft_wheel=1 # the Python package is built and tested
 geosft_setup
 geosft_build all
 geosft_say "testing, $geosft_jobs at a time"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <torch/library.h>
 
 #include "geometry/cuda/farthest_point_host.h"
 #include "geometry/cuda/farthest_point_launch.h"
 #include "geometry/cuda/stream.h"
+#include "geometry/operators.h"
 
 namespace geosft::cuda {
 namespace {
@@ -18,7 +18,7 @@ at::Tensor farthest_point_sampling(const at::Tensor& points, int64_t m, const st
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, CUDA, m) {
+GEOSFT_KERNELS(CUDA, m) {
   m.impl("_farthest_point_sampling", farthest_point_sampling);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <torch/library.h>
 
 #include "geometry/cuda/knn_host.h"
 #include "geometry/cuda/knn_launch.h"
 #include "geometry/cuda/stream.h"
+#include "geometry/operators.h"
 
 namespace geosft::cuda {
 namespace {
@@ -18,7 +18,7 @@ std::tuple<at::Tensor, at::Tensor> knn(const at::Tensor& points, const at::Tenso
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, CUDA, m) {
+GEOSFT_KERNELS(CUDA, m) {
   m.impl("knn", knn);
   m.impl("_knn_backward", nearest_backward);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <torch/library.h>
 
 #include "geometry/cuda/stream.h"
+#include "geometry/operators.h"
 #include "graph/cuda/random_walk_host.h"
 #include "graph/cuda/random_walk_launch.h"
 
@@ -17,7 +17,7 @@ at::Tensor random_walk_pe(const at::Tensor& rowptr, const at::Tensor& col, int64
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, CUDA, m) {
+GEOSFT_KERNELS(CUDA, m) {
   m.impl("random_walk_pe", random_walk_pe);
 }
 

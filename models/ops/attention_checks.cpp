@@ -12,10 +12,15 @@ void check_rank(const at::Tensor& tensor, const char* name, int64_t rank, const 
   TORCH_CHECK(tensor.dim() == rank, name, " must be ", meaning, ", got shape ", tensor.sym_sizes());
 }
 
+void check_plain(const at::Tensor& tensor, const char* name) {
+  TORCH_CHECK(tensor.defined(), name, " must be a tensor");
+  TORCH_CHECK(tensor.layout() == at::kStrided, name, " must be a strided tensor, not ", tensor.layout());
+}
+
 }  // namespace
 
 void check_like(const at::Tensor& tensor, const char* name, const at::Tensor& like, const char* like_name) {
-  TORCH_CHECK(tensor.defined(), name, " must be a tensor");
+  check_plain(tensor, name);
   TORCH_CHECK(tensor.scalar_type() == like.scalar_type(), name, " must have the dtype of ", like_name, ", ",
               like.scalar_type(), ", not ", tensor.scalar_type());
   TORCH_CHECK(tensor.device() == like.device(), name, " must be on the device of ", like_name, ", ", like.device(),
@@ -31,7 +36,7 @@ void check_sizes(const at::Tensor& tensor, const char* name, at::ArrayRef<c10::S
 }
 
 void check_index(const at::Tensor& tensor, const char* name, const at::Tensor& like) {
-  TORCH_CHECK(tensor.defined(), name, " must be a tensor");
+  check_plain(tensor, name);
   TORCH_CHECK(tensor.scalar_type() == at::kLong, name, " must be int64, not ", tensor.scalar_type());
   TORCH_CHECK(tensor.device() == like.device(), name, " must be on the device of q, ", like.device(), ", not ",
               tensor.device());
@@ -39,7 +44,7 @@ void check_index(const at::Tensor& tensor, const char* name, const at::Tensor& l
 }
 
 void check_query_key_value(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
-  TORCH_CHECK(q.defined(), "q must be a tensor");
+  check_plain(q, "q");
   TORCH_CHECK(q.is_floating_point() && q.element_size() >= 2, "q must be float32, float64, float16 or bfloat16, not ",
               q.scalar_type());
   check_like(k, "k", q);

@@ -7,15 +7,13 @@
 // and an empty tensor in the place of one of the relative term that is not wanted.
 #pragma once
 
-#include <torch/library.h>
-
 #include <initializer_list>
 #include <string>
 #include <tuple>
 
+#include "geometry/operators.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/attention_inputs.h"
-#include "models/ops/dispatch.h"
 
 namespace geosft {
 
@@ -32,13 +30,14 @@ std::string backward_name() {
   return std::string("_") + Inputs::kOperator + "_backward";
 }
 
+// Hidden: every copy of the library has handles of its own.
 template <class Inputs>
-const c10::TypedOperatorHandle<AttentionForward>& forward_operator() {
+[[gnu::visibility("hidden")]] const c10::TypedOperatorHandle<AttentionForward>& forward_operator() {
   static const auto op = find_operator<AttentionForward>(forward_name<Inputs>().c_str());
   return op;
 }
 template <class Inputs>
-const c10::TypedOperatorHandle<AttentionBackward>& backward_operator() {
+[[gnu::visibility("hidden")]] const c10::TypedOperatorHandle<AttentionBackward>& backward_operator() {
   static const auto op = find_operator<AttentionBackward>(backward_name<Inputs>().c_str());
   return op;
 }

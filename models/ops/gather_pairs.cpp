@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/gather_pairs.h"
 
-#include <torch/library.h>
-
-#include "models/ops/dispatch.h"
+#include "geometry/operators.h"
 #include "models/ops/gather_pairs_checks.h"
 
 namespace geosft {
 namespace {
 
-[[noreturn]] void refuse_rows(const at::Tensor& x, const at::Tensor& rows, const char* name) {
+// Says which rows of x are none, where that is what is wrong.
+void refuse_rows(const at::Tensor& x, const at::Tensor& rows, const char* name) {
   const at::Tensor strange = rows.masked_select((rows < 0) | (rows >= x.size(0)));
-  TORCH_CHECK_INDEX(false, name, " must hold rows of x, which has ", x.size(0), ", found row ",
+  TORCH_CHECK_INDEX(strange.numel() == 0, name, " must hold rows of x, which has ", x.size(0), ", found row ",
                     strange[0].item<int64_t>());
 }
 
 at::Tensor select_rows(const at::Tensor& x, const at::Tensor& rows, const char* name) {
   try {
     return x.index_select(0, rows);
-  } catch (const c10::IndexError&) {
+  } catch (const c10::Error&) {
     refuse_rows(x, rows, name);
+    throw;
   }
 }
 
@@ -37,6 +37,11 @@ at::Tensor gather_pairs_composite(const at::Tensor& x, const at::Tensor& top, co
 
 void check_gather_pairs(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
                         const at::Tensor& weight) {
+  for (const auto& [tensor, name] :
+       {std::pair(x, "x"), std::pair(top, "top"), std::pair(partner, "partner"), std::pair(weight, "weight")}) {
+    TORCH_CHECK(tensor.defined(), name, " must be a tensor");
+    TORCH_CHECK(tensor.layout() == at::kStrided, name, " must be a strided tensor, not ", tensor.layout());
+  }
   TORCH_CHECK(x.dim() >= 1 && x.is_floating_point(), "x must be [N, ...] of a floating type, got ", x.scalar_type(),
               " ", x.sym_sizes());
   TORCH_CHECK(weight.dim() == 1 && weight.is_floating_point(), "weight must be [K] of a floating type, got ",
@@ -61,11 +66,11 @@ at::Tensor gather_pairs(const at::Tensor& x, const at::Tensor& top, const at::Te
   return op.call(x, top, partner, weight);
 }
 
-TORCH_LIBRARY_FRAGMENT(geosft, m) {
+GEOSFT_OPERATORS(m) {
   m.def("gather_pairs(Tensor x, Tensor top, Tensor partner, Tensor weight) -> Tensor", {at::Tag::pt2_compliant_tag});
 }
 
-TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) {
+GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
   m.impl("gather_pairs", gather_pairs_composite);
 }
 

@@ -9,7 +9,8 @@ namespace geosft {
 //   x [N, ...] floating; top, partner int64 [K], rows of x; weight [K] floating
 //   result [K, ...], of the wider of the two types
 // Differentiable in x and weight. The gradient of a row that is drawn more than once is added up in one order: the same
-// bits every time, on a GPU too, where indexing by LibTorch's own operators would not give them.
+// bits every time, on a GPU too, where indexing by LibTorch's own operators would not give them. Errors name the
+// argument.
 at::Tensor gather_pairs(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
                         const at::Tensor& weight);
 

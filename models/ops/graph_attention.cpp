@@ -34,7 +34,7 @@ void GraphInputs::check() const {
   check_relative_weights(*this, edge_attr().sym_size(1));
 }
 
-TORCH_LIBRARY_FRAGMENT(geosft, m) {
+GEOSFT_OPERATORS(m) {
   m.def(
       "graph_attention(Tensor q, Tensor k, Tensor v, Tensor leak, Tensor rowptr, Tensor col, Tensor "
       "edge_attr, Tensor top, Tensor partner, Tensor weight, Tensor w_mul, Tensor b_mul, Tensor w_add, "
@@ -43,11 +43,11 @@ TORCH_LIBRARY_FRAGMENT(geosft, m) {
   define_attention<GraphInputs>(m);
 }
 
-TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) {
+GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
   m.impl("graph_attention", graph_attention);
 }
 
-TORCH_LIBRARY_IMPL(geosft, Meta, m) {
+GEOSFT_KERNELS(Meta, m) {
   implement_attention_meta<GraphInputs>(m);
 }
 

@@ -15,7 +15,7 @@ namespace geosft {
 // with T(x) = softplus(x w_mul + b_mul) for r_mul and T(x) = x w_add + b_add for r_add. Pairs without an edge share one
 // constant per head: the work is O(edges touched + n k), the memory O(edges touched).
 //
-//   q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], leak [Nk, h]: see maxout_attention
+//   q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], leak [Nk, h], eps: see maxout_attention
 //   rowptr int64 [Nq + 1], col int64 [E] in [0, Nq), in any order within a row: CSR of the packed graphs
 //   edge_attr [E, r]: all channels, the one that is 1 on every edge included
 //   top, partner int64 [Nk]: packed node rows within the item of key j; repeats and top = partner are allowed

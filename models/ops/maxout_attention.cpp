@@ -31,7 +31,7 @@ void MaxoutInputs::check() const {
   check_dense(r_add(), "r_add", *this);
 }
 
-TORCH_LIBRARY_FRAGMENT(geosft, m) {
+GEOSFT_OPERATORS(m) {
   m.def(
       "maxout_attention(Tensor q, Tensor k, Tensor v, Tensor leak, Tensor? r_mul=None, Tensor? r_add=None, "
       "Tensor? q_ptr=None, Tensor? k_ptr=None, float eps=1e-6) -> Tensor",
@@ -39,11 +39,11 @@ TORCH_LIBRARY_FRAGMENT(geosft, m) {
   define_attention<MaxoutInputs>(m);
 }
 
-TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) {
+GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
   m.impl("maxout_attention", maxout_attention);
 }
 
-TORCH_LIBRARY_IMPL(geosft, Meta, m) {
+GEOSFT_KERNELS(Meta, m) {
   implement_attention_meta<MaxoutInputs>(m);
 }
 

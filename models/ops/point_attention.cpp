@@ -33,7 +33,7 @@ void PointInputs::check() const {
   check_relative_weights(*this, m().defined() ? 2 : 1);
 }
 
-TORCH_LIBRARY_FRAGMENT(geosft, m) {
+GEOSFT_OPERATORS(m) {
   m.def(
       "point_attention(Tensor q, Tensor k, Tensor v, Tensor leak, Tensor x, Tensor xs, Tensor? m, Tensor? "
       "ms, Tensor w_mul, Tensor b_mul, Tensor w_add, Tensor b_add, Tensor? q_ptr=None, Tensor? k_ptr=None, "
@@ -42,11 +42,11 @@ TORCH_LIBRARY_FRAGMENT(geosft, m) {
   define_attention<PointInputs>(m);
 }
 
-TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) {
+GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
   m.impl("point_attention", point_attention);
 }
 
-TORCH_LIBRARY_IMPL(geosft, Meta, m) {
+GEOSFT_KERNELS(Meta, m) {
   implement_attention_meta<PointInputs>(m);
 }
 

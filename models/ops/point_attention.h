@@ -12,7 +12,7 @@ namespace geosft {
 //   R_mul = softplus(X_R w_mul + b_mul),  R_add = X_R w_add + b_add
 // as r_mul and r_add, computed inside and never stored n x k.
 //
-//   q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], leak [Nk, h]: see maxout_attention
+//   q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], leak [Nk, h], eps: see maxout_attention
 //   x [Nq, 3], xs [Nk, 3] coordinates, in any unit (w_* take squared units); m [Nq, 3], ms [Nk, 3] normals, both or
 //     neither, of any length
 //   w_mul, w_add [r, h], b_mul, b_add [h]

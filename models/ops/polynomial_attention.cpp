@@ -2,13 +2,12 @@
 #include "models/ops/polynomial_attention.h"
 
 #include <ATen/OpMathType.h>
-#include <torch/library.h>
 
 #include <cmath>
 
+#include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
-#include "models/ops/dispatch.h"
 #include "models/ops/monomials.h"
 #include "models/ops/polynomial_attention_checks.h"
 
@@ -65,7 +64,7 @@ void PolynomialArguments::check() const {
   }
 }
 
-TORCH_LIBRARY_FRAGMENT(geosft, m) {
+GEOSFT_OPERATORS(m) {
   const std::vector<at::Tag> tags{at::Tag::pt2_compliant_tag};
   m.def(
       "polynomial_attention(Tensor q, Tensor k, Tensor v, int degree, float scale, bool causal=False, "
@@ -82,11 +81,11 @@ TORCH_LIBRARY_FRAGMENT(geosft, m) {
       tags);
 }
 
-TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) {
+GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
   m.impl("polynomial_attention", polynomial_attention);
 }
 
-TORCH_LIBRARY_IMPL(geosft, Meta, m) {
+GEOSFT_KERNELS(Meta, m) {
   m.impl("_polynomial_attention_forward", forward_meta);
   m.impl("_polynomial_attention_backward", backward_meta);
 }

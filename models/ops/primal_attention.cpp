@@ -2,13 +2,12 @@
 #include "models/ops/primal_attention.h"
 
 #include <ATen/OpMathType.h>
-#include <torch/library.h>
 
 #include <cmath>
 
+#include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
-#include "models/ops/dispatch.h"
 #include "models/ops/primal_attention_checks.h"
 
 namespace geosft {
@@ -117,7 +116,7 @@ double PrimalArguments::logit_scale() const {
   return scale.value_or(1.0 / std::sqrt(static_cast<double>(q.size(2))));
 }
 
-TORCH_LIBRARY_FRAGMENT(geosft, m) {
+GEOSFT_OPERATORS(m) {
   const std::vector<at::Tag> tags{at::Tag::pt2_compliant_tag};
   m.def(
       "primal_attention(Tensor q, Tensor k, Tensor v, Tensor? beta=None, int[]? pool=None, str kernel=\"softmax\", "
@@ -136,11 +135,11 @@ TORCH_LIBRARY_FRAGMENT(geosft, m) {
       tags);
 }
 
-TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) {
+GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
   m.impl("primal_attention", primal_attention);
 }
 
-TORCH_LIBRARY_IMPL(geosft, Meta, m) {
+GEOSFT_KERNELS(Meta, m) {
   m.impl("_primal_attention_forward", forward_meta);
   m.impl("_primal_attention_backward", backward_meta);
 }

@@ -5,8 +5,8 @@
 #include <ATen/core/grad_mode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/csrc/autograd/autograd.h>
-#include <torch/library.h>
 
+#include "geometry/operators.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/primal_heads.h"
 #include "models/ops/primal_mask.h"
@@ -151,7 +151,7 @@ std::vector<at::Tensor> composed_primal_gradients(const at::Tensor& grad, const 
   return gradients;
 }
 
-TORCH_LIBRARY_IMPL(geosft, CompositeExplicitAutograd, m) {
+GEOSFT_KERNELS(CompositeExplicitAutograd, m) {
   m.impl("_primal_attention_forward", forward);
   m.impl("_primal_attention_backward", backward);
 }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/sample_pairs.h"
 
-#include <torch/library.h>
-
 #include <cmath>
 #include <limits>
 
+#include "geometry/operators.h"
 #include "geometry/packed.h"
-#include "models/ops/dispatch.h"
 #include "models/ops/sample_pairs_checks.h"
 
 namespace geosft {
@@ -51,7 +49,7 @@ at::Tensor pair_weight_backward_meta(const at::Tensor&, const at::Tensor& score,
 
 }  // namespace
 
-TORCH_LIBRARY_FRAGMENT(geosft, m) {
+GEOSFT_OPERATORS(m) {
   m.def(
       "sample_pairs(Tensor score, int k, Tensor? ptr=None, bool noise=False, bool random_partner=False, float tau=1.0, "
       "Generator? generator=None, Tensor? seeds=None) -> (Tensor top, Tensor partner, Tensor weight, Tensor "
@@ -73,7 +71,7 @@ TORCH_LIBRARY_FRAGMENT(geosft, m) {
       {at::Tag::pt2_compliant_tag});
 }
 
-TORCH_LIBRARY_IMPL(geosft, Meta, m) {
+GEOSFT_KERNELS(Meta, m) {
   m.impl("_draw_pairs", draw_pairs_meta);
   m.impl("_draw_pairs_with_replacement", draw_pairs_with_replacement_meta);
   m.impl("_pair_weight", pair_weight_meta);

@@ -5,12 +5,11 @@
 #include <ATen/Parallel.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
 #include <algorithm>
 
+#include "geometry/operators.h"
 #include "models/ops/cpu/computable.h"
-#include "models/ops/dispatch.h"
 #include "models/ops/dropout_mask.h"
 
 namespace geosft {
@@ -92,11 +91,11 @@ at::Tensor seeded_dropout(const at::Tensor& x, double probability, uint64_t seed
   return SeededDropout::apply(x, probability, static_cast<int64_t>(seed), first);
 }
 
-TORCH_LIBRARY_FRAGMENT(geosft, m) {
+GEOSFT_OPERATORS(m) {
   m.def("_seeded_dropout(Tensor x, float probability, int seed, int first=0) -> Tensor");
 }
 
-TORCH_LIBRARY_IMPL(geosft, CPU, m) {
+GEOSFT_KERNELS(CPU, m) {
   m.impl("_seeded_dropout", masked_cpu);
 }
 

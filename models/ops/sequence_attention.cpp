@@ -26,7 +26,7 @@ void SequenceInputs::check() const {
   check_relative_weights(*this, s().sym_size(1));
 }
 
-TORCH_LIBRARY_FRAGMENT(geosft, m) {
+GEOSFT_OPERATORS(m) {
   m.def(
       "sequence_attention(Tensor q, Tensor k, Tensor v, Tensor leak, Tensor s, Tensor ss, Tensor w_mul, "
       "Tensor b_mul, Tensor w_add, Tensor b_add, Tensor? q_ptr=None, Tensor? k_ptr=None, float eps=1e-6) -> "
@@ -35,11 +35,11 @@ TORCH_LIBRARY_FRAGMENT(geosft, m) {
   define_attention<SequenceInputs>(m);
 }
 
-TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) {
+GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
   m.impl("sequence_attention", sequence_attention);
 }
 
-TORCH_LIBRARY_IMPL(geosft, Meta, m) {
+GEOSFT_KERNELS(Meta, m) {
   implement_attention_meta<SequenceInputs>(m);
 }
 

@@ -12,7 +12,7 @@ namespace geosft {
 //   R_mul = softplus(X_R w_mul + b_mul),  R_add = X_R w_add + b_add
 // as r_mul and r_add: two matrix products per head, computed inside and never stored n x k.
 //
-//   q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], leak [Nk, h]: see maxout_attention
+//   q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], leak [Nk, h], eps: see maxout_attention
 //   s [Nq, ds], ss [Nk, ds], ds >= 1: sinusoids (or anything else) of queries and keys
 //   w_mul, w_add [ds, h], b_mul, b_add [h]
 //   q_ptr, k_ptr int64 [B + 1]: items of packed queries and keys, both or neither (then there is one item)

@@ -2,10 +2,9 @@
 #include "models/ops/softmax_pool.h"
 
 #include <ATen/OpMathType.h>
-#include <torch/library.h>
 
+#include "geometry/operators.h"
 #include "geometry/packed.h"
-#include "models/ops/dispatch.h"
 #include "models/ops/softmax_pool_checks.h"
 
 namespace geosft {
@@ -33,6 +32,8 @@ at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::opt
 }
 
 void check_softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr) {
+  TORCH_CHECK(x.defined(), "x must be a tensor");
+  TORCH_CHECK(u.defined(), "u must be a tensor");
   TORCH_CHECK(x.dim() == 2, "x must be [N, d], got shape ", x.sym_sizes());
   TORCH_CHECK(x.is_floating_point() && x.element_size() >= 2, "x must be float32, float64, float16 or bfloat16, not ",
               x.scalar_type());
@@ -46,7 +47,7 @@ void check_softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::opt
   check_ptr(ptr, "ptr", x.device());
 }
 
-TORCH_LIBRARY_FRAGMENT(geosft, m) {
+GEOSFT_OPERATORS(m) {
   const std::vector<at::Tag> tags{at::Tag::pt2_compliant_tag};
   m.def("softmax_pool(Tensor x, Tensor u, Tensor? ptr=None) -> Tensor", tags);
   m.def("_softmax_pool_forward(Tensor x, Tensor u, Tensor? ptr) -> (Tensor out, Tensor log_sum)", tags);
@@ -56,11 +57,11 @@ TORCH_LIBRARY_FRAGMENT(geosft, m) {
       tags);
 }
 
-TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) {
+GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
   m.impl("softmax_pool", softmax_pool);
 }
 
-TORCH_LIBRARY_IMPL(geosft, Meta, m) {
+GEOSFT_KERNELS(Meta, m) {
   m.impl("_softmax_pool_forward", forward_meta);
   m.impl("_softmax_pool_backward", backward_meta);
 }

@@ -26,11 +26,15 @@ void thin(Shape& shape, const ClassifySettings& settings, std::vector<std::strin
 
 }  // namespace
 
+void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& remarks) {
+  thin(shape, settings, remarks);
+  if (settings.clouds.normals) estimate_missing_normals(shape, remarks);
+}
+
 Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,
                     std::vector<std::string>& remarks) {
   Shape shape = read_shape(file, settings.dataset());
-  thin(shape, settings, remarks);
-  if (settings.clouds.normals) estimate_missing_normals(shape, remarks);
+  prepare(settings, shape, remarks);
   return shape;
 }
 

@@ -20,9 +20,11 @@ struct Prediction {
   std::vector<std::string> remarks;                // what was done to the file beforehand, a sentence each
 };
 
-// A file as the model may see it, with a sentence in `remarks` for what was done to it: a cloud of more points than the
-// settings sample from a mesh is thinned to as many; one without normals for a model that needs them gets estimated
+// A shape as the model may see it, with a sentence in `remarks` for what was done to it: a cloud of more points than
+// the settings sample from a mesh is thinned to as many; one without normals for a model that needs them gets estimated
 // ones.
+void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& remarks);
+// A file, prepared.
 Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,
                     std::vector<std::string>& remarks);
 

@@ -63,11 +63,23 @@ function(geosft_configure target)
   endif()
 endfunction()
 
+# What a shared library of this release (major.minor) shows to others is said by exports.map.in. Its own functions call
+# one another, whatever other copy is there.
+function(geosft_limit_exports target release)
+  set(map "${PROJECT_BINARY_DIR}/exports_${release}.map")
+  configure_file("${PROJECT_SOURCE_DIR}/tools/cmake/exports.map.in" "${map}" @ONLY)
+  target_link_options(${target} PRIVATE "LINKER:--version-script,${map}" "LINKER:-Bsymbolic-functions")
+  set_target_properties(${target} PROPERTIES LINK_DEPENDS "${map}")
+endfunction()
+
 # geosft_add_library(name OBJECT|SHARED|STATIC source…)
 function(geosft_add_library name kind)
   add_library(geosft_${name} ${kind} ${ARGN})
   add_library(geosft::${name} ALIAS geosft_${name})
   geosft_configure(geosft_${name})
+  if(kind STREQUAL "SHARED")
+    geosft_limit_exports(geosft_${name} ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  endif()
 endfunction()
 
 # geosft_add_tests(folder SOURCES source… LIBRARIES target…): bin/test_<folder>, one ctest entry a test case.

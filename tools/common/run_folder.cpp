@@ -13,6 +13,7 @@
 
 #include "data/atomic_file.h"
 #include "data/read_file.h"
+#include "geometry/version.h"
 #include "tools/common/arguments.h"
 
 namespace geosft {
@@ -103,7 +104,7 @@ std::vector<std::string> RunFolder::read_classes() const {
 }
 
 std::string version_text() {
-  std::string text = "geosft " GEOSFT_VERSION "\nLibTorch " TORCH_VERSION "\ncompiler ";
+  std::string text = std::string("geosft ") + version() + "\nLibTorch " TORCH_VERSION "\ncompiler ";
 #if defined(__clang__)
   text += "clang " __clang_version__;
 #else

@@ -79,7 +79,7 @@ void implement_autograd(torch::Library& m) {
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, Autograd, m) {
+GEOSFT_KERNELS(Autograd, m) {
   implement_autograd<MaxoutInputs>(m);
   implement_autograd<PointInputs>(m);
   implement_autograd<SequenceInputs>(m);

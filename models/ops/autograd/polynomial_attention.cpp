@@ -3,10 +3,9 @@
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
+#include "geometry/operators.h"
 #include "models/ops/autograd/double_backward.h"
-#include "models/ops/dispatch.h"
 #include "models/ops/polynomial_attention_checks.h"
 
 namespace geosft {
@@ -57,13 +56,14 @@ std::tuple<at::Tensor, at::Tensor> differentiable_polynomial(const at::Tensor& q
                                                              bool causal, const std::optional<at::Tensor>& q_ptr,
                                                              const std::optional<at::Tensor>& k_ptr, bool center) {
   const PolynomialArguments arguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
+  arguments.check();  // apply takes only what is a tensor
   const variable_list results = Polynomial::apply(q, k, v, arguments);
   return {results[0], results[1]};
 }
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, Autograd, m) {
+GEOSFT_KERNELS(Autograd, m) {
   m.impl("_polynomial_attention_forward", differentiable_polynomial);
 }
 

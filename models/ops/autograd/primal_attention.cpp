@@ -3,11 +3,10 @@
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
+#include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "models/ops/autograd/double_backward.h"
-#include "models/ops/dispatch.h"
 #include "models/ops/primal_attention_checks.h"
 
 namespace geosft {
@@ -65,13 +64,14 @@ std::tuple<at::Tensor, at::Tensor> differentiable_primal(
     const std::optional<at::Tensor>& k_ptr, const std::optional<at::Tensor>& mask_rowptr,
     const std::optional<at::Tensor>& mask_col, std::optional<double> scale) {
   const PrimalArguments arguments{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
+  arguments.check();  // apply takes only what is a tensor
   const variable_list results = Primal::apply(q, k, v, beta, arguments);
   return {results[0], results[1]};
 }
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, Autograd, m) {
+GEOSFT_KERNELS(Autograd, m) {
   m.impl("_primal_attention_forward", differentiable_primal);
 }
 

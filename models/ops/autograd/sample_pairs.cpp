@@ -3,10 +3,9 @@
 #include "models/ops/sample_pairs.h"
 
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
+#include "geometry/operators.h"
 #include "geometry/packed.h"
-#include "models/ops/dispatch.h"
 #include "models/ops/pair_weight.h"
 #include "models/ops/sample_pairs_checks.h"
 
@@ -80,7 +79,7 @@ at::Tensor pair_weight(const at::Tensor& score, const DrawnPairs& pairs, double 
   return PairWeight::apply(score, pairs, tau);
 }
 
-TORCH_LIBRARY_IMPL(geosft, CompositeImplicitAutograd, m) {
+GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
   m.impl("sample_pairs", sample_pairs_any);
 }
 

@@ -3,10 +3,9 @@
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
+#include "geometry/operators.h"
 #include "models/ops/autograd/double_backward.h"
-#include "models/ops/dispatch.h"
 #include "models/ops/softmax_pool_checks.h"
 
 namespace geosft {
@@ -43,13 +42,14 @@ struct SoftmaxPool : torch::autograd::Function<SoftmaxPool> {
 
 std::tuple<at::Tensor, at::Tensor> differentiable_pool(const at::Tensor& x, const at::Tensor& u,
                                                        const std::optional<at::Tensor>& ptr) {
+  check_softmax_pool(x, u, ptr);  // apply takes only what is a tensor
   const variable_list results = SoftmaxPool::apply(x, u, ptr);
   return {results[0], results[1]};
 }
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, Autograd, m) {
+GEOSFT_KERNELS(Autograd, m) {
   m.impl("_softmax_pool_forward", differentiable_pool);
 }
 

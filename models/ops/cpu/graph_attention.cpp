@@ -102,7 +102,7 @@ class GraphAttention {
 };
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, CPU, m) {
+GEOSFT_KERNELS(CPU, m) {
   implement_attention<GraphAttention>(m);
 }
 

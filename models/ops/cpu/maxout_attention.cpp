@@ -93,7 +93,7 @@ struct MaxoutAttention {
 };
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, CPU, m) {
+GEOSFT_KERNELS(CPU, m) {
   implement_attention<MaxoutAttention>(m);
 }
 

@@ -59,7 +59,7 @@ struct PointAttention {
 };
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, CPU, m) {
+GEOSFT_KERNELS(CPU, m) {
   implement_attention<PointAttention>(m);
 }
 

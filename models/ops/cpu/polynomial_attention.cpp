@@ -3,7 +3,6 @@
 
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
-#include <torch/library.h>
 
 #include <array>
 #include <cmath>
@@ -22,6 +21,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "geometry/operators.h"
 #include "models/ops/cpu/polynomial_worker-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -216,7 +216,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& grad, 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, CPU, m) {
+GEOSFT_KERNELS(CPU, m) {
   m.impl("_polynomial_attention_forward", forward);
   m.impl("_polynomial_attention_backward", backward);
 }

@@ -40,6 +40,7 @@ struct PolynomialTask {
   T* denominator;  // [N, heads], the value of the further column; `value` is then divided by it
   T* gradient;     // [N, heads, c], of x before its scale
   int64_t columns() const { return cv + 1; }
+  bool valued() const { return value || denominator; }  // values without channels have a denominator all the same
 };
 
 // The rows of one item and head. The sum of monomials over other rows is kept in slots: one for each chunk of rows.

@@ -99,7 +99,7 @@ class PolynomialWorker {
         weight_tile_(sizes.tiles),
         slope_tile_(sizes.tiles) {}
 
-  int64_t value_columns() const { return t_.value ? t_.cv + (t_.denominator ? 1 : 0) : 0; }
+  int64_t value_columns() const { return t_.valued() ? t_.cv + (t_.denominator ? 1 : 0) : 0; }
   int64_t other_begin(const PolynomialPair& pair) const { return t_.other.offsets[pair.item]; }
   int64_t other_end(const PolynomialPair& pair) const { return t_.other.offsets[pair.item + 1]; }
 
@@ -163,7 +163,7 @@ class PolynomialWorker {
   void meet_state(const T* weighed) {
     const StateColumns<T> state{weighed, t_.columns()};
     monomial_lanes(t_.basis, x_.get(), padded_, monomials_.get());
-    if (t_.value) {
+    if (t_.valued()) {
       for_columns(value_columns(),
                   EvaluateColumns<T>{t_.basis, state, x_.get(), monomials_.get(), padded_, value_.get()});
     }
@@ -186,7 +186,7 @@ class PolynomialWorker {
   void meet_rows(int64_t head, int64_t begin, int64_t rows, bool same) {
     const int64_t c = t_.basis.channels, stride = row_stride<T>(c);
     gather(head, begin, rows);
-    T* const weight = t_.value ? weight_tile_.get() : nullptr;
+    T* const weight = t_.valued() ? weight_tile_.get() : nullptr;
     T* const slope = t_.gradient ? slope_tile_.get() : nullptr;
     const int64_t vectors = padded_ / kLanes<T>, degree = t_.basis.degree;
     const T* const coefficients = constants_.coefficients.data();
@@ -197,7 +197,7 @@ class PolynomialWorker {
       const PolynomialTile<T, false> tile{x_.get(), x_rows_.get(), c, stride, coefficients, degree, weight, nullptr};
       for_tiles(rows, vectors, kLanes<T>, tile);
     }
-    if (t_.value) add_weighted(weight, y_rows_.get(), t_.columns(), value_columns(), rows, same, value_.get());
+    if (t_.valued()) add_weighted(weight, y_rows_.get(), t_.columns(), value_columns(), rows, same, value_.get());
     if (t_.gradient) {
       for_tiles(rows, vectors, kLanes<T>, SlopeTile<T>{y_.get(), y_rows_.get(), t_.columns(), slope});
       add_weighted(slope, x_rows_.get(), stride, c, rows, same, gradient_.get());
@@ -216,7 +216,7 @@ class PolynomialWorker {
   void end_block(const PolynomialPair& pair, int64_t begin) {
     const int64_t first = begin * t_.heads + pair.head, c = t_.basis.channels;
     if (t_.denominator) divide(other_begin(pair) == other_end(pair));
-    if (t_.value) {
+    if (t_.valued()) {
       unpack_rows<kTokenBlock>(value_.get(), rows_, t_.cv, t_.value + first * t_.cv, t_.heads * t_.cv);
     }
     if (t_.denominator) {

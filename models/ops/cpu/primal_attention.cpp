@@ -5,8 +5,8 @@
 
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
-#include <torch/library.h>
 
+#include "geometry/operators.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/cpu/computable.h"
 #include "models/ops/cpu/primal_units.h"
@@ -290,7 +290,7 @@ std::vector<at::Tensor> backward(const at::Tensor& grad, const at::Tensor& out, 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, CPU, m) {
+GEOSFT_KERNELS(CPU, m) {
   m.impl("_primal_attention_forward", forward);
   m.impl("_primal_attention_backward", backward);
 }

@@ -2,12 +2,12 @@
 #include "models/ops/sample_pairs.h"
 
 #include <ATen/Parallel.h>
-#include <torch/library.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
+#include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "models/ops/non_finite_error.h"
 #include "models/ops/philox.h"
@@ -275,7 +275,7 @@ at::Tensor pair_weight_backward_cpu(const at::Tensor& grad_weight, const at::Ten
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, CPU, m) {
+GEOSFT_KERNELS(CPU, m) {
   m.impl("_draw_pairs", draw_pairs_cpu);
   m.impl("_draw_pairs_with_replacement", draw_pairs_with_replacement_cpu);
   m.impl("_pair_weight", pair_weight_cpu);

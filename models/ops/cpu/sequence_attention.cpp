@@ -81,7 +81,7 @@ struct SequenceAttention {
 };
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, CPU, m) {
+GEOSFT_KERNELS(CPU, m) {
   implement_attention<SequenceAttention>(m);
 }
 

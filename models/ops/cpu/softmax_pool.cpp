@@ -5,7 +5,6 @@
 
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
-#include <torch/library.h>
 
 #include <cmath>
 #include <limits>
@@ -21,6 +20,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "geometry/operators.h"
 #include "models/ops/cpu/vectors-inl.h"
 
 #ifndef GEOSFT_SOFTMAX_POOL_BLOCK
@@ -240,7 +240,7 @@ std::tuple<at::Tensor, at::Tensor> backward(const at::Tensor& grad_in, const at:
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, CPU, m) {
+GEOSFT_KERNELS(CPU, m) {
   m.impl("_softmax_pool_forward", forward);
   m.impl("_softmax_pool_backward", backward);
 }

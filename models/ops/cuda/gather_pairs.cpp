@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
 
 #include "geometry/cuda/stream.h"
+#include "geometry/operators.h"
 #include "models/ops/autograd/double_backward.h"
 #include "models/ops/cuda/gather_pairs_host.h"
 #include "models/ops/cuda/gather_pairs_launch.h"
@@ -48,10 +48,10 @@ at::Tensor differentiable(const at::Tensor& x, const at::Tensor& top, const at::
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, CUDA, m) {
+GEOSFT_KERNELS(CUDA, m) {
   m.impl("gather_pairs", forward);
 }
-TORCH_LIBRARY_IMPL(geosft, AutogradCUDA, m) {
+GEOSFT_KERNELS(AutogradCUDA, m) {
   m.impl("gather_pairs", differentiable);
 }
 

@@ -4,7 +4,7 @@
 
 namespace geosft::cuda {
 
-TORCH_LIBRARY_IMPL(geosft, CUDA, m) {
+GEOSFT_KERNELS(CUDA, m) {
   implement_attention<CudaDevice, GraphOperator>(m);
 }
 

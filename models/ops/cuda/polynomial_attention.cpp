@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <torch/library.h>
 
 #include "geometry/cuda/stream.h"
+#include "geometry/operators.h"
 #include "models/ops/cuda/polynomial_host.h"
 #include "models/ops/cuda/polynomial_launch.h"
 #include "models/ops/cuda/polynomial_stream.h"
@@ -40,7 +40,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& grad, 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, CUDA, m) {
+GEOSFT_KERNELS(CUDA, m) {
   m.impl("_polynomial_attention_forward", forward);
   m.impl("_polynomial_attention_backward", backward);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <torch/library.h>
 
 #include "geometry/cuda/stream.h"
+#include "geometry/operators.h"
 #include "models/ops/cuda/sample_pairs_host.h"
 #include "models/ops/cuda/sample_pairs_launch.h"
 
@@ -27,7 +27,7 @@ Quadruple draw_pairs_with_replacement(const at::Tensor& score, int64_t k, const 
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, CUDA, m) {
+GEOSFT_KERNELS(CUDA, m) {
   m.impl("_draw_pairs", draw_pairs);
   m.impl("_draw_pairs_with_replacement", draw_pairs_with_replacement);
   m.impl("_pair_weight", pair_weight_composite);

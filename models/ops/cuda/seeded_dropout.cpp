@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <torch/library.h>
 
 #include "geometry/cuda/stream.h"
+#include "geometry/operators.h"
 #include "models/ops/cuda/dropout_host.h"
 #include "models/ops/cuda/dropout_launch.h"
 
@@ -16,7 +16,7 @@ at::Tensor seeded_dropout(const at::Tensor& x, double probability, int64_t seed,
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, CUDA, m) {
+GEOSFT_KERNELS(CUDA, m) {
   m.impl("_seeded_dropout", seeded_dropout);
 }
 

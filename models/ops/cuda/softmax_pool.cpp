@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <torch/library.h>
 
 #include "geometry/cuda/stream.h"
+#include "geometry/operators.h"
 #include "models/ops/cuda/softmax_pool_host.h"
 #include "models/ops/cuda/softmax_pool_launch.h"
 
@@ -24,7 +24,7 @@ std::tuple<at::Tensor, at::Tensor> backward(const at::Tensor& grad, const at::Te
 
 }  // namespace
 
-TORCH_LIBRARY_IMPL(geosft, CUDA, m) {
+GEOSFT_KERNELS(CUDA, m) {
   m.impl("_softmax_pool_forward", forward);
   m.impl("_softmax_pool_backward", backward);
 }

@@ -115,6 +115,19 @@ TEST_CASE("polynomial_attention over one key is its value", "[polynomial_attenti
   }
 }
 
+TEST_CASE("polynomial_attention of values without channels has gradients of zeros", "[polynomial_attention]") {
+  for (const int64_t tokens : {7, 150}) {
+    at::Generator random = generator(3);
+    const at::Tensor q = at::randn({tokens, 2, 3}, random).requires_grad_();
+    const at::Tensor k = at::randn({tokens, 2, 3}, random).requires_grad_();
+    const at::Tensor out = polynomial_attention(q, k, at::empty({tokens, 2, 0}), 2, kScale);
+    REQUIRE(out.sizes() == at::IntArrayRef({tokens, 2, 0}));
+    out.sum().backward();
+    require_equal(q.grad(), at::zeros_like(q), "q");
+    require_equal(k.grad(), at::zeros_like(k), "k");
+  }
+}
+
 TEST_CASE("polynomial_attention becomes softmax attention as the degree grows", "[polynomial_attention]") {
   const Arguments a = random_polynomial({{50}, {60}, 2, 4, 3}, 10);
   const at::Tensor upstream = at::randn({50, 2, 3}, generator(5), at::kDouble);

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "models/ops/dispatch.h"
+#include "geometry/operators.h"
 #include "models/ops/non_finite_error.h"
 #include "models/ops/polynomial_attention_checks.h"
 #include "tests/models/ops/polynomial_cases.h"

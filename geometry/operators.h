@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the operators are registered with LibTorch's dispatcher, and found there. One process may load the library more
+// than once (a program's copy, a Python package's): the operators of the first copy serve the others of its version. A
+// copy of another version warns when it is loaded, and its functions throw where they would call an operator.
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/library.h>
+
+#include <optional>
+#include <string>
+
+namespace geosft {
+
+// Registers nothing where another copy of the library has done so.
+class OperatorRegistration {
+ public:
+  OperatorRegistration(torch::Library::Kind kind, std::optional<c10::DispatchKey> key, void (*fill)(torch::Library&),
+                       const char* file, uint32_t line);
+
+ private:
+  std::optional<torch::Library> library_;
+};
+
+// Throws where the registered operators are those of another version.
+void check_operators_version();
+
+// The operator geosft::<name>, whose schema must agree with Signature.
+template <class Signature>
+c10::TypedOperatorHandle<Signature> find_operator(const char* name) {
+  check_operators_version();
+  return c10::Dispatcher::singleton()
+      .findSchemaOrThrow((std::string("geosft::") + name).c_str(), "")
+      .typed<Signature>();
+}
+
+}  // namespace geosft
+
+// GEOSFT_OPERATORS(m) { m.def(schema…); }: schemas. GEOSFT_KERNELS(CPU, m) { m.impl(name, function); }: their kernels
+// for a dispatch key. What TORCH_LIBRARY_FRAGMENT and TORCH_LIBRARY_IMPL are to a library that is loaded once.
+#define GEOSFT_OPERATORS(m) GEOSFT_REGISTER(FRAGMENT, std::nullopt, m, C10_UID)
+#define GEOSFT_KERNELS(key, m) GEOSFT_REGISTER(IMPL, c10::DispatchKey::key, m, C10_UID)
+#define GEOSFT_REGISTER(kind, key, m, uid)                                                  \
+  static void C10_CONCATENATE(fill_library_, uid)(torch::Library&);                         \
+  static const geosft::OperatorRegistration C10_CONCATENATE(operator_registration_, uid)(   \
+      torch::Library::kind, key, &C10_CONCATENATE(fill_library_, uid), __FILE__, __LINE__); \
+  void C10_CONCATENATE(fill_library_, uid)(torch::Library & m)

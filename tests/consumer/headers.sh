@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# usage: headers.sh INCLUDE TORCH FOLDER
+# Every installed header below INCLUDE compiles alone, with nothing but LibTorch (in TORCH) and the C++ library: one that
+# names another library's header, or forgets one that it needs, is a failure. FOLDER remembers the ones that were found
+# good, with all that they include: they are not compiled again.
+set -euo pipefail
+include=$1 torch=$2 folder=$3 self=$(realpath -- "${BASH_SOURCE[0]}")
+compiler=(g++ -std=c++20 -Wall -Wextra -Wno-unused-parameter -Werror -fopenmp -I "$include" -isystem "$torch/include"
+  -isystem "$torch/include/torch/csrc/api/include")
+mkdir -p -- "$folder"
+cd -- "$include"
+mapfile -t headers < <(find geometry graph models data tools -name '*.h' | sort)
+
+ours='"(geometry|graph|models|data|tools)/' theirs='<((ATen|c10|torch)/.*|[a-z_]+)>'
+strangers=$(grep -nE '^ *# *include' "${headers[@]}" | grep -vE "include ($ours|$theirs)" || true)
+[[ -z $strangers ]] || { echo "headers of other libraries: $strangers" && exit 1; }
+
+# The header and, directly or not, what it includes of ours.
+closure() {
+  local header seen=" $1 " waiting=("$1")
+  while ((${#waiting[@]})); do
+    header=${waiting[0]} waiting=("${waiting[@]:1}")
+    echo "$header"
+    for header in $(sed -n 's/^#include "\(.*\)"$/\1/p' "$header"); do
+      [[ $seen == *" $header "* ]] || { seen+="$header " && waiting+=("$header"); }
+    done
+  done
+}
+
+# Reading LibTorch takes most of the time, so it is read once: for the headers that include it, themselves or by another.
+known=$("${compiler[@]}" --version | head -n 1)$torch
+for header in "${headers[@]}"; do
+  mapfile -t files < <(closure "$header")
+  stamp=$folder/$({ cat -- "${files[@]}" "$self" && echo "$known"; } | sha256sum | cut -c 1-32)
+  [[ ! -e $stamp ]] || continue
+  if grep -q '^#include <ATen/ATen.h>' "${files[@]}"; then read_before=" -include $folder/tensors.h"; else read_before=; fi
+  echo "$stamp $header$read_before"
+done >"$folder/wanted.txt"
+if grep -q tensors.h "$folder/wanted.txt"; then
+  echo '#include <ATen/ATen.h>' >"$folder/tensors.h"
+  "${compiler[@]}" -x c++-header -o "$folder/tensors.h.gch" "$folder/tensors.h"
+fi
+# Included by standard input: the header itself would be a main file with #pragma once.
+compile() {
+  local stamp=$1 header=$2
+  echo "#include \"$header\"" | "${@:3}" -fsyntax-only -x c++ - && touch "$stamp" && return
+  echo "$header does not compile alone"
+  return 255
+}
+export -f compile
+# xargs puts what it reads at the end: the compiler is handed over by name.
+export compiler_words="${compiler[*]}"
+xargs -a "$folder/wanted.txt" -P "$(nproc)" -L 1 bash -c 'compile "$1" "$2" $compiler_words "${@:3}"' compile
+rm -f -- "$folder/tensors.h.gch" # 0.4 GB
+echo "${#headers[@]} headers compile alone ($(wc -l <"$folder/wanted.txt") of them compiled now)"

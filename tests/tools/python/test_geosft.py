@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The installed Python package: test_geosft.py FOLDER LIBRARY OTHER_VERSION, with FOLDER in PYTHONPATH."""
+
+import ast
+import inspect
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+sys.setdlopenflags(os.RTLD_LAZY)  # a PyTorch for the CPU alone lacks libraries that it names and never calls
+import geosft  # noqa: E402
+import torch  # noqa: E402
+
+FOLDER, LIBRARY, OTHER_VERSION = map(os.path.realpath, sys.argv[1:])
+LAZILY = "import os, sys; sys.setdlopenflags(os.RTLD_LAZY); import torch\n"
+RAGGED = torch.tensor([0, 5, 5, 6, 14])
+
+
+def run(program):
+    return subprocess.run([sys.executable, "-c", LAZILY + program], capture_output=True, text=True, timeout=300)
+
+
+def double(*shape):
+    return torch.randn(*shape, dtype=torch.double).requires_grad_()
+
+
+def pool_of_sample(score, x, u):
+    """Through two operators, one of which draws."""
+    top, partner, weight, sample_ptr = geosft.sample_pairs(score, 3, RAGGED, seeds=torch.arange(4), noise=True)
+    return geosft.softmax_pool(geosft.gather_pairs(x, top, partner, weight), u, sample_ptr)
+
+
+class Package(unittest.TestCase):
+    def test_it_is_the_installed_one(self):
+        self.assertEqual(pathlib.Path(geosft.__file__).parent, pathlib.Path(FOLDER) / "geosft")
+        self.assertEqual(geosft.__version__, torch.ops.geosft._library()[0])
+        self.assertTrue((pathlib.Path(FOLDER) / "geosft" / "py.typed").exists())
+
+    def test_every_operator_is_there_and_described(self):
+        registered = [name for name in torch._C._dispatch_get_all_op_names() if name.startswith("geosft::")]
+        self.assertEqual({f"geosft::{name}" for name in geosft.__all__}, {name for name in registered if "::_" not in name})
+        for name in geosft.__all__:
+            function = getattr(geosft, name)
+            for word in ["rror", *inspect.signature(function).parameters]:
+                with self.subTest(operator=name, word=word):
+                    self.assertRegex(inspect.getdoc(function), word if word == "rror" else rf"(?<!\w){word}(?!\w)")
+
+    def test_stubs_have_the_signatures_of_the_functions(self):
+        stubs = ast.parse((pathlib.Path(FOLDER) / "geosft" / "_operators.pyi").read_text())
+        stubs = {node.name: node for node in stubs.body if isinstance(node, ast.FunctionDef)}
+        self.assertEqual(set(stubs), set(geosft.__all__))
+        for name, node in stubs.items():
+            parameters = inspect.signature(getattr(geosft, name)).parameters.values()
+            self.assertEqual([argument.arg for argument in node.args.args], [one.name for one in parameters])
+            self.assertTrue(all(argument.annotation for argument in node.args.args) and node.returns)
+            defaults = [one.default for one in parameters if one.default is not inspect.Parameter.empty]
+            self.assertEqual([ast.literal_eval(value) for value in node.args.defaults], defaults)
+
+    def test_gradients(self):
+        torch.manual_seed(1)
+        self.assertTrue(torch.autograd.gradcheck(pool_of_sample, (double(14), double(14, 3), double(3))))
+        qkv = [double(5, 2, 3), double(4, 2, 3), double(4, 2, 6), double(4, 2)]
+        points = [double(5, 3), double(4, 3), None, None]
+        weights = [double(1, 2), double(2), double(1, 2), double(2)]
+        self.assertTrue(torch.autograd.gradcheck(geosft.point_attention, (*qkv, *points, *weights)))
+
+    def test_compiled_whole(self):
+        inputs = [double(14), double(14, 3), double(3)]
+        with torch._dynamo.config.patch(capture_scalar_outputs=True):
+            compiled = torch.compile(pool_of_sample, backend="aot_eager", fullgraph=True)
+            out = compiled(*inputs)
+        torch.testing.assert_close(out, pool_of_sample(*inputs))
+        gradients = torch.autograd.grad(out.sum(), inputs)
+        torch.testing.assert_close(gradients, torch.autograd.grad(pool_of_sample(*inputs).sum(), inputs))
+
+    def test_errors_name_the_argument(self):
+        with self.assertRaisesRegex(RuntimeError, "queries"):
+            geosft.knn(torch.zeros(4, 3), torch.zeros(4, 2), 1)
+
+
+class Copies(unittest.TestCase):
+    USE = """
+nearest = torch.ops.geosft.knn(torch.zeros(2, 3), torch.ones(1, 3), 1)[0].item()
+print(nearest, torch.ops.geosft._library()[1])"""
+    PACKAGED = f"{FOLDER}/geosft/libgeosft_ops.so"
+
+    def test_two_files_of_one_version(self):
+        for first, second in ((LIBRARY, self.PACKAGED), (self.PACKAGED, LIBRARY)):
+            done = run(f"torch.ops.load_library({first!r}); torch.ops.load_library({second!r}); {self.USE}")
+            self.assertEqual((done.returncode, done.stdout.split()), (0, ["0", first]), done.stderr)
+            self.assertNotIn("loaded", done.stderr)
+        self.assertEqual(run(f"torch.ops.load_library({LIBRARY!r}); import geosft; {self.USE}").returncode, 0)
+
+    def test_another_version_after_the_package(self):
+        done = run(f"import geosft; torch.ops.load_library({OTHER_VERSION!r}); {self.USE}")
+        self.assertEqual((done.returncode, done.stdout.split()), (0, ["0", self.PACKAGED]), done.stderr)
+        self.assertRegex(done.stderr, rf"geosft 99\.1\.0 .* was loaded after geosft {geosft.__version__}")
+
+    def test_another_version_before_the_package(self):
+        done = run(f"torch.ops.load_library({OTHER_VERSION!r}); import geosft")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, rf"ImportError: geosft {geosft.__version__} cannot be used: .* 99\.1\.0")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# usage: wheel.sh PYTHON FOLDER LIBRARY OTHER_VERSION
+# Builds the Python package around LIBRARY into FOLDER, and tests what was installed. OTHER_VERSION is the library with
+# another version. Ends with 77 (skipped) where PYTHON has no scikit-build-core.
+set -euo pipefail
+here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+root=$here/../../..
+python=$1 folder=$2 library=$3 other=$4
+
+"$python" -I -c "import scikit_build_core" 2>/dev/null || { echo "skipped: $python has no scikit-build-core" && exit 77; }
+"$python" "$root/tools/python/generate.py" "$library" --check
+rm -rf -- "$folder"
+"$python" -I -m pip install --no-input --quiet --no-deps --no-build-isolation --no-index --target "$folder" \
+  --config-settings=cmake.define.GEOSFT_OPS="$library" "$root"
+cd -- "$folder" # away from the sources
+PYTHONPATH=$folder "$python" "$here/test_geosft.py" "$folder" "$library" "$other"

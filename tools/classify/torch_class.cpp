@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trained classifier in Python, from a RUN folder: torch.classes.load_library("libgeosft_classify.so"), then
+//   run = torch.classes.geosft.Classifier("runs/furniture")
+//   run.class_names()           list of str
+//   run.predict_file(path, 3)   list of (class, probability), the 3 most probable ones
+//   run.predict(points, None)   probabilities float32 [classes] of a cloud [n, 3]; normals [n, 3] in place of None
+// Python's lock is not held meanwhile, and threads may share one.
+#include <torch/custom_class.h>
+
+#include "geometry/points.h"
+#include "tools/classify/prediction.h"
+
+namespace geosft {
+namespace {
+
+at::Tensor checked(const at::Tensor& points, const char* name) {
+  check_points(points, name);
+  TORCH_CHECK(points.size(0) > 0, name, " must have at least one row");
+  const at::Tensor plain = points.detach().to(at::kCPU, at::kFloat).contiguous();
+  check_finite(plain, name);
+  return plain;
+}
+
+class Classifier final : public torch::CustomClassHolder {
+ public:
+  explicit Classifier(const std::string& run) : run_(load_run_model(run)) {}
+
+  std::vector<std::string> class_names() const { return run_.class_names; }
+
+  std::vector<std::tuple<std::string, double>> predict_file(const std::string& file, int64_t top) {
+    TORCH_CHECK(top >= 1, "top must be at least 1, got ", top);
+    std::vector<std::tuple<std::string, double>> named;
+    for (const auto& [label, probability] : geosft::predict(run_, file, top).ranking) {
+      named.emplace_back(run_.class_names.at(label), probability);
+    }
+    return named;
+  }
+
+  at::Tensor predict(const at::Tensor& points, const std::optional<at::Tensor>& normals) {
+    Shape shape{.points = checked(points, "points"), .normals = {}, .name = "points"};
+    if (normals.has_value()) {
+      shape.normals = checked(*normals, "normals");
+      TORCH_CHECK(shape.normals.sizes() == shape.points.sizes(), "normals must have the shape of points, ",
+                  shape.points.sizes(), ", got ", shape.normals.sizes());
+    }
+    std::vector<std::string> remarks;
+    prepare(run_.settings, shape, remarks);
+    return explain_shape(run_, shape, Rotation::none, 0).logits.softmax(0);
+  }
+
+ private:
+  RunModel run_;
+};
+
+// Another copy of this library may have registered its own, which then serves.
+const bool registered = [] {
+  if (torch::getCustomClass("__torch__.torch.classes.geosft.Classifier") != nullptr) return false;
+  torch::class_<Classifier>("geosft", "Classifier")
+      .def(torch::init<std::string>())
+      .def("class_names", &Classifier::class_names)
+      .def("predict_file", &Classifier::predict_file)
+      .def("predict", &Classifier::predict);
+  return true;
+}();
+
+}  // namespace
+}  // namespace geosft

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attention over learned samples, sampling, neighbours and encodings of points and graphs, as operators of PyTorch.
+
+Every operator takes packed batches of items of different size (`ptr`, int64 [B + 1]), has gradients and fake kernels
+(torch.compile, torch.export), and raises an error that names the argument where one is wrong. help(geosft.knn) says the
+rest. The same functions are torch.ops.geosft.<name>.
+"""
+
+from importlib.metadata import version as _version
+from pathlib import Path as _Path
+
+import torch as _torch
+
+__version__ = _version("geosft")
+_torch.ops.load_library(str(_Path(__file__).parent / "libgeosft_ops.so"))
+_served, _file = _torch.ops.geosft._library()
+if _served.rsplit(".", 1)[0] != __version__.rsplit(".", 1)[0]:
+    raise ImportError(f"geosft {__version__} cannot be used: this process has the operators of geosft {_served} ({_file})")
+
+from ._operators import *  # noqa: E402, F403 (they call what was loaded)
+from ._operators import __all__ as __all__  # noqa: E402

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: Apache-2.0
+from ._operators import *
+from ._operators import __all__ as __all__
+
+__version__: str

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: Apache-2.0
+# Written by tools/python/generate.py.
+import torch
+
+ops = torch.ops.geosft
+__all__ = [
+    "farthest_point_sampling",
+    "gather_pairs",
+    "graph_attention",
+    "knn",
+    "maxout_attention",
+    "point_attention",
+    "polynomial_attention",
+    "primal_attention",
+    "random_walk_pe",
+    "sample_pairs",
+    "sequence_attention",
+    "softmax_pool",
+]
+
+
+def farthest_point_sampling(points, m, ptr=None, start=0):
+    r"""Of every item, min(m, n_b) distinct packed rows, int64: first row `start` of the item, then again and again the row
+    whose squared distance to the rows chosen so far is largest; ties go to the lowest row, chosen rows are never chosen
+    again (duplicated points too).
+      points [N, 3] float32 or float64, finite; ptr int64 [B + 1]
+      m >= 0; start >= 0 is relative to the item and must exist in every item that is not empty
+    Distances are sums of (a - b)^2 in the tensor's dtype. The result is that of the plain O(n m) loop, index by index,
+    but found with a k-d tree of buckets as in QuickFPS (Han et al., IEEE TCAD 2023): a bucket whose bounding box is
+    farther from the new row than every one of its points from the rows chosen before cannot change and is left alone.
+    Items are processed in parallel. Errors name the argument.
+
+    Traced (torch.compile, torch.export, fake tensors) without ptr the size of the result is min(m, N); with ptr it
+    depends on the values of ptr and is an unbacked symbol, which torch.compile wants
+    torch._dynamo.config.capture_scalar_outputs for. Meta tensors have no values: with a ptr on the meta device there is
+    no result.
+    """
+    return ops.farthest_point_sampling(points, m, ptr, start)
+
+
+def gather_pairs(x, top, partner, weight):
+    r"""The tokens of a draw (SFT section 4.2): weight[j] x[top[j]] + (1 - weight[j]) x[partner[j]].
+      x [N, ...] floating; top, partner int64 [K], rows of x; weight [K] floating
+      result [K, ...], of the wider of the two types
+    Differentiable in x and weight. The gradient of a row that is drawn more than once is added up in one order: the same
+    bits every time, on a GPU too, where indexing by LibTorch's own operators would not give them. Errors name the
+    argument.
+    """
+    return ops.gather_pairs(x, top, partner, weight)
+
+
+def graph_attention(
+    q, k, v, leak, rowptr, col, edge_attr, top, partner, weight, w_mul, b_mul, w_add, b_add, q_ptr=None, k_ptr=None,
+    eps=1e-06
+):
+    r"""maxout_attention whose relative terms come from the edges of a graph (SFT sections 4.3 and 4.4). Query i is node i.
+    X_R[i, j] is the sum of edge_attr over the stored edges (i, j), 0 where there is none (duplicates add; self-loops are
+    edges like others and none is implied). Key j stands for the nodes top[j] and partner[j] with weights p = weight[j]
+    and 1 - p:
+      R[i, j] = p T(X_R[i, top[j]]) + (1 - p) T(X_R[i, partner[j]])
+    with T(x) = softplus(x w_mul + b_mul) for r_mul and T(x) = x w_add + b_add for r_add. Pairs without an edge share one
+    constant per head: the work is O(edges touched + n k), the memory O(edges touched).
+
+      q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], leak [Nk, h], eps: see maxout_attention
+      rowptr int64 [Nq + 1], col int64 [E] in [0, Nq), in any order within a row: CSR of the packed graphs
+      edge_attr [E, r]: all channels, the one that is 1 on every edge included
+      top, partner int64 [Nk]: packed node rows within the item of key j; repeats and top = partner are allowed
+      weight [Nk]
+      w_mul, w_add [r, h], b_mul, b_add [h]
+      q_ptr, k_ptr int64 [B + 1]: items of packed queries and keys, both or neither (then there is one item)
+      result [Nq, h, cv]
+
+    One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in all
+    floating arguments. The result has the same bits on any number of threads. Wrong shapes, dtypes, indices or ptr: an
+    error naming the argument.
+    """
+    return ops.graph_attention(
+        q, k, v, leak, rowptr, col, edge_attr, top, partner, weight, w_mul, b_mul, w_add, b_add, q_ptr, k_ptr, eps
+    )
+
+
+def knn(points, queries, k, ptr=None, query_ptr=None):
+    r"""The k nearest points of every query within its item: (index int64 [Q, k], dist2 [Q, k]).
+      points [N, 3], queries [Q, 3]: float32 or float64, one dtype, finite; strided tensors are accepted
+      k >= 1; beyond the item's points index is -1 and dist2 is +infinity
+      ptr, query_ptr: int64 [B + 1], given both or neither
+    index holds packed rows of `points`, sorted by distance and then by row; among equal distances the lowest rows are
+    kept. A query that is itself a point finds itself. dist2 is the sum of (q - p)^2 in the tensor's dtype, in units of
+    length squared, and differentiable in points and queries (once); the same bits whatever the number of threads.
+    Errors name the argument.
+
+    Returns the tuple (index, dist2).
+    """
+    return ops.knn(points, queries, k, ptr, query_ptr)
+
+
+def maxout_attention(q, k, v, leak, r_mul=None, r_add=None, q_ptr=None, k_ptr=None, eps=1e-06):
+    r"""Attention with the maxout score and the leaky relu probability (SFT section 4.3), per item and head:
+      S[i, j] = r_mul[i, j] * sum_t max(q[i, t], k[j, t]) / sqrt(c) + r_add[i, j]
+      out[i]  = sum_j relu(S[i, j]) v[j] / (sum_j (relu(S[i, j]) + softplus(leak[j])) + eps)
+    A denominator of 0 (or below the smallest normal number) gives a row of zeros. Where q = k the gradient of the
+    maximum goes to q. NaN in a query, key, value or leak reaches every row that depends on it.
+
+      q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], leak [Nk, h] (before its softplus; -inf is allowed)
+      r_mul, r_add [sum_b nq_b * nk_b, h], final values (r_mul past its softplus), item by item, row-major; 1 and 0 if
+        absent. They are n x k: for terms that can be computed from O(n + k) numbers use point_attention,
+        sequence_attention or graph_attention.
+      q_ptr, k_ptr int64 [B + 1]: items of packed queries and keys, both or neither (then there is one item)
+      result [Nq, h, cv]
+
+    One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in q, k, v,
+    leak, r_mul and r_add. The result has the same bits on any number of threads. Wrong shapes, dtypes or ptr: an error
+    naming the argument.
+
+    Memory, of this and the other attention operators: nothing n x k beyond r_*. What forward and backward keep beside
+    results and gradients is the denominator [Nq, h] and copies of gradients that several threads add to, together at
+    most a tenth of q, k and v and 2 MiB (more where heads have fewer than 10 channels, or weights of relative terms are
+    large). Inputs of float16 and bfloat16 are converted whole, which takes their float32 size once more.
+    """
+    return ops.maxout_attention(q, k, v, leak, r_mul, r_add, q_ptr, k_ptr, eps)
+
+
+def point_attention(q, k, v, leak, x, xs, m, ms, w_mul, b_mul, w_add, b_add, q_ptr=None, k_ptr=None, eps=1e-06):
+    r"""maxout_attention whose relative terms come from points (SFT sections 4.3 and 4.4): with
+      X_R[i, j] = (|x_i - xs_j|^2, m_i . ms_j)      the second channel only with normals, r = 1 or 2 channels
+      R_mul = softplus(X_R w_mul + b_mul),  R_add = X_R w_add + b_add
+    as r_mul and r_add, computed inside and never stored n x k.
+
+      q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], leak [Nk, h], eps: see maxout_attention
+      x [Nq, 3], xs [Nk, 3] coordinates, in any unit (w_* take squared units); m [Nq, 3], ms [Nk, 3] normals, both or
+        neither, of any length
+      w_mul, w_add [r, h], b_mul, b_add [h]
+      q_ptr, k_ptr int64 [B + 1]: items of packed queries and keys, both or neither (then there is one item)
+      result [Nq, h, cv]
+
+    One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in all
+    floating arguments. O(Nq + Nk) memory. The result has the same bits on any number of threads. Wrong shapes, dtypes or
+    ptr: an error naming the argument.
+    """
+    return ops.point_attention(q, k, v, leak, x, xs, m, ms, w_mul, b_mul, w_add, b_add, q_ptr, k_ptr, eps)
+
+
+def polynomial_attention(q, k, v, degree, scale, causal=False, q_ptr=None, k_ptr=None, center=False):
+    r"""Softmax attention in almost linear time: the exponential replaced by its Taylor polynomial ("Multi-Layer Transformers
+    Gradient Can be Approximated in Almost Linear Time", the polynomial method), per item and head:
+      A[i, j] = sum_{t <= degree} (scale q[i] . k[j])^t / t!,   out[i] = sum_j A[i, j] v[j] / sum_j A[i, j]
+    A factorises over the m = binomial(c + degree, degree) monomials of q and k, so on the CPU time is O((Nq + Nk) m cv)
+    and memory O(Nq + Nk) and, for each item that uses them, m cv: nothing n x n, nothing n x m. Besides, a thread works
+    in 68 m + 144 (c + cv) + 40,000 numbers at most, with `causal` (m + 16)(cv + 1) more. Items that are so short that
+    the pairs themselves are less work are evaluated pair by pair: the same function. On a GPU long items are
+    streamed through LibTorch's matrix products, in blocks of 2^22 monomials, where their lengths are known to the host
+    (one item, or ptr on the CPU) and the call does not go into a CUDA graph; other calls evaluate the pairs there, in
+    memory O(Nq + Nk) but time O(Nq Nk). choose_polynomial_degree finds a degree.
+
+      q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv]
+      degree >= 0, with at most kMostMonomials monomials; even ones keep A positive
+      scale finite, of any sign (1 / sqrt(c) for usual attention)
+      causal: query i of an item sees its keys 0 … i; items must have as many queries as keys
+      center: keys minus the mean of their item, which softmax does not see but the polynomial's error does; not with
+        causal, where the mean of all keys would leak the future
+      q_ptr, k_ptr int64 [B + 1]: items of packed queries and keys, both or neither (then there is one item)
+      result [Nq, h, cv]; zeros where the item has no keys
+
+    One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in q, k and
+    v: the exact gradient of this polynomial form. The result has the same bits on any number of threads. Wrong shapes,
+    dtypes, numbers or ptr: an error naming the argument.
+    """
+    return ops.polynomial_attention(q, k, v, degree, scale, causal, q_ptr, k_ptr, center)
+
+
+def primal_attention(
+    q, k, v, beta=None, pool=None, kernel='softmax', eps=1e-06, q_ptr=None, k_ptr=None, mask_rowptr=None, mask_col=None,
+    scale=None
+):
+    r"""The attentions that follow from a support-vector regression of values on keys ("A Primal-Dual Framework for
+    Transformers and Neural Networks", sections 2 and 3), per item and head:
+      out[i] = sum_j w[i, j] v[j] / sum_j w[i, j]
+      softmax: w[i, j] = exp(scale q[i] . k[j]);  linear: w[i, j] = phi(q[i]) . phi(k[j]) with phi = elu + 1, and eps is
+      added to its sum
+    over keys and values that are pooled and recentred first:
+      pool (Attention-SH): head s averages each pool[s] consecutive rows of k and v of an item; the last group of an item
+        may be shorter, and has as much say as the others
+      beta (Attention-BN): q <- q - beta mu and k <- k - beta mu, mu the mean of the item's pooled keys of that head
+    Memory is O(Nq + Nk) beside the result and the pairs of a mask; time of linear is too.
+
+      q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv]
+      beta [] or [h]; none: 0
+      pool h factors >= 1; none: 1
+      kernel "softmax" or "linear"
+      eps >= 0, of linear alone
+      q_ptr, k_ptr int64 [B + 1]: items of packed queries and keys, both or neither (then there is one item)
+      mask_rowptr, mask_col int64: with softmax, the keys that each query sees, as rows of a CSR matrix. mask_rowptr has
+        Nq + 1 entries for one mask of all heads, which must then share a factor, or h Nq + 1 (row s Nq + i). Columns are
+        rows of the packed pooled keys of the head, rising in a row, of the query's item.
+      scale of softmax, finite; none: 1 / sqrt(c)
+      result [Nq, h, cv]; zeros, with zero gradients, where a query sees no key or the sum is 0
+
+    One dtype: float32, float64, or float16 and bfloat16, which the CPU computes in float32. Differentiable once in q, k,
+    v and beta. The result has the same bits on any number of threads. Wrong shapes, dtypes, numbers or ptr: an error
+    naming the argument. On a CPU softmax over whole items is LibTorch's scaled_dot_product_attention where they are
+    large; on other devices all of it is composed of LibTorch's operations.
+    """
+    return ops.primal_attention(q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale)
+
+
+def random_walk_pe(rowptr, col, steps, weight=None):
+    r"""The probabilities of being back after 1, 2, …, steps steps of a random walk, exact: [N, steps], column t - 1 is the
+    diagonal of RW^t, RW = A D^-1.
+      rowptr   int64 [N + 1], col int64 [E] in any order within a row: CSR of the graph. A packed batch is one
+               block-diagonal graph. Self-loops count once, duplicate edges as often as they are stored
+      weight   [E] float32 or float64, finite; none: 1 each. A_ij is the sum of the weights of the edges i -> j, D_i the
+               sum of row i; where D_i = 0, 1 / D_i counts as 0
+      steps    >= 1
+    The dtype is that of weight, float32 without. Not differentiable. The same bits whatever the number of threads.
+
+    Only half the powers are computed: (RW^(a+b))_ii = sum_j (RW^a)_ij (RW^b)_ji, where on a symmetric graph the second
+    factor follows from the first (D_i (P^b)_ij = D_j (P^b)_ji, P = D^-1 A), so steps / 2 propagations from every node
+    do; unsymmetric graphs take steps / 2 in each direction. Neighbouring nodes, 16 in float32 and 8 in float64, are
+    followed at once over the rows that their walks reach; in large graphs where walks part too quickly for that, each is
+    followed alone. No N x N matrix: memory is O(N + E), and O(N) more for every thread. Errors name the argument.
+    """
+    return ops.random_walk_pe(rowptr, col, steps, weight)
+
+
+def sample_pairs(score, k, ptr=None, noise=False, random_partner=False, tau=1.0, generator=None, seeds=None):
+    r"""Draws k' bins of two tokens from every item of a packed batch: `top` are the tokens of the largest scores z',
+    `partner` come from the others, and the sampled token is weight * x[top] + (1 - weight) * x[partner] with
+        weight = softplus(z'[top])^(1/tau) / (softplus(z'[top])^(1/tau) + softplus(z'[partner])^(1/tau)).
+
+      score           [N], finite; z' = score, plus Gumbel(0, 1) noise when `noise` is set. float32, float64, or float16
+                      and bfloat16, which are computed in float32
+      k               bins asked for, >= 1; an item of n tokens gives k' = min(k, n / 2), 1 if n = 1, 0 if it is empty
+      ptr             int64 [B + 1], items of the packed batch; none: one item
+      random_partner  partners are uniform over the tokens that are not in `top`, in random order; otherwise they are the
+                      tokens of ranks k' + 1 ... 2k'
+      tau             temperature, > 0 and finite
+      generator       source of the seeds when `seeds` is absent; none: the default generator. Used only if the call is
+                      random
+      seeds           int64 [B]: noise and partners of an item are a function of (its seed, the row within the item)
+      alone
+
+    Returns top and partner (int64 [K], rows of the packed tokens; items in turn, descending z', ties to the lower row),
+    weight ([K], differentiable in score) and sample_ptr (int64 [B + 1]). Errors name the argument.
+
+    Traced (torch.compile, torch.export, fake tensors) without ptr K follows from N; with ptr it depends on the values of
+    ptr and is an unbacked symbol, which torch.compile wants torch._dynamo.config.capture_scalar_outputs for. A
+    `generator` cannot be traced: give seeds. Meta tensors have no values: with a ptr on the meta device there is no
+    result.
+
+    Returns the tuple (top, partner, weight, sample_ptr).
+    """
+    return ops.sample_pairs(score, k, ptr, noise, random_partner, tau, generator, seeds)
+
+
+def sequence_attention(q, k, v, leak, s, ss, w_mul, b_mul, w_add, b_add, q_ptr=None, k_ptr=None, eps=1e-06):
+    r"""maxout_attention whose relative terms come from position encodings (SFT sections 4.3 and 4.4): with
+      X_R[i, j, t] = s[i, t] ss[j, t]
+      R_mul = softplus(X_R w_mul + b_mul),  R_add = X_R w_add + b_add
+    as r_mul and r_add: two matrix products per head, computed inside and never stored n x k.
+
+      q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv], leak [Nk, h], eps: see maxout_attention
+      s [Nq, ds], ss [Nk, ds], ds >= 1: sinusoids (or anything else) of queries and keys
+      w_mul, w_add [ds, h], b_mul, b_add [h]
+      q_ptr, k_ptr int64 [B + 1]: items of packed queries and keys, both or neither (then there is one item)
+      result [Nq, h, cv]
+
+    One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in all
+    floating arguments. O(Nq + Nk) memory. The result has the same bits on any number of threads. Wrong shapes, dtypes or
+    ptr: an error naming the argument.
+    """
+    return ops.sequence_attention(q, k, v, leak, s, ss, w_mul, b_mul, w_add, b_add, q_ptr, k_ptr, eps)
+
+
+def softmax_pool(x, u, ptr=None):
+    r"""sum_i w_i x_i with w = softmax(x u) over the rows of every item: the aggregation of tokens before the last linear map
+    (SFT section 5).
+
+      x [N, d], u [d], d >= 1
+      ptr int64 [B + 1]: items of packed rows; without it there is one item
+      result [B, d], zeros for an empty item
+
+    One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in x and u.
+    The result has the same bits on any number of threads; memory beyond it is a 500th of x. Wrong shapes, dtypes or ptr:
+    an error naming the argument.
+    """
+    return ops.softmax_pool(x, u, ptr)
