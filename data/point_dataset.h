@@ -13,6 +13,7 @@
 
 namespace geosft {
 
+struct Mesh;
 enum class Split { train, test };
 
 struct PointDatasetOptions {
@@ -55,9 +56,9 @@ std::unique_ptr<PointDataset> open_point_dataset(const std::filesystem::path& so
 // The same source named so that it is found from any working folder: absolute, and the furniture set as it is.
 std::filesystem::path absolute_source(const std::filesystem::path& source);
 
-// One file, for prediction: a mesh is sampled (options.points_per_mesh, options.seed), a cloud is taken as it is. A
-// sentence joins `remarks` where points were sampled.
+// One file, for prediction: a mesh is sampled (options.points_per_mesh, options.seed), a cloud is taken as it is. Where
+// points were sampled, a sentence joins `remarks`, and what they were sampled from is left in `mesh`.
 Shape read_shape(const std::filesystem::path& file, const PointDatasetOptions& options = {},
-                 std::vector<std::string>* remarks = nullptr);
+                 std::vector<std::string>* remarks = nullptr, Mesh* mesh = nullptr);
 
 }  // namespace geosft

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <optional>
 #include <string>
 
 namespace geosft::test {
+
+// Says what is left out of the tests, and why. Where the environment has GEOSFT_REQUIRE_ALL, that is a failure.
+inline void leave_out(const std::string& reason) {
+  if (std::getenv("GEOSFT_REQUIRE_ALL") != nullptr) FAIL("GEOSFT_REQUIRE_ALL: " << reason);
+  WARN(reason);
+}
 
 // Sets a variable of the environment while it lives.
 class EnvironmentVariable {

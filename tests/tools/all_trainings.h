@@ -13,31 +13,13 @@
 
 namespace geosft::test {
 
-// The training of a tool on its tiny data.
-struct Training {
-  std::string tool, program;
-  Words words;
-  ProcessOptions options;
-
-  void run_well(const Words& more) const {
-    const ProcessResult result = run_process(program, more, options);
-    INFO(result.err);
-    REQUIRE(result.exit == 0);
-  }
-};
-
 struct Shops {
-  Workshop clouds;
+  ClassifyShop clouds;
   SegmentShop parts;
-  GraphWorkshop graphs;
-  SequenceWorkshop sequences;
+  GraphShop graphs;
+  SequenceShop sequences;
 
-  std::vector<Training> trainings() const {
-    return {{"geosft-classify", GEOSFT_CLASSIFY, clouds.train("unused"), clouds.process()},
-            {"geosft-segment", GEOSFT_SEGMENT, parts.train("unused"), parts.process()},
-            {"geosft-graph", GEOSFT_GRAPH, graphs.train("unused"), graphs.process()},
-            {"geosft-sequence", GEOSFT_SEQUENCE, sequences.train("unused"), {}}};
-  }
+  std::vector<const Workshop*> all() const { return {&clouds, &parts, &graphs, &sequences}; }
 };
 
 // The words with another value of an option, which may be said once.

@@ -1,33 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// tools/convert_graphs.py, with a Python that has numpy and h5py: GEOSFT_TEST_PYTHON, or python3.
+// tools/convert_graphs.py.
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <iostream>
 
 #include "data/packed_graphs_file.h"
 #include "data/split_files.h"
 #include "tests/data/files.h"
 #include "tests/support.h"
-#include "tests/tools/common/subprocess.h"
+#include "tests/tools/common/python.h"
 
 namespace geosft::test::test_convert_graphs {
 namespace {
 
 ProcessResult python(std::vector<std::string> arguments) {
-  const char* chosen = std::getenv("GEOSFT_TEST_PYTHON");
-  arguments.insert(arguments.begin(), {chosen != nullptr ? chosen : "python3", "-B"});
-  return run_process("/usr/bin/env", arguments);
-}
-
-bool has_packages() {
-  if (python({"-c", "import numpy, h5py"}).exit == 0) return true;
-  std::cerr << "WARN: no Python with numpy and h5py: the test of convert_graphs.py is skipped\n";
-  return false;
+  static const std::string interpreter = find_python();
+  return test::python(interpreter, std::move(arguments));
 }
 
 ProcessResult convert(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), GEOSFT_SOURCE_DIR "/tools/convert_graphs.py");
-  return python(arguments);
+  return python(std::move(arguments));
 }
 
 // Runs `code`, which may use numpy as np and `dump(data, name)`, which pickles into `folder`.
@@ -67,7 +58,7 @@ void require_refused(const std::string& code, const std::vector<std::string>& wo
 }  // namespace
 
 TEST_CASE("convert_graphs: pickled superpixels become packed graphs") {
-  if (!has_packages()) return;
+  if (find_python().empty()) return;
   const TemporaryFolder folder;
   make_pickles(
       folder,
@@ -90,7 +81,7 @@ TEST_CASE("convert_graphs: pickled superpixels become packed graphs") {
 }
 
 TEST_CASE("convert_graphs: the pickled split of the peptides") {
-  if (!has_packages()) return;
+  if (find_python().empty()) return;
   const TemporaryFolder folder;
   make_pickles(folder, "dump({'train': np.array([3, 0]), 'val': [1], 'test': np.array([2])}, 'split.pickle')");
   const ProcessResult result = convert({"split", folder / "split.pickle", "--out", folder.path()});
@@ -105,7 +96,7 @@ TEST_CASE("convert_graphs: the pickled split of the peptides") {
 }
 
 TEST_CASE("convert_graphs: broken pickles are refused in one line, and run nothing") {
-  if (!has_packages()) return;
+  if (find_python().empty()) return;
   require_refused("data = 5", {"train.pickle", "a list of graphs", "int"});
   require_refused("data = [node[:3]]", {"train.pickle, graph 0", "(x, edge_attr, edge_index, y)"});
   require_refused("data = [node, (x, path[1], path[2] + 1, path[3])]", {"graph 1, edge_index", "0 to 2", "3"});

@@ -40,8 +40,8 @@ void require_no_leftovers(const fs::path& run) {
 }
 
 // Starts or resumes the training and kills it after so many seconds. False when it was over before.
-bool killed_after(const Training& training, const Words& words, double seconds) {
-  Process process(training.program, words, training.options);
+bool killed_after(const Workshop& shop, const Words& words, double seconds) {
+  Process process(shop.program(), words, shop.process());
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   process.send(SIGKILL);
   const ProcessResult result = process.wait();
@@ -50,26 +50,26 @@ bool killed_after(const Training& training, const Words& words, double seconds) 
   return result.signal == SIGKILL;
 }
 
-void require_survival(const Training& training, const fs::path& folder) {
-  const Words words = with(with(training.words, "--epochs", "40"), "--checkpoint-every", "1");
+void require_survival(const Workshop& shop, const Words& more) {
+  const Words words = with(with(shop.train("whole", more), "--epochs", "40"), "--checkpoint-every", "1");
   const auto start = std::chrono::steady_clock::now();
-  training.run_well(with(words, "--out", (folder / "whole").string()));
+  shop.run_well(words);
   const double whole_seconds = seconds_since(start);
   std::mt19937 generator(7);
   std::uniform_real_distribution<double> moment(0.0, whole_seconds);
   const int wanted = wanted_kills();
   for (int kills = 0, rounds = 0; kills < wanted; ++rounds) {
-    const fs::path run = folder / ("round" + std::to_string(rounds));
+    const fs::path run = shop / ("round" + std::to_string(rounds));
     Words next = with(words, "--out", run.string());
     bool unfinished = true;
-    while (kills < wanted && (unfinished = killed_after(training, next, moment(generator)))) {
+    while (kills < wanted && (unfinished = killed_after(shop, next, moment(generator)))) {
       ++kills;
       require_whole_files(run);
       if (fs::exists(run / "config.toml")) next = {"train", "--resume", "--out", run.string()};
     }
-    if (unfinished) training.run_well(next);
+    if (unfinished) shop.run_well(next);
     require_no_leftovers(run);
-    require_same_run(folder / "whole", run);
+    require_same_run(shop / "whole", run);
   }
 }
 
@@ -81,29 +81,20 @@ const Words random_clouds = random_parts + Words{"--jitter", "0.01", "--rotate-t
 
 // GEOSFT_KILLS=100 test_tools "a run survives being killed at any moment*" takes about twenty minutes.
 TEST_CASE("a run survives being killed at any moment: classes of clouds") {
-  const Workshop shop;
   const Words validated = {"--batch-size", "2", "--validation-fraction", "0.2", "--validate-every", "3"};
-  require_survival(
-      {"geosft-classify", GEOSFT_CLASSIFY, shop.train("unused", validated + random_clouds), shop.process()},
-      shop / "runs");
+  require_survival(ClassifyShop(), validated + random_clouds);
 }
 
 TEST_CASE("a run survives being killed at any moment: parts of clouds") {
-  const SegmentShop shop;
-  require_survival({"geosft-segment", GEOSFT_SEGMENT, shop.train("unused", random_clouds), shop.process()},
-                   shop / "runs");
+  require_survival(SegmentShop(), random_clouds);
 }
 
 TEST_CASE("a run survives being killed at any moment: graphs") {
-  const GraphWorkshop shop;
-  require_survival({"geosft-graph", GEOSFT_GRAPH, shop.train("unused", {"--average-decay", "0.9"}), shop.process()},
-                   shop / "runs");
+  require_survival(GraphShop(), {"--average-decay", "0.9"});
 }
 
 TEST_CASE("a run survives being killed at any moment: sequences") {
-  const SequenceWorkshop shop;
-  require_survival({"geosft-sequence", GEOSFT_SEQUENCE, shop.train("unused", {"--average-decay", "0.9"}), {}},
-                   shop / "runs");
+  require_survival(SequenceShop(), {"--average-decay", "0.9"});
 }
 
 }  // namespace geosft::test::test_killed_trainings

@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 namespace {
 
 // The error is the last line, and nothing that is half of something is left.
-void require_clean_end(const Training& training, const ProcessResult& result, const Words& words, const fs::path& run) {
-  require_tool_failure(training.tool, result, 1, words);
+void require_clean_end(const Workshop& shop, const ProcessResult& result, const Words& words, const fs::path& run) {
+  shop.require_failure(result, 1, words);
   for (const char* name : {"last.ckpt", "best.ckpt"}) CHECK_NOTHROW(load_checkpoint(run / name));
   CHECK_NOTHROW(read_metrics(run / "metrics.csv"));
   const std::set<std::string> known = {"config.toml", "classes.txt", "metrics.csv",
@@ -34,17 +34,16 @@ TEST_CASE("a disk that is full ends every training, which goes on when there is 
   if (!disk.mounted()) return;
   const Shops shops;
   const fs::path run = disk.path() / "run";
-  for (const Training& training : shops.trainings()) {
-    INFO(training.tool);
-    const Words longer = with(with(training.words, "--epochs", "60"), "--checkpoint-every", "1");
-    const fs::path whole = shops.clouds / (training.tool + "_whole");
-    training.run_well(with(longer, "--out", whole.string()));
-    const ProcessResult full = train_until(training.program, with(longer, "--out", run.string()), training.options,
+  for (const Workshop* shop : shops.all()) {
+    INFO(shop->tool());
+    const Words longer = with(with(shop->train("whole"), "--epochs", "60"), "--checkpoint-every", "1");
+    shop->run_well(longer);
+    const ProcessResult full = train_until(shop->program(), with(longer, "--out", run.string()), shop->process(),
                                            run / "metrics.csv", 4, [&](const Process&) { disk.fill(); });
-    require_clean_end(training, full, {"No space left on device"}, run);
+    require_clean_end(*shop, full, {"No space left on device"}, run);
     disk.make_room();
-    training.run_well({"train", "--resume", "--out", run.string()});
-    require_same_run(whole, run);
+    shop->run_well({"train", "--resume", "--out", run.string()});
+    require_same_run(*shop / "whole", run);
     fs::remove_all(run);
   }
 }
@@ -57,22 +56,22 @@ TEST_CASE("a step that takes more memory than there is ends a training, and leav
   const std::map<std::string, Words> large = {
       {"geosft-classify", {"--points", "20000", "--points-per-mesh", "20000", "--batch-size", "15", "--width", "64"}},
       {"geosft-segment", {"--points", "30000", "--batch-size", "8", "--width", "64"}}};
-  for (const Training& training : shops.trainings()) {
-    if (!large.contains(training.tool)) continue;
-    INFO(training.tool);
-    const fs::path run = shops.clouds / (training.tool + "_large");
-    Words words = with(training.words, "--out", run.string());
-    const Words& more = large.at(training.tool);
+  for (const Workshop* shop : shops.all()) {
+    if (!large.contains(shop->tool())) continue;
+    INFO(shop->tool());
+    const fs::path run = *shop / "large";
+    Words words = shop->train("large");
+    const Words& more = large.at(shop->tool());
     for (size_t i = 0; i + 1 < more.size(); i += 2) words = with(words, more[i], more[i + 1]);
-    training.run_well(with(words, "--epochs", "1"));
+    shop->run_well(with(words, "--epochs", "1"));
     const std::string before = read_text(run / "last.ckpt");
-    ProcessOptions little = training.options;
+    ProcessOptions little = shop->process();
     little.memory = rlim_t{1200} << 20;
     const Words further = {"train", "--resume", "--out", run.string(), "--epochs", "2"};
-    const ProcessResult ended = run_process(training.program, further, little);
-    require_tool_failure(training.tool, ended, 1, {"out of memory", "--batch-size"});
+    const ProcessResult ended = run_process(shop->program(), further, little);
+    shop->require_failure(ended, 1, {"out of memory", "--batch-size"});
     CHECK(read_text(run / "last.ckpt") == before);
-    training.run_well(further);
+    shop->run_well(further);
     CHECK(load_checkpoint(run / "last.ckpt").tensors.at("position")[0].item<int64_t>() == 2);
   }
 }

@@ -10,7 +10,8 @@
 #include "tools/classify/prediction.h"
 #include "tools/common/colour_map.h"
 #include "tools/common/coloured_ply.h"
-#include "tools/common/plots.h"
+#include "tools/common/output_files.h"
+#include "tools/common/report_texts.h"
 
 namespace geosft {
 namespace {
@@ -42,26 +43,29 @@ struct PredictCommand {
     std::cout << '\n';
   }
 
-  void draw(const std::string& file, const Prediction& prediction, const std::vector<std::string>& names) const {
+  static void draw(const std::filesystem::path& to, const std::string& file, const Prediction& prediction,
+                   const std::vector<std::string>& names) {
     const std::string title =
         std::filesystem::path(file).filename().string() + ": " + names.at(prediction.ranking.front().first);
-    const PlotResult result = plot_cloud(prediction.points, prediction.importance, picture, title, "token importance");
-    if (!result.drawn) std::cerr << "no picture: " << result.reason << '\n';
+    warn_unless_drawn(plot_cloud(prediction.points, prediction.importance, to, title, "token importance"));
   }
 
-  void write_ply(const Prediction& prediction) const {
+  static void write_ply(const std::filesystem::path& file, const Prediction& prediction) {
     const at::Tensor& values = prediction.importance;
-    write_coloured_ply(ply, prediction.points, colours_of(ColourMap::viridis, values, scale_of(values)), values);
+    write_coloured_ply(file, {.points = prediction.points,
+                              .colours = colours_of(ColourMap::viridis, values, scale_of(values)),
+                              .values = values});
   }
 
   int execute() {
     RunModel trained = overrides.load(run);
-    for (const std::string& file : files) {
-      const Prediction prediction = predict(trained, file, top);
+    const OutputFiles plys("--ply", ply, files, ".ply"), pictures("--picture", picture, files, "");
+    for (size_t i = 0; i < files.size(); ++i) {
+      const Prediction prediction = predict(trained, files[i], top);
       for (const std::string& remark : prediction.remarks) std::cerr << remark << '\n';
-      print(file, prediction, trained.class_names);
-      if (!ply.empty() && &file == &files.back()) write_ply(prediction);
-      if (!picture.empty() && &file == &files.back()) draw(file, prediction, trained.class_names);
+      print(files[i], prediction, trained.class_names);
+      if (plys.wanted()) write_ply(plys[i], prediction);
+      if (pictures.wanted()) draw(pictures[i], files[i], prediction, trained.class_names);
     }
     return 0;
   }
@@ -78,8 +82,9 @@ Command add_predict_command(CLI::App& verb) {
       ->capture_default_str();
   verb.add_flag("--json", command->json, "print one JSON object a file");
   verb.add_option("--picture", command->picture,
-                  "draw the cloud coloured by token importance to PICTURE.png and .svg (of the last file)");
-  verb.add_option("--ply", command->ply, "write the same cloud, coloured, for other viewers (of the last file)");
+                  "draw the cloud coloured by token importance to PICTURE.png and .svg; of several files: a folder");
+  verb.add_option("--ply", command->ply,
+                  "write the same cloud, coloured, for other viewers; of several files: a folder");
   command->overrides.add_to(verb);
   return [command] { return command->execute(); };
 }

@@ -12,13 +12,26 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the file is written as memory holds the numbers");
 
-// `value`: the declaration of the property, or empty.
-std::string ply_header(int64_t points, const std::string& value, int64_t edges) {
-  std::string text = "ply\nformat binary_little_endian 1.0\nelement vertex " + std::to_string(points) + "\n";
+int64_t rows_of(const at::Tensor& rows) {
+  return rows.defined() ? rows.size(0) : 0;
+}
+
+bool are_whole(const at::Tensor& values) {
+  return at::isIntegralType(values.scalar_type(), /*includeBool=*/true);
+}
+
+std::string ply_header(const ColouredPly& content) {
+  std::string text =
+      "ply\nformat binary_little_endian 1.0\nelement vertex " + std::to_string(content.points.size(0)) + "\n";
   for (const char* axis : {"x", "y", "z"}) text += std::string("property float ") + axis + "\n";
   for (const char* channel : {"red", "green", "blue"}) text += std::string("property uchar ") + channel + "\n";
-  if (!value.empty()) text += "property " + value + "\n";
-  if (edges > 0) {
+  if (content.values.defined()) {
+    text += std::string("property ") + (are_whole(content.values) ? "int " : "float ") + content.value_name + "\n";
+  }
+  if (const int64_t faces = rows_of(content.faces); faces > 0) {
+    text += "element face " + std::to_string(faces) + "\nproperty list uchar int vertex_indices\n";
+  }
+  if (const int64_t edges = rows_of(content.edges); edges > 0) {
     text += "element edge " + std::to_string(edges) + "\nproperty int vertex1\nproperty int vertex2\n";
   }
   return text + "end_header\n";
@@ -40,25 +53,32 @@ std::string interleaved(const std::vector<at::Tensor>& columns) {
   return bytes;
 }
 
+std::string vertex_rows(const ColouredPly& content) {
+  std::vector<at::Tensor> columns = {content.points.to(at::kFloat).contiguous(),
+                                     (255.0 * content.colours.clamp(0, 1)).round().to(at::kByte).contiguous()};
+  if (content.values.defined()) {
+    columns.push_back(content.values.to(are_whole(content.values) ? at::kInt : at::kFloat).contiguous());
+  }
+  return interleaved(columns);
+}
+
+void check_content(const ColouredPly& content) {
+  const at::IntArrayRef sizes = content.points.sizes();
+  TORCH_CHECK(sizes.size() == 2 && sizes[1] == 3, "points: expected [n, 3], found ", sizes);
+  TORCH_CHECK(content.colours.sizes() == sizes, "colours: expected ", sizes, ", found ", content.colours.sizes());
+  TORCH_CHECK(!content.values.defined() || content.values.sizes() == at::IntArrayRef{sizes[0]}, "values: expected [",
+              sizes[0], "], found ", content.values.sizes());
+}
+
 }  // namespace
 
-void write_coloured_ply(const std::filesystem::path& file, const at::Tensor& points, const at::Tensor& colours,
-                        const at::Tensor& values, const at::Tensor& edges, const std::string& value_name) {
-  TORCH_CHECK(points.dim() == 2 && points.size(1) == 3, "points: expected [n, 3], found ", points.sizes());
-  TORCH_CHECK(colours.sizes() == points.sizes(), "colours: expected ", points.sizes(), ", found ", colours.sizes());
-  std::vector<at::Tensor> columns = {points.to(at::kFloat).contiguous(),
-                                     (255.0 * colours.clamp(0, 1)).round().to(at::kByte).contiguous()};
-  std::string value;
-  if (values.defined()) {
-    TORCH_CHECK(values.dim() == 1 && values.size(0) == points.size(0), "values: expected [", points.size(0),
-                "], found ", values.sizes());
-    const bool whole = at::isIntegralType(values.scalar_type(), /*includeBool=*/true);
-    columns.push_back(values.to(whole ? at::kInt : at::kFloat).contiguous());
-    value = (whole ? "int " : "float ") + value_name;
+void write_coloured_ply(const std::filesystem::path& file, const ColouredPly& content) {
+  check_content(content);
+  std::string bytes = ply_header(content) + vertex_rows(content);
+  if (const int64_t faces = rows_of(content.faces); faces > 0) {
+    bytes += interleaved({at::full({faces}, 3, at::kByte), content.faces.to(at::kInt).contiguous()});
   }
-  const int64_t lines = edges.defined() ? edges.size(0) : 0;
-  std::string bytes = ply_header(points.size(0), value, lines) + interleaved(columns);
-  if (lines > 0) bytes += interleaved({edges.to(at::kInt).contiguous()});
+  if (rows_of(content.edges) > 0) bytes += interleaved({content.edges.to(at::kInt).contiguous()});
   write_file_atomically(file, bytes);
 }
 

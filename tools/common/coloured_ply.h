@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coloured clouds for other viewers.
+// Coloured clouds, graphs and meshes for other viewers.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -9,12 +9,17 @@
 
 namespace geosft {
 
-// Writes points [n, 3] with colours [n, 3] in [0, 1] as a binary PLY (x y z, red green blue), with the values [n] that
-// the colours stand for as a property of this name where they are defined (int or float, as they are), and edges int64
-// [E, 2] between rows of points where they are. Throws c10::Error for shapes that do not fit, DataError where the file
+struct ColouredPly {
+  at::Tensor points;                 // [n, 3]
+  at::Tensor colours;                // [n, 3] in [0, 1]
+  at::Tensor values = {};            // [n] that the colours stand for, int or float; undefined: none are written
+  std::string value_name = "value";  // the property that they become
+  at::Tensor edges = {};             // int64 [E, 2], rows of points; undefined: none
+  at::Tensor faces = {};             // int64 [F, 3], the same
+};
+
+// Writes a binary PLY (x y z, red green blue). Throws c10::Error for shapes that do not fit, DataError where the file
 // cannot be written.
-void write_coloured_ply(const std::filesystem::path& file, const at::Tensor& points, const at::Tensor& colours,
-                        const at::Tensor& values = {}, const at::Tensor& edges = {},
-                        const std::string& value_name = "value");
+void write_coloured_ply(const std::filesystem::path& file, const ColouredPly& content);
 
 }  // namespace geosft

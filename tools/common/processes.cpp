@@ -10,6 +10,7 @@
 #include <string>
 
 #include "models/training/mpi/mpi_communicator.h"
+#include "models/training/sockets/socket_communicator.h"
 #include "tools/common/arguments.h"
 
 namespace geosft {
@@ -29,12 +30,51 @@ std::optional<int64_t> first_number(std::initializer_list<const char*> variables
   return std::nullopt;
 }
 
-// Of Open MPI's mpirun; of srun and other launchers.
-std::optional<int64_t> rank_of_launcher() {
-  return first_number({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"});
+// This process among those that were started together.
+struct Place {
+  int64_t rank = 0, size = 1;
+};
+
+std::optional<Place> place_in(const char* rank, const char* size) {
+  const auto own = number_in(rank), all = number_in(size);
+  return own && all ? std::optional(Place{*own, *all}) : std::nullopt;
 }
-std::optional<int64_t> size_of_launcher() {
+
+// Of Open MPI's mpirun; of srun and other launchers that speak MPI's languages.
+bool has_mpi_launcher() {
+  return first_number({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}).has_value();
+}
+std::optional<int64_t> size_of_mpi_launcher() {
   return first_number({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"});
+}
+
+// Of torchrun; of srun, whatever it speaks.
+std::optional<Place> place_of_launcher() {
+  const auto place = place_in("RANK", "WORLD_SIZE");
+  return place ? place : place_in("SLURM_PROCID", "SLURM_STEP_NUM_TASKS");
+}
+
+std::string text_in(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? "" : text;
+}
+
+MeetingPoint meeting_point(const Place& place) {
+  MeetingPoint point;
+  point.address = text_in("MASTER_ADDR");
+  if (const std::string text = text_in("MASTER_PORT"); !text.empty()) {
+    const int64_t port = number_in("MASTER_PORT").value_or(0);
+    if (port < 1 || port > 65535) throw UsageError("MASTER_PORT is " + text + ", which is no port");
+    point.port = static_cast<uint16_t>(port);
+  }
+  if (place.rank < 0 || place.rank >= place.size) {
+    throw UsageError("started as process " + std::to_string(place.rank) + " of " + std::to_string(place.size));
+  }
+  point.rank = place.rank;
+  point.size = place.size;
+  point.has_store = text_in("TORCHELASTIC_USE_AGENT_STORE") == "True";
+  point.round = std::to_string(number_in("TORCHELASTIC_RESTART_COUNT").value_or(0));
+  return point;
 }
 
 StartMpi find_start() {
@@ -58,27 +98,32 @@ void check_torchrun(const char* variable, int64_t expected) {
                    std::to_string(expected) + ": leave it out");
 }
 
+std::unique_ptr<Communicator> join_by_mpi(StartMpi start) {
+  std::unique_ptr<Communicator> joined(start());
+  try {
+    check_launcher(size_of_mpi_launcher().value_or(1), *joined);
+    check_torchrun("WORLD_SIZE", joined->size());
+    check_torchrun("RANK", joined->rank());
+  } catch (const UsageError&) {
+    joined->await_turn_to_speak();
+    throw;
+  }
+  return joined;
+}
+
 }  // namespace
 
 std::unique_ptr<Communicator> join_processes() {
-  const int64_t of_torchrun = number_in("WORLD_SIZE").value_or(1);
-  if (!rank_of_launcher()) {
-    if (of_torchrun <= 1) return nullptr;
-    throw UsageError("WORLD_SIZE is " + std::to_string(of_torchrun) +
-                     ", but no MPI connects these processes: start them with mpirun or srun instead of torchrun");
+  if (has_mpi_launcher()) {
+    if (const StartMpi start = find_start()) return join_by_mpi(start);
   }
-  const int64_t launched = size_of_launcher().value_or(1);
-  const StartMpi start = find_start();
-  if (start == nullptr) {
-    if (launched <= 1) return nullptr;
-    throw UsageError("started as one of " + std::to_string(launched) +
-                     " processes, but this build has no MPI: configure it with -DGEOSFT_MPI=ON, or start one process");
-  }
-  std::unique_ptr<Communicator> joined(start());
-  check_launcher(launched, *joined);
-  check_torchrun("WORLD_SIZE", joined->size());
-  check_torchrun("RANK", joined->rank());
-  return joined;
+  const std::optional<Place> place = place_of_launcher();
+  const int64_t launched = place ? place->size : has_mpi_launcher() ? size_of_mpi_launcher().value_or(1) : 1;
+  if (launched <= 1) return nullptr;
+  if (place && !text_in("MASTER_ADDR").empty()) return join_by_sockets(meeting_point(*place));
+  throw UsageError("started as one of " + std::to_string(launched) +
+                   " processes, which nothing connects: with mpirun or srun --mpi=pmix a build with MPI does "
+                   "(-DGEOSFT_MPI=ON), with torchrun or srun MASTER_ADDR and MASTER_PORT do, set for all of them");
 }
 
 }  // namespace geosft

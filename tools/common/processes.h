@@ -8,10 +8,11 @@
 
 namespace geosft {
 
-// The processes that mpirun, or srun with MPI, has started this one among; null where it was started alone, or as the
-// only one. Loads libgeosft_mpi.so, which lies beside the library that this is in. Throws UsageError where processes
-// cannot find each other: the build has no MPI, it is another one than mpirun's, or torchrun started them, which
-// brings no MPI (RANK and WORLD_SIZE are accepted beside MPI's own, and must agree with it).
+// The processes that this one was started with; null where it was started alone. By MPI (libgeosft_mpi.so, which lies
+// beside the library that this is in) where mpirun, or srun with MPI, has started them, also a single one; by sockets
+// where torchrun has, or any launcher that says as much: RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, of srun the
+// last two suffice. Throws UsageError where they cannot find each other: nothing connects them, the MPI of the build is
+// another one than mpirun's, or RANK and WORLD_SIZE disagree with MPI.
 std::unique_ptr<Communicator> join_processes();
 
 }  // namespace geosft

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
-#include <iomanip>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -8,6 +8,7 @@
 #include "data/atomic_file.h"
 #include "tools/common/coloured_ply.h"
 #include "tools/common/main_guard.h"
+#include "tools/common/output_files.h"
 #include "tools/common/plots.h"
 #include "tools/common/progress.h"
 #include "tools/common/report_texts.h"
@@ -16,6 +17,8 @@
 #include "tools/segment/segment_prediction.h"
 
 namespace geosft {
+namespace fs = std::filesystem;
+
 namespace {
 
 constexpr int64_t most_drawn = 20'000;
@@ -26,71 +29,101 @@ struct SegmentPredictCommand {
   bool json = false;
   SegmentOverrides overrides;
 
+  PartPrediction predict(SegmentRun& trained, const std::string& file) const;
   void print(const std::string& file, const PartPrediction& prediction, const SegmentRun& trained) const;
-  void write(const PartPrediction& prediction, const SegmentRun& trained) const;
-  void draw(const std::string& file, const PartPrediction& prediction, const SegmentRun& trained) const;
   int execute();
 };
 
-void SegmentPredictCommand::print(const std::string& file, const PartPrediction& prediction,
-                                  const SegmentRun& trained) const {
+struct FoundPart {
+  int64_t id, points;
+  std::string name;
+};
+
+std::vector<FoundPart> found_parts(const PartPrediction& prediction, const SegmentRun& trained) {
   const auto parts = static_cast<int64_t>(trained.parts.size());
   const at::Tensor counts = at::bincount(prediction.labels, {}, parts);
-  const auto total = static_cast<double>(prediction.labels.numel());
-  nlohmann::json found = nlohmann::json::array();
-  if (!json) std::cout << file << ": " << prediction.labels.numel() << " points:";
+  std::vector<FoundPart> found;
   for (int64_t part = 0; part < parts; ++part) {
     const auto points = counts[part].item<int64_t>();
-    if (points == 0) continue;
-    const std::string name = trained.part_name(part);
-    found.push_back({{"id", part}, {"part", name}, {"points", points}});
-    if (!json) std::cout << "  " << name << ' ' << percent(static_cast<double>(points) / total);
+    if (points > 0) found.push_back({part, points, trained.part_name(part)});
   }
-  if (json) {
-    std::cout << nlohmann::json{{"file", file}, {"points", prediction.labels.numel()}, {"parts", found}}.dump(
-        -1, ' ', false, nlohmann::json::error_handler_t::replace);  // file names are bytes
-  }
-  std::cout << '\n';
+  return found;
 }
 
-void SegmentPredictCommand::write(const PartPrediction& prediction, const SegmentRun& trained) const {
-  if (!ply.empty()) {
-    write_coloured_ply(ply, prediction.points, part_colours(prediction.labels, trained.parts), prediction.labels, {},
-                       "part");
+std::string prediction_text(const std::string& file, int64_t points, const std::vector<FoundPart>& found) {
+  std::string text = file + ": " + std::to_string(points) + " points:";
+  for (const FoundPart& part : found) {
+    text += "  " + part.name + " " + percent(static_cast<double>(part.points) / static_cast<double>(points));
   }
-  if (labels.empty()) return;
+  return text;
+}
+
+std::string prediction_json(const std::string& file, int64_t points, const std::vector<FoundPart>& found) {
+  nlohmann::json parts = nlohmann::json::array();
+  for (const FoundPart& part : found) {
+    parts.push_back({{"id", part.id}, {"part", part.name}, {"points", part.points}});
+  }
+  return nlohmann::json{{"file", file}, {"points", points}, {"parts", parts}}.dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);  // file names are bytes
+}
+
+void write_parts_ply(const fs::path& file, const PartPrediction& prediction, const PartList& parts) {
+  const bool is_mesh = prediction.mesh.vertices.defined();
+  const at::Tensor& labels = is_mesh ? prediction.vertex_labels : prediction.labels;
+  write_coloured_ply(file, {.points = is_mesh ? prediction.mesh.vertices : prediction.points,
+                            .colours = part_colours(labels, parts),
+                            .values = labels,
+                            .value_name = "part",
+                            .faces = prediction.mesh.faces});
+}
+
+void write_labels(const fs::path& file, const PartPrediction& prediction) {
+  const at::Tensor& labels = prediction.vertex_labels.defined() ? prediction.vertex_labels : prediction.labels;
+  const int64_t* label = labels.const_data_ptr<int64_t>();
   std::string lines;
-  const int64_t* label = prediction.labels.const_data_ptr<int64_t>();
-  for (int64_t i = 0; i < prediction.labels.numel(); ++i) lines += std::to_string(label[i]) + "\n";
-  write_file_atomically(labels, lines);
+  for (int64_t i = 0; i < labels.numel(); ++i) lines += std::to_string(label[i]) + "\n";
+  write_file_atomically(file, lines);
 }
 
-void SegmentPredictCommand::draw(const std::string& file, const PartPrediction& prediction,
-                                 const SegmentRun& trained) const {
+void draw_parts(const fs::path& picture, const std::string& file, const PartPrediction& prediction,
+                const PartList& parts) {
   const int64_t step = (prediction.labels.numel() + most_drawn - 1) / most_drawn;
   const auto some = [&](const at::Tensor& rows) { return rows.slice(0, 0, rows.size(0), step); };
-  const at::Tensor places = places_in_class(prediction.labels, trained.parts).to(at::kDouble);
-  warn_unless_drawn(plot_cloud(some(prediction.points), some(places), picture,
-                               std::filesystem::path(file).filename().string(), "part"));
+  const at::Tensor places = places_in_class(prediction.labels, parts).to(at::kDouble);
+  warn_unless_drawn(
+      plot_cloud(some(prediction.points), some(places), picture, fs::path(file).filename().string(), "part"));
+}
+
+PartPrediction SegmentPredictCommand::predict(SegmentRun& trained, const std::string& file) const {
+  std::unique_ptr<ProgressBar> bar;
+  const auto advance = [&](int64_t done, int64_t total) {
+    if (!bar && done < total) bar = std::make_unique<ProgressBar>("predicting", total);
+    if (bar) bar->update(done);
+    throw_if_interrupted("in the middle of a prediction");
+  };
+  PartPrediction prediction = predict_parts(trained, file, category, block_kind_of(kind), advance);
+  if (bar) bar->finish();
+  return prediction;
+}
+
+void SegmentPredictCommand::print(const std::string& file, const PartPrediction& prediction,
+                                  const SegmentRun& trained) const {
+  for (const std::string& remark : prediction.remarks) std::cerr << remark << '\n';
+  const auto line = json ? prediction_json : prediction_text;
+  std::cout << line(file, prediction.labels.numel(), found_parts(prediction, trained)) << '\n';
 }
 
 int SegmentPredictCommand::execute() {
   SegmentRun trained = overrides.load(run);
+  const OutputFiles plys("--ply", ply, files, ".ply"), texts("--labels", labels, files, ".txt");
+  const OutputFiles pictures("--picture", picture, files, "");
   install_interrupt_handler();
-  for (const std::string& file : files) {
-    std::unique_ptr<ProgressBar> bar;
-    const auto advance = [&](int64_t done, int64_t total) {
-      if (!bar && done < total) bar = std::make_unique<ProgressBar>("predicting", total);
-      if (bar) bar->update(done);
-      throw_if_interrupted("in the middle of a prediction");
-    };
-    const PartPrediction prediction = predict_parts(trained, file, category, block_kind_of(kind), advance);
-    if (bar) bar->finish();
-    for (const std::string& remark : prediction.remarks) std::cerr << remark << '\n';
-    print(file, prediction, trained);
-    if (&file != &files.back()) continue;
-    write(prediction, trained);
-    if (!picture.empty()) draw(file, prediction, trained);
+  for (size_t i = 0; i < files.size(); ++i) {
+    const PartPrediction prediction = predict(trained, files[i]);
+    print(files[i], prediction, trained);
+    if (plys.wanted()) write_parts_ply(plys[i], prediction, trained.parts);
+    if (texts.wanted()) write_labels(texts[i], prediction);
+    if (pictures.wanted()) draw_parts(pictures[i], files[i], prediction, trained.parts);
   }
   return 0;
 }
@@ -107,10 +140,10 @@ Command add_segment_predict_command(CLI::App& verb) {
       ->check(CLI::IsMember({"spread", "near"}))
       ->capture_default_str();
   verb.add_option("--ply", command->ply,
-                  "write the points, coloured by part, with the part's number (of the last file)");
+                  "write points or mesh, coloured by part, with the part's number; of several files: a folder");
   verb.add_option("--labels", command->labels,
-                  "write the part's number of every point, a line each (of the last file)");
-  verb.add_option("--picture", command->picture, "draw them to PICTURE.png and .svg (of the last file)");
+                  "write the part's number of every point or vertex, a line each; of several files: a folder");
+  verb.add_option("--picture", command->picture, "draw to PICTURE.png and .svg; of several files: a folder");
   verb.add_flag("--json", command->json, "print one JSON object a file");
   command->overrides.add_to(verb);
   return [command] { return command->execute(); };

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "data/point_dataset.h"
+#include "geometry/knn.h"
 #include "tools/common/arguments.h"
 #include "tools/common/cloud_transforms.h"
 #include "tools/common/colour_map.h"
@@ -45,12 +46,13 @@ int64_t category_of(const SegmentRun& trained, const std::string& name) {
                    names);
 }
 
-Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file, std::vector<std::string>& remarks) {
+Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file, std::vector<std::string>& remarks,
+                    Mesh* mesh) {
   const SegmentSettings& settings = trained.settings;
   PointDatasetOptions options;
   options.points_per_mesh = settings.clouds.points_per_mesh;
   options.seed = settings.seed;
-  Shape shape = read_shape(file, options, &remarks);
+  Shape shape = read_shape(file, options, &remarks, mesh);
   if (settings.clouds.normals) estimate_missing_normals(shape, remarks);
   prepare_normals(shape, settings.clouds.normals);
   return shape;
@@ -74,10 +76,17 @@ PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& f
                              BlockKind kind, const std::function<void(int64_t, int64_t)>& progress) {
   const int64_t label = category_of(trained, category);
   PartPrediction prediction;
-  const Shape shape = read_prepared(trained, file, prediction.remarks);
+  const Shape shape = read_prepared(trained, file, prediction.remarks, &prediction.mesh);
   prediction.points = shape.points;
   prediction.labels = part_logits(trained, shape, label, kind, progress).argmax(1);
+  if (prediction.mesh.vertices.defined()) {
+    prediction.vertex_labels = labels_of_nearest(shape.points, prediction.labels, prediction.mesh.vertices);
+  }
   return prediction;
+}
+
+at::Tensor labels_of_nearest(const at::Tensor& points, const at::Tensor& labels, const at::Tensor& vertices) {
+  return labels.index_select(0, std::get<0>(knn(points, vertices.to(at::kFloat), 1)).squeeze(1));
 }
 
 at::Tensor places_in_class(const at::Tensor& labels, const PartList& parts) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/shape.h"
+#include "geometry/mesh.h"
 #include "tools/segment/segmentation.h"
 
 namespace geosft {
@@ -15,9 +16,10 @@ namespace geosft {
 // all classes, of `--category`.
 int64_t category_of(const SegmentRun& trained, const std::string& name);
 
-// A file as the model may see it, with a sentence in `remarks` for what was done to it: points sampled from a mesh, and
-// normals estimated where the model needs them and there are none.
-Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file, std::vector<std::string>& remarks);
+// A file as the model may see it, with a sentence in `remarks` for what was done to it: points sampled from a mesh,
+// which is left in `mesh`, and normals estimated where the model needs them and there are none.
+Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file, std::vector<std::string>& remarks,
+                    Mesh* mesh = nullptr);
 
 // What the model makes of every point of a prepared shape: logits [n, parts], averaged over the votes; of a known class
 // (`category` >= 0) those of parts of other classes made impossible. `progress` is told points done of points x votes.
@@ -27,6 +29,8 @@ at::Tensor part_logits(SegmentRun& trained, const Shape& shape, int64_t category
 struct PartPrediction {
   at::Tensor points;                 // float32 [n, 3], as they lie in the file; of a mesh, points sampled from it
   at::Tensor labels;                 // int64 [n], in that order
+  Mesh mesh;                         // as it lies in the file; undefined tensors where that is a cloud
+  at::Tensor vertex_labels;          // int64 [V] of its vertices: the part of the nearest of the points
   std::vector<std::string> remarks;  // what was done to the file beforehand, a sentence each
 };
 
@@ -35,6 +39,9 @@ struct PartPrediction {
 // DataError for a broken file. `progress` is told points done of points x votes.
 PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& file, const std::string& category,
                              BlockKind kind, const std::function<void(int64_t, int64_t)>& progress = {});
+
+// int64 [V]: for each of `vertices` [V, 3] the label of the nearest of `points` float32 [n, 3].
+at::Tensor labels_of_nearest(const at::Tensor& points, const at::Tensor& labels, const at::Tensor& vertices);
 
 // int64 [n] of labels: the place of each part among those of its class, from 0.
 at::Tensor places_in_class(const at::Tensor& labels, const PartList& parts);

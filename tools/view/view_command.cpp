@@ -242,7 +242,7 @@ int run_view(int argc, const char* const* argv, Display& display) {
   std::string told;
   for (const std::string& line : scene.lines) told += line + "\n";
   if (!options.ply.empty()) {
-    write_coloured_ply(options.ply, scene.points, scene.colours, scene.values, scene.edges, scene.value_name);
+    write_coloured_ply(options.ply, {scene.points, scene.colours, scene.values, scene.value_name, scene.edges});
   }
   if (!options.screenshot.empty()) display.render(scene, size, {camera}, {options.screenshot});
   if (!options.turntable_folder.empty()) told += draw_turn(options, scene, display);

@@ -9,7 +9,7 @@
 namespace geosft::test {
 
 // A folder with the tiny dataset; analyses write to "out".
-class AnalysisWorkshop : public Workshop {
+class AnalysisShop : public ClassifyShop {
  public:
   std::string out() const { return (*this / "out").string(); }
   ProcessResult analyze(const Words& words) const {
@@ -38,31 +38,8 @@ class AnalysisWorkshop : public Workshop {
     return found;
   }
 
-  // Options that make a training on the tiny dataset short.
-  Words tiny() const {
-    return {"--data",
-            data().string(),
-            "--points",
-            "64",
-            "--points-per-mesh",
-            "128",
-            "--width",
-            "16",
-            "--heads",
-            "2",
-            "--layers",
-            "1",
-            "--bins",
-            "8",
-            "--head-bins",
-            "16",
-            "--batch-size",
-            "4",
-            "--learning-rate",
-            "3e-3",
-            "--seed",
-            "3"};
-  }
+  // Of analyses that train.
+  Words tiny() const { return Words{"--data", data().string()} + small_training(); }
 };
 
 }  // namespace geosft::test

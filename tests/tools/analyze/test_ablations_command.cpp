@@ -6,9 +6,9 @@
 namespace geosft::test::test_ablations_command {
 
 TEST_CASE("variants are trained and become a table") {
-  const AnalysisWorkshop shop;
+  const AnalysisShop shop;
   const Words changes = {"--change", "score=dot", "probability=softmax", "--repeats", "2", "--epochs", "1"};
-  const std::string table = shop.analyze_well(Words{"ablations"} + changes + shop.tiny());
+  const std::string table = shop.analyze_well(Words{"ablations"} + shop.tiny() + changes);
   for (const char* row : {"| as configured |", "| score=dot |", "| probability=softmax |", " ± "}) {
     CHECK_THAT(table, Catch::Contains(row));
   }

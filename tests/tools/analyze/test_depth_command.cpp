@@ -6,7 +6,7 @@
 namespace geosft::test::test_depth_command {
 
 TEST_CASE("rank rises and similarity falls over the layers of a trained classifier whose tokens begin equal") {
-  const AnalysisWorkshop shop;
+  const AnalysisShop shop;
   const std::string run = (shop / "equal").string();
   shop.run_well(shop.train("equal", {"--tokens", "ones", "--layers", "3", "--width", "32", "--epochs", "2"}));
   const std::string out = shop.analyze_well({"depth", run, "--items", "3"});

@@ -6,7 +6,7 @@
 namespace geosft::test::test_family_command {
 
 TEST_CASE("the members of the primal-dual family are drawn against tokens") {
-  const AnalysisWorkshop shop;
+  const AnalysisShop shop;
   const Words small = {"--tokens", "64,128", "--attentions", "softmax,bn_sh", "--width", "16", "--heads", "4"};
   const std::string out = shop.analyze_well(Words{"family", "--repeats", "1"} + small);
   for (const char* what : {"multiply-adds", "seconds", "bytes"}) {

@@ -6,7 +6,7 @@
 namespace geosft::test::test_gradients_command {
 
 TEST_CASE("gradients of W_V grow with the tokens, those of W_Q hardly do") {
-  const AnalysisWorkshop shop;
+  const AnalysisShop shop;
   const Words small = {"--tokens", "8,32,128", "--width", "256", "--draws", "2"};
   const Words lines = lines_of(shop.analyze_well(Words{"gradients"} + small));
   REQUIRE(lines.size() == 2);

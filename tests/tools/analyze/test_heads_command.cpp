@@ -6,7 +6,7 @@
 namespace geosft::test::test_heads_command {
 
 TEST_CASE("heads differ, by layer") {
-  const AnalysisWorkshop shop;
+  const AnalysisShop shop;
   shop.run_well(
       shop.train("deep", {"--layers", "2", "--epochs", "1", "--width", "32", "--heads", "4", "--bins", "16"}));
   const Words lines = lines_of(shop.analyze_well({"heads", (shop / "deep").string(), "--items", "2"}));

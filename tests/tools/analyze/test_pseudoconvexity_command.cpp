@@ -6,7 +6,7 @@
 namespace geosft::test::test_pseudoconvexity_command {
 
 TEST_CASE("the leaky relu has no contradictions, softmax has, and they are shown") {
-  const AnalysisWorkshop shop;
+  const AnalysisShop shop;
   const std::string out = shop.analyze_well({"pseudoconvexity", "--segments", "3000", "--keys", "4"});
   CHECK_THAT(out, Catch::Contains("leaky relu: 0 contradictions on 3000 segments, 4 components each"));
   CHECK_THAT(out, Catch::Contains("  from (") && Catch::Contains("falls from"));

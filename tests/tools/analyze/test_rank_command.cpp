@@ -6,7 +6,7 @@
 namespace geosft::test::test_rank_command {
 
 TEST_CASE("the rank of equal tokens rises with the leak and stays 1 without it") {
-  const AnalysisWorkshop shop;
+  const AnalysisShop shop;
   const Words small = {"--tokens", "48", "--width", "512", "--layers", "10", "--every", "5", "--seeds", "2"};
   const std::string out = shop.analyze_well(Words{"rank"} + small);
   CHECK_THAT(out, Catch::Contains("relu without the leak, seed 1: rank 1 after 10 layers"));

@@ -6,7 +6,7 @@
 namespace geosft::test::test_sampling_command {
 
 TEST_CASE("the sampler is looked at while a classifier is trained") {
-  const AnalysisWorkshop shop;
+  const AnalysisShop shop;
   const Words lines =
       lines_of(shop.analyze_well(Words{"sampling", "--snapshots", "2,0", "--item", "1", "--draws", "4"} + shop.tiny()));
   REQUIRE(lines.size() == 2);

@@ -10,7 +10,7 @@
 namespace geosft::test::test_traced_run {
 
 TEST_CASE("clouds are looked at evenly over the test split, and not more than there are") {
-  const AnalysisWorkshop shop;
+  const AnalysisShop shop;
   TracedRun traced;
   traced.run = shop.trained();
   std::vector<std::string> names;
@@ -29,7 +29,7 @@ TEST_CASE("clouds are looked at evenly over the test split, and not more than th
 }
 
 TEST_CASE("a run that is none is refused in one line") {
-  const AnalysisWorkshop shop;
+  const AnalysisShop shop;
   for (const char* verb : {"depth", "heads"}) {
     const ProcessResult result = shop.analyze({verb, (shop / "absent").string()});
     require_tool_failure("geosft-analyze", result, 1, {"absent"});

@@ -9,21 +9,14 @@
 #include "data/array_dataset.h"
 #include "models/point_classifier.h"
 #include "tests/support.h"
+#include "tests/tools/common/small_cloud_settings.h"
 #include "tools/classify/settings.h"
 
 namespace geosft::test {
 
 inline ClassifySettings small_settings(const std::string& tokens = "radial") {
-  ClassifySettings settings;
-  settings.clouds.points = 40;
-  settings.model.tokens = tokens;
-  settings.model.width = 16;
-  settings.model.heads = 4;
-  settings.model.layers = 2;
-  settings.model.bins = 8;
+  auto settings = small_cloud_settings<ClassifySettings>(tokens);
   settings.model.head_bins = 16;
-  settings.train.batch_size = 4;
-  settings.evaluation.evaluation_batch = 4;
   return settings;
 }
 

@@ -9,14 +9,14 @@ namespace geosft::test::test_eval_command {
 namespace fs = std::filesystem;
 
 TEST_CASE("a classifier with attention over all points reports the degree that a tolerance took") {
-  const Workshop shop;
+  const ClassifyShop shop;
   shop.run_well(shop.train("all", {"--attention", "polynomial", "--tolerance", "0.1", "--or-exact"}));
   const ProcessResult text = shop.run_well({"eval", (shop / "all").string()});
   CHECK_THAT(text.out, Catch::Contains("layer 1: scores up to "));
 }
 
 TEST_CASE("eval measures a run upright and rotated") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const std::string run = shop.trained();
   const auto evaluate = [&](const std::string& rotation, const std::string& repeats) {
     const ProcessResult result = shop.run_well({"eval", run, "--rotate", rotation, "--repeats", repeats, "--json"});
@@ -43,7 +43,7 @@ TEST_CASE("eval measures a run upright and rotated") {
 }
 
 TEST_CASE("a model of absolute coordinates is seen to depend on the pose") {
-  const Workshop shop;
+  const ClassifyShop shop;
   shop.run_well(shop.train("run", {"--tokens", "absolute", "--epochs", "1"}));
   const std::string out = shop.run_well({"eval", (shop / "run").string(), "--rotate", "so3", "--json"}).out;
   CHECK(nlohmann::json::parse(out).at("max_logit_difference") > 1e-2);
@@ -51,11 +51,11 @@ TEST_CASE("a model of absolute coordinates is seen to depend on the pose") {
 }
 
 TEST_CASE("checkpoints that are broken or of something else are refused") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const fs::path run = shop.trained(), file = shop / "wrong.ckpt";
   const Checkpoint good = load_checkpoint(run / "best.ckpt");
   const auto refused = [&](const Words& expected) {
-    require_one_line_failure(shop.run({"eval", file.string()}), 1, Words{"wrong.ckpt"} + expected);
+    shop.refuses({"eval", file.string()}, 1, Words{"wrong.ckpt"} + expected);
   };
   const std::string bytes = read_text(run / "best.ckpt");
   for (const size_t kept : {size_t{0}, size_t{10}, bytes.size() / 2, bytes.size() - 1}) {
@@ -82,17 +82,17 @@ TEST_CASE("checkpoints that are broken or of something else are refused") {
 }
 
 TEST_CASE("a model is not evaluated on data of other classes, or without the normals it needs") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const std::string run = shop.trained();
   const fs::path other = shop / "other";
   fs::copy(shop.data(), other, fs::copy_options::recursive);
   for (const char* split : {"train", "test"}) fs::remove_all(other / split / "cube");
-  require_failure(shop.run({"eval", run, "--data", other.string()}), 1, {other.string(), "classes"});
+  shop.require_failure(shop.run({"eval", run, "--data", other.string()}), 1, {other.string(), "classes"});
   fs::remove_all(other);
   fs::copy(shop.data(), other, fs::copy_options::recursive);
   write_text(other / "test" / "sphere" / "bare.xyz", sphere_xyz(1.0, 50, /*normals=*/false));
-  require_failure(shop.run({"eval", run, "--data", other.string()}), 1,
-                  {(other / "test" / "sphere" / "bare.xyz").string(), "--no-normals"});
+  shop.require_failure(shop.run({"eval", run, "--data", other.string()}), 1,
+                       {(other / "test" / "sphere" / "bare.xyz").string(), "--no-normals"});
 }
 
 }  // namespace geosft::test::test_eval_command

@@ -8,7 +8,7 @@ namespace geosft::test::test_info_command {
 namespace fs = std::filesystem;
 
 TEST_CASE("info describes runs, checkpoints and shapes") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const std::string run = shop.trained();
   for (const std::string& what : {run, run + "/last.ckpt"}) {
     CHECK_THAT(shop.run_well({"info", what}).out,
@@ -21,12 +21,12 @@ TEST_CASE("info describes runs, checkpoints and shapes") {
 }
 
 TEST_CASE("info takes the options that every command has") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const std::string file = (shop.data() / "test" / "cube" / "cube_5.off").string();
   const std::string plain = shop.run_well({"info", file}).out;
   CHECK(shop.run_well({"info", file, "--threads", "1", "--seed", "7", "--device", "cpu"}).out == plain);
-  require_one_line_failure(shop.run({"info", file, "--device", "cuda"}), 2, {"cuda", "cpu"});
-  require_one_line_failure(shop.run({"info", (shop / "absent.off").string()}), 1, {"absent.off"});
+  shop.refuses({"info", file, "--device", "cuda"}, 2, {"cuda", "cpu"});
+  shop.refuses({"info", (shop / "absent.off").string()}, 1, {"absent.off"});
 }
 
 }  // namespace geosft::test::test_info_command

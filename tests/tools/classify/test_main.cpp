@@ -8,7 +8,7 @@ namespace geosft::test::test_main {
 namespace fs = std::filesystem;
 
 TEST_CASE("help fits a screen a verb") {
-  const Workshop shop;
+  const ClassifyShop shop;
   for (const Words& verb : {Words{}, Words{"train"}, Words{"eval"}, Words{"predict"}, Words{"info"}}) {
     const ProcessResult result = shop.run_well(verb + Words{"--help"});
     CHECK(lines_of(result.out).size() > 5);
@@ -21,10 +21,8 @@ TEST_CASE("help fits a screen a verb") {
 }
 
 TEST_CASE("wrong use is named and ends with 2") {
-  const Workshop shop;
-  const auto refused = [&](const Words& words, const Words& expected) {
-    require_one_line_failure(shop.run(words), 2, expected);
-  };
+  const ClassifyShop shop;
+  const auto refused = [&](const Words& words, const Words& expected) { shop.refuses(words, 2, expected); };
   const fs::path out = shop / "run";
   refused({}, {"subcommand"});
   refused({"trian"}, {"trian", "train"});

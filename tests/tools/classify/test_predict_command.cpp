@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
+#include "data/formats/ply.h"
 #include "tests/support.h"
 #include "tests/tools/classify/classify_tool.h"
 
@@ -10,7 +11,7 @@ namespace geosft::test::test_predict_command {
 namespace fs = std::filesystem;
 
 TEST_CASE("predict ranks the classes of every file") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const std::string run = shop.trained();
   const Words files = {(shop.data() / "test" / "cube" / "cube_5.off").string(),
                        (shop.data() / "test" / "sphere" / "sphere_6.xyz").string(), (shop / "bare.xyz").string()};
@@ -33,7 +34,7 @@ TEST_CASE("predict ranks the classes of every file") {
 }
 
 TEST_CASE("predict draws the importance of the points") {
-  const Workshop shop;
+  const ClassifyShop shop;
   if (!has_gnuplot()) {
     WARN("no gnuplot: skipped");
     return;
@@ -44,8 +45,18 @@ TEST_CASE("predict draws the importance of the points") {
   CHECK(fs::file_size(shop / "cube.svg") > 1000);
 }
 
+TEST_CASE("every one of several files leaves its own coloured cloud") {
+  const ClassifyShop shop;
+  const fs::path test = shop.data() / "test";
+  const Words files = {(test / "cube/cube_5.off").string(), (test / "sphere/sphere_6.xyz").string()};
+  shop.run_well(Words{"predict", shop.trained(), "--ply", (shop / "ply").string()} + files);
+  for (const char* name : {"cube_5.ply", "sphere_6.ply"}) {
+    CHECK(read_ply(read_text(shop / "ply" / name), name).mesh.vertices.size(0) == 64);
+  }
+}
+
 TEST_CASE("degenerate clouds are classified all the same") {
-  const Workshop shop;
+  const ClassifyShop shop;
   write_text(shop / "one.xyz", "1 2 3\n");
   write_text(shop / "equal.xyz", "1 2 3\n1 2 3\n1 2 3\n1 2 3\n1 2 3\n");
   write_text(shop / "line.xyz", "0 0 0\n1 1 1\n2 2 2\n3 3 3\n");
@@ -56,7 +67,7 @@ TEST_CASE("degenerate clouds are classified all the same") {
 }
 
 TEST_CASE("a scan of 10 million points is thinned, and that is said", "[slow]") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const int64_t count = 10'000'000;
   std::string ply = "ply\nformat binary_little_endian 1.0\nelement vertex " + std::to_string(count) +
                     "\nproperty float x\nproperty float y\nproperty float z\nend_header\n";
@@ -75,11 +86,11 @@ TEST_CASE("a scan of 10 million points is thinned, and that is said", "[slow]") 
 }
 
 TEST_CASE("files that hold no shape are refused by predict") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const auto refused = [&](const std::string& name, const std::string& text, const Words& expected) {
     write_text(shop / name, text);
     const std::string file = (shop / name).string();
-    require_one_line_failure(shop.run({"predict", shop.trained(), file}), 1, Words{file} + expected);
+    shop.refuses({"predict", shop.trained(), file}, 1, Words{file} + expected);
   };
   refused("empty.xyz", "", {"empty file"});
   refused("nan.xyz", "0 0 0\nnan 1 2\n1 1 1\n", {"nan"});
@@ -87,7 +98,7 @@ TEST_CASE("files that hold no shape are refused by predict") {
   refused("cut.off", cube_off(1.0).substr(0, 60), {"found"});
   refused("shape.step", "x", {".off"});
   const std::string absent = (shop / "absent.off").string();
-  require_one_line_failure(shop.run({"predict", shop.trained(), absent}), 1, {absent});
+  shop.refuses({"predict", shop.trained(), absent}, 1, {absent});
 }
 
 }  // namespace geosft::test::test_predict_command

@@ -22,7 +22,7 @@ void require_no_leftovers(const fs::path& folder) {
 }  // namespace
 
 TEST_CASE("train leaves a complete run and prints the evaluation") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const ProcessResult result = shop.run_well(shop.train("run", {"--json", "--validation-fraction", "0.2"}));
   const Words printed = lines_of(result.out);
   REQUIRE(printed.size() == 1);
@@ -42,7 +42,7 @@ TEST_CASE("train leaves a complete run and prints the evaluation") {
 }
 
 TEST_CASE("a run needs its folder alone to be trained again") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const fs::path config = fs::path(shop.trained()) / "config.toml";
   shop.run_well({"train", "--config", config.string(), "--out", (shop / "again").string()});
   CHECK(read_text(shop / "again" / "config.toml") == read_text(config));
@@ -65,11 +65,11 @@ TEST_CASE("train works on the furniture set") {
 }
 
 TEST_CASE("a wrong configuration file is named with its line") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const fs::path file = shop / "wrong.toml";
   const auto refused = [&](const std::string& toml, const Words& expected) {
     write_text(file, toml);
-    require_one_line_failure(shop.run(shop.train("run", {"--config", file.string()})), 2, expected);
+    shop.refuses(shop.train("run", {"--config", file.string()}), 2, expected);
     CHECK_FALSE(fs::exists(shop / "run"));
   };
   refused("seed = 1\n[train]\nepoch = 3\n", {"wrong.toml:3", "'epoch'", "'epochs'"});
@@ -79,9 +79,9 @@ TEST_CASE("a wrong configuration file is named with its line") {
 }
 
 TEST_CASE("data that cannot be trained on leave no run behind") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const auto refused = [&](const Words& words, int exit, const Words& expected) {
-    require_failure(shop.run(shop.train("run", words)), exit, expected);
+    shop.require_failure(shop.run(shop.train("run", words)), exit, expected);
     CHECK_FALSE(fs::exists(shop / "run"));
   };
   refused({"--data", (shop / "nothing").string()}, 1, {"nothing"});
@@ -102,11 +102,11 @@ TEST_CASE("data that cannot be trained on leave no run behind") {
 }
 
 TEST_CASE("a full disk ends a run with a line and no half-written file") {
-  const Workshop shop;
+  const ClassifyShop shop;
   ProcessOptions full = shop.process();
   full.file_bytes = 4096;  // room for the configuration, not for a checkpoint
   const ProcessResult result = run_process(GEOSFT_CLASSIFY, shop.train("run"), full);
-  require_failure(result, 1, {".ckpt", "room", "File too large"});
+  shop.require_failure(result, 1, {".ckpt", "room", "File too large"});
   CHECK_FALSE(fs::exists(shop / "run" / "best.ckpt"));
   CHECK_FALSE(fs::exists(shop / "run" / "last.ckpt"));
   require_no_leftovers(shop / "run");
@@ -114,13 +114,13 @@ TEST_CASE("a full disk ends a run with a line and no half-written file") {
 }
 
 TEST_CASE("a disk that fills up later leaves the checkpoints that were there") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const fs::path run = shop.trained();
   const std::string best = read_text(run / "best.ckpt"), last = read_text(run / "last.ckpt");
   const Words further = {"train", "--resume", "--out", run.string(), "--epochs", "5"};
   ProcessOptions full = shop.process();
   full.file_bytes = best.size() - 1;
-  require_failure(run_process(GEOSFT_CLASSIFY, further, full), 1, {"best.ckpt", "room", "File too large"});
+  shop.require_failure(run_process(GEOSFT_CLASSIFY, further, full), 1, {"best.ckpt", "room", "File too large"});
   CHECK(read_text(run / "best.ckpt") == best);
   CHECK(read_text(run / "last.ckpt") == last);
   require_no_leftovers(run);
@@ -129,7 +129,7 @@ TEST_CASE("a disk that fills up later leaves the checkpoints that were there") {
 }
 
 TEST_CASE("a dataset that is deleted in the middle ends the run, which goes on when it is back") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const Words words = {"--epochs", "60", "--checkpoint-every", "2"};
   shop.run_well(shop.train("whole", words));
   const fs::path run = shop / "run", away = shop / "away";
@@ -139,7 +139,7 @@ TEST_CASE("a dataset that is deleted in the middle ends the run, which goes on w
   };
   const ProcessResult ended =
       train_until(GEOSFT_CLASSIFY, shop.train("run", words), shop.process(), run / "metrics.csv", 5, remove_data);
-  require_failure(ended, 1, {shop.data().string(), "found nothing of this name"});
+  shop.require_failure(ended, 1, {shop.data().string(), "found nothing of this name"});
   CHECK_NOTHROW(load_checkpoint(run / "last.ckpt"));
   require_no_leftovers(run);
   fs::rename(away, shop.data());
@@ -148,7 +148,7 @@ TEST_CASE("a dataset that is deleted in the middle ends the run, which goes on w
 }
 
 TEST_CASE("a run folder that becomes read-only ends the run, which goes on when it is not") {
-  const Workshop shop;
+  const ClassifyShop shop;
   ProcessOptions bound = shop.process();
   bound.bound = true;
   if (run_process("/bin/true", {}, bound).exit == not_started) {
@@ -161,7 +161,7 @@ TEST_CASE("a run folder that becomes read-only ends the run, which goes on when 
   const auto lock = [&](const Process&) { fs::permissions(run, fs::perms::owner_read | fs::perms::owner_exec); };
   const ProcessResult ended =
       train_until(GEOSFT_CLASSIFY, shop.train("run", words), bound, run / "metrics.csv", 5, lock);
-  require_failure(ended, 1, {".ckpt", "ermission denied"});
+  shop.require_failure(ended, 1, {".ckpt", "ermission denied"});
   CHECK_NOTHROW(load_checkpoint(run / "last.ckpt"));
   fs::permissions(run, fs::perms::owner_all);
   shop.run_well({"train", "--resume", "--out", run.string()});
@@ -169,10 +169,10 @@ TEST_CASE("a run folder that becomes read-only ends the run, which goes on when 
 }
 
 TEST_CASE("a loss that is not finite is passed over or ends the run, and its batch can be looked at") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const fs::path run = shop / "run";
   const Words diverging = {"--learning-rate", "1e30", "--epochs", "50", "--on-non-finite", "stop"};
-  require_failure(shop.run(shop.train("run", diverging)), 1, {"not finite in step", "to stop there"});
+  shop.require_failure(shop.run(shop.train("run", diverging)), 1, {"not finite in step", "to stop there"});
   const Checkpoint shown = load_checkpoint(run / "non_finite_batch.ckpt");
   CHECK_THAT(shown.texts.at("step"), Catch::StartsWith("step "));
   CHECK(shown.tensors.at("batch.points").sizes() == at::IntArrayRef({4 * 64, 3}));
@@ -183,12 +183,13 @@ TEST_CASE("a loss that is not finite is passed over or ends the run, and its bat
 }
 
 TEST_CASE("a run folder that cannot be made or written to is named before anything is done") {
-  const Workshop shop;
+  const ClassifyShop shop;
   ProcessOptions bound = shop.process();
   bound.bound = true;
   const auto refused = [&](const fs::path& out, const Words& expected) {
     const Words words = {"train", "--data", shop.data().string(), "--out", out.string()};
-    require_one_line_failure(run_process(GEOSFT_CLASSIFY, words, bound), 1, Words{out.string()} + expected);
+    require_one_line_failure(shop.tool(), run_process(GEOSFT_CLASSIFY, words, bound), 1,
+                             Words{out.string()} + expected);
   };
   refused("/dev/null/run", {"cannot make the run folder", "Not a directory"});
   for (const char* name : {"locked", "locked_run"}) {
@@ -204,7 +205,7 @@ TEST_CASE("a run folder that cannot be made or written to is named before anythi
 }
 
 TEST_CASE("the data of a run are found from any folder") {
-  const Workshop shop;
+  const ClassifyShop shop;
   ProcessOptions beside = shop.process(), elsewhere = shop.process();
   beside.folder = shop.data().parent_path();
   elsewhere.folder = "/";
@@ -221,15 +222,15 @@ TEST_CASE("the data of a run are found from any folder") {
 }
 
 TEST_CASE("a run that diverges says so, and keeps what it had") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const ProcessResult result = shop.run(shop.train("run", {"--learning-rate", "1e30", "--epochs", "50"}));
-  require_failure(result, 1, {"diverged in epoch", "20 steps in a row", "learning_rate"});
+  shop.require_failure(result, 1, {"diverged in epoch", "20 steps in a row", "learning_rate"});
   CHECK(lines_of(read_text(shop / "run" / "metrics.csv")).size() > 4);
   require_no_leftovers(shop / "run");
 }
 
 TEST_CASE("a signal in the final evaluation stops it at once, and the run is complete") {
-  const Workshop shop;
+  const ClassifyShop shop;
   // Checkpoints only at the end, and an evaluation that would take hours.
   const Words words = shop.train("run", {"--checkpoint-every", "1000", "--votes", "1000000"});
   Process process(GEOSFT_CLASSIFY, words, shop.process());

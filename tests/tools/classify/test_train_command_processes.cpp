@@ -21,28 +21,22 @@ const Words random_run = Words{"--epochs", "6", "--validation-fraction", "0.2", 
                          Words{"--beta2", "0.9"};
 
 // Of all processes together; each of `processes` has its part of it.
-Words train(const Workshop& shop, const std::string& out, int processes, const Words& more = {}) {
+Words train(const ClassifyShop& shop, const std::string& out, int processes, const Words& more = {}) {
   return shop.train(out, random_run + Words{"--batch-size", std::to_string(6 / processes)} + more);
 }
 
-ProcessResult run_well(const Workshop& shop, int processes, const Words& words) {
+ProcessResult run_well(const ClassifyShop& shop, int processes, const Words& words) {
   ProcessResult result = run_mpirun(processes, GEOSFT_CLASSIFY, words, shop.process());
   INFO(result.err);
   REQUIRE(result.exit == 0);
   return result;
 }
 
-size_t count_of(const std::string& text, const std::string& part) {
-  size_t count = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
-
 }  // namespace
 
 TEST_CASE("processes train as one does with their batches together", "[processes]") {
   if (!has_mpirun()) return;
-  const Workshop shop;
+  const ClassifyShop shop;
   shop.run_well(train(shop, "one", 1));
   for (const int processes : {2, 3}) {
     const std::string out = std::to_string(processes);
@@ -58,7 +52,7 @@ TEST_CASE("processes train as one does with their batches together", "[processes
 
 TEST_CASE("a process that is lost stops all, and another number of them goes on", "[processes]") {
   if (!has_mpirun()) return;
-  const Workshop shop;
+  const ClassifyShop shop;
   const Words longer = {"--epochs", "16"};
   shop.run_well(train(shop, "one", 1, longer));
   const fs::path killed = shop / "killed", stopped = shop / "stopped";
@@ -94,7 +88,7 @@ TEST_CASE("a process that is lost stops all, and another number of them goes on"
 
 TEST_CASE("what all processes refuse is said once", "[processes]") {
   if (!has_mpirun()) return;
-  const Workshop shop;
+  const ClassifyShop shop;
   const auto refused = [&](const Words& words, int exit, const std::string& expected) {
     const ProcessResult result = run_mpirun(2, GEOSFT_CLASSIFY, words, shop.process());
     INFO(result.err);
@@ -109,7 +103,7 @@ TEST_CASE("what all processes refuse is said once", "[processes]") {
 
 TEST_CASE("what one process alone meets is said by it and stops all", "[processes]") {
   if (!has_mpirun()) return;
-  const Workshop shop;
+  const ClassifyShop shop;
   const Words well = train(shop, "run", 2), badly = well + Words{"--data", (shop / "nothing").string()};
   const auto refused = [&](const Words& first, const Words& second) {
     const MpirunEnvironment environment;

@@ -15,7 +15,7 @@ const Words long_run = Words{"--epochs", "40", "--batch-size", "2", "--validatio
                        Words{"--validate-every", "3", "--checkpoint-every", "3", "--average-decay", "0.9"} +
                        Words{"--drop-tokens", "0.1", "--jitter", "0.01", "--rotate-training", "so3"};
 
-ProcessResult train_until(const Workshop& shop, const Words& words, const fs::path& run, size_t lines, int signal) {
+ProcessResult train_until(const ClassifyShop& shop, const Words& words, const fs::path& run, size_t lines, int signal) {
   return test::train_until(GEOSFT_CLASSIFY, words, shop.process(), run / "metrics.csv", lines, signal);
 }
 
@@ -26,7 +26,7 @@ Words resume(const fs::path& run) {
 }  // namespace
 
 TEST_CASE("a run that is killed or interrupted resumes bit for bit") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const fs::path whole = shop / "whole", killed = shop / "killed", stopped = shop / "stopped";
   shop.run_well(shop.train("whole", long_run));
 
@@ -43,18 +43,18 @@ TEST_CASE("a run that is killed or interrupted resumes bit for bit") {
 }
 
 TEST_CASE("a run that is killed before its first checkpoint begins again") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const Words words = long_run + Words{"--checkpoint-every", "1000", "--validation-fraction", "0"};
   shop.run_well(shop.train("whole", words));
   REQUIRE(train_until(shop, shop.train("killed", words), shop / "killed", 4, SIGKILL).signal == SIGKILL);
   REQUIRE_FALSE(fs::exists(shop / "killed" / "last.ckpt"));
-  require_one_line_failure(shop.run({"eval", (shop / "killed").string()}), 1, {"best.ckpt"});
+  shop.refuses({"eval", (shop / "killed").string()}, 1, {"best.ckpt"});
   shop.run_well(resume(shop / "killed"));
   require_same_run(shop / "whole", shop / "killed");
 }
 
 TEST_CASE("a finished run can be given more epochs") {
-  const Workshop shop;
+  const ClassifyShop shop;
   shop.run_well(shop.train("whole", {"--epochs", "4"}));
   const fs::path run = shop.trained();
   shop.run_well(resume(run) + Words{"--epochs", "4"});
@@ -63,7 +63,7 @@ TEST_CASE("a finished run can be given more epochs") {
 }
 
 TEST_CASE("the number of workers changes nothing") {
-  const Workshop shop;
+  const ClassifyShop shop;
   for (const char* workers : {"0", "3"}) shop.run_well(shop.train(workers, {"--workers", workers, "--jitter", "0.01"}));
   require_same_run(shop / "0", shop / "3");
 }
@@ -72,7 +72,7 @@ TEST_CASE("the number of workers changes nothing") {
 // those of the tiny dataset, with `--points 64 --points-per-mesh 128 --width 8 --heads 2 --layers 1 --bins 8
 // --head-bins 8 --batch-size 4 --learning-rate 1e-2`, and its answer to a sphere.
 TEST_CASE("checkpoints of earlier versions are used and gone on from") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const fs::path file = fs::path(GEOSFT_TEST_FIXTURES) / "classify_checkpoint_1.ckpt", run = shop / "old";
   write_text(shop / "sphere.xyz", sphere_xyz(1.0));
   const ProcessResult answer =
@@ -91,11 +91,11 @@ TEST_CASE("checkpoints of earlier versions are used and gone on from") {
 }
 
 TEST_CASE("a resumed run refuses what contradicts it and stays as it was") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const fs::path run = shop.trained();
   const std::string config = read_text(run / "config.toml"), weights = read_text(run / "last.ckpt");
   const auto refused = [&](const Words& words, int exit, const Words& expected) {
-    require_failure(shop.run(resume(run) + words), exit, expected);
+    shop.require_failure(shop.run(resume(run) + words), exit, expected);
     CHECK(read_text(run / "config.toml") == config);
     CHECK(read_text(run / "last.ckpt") == weights);
   };
@@ -107,8 +107,8 @@ TEST_CASE("a resumed run refuses what contradicts it and stays as it was") {
   for (const char* split : {"train", "test"}) fs::rename(other / split / "cube", other / split / "box");
   refused({"--data", other.string()}, 1, {other.string(), "classes"});
   std::ofstream(run / "last.ckpt", std::ios::binary) << weights.substr(0, weights.size() / 2);
-  require_failure(shop.run(resume(run)), 1, {"last.ckpt"});
-  require_one_line_failure(shop.run(resume(shop / "nowhere")), 2, {"nowhere"});
+  shop.require_failure(shop.run(resume(run)), 1, {"last.ckpt"});
+  shop.refuses(resume(shop / "nowhere"), 2, {"nowhere"});
 }
 
 }  // namespace geosft::test::test_train_command_resume

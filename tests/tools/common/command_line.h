@@ -30,7 +30,7 @@ inline Words lines_of(const std::string& text) {
   return lines;
 }
 
-// It must fail with this exit code and one line that holds every one of `words`, and print nothing else.
+// It must fail with this exit code, and with a last line that holds every one of `words`; and print nothing.
 inline void require_tool_failure(const std::string& tool, const ProcessResult& result, int exit, const Words& words) {
   INFO(result.err);
   REQUIRE(result.exit == exit);
@@ -41,8 +41,29 @@ inline void require_tool_failure(const std::string& tool, const ProcessResult& r
   for (const std::string& word : words) CHECK_THAT(lines.back(), Catch::Contains(word));
 }
 
+inline void require_one_line_failure(const std::string& tool, const ProcessResult& result, int exit,
+                                     const Words& words) {
+  require_tool_failure(tool, result, exit, words);
+  CHECK(lines_of(result.err).size() == 1);
+}
+
 inline bool has_gnuplot() {
   return std::system("command -v gnuplot >/dev/null 2>&1") == 0;
+}
+
+// Waits until the metrics of a training have so many lines.
+inline void wait_for_lines(const std::filesystem::path& metrics, size_t lines) {
+  const auto written = [&] { return std::filesystem::exists(metrics) ? lines_of(read_text(metrics)).size() : 0; };
+  for (int tries = 0; written() < lines; ++tries) {
+    REQUIRE(tries < 60000);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+inline size_t count_of(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
 }
 
 // Runs a training until its metrics have some lines, then lets something happen to it.
@@ -50,11 +71,7 @@ inline ProcessResult train_until(const std::string& program, const Words& words,
                                  const std::filesystem::path& metrics, size_t lines,
                                  const std::function<void(const Process&)>& event) {
   Process process(program, words, options);
-  const auto written = [&] { return std::filesystem::exists(metrics) ? lines_of(read_text(metrics)).size() : 0; };
-  for (int tries = 0; written() < lines; ++tries) {
-    REQUIRE(tries < 60000);
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
+  wait_for_lines(metrics, lines);
   event(process);
   return process.wait();
 }

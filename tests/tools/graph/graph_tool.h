@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/tools/common/command_line.h"
+#include "tests/tools/common/workshop.h"
 
 namespace geosft::test {
 
@@ -36,44 +36,15 @@ inline void write_tiny_graphs(const std::filesystem::path& folder, const std::st
   write_text(stem + "_node_labels.txt", node_labels);
 }
 
-// A folder with the tiny dataset, and whatever a test adds.
-class GraphWorkshop {
+class GraphShop : public Workshop {
  public:
-  GraphWorkshop() { write_tiny_graphs(data()); }
-  std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
-  std::filesystem::path data() const { return folder_ / "data"; }
-  ProcessOptions process() const { return {}; }
-
-  ProcessResult run(const Words& words) const { return run_process(GEOSFT_GRAPH, words, process()); }
-  ProcessResult run_well(const Words& words) const {
-    ProcessResult result = run(words);
-    INFO(result.err);
-    REQUIRE(result.signal == 0);
-    REQUIRE(result.exit == 0);
-    return result;
-  }
-
-  // `train` with a small model and few epochs; words that come later win.
-  Words train(const std::string& out, const Words& more = {}) const {
-    return Words{"train", "--data", data().string(), "--out", (folder_ / out).string()} +
-           Words{"--seed", "3", "--folds", "4", "--epochs", "3", "--batch-size", "4", "--learning-rate", "3e-3"} +
-           Words{"--width", "16", "--heads", "2", "--layers", "1", "--bins", "4", "--encoding", "rwpe"} +
-           Words{"--encoding-columns", "4", "--drop-tokens", "0.1"} + more;
-  }
-  // The folder of a trained run, made once.
-  std::string trained() const {
-    if (!std::filesystem::exists(folder_ / "trained")) run_well(train("trained"));
-    return (folder_ / "trained").string();
-  }
-
- private:
-  TemporaryFolder folder_;
+  GraphShop()
+      : Workshop(
+            "geosft-graph", GEOSFT_GRAPH, [](const auto& folder) { write_tiny_graphs(folder); },
+            Words{"--seed", "3", "--folds", "4", "--epochs", "3", "--batch-size", "4"} +
+                Words{"--learning-rate", "3e-3", "--width", "16", "--heads", "2", "--layers", "1"} +
+                Words{"--bins", "4", "--encoding", "rwpe", "--encoding-columns", "4", "--drop-tokens", "0.1"}) {}
 };
-
-inline void require_graph_failure(const ProcessResult& result, int exit, const Words& words) {
-  require_tool_failure("geosft-graph", result, exit, words);
-  CHECK(lines_of(result.err).size() == 1);
-}
 
 // An evaluation of one fold of the tiny set, six graphs, as JSON.
 inline void check_graph_evaluation(const nlohmann::json& result, const std::string& split, int64_t count) {

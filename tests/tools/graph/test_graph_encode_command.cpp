@@ -13,7 +13,7 @@ namespace geosft::test::test_graph_encode_command {
 namespace fs = std::filesystem;
 
 TEST_CASE("encode writes the encodings of a dataset") {
-  const GraphWorkshop shop;
+  const GraphShop shop;
   const GraphBatch batch = open_graph_dataset(shop.data()).graphs;
   const std::string out = (shop / "pe.h5").string();
   const std::string said =
@@ -29,7 +29,7 @@ TEST_CASE("encode writes the encodings of a dataset") {
 }
 
 TEST_CASE("encode estimates when it is told to, with the error beside it") {
-  const GraphWorkshop shop;
+  const GraphShop shop;
   const GraphBatch batch = open_graph_dataset(shop.data()).graphs;
   const std::string out = (shop / "pe.h5").string();
   shop.run_well({"encode", shop.data().string(), "--out", out, "--steps", "4", "--walks", "400", "--seed", "2"});
@@ -42,15 +42,15 @@ TEST_CASE("encode estimates when it is told to, with the error beside it") {
 }
 
 TEST_CASE("encode refuses wrong use in a line") {
-  const GraphWorkshop shop;
+  const GraphShop shop;
   const std::string data = shop.data().string(), out = (shop / "pe.h5").string();
-  require_graph_failure(shop.run({"encode", data}), 2, {"--out"});
-  require_graph_failure(shop.run({"encode", data, "--out", out, "--steps", "0"}), 2, {"nothing to encode"});
-  require_graph_failure(shop.run({"encode", data, "--out", out, "--steps", "-1"}), 2, {"--steps"});
-  require_graph_failure(shop.run({"encode", data, "--out", out, "--walks", "1"}), 2, {"--walks"});
-  require_graph_failure(shop.run({"encode", (shop / "absent").string(), "--out", out}), 1, {"absent"});
+  shop.refuses({"encode", data}, 2, {"--out"});
+  shop.refuses({"encode", data, "--out", out, "--steps", "0"}, 2, {"nothing to encode"});
+  shop.refuses({"encode", data, "--out", out, "--steps", "-1"}, 2, {"--steps"});
+  shop.refuses({"encode", data, "--out", out, "--walks", "1"}, 2, {"--walks"});
+  shop.refuses({"encode", (shop / "absent").string(), "--out", out}, 1, {"absent"});
   CHECK_FALSE(fs::exists(out));
-  require_graph_failure(shop.run({"encode", data, "--out", (shop / "no" / "pe.h5").string()}), 1, {"pe.h5"});
+  shop.refuses({"encode", data, "--out", (shop / "no" / "pe.h5").string()}, 1, {"pe.h5"});
 }
 
 }  // namespace geosft::test::test_graph_encode_command

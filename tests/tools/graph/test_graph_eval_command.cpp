@@ -9,7 +9,7 @@ namespace geosft::test::test_graph_eval_command {
 namespace fs = std::filesystem;
 
 TEST_CASE("eval measures every part of the data of a graph run") {
-  const GraphWorkshop shop;
+  const GraphShop shop;
   const std::string run = shop.trained();
   const auto evaluate = [&](const Words& more) {
     const ProcessResult result = shop.run_well(Words{"eval", run, "--json"} + more);
@@ -21,14 +21,14 @@ TEST_CASE("eval measures every part of the data of a graph run") {
   check_graph_evaluation(evaluate({"--split", "train"}), "train", 18);
   CHECK(test.at("metrics") == nlohmann::json::parse(read_text(fs::path(run) / "result.json")).at("metrics"));
   CHECK(test.at("renumberings") == 0);
-  require_graph_failure(shop.run({"eval", run, "--split", "validation"}), 2, {"validation", "no such part"});
+  shop.refuses({"eval", run, "--split", "validation"}, 2, {"validation", "no such part"});
   const std::string text = shop.run_well({"eval", run}).out;
   CHECK_THAT(
       text, Catch::Contains("6 graphs of the test part") && Catch::Contains("accuracy") && Catch::Contains("macro_f1"));
 }
 
 TEST_CASE("eval says what renumbering the nodes changes") {
-  const GraphWorkshop shop;
+  const GraphShop shop;
   const Words words = {"eval", shop.trained(), "--json", "--renumber", "3"};
   const nlohmann::json greedy = nlohmann::json::parse(shop.run_well(words + Words{"--evaluation", "greedy"}).out);
   CHECK(greedy.at("renumberings") == 3);
@@ -40,7 +40,7 @@ TEST_CASE("eval says what renumbering the nodes changes") {
 }
 
 TEST_CASE("attention over all nodes is chosen by name and reports its degree and error") {
-  const GraphWorkshop shop;
+  const GraphShop shop;
   const auto layer = [&](const std::string& out, const Words& more) {
     shop.run_well(shop.train(out, Words{"--attention", "polynomial"} + more));
     const auto json = nlohmann::json::parse(shop.run_well({"eval", (shop / out).string(), "--json"}).out);
@@ -51,28 +51,27 @@ TEST_CASE("attention over all nodes is chosen by name and reports its degree and
   CHECK(layer("chosen", {"--tolerance", "0.05", "--heads", "8"}).at("error_bound") <= 0.05);
   CHECK(layer("exact", {"--tolerance", "1e-9", "--most-monomials", "9", "--or-exact"}).at("exact") == true);
   // Only the scores of the first step tell, after the configuration was shown.
-  require_tool_failure(
-      "geosft-graph",
+  shop.require_failure(
       shop.run(shop.train("refused", {"--attention", "polynomial", "--tolerance", "0.01", "--most-monomials", "9"})), 1,
       {"tolerance 0.01", "more than most_monomials 9", "or use exact attention"});
   shop.run_well(shop.train("softmax", {"--attention", "softmax"}));
-  require_graph_failure(shop.run(shop.train("other", {"--attention", "cosine"})), 2, {"attention", "cosine"});
+  shop.refuses(shop.train("other", {"--attention", "cosine"}), 2, {"attention", "cosine"});
 }
 
 TEST_CASE("a graph model is not evaluated on other features, nor one of another tool") {
-  const GraphWorkshop shop;
+  const GraphShop shop;
   const std::string run = shop.trained();
   fs::remove(shop.data() / "TINY_node_labels.txt");
-  require_graph_failure(shop.run({"eval", run}), 1, {shop.data().string(), "node_vocabulary"});
+  shop.refuses({"eval", run}, 1, {shop.data().string(), "node_vocabulary"});
   Checkpoint other = load_checkpoint(fs::path(run) / "best.ckpt");
   other.texts.at("kind") = "geosft-classify";
   save_checkpoint(shop / "other.ckpt", other);
-  require_graph_failure(shop.run({"eval", (shop / "other.ckpt").string()}), 1, {"other.ckpt", "geosft-graph"});
+  shop.refuses({"eval", (shop / "other.ckpt").string()}, 1, {"other.ckpt", "geosft-graph"});
   other.texts.at("kind") = "geosft-graph";
   other.texts.at("schema") = "{}";
   save_checkpoint(shop / "other.ckpt", other);
-  require_graph_failure(shop.run({"eval", (shop / "other.ckpt").string()}), 1, {"other.ckpt", "schema"});
-  require_graph_failure(shop.run({"eval", shop.data().string()}), 2, {shop.data().string(), "no run"});
+  shop.refuses({"eval", (shop / "other.ckpt").string()}, 1, {"other.ckpt", "schema"});
+  shop.refuses({"eval", shop.data().string()}, 2, {shop.data().string(), "no run"});
 }
 
 }  // namespace geosft::test::test_graph_eval_command

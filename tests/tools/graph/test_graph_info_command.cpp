@@ -7,7 +7,7 @@
 namespace geosft::test::test_graph_info_command {
 
 TEST_CASE("info describes graph runs, checkpoints and datasets") {
-  const GraphWorkshop shop;
+  const GraphShop shop;
   const std::string run = shop.trained();
   for (const std::string& what : {run, run + "/last.ckpt"}) {
     CHECK_THAT(shop.run_well({"info", what}).out, Catch::Contains("width = 16") &&
@@ -17,12 +17,12 @@ TEST_CASE("info describes graph runs, checkpoints and datasets") {
   const std::string data = shop.run_well({"info", shop.data().string(), "--threads", "1", "--seed", "7"}).out;
   CHECK_THAT(data, Catch::Contains("24 graphs") && Catch::Contains("-1 (12), 1 (12)") &&
                        Catch::Contains("1 to 8 nodes") && Catch::Contains("node categories: columns of 3"));
-  require_graph_failure(shop.run({"info", (shop / "absent").string()}), 1, {"absent"});
-  require_graph_failure(shop.run({"info", run, "--device", "cuda"}), 2, {"cuda", "cpu"});
+  shop.refuses({"info", (shop / "absent").string()}, 1, {"absent"});
+  shop.refuses({"info", run, "--device", "cuda"}, 2, {"cuda", "cpu"});
 }
 
 TEST_CASE("the graph tool's help fits a screen a verb") {
-  const GraphWorkshop shop;
+  const GraphShop shop;
   for (const char* verb : {"", "train", "eval", "predict", "info", "encode", "sweep"}) {
     const ProcessResult result = shop.run_well((*verb == 0 ? Words{} : Words{verb}) + Words{"--help"});
     CHECK(lines_of(result.out).size() > 5);
@@ -34,8 +34,8 @@ TEST_CASE("the graph tool's help fits a screen a verb") {
   for (const char* key : {"--learning-rate", "--encoding-columns", "--every-fold"}) {
     CHECK_THAT(keys, Catch::Contains(key));
   }
-  require_graph_failure(shop.run({}), 2, {"subcommand"});
-  require_graph_failure(shop.run({"trian"}), 2, {"trian", "train"});
+  shop.refuses({}, 2, {"subcommand"});
+  shop.refuses({"trian"}, 2, {"trian", "train"});
 }
 
 }  // namespace geosft::test::test_graph_info_command

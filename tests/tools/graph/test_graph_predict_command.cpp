@@ -7,7 +7,7 @@
 namespace geosft::test::test_graph_predict_command {
 
 TEST_CASE("predict ranks the classes of every graph") {
-  const GraphWorkshop shop;
+  const GraphShop shop;
   const std::string run = shop.trained();
   const Words all = lines_of(shop.run_well({"predict", run, "--json"}).out);
   REQUIRE(all.size() == 24);
@@ -29,12 +29,12 @@ TEST_CASE("predict ranks the classes of every graph") {
 }
 
 TEST_CASE("predict refuses graphs that are not there") {
-  const GraphWorkshop shop;
+  const GraphShop shop;
   const std::string run = shop.trained();
-  require_graph_failure(shop.run({"predict", run, "--graphs", "24"}), 2, {"--graphs", "0 … 23", "24"});
-  require_graph_failure(shop.run({"predict", run, "--graphs=-1"}), 2, {"--graphs"});
-  require_graph_failure(shop.run({"predict", run, "--split", "validation"}), 2, {"validation"});
-  require_graph_failure(shop.run({"predict", run, "--data", (shop / "absent").string()}), 1, {"absent"});
+  shop.refuses({"predict", run, "--graphs", "24"}, 2, {"--graphs", "0 … 23", "24"});
+  shop.refuses({"predict", run, "--graphs=-1"}, 2, {"--graphs"});
+  shop.refuses({"predict", run, "--split", "validation"}, 2, {"validation"});
+  shop.refuses({"predict", run, "--data", (shop / "absent").string()}, 1, {"absent"});
 }
 
 }  // namespace geosft::test::test_graph_predict_command

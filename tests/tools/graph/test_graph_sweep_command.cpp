@@ -8,7 +8,7 @@ namespace geosft::test::test_graph_sweep_command {
 namespace fs = std::filesystem;
 
 TEST_CASE("sweep trains every configuration, tabulates them, and goes on where it was") {
-  const GraphWorkshop shop;
+  const GraphShop shop;
   write_text(shop / "tiny.toml",
              "[splits]\nfolds = 4\n[model]\nwidth = 16\nheads = 2\nlayers = 1\nbins = 4\n[train]\nbatch_size = 8\n");
   const fs::path out = shop / "sweep";
@@ -27,18 +27,16 @@ TEST_CASE("sweep trains every configuration, tabulates them, and goes on where i
   fs::remove_all(out / "tiny_score=dot" / "seed_1");
   CHECK(lines_of(shop.run_well(words).out) == table);
   CHECK(lines_of(shop.run_well(words + Words{"--csv"}).out)[0] == lines_of(read_text(out / "table.csv"))[0]);
-  require_tool_failure("geosft-graph", shop.run(words + Words{"--set", "epochs=2"}), 2, {"another configuration"});
+  shop.require_failure(shop.run(words + Words{"--set", "epochs=2"}), 2, {"another configuration"});
 }
 
 TEST_CASE("sweep refuses wrong use in a line") {
-  const GraphWorkshop shop;
+  const GraphShop shop;
   const std::string data = shop.data().string(), out = (shop / "sweep").string();
-  require_graph_failure(shop.run({"sweep", "--data", data}), 2, {"--out"});
-  require_graph_failure(shop.run({"sweep", "--out", out}), 2, {"--data"});
-  require_graph_failure(shop.run({"sweep", "--data", data, "--out", out, "--vary", "scroe=dot"}), 2,
-                        {"'scroe'", "'score'"});
-  require_graph_failure(shop.run({"sweep", "--data", data, "--out", out, "--vary", "bins=4,4"}), 2,
-                        {"two configurations"});
+  shop.refuses({"sweep", "--data", data}, 2, {"--out"});
+  shop.refuses({"sweep", "--out", out}, 2, {"--data"});
+  shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "scroe=dot"}, 2, {"'scroe'", "'score'"});
+  shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "bins=4,4"}, 2, {"two configurations"});
   CHECK_FALSE(fs::exists(out));
 }
 

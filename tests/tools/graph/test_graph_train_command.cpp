@@ -9,7 +9,7 @@ namespace geosft::test::test_graph_train_command {
 namespace fs = std::filesystem;
 
 TEST_CASE("train on graphs leaves a complete run and prints the evaluation") {
-  const GraphWorkshop shop;
+  const GraphShop shop;
   const ProcessResult result = shop.run_well(shop.train("run", {"--json", "--validation-fraction", "0.2"}));
   const Words printed = lines_of(result.out);
   REQUIRE(printed.size() == 1);
@@ -28,14 +28,14 @@ TEST_CASE("train on graphs leaves a complete run and prints the evaluation") {
 }
 
 TEST_CASE("training on graphs learns what tells them apart") {
-  const GraphWorkshop shop;
+  const GraphShop shop;
   const Words more = {"--json", "--epochs", "60", "--drop-tokens", "0", "--feed-forward-dropout", "0"};
   const nlohmann::json result = nlohmann::json::parse(shop.run_well(shop.train("run", more)).out);
   CHECK(result.at("metrics").at("accuracy") > 0.8);
 }
 
 TEST_CASE("runs over seeds and folds end with a table, and are continued") {
-  const GraphWorkshop shop;
+  const GraphShop shop;
   const Words words = shop.train("runs", {"--repeats", "2", "--every-fold", "--epochs", "1"});
   const Words table = lines_of(shop.run_well(words).out);
   REQUIRE(table.size() == 2 + 8 + 1);
@@ -62,7 +62,7 @@ TEST_CASE("runs over seeds and folds end with a table, and are continued") {
 }
 
 TEST_CASE("a graph run that is killed or interrupted resumes bit for bit") {
-  const GraphWorkshop shop;
+  const GraphShop shop;
   const Words words = Words{"--epochs", "60", "--validation-fraction", "0.2", "--validate-every", "3"} +
                       Words{"--checkpoint-every", "3", "--average-decay", "0.9", "--encoding", "lappe"};
   const fs::path whole = shop / "whole", killed = shop / "killed", stopped = shop / "stopped";
@@ -81,9 +81,9 @@ TEST_CASE("a graph run that is killed or interrupted resumes bit for bit") {
 }
 
 TEST_CASE("train on graphs refuses wrong use in a line and leaves no run") {
-  const GraphWorkshop shop;
+  const GraphShop shop;
   const auto refused = [&](const Words& words, int exit, const Words& expected) {
-    require_graph_failure(shop.run(words), exit, expected);
+    shop.refuses(words, exit, expected);
     CHECK_FALSE(fs::exists(shop / "run"));
   };
   refused(shop.train("run", {"--epoch", "3"}), 2, {"'--epoch'", "'--epochs'"});
@@ -103,11 +103,11 @@ TEST_CASE("train on graphs refuses wrong use in a line and leaves no run") {
 }
 
 TEST_CASE("a resumed graph run refuses what contradicts it") {
-  const GraphWorkshop shop;
+  const GraphShop shop;
   const std::string run = shop.trained();
   const Words resume = {"train", "--resume", "--out", run};
   const auto refused = [&](const Words& more, int exit, const Words& expected) {
-    require_tool_failure("geosft-graph", shop.run(resume + more), exit, expected);
+    shop.require_failure(shop.run(resume + more), exit, expected);
   };
   refused({"--width", "32"}, 2, {"--resume", "--epochs"});
   refused({"--encoding-columns", "5"}, 2, {"--resume"});
@@ -121,7 +121,7 @@ TEST_CASE("a resumed graph run refuses what contradicts it") {
 TEST_CASE("MUTAG is trained on from its files") {
   const fs::path data = real_data("tu/MUTAG");
   if (data.empty()) return;
-  const GraphWorkshop shop;
+  const GraphShop shop;
   const Words words = shop.train("run", {"--data", data.string(), "--folds", "10", "--epochs", "40", "--json"});
   const nlohmann::json result = nlohmann::json::parse(shop.run_well(words).out);
   CHECK(result.at("count") >= 18);

@@ -10,7 +10,7 @@ namespace geosft::test::test_graph_train_processes {
 
 TEST_CASE("processes train on graphs as one does with their batches together", "[processes]") {
   if (!has_mpirun()) return;
-  const GraphWorkshop shop;
+  const GraphShop shop;
   // Two seeds: folders of their own, one after the other.
   const Words words = {"--validation-fraction", "0.2", "--encoding", "lappe", "--beta2",  "0.9",
                        "--average-decay",       "0.9", "--repeats",  "2",     "--epochs", "4"};

@@ -4,20 +4,13 @@
 
 #include "data/array_dataset.h"
 #include "tests/data/part_files.h"
+#include "tests/tools/common/small_cloud_settings.h"
 #include "tools/segment/segment_run.h"
 
 namespace geosft::test {
 
 inline SegmentSettings small_segment_settings(const std::string& tokens = "radial") {
-  SegmentSettings settings;
-  settings.clouds.points = 40;
-  settings.model.tokens = tokens;
-  settings.model.width = 16;
-  settings.model.heads = 4;
-  settings.model.layers = 2;
-  settings.model.bins = 8;
-  settings.train.batch_size = 4;
-  settings.evaluation.evaluation_batch = 4;
+  auto settings = small_cloud_settings<SegmentSettings>(tokens);
   settings.workers = 0;
   return settings;
 }

@@ -28,11 +28,11 @@ TEST_CASE("a model of parts is measured upright and rotated") {
 TEST_CASE("eval of parts names what is wrong") {
   const SegmentShop shop;
   const std::string run = shop.trained();
-  require_segment_failure(shop.run({"eval", run, "--rotate", "x"}), 2, {"--rotate"});
-  require_segment_failure(shop.run({"eval", run, "--split", "validation"}), 1, {"val"});
-  require_segment_failure(shop.run({"eval", shop.data().string()}), 2, {"no run"});
+  shop.refuses({"eval", run, "--rotate", "x"}, 2, {"--rotate"});
+  shop.refuses({"eval", run, "--split", "validation"}, 1, {"val"});
+  shop.refuses({"eval", shop.data().string()}, 2, {"no run"});
   write_text(shop.data() / "parts.txt", "0 lamp top\n1 lamp pole\n2 lamp foot\n3 mug cup\n4 mug foot\n");
-  require_segment_failure(shop.run({"eval", run}), 1, {"5 parts of the trained model", "other names"});
+  shop.refuses({"eval", run}, 1, {"5 parts of the trained model", "other names"});
 }
 
 }  // namespace geosft::test::test_segment_eval_command

@@ -21,7 +21,7 @@ TEST_CASE("info of geosft-segment describes runs, datasets and files") {
              Catch::StartsWith("3 shapes to train with, 1 to validate with, 1 to test with, with normals\n"));
   write_text(shop / "a.obj", tetrahedron_obj);
   CHECK_THAT(shop.run_well({"info", (shop / "a.obj").string(), "--seed", "1"}).out, Catch::Contains("4 vertices"));
-  require_segment_failure(shop.run({"info", (shop / "none.obj").string()}), 1, {"none.obj"});
+  shop.refuses({"info", (shop / "none.obj").string()}, 1, {"none.obj"});
 }
 
 TEST_CASE("help of geosft-segment fits a screen a verb, and wrong use ends with 2") {
@@ -33,8 +33,8 @@ TEST_CASE("help of geosft-segment fits a screen a verb, and wrong use ends with 
   }
   const std::string keys = shop.run_well({"train", "--list-keys"}).out;
   for (const char* key : {"--block", "--category", "--published-validation"}) CHECK_THAT(keys, Catch::Contains(key));
-  require_segment_failure(shop.run({"trian"}), 2, {"trian", "train"});
-  require_segment_failure(shop.run(shop.train("run", {"--blok", "3"})), 2, {"'--blok'", "'--block'"});
+  shop.refuses({"trian"}, 2, {"trian", "train"});
+  shop.refuses(shop.train("run", {"--blok", "3"}), 2, {"'--blok'", "'--block'"});
 }
 
 }  // namespace geosft::test::test_segment_info_command

@@ -2,7 +2,10 @@
 // geosft-segment predict, end to end.
 #include <catch2/catch.hpp>
 
+#include "data/formats/off.h"
 #include "data/formats/ply.h"
+#include "tests/support.h"
+#include "tests/tools/classify/tiny_shapes.h"
 #include "tests/tools/segment/segment_tool.h"
 
 namespace geosft::test::test_segment_predict_command {
@@ -47,9 +50,34 @@ TEST_CASE("parts of a file are printed, and written for viewers and programs") {
     CHECK(bytes.substr(row + 19 * i + 15, 4) == raw<int32_t>(std::stoi(lines[i])));
   }
   const std::string picture = (shop / "parts").string();
-  CHECK_THAT(shop.run_well({"predict", run, cloud, cloud, "--category", "lamp", "--picture", picture}).out,
-             Catch::Contains("cloud.xyz: 90 points:  lamp/"));
+  const ProcessResult text = shop.run_well({"predict", run, cloud, "--category", "lamp", "--picture", picture});
+  REQUIRE(lines_of(text.out).size() == 1);
+  CHECK_THAT(text.out, Catch::StartsWith(cloud + ": 90 points:  lamp/") && Catch::EndsWith(" %\n"));
   CHECK(std::filesystem::exists(picture + ".png") == has_gnuplot());
+}
+
+TEST_CASE("every one of several files gets its own outputs, and a mesh keeps its vertices and faces") {
+  const SegmentShop shop;
+  const std::string run = shop.trained(), cloud = (shop / "in/cloud.xyz").string();
+  const std::string mesh = (shop / "in/cube.off").string();
+  write_text(cloud, line_of_points(90));
+  write_text(mesh, cube_off(1.0));
+  const ProcessResult result = shop.run_well({"predict", run, cloud, mesh, "--category", "mug", "--json", "--ply",
+                                              (shop / "ply").string(), "--labels", (shop / "labels").string()});
+  const Words printed = lines_of(result.out);
+  REQUIRE(printed.size() == 2);
+  CHECK(nlohmann::json::parse(printed[0]).at("points") == 90);
+  CHECK(nlohmann::json::parse(printed[1]).at("points") == 4096);
+  CHECK_THAT(result.err, Catch::Contains("cube.off: a mesh, of which 4096 points are sampled"));
+  const auto ply = [&](const std::string& name) { return read_ply(read_text(shop / "ply" / name), name); };
+  CHECK(ply("cloud.ply").mesh.vertices.size(0) == 90);
+  CHECK_FALSE(ply("cloud.ply").is_mesh());
+  const Mesh read = read_off(read_text(mesh), mesh).mesh, written = ply("cube.ply").mesh;
+  require_close(written.vertices, read.vertices, 1e-6, "vertices");
+  require_equal(written.faces, read.faces, "faces");
+  CHECK_THAT(read_text(shop / "ply" / "cube.ply"), Catch::Contains("property int part\n"));
+  CHECK(lines_of(read_text(shop / "labels" / "cloud.txt")).size() == 90);
+  CHECK(lines_of(read_text(shop / "labels" / "cube.txt")).size() == 8);
 }
 
 TEST_CASE("a cloud is labelled in blocks, each point once") {
@@ -67,11 +95,12 @@ TEST_CASE("predict of parts names what is wrong") {
   const SegmentShop shop;
   const std::string run = shop.trained(), cloud = (shop / "cloud.xyz").string();
   write_text(cloud, line_of_points(20));
-  require_segment_failure(shop.run({"predict", run, cloud}), 2, {"--category is required", "lamp mug"});
-  require_segment_failure(shop.run({"predict", run, cloud, "--category", "sofa"}), 2, {"sofa", "lamp mug"});
-  require_segment_failure(shop.run({"predict", run, cloud, "--category", "mug", "--block-kind", "far"}), 2, {"near"});
-  require_segment_failure(shop.run({"predict", run, (shop / "none.ply").string(), "--category", "mug"}), 1,
-                          {"none.ply"});
+  shop.refuses({"predict", run, cloud}, 2, {"--category is required", "lamp mug"});
+  shop.refuses({"predict", run, cloud, "--category", "sofa"}, 2, {"sofa", "lamp mug"});
+  shop.refuses({"predict", run, cloud, "--category", "mug", "--block-kind", "far"}, 2, {"near"});
+  shop.refuses({"predict", run, cloud, cloud, "--category", "mug", "--ply", (shop / "out").string()}, 2,
+               {"--ply", "cloud.xyz", "cloud.ply"});
+  shop.refuses({"predict", run, (shop / "none.ply").string(), "--category", "mug"}, 1, {"none.ply"});
 }
 
 }  // namespace geosft::test::test_segment_predict_command

@@ -64,6 +64,20 @@ TEST_CASE("of a mesh points are sampled, which is said") {
   CHECK_THAT(prediction.remarks[0], Catch::Contains("a.obj: a mesh, of which 50 points are sampled"));
 }
 
+TEST_CASE("a vertex of a mesh has the part of the nearest point") {
+  const at::Tensor points = at::tensor({0.0F, 0.0F, 0.0F, 1.0F, 0.0F, 0.0F, 1.0F, 2.0F, 0.0F}).view({3, 3});
+  const at::Tensor vertices = at::tensor({1.0, 1.5, 0.0, 0.4, 0.0, 0.0, 0.6, 0.0, 9.0, 1.0, 0.5, 0.0}).view({4, 3});
+  require_equal(labels_of_nearest(points, at::tensor({5, 7, 6}, at::kLong), vertices),
+                at::tensor({6, 5, 7, 7}, at::kLong), "labels");
+  Example example;
+  write_text(example.folder / "a.obj", tetrahedron_obj);
+  const PartPrediction mesh = example.predict("a.obj", "mug");
+  CHECK(mesh.mesh.vertices.size(0) == 4);
+  CHECK(mesh.mesh.faces.size(0) == 4);
+  require_equal(mesh.vertex_labels, labels_of_nearest(mesh.points, mesh.labels, mesh.mesh.vertices), "labels");
+  CHECK_FALSE(example.predict("a.xyz", "mug").vertex_labels.defined());
+}
+
 TEST_CASE("a model that is told the class needs a known one, another may be told") {
   Example example;
   require_error([&] { example.predict("a.xyz", ""); }, {"--category is required", "lamp mug"});

@@ -60,8 +60,7 @@ TEST_CASE("a training of parts that is killed or interrupted resumes bit for bit
     shop.run_well({"train", "--resume", "--out", run.string()});
     require_same_run(shop / "whole", run);
   }
-  require_segment_failure(shop.run({"train", "--resume", "--out", (shop / "whole").string(), "--width", "32"}), 2,
-                          {"--resume", "--block"});
+  shop.refuses({"train", "--resume", "--out", (shop / "whole").string(), "--width", "32"}, 2, {"--resume", "--block"});
 }
 
 TEST_CASE("a published validation part chooses the checkpoint, or is trained on") {
@@ -76,7 +75,7 @@ TEST_CASE("a published validation part chooses the checkpoint, or is trained on"
 TEST_CASE("data that cannot be trained on are named, and leave no run behind") {
   const SegmentShop shop;
   const auto refused = [&](const Words& words, int exit, const Words& expected) {
-    require_segment_failure(shop.run(shop.train("run", words)), exit, expected);
+    shop.refuses(shop.train("run", words), exit, expected);
     CHECK_FALSE(fs::exists(shop / "run"));
   };
   refused({"--data", (shop / "nothing").string()}, 1, {"nothing"});
@@ -87,8 +86,8 @@ TEST_CASE("data that cannot be trained on are named, and leave no run behind") {
   refused({"--data", (shop / "bare").string()}, 1, {"bare", "--no-normals"});
   fs::remove(shop.data() / "ply_data_test0.h5");
   refused({}, 1, {"ply_data_test*.h5"});
-  require_segment_failure(shop.run({"train", "--out", (shop / "run").string()}), 2, {"--data"});
-  require_segment_failure(shop.run({"train", "--data", shop.data().string()}), 2, {"--out"});
+  shop.refuses({"train", "--out", (shop / "run").string()}, 2, {"--data"});
+  shop.refuses({"train", "--data", shop.data().string()}, 2, {"--out"});
 }
 
 TEST_CASE("ShapeNetPart's text is trained on") {
@@ -108,7 +107,7 @@ TEST_CASE(
   const fs::path run = shop / "run";
   const ProcessResult ended = train_until(GEOSFT_SEGMENT, shop.train("run", words), shop.process(), run / "metrics.csv",
                                           5, [&](const Process&) { fs::rename(shop / "text", shop / "away"); });
-  require_tool_failure("geosft-segment", ended, 1, {(shop / "text").string(), "nothing of this name"});
+  shop.require_failure(ended, 1, {(shop / "text").string(), "nothing of this name"});
   CHECK_NOTHROW(load_checkpoint(run / "last.ckpt"));
   fs::rename(shop / "away", shop / "text");
   shop.run_well({"train", "--resume", "--out", run.string()});
@@ -126,7 +125,7 @@ TEST_CASE("a run whose evaluation takes more memory than there is says so, and k
   little.memory = rlim_t{2500} << 20;
   const Words words = {"--no-normals", "--no-canonical-order", "--width", "64"};
   const ProcessResult ended = run_process(GEOSFT_SEGMENT, shop.train("run", words), little);
-  require_tool_failure("geosft-segment", ended, 1, {"out of memory", "bytes", "--evaluation-batch"});
+  shop.require_failure(ended, 1, {"out of memory", "bytes", "--evaluation-batch"});
   for (const char* name : {"best.ckpt", "last.ckpt"}) CHECK_NOTHROW(load_checkpoint(shop / "run" / name));
   const ProcessResult small =
       run_process(GEOSFT_SEGMENT, {"eval", (shop / "run").string(), "--split", "train", "--json"}, little);

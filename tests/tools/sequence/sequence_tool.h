@@ -5,7 +5,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "tests/tools/common/command_line.h"
+#include "tests/tools/common/workshop.h"
 
 namespace geosft::test {
 
@@ -26,31 +26,18 @@ inline std::string waves(int count, int first) {
   return text.str();
 }
 
-class SequenceWorkshop {
+class SequenceShop : public Workshop {
  public:
-  SequenceWorkshop() {
-    write_text(data() / "Waves_TRAIN.ts", waves(40, 0));
-    write_text(data() / "Waves_TEST.ts", waves(20, 40));
-  }
-  std::filesystem::path data() const { return folder_ / "data"; }
-  std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
-
-  ProcessResult run(const Words& words) const { return run_process(GEOSFT_SEQUENCE, words, {}); }
-  std::string run_well(const Words& words) const {
-    const ProcessResult result = run(words);
-    INFO(result.err);
-    REQUIRE(result.signal == 0);
-    REQUIRE(result.exit == 0);
-    return result.out;
-  }
-  Words train(const std::string& out, const Words& more = {}) const {
-    return Words{"train", "--data", data().string(), "--out", (folder_ / out).string(), "--json", "--seed", "1"} +
-           Words{"--width", "16", "--heads", "4", "--layers", "1", "--epochs", "40", "--batch-size", "8"} +
-           Words{"--learning-rate", "3e-3", "--beta2", "0.9", "--no-relative", "--positions", "added"} + more;
-  }
-
- private:
-  TemporaryFolder folder_;
+  SequenceShop()
+      : Workshop(
+            "geosft-sequence", GEOSFT_SEQUENCE,
+            [](const auto& folder) {
+              write_text(folder / "Waves_TRAIN.ts", waves(40, 0));
+              write_text(folder / "Waves_TEST.ts", waves(20, 40));
+            },
+            Words{"--seed", "1", "--epochs", "40", "--batch-size", "8", "--learning-rate", "3e-3"} +
+                Words{"--width", "16", "--heads", "4", "--layers", "1", "--beta2", "0.9"} +
+                Words{"--no-relative", "--positions", "added"}) {}
 };
 
 }  // namespace geosft::test

@@ -9,7 +9,7 @@ namespace geosft::test::test_sequence_tool {
 namespace fs = std::filesystem;
 
 TEST_CASE("sequences are trained on by the primal-dual family, by a polynomial and by sampling attention") {
-  const SequenceWorkshop shop;
+  const SequenceShop shop;
   const std::vector<Words> attentions = {
       {"--attention", "bn", "--precision", "bfloat16"},
       {"--attention", "softmax"},
@@ -21,31 +21,32 @@ TEST_CASE("sequences are trained on by the primal-dual family, by a polynomial a
       {"--attention", "sampling", "--probability", "softmax", "--positions", "relative", "--bins", "6"}};
   for (const Words& attention : attentions) {
     INFO(attention[1]);
-    const nlohmann::json result = nlohmann::json::parse(shop.run_well(shop.train(attention[1], attention)));
+    const nlohmann::json result =
+        nlohmann::json::parse(shop.run_well(shop.train(attention[1], attention + Words{"--json"})).out);
     CHECK(result.at("count") == 20);
     CHECK(result.at("metrics").at("accuracy") > 0.8);
   }
 }
 
 TEST_CASE("a trained sequence model is evaluated, applied and described") {
-  const SequenceWorkshop shop;
-  const std::string trained = shop.run_well(shop.train("run", {"--attention", "bn_sh"}));
+  const SequenceShop shop;
+  const std::string trained = shop.run_well(shop.train("run", {"--attention", "bn_sh", "--json"})).out;
   const std::string run = (shop / "run").string();
-  const nlohmann::json evaluated = nlohmann::json::parse(shop.run_well({"eval", run, "--json"}));
+  const nlohmann::json evaluated = nlohmann::json::parse(shop.run_well({"eval", run, "--json"}).out);
   CHECK(evaluated.at("metrics") == nlohmann::json::parse(trained).at("metrics"));
-  CHECK_THAT(shop.run_well({"eval", run}), Catch::Contains("20 sequences of the test part"));
-  CHECK(lines_of(shop.run_well({"predict", run, "--split", "test", "--json"})).size() == 20);
+  CHECK_THAT(shop.run_well({"eval", run}).out, Catch::Contains("20 sequences of the test part"));
+  CHECK(lines_of(shop.run_well({"predict", run, "--split", "test", "--json"}).out).size() == 20);
   CHECK_FALSE(evaluated.contains("head_distances"));
-  const nlohmann::json heads = nlohmann::json::parse(shop.run_well({"eval", run, "--json", "--heads"}));
+  const nlohmann::json heads = nlohmann::json::parse(shop.run_well({"eval", run, "--json", "--heads"}).out);
   REQUIRE(heads.at("head_distances").size() == 1);
   CHECK(heads.at("head_distances")[0] > 0.0);
-  CHECK_THAT(shop.run_well({"eval", run, "--heads"}), Catch::Contains("layer 1: results of heads "));
-  CHECK_THAT(shop.run_well({"info", shop.data().string()}), Catch::Contains("60 sequences"));
+  CHECK_THAT(shop.run_well({"eval", run, "--heads"}).out, Catch::Contains("layer 1: results of heads "));
+  CHECK_THAT(shop.run_well({"info", shop.data().string()}).out, Catch::Contains("60 sequences"));
   CHECK_THAT(read_text(shop / "run" / "config.toml"), Catch::Contains("attention = \"bn_sh\""));
 }
 
 TEST_CASE("pairs of documents are told apart by what they have in common") {
-  const SequenceWorkshop shop;
+  const SequenceShop shop;
   std::string pairs;
   for (int i = 0; i < 48; ++i) {
     const char first = i % 4 < 2 ? 'a' : 'z', second = i % 2 == 0 ? 'a' : 'z';
@@ -54,25 +55,25 @@ TEST_CASE("pairs of documents are told apart by what they have in common") {
   }
   write_text(shop / "pairs/set.train.tsv", pairs);
   write_text(shop / "pairs/set.test.tsv", pairs);
-  const Words words = {"--data", (shop / "pairs").string(), "--attention", "bn_sh"};
-  const nlohmann::json result = nlohmann::json::parse(shop.run_well(shop.train("run", words)));
+  const Words words = {"--data", (shop / "pairs").string(), "--attention", "bn_sh", "--json"};
+  const nlohmann::json result = nlohmann::json::parse(shop.run_well(shop.train("run", words)).out);
   CHECK(result.at("count") == 48);
   CHECK(result.at("metrics").at("accuracy") > 0.95);
-  CHECK_THAT(shop.run_well({"info", (shop / "run").string()}), Catch::Contains("\"documents\":true"));
+  CHECK_THAT(shop.run_well({"info", (shop / "run").string()}).out, Catch::Contains("\"documents\":true"));
 }
 
 TEST_CASE("a sweep over attentions ends with a table") {
-  const SequenceWorkshop shop;
+  const SequenceShop shop;
   const Words sweep = Words{"sweep", "--data", shop.data().string(), "--out", (shop / "sweep").string()} +
                       Words{"--set", "width=8", "--set", "heads=2", "--set", "layers=1", "--set", "epochs=1"} +
                       Words{"--set", "relative=false", "--vary", "attention=softmax,bn,sh"};
-  CHECK(lines_of(shop.run_well(sweep)).size() == 2 + 3);
+  CHECK(lines_of(shop.run_well(sweep).out).size() == 2 + 3);
 }
 
 TEST_CASE("wrong use of geosft-sequence is one line") {
-  const SequenceWorkshop shop;
+  const SequenceShop shop;
   const auto refused = [&](const Words& more, int exit, const Words& expected) {
-    require_tool_failure("geosft-sequence", shop.run(shop.train("run", more)), exit, expected);
+    shop.require_failure(shop.run(shop.train("run", more)), exit, expected);
   };
   refused({"--attention", "cosine"}, 2, {"attention", "cosine", "softmax"});
   refused({"--attention", "conv2d"}, 2, {"conv2d", "grid"});
@@ -84,9 +85,9 @@ TEST_CASE("wrong use of geosft-sequence is one line") {
 TEST_CASE("BasicMotions is learned from its files") {
   const fs::path data = real_data("uea/BasicMotions");
   if (data.empty()) return;
-  const SequenceWorkshop shop;
-  const Words words = {"--data", data.string(), "--epochs", "30", "--attention", "bn_sh", "--beta", "0.1"};
-  const nlohmann::json result = nlohmann::json::parse(shop.run_well(shop.train("run", words)));
+  const SequenceShop shop;
+  const Words words = {"--data", data.string(), "--epochs", "30", "--attention", "bn_sh", "--beta", "0.1", "--json"};
+  const nlohmann::json result = nlohmann::json::parse(shop.run_well(shop.train("run", words)).out);
   CHECK(result.at("count") == 40);
   CHECK(result.at("metrics").at("accuracy") > 0.8);
 }

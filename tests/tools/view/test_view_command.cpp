@@ -49,7 +49,7 @@ int run_with(Display& display, const Words& words) {
 }  // namespace
 
 TEST_CASE("a file is shown in a window, or drawn, from where the options say") {
-  const Workshop shop;
+  const ClassifyShop shop;
   write_text(shop / "ball.xyz", sphere_xyz(1.0, 60));
   RememberingDisplay display;
   REQUIRE(run_with(display, {(shop / "ball.xyz").string()}) == 0);
@@ -75,7 +75,7 @@ TEST_CASE("a turntable goes round once") {
   CHECK(cameras[0].azimuth == 30);
   CHECK(cameras[3].azimuth == Approx(300));
   CHECK(cameras[3].elevation == 10);
-  const Workshop shop;
+  const ClassifyShop shop;
   write_text(shop / "ball.xyz", sphere_xyz(1.0, 60));
   RememberingDisplay display;
   REQUIRE(run_with(display, {(shop / "ball.xyz").string(), "--turntable", (shop / "turn").string(), "--frames", "3"}) ==
@@ -85,7 +85,7 @@ TEST_CASE("a turntable goes round once") {
 }
 
 TEST_CASE("the coloured points are written without a display, and so are graphs with their edges") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const Environment nowhere("DISPLAY", std::nullopt);
   const std::string run = shop.trained();
   const Words item = {"--run", run, "--item", "1", "--colour", "attention", "--query", "3", "--head", "2"};
@@ -95,7 +95,7 @@ TEST_CASE("the coloured points are written without a display, and so are graphs 
   CHECK_THAT(cloud.out, Catch::Contains("predicted: ") && Catch::Contains("is: "));
   CHECK_THAT(read_file(shop / "a.ply"),
              Catch::Contains("element vertex 64\n") && Catch::Contains("property float value"));
-  const GraphWorkshop graphs;
+  const GraphShop graphs;
   const Words graph = {"--graph", "--run", graphs.trained(), "--item", "2", "--colour", "importance"};
   const ProcessResult nodes = run_view_tool(graph + Words{"--ply", (shop / "g.ply").string()}, shop.process());
   INFO(nodes.err);
@@ -104,7 +104,7 @@ TEST_CASE("the coloured points are written without a display, and so are graphs 
 }
 
 TEST_CASE("a run of parts shows them, by default, of a set's item or of a file of a class") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const SegmentShop parts;
   const Environment nowhere("DISPLAY", std::nullopt);
   write_text(shop / "ball.xyz", sphere_xyz(1.0, 60));
@@ -133,7 +133,7 @@ TEST_CASE("a run of parts shows them, by default, of a set's item or of a file o
 }
 
 TEST_CASE("what cannot be looked at is refused in one line") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const Environment nowhere("DISPLAY", std::nullopt);
   const std::string run = shop.trained(), picture = (shop / "x.png").string();
   const auto refuse = [&](const Words& words, int exit, const Words& expected) {

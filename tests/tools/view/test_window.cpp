@@ -72,7 +72,7 @@ bool not_white(uint32_t pixel) {
 constexpr const char* picture_size = "420x320";
 
 // The picture that geosft-view draws with these words.
-Picture draw(const Workshop& shop, const Words& words) {
+Picture draw(const ClassifyShop& shop, const Words& words) {
   const fs::path file = shop / "picture.png";
   fs::remove(file);
   const ProcessResult result =
@@ -89,7 +89,7 @@ double difference(const Picture& a, const Picture& b) {
   return static_cast<double>(different) / static_cast<double>(a.pixels.size());
 }
 
-Words two_layers(const Workshop& shop) {
+Words two_layers(const ClassifyShop& shop) {
   const std::string run = (shop / "deep").string();
   shop.run_well(shop.train("deep", {"--layers", "2", "--epochs", "1"}));
   return {"--run", run, (shop / "ball.xyz").string()};
@@ -105,7 +105,7 @@ bool send(const std::string& words) {
 TEST_CASE("every colouring of a cloud draws it", "[window]") {
   const VirtualScreen screen;
   if (!screen.there()) return;
-  const Workshop shop;
+  const ClassifyShop shop;
   write_text(shop / "ball.xyz", sphere_xyz(1.0, 400));
   const Words ball = two_layers(shop) + Words{"--points", "400", "--view", "30,20,0.7"};
   for (const std::string colour : {"height", "normals", "importance", "samples", "attention", "diversity"}) {
@@ -124,7 +124,7 @@ TEST_CASE("every colouring of a cloud draws it", "[window]") {
 TEST_CASE("layers, maps, views and a copy beside it draw different pictures", "[window]") {
   const VirtualScreen screen;
   if (!screen.there()) return;
-  const Workshop shop;
+  const ClassifyShop shop;
   write_text(shop / "ball.xyz", sphere_xyz(1.0, 200));
   const Words ball = two_layers(shop) + Words{"--colour", "importance"};
   const Picture first = draw(shop, ball + Words{"--layer", "1"});
@@ -138,7 +138,7 @@ TEST_CASE("layers, maps, views and a copy beside it draw different pictures", "[
 TEST_CASE("parts are drawn in their colours, and another layer in others", "[window]") {
   const VirtualScreen screen;
   if (!screen.there()) return;
-  const Workshop shop;
+  const ClassifyShop shop;
   const SegmentShop parts;
   const std::string run = (parts / "deep").string();
   parts.run_well(parts.train("deep", {"--layers", "2", "--epochs", "1"}));
@@ -154,7 +154,7 @@ TEST_CASE("parts are drawn in their colours, and another layer in others", "[win
 TEST_CASE("what is drawn stays clear of texts and legend", "[window]") {
   const VirtualScreen screen;
   if (!screen.there()) return;
-  const Workshop shop;
+  const ClassifyShop shop;
   write_text(shop / "ball.xyz", sphere_xyz(1.0, 300));
   view::CloudGallery gallery({shop / "ball.xyz"}, nullptr, std::nullopt, {});
   for (const bool beside : {false, true}) {
@@ -186,8 +186,8 @@ TEST_CASE("what is drawn stays clear of texts and legend", "[window]") {
 TEST_CASE("graphs are drawn with their edges", "[window]") {
   const VirtualScreen screen;
   if (!screen.there()) return;
-  const Workshop shop;
-  const GraphWorkshop graphs;
+  const ClassifyShop shop;
+  const GraphShop graphs;
   for (const char* layout : {"spring", "spectral"}) {
     const Words words = {"--graph", "--data", graphs.data().string(), "--item", "2", "--layout", layout};
     const Picture picture = draw(shop, words);
@@ -203,7 +203,7 @@ TEST_CASE("graphs are drawn with their edges", "[window]") {
 TEST_CASE("a turn is drawn frame by frame, and animated where a program can", "[window]") {
   const VirtualScreen screen;
   if (!screen.there()) return;
-  const Workshop shop;
+  const ClassifyShop shop;
   const std::string cube = (shop.data() / "test" / "cube" / "cube_5.off").string();
   const ProcessResult result = run_view_tool(
       {cube, "--size", "160x120", "--turntable", (shop / "turn").string(), "--frames", "4"}, shop.process());
@@ -218,7 +218,7 @@ TEST_CASE("a turn is drawn frame by frame, and animated where a program can", "[
 TEST_CASE("a large cloud moves as a part of its points", "[window]") {
   const VirtualScreen screen;
   if (!screen.there()) return;
-  const Workshop shop;
+  const ClassifyShop shop;
   write_text(shop / "many.xyz", sphere_xyz(1.0, 150'000, /*normals=*/false));
   const ProcessResult result =
       run_view_tool({(shop / "many.xyz").string(), "--size", "200x150", "--frame-rate"}, shop.process());
@@ -238,7 +238,7 @@ TEST_CASE("a shift-click picks a point that faces the eye, keys save a picture a
     WARN("no xdotool: skipped");
     return;
   }
-  const Workshop shop;
+  const ClassifyShop shop;
   write_text(shop / "ball.xyz", sphere_xyz(1.0, 16000));  // dense: between its points no other side is seen
   ProcessOptions options = shop.process();
   options.folder = shop / "";
@@ -273,7 +273,7 @@ TEST_CASE("a shift-click picks a point that faces the eye, keys save a picture a
 }
 
 TEST_CASE("without a display it says what to do", "[window]") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const std::string cube = (shop.data() / "test" / "cube" / "cube_5.off").string();
   const Words words = {cube, "--screenshot", (shop / "x.png").string()};
   {

@@ -7,7 +7,7 @@
 namespace geosft::test::test_window_absent {
 
 TEST_CASE("a build without Open3D says what is missing") {
-  const Workshop shop;
+  const ClassifyShop shop;
   const std::string cube = (shop.data() / "test" / "cube" / "cube_5.off").string();
   for (const Words& words :
        {Words{cube}, Words{cube, "--screenshot", (shop / "x.png").string()}, Words{cube, "--frame-rate"}}) {

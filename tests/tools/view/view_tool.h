@@ -12,8 +12,7 @@ inline ProcessResult run_view_tool(const Words& words, const ProcessOptions& opt
 }
 
 inline void require_view_failure(const ProcessResult& result, int exit, const Words& words) {
-  require_tool_failure("geosft-view", result, exit, words);
-  CHECK(lines_of(result.err).size() == 1);
+  require_one_line_failure("geosft-view", result, exit, words);
 }
 
 }  // namespace geosft::test

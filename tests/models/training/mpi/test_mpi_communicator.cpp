@@ -10,7 +10,8 @@
 #include <memory>
 #include <string>
 
-#include "tests/support.h"
+#include "tests/environment.h"
+#include "tests/models/training/sums_of_three.h"
 
 namespace geosft::test::test_mpi_communicator {
 namespace {
@@ -37,7 +38,7 @@ int under_mpirun(int processes, const std::string& tag) {
 
 bool has_mpi() {
   const bool there = !std::string(GEOSFT_MPI_LIBRARY).empty() && std::system("command -v mpirun >/dev/null 2>&1") == 0;
-  if (!there) WARN("no mpirun, or a build without MPI: processes that talk by it are not tested");
+  if (!there) leave_out("no mpirun, or a build without MPI: processes that talk by it are not tested");
   return there;
 }
 
@@ -53,24 +54,7 @@ TEST_CASE("a process that ends early ends all", "[mpi_communicator]") {
 
 TEST_CASE("one of three processes", "[.mpi_sums]") {
   const std::unique_ptr<Communicator> all = start();
-  REQUIRE(all->size() == 3);
-  const int64_t rank = all->rank();
-  for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kLong}) {
-    require_equal(all->sum(at::arange(1000).to(type) * (rank + 1)), at::arange(1000).to(type) * 6, "sum");
-  }
-  // Several at a time, of a size that goes in pieces, looked at while they are on their way.
-  const at::Tensor large = at::full({1 << 20}, static_cast<float>(rank)), small = at::full({3}, rank, at::kLong);
-  const std::unique_ptr<PendingSum> first = all->start_sum(large), second = all->start_sum(small);
-  for (int i = 0; i < 5; ++i) first->progress();
-  second->wait();
-  first->wait();
-  first->progress();
-  require_equal(large, at::full({1 << 20}, 3.0F), "large");
-  require_equal(small, at::full({3}, 3, at::kLong), "small");
-  REQUIRE(all->any(rank == 2));
-  require_equal(all->from_leader(at::full({2}, rank + 5, at::kLong)), at::full({2}, 5, at::kLong), "the leader's");
-  require_error([&] { all->start_sum(at::zeros({2}, at::kHalf)); }, {"values", "Half"});
-  require_error([&] { all->start_sum(at::zeros({4, 4}).t().slice(0, 1)); }, {"values", "contiguous"});
+  require_sums_of_three(*all);
 }
 
 TEST_CASE("one of two processes, of which the second ends early", "[.mpi_end]") {

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/training/sockets/socket_communicator.h"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <string>
+
+#include "tests/models/training/sums_of_three.h"
+#include "tests/tools/common/started_together.h"
+
+namespace geosft::test::test_socket_communicator {
+namespace {
+
+// This program again, as so many processes that each run the test case of this tag: how they ended.
+std::vector<ProcessResult> together(size_t processes, const std::string& tag) {
+  StartedTogether started(processes, std::filesystem::read_symlink("/proc/self/exe").string(), {tag});
+  return started.wait();
+}
+
+std::vector<int> exits(size_t processes, const std::string& tag) {
+  std::vector<int> codes;
+  for (const ProcessResult& result : together(processes, tag)) {
+    UNSCOPED_INFO(result.out << result.err);
+    codes.push_back(result.exit);
+  }
+  return codes;
+}
+
+// In such a process.
+std::unique_ptr<Communicator> join() {
+  MeetingPoint point;
+  point.address = std::getenv("MASTER_ADDR");
+  point.port = static_cast<uint16_t>(std::stoi(std::getenv("MASTER_PORT")));
+  point.rank = std::stoi(std::getenv("RANK"));
+  point.size = std::stoi(std::getenv("WORLD_SIZE"));
+  point.patience = std::chrono::seconds(60);
+  return join_by_sockets(point);
+}
+
+// As a tool does what may fail: who fails speaks in its turn, and ends.
+template <class Body>
+void guarded(const Communicator& all, const Body& body) {
+  try {
+    body();
+  } catch (const std::exception& error) {
+    all.await_turn_to_speak();
+    std::cerr << error.what() << std::endl;
+    std::_Exit(3);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("sockets sum over processes", "[sockets]") {
+  REQUIRE(exits(3, "[.socket_sums]") == std::vector<int>{0, 0, 0});
+}
+
+TEST_CASE("one of three processes by sockets", "[.socket_sums]") {
+  const std::unique_ptr<Communicator> all = join();
+  require_sums_of_three(*all);
+  // In the order of the ranks: 2^24 + 1 is 2^24 in float32, 1 + 1 + 2^24 is more.
+  const std::vector<float> last = {16777216.0F, 1.0F, 1.0F}, first = {1.0F, 1.0F, 16777216.0F};
+  const auto own = static_cast<size_t>(all->rank());
+  require_equal(all->sum(at::tensor({last[own], first[own]})), at::tensor({16777216.0F, 16777218.0F}), "in order");
+  all->meet();
+}
+
+TEST_CASE("a process that ends early ends all, and process 0 says so", "[sockets]") {
+  const std::vector<ProcessResult> results = together(3, "[.socket_end]");
+  REQUIRE(results[1].exit == 7);
+  REQUIRE(results[0].exit == 3);
+  REQUIRE(results[0].err == "process 1 of 3 has ended, or cannot be reached any more\n");
+  REQUIRE(results[2].exit == 1);
+  REQUIRE(results[2].err.empty());
+}
+
+TEST_CASE("one of three processes, of which the second ends early", "[.socket_end]") {
+  const std::unique_ptr<Communicator> all = join();
+  all->meet();
+  if (all->rank() == 1) std::_Exit(7);
+  guarded(*all, [&] { all->meet(); });
+}
+
+TEST_CASE("where process 0 is lost, process 1 says so", "[sockets]") {
+  const std::vector<ProcessResult> results = together(3, "[.socket_killed]");
+  REQUIRE(results[0].signal == SIGKILL);
+  REQUIRE(results[1].exit == 3);
+  REQUIRE(results[1].err == "process 0 of 3 has ended, or cannot be reached any more\n");
+  REQUIRE(results[2].exit == 1);
+  REQUIRE(results[2].err.empty());
+}
+
+TEST_CASE("one of three processes, of which the first is killed", "[.socket_killed]") {
+  const std::unique_ptr<Communicator> all = join();
+  all->meet();
+  if (all->leads()) std::raise(SIGKILL);
+  guarded(*all, [&] { all->meet(); });
+}
+
+TEST_CASE("one process that fails says why, the others end in silence", "[sockets]") {
+  for (const int failing : {0, 2}) {
+    const EnvironmentVariable which("GEOSFT_TEST_FAILING", std::to_string(failing));
+    const std::vector<ProcessResult> results = together(3, "[.socket_one_fails]");
+    for (size_t rank = 0; rank < 3; ++rank) {
+      INFO("process " << rank << ", of which " << failing << " fails: " << results[rank].err);
+      const bool fails = rank == static_cast<size_t>(failing);
+      CHECK(results[rank].exit == (fails ? 3 : 1));
+      CHECK(results[rank].err == (fails ? "a reason\n" : ""));
+    }
+  }
+}
+
+TEST_CASE("one of three processes, of which one fails", "[.socket_one_fails]") {
+  const std::unique_ptr<Communicator> all = join();
+  guarded(*all, [&] {
+    if (std::to_string(all->rank()) == std::getenv("GEOSFT_TEST_FAILING")) throw std::runtime_error("a reason");
+    all->meet();
+    all->meet();
+  });
+}
+
+TEST_CASE("what all processes fail at is said by process 0", "[sockets]") {
+  const std::vector<ProcessResult> results = together(3, "[.socket_all_fail]");
+  REQUIRE(results[0].err == "a reason\n");
+  REQUIRE((results[1].err.empty() && results[2].err.empty()));
+  REQUIRE((results[0].exit == 3 && results[1].exit == 1 && results[2].exit == 1));
+}
+
+TEST_CASE("one of three processes that all fail", "[.socket_all_fail]") {
+  const std::unique_ptr<Communicator> all = join();
+  guarded(*all, [] { throw std::runtime_error("a reason"); });
+}
+
+TEST_CASE("a process that does not come, and a store that is not there, are named", "[sockets]") {
+  MeetingPoint point;
+  point.address = "127.0.0.1";
+  point.port = static_cast<uint16_t>(free_port());
+  point.size = 2;
+  point.patience = std::chrono::seconds(1);
+  require_error([&] { join_by_sockets(point); },
+                {"process 1 of 2 has not come to 127.0.0.1:" + std::to_string(point.port), "1 s"});
+  point.rank = 1;
+  point.port = static_cast<uint16_t>(free_port());
+  require_error([&] { join_by_sockets(point); },
+                {"process 1 of 2 cannot meet the others at 127.0.0.1:" + std::to_string(point.port)});
+}
+
+}  // namespace geosft::test::test_socket_communicator

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training by processes that torchrun's variables connect, without MPI.
+#include <catch2/catch.hpp>
+
+#include "tests/tools/classify/classify_tool.h"
+#include "tests/tools/common/like_runs.h"
+#include "tests/tools/common/started_together.h"
+
+namespace geosft::test::test_train_command_sockets {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr double tolerance = 1e-4;  // rounding, which grows with every step
+
+// 12 clouds in batches of 6, of all processes together.
+Words train(const Workshop& shop, const std::string& out, size_t processes, const Words& more = {}) {
+  return shop.train(out, Words{"--epochs", "6", "--checkpoint-every", "2", "--drop-tokens", "0.1", "--beta2", "0.9"} +
+                             Words{"--batch-size", std::to_string(6 / processes)} + more);
+}
+
+std::vector<ProcessResult> run_together(const Workshop& shop, size_t processes, const Words& words) {
+  return StartedTogether(processes, shop.program(), words, shop.process()).wait();
+}
+
+void train_well(const Workshop& shop, size_t processes, const Words& words) {
+  const std::vector<ProcessResult> results = run_together(shop, processes, words);
+  for (size_t rank = 0; rank < processes; ++rank) {
+    INFO("process " << rank << ": " << results[rank].err);
+    REQUIRE(results[rank].exit == 0);
+    CHECK((rank == 0 || (results[rank].out.empty() && results[rank].err.empty())));
+  }
+  CHECK_THAT(results[0].err, Catch::Contains(std::to_string(processes) + " processes"));
+}
+
+}  // namespace
+
+TEST_CASE("processes that variables connect train as one does, with the same bits every time", "[processes]") {
+  const ClassifyShop shop;
+  shop.run_well(train(shop, "one", 1));
+  for (const size_t processes : {2, 3}) {
+    const std::string out = std::to_string(processes);
+    for (const std::string& run : {out, out + "_again"}) train_well(shop, processes, train(shop, run, processes));
+    require_like_run(shop / "one", shop / out, tolerance);
+    require_same_run(shop / out, shop / (out + "_again"));
+  }
+}
+
+TEST_CASE("a lost one of the processes that variables connect stops all, and another number goes on", "[processes]") {
+  const ClassifyShop shop;
+  const Words longer = {"--epochs", "16"};
+  shop.run_well(train(shop, "one", 1, longer));
+  for (const size_t lost : {0, 1}) {
+    const fs::path run = shop / ("lost" + std::to_string(lost));
+    StartedTogether started(2, shop.program(), train(shop, run.filename().string(), 2, longer), shop.process());
+    wait_for_lines(run / "metrics.csv", 6);
+    started[lost].send(SIGKILL);
+    const ProcessResult left = started.wait()[1 - lost];
+    shop.require_failure(left, 1, {"process " + std::to_string(lost) + " of 2 has ended"});
+    train_well(shop, 3, {"train", "--resume", "--out", run.string()});
+    require_like_run(shop / "one", run, 10 * tolerance);
+  }
+  const fs::path run = shop / "stopped";
+  StartedTogether started(2, shop.program(), train(shop, "stopped", 2, longer), shop.process());
+  wait_for_lines(run / "metrics.csv", 6);
+  started[1].send(SIGTERM);
+  const std::vector<ProcessResult> stopped = started.wait();
+  CHECK(stopped[0].exit == 130);
+  CHECK(count_of(stopped[0].err + stopped[1].err, "interrupted: saved in") == 1);
+  shop.run_well({"train", "--resume", "--out", run.string()});
+  require_like_run(shop / "one", run, 10 * tolerance);
+}
+
+TEST_CASE("what processes that variables connect refuse is said once", "[processes]") {
+  const ClassifyShop shop;
+  const Words well = train(shop, "run", 2), badly = well + Words{"--data", (shop / "nothing").string()};
+  const auto refused = [&](const Words& first, const Words& second, const std::string& expected) {
+    std::string said;
+    for (const ProcessResult& result : StartedTogether(shop.program(), {first, second}, shop.process()).wait()) {
+      CHECK((result.exit == 1 || result.exit == 2));
+      said += result.err;
+    }
+    INFO(said);
+    CHECK(count_of(said, "geosft-classify: error: ") == 1);
+    CHECK_THAT(said, Catch::Contains(expected));
+    fs::remove_all(shop / "run");
+  };
+  refused(well + Words{"--heads", "3"}, well + Words{"--heads", "3"}, "heads");
+  refused(well, badly, "nothing");
+  refused(badly, well, "nothing");
+}
+
+}  // namespace geosft::test::test_train_command_sockets

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace geosft::test {
+
+// Of geosft-classify or geosft-segment: a model that runs in milliseconds.
+template <class Settings>
+Settings small_cloud_settings(const std::string& tokens) {
+  Settings settings;
+  settings.clouds.points = 40;
+  settings.model.tokens = tokens;
+  settings.model.width = 16;
+  settings.model.heads = 4;
+  settings.model.layers = 2;
+  settings.model.bins = 8;
+  settings.train.batch_size = 4;
+  settings.evaluation.evaluation_batch = 4;
+  return settings;
+}
+
+}  // namespace geosft::test

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program as several processes that learn from variables who they are, as torchrun starts it.
+#pragma once
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/environment.h"
+#include "tests/tools/common/subprocess.h"
+
+namespace geosft::test {
+
+// A port of this machine at which nobody listens.
+inline int free_port() {
+  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  const bool found = ::bind(listener, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+                     ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  ::close(listener);
+  if (!found) throw std::runtime_error("no free port");
+  return ntohs(address.sin_port);
+}
+
+class StartedTogether {
+ public:
+  // Each with arguments of its own.
+  StartedTogether(const std::string& program, const std::vector<std::vector<std::string>>& arguments,
+                  const ProcessOptions& options = {}) {
+    const EnvironmentVariable address("MASTER_ADDR", "127.0.0.1"), port("MASTER_PORT", std::to_string(free_port()));
+    const EnvironmentVariable size("WORLD_SIZE", std::to_string(arguments.size()));
+    for (size_t rank = 0; rank < arguments.size(); ++rank) {
+      const EnvironmentVariable own("RANK", std::to_string(rank));
+      processes_.push_back(std::make_unique<Process>(program, arguments[rank], options));
+    }
+  }
+  // All with the same.
+  StartedTogether(size_t count, const std::string& program, const std::vector<std::string>& arguments,
+                  const ProcessOptions& options = {})
+      : StartedTogether(program, std::vector(count, arguments), options) {}
+
+  const Process& operator[](size_t rank) const { return *processes_.at(rank); }
+  // In the order of their ranks.
+  std::vector<ProcessResult> wait() {
+    std::vector<ProcessResult> results;
+    for (const auto& process : processes_) results.push_back(process->wait());
+    return results;
+  }
+
+ private:
+  std::vector<std::unique_ptr<Process>> processes_;
+};
+
+}  // namespace geosft::test
