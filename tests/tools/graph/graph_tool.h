@@ -42,7 +42,8 @@ class GraphWorkshop {
   GraphWorkshop() { write_tiny_graphs(data()); }
   std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
   std::filesystem::path data() const { return folder_ / "data"; }
-  ProcessOptions process() const { return {}; }
+  std::filesystem::path cache() const { return folder_ / "cache"; }
+  ProcessOptions process() const { return {.cache = cache()}; }
 
   ProcessResult run(const Words& words) const { return run_process(GEOSFT_GRAPH, words, process()); }
   ProcessResult run_well(const Words& words) const {
