@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace geosft {
 
@@ -15,5 +16,12 @@ std::filesystem::path cache_file(const std::filesystem::path& folder, const std:
 
 // Makes `folder` where it is absent. False when it is empty or cannot be made.
 bool make_cache_folder(const std::filesystem::path& folder);
+
+// All regular files below the folders, sorted by path.
+std::vector<std::filesystem::path> files_below(const std::vector<std::filesystem::path>& folders);
+
+// What tells the contents of files, their names and those of their folders from others: read in parallel. A file that
+// is absent or cannot be read has a key, too.
+std::string contents_key(const std::vector<std::filesystem::path>& files);
 
 }  // namespace geosft

@@ -16,7 +16,7 @@ struct GraphReadOptions {
   std::filesystem::path cache = {};                                // empty: default_cache_folder()
   std::function<void(int64_t done, int64_t total)> progress = {};  // called now and then by one thread at a time
   std::string split = {};  // the name of one of several published splits; empty: the only one
-  bool directed = false;   // leave the edges of OGB sets as they are listed; otherwise missing directions are added
+  bool directed = false;   // leave the edges of OGB sets and lists of edges as they are; else missing ones are added
 };
 
 // One file a dataset. `id` says which dataset it is, `key` everything its contents depend on, as in ShapeCache.

@@ -48,9 +48,13 @@ PackedGraphs packed_graphs(const TuDataset& set) {
 PackedGraphs open_graph_dataset(const std::filesystem::path& source, const GraphReadOptions& options) {
   if (!std::filesystem::exists(source)) throw DataError(source.string(), "a graph dataset", "nothing of this name");
   if (!std::filesystem::is_directory(source)) return read_packed_graphs(source);
+  if (!options.split.empty() && !is_ogb_dataset(source)) {
+    throw DataError(source.string(), "several published splits, one of them \"" + options.split + "\"",
+                    "a set of another kind than OGB's");
+  }
   if (is_peptides(source)) return read_peptides(source, options);
   if (is_ogb_dataset(source)) return read_ogb_dataset(source, options);
-  if (is_xyz_molecules(source)) return read_xyz_molecules(source);
+  if (is_xyz_molecules(source)) return read_xyz_molecules(source, options);
   if (!is_tu_dataset(source)) {
     throw DataError(source.string(),
                     "a folder with peptide_*_dataset.csv (Peptides-func, -struct), raw/graph-label.csv or "

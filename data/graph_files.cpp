@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -163,6 +164,14 @@ FileGraph read_matrix_market(const std::filesystem::path& file) {
                     std::to_string(header.nodes));
   }
   return {edges.graph(header.nodes), at::arange(1, header.nodes + 1, at::kLong)};
+}
+
+bool is_graph_file(const std::filesystem::path& file) {
+  if (!std::filesystem::is_regular_file(file) || file.extension() == ".h5" || file.extension() == ".hdf5") return false;
+  constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
+  std::string begin(signature.size(), '\0');
+  std::ifstream(file, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin != signature;
 }
 
 FileGraph read_graph_file(const std::filesystem::path& file, bool directed) {

@@ -28,6 +28,9 @@ FileGraph read_edge_list(const std::filesystem::path& file, bool directed = fals
 // them than announced, more than 2^20 nodes beyond 64 for every entry.
 FileGraph read_matrix_market(const std::filesystem::path& file);
 
+// Whether `file` is a file that is no HDF5, by its name (.h5, .hdf5) and by what it begins with.
+bool is_graph_file(const std::filesystem::path& file);
+
 // A Matrix Market file where the name ends in .mtx or .mtx.gz, else a list of edges.
 FileGraph read_graph_file(const std::filesystem::path& file, bool directed = false);
 

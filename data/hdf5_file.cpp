@@ -140,6 +140,10 @@ void write_hdf5(const std::filesystem::path& file, const std::map<std::string, a
   write_file_atomically(file, bytes);
 }
 
+at::Tensor as_bytes(const std::string& text) {
+  return at::tensor(at::ArrayRef<uint8_t>(reinterpret_cast<const uint8_t*>(text.data()), text.size()), at::kByte);
+}
+
 Hdf5File::Hdf5File(const std::filesystem::path& file) : file_(file.string()) {
   if (!std::filesystem::is_regular_file(file)) throw DataError(file_, "an HDF5 file", "no file of this name");
   const LibraryLock lock;

@@ -38,4 +38,7 @@ class Hdf5File {
 // after an error, which is a DataError, the old file remains. The whole compressed file is held in memory meanwhile.
 void write_hdf5(const std::filesystem::path& file, const std::map<std::string, at::Tensor>& datasets);
 
+// A text as such a dataset, uint8.
+at::Tensor as_bytes(const std::string& text);
+
 }  // namespace geosft

@@ -28,8 +28,10 @@ struct Molecule {
 // "RDKit 2022.09.3", or empty where this build has none.
 std::string molecule_library();
 
-// The heavy atoms of a SMILES in its order, and the bonds in RDKit's. Thread-safe. Throws std::invalid_argument, with
-// the reason, when it is no valid SMILES or has no atoms, std::runtime_error in a build without RDKit.
+// The heavy atoms of a SMILES in its order, and the bonds in RDKit's, on whose version rare features depend: 2022.09 of
+// Debian 12 counts a radical electron at the copper of [Cu]C, smiles2graph with 2026.9 none. Thread-safe. Throws
+// std::invalid_argument, with the reason, when it is no valid SMILES or has no atoms, std::runtime_error in a build
+// without RDKit.
 Molecule molecule_from_smiles(const std::string& smiles);
 
 }  // namespace geosft

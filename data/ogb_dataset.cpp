@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "data/cache_folder.h"
 #include "data/gz_file.h"
 #include "data/molecule_features.h"
 #include "data/number_table.h"
@@ -16,6 +17,9 @@ namespace geosft {
 namespace {
 
 namespace fs = std::filesystem;
+
+// To be raised whenever the same files give another result.
+constexpr const char* ogb_version = "ogb 1";
 
 [[noreturn]] void fail_row(const fs::path& file, int64_t line, const std::string& expected, const std::string& found) {
   throw DataError(file.string() + ":" + std::to_string(line), expected, found);
@@ -187,7 +191,7 @@ GraphSplit read_ogb_split(const fs::path& folder, const std::string& name, int64
   std::string all;
   for (const std::string& each : found) all += (all.empty() ? "" : ", ") + each;
   if (name.empty() && found.size() != 1) {
-    throw DataError((folder / "split").string(), "one folder, or the name of one in `split`",
+    throw DataError((folder / "split").string(), "one folder, or the name of one as split_name",
                     found.empty() ? "none" : all);
   }
   const fs::path chosen = folder / "split" / (name.empty() ? found[0] : name);
@@ -204,16 +208,7 @@ at::Tensor node_split_of(const GraphSplit& split, int64_t nodes) {
   return out;
 }
 
-}  // namespace
-
-bool is_ogb_dataset(const fs::path& folder) {
-  return has_table(folder, "graph-label.csv") || has_table(folder, "node-label.csv");
-}
-
-PackedGraphs read_ogb_dataset(const fs::path& folder, const GraphReadOptions& options) {
-  if (!is_ogb_dataset(folder)) {
-    throw DataError((folder / "raw").string(), "graph-label.csv or node-label.csv, plain or .gz", "neither");
-  }
+PackedGraphs make_ogb_dataset(const fs::path& folder, const GraphReadOptions& options) {
   PackedGraphs packed = read_ogb_graphs(folder, options);
   if (has_table(folder, "graph-label.csv")) {
     const NumberTable labels = read_number_table(folder / "raw/graph-label.csv", true);
@@ -230,6 +225,23 @@ PackedGraphs read_ogb_dataset(const fs::path& folder, const GraphReadOptions& op
   }
   check_packed_graphs(packed, folder.string());
   return packed;
+}
+
+}  // namespace
+
+bool is_ogb_dataset(const fs::path& folder) {
+  return has_table(folder, "graph-label.csv") || has_table(folder, "node-label.csv");
+}
+
+PackedGraphs read_ogb_dataset(const fs::path& folder, const GraphReadOptions& options) {
+  if (!is_ogb_dataset(folder)) {
+    throw DataError((folder / "raw").string(), "graph-label.csv or node-label.csv, plain or .gz", "neither");
+  }
+  const std::string choice = options.split + (options.directed ? "\ndirected" : "\nundirected");
+  const std::string key =
+      std::string(ogb_version) + "\n" + choice + "\n" + contents_key(files_below({folder / "raw", folder / "split"}));
+  return cached_graphs(options, "ogb\n" + fs::absolute(folder).string() + "\n" + choice, key,
+                       [&] { return make_ogb_dataset(folder, options); });
 }
 
 }  // namespace geosft

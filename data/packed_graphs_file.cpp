@@ -123,10 +123,6 @@ class PackedFile {
   Hdf5File file_;
 };
 
-at::Tensor as_bytes(const std::string& text) {
-  return at::tensor(at::ArrayRef<uint8_t>(reinterpret_cast<const uint8_t*>(text.data()), text.size()), at::kByte);
-}
-
 at::Tensor as_text(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text.append(line).append("\n");

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "data/cache_folder.h"
 #include "data/formats/csv_rows.h"
 #include "data/gz_file.h"
 #include "data/molecule_features.h"
@@ -138,10 +139,7 @@ PackedGraphs read_peptides(const fs::path& folder, const GraphReadOptions& optio
   const SplitFiles split = {folder / "split_train.txt", folder / "split_val.txt", folder / "split_test.txt"};
   std::string bytes = read_file(table.file);
   std::string key = std::string(peptides_version) + "\n" + molecule_library() + "\n" + std::to_string(text_hash(bytes));
-  for (const fs::path& part : {split.train, split.validation, split.test}) {
-    const fs::path file = file_or_gz(part);
-    key += "\n" + (fs::exists(file) ? std::to_string(text_hash(read_file(file))) : "absent");
-  }
+  key += "\n" + contents_key({file_or_gz(split.train), file_or_gz(split.validation), file_or_gz(split.test)});
   return cached_graphs(options, "peptides\n" + fs::absolute(table.file).string(), key, [&] {
     return make_peptides(table, gunzipped(std::move(bytes), table.file.string()), split, options);
   });

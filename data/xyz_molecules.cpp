@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "data/cache_folder.h"
 #include "data/formats/elements.h"
 #include "data/formats/numbers.h"
 #include "data/formats/text_lines.h"
@@ -20,6 +21,9 @@ namespace geosft {
 namespace {
 
 namespace fs = std::filesystem;
+
+// To be raised whenever the same files give another result.
+constexpr const char* xyz_version = "xyz 1";
 
 constexpr const char* qm7_table = "hof_qm7.txt";
 constexpr std::string_view qm9_prefix = "dsgdb9nsd_";
@@ -147,14 +151,22 @@ bool is_xyz_molecules(const fs::path& folder) {
   return fs::exists(folder / qm7_table) || !xyz_files(folder, qm9_prefix).empty();
 }
 
-PackedGraphs read_xyz_molecules(const fs::path& folder) {
+PackedGraphs read_xyz_molecules(const fs::path& folder, const GraphReadOptions& options) {
   const std::vector<fs::path> qm9 = xyz_files(folder, qm9_prefix);
   if (!fs::exists(folder / qm7_table) && qm9.empty()) {
     throw DataError(folder.string(), std::string(qm7_table) + " or files dsgdb9nsd_*.xyz", "neither");
   }
-  PackedGraphs packed = qm9.empty() ? read_qm7(folder) : read_qm9(qm9);
-  check_packed_graphs(packed, folder.string());
-  return packed;
+  std::vector<fs::path> files = qm9;
+  if (qm9.empty()) {
+    files = xyz_files(folder / "xyz", "");
+    files.push_back(folder / qm7_table);
+  }
+  return cached_graphs(options, "xyz\n" + fs::absolute(folder).string(),
+                       std::string(xyz_version) + "\n" + contents_key(files), [&] {
+                         PackedGraphs packed = qm9.empty() ? read_qm7(folder) : read_qm9(qm9);
+                         check_packed_graphs(packed, folder.string());
+                         return packed;
+                       });
 }
 
 }  // namespace geosft

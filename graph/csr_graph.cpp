@@ -70,8 +70,10 @@ CsrGraph assemble(const std::vector<int64_t>& source, const std::vector<int64_t>
 // Source and target of every stored edge.
 struct EdgeList {
   std::vector<int64_t> source, target;
-  explicit EdgeList(const CsrGraph& graph) {
-    const at::Tensor sources = edge_sources(graph), col = graph.col.contiguous();
+  explicit EdgeList(const CsrGraph& graph) : EdgeList(graph, edge_sources(graph)) {}
+  // Where the sources are known, the graph is checked, too.
+  EdgeList(const CsrGraph& graph, const at::Tensor& sources) {
+    const at::Tensor col = graph.col.contiguous();
     source.assign(sources.const_data_ptr<int64_t>(), sources.const_data_ptr<int64_t>() + graph.edges());
     target.assign(col.const_data_ptr<int64_t>(), col.const_data_ptr<int64_t>() + graph.edges());
   }
@@ -112,18 +114,22 @@ void check_csr_shapes(const at::Tensor& rowptr, const at::Tensor& col) {
   TORCH_CHECK(col.dim() == 1, "col must be [E], got shape ", col.sym_sizes());
 }
 
-void check_csr_values(const at::Tensor& rowptr, const at::Tensor& col) {
-  const int64_t *row = rowptr.const_data_ptr<int64_t>(), *target = col.const_data_ptr<int64_t>();
-  const int64_t nodes = rowptr.size(0) - 1, edges = col.size(0);
-  TORCH_CHECK(row[0] == 0, "rowptr must begin with 0, not ", row[0]);
+void check_csr_values(const int64_t* rowptr, int64_t nodes, const int64_t* col, int64_t edges) {
+  TORCH_CHECK(rowptr[0] == 0, "rowptr must begin with 0, not ", rowptr[0]);
   for (int64_t i = 0; i < nodes; ++i) {
-    TORCH_CHECK(row[i + 1] >= row[i], "rowptr must not decrease: entry ", i + 1, " is ", row[i + 1], " after ", row[i]);
+    TORCH_CHECK(rowptr[i + 1] >= rowptr[i], "rowptr must not decrease: entry ", i + 1, " is ", rowptr[i + 1], " after ",
+                rowptr[i]);
   }
-  TORCH_CHECK(row[nodes] == edges, "rowptr must end with the number of edges in col, ", edges, ", not ", row[nodes]);
+  TORCH_CHECK(rowptr[nodes] == edges, "rowptr must end with the number of edges in col, ", edges, ", not ",
+              rowptr[nodes]);
   for (int64_t e = 0; e < edges; ++e) {
-    TORCH_CHECK(target[e] >= 0 && target[e] < nodes, "col must hold nodes 0 … ", nodes - 1, ", but entry ", e, " is ",
-                target[e]);
+    TORCH_CHECK(col[e] >= 0 && col[e] < nodes, "col must hold nodes 0 … ", nodes - 1, ", but entry ", e, " is ",
+                col[e]);
   }
+}
+
+void check_csr_values(const at::Tensor& rowptr, const at::Tensor& col) {
+  check_csr_values(rowptr.const_data_ptr<int64_t>(), rowptr.size(0) - 1, col.const_data_ptr<int64_t>(), col.size(0));
 }
 
 void check_graph(const CsrGraph& graph) {
@@ -171,7 +177,13 @@ CsrGraph symmetrized(const CsrGraph& graph) {
 }
 
 CsrGraph induced_subgraph(const CsrGraph& graph, const at::Tensor& rows) {
-  const EdgeList edges(graph);
+  return induced_subgraph(graph, rows, edge_sources(graph));
+}
+
+CsrGraph induced_subgraph(const CsrGraph& graph, const at::Tensor& rows, const at::Tensor& sources) {
+  TORCH_CHECK(sources.dim() == 1 && sources.size(0) == graph.edges(), "sources must be [E] with an entry for each of ",
+              graph.edges(), " edges, got shape ", sources.sizes());
+  const EdgeList edges(graph, sources);
   const std::vector<int64_t> kept_nodes = checked_nodes(rows, "rows", graph.nodes());
   std::vector<int64_t> number(static_cast<size_t>(graph.nodes()), -1), kept, source, target;
   for (size_t i = 0; i < kept_nodes.size(); ++i) {

@@ -25,7 +25,9 @@ struct CsrGraph {
 // Rank and dtype of rowptr and col. Reads no values, so it runs on meta tensors too.
 void check_csr_shapes(const at::Tensor& rowptr, const at::Tensor& col);
 
-// rowptr runs from 0 to the number of edges without decreasing and col holds nodes. Both on the CPU and contiguous.
+// rowptr [nodes + 1] runs from 0 to the number of edges without decreasing and col [edges] holds nodes.
+void check_csr_values(const int64_t* rowptr, int64_t nodes, const int64_t* col, int64_t edges);
+// The same of tensors, both on the CPU and contiguous.
 void check_csr_values(const at::Tensor& rowptr, const at::Tensor& col);
 
 // All of the above and the optional members. Every function that takes a graph calls it on what it is given.
@@ -50,6 +52,8 @@ CsrGraph symmetrized(const CsrGraph& graph);
 // The graph among the nodes `rows`, int64 [m], distinct: node rows[i] becomes node i, and edges whose two ends are
 // among them stay, in their order.
 CsrGraph induced_subgraph(const CsrGraph& graph, const at::Tensor& rows);
+// The same where the node at which each stored edge begins is known: edge_sources(graph), which has checked the graph.
+CsrGraph induced_subgraph(const CsrGraph& graph, const at::Tensor& rows, const at::Tensor& sources);
 
 // The same graph with its nodes renumbered: node order[i] becomes node i. `order` is a permutation, int64 [N].
 CsrGraph permuted(const CsrGraph& graph, const at::Tensor& order);

@@ -22,16 +22,21 @@ at::Tensor joined(const std::vector<CsrGraph>& graphs, at::Tensor CsrGraph::*mem
   return parts.empty() ? at::Tensor() : at::cat(parts);
 }
 
-}  // namespace
-
-void check_batch(const GraphBatch& batch) {
+// Checks the batch; the node where each stored edge begins.
+at::Tensor checked_sources(const GraphBatch& batch) {
   const at::Tensor sources = edge_sources(batch.graph);
   const at::Tensor item = item_of_row(packed_offsets(batch.ptr, batch.graph.nodes(), "ptr"));
   const at::Tensor crossing = item.index_select(0, sources) != item.index_select(0, batch.graph.col);
-  if (!crossing.any().item<bool>()) return;
+  if (!crossing.any().item<bool>()) return sources;
   const int64_t edge = crossing.nonzero()[0].item<int64_t>();
   TORCH_CHECK(false, "col must stay within the items of ptr, but edge ", edge, " leads from node ",
               sources[edge].item<int64_t>(), " to node ", batch.graph.col[edge].item<int64_t>());
+}
+
+}  // namespace
+
+void check_batch(const GraphBatch& batch) {
+  checked_sources(batch);
 }
 
 GraphBatch concatenated(const std::vector<CsrGraph>& graphs) {
@@ -62,8 +67,7 @@ CsrGraph graph_of_item(const GraphBatch& batch, int64_t b) {
 }
 
 GraphBatch induced_subgraph(const GraphBatch& batch, const at::Tensor& rows) {
-  check_batch(batch);
-  CsrGraph graph = induced_subgraph(batch.graph, rows);
+  CsrGraph graph = induced_subgraph(batch.graph, rows, checked_sources(batch));
   const std::vector<int64_t> offsets = packed_offsets(batch.ptr, batch.graph.nodes(), "ptr");
   const at::Tensor item = item_of_row(offsets).index_select(0, rows).contiguous();
   const int64_t* of_row = item.const_data_ptr<int64_t>();

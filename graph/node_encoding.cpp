@@ -3,6 +3,7 @@
 
 #include "graph/laplacian_pe.h"
 #include "graph/random_walk_pe.h"
+#include "graph/random_walk_pe_estimate.h"
 
 namespace geosft {
 namespace {
@@ -11,15 +12,23 @@ std::optional<at::Tensor> weight_of(const CsrGraph& graph) {
   return graph.weight.defined() ? std::optional<at::Tensor>(graph.weight) : std::nullopt;
 }
 
+EncodedNodes walks_of(const CsrGraph& graph, const NodeEncodingOptions& options) {
+  if (options.walks == 0) {
+    return {random_walk_pe(graph.rowptr, graph.col, options.columns, weight_of(graph)).to(at::kFloat), {}};
+  }
+  const RandomWalkEstimate found =
+      random_walk_pe_estimate(graph.rowptr, graph.col, options.columns, options.walks, options.seed, weight_of(graph));
+  return {found.mean.to(at::kFloat), found.standard_error.to(at::kFloat)};
+}
+
 }  // namespace
 
-at::Tensor encoded_nodes(const GraphBatch& batch, NodeEncoding encoding, int64_t columns) {
-  if (encoding == NodeEncoding::none) return {};
-  if (encoding == NodeEncoding::random_walk) {
-    return random_walk_pe(batch.graph.rowptr, batch.graph.col, columns, weight_of(batch.graph)).to(at::kFloat);
-  }
+EncodedNodes encoded_nodes(const GraphBatch& batch, const NodeEncodingOptions& options) {
+  if (options.encoding == NodeEncoding::none) return {};
+  if (options.encoding == NodeEncoding::random_walk) return walks_of(batch.graph, options);
   const CsrGraph graph = symmetrized(batch.graph);
-  return laplacian_pe(graph.rowptr, graph.col, columns, batch.ptr, weight_of(graph)).vectors.to(at::kFloat);
+  const LaplacianEncoding found = laplacian_pe(graph.rowptr, graph.col, options.columns, batch.ptr, weight_of(graph));
+  return {found.vectors.to(at::kFloat), {}};
 }
 
 }  // namespace geosft

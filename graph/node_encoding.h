@@ -16,7 +16,18 @@ enum class NodeEncoding {
   laplacian,    // eigenvectors of the smallest non-trivial eigenvalues (laplacian_pe) of the graph made undirected
 };
 
-// float32 [N, columns], columns >= 1; an undefined tensor for `none`.
-at::Tensor encoded_nodes(const GraphBatch& batch, NodeEncoding encoding, int64_t columns);
+struct NodeEncodingOptions {
+  NodeEncoding encoding = NodeEncoding::none;
+  int64_t columns = 20;  // >= 1
+  int64_t walks = 0;     // random_walk: estimate from so many walks a node (random_walk_pe_estimate); 0: exact
+  uint64_t seed = 0;     // of the estimate
+};
+
+struct EncodedNodes {
+  at::Tensor values;          // float32 [N, columns]; undefined for `none`
+  at::Tensor standard_error;  // the same shape, of an estimate; undefined of exact values
+};
+
+EncodedNodes encoded_nodes(const GraphBatch& batch, const NodeEncodingOptions& options);
 
 }  // namespace geosft

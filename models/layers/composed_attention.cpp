@@ -26,27 +26,43 @@ at::Tensor point_encoding(const Relative& relative, const Pairs& pairs, const Sp
   return at::stack({distance, product}, -1);
 }
 
-// X_R[i, members[j]] of the sparse relative matrix, [n, k, r]: the sum of the edges (i, members[j]), 0 without one.
-at::Tensor graph_encoding(const Relative& relative, const at::Tensor& members, const Span& span) {
-  const int64_t nodes = relative.rowptr.size(0) - 1;
-  const at::Tensor degree = relative.rowptr.diff();
-  const at::Tensor source = at::repeat_interleave(at::arange(nodes, degree.options()), degree);
-  const auto [pair, inverse, counts] = at::_unique2(source * nodes + relative.col, true, true);
-  const at::Tensor summed = at::zeros({pair.size(0) + 1, relative.edge_attr.size(1)}, relative.edge_attr.options())
-                                .index_add(0, inverse, relative.edge_attr);
-  const at::Tensor rows = at::arange(span.query, span.query + span.queries, degree.options()).unsqueeze(1);
-  const at::Tensor wanted = rows * nodes + members.narrow(0, span.key, span.keys).unsqueeze(0);
-  at::Tensor place = at::searchsorted(pair, wanted);
-  if (pair.size(0) > 0) {
-    const at::Tensor found = pair.index_select(0, place.clamp_max(pair.size(0) - 1).flatten()).view_as(wanted);
-    place = at::where(found == wanted, place, pair.size(0));
+// The edges of a whole batch, summed over duplicates: sorted once, looked up by every item.
+class SummedEdges {
+ public:
+  // Of other kinds than graphs: nothing.
+  explicit SummedEdges(const Relative& relative) {
+    if (relative.kind != RelativeKind::graph) return;
+    nodes_ = relative.rowptr.size(0) - 1;
+    const at::Tensor degree = relative.rowptr.diff();
+    const at::Tensor source = at::repeat_interleave(at::arange(nodes_, degree.options()), degree);
+    const auto [pair, inverse, counts] = at::_unique2(source * nodes_ + relative.col, true, true);
+    pair_ = pair;
+    summed_ = at::zeros({pair.size(0) + 1, relative.edge_attr.size(1)}, relative.edge_attr.options())
+                  .index_add(0, inverse, relative.edge_attr);
   }
-  return summed.index_select(0, place.flatten()).view({span.queries, span.keys, summed.size(1)});
-}
+
+  // X_R[i, members[j]] of the sparse relative matrix, [n, k, r]: the sum of the edges (i, members[j]), 0 without one.
+  at::Tensor encoding(const at::Tensor& members, const Span& span) const {
+    const at::Tensor rows = at::arange(span.query, span.query + span.queries, pair_.options()).unsqueeze(1);
+    const at::Tensor wanted = rows * nodes_ + members.narrow(0, span.key, span.keys).unsqueeze(0);
+    at::Tensor place = at::searchsorted(pair_, wanted);
+    if (pair_.size(0) > 0) {
+      const at::Tensor found = pair_.index_select(0, place.clamp_max(pair_.size(0) - 1).flatten()).view_as(wanted);
+      place = at::where(found == wanted, place, pair_.size(0));
+    }
+    return summed_.index_select(0, place.flatten()).view({span.queries, span.keys, summed_.size(1)});
+  }
+
+ private:
+  int64_t nodes_ = 0;
+  at::Tensor pair_;    // source * nodes + target, ascending
+  at::Tensor summed_;  // [pairs + 1, r], the last row 0
+};
 
 // The edges to a node, and with coordinates the distance to it.
-at::Tensor node_encoding(const Relative& relative, const at::Tensor& members, const Span& span) {
-  at::Tensor edges = graph_encoding(relative, members, span);
+at::Tensor node_encoding(const Relative& relative, const SummedEdges& summed, const at::Tensor& members,
+                         const Span& span) {
+  at::Tensor edges = summed.encoding(members, span);
   if (!relative.coordinates.defined()) return edges;
   const at::Tensor there = relative.coordinates.index_select(0, members.narrow(0, span.key, span.keys)).unsqueeze(0);
   const at::Tensor here = relative.coordinates.narrow(0, span.query, span.queries).unsqueeze(1);
@@ -55,21 +71,21 @@ at::Tensor node_encoding(const Relative& relative, const at::Tensor& members, co
   return at::cat({edges, distance.to(edges.scalar_type())}, -1);
 }
 
-RelativeTerms graph_terms(const Relative& relative, const Pairs& pairs, const RelativeWeights& weights,
-                          const Span& span) {
-  const RelativeTerms top = transform(node_encoding(relative, pairs.top, span), weights);
-  const RelativeTerms partner = transform(node_encoding(relative, pairs.partner, span), weights);
+RelativeTerms graph_terms(const Relative& relative, const SummedEdges& edges, const Pairs& pairs,
+                          const RelativeWeights& weights, const Span& span) {
+  const RelativeTerms top = transform(node_encoding(relative, edges, pairs.top, span), weights);
+  const RelativeTerms partner = transform(node_encoding(relative, edges, pairs.partner, span), weights);
   const at::Tensor p = pairs.weight.narrow(0, span.key, span.keys).view({1, span.keys, 1});
   return {p * top.mul + (1 - p) * partner.mul, p * top.add + (1 - p) * partner.add};
 }
 
-RelativeTerms relative_terms(const Relative& relative, const Pairs& pairs, const RelativeWeights& weights,
-                             const Span& span) {
+RelativeTerms relative_terms(const Relative& relative, const SummedEdges& edges, const Pairs& pairs,
+                             const RelativeWeights& weights, const Span& span) {
   switch (relative.kind) {
     case RelativeKind::points:
       return transform(point_encoding(relative, pairs, span), weights);
     case RelativeKind::graph:
-      return graph_terms(relative, pairs, weights, span);
+      return graph_terms(relative, edges, pairs, weights, span);
     case RelativeKind::sequence: {
       const at::Tensor s = relative.positions.narrow(0, span.query, span.queries).unsqueeze(1);
       const at::Tensor ss = pairs.sample(relative.positions).narrow(0, span.key, span.keys).unsqueeze(0);
@@ -109,14 +125,23 @@ at::Tensor normalized(ProbabilityKind kind, const at::Tensor& score, const at::T
   return positive / at::where(total == 0, at::ones_like(total), total);
 }
 
+// P of the queries of `span` over its keys, [queries, keys, h].
+at::Tensor span_probabilities(const ComposedAttention& rule, const at::Tensor& q, const at::Tensor& k,
+                              const at::Tensor& leak, const RelativeTerms& terms, const Span& span) {
+  at::Tensor s = pair_scores(rule.score, q.narrow(0, span.query, span.queries), k.narrow(0, span.key, span.keys));
+  if (terms.mul.defined()) s = s * terms.mul + terms.add;
+  return normalized(rule.probability, s, leak.narrow(0, span.key, span.keys), rule.eps);
+}
+
 }  // namespace
 
 RelativeTerms dense_relative_terms(const Relative& relative, const Pairs& pairs, const RelativeWeights& weights,
                                    const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr) {
   const int64_t queries = relative.rowptr.size(0) - 1, keys = pairs.weight.size(0), heads = weights.b_mul.size(0);
+  const SummedEdges edges(relative);
   std::vector<at::Tensor> mul, add;
   for (const Span& span : spans_of(q_ptr, queries, k_ptr, keys, pairs.weight.device())) {
-    const RelativeTerms terms = relative_terms(relative, pairs, weights, span);
+    const RelativeTerms terms = relative_terms(relative, edges, pairs, weights, span);
     mul.push_back(terms.mul.reshape({span.queries * span.keys, heads}));
     add.push_back(terms.add.reshape({span.queries * span.keys, heads}));
   }
@@ -126,19 +151,19 @@ RelativeTerms dense_relative_terms(const Relative& relative, const Pairs& pairs,
 at::Tensor ComposedAttention::probabilities(const at::Tensor& q, const at::Tensor& k, const at::Tensor& leak,
                                             const Relative& relative, const Pairs& pairs,
                                             const RelativeWeights& weights, const AttentionSpan& span) const {
-  at::Tensor s = pair_scores(score, q.narrow(0, span.query, span.queries), k.narrow(0, span.key, span.keys));
-  const RelativeTerms terms = relative_terms(relative, pairs, weights, span);
-  if (terms.mul.defined()) s = s * terms.mul + terms.add;
-  return normalized(probability, s, leak.narrow(0, span.key, span.keys), eps);
+  return span_probabilities(*this, q, k, leak, relative_terms(relative, SummedEdges(relative), pairs, weights, span),
+                            span);
 }
 
 at::Tensor ComposedAttention::operator()(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                          const at::Tensor& leak, const Relative& relative, const Pairs& pairs,
                                          const RelativeWeights& weights, const std::optional<at::Tensor>& q_ptr,
                                          const std::optional<at::Tensor>& k_ptr) const {
+  const SummedEdges edges(relative);
   std::vector<at::Tensor> items;
   for (const Span& span : spans_of(q_ptr, q.size(0), k_ptr, k.size(0), q.device())) {
-    const at::Tensor p = probabilities(q, k, leak, relative, pairs, weights, span);
+    const RelativeTerms terms = relative_terms(relative, edges, pairs, weights, span);
+    const at::Tensor p = span_probabilities(*this, q, k, leak, terms, span);
     items.push_back(at::einsum("ijh,jhc->ihc", {p, v.narrow(0, span.key, span.keys)}));
   }
   return at::cat(items, 0);

@@ -2,6 +2,7 @@
 #include "data/cache_folder.h"
 
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "tests/data/files.h"
 #include "tests/environment.h"
@@ -30,6 +31,24 @@ TEST_CASE("a cache folder is made, or it is said that it cannot be") {
   CHECK_FALSE(make_cache_folder(""));
   test::write_text(folder / "file", "no folder");
   CHECK_FALSE(make_cache_folder(folder / "file"));
+}
+
+TEST_CASE("the key of files follows their contents, their names and their number") {
+  const test::TemporaryFolder folder;
+  const auto key = [&] { return contents_key(files_below({folder / "a", folder / "b"})); };
+  test::write_text(folder / "a/x/1", "text");
+  test::write_text(folder / "b/2", "other");
+  CHECK(files_below({folder / "b", folder / "a", folder / "absent"}).size() == 2);
+  std::set<std::string> seen = {key()};
+  CHECK(seen.count(key()) == 1);
+  const auto changed = [&] { return seen.insert(key()).second; };
+  test::write_text(folder / "b/2", "othes");
+  CHECK(changed());
+  std::filesystem::rename(folder / "a/x", folder / "a/y");
+  CHECK(changed());
+  test::write_text(folder / "b/3", "");
+  CHECK(changed());
+  CHECK(contents_key({folder / "absent"}) != contents_key({folder / "b/3"}));
 }
 
 }  // namespace geosft::test::test_cache_folder

@@ -53,11 +53,12 @@ TEST_CASE("every form of graph dataset is recognised") {
   write_text(folder / "text", "text");
   require_error([&] { open_graph_dataset(folder / "text"); }, {"text", "HDF5"});
   write_text(folder / "peptides/peptide_multi_class_dataset.csv", "smiles,label\n");
-  require_error([&] { open_graph_dataset(folder / "peptides"); }, {"peptide_multi_class_dataset.csv:1", "labels"});
+  require_error([&] { open_graph_dataset(folder / "peptides", {folder / "cache"}); },
+                {"peptide_multi_class_dataset.csv:1", "labels"});
   write_text(folder / "ogb/raw/graph-label.csv", "1\n");
-  require_error([&] { open_graph_dataset(folder / "ogb"); }, {"num-node-list.csv"});
+  require_error([&] { open_graph_dataset(folder / "ogb", {folder / "cache"}); }, {"num-node-list.csv"});
   write_text(folder / "qm7/hof_qm7.txt", "0001.xyz 1\n");
-  require_error([&] { open_graph_dataset(folder / "qm7"); }, {"0001.xyz"});
+  require_error([&] { open_graph_dataset(folder / "qm7", {folder / "cache"}); }, {"0001.xyz"});
 }
 
 TEST_CASE("what is no graph dataset is said, with what was looked for") {
@@ -66,6 +67,7 @@ TEST_CASE("what is no graph dataset is said, with what was looked for") {
                 {folder.path().string(), "_A.txt", "hof_qm7.txt", "none of these"});
   require_error([&] { open_graph_dataset(folder / "absent"); }, {"absent", "nothing of this name"});
   write_set(folder);
+  require_error([&] { open_graph_dataset(folder.path(), {{}, {}, "scaffold"}); }, {"splits", "scaffold", "OGB"});
   write_text(folder / "S_graph_labels.txt", "-1\n");
   require_error([&] { open_graph_dataset(folder.path()); }, {"S_graph_labels.txt", "2"});
 }

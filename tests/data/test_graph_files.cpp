@@ -73,6 +73,18 @@ TEST_CASE("Matrix Market: general, symmetric and skew-symmetric") {
   CHECK(read_graph_file(folder / "g.mtx.gz").graph.nodes() == 4);
 }
 
+TEST_CASE("a graph's file is told from HDF5 by its name and its beginning") {
+  const test::TemporaryFolder folder;
+  test::write_text(folder / "g.txt", "0 1\n");
+  test::write_text(folder / "g.h5", "0 1\n");
+  test::write_text(folder / "packed", "\x89HDF\r\n\x1a\n and more");
+  CHECK(is_graph_file(folder / "g.txt"));
+  CHECK_FALSE(is_graph_file(folder / "g.h5"));
+  CHECK_FALSE(is_graph_file(folder / "packed"));
+  CHECK_FALSE(is_graph_file(folder.path()));
+  CHECK_FALSE(is_graph_file(folder / "absent"));
+}
+
 TEST_CASE("broken Matrix Market files are refused by line") {
   require_broken("g.mtx", "", {"MatrixMarket"});
   require_broken("g.mtx", "3 3 1\n1 1 1\n", {":1", "MatrixMarket"});

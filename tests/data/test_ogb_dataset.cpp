@@ -6,7 +6,9 @@
 #include <map>
 
 #include "data/molecule_features.h"
+#include "tests/data/cached.h"
 #include "tests/data/files.h"
+#include "tests/data/graphs.h"
 #include "tests/data/gz_files.h"
 #include "tests/support.h"
 
@@ -36,12 +38,13 @@ const Texts citations = {{"raw/num-node-list", "4\n"},         {"raw/num-edge-li
                          {"raw/node-label", "2\n0\nnan\n1\n"}, {"split/time/train", "0\n"},
                          {"split/time/valid", "1\n"},          {"split/time/test", "3\n"}};
 
-PackedGraphs read_with(Texts texts, const Texts& changes = {}, const GraphReadOptions& options = {}) {
+PackedGraphs read_with(Texts texts, const Texts& changes = {}, GraphReadOptions options = {}) {
   const test::TemporaryFolder folder;
   for (const auto& [name, text] : changes) texts[name] = text;
   for (const auto& [name, text] : texts) {
     if (text != "absent") test::write_gz(folder / (name + ".csv.gz"), text);
   }
+  options.cache = folder / "cache";
   return read_ogb_dataset(folder.path(), options);
 }
 
@@ -102,6 +105,26 @@ TEST_CASE("OGB: labels of nodes") {
   CHECK_FALSE(packed.split);
 }
 
+TEST_CASE("OGB: the cache gives the same, tells splits and directions apart, and goes stale with its files") {
+  const test::TemporaryFolder folder;
+  Texts texts = molecules;
+  texts.insert({{"split/random/train", "0\n"}, {"split/random/valid", ""}, {"split/random/test", "1\n"}});
+  for (const auto& [name, text] : texts) test::write_gz(folder / (name + ".csv.gz"), text);
+  const auto read = [&](const char* split, bool directed = false) {
+    return read_ogb_dataset(folder.path(), {folder / "cache", {}, split, directed});
+  };
+  const PackedGraphs made = read("scaffold");
+  test::require_same(read("scaffold"), made);
+  CHECK(test::mark_cached(folder / "cache", "from the cache") == 1);
+  CHECK(read("scaffold").remarks == std::vector<std::string>{"from the cache"});
+  CHECK(read("random").split->train == std::vector<int64_t>{0});
+  CHECK(read("scaffold", true).graphs.graph.edges() == 3);
+  CHECK(read("scaffold").remarks.size() == 1);
+  test::write_gz(folder / "raw/graph-label.csv.gz", "0,\n0,1\n");
+  CHECK(read("scaffold").target[0][0].item<float>() == 0);
+  CHECK(read("scaffold").remarks.empty());
+}
+
 TEST_CASE("OGB: broken files are refused by file and line") {
   require_broken(molecules, "raw/num-node-list", "3\nx\n", {"num-node-list.csv.gz:2", "number of nodes", "x"});
   require_broken(molecules, "raw/num-node-list", "3\n0\n", {"num-node-list.csv.gz:2", "at least 1", "0"});
@@ -121,7 +144,7 @@ TEST_CASE("OGB: broken files are refused by file and line") {
   require_broken(molecules, "raw/graph-label", "absent", {"graph-label.csv or node-label.csv", "neither"});
   require_broken(molecules, "split/scaffold/test", "absent", {"test.csv", "no such file"});
   require_broken(molecules, "split/scaffold/test", "2\n", {"test.csv.gz:1", "0 to 1", "2"});
-  require_broken(molecules, "split/random/test", "0\n", {"split", "one folder", "random, scaffold"});
+  require_broken(molecules, "split/random/test", "0\n", {"split", "one folder", "split_name", "random, scaffold"});
   require_error([] { read_with(molecules, {}, {"", {}, "time", false}); }, {"split/time", "a split", "scaffold"});
   require_broken(citations, "raw/num-node-list", "3\n", {"node-feat.csv.gz", "3 rows", "4"});
   require_broken(citations, "raw/node-label", "0,1\n0,1\n0,1\n0,1\n", {"node-label.csv.gz", "one class", "2 columns"});

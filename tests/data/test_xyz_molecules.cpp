@@ -3,7 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/data/cached.h"
 #include "tests/data/files.h"
+#include "tests/data/graphs.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_xyz_molecules {
@@ -24,17 +26,30 @@ void write_qm7(const test::TemporaryFolder& folder, const std::string& table) {
 void require_broken(const std::string& table, const std::vector<std::string>& words) {
   const test::TemporaryFolder folder;
   write_qm7(folder, table);
-  require_error([&] { read_xyz_molecules(folder.path()); }, words);
+  require_error([&] { read_xyz_molecules(folder.path(), {folder / "cache"}); }, words);
 }
 
 }  // namespace
+
+TEST_CASE("molecules: the cache gives the same, and goes stale with any file") {
+  const test::TemporaryFolder folder;
+  write_qm7(folder, "0005.xyz -1.5 -2\n0004.xyz -109.25 -111\n");
+  const auto read = [&] { return read_xyz_molecules(folder.path(), {folder / "cache"}); };
+  const PackedGraphs made = read();
+  test::require_same(read(), made);
+  CHECK(test::mark_cached(folder / "cache", "from the cache") == 1);
+  CHECK(read().remarks == std::vector<std::string>{"from the cache"});
+  test::write_text(folder / "xyz/0005.xyz", "1\n\nHe 1 2 4\n");
+  CHECK(read().coordinates[0][2].item<float>() == 4);
+  CHECK(read().remarks.empty());
+}
 
 TEST_CASE("QM7: atoms, bonds, coordinates, energies and split") {
   const test::TemporaryFolder folder;
   CHECK_FALSE(is_xyz_molecules(folder.path()));
   write_qm7(folder, "0005.xyz -1.5 -2\n0004.xyz -109.25 -111\n");
   CHECK(is_xyz_molecules(folder.path()));
-  const PackedGraphs packed = read_xyz_molecules(folder.path());
+  const PackedGraphs packed = read_xyz_molecules(folder.path(), {folder / "cache"});
   CHECK(packed.schema.task == GraphTask::regression);
   CHECK(packed.schema.coordinates);
   require_equal(packed.graphs.ptr, at::tensor({0, 1, 3}, at::kLong), "ptr");
@@ -50,8 +65,9 @@ TEST_CASE("QM7: atoms, bonds, coordinates, energies and split") {
   CHECK(packed.split->validation.empty());
   CHECK(packed.remarks.empty());
   test::write_text(folder / "xyz/0006.xyz", helium);
-  REQUIRE(read_xyz_molecules(folder.path()).remarks.size() == 1);
-  CHECK_THAT(read_xyz_molecules(folder.path()).remarks[0], Catch::Contains("1 files") && Catch::Contains("not listed"));
+  REQUIRE(read_xyz_molecules(folder.path(), {folder / "cache"}).remarks.size() == 1);
+  CHECK_THAT(read_xyz_molecules(folder.path(), {folder / "cache"}).remarks[0],
+             Catch::Contains("1 files") && Catch::Contains("not listed"));
 }
 
 TEST_CASE("QM7: broken tables and molecules are refused") {
@@ -62,10 +78,11 @@ TEST_CASE("QM7: broken tables and molecules are refused") {
   require_broken("a.xyz -1 -2\n", {"hof_qm7.txt:1", "NUMBER.xyz"});
   require_broken("0004.xyz x\n", {"hof_qm7.txt:1", "an energy", "x"});
   const test::TemporaryFolder folder;
-  require_error([&] { read_xyz_molecules(folder.path()); }, {"hof_qm7.txt", "dsgdb9nsd_", "neither"});
+  require_error([&] { read_xyz_molecules(folder.path(), {folder / "cache"}); },
+                {"hof_qm7.txt", "dsgdb9nsd_", "neither"});
   write_qm7(folder, "0004.xyz -1 -2\n");
   test::write_text(folder / "xyz/0004.xyz", "3\n\nH 0 0 0\n");
-  require_error([&] { read_xyz_molecules(folder.path()); }, {"0004.xyz", "3 atoms", "1"});
+  require_error([&] { read_xyz_molecules(folder.path(), {folder / "cache"}); }, {"0004.xyz", "3 atoms", "1"});
 }
 
 TEST_CASE("QM9: properties of the comments") {
@@ -76,23 +93,24 @@ TEST_CASE("QM9: properties of the comments") {
   test::write_text(folder / "dsgdb9nsd_000001.xyz",
                    "2\ngdb 1\t-157.7" + rest + "\t\nH\t0\t0\t0\t0.1\nH\t7.4*^-1\t0\t0\t0.1\n4.5\nS\tS\nI\tI\n");
   CHECK(is_xyz_molecules(folder.path()));
-  const PackedGraphs packed = read_xyz_molecules(folder.path());
+  const PackedGraphs packed = read_xyz_molecules(folder.path(), {folder / "cache"});
   CHECK(packed.schema.output_names.size() == 15);
   require_equal(packed.target.select(1, 0), at::tensor({-157.7F, 0.5F}), "A");
   require_equal(packed.target.select(1, 14), at::tensor({14.0F, 14.0F}), "Cv");
   CHECK(packed.graphs.graph.edges() == 2);
   CHECK_FALSE(packed.split);
   test::write_text(folder / "dsgdb9nsd_000003.xyz", "1\ngdb 3\t0.5\t1\nHe 0 0 0\n");
-  require_error([&] { read_xyz_molecules(folder.path()); },
+  require_error([&] { read_xyz_molecules(folder.path(), {folder / "cache"}); },
                 {"dsgdb9nsd_000003.xyz", "the property C", "end of the line"});
   test::write_text(folder / "dsgdb9nsd_000003.xyz", "1\n\nHe 0 0 0\n");
-  require_error([&] { read_xyz_molecules(folder.path()); }, {"dsgdb9nsd_000003.xyz", "gdb"});
+  require_error([&] { read_xyz_molecules(folder.path(), {folder / "cache"}); }, {"dsgdb9nsd_000003.xyz", "gdb"});
 }
 
 TEST_CASE("QM7: the real set") {
   const auto folder = test::real_data("qm7");
   if (folder.empty()) return;
-  const PackedGraphs packed = read_xyz_molecules(folder);
+  const test::TemporaryFolder cache;
+  const PackedGraphs packed = read_xyz_molecules(folder, {cache.path()});
   CHECK(packed.size() == 7101);
   CHECK(packed.graphs.graph.nodes() == 109600);
   CHECK(packed.remarks.empty());

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/graph_batch.h"
 
+#include <ATen/record_function.h>
+
 #include <catch2/catch.hpp>
+#include <memory>
+#include <string>
 
 #include "tests/graph/graphs.h"
 
@@ -48,6 +52,22 @@ TEST_CASE("graph batch: bad arguments are refused by name") {
   require_error([&] { check_batch({batch.graph, at::tensor({0, 21}, at::kLong)}); }, {"ptr", "22"});
   require_error([&] { graph_of_item(batch, 4); }, {"b must", "4"});
   require_error([&] { induced_subgraph(batch, at::tensor({6, 0}, at::kLong)); }, {"rows", "item 0"});
+}
+
+TEST_CASE("a batch is checked once when a part of it is taken") {
+  const GraphBatch batch = concatenated(some_graphs());
+  static int listed;  // how often the edges' sources, with which the check begins, were made
+  listed = 0;
+  const auto handle = at::addThreadLocalCallback(
+      at::RecordFunctionCallback([](const at::RecordFunction& call) -> std::unique_ptr<at::ObserverContext> {
+        listed += std::string(call.name()) == "aten::diff";
+        return nullptr;
+      }));
+  induced_subgraph(batch, at::tensor({0, 2, 8}, at::kLong));
+  at::removeCallback(handle);
+  CHECK(listed == 1);
+  require_error([&] { induced_subgraph(batch.graph, at::tensor({0}, at::kLong), at::zeros({1}, at::kLong)); },
+                {"sources", "[1]"});
 }
 
 }  // namespace geosft::test::test_graph_batch

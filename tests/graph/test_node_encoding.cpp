@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "graph/laplacian_pe.h"
+#include "graph/random_walk_pe_estimate.h"
 #include "tests/graph/graphs.h"
 
 namespace geosft::test::test_node_encoding {
@@ -13,22 +14,32 @@ TEST_CASE("node encodings of a batch are those of its graphs") {
   const GraphBatch batch = concatenated(graphs);
   std::vector<at::Tensor> walks;
   for (const CsrGraph& graph : graphs) walks.push_back(dense_random_walk_pe(graph, 4));
-  const at::Tensor found = encoded_nodes(batch, NodeEncoding::random_walk, 4);
+  const at::Tensor found = encoded_nodes(batch, {NodeEncoding::random_walk, 4}).values;
   CHECK(found.scalar_type() == at::kFloat);
   require_close(found, at::cat(walks), 1e-6, "random walks");
-  const at::Tensor vectors = encoded_nodes(batch, NodeEncoding::laplacian, 3);
+  const at::Tensor vectors = encoded_nodes(batch, {NodeEncoding::laplacian, 3}).values;
   require_close(vectors, laplacian_pe(batch.graph.rowptr, batch.graph.col, 3, batch.ptr).vectors, 1e-6, "laplacian");
-  CHECK_FALSE(encoded_nodes(batch, NodeEncoding::none, 3).defined());
+  CHECK_FALSE(encoded_nodes(batch, {}).values.defined());
 }
 
 TEST_CASE("weights count, and a directed graph is made undirected for the Laplacian") {
   CsrGraph weighted = cycle(5);
   weighted.weight = at::arange(1, 11).to(at::kDouble);
   const GraphBatch batch = concatenated({weighted});
-  require_close(encoded_nodes(batch, NodeEncoding::random_walk, 3), dense_random_walk_pe(weighted, 3), 1e-6, "walks");
+  require_close(encoded_nodes(batch, {NodeEncoding::random_walk, 3}).values, dense_random_walk_pe(weighted, 3), 1e-6,
+                "walks");
   const GraphBatch directed = concatenated({graph_of(3, {{0, 1}, {1, 2}})}), undirected = concatenated({path(3)});
-  require_equal(encoded_nodes(directed, NodeEncoding::laplacian, 2),
-                encoded_nodes(undirected, NodeEncoding::laplacian, 2), "vectors");
+  require_equal(encoded_nodes(directed, {NodeEncoding::laplacian, 2}).values,
+                encoded_nodes(undirected, {NodeEncoding::laplacian, 2}).values, "vectors");
+}
+
+TEST_CASE("random walks are estimated when so many are asked for, with the error beside them") {
+  const GraphBatch batch = concatenated({path(5), cycle(6)});
+  const EncodedNodes found = encoded_nodes(batch, {NodeEncoding::random_walk, 4, 200, 3});
+  const RandomWalkEstimate expected = random_walk_pe_estimate(batch.graph.rowptr, batch.graph.col, 4, 200, 3);
+  require_equal(found.values, expected.mean.to(at::kFloat), "walks");
+  require_equal(found.standard_error, expected.standard_error.to(at::kFloat), "standard error");
+  CHECK_FALSE(encoded_nodes(batch, {NodeEncoding::random_walk, 4}).standard_error.defined());
 }
 
 }  // namespace geosft::test::test_node_encoding

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times operators of libgeosft_ops.so beside what Python offers for the same work, in one process and in turns.
 
-usage: OMP_NUM_THREADS=1 taskset -c 0 python3 tools/bench/beside_python.py LIBRARY compile|sampling|neighbours [ROUNDS]
+usage: OMP_NUM_THREADS=1 taskset -c 0 python3 tools/bench/beside_python.py LIBRARY compile|sampling|neighbours|walks [ROUNDS]
 
   compile     maxout attention beside torch.compile, torch.cdist and softmax attention (needs a C++ compiler)
   sampling    farthest point sampling beside fpsample's bucketed k-d tree
   neighbours  k nearest neighbours beside Open3D and SciPy, their trees included
+  walks       random_walk_pe, 20 steps, beside AddRandomWalkPE of torch-geometric, if it is installed, and SciPy's sparse
+              products in blocks of 256 columns, half the steps
 
 Prints the least wall time of each and our share of it, processor time in brackets. One core for all: some of the others
 bring threads of their own, so the process must be bound to one (taskset).
@@ -131,8 +133,66 @@ def measure_neighbours(rounds):
               "SciPy": lambda: cKDTree(array).query(array, 16)}, rounds)
 
 
+def random_graph(nodes, items):
+    """Edges of undirected graphs without loops and duplicates, four a node on average, both directions, and rowptr."""
+    generator = torch.Generator().manual_seed(nodes)
+    size = nodes // items
+    ends = torch.randint(size, (2, 2 * nodes), generator=generator)
+    ends += torch.arange(items).repeat_interleave(2 * size) * size
+    ends = ends[:, ends[0] != ends[1]]
+    both = torch.cat([ends, ends.flip(0)], 1)
+    source, target = (key := torch.unique(both[0] * nodes + both[1])) // nodes, key % nodes
+    rowptr = torch.cat([torch.zeros(1, dtype=torch.long), torch.bincount(source, minlength=nodes).cumsum(0)])
+    return source, target, rowptr
+
+
+def scipy_walks(adjacency, steps):
+    """diag(S^t), S = D^-1/2 A D^-1/2: products of rows of powers up to half the steps, 256 sources at a time."""
+    import numpy
+    from scipy import sparse
+    nodes = adjacency.shape[0]
+    root = numpy.sqrt(1 / numpy.maximum(numpy.asarray(adjacency.sum(1)).ravel(), 1))
+    walk = (sparse.diags(root) @ adjacency @ sparse.diags(root)).tocsr()
+    out = numpy.zeros((nodes, steps), dtype=numpy.float32)
+    for begin in range(0, nodes, 256):
+        end = min(begin + 256, nodes)
+        before = sparse.identity(nodes, dtype=numpy.float32, format="csr")[:, begin:end]
+        for step in range(1, steps // 2 + 1):
+            power = walk @ before
+            out[begin:end, 2 * step - 2] = numpy.asarray(power.multiply(before).sum(0)).ravel()
+            out[begin:end, 2 * step - 1] = numpy.asarray(power.multiply(power).sum(0)).ravel()
+            before = power
+    return out
+
+
+def measure_walks(rounds):
+    import numpy
+    from scipy import sparse
+    steps = 20
+    for title, nodes, items in (("10,000 nodes of degree 4", 10_000, 1), ("1,000 graphs of 150 nodes", 150_000, 1000)):
+        source, target, rowptr = random_graph(nodes, items)
+        ones = numpy.ones(len(source), dtype=numpy.float32)
+        adjacency = sparse.csr_matrix((ones, (source.numpy(), target.numpy())), shape=(nodes, nodes))
+
+        def ours():
+            return torch.ops.geosft.random_walk_pe(rowptr, target, steps)
+
+        contenders = {"geosft": ours, "SciPy, blocks of 256": lambda: torch.from_numpy(scipy_walks(adjacency, steps))}
+        try:
+            from torch_geometric.data import Data
+            from torch_geometric.transforms import AddRandomWalkPE
+            transform, edges = AddRandomWalkPE(steps, attr_name="pe"), torch.stack([source, target])
+            contenders["torch-geometric"] = lambda: transform(Data(edge_index=edges, num_nodes=nodes)).pe
+        except ImportError:
+            print("torch-geometric is not installed", file=sys.stderr)
+        for name in contenders.keys() - {"geosft"}:
+            torch.testing.assert_close(contenders[name](), ours(), rtol=1e-4, atol=1e-5)
+        in_turns(f"{title}, {steps} steps", contenders, rounds)
+
+
 def main(arguments):
-    measures = {"compile": measure_compile, "sampling": measure_sampling, "neighbours": measure_neighbours}
+    measures = {"compile": measure_compile, "sampling": measure_sampling, "neighbours": measure_neighbours,
+                "walks": measure_walks}
     if len(arguments) not in (3, 4) or arguments[2] not in measures:
         print(__doc__, file=sys.stderr)
         return 2

@@ -5,6 +5,7 @@
 #include "models/ops/graph_attention.h"
 #include "tools/bench/catalogue.h"
 #include "tools/bench/composites.h"
+#include "tools/bench/scaling.h"
 
 namespace geosft::bench {
 namespace {
@@ -75,28 +76,51 @@ DenseTerms dense_terms(const Graphs& graphs, const Sizes& sizes) {
   return {at::lerp(partner.mul, top.mul, weight), at::lerp(partner.add, top.add, weight)};
 }
 
-Benchmark make_graph(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name) {
-  const PackedInputs in = random_inputs(sizes, keys);
-  const HeadsFirstInputs first = heads_first(in, sizes);
-  const Graphs g = random_graphs(sizes, keys);
-  const TermWeights& w = g.terms;
-  const auto leaves = [&](const auto& of) {
-    return Tensors{of.q, of.k, of.v, of.leak, g.edge_attr, g.weight, w.w_mul, w.b_mul, w.w_add, w.b_add};
-  };
-  const auto ours = [in, g, w] {
+struct GraphPass {
+  PackedInputs in;
+  Graphs g;
+
+  Tensors leaves(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak) const {
+    const TermWeights& w = g.terms;
+    return {q, k, v, leak, g.edge_attr, g.weight, w.w_mul, w.b_mul, w.w_add, w.b_add};
+  }
+  at::Tensor forward() const {
+    const TermWeights& w = g.terms;
     return graph_attention(in.q, in.k, in.v, in.leak, g.rowptr, g.col, g.edge_attr, g.top, g.partner, g.weight, w.w_mul,
                            w.b_mul, w.w_add, w.b_add, in.q_ptr, in.k_ptr, attention_eps);
-  };
-  const auto composite = [first, g, sizes] { return cdist_attention(first, dense_terms(g, sizes)); };
+  }
+  Contender contender(Pass pass, std::optional<Work> work) const {
+    return {"geosft",
+            measured_pass(pass, leaves(in.q, in.k, in.v, in.leak), in.upstream, [*this] { return forward(); }), work};
+  }
+};
+
+Work graph_work(const Sizes& sizes, int64_t keys, Pass pass) {
   const AttentionShape shape = attention_shape(sizes, keys);
-  const Work work = pass == Pass::both ? maxout_both_work(shape) : maxout_forward_work(shape);
+  return pass == Pass::both ? maxout_both_work(shape) : maxout_forward_work(shape);
+}
+
+Benchmark make_graph(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name) {
+  const GraphPass ours{random_inputs(sizes, keys), random_graphs(sizes, keys)};
+  const HeadsFirstInputs first = heads_first(ours.in, sizes);
+  const auto composite = [first, g = ours.g, sizes] { return cdist_attention(first, dense_terms(g, sizes)); };
+  const Work work = graph_work(sizes, keys, pass);
   Benchmark benchmark{name, {}};
-  benchmark.contenders = {{"geosft", measured_pass(pass, leaves(in), in.upstream, ours), work},
-                          {"cdist", measured_pass(pass, leaves(first), first.upstream, composite), work, packed_rows}};
+  benchmark.contenders = {
+      ours.contender(pass, work),
+      {"cdist", measured_pass(pass, ours.leaves(first.q, first.k, first.v, first.leak), first.upstream, composite),
+       work, packed_rows}};
   return benchmark;
 }
 
 }  // namespace
+
+ScaledContender graph_attention_over_keys(int64_t keys) {
+  return [keys](const Sizes& sizes) {
+    const GraphPass ours{random_inputs(sizes, keys), random_graphs(sizes, keys)};
+    return ours.contender(Pass::both, graph_work(sizes, keys, Pass::both));
+  };
+}
 
 Entries graph_entries(const Sizes& sizes) {
   Entries entries;

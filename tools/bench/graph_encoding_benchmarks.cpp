@@ -2,11 +2,14 @@
 // Encodings of nodes beside the dense matrices that they are defined by.
 #include <ATen/CPUGeneratorImpl.h>
 
+#include <cmath>
+
 #include "graph/csr_graph.h"
 #include "graph/laplacian_pe.h"
 #include "graph/random_walk_pe.h"
 #include "tools/bench/attention_inputs.h"
 #include "tools/bench/catalogue.h"
+#include "tools/bench/scaling.h"
 
 namespace geosft::bench {
 namespace {
@@ -22,6 +25,15 @@ CsrGraph rings_with_chords(const Sizes& sizes) {
   const at::Tensor next = base + (node + 1 - base).remainder(sizes.tokens);
   const at::Tensor chord = base + at::randint(sizes.tokens, {nodes}, generator, longs);
   return symmetrized(graph_from_edges(at::cat({node, node}), at::cat({next, chord}), nodes));
+}
+
+// Node i is linked with i +- 1 and i +- the root of n, around the end: four edges a node, and as many nodes within so
+// many steps whatever n. (Of a random graph all n nodes are, until n passes 3^(steps / 2).)
+CsrGraph grid_around_the_end(int64_t nodes) {
+  const at::Tensor node = at::arange(nodes, at::kLong);
+  const auto root = static_cast<int64_t>(std::sqrt(static_cast<double>(nodes)));
+  const at::Tensor next = (node + 1).remainder(nodes), below = (node + root).remainder(nodes);
+  return symmetrized(graph_from_edges(at::cat({node, node}), at::cat({next, below}), nodes));
 }
 
 // A [B, n, n].
@@ -77,6 +89,13 @@ Benchmark make_laplacian(const Sizes& sizes, const std::string& name) {
 }
 
 }  // namespace
+
+ScaledContender walks_on_grid() {
+  return [](const Sizes& sizes) -> Contender {
+    const CsrGraph graph = grid_around_the_end(sizes.batch * sizes.tokens);
+    return {"geosft", [=] { return Tensors{random_walk_pe(graph.rowptr, graph.col, walk_steps)}; }};
+  };
+}
 
 Entries graph_encoding_entries(const Sizes& sizes) {
   return {{"random_walk_pe", "20 steps on rings with a chord from every node, beside powers of dense matrices",

@@ -31,10 +31,14 @@ struct RunCommand {
   std::vector<std::string> only;
   std::string out, compare, roofline;
   int64_t scaling_to = int64_t{1} << 20, scaling_degree = 0;
+  std::string scaling_of = "maxout_attention";
   bool list = false, json = false, scaling = false;
 
   int execute() const {
     check_sizes(sizes);
+    if (scaling_degree > 0 && scaling_of != "maxout_attention") {
+      throw UsageError("--scaling-degree is of polynomial_attention, not of " + scaling_of);
+    }
     const Entries entries = chosen_entries(all_entries(sizes), only);
     if (list) {
       for (const Entry& entry : entries) std::cout << entry.name << "  (" << entry.about << ")\n";
@@ -89,6 +93,8 @@ struct RunCommand {
 
   // Degree 0 would be the mean of the values: it stands for "no polynomial".
   ScaledContender scaled_contender() const {
+    if (scaling_of == "graph_attention") return graph_attention_over_keys(sizes.keys.front());
+    if (scaling_of == "random_walk_pe") return walks_on_grid();
     return scaling_degree > 0 ? polynomial_over_all(scaling_degree) : maxout_over_keys(sizes.keys.front());
   }
 
@@ -127,6 +133,10 @@ Command add_run_command(CLI::App& verb) {
   verb.add_flag("--scaling", command->scaling, "measure how attention grows with the tokens; alone unless --only");
   verb.add_option("--scaling-to", command->scaling_to, "most tokens of --scaling")
       ->check(CLI::Range(int64_t{2}, int64_t{1} << 30))
+      ->capture_default_str();
+  verb.add_option("--scaling-of", command->scaling_of,
+                  "what --scaling measures; of graphs all inputs are sparse, 8 or 4 edges a node")
+      ->check(CLI::IsMember({"maxout_attention", "graph_attention", "random_walk_pe"}))
       ->capture_default_str();
   verb.add_option("--scaling-degree", command->scaling_degree,
                   "--scaling of polynomial_attention of this degree over all tokens; 0: of maxout_attention")

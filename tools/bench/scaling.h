@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How time and memory of attention grow with the number of tokens.
+// How time and memory of attention and of random walks grow with the number of tokens or nodes.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,13 @@ struct Scaling {
   double memory_exponent = 0;             // of the peak beyond inputs, results and gradients included
 };
 
-// What grows: ours, forward and backward, for one item of sizes.tokens tokens.
+// What grows: ours, forward and backward, for one item of sizes.tokens tokens or nodes. Of graphs all that is made is
+// sparse.
 using ScaledContender = std::function<Contender(const Sizes&)>;
 ScaledContender maxout_over_keys(int64_t keys);
 ScaledContender polynomial_over_all(int64_t degree);
+ScaledContender graph_attention_over_keys(int64_t keys);  // of a random graph, 8 edges a node
+ScaledContender walks_on_grid();  // random_walk_pe, 20 steps, on a graph of 4 edges a node; forward alone
 
 // Time and memory for 1024, 4096, … tokens up to `most_tokens`, the last one included, with the width and heads of
 // `sizes`. `progress` is told the tokens before each.

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/graph/graph_data.h"
 
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 #include <numeric>
 
+#include "data/cache_folder.h"
+#include "data/encoding_cache.h"
 #include "data/folds.h"
 #include "data/graph_dataset.h"
+#include "data/graph_files.h"
 #include "data/image_patches.h"
 #include "data/sequence_dataset.h"
+#include "geometry/packed.h"
 #include "tools/common/arguments.h"
 #include "tools/common/progress.h"
 
@@ -62,8 +67,15 @@ const char* part_name(Part part) {
   return part == Part::train ? "train" : (part == Part::validation ? "validation" : "test");
 }
 
-PackedGraphs open_graphs(const std::string& source) {
-  GraphReadOptions options;
+void add_read_options(CLI::App& verb, GraphReadOptions& options) {
+  verb.add_option("--split-name", options.split, "which of several published splits of an OGB set");
+  verb.add_flag("--directed", options.directed, "leave edges of OGB sets and edge lists as they are listed");
+}
+
+PackedGraphs open_graphs(const std::string& source, GraphReadOptions options) {
+  if (is_graph_file(source)) {
+    throw UsageError(source + ": a single graph without labels, which can be encoded, but not trained on");
+  }
   std::unique_ptr<ProgressBar> bar;
   options.progress = [&](int64_t done, int64_t total) {
     if (!bar) bar = std::make_unique<ProgressBar>("reading graphs", total);
@@ -76,9 +88,18 @@ PackedGraphs open_graphs(const std::string& source) {
   return graphs;
 }
 
+OpenedStructure open_structure(const std::string& source, const GraphReadOptions& options) {
+  if (!is_graph_file(source)) return {open_graphs(source, options).graphs, {}};
+  const FileGraph found = read_graph_file(source, options.directed);
+  return {{found.graph, offsets_tensor({0, found.graph.nodes()})}, found.ids};
+}
+
 PackedGraphs open_encoded_graphs(const GraphSettings& settings) {
   if (settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
-  PackedGraphs graphs = open_graphs(settings.data);
+  GraphReadOptions reading;
+  reading.split = settings.splits.split_name;
+  reading.directed = settings.directed;
+  PackedGraphs graphs = open_graphs(settings.data, reading);
   if (settings.patch > 1) {
     const GraphSchema& schema = graphs.schema;
     if (schema.grid_height == 0 || schema.grid_height % settings.patch != 0 ||
@@ -89,7 +110,12 @@ PackedGraphs open_encoded_graphs(const GraphSettings& settings) {
     graphs = image_patches(graphs, settings.patch);
   }
   if (settings.longest > 0) graphs = shortened(graphs, settings.longest);
-  graphs.node_encoding = encoded_nodes(graphs.graphs, settings.model.node_encoding(), settings.model.encoding_columns);
+  const EncodedNodes encoded = cached_encoding(default_cache_folder(), graphs.graphs, settings.model.node_encoding());
+  if (encoded.standard_error.defined()) {
+    std::cerr << "random walks are estimated from " << settings.model.encoding_walks
+              << " walks a node: standard error up to " << encoded.standard_error.max().item<double>() << '\n';
+  }
+  graphs.node_encoding = encoded.values;
   return graphs;
 }
 

@@ -5,8 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "data/graph_cache.h"
 #include "data/packed_graphs.h"
 #include "tools/graph/graph_settings.h"
+
+namespace CLI {
+class App;
+}
 
 namespace geosft {
 
@@ -14,10 +19,22 @@ enum class Part { train, validation, test };
 Part part_of(const std::string& name);  // "train", "validation" or "test"
 const char* part_name(Part part);
 
-// A dataset, with its remarks, and progress while it is made from what was published, on stderr.
-PackedGraphs open_graphs(const std::string& source);
+// --split-name and --directed, for verbs without a configuration.
+void add_read_options(CLI::App& verb, GraphReadOptions& options);
 
-// The dataset that the settings name, with the encoding of nodes that they ask for.
+// A dataset, with its remarks, and progress while it is made from what was published, on stderr. Throws UsageError for
+// a single graph without labels.
+PackedGraphs open_graphs(const std::string& source, GraphReadOptions options = {});
+
+// The graphs of a dataset, or the one of a list of edges or a Matrix Market file: what can be encoded.
+struct OpenedStructure {
+  GraphBatch graphs;
+  at::Tensor ids;  // int64 [N], the numbers that nodes of a single graph have in its file; else undefined
+};
+OpenedStructure open_structure(const std::string& source, const GraphReadOptions& options);
+
+// The dataset that the settings name, with the encoding of nodes that they ask for, from the cache where it lies there.
+// That an encoding is an estimate, and how far off it may be, is said on stderr.
 PackedGraphs open_encoded_graphs(const GraphSettings& settings);
 
 // The parts of a dataset: the published ones; where nodes are split instead, every graph in all parts; else folds of

@@ -51,7 +51,7 @@ Command add_graph_eval_command(CLI::App& verb) {
   verb.add_flag("--heads", command->heads,
                 "also say how far apart the results of heads are, layer by layer (primal-dual attentions)");
   verb.add_flag("--json", command->json, "print one JSON object");
-  command->overrides.add_to(verb);
+  command->overrides.add_to(verb, "of the renumberings");
   return [command] { return command->execute(); };
 }
 

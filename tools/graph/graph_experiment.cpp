@@ -3,8 +3,11 @@
 
 #include <ATen/Context.h>
 
+#include <algorithm>
+#include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "data/atomic_file.h"
 #include "models/summary.h"
@@ -35,8 +38,8 @@ bool train_run(const GraphSettings& settings, const PackedGraphs& graphs, const 
                              " parameters");
 }
 
-// The metrics of the test part, which are left in the folder too.
-NamedValues report_run(const PackedGraphs& graphs, const GraphSplit& split, const RunFolder& folder,
+// The report of the test part, which is left in the folder too.
+GraphReport report_run(const PackedGraphs& graphs, const GraphSplit& split, const RunFolder& folder,
                        at::Device device) {
   GraphRunModel trained = load_graph_run(folder.path());
   trained.model->to(device);
@@ -46,7 +49,7 @@ NamedValues report_run(const PackedGraphs& graphs, const GraphSplit& split, cons
                                                  score_style(trained.schema, trained.settings.train.metric));
   if (!curves.drawn) std::cerr << "no picture: " << curves.reason << '\n';
   folder.write_result(report_json(report).dump() + "\n");
-  return report.metrics;
+  return report;
 }
 
 RunFolder run_folder_of(const PlannedRun& planned, const RunFolder& folder, bool& resume,
@@ -70,8 +73,13 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedGra
                       parent.path().string());
   }
   if (!processes.leads()) return std::nullopt;
+  const GraphReport report = report_run(graphs, split, folder, device);
   return RunResult{planned.name.empty() ? folder.path().filename().string() : planned.name,
-                   report_run(graphs, split, folder, device)};
+                   report.metrics,
+                   planned.settings.seed,
+                   planned.settings.splits.fold,
+                   report.count,
+                   report.task};
 }
 
 }  // namespace
@@ -129,6 +137,50 @@ std::vector<ResultRow> experiment_rows(const std::vector<RunResult>& results) {
   }
   if (results.size() > 1) rows.push_back(summarized("mean ± deviation", all));
   return rows;
+}
+
+nlohmann::json experiment_json(const std::vector<RunResult>& results) {
+  std::set<uint64_t> seeds;
+  std::set<int64_t> folds;
+  int64_t count = 0;
+  nlohmann::json runs = nlohmann::json::array();
+  for (const RunResult& result : results) {
+    seeds.insert(result.seed);
+    folds.insert(result.fold);
+    count += result.count;
+    nlohmann::json run{{"name", result.name}};
+    for (const auto& [metric, value] : result.metrics) run["metrics"][metric] = value;
+    runs.push_back(run);
+  }
+  const auto repeats = static_cast<int64_t>(seeds.size());
+  nlohmann::json json{{"task", task_name(results.front().task)},
+                      {"split", "test"},
+                      {"count", count / repeats},
+                      {"rotation", "none"},
+                      {"repeats", repeats},
+                      {"folds", folds.size()},
+                      {"runs", runs}};
+  for (const auto& [metric, value] : experiment_rows(results).back().values) {
+    json["metrics"][metric] = value.mean;
+    if (!std::isnan(value.deviation)) json["deviations"][metric] = value.deviation;
+  }
+  return json;
+}
+
+std::vector<std::pair<std::string, Summary>> paired_differences(const std::vector<RunResult>& results,
+                                                                const std::vector<RunResult>& first) {
+  std::vector<NamedValues> differences;
+  for (const RunResult& result : results) {
+    const auto partner = std::find_if(first.begin(), first.end(), [&](const RunResult& other) {
+      return other.seed == result.seed && other.fold == result.fold;
+    });
+    if (partner == first.end()) continue;
+    NamedValues& less = differences.emplace_back();
+    for (const auto& [metric, value] : result.metrics) {
+      less.emplace_back(metric, value - value_of(partner->metrics, metric));
+    }
+  }
+  return differences.empty() ? std::vector<std::pair<std::string, Summary>>{} : summarized("", differences).values;
 }
 
 }  // namespace geosft

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,6 +25,10 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
 struct RunResult {
   std::string name;
   NamedValues metrics;  // of the test part
+  uint64_t seed = 0;
+  int64_t fold = 0;
+  int64_t count = 0;  // of the test part
+  GraphTask task = GraphTask::classification;
 };
 
 // Trains what is left of the experiment in `folder` (which the caller has made or opened), evaluates every run on its
@@ -35,5 +40,14 @@ std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFo
 
 // The runs of a finished experiment, and, for several, their mean.
 std::vector<ResultRow> experiment_rows(const std::vector<RunResult>& results);
+
+// The mean of several runs in the form of one: {"task", "split", "count" (of all test parts of a repetition),
+// "rotation", "repeats" (seeds), "folds", "metrics", "deviations", "runs": [{"name", "metrics"}, …]}.
+nlohmann::json experiment_json(const std::vector<RunResult>& results);
+
+// `results` less those of `first` with the same seed and fold, metric by metric: their mean and deviation. Nothing
+// where no run has a partner.
+std::vector<std::pair<std::string, Summary>> paired_differences(const std::vector<RunResult>& results,
+                                                                const std::vector<RunResult>& first);
 
 }  // namespace geosft

@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 
+#include "data/graph_files.h"
 #include "models/summary.h"
 #include "tools/common/runtime_options.h"
 #include "tools/graph/commands.h"
@@ -39,12 +40,32 @@ void describe_targets(const PackedGraphs& graphs) {
   std::cout << (schema.output_names.size() > names_shown ? ", …\n" : "\n");
 }
 
-void describe_data(const std::filesystem::path& source) {
-  const PackedGraphs graphs = open_graphs(source.string());
+std::string counts_text(const CsrGraph& graph) {
+  return std::to_string(graph.nodes()) + " nodes, " + std::to_string(graph.edges()) + " directed edges";
+}
+
+void describe_single_graph(const std::string& source, const GraphReadOptions& options) {
+  const CsrGraph graph = open_structure(source, options).graphs.graph;
+  const at::Tensor degree = graph.rowptr.diff();
+  std::cout << source << ": one graph without labels, " << counts_text(graph) << "; " << degree.min().item<int64_t>()
+            << " to " << degree.max().item<int64_t>()
+            << " edges a node; weights: " << (graph.weight.defined() ? "yes" : "no") << '\n';
+}
+
+// Of nodes, where graphs hold all parts.
+void describe_node_split(const at::Tensor& node_split) {
+  const at::Tensor counts = at::bincount(node_split + 1, {}, 4);
+  const auto count = [&](int64_t part) { return std::to_string(counts[part + 1].item<int64_t>()); };
+  std::cout << "\npublished split of the nodes: " << count(0) << " train, " << count(1) << " validation, " << count(2)
+            << " test, " << count(-1) << " in none";
+}
+
+void describe_data(const std::string& source, const GraphReadOptions& options) {
+  if (is_graph_file(source)) return describe_single_graph(source, options);
+  const PackedGraphs graphs = open_graphs(source, options);
   const at::Tensor sizes = graphs.graphs.ptr.diff();
-  std::cout << source.string() << ": " << graphs.size() << " " << graphs.schema.items << ", "
-            << graphs.graphs.graph.nodes() << " nodes, " << graphs.graphs.graph.edges() << " directed edges; "
-            << sizes.min().item<int64_t>() << " to " << sizes.max().item<int64_t>() << " nodes each\n";
+  std::cout << source << ": " << graphs.size() << " " << graphs.schema.items << ", " << counts_text(graphs.graphs.graph)
+            << "; " << sizes.min().item<int64_t>() << " to " << sizes.max().item<int64_t>() << " nodes each\n";
   describe_targets(graphs);
   std::cout << "node categories: " << sizes_text(graphs.schema.node_vocabulary)
             << "; node values: " << graphs.schema.node_values
@@ -55,12 +76,14 @@ void describe_data(const std::filesystem::path& source) {
     std::cout << "\npublished split: " << graphs.split->train.size() << " train, " << graphs.split->validation.size()
               << " validation, " << graphs.split->test.size() << " test";
   }
+  if (graphs.node_split.defined()) describe_node_split(graphs.node_split);
   std::cout << '\n';
 }
 
 struct GraphInfoCommand {
   std::filesystem::path what;
   uint64_t seed = 0;
+  GraphReadOptions reading;
   RuntimeOptions runtime;
 
   int execute() const {
@@ -68,7 +91,7 @@ struct GraphInfoCommand {
     if (std::filesystem::exists(what / "config.toml") || what.extension() == ".ckpt") {
       describe_run(what);
     } else {
-      describe_data(what);
+      describe_data(what.string(), reading);
     }
     return 0;
   }
@@ -78,9 +101,12 @@ struct GraphInfoCommand {
 
 Command add_graph_info_command(CLI::App& verb) {
   auto command = std::make_shared<GraphInfoCommand>();
-  verb.add_option("WHAT", command->what, "RUN folder, checkpoint (*.ckpt), or a graph dataset")->required();
+  verb.add_option("WHAT", command->what,
+                  "RUN folder, checkpoint (*.ckpt), a graph dataset, or one graph as encode takes it")
+      ->required();
   verb.add_option("--seed", command->seed, "as for the other commands; this one draws nothing")
       ->check(CLI::NonNegativeNumber);
+  add_read_options(verb, command->reading);
   command->runtime.add_to(verb);
   return [command] { return command->execute(); };
 }

@@ -24,13 +24,12 @@ std::vector<std::string> metric_names(GraphTask task) {
   return {"mae", "r2"};
 }
 
-NamedValues class_metrics(const at::Tensor& outputs, const at::Tensor& targets) {
+double class_metric(const std::string& name, const at::Tensor& outputs, const at::Tensor& targets) {
   const at::Tensor rows = (targets != no_class).nonzero().squeeze(1);
   const at::Tensor known = outputs.index_select(0, rows), truth = targets.index_select(0, rows);
+  if (name == "roc_auc") return one_vs_rest_roc_auc(known.to(at::kDouble).softmax(1), truth);
   const at::Tensor predicted = known.argmax(1);
-  return {{"accuracy", accuracy_score(predicted, truth)},
-          {"macro_f1", macro_f1_score(predicted, truth)},
-          {"roc_auc", one_vs_rest_roc_auc(known.to(at::kDouble).softmax(1), truth)}};
+  return name == "accuracy" ? accuracy_score(predicted, truth) : macro_f1_score(predicted, truth);
 }
 
 }  // namespace
@@ -55,13 +54,22 @@ int64_t loss_terms(GraphTask task, const at::Tensor& targets) {
   return there.sum().item<int64_t>();
 }
 
-NamedValues graph_metrics(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets) {
-  if (has_classes(task)) return class_metrics(outputs, targets);
+double graph_metric(GraphTask task, const std::string& name, const at::Tensor& outputs, const at::Tensor& targets) {
+  const std::vector<std::string> names = metric_names(task);
+  if (std::find(names.begin(), names.end(), name) == names.end()) throw std::out_of_range("no metric " + name);
+  if (has_classes(task)) return class_metric(name, outputs, targets);
   const at::Tensor exact = targets.to(outputs.dtype());
-  if (task == GraphTask::multi_label) {
-    return {{"average_precision", mean_average_precision(outputs, exact)}, {"roc_auc", mean_roc_auc(outputs, exact)}};
+  if (name == "average_precision") return mean_average_precision(outputs, exact);
+  if (name == "roc_auc") return mean_roc_auc(outputs, exact);
+  return name == "mae" ? mean_absolute_error(outputs, exact) : r2_score(outputs, exact);
+}
+
+NamedValues graph_metrics(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets) {
+  NamedValues values;
+  for (const std::string& name : metric_names(task)) {
+    values.emplace_back(name, graph_metric(task, name, outputs, targets));
   }
-  return {{"mae", mean_absolute_error(outputs, exact)}, {"r2", r2_score(outputs, exact)}};
+  return values;
 }
 
 double value_of(const NamedValues& values, const std::string& name) {

@@ -30,6 +30,9 @@ using NamedValues = std::vector<std::pair<std::string, double>>;
 //   regression           mae, r2 (means over targets); outputs and targets in the dataset's units
 NamedValues graph_metrics(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets);
 
+// One of them; throws std::out_of_range for another task's.
+double graph_metric(GraphTask task, const std::string& name, const at::Tensor& outputs, const at::Tensor& targets);
+
 // The value of this name; throws std::out_of_range when it is not there.
 double value_of(const NamedValues& values, const std::string& name);
 

@@ -7,8 +7,9 @@
 
 namespace geosft {
 
-void GraphOverrides::add_to(CLI::App& verb) {
-  common_.add_to(verb, "dataset: a folder (default: the one trained on)", "of the renumberings");
+void GraphOverrides::add_to(CLI::App& verb, const std::string& seed_help) {
+  common_.add_to(verb, "dataset: a folder (default: the one trained on)", seed_help);
+  verb.add_option("--split-name", split_name_, "which of several published splits of an OGB set");
 }
 
 GraphRunModel GraphOverrides::load(const std::filesystem::path& run) const {
@@ -16,6 +17,7 @@ GraphRunModel GraphOverrides::load(const std::filesystem::path& run) const {
   GraphRunModel loaded = load_graph_run(run);
   loaded.model->to(device);
   common_.apply(loaded.settings.data, loaded.settings.seed, loaded.settings.evaluation);
+  if (split_name_) loaded.settings.splits.split_name = *split_name_;
   return loaded;
 }
 

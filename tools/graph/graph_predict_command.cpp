@@ -83,7 +83,7 @@ Command add_graph_predict_command(CLI::App& verb) {
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   verb.add_flag("--json", command->json, "print one JSON object a graph");
-  command->overrides.add_to(verb);
+  command->overrides.add_to(verb, "as for the other commands; predictions draw nothing from it");
   return [command] { return command->execute(); };
 }
 

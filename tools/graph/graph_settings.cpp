@@ -15,7 +15,8 @@ void add_splits(Config& config, SplitSettings& splits) {
            "is the best",
            probability_range)
       .add("splits", "monitor_test", &splits.monitor_test,
-           "without a validation part: show the test set in the learning curves (it never chooses a checkpoint)");
+           "without a validation part: show the test set in the learning curves (it never chooses a checkpoint)")
+      .add("splits", "split_name", &splits.split_name, "which of several published splits of an OGB set");
 }
 
 void add_graph_model(Config& config, GraphModelSettings& model) {
@@ -23,6 +24,9 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
       .add_choice("model", "encoding", &model.encoding, {"none", "rwpe", "lappe"},
                   "encoding of nodes: none, random walks, Laplacian eigenvectors")
       .add("model", "encoding_columns", &model.encoding_columns, "steps of the walks, or eigenvectors", positive)
+      .add("model", "encoding_walks", &model.encoding_walks,
+           "random walks: estimate from so many a node, where exact ones take too long; 0: exact", not_negative)
+      .add("model", "encoding_seed", &model.encoding_seed, "of the estimate")
       .add_choice("model", "positions", &model.positions, {"none", "added", "relative"},
                   "places of nodes in their order: added to the tokens, or seen by sampling attention")
       .add("model", "position_channels", &model.position_channels, "of what it sees", positive)
@@ -36,6 +40,14 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
                   "of graphs: weighted mean of the nodes, maximum over a sample of them, or their sum")
       .add("model", "head_bins", &model.head_bins, "nodes that sample_max samples", positive)
       .add("model", "head_dropout", &model.head_dropout, "dropout of what sample_max pools", probability_range);
+}
+
+void check_walks(const GraphModelSettings& model) {
+  if (model.encoding_walks == 0) return;
+  if (model.encoding != "rwpe") {
+    throw UsageError("encoding_walks estimates random walks: encoding must be rwpe, found " + model.encoding);
+  }
+  if (model.encoding_walks == 1) throw UsageError("encoding_walks must be 0 or at least 2, found 1");
 }
 
 // Masks are made of what relative encodings are made of.
@@ -58,9 +70,11 @@ GraphModelSettings::GraphModelSettings() {
   token_dropout = 0.0;
 }
 
-NodeEncoding GraphModelSettings::node_encoding() const {
-  if (encoding == "none") return NodeEncoding::none;
-  return encoding == "rwpe" ? NodeEncoding::random_walk : NodeEncoding::laplacian;
+NodeEncodingOptions GraphModelSettings::node_encoding() const {
+  const NodeEncoding kind = encoding == "none"   ? NodeEncoding::none
+                            : encoding == "rwpe" ? NodeEncoding::random_walk
+                                                 : NodeEncoding::laplacian;
+  return {kind, encoding_columns, encoding_walks, encoding_seed};
 }
 
 GraphTrainSettings::GraphTrainSettings() {
@@ -75,6 +89,7 @@ Config GraphSettings::config() {
       .add("", "seed", &seed, "of everything random")
       .add("", "repeats", &repeats, "runs, each with the next seed", positive)
       .add("", "every_fold", &every_fold, "a run for every fold")
+      .add("", "directed", &directed, "leave the edges of OGB sets as they are listed")
       .add("", "longest", &longest, "sequences: steps that are used, from the beginning; 0: all", not_negative)
       .add("", "patch", &patch, "images: side of the squares of pixels that become a token each", positive);
   add_splits(keys, splits);
@@ -91,6 +106,7 @@ Config GraphSettings::config() {
 void GraphSettings::check() const {
   model.check();
   check_mask(model);
+  check_walks(model);
   if (model.on_grid() && train.drop_tokens > 0) {
     throw UsageError("drop_tokens must be 0 with attention " + model.attention + ", which needs every place of a grid");
   }
@@ -117,7 +133,7 @@ GraphModelOptions GraphSettings::graph_model(const GraphSchema& schema) const {
   options.node_values = schema.node_values;
   options.edge_vocabulary = schema.edge_vocabulary;
   options.edge_values = schema.edge_values;
-  const NodeEncoding encoding = model.node_encoding();
+  const NodeEncoding encoding = model.node_encoding().encoding;
   options.encoding = encoding == NodeEncoding::none ? 0 : model.encoding_columns;
   options.signed_encoding = encoding == NodeEncoding::laplacian;
   options.positions = model.positions == "added"      ? NodePositions::added

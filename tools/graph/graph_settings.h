@@ -19,6 +19,7 @@ struct SplitSettings {
   uint64_t split_seed = 0;
   double validation_fraction = 0.0;
   bool monitor_test = false;
+  std::string split_name;  // of several published splits
 };
 
 // Defaults are those of the paper for Peptides-func.
@@ -26,14 +27,15 @@ struct GraphModelSettings : EncoderSettings {
   GraphModelSettings();
 
   std::string encoding = "none", head = "softmax_pool";
-  int64_t encoding_columns = 20, head_bins = 64, distance_channels = 0;
+  int64_t encoding_columns = 20, encoding_walks = 0, head_bins = 64, distance_channels = 0;
+  uint64_t encoding_seed = 0;  // not that of the run: what is evaluated is encoded as what was trained on
   double distance_range = 5.0;
   std::string positions = "none";
   int64_t position_channels = 16;
   bool relative = true;
   double head_dropout = 0.0;
 
-  NodeEncoding node_encoding() const;
+  NodeEncodingOptions node_encoding() const;
 };
 
 struct GraphTrainSettings : TrainSettings {
@@ -49,6 +51,7 @@ struct GraphSettings {
   int64_t repeats = 1;      // runs with the seeds seed, seed + 1, …
   bool every_fold = false;  // a run for every fold
   int64_t longest = 0;      // steps of a sequence that are used, from its beginning; 0: all
+  bool directed = false;    // leave the edges of OGB sets as they are listed
   int64_t patch = 1;        // side of the squares of pixels that are the tokens of an image
   SplitSettings splits;
   GraphModelSettings model;

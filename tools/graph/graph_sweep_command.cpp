@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "data/atomic_file.h"
@@ -19,7 +22,8 @@ struct GraphSweepCommand {
   std::vector<std::string> set, vary;
   std::filesystem::path out;
   std::string data;
-  bool csv = false;
+  std::optional<uint64_t> seed;
+  bool csv = false, json = false;
   RuntimeOptions runtime;
 
   // A folder that is there already holds an experiment that is continued.
@@ -44,6 +48,7 @@ struct GraphSweepCommand {
     const at::Device device = runtime.apply();
     std::vector<std::string> common = set;
     if (!data.empty()) common.push_back("data=" + data);
+    if (seed) common.push_back("seed=" + std::to_string(*seed));
     const std::vector<Variation> all = variations(files, common, vary);
     std::set<std::string> folders;
     for (const Variation& variation : all) {
@@ -53,15 +58,30 @@ struct GraphSweepCommand {
       }
     }
     std::vector<ResultRow> rows;
+    std::vector<RunResult> first;
     for (const Variation& variation : all) {
-      ResultRow row = experiment_rows(results_of(variation, device)).back();
+      const std::vector<RunResult> results = results_of(variation, device);
+      ResultRow& row = rows.emplace_back(experiment_rows(results).back());
       row.name = variation.name;
-      rows.push_back(row);
+      if (rows.size() == 1) first = results;
+      if (rows.size() > 1) row.differences = paired_differences(results, first);
+      if (json) print(variation.name, results, row);
       write_file_atomically(out / "table.md", markdown_table(rows));
       write_file_atomically(out / "table.csv", csv_table(rows));
     }
-    std::cout << (csv ? csv_table(rows) : markdown_table(rows));
+    if (!json) std::cout << (csv ? csv_table(rows) : markdown_table(rows));
     return 0;
+  }
+
+  // A line a configuration.
+  static void print(const std::string& name, const std::vector<RunResult>& results, const ResultRow& row) {
+    nlohmann::json line = experiment_json(results);
+    line["configuration"] = name;
+    for (const auto& [metric, value] : row.differences) {
+      line["differences"][metric] = value.mean;
+      if (!std::isnan(value.deviation)) line["difference_deviations"][metric] = value.deviation;
+    }
+    std::cout << line.dump() << std::endl;
   }
 };
 
@@ -75,7 +95,10 @@ Command add_graph_sweep_command(CLI::App& verb) {
   verb.add_option("--data", command->data, "dataset: a folder (default: the configuration's)");
   verb.add_option("--set", command->set, "KEY=VALUE for all configurations; may be repeated")->take_all();
   verb.add_option("--vary", command->vary, "KEY=VALUE,VALUE: every combination is run; may be repeated")->take_all();
-  verb.add_flag("--csv", command->csv, "print the table as CSV instead of Markdown");
+  verb.add_option("--seed", command->seed, "of the first run of every configuration (default: the configuration's)")
+      ->check(CLI::NonNegativeNumber);
+  auto* csv = verb.add_flag("--csv", command->csv, "print the table as CSV instead of Markdown");
+  verb.add_flag("--json", command->json, "print one JSON object a configuration instead")->excludes(csv);
   command->runtime.add_to(verb);
   verb.footer("For example: --vary score=maxout,dot --vary probability=leaky_relu,softmax --set repeats=3");
   return [command] { return command->execute(); };

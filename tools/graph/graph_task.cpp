@@ -47,7 +47,7 @@ GraphTraining::GraphTraining(GraphModel model, const PackedGraphs& graphs, const
 double GraphTraining::step_score(const at::Tensor& outputs, const at::Tensor& targets) const {
   const GraphTask task = graphs_.schema.task;
   if (style_.name != "accuracy" && style_.name != "mae") return std::numeric_limits<double>::quiet_NaN();
-  return style_.value(value_of(graph_metrics(task, in_units(model_, task, outputs), targets), style_.name));
+  return style_.value(graph_metric(task, style_.name, in_units(model_, task, outputs), targets));
 }
 
 SamplingContext GraphTraining::context(at::Generator& generator) const {

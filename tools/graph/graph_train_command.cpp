@@ -21,22 +21,6 @@ class GraphTrainCommand : public TrainCommand<GraphSettings> {
   std::vector<RunResult> results_;
 };
 
-// The mean of several runs in the form of one, with the deviation and every run beside it.
-nlohmann::json experiment_json(const std::vector<RunResult>& results) {
-  const ResultRow mean = experiment_rows(results).back();
-  nlohmann::json json{{"split", "test"}, {"repeats", mean.runs}, {"runs", nlohmann::json::array()}};
-  for (const auto& [metric, value] : mean.values) {
-    json["metrics"][metric] = value.mean;
-    json["deviations"][metric] = value.deviation;
-  }
-  for (const RunResult& result : results) {
-    nlohmann::json run{{"name", result.name}};
-    for (const auto& [metric, value] : result.metrics) run["metrics"][metric] = value;
-    json["runs"].push_back(run);
-  }
-  return json;
-}
-
 // Every run of the experiment, each with its own report in its own folder.
 bool GraphTrainCommand::train(const RunFolder& folder) {
   results_ = run_experiment(settings, folder, resume, device, processes());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/graph/result_table.h"
 
+#include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <limits>
@@ -19,6 +20,10 @@ std::string rounded_text(double value, const ScoreStyle& style) {
   std::ostringstream out;
   out << std::fixed << std::setprecision(style.share ? 1 : 4) << (style.share ? 100 * value : value);
   return out.str();
+}
+
+bool compared(const std::vector<ResultRow>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const ResultRow& row) { return !row.differences.empty(); });
 }
 
 std::string cell_text(const std::string& metric, const Summary& value) {
@@ -49,10 +54,21 @@ std::string markdown_table(const std::vector<ResultRow>& rows) {
     text += " " + metric + (style_of(metric).share ? " (%) |" : " |");
     rule += "---|";
   }
+  const bool differ = compared(rows);
+  if (differ) {
+    const std::string& metric = rows.front().values.front().first;
+    text += " " + metric + " less the first's" + (style_of(metric).share ? " (%) |" : " |");
+    rule += "---|";
+  }
   text += "\n" + rule + "\n";
   for (const ResultRow& row : rows) {
     text += "| " + row.name + " |";
     for (const auto& [metric, value] : row.values) text += " " + cell_text(metric, value) + " |";
+    if (differ && row.differences.empty()) text += " |";
+    if (!row.differences.empty()) {
+      const auto& [metric, value] = row.differences.front();
+      text += " " + cell_text(metric, value) + " |";
+    }
     text += "\n";
   }
   return text;
@@ -61,10 +77,17 @@ std::string markdown_table(const std::vector<ResultRow>& rows) {
 std::string csv_table(const std::vector<ResultRow>& rows) {
   std::string text = "run,runs";
   for (const auto& [metric, value] : rows.front().values) text += "," + metric + "," + metric + "_deviation";
+  const bool differ = compared(rows);
+  for (const auto& [metric, value] : rows.front().values) {
+    if (differ) text += "," + metric + "_difference," + metric + "_difference_deviation";
+  }
   text += "\n";
   for (const ResultRow& row : rows) {
     text += csv_field(row.name) + "," + std::to_string(row.runs);
     for (const auto& [metric, value] : row.values)
+      text += "," + exact_text(value.mean) + "," + exact_text(value.deviation);
+    for (size_t i = 0; differ && row.differences.empty() && i < row.values.size(); ++i) text += ",,";
+    for (const auto& [metric, value] : row.differences)
       text += "," + exact_text(value.mean) + "," + exact_text(value.deviation);
     text += "\n";
   }

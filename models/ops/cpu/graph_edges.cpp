@@ -6,22 +6,10 @@
 #include <algorithm>
 #include <tuple>
 
+#include "graph/csr_graph.h"
+
 namespace geosft {
 namespace {
-
-void check_csr(const GraphArrays& graph) {
-  TORCH_CHECK(graph.rowptr[0] == 0, "rowptr must begin with 0, not ", graph.rowptr[0]);
-  for (int64_t i = 0; i < graph.nodes; ++i) {
-    TORCH_CHECK(graph.rowptr[i + 1] >= graph.rowptr[i], "rowptr must not decrease: entry ", i + 1, " is ",
-                graph.rowptr[i + 1], " after ", graph.rowptr[i]);
-  }
-  TORCH_CHECK(graph.rowptr[graph.nodes] == graph.edges, "rowptr must end with the number of edges ", graph.edges,
-              ", not ", graph.rowptr[graph.nodes]);
-  for (int64_t e = 0; e < graph.edges; ++e) {
-    TORCH_CHECK(graph.col[e] >= 0 && graph.col[e] < graph.nodes, "col must be in [0, ", graph.nodes, "): entry ", e,
-                " is ", graph.col[e]);
-  }
-}
 
 void check_node(const char* name, int64_t key, int64_t node, int64_t begin, int64_t end) {
   TORCH_CHECK(node >= begin && node < end, name, " must be a row of the key's own item, in [", begin, ", ", end,
@@ -32,7 +20,7 @@ void check_node(const char* name, int64_t key, int64_t node, int64_t begin, int6
 
 SampledNodes::SampledNodes(const GraphArrays& graph, const std::vector<int64_t>& q_offsets,
                            const std::vector<int64_t>& k_offsets) {
-  check_csr(graph);
+  check_csr_values(graph.rowptr, graph.nodes, graph.col, graph.edges);
   entries_.reserve(static_cast<size_t>(2 * graph.keys));
   for (size_t b = 0; b + 1 < k_offsets.size(); ++b) {
     for (int64_t j = k_offsets[b]; j < k_offsets[b + 1]; ++j) {

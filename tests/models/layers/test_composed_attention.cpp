@@ -3,9 +3,13 @@
 
 #include <torch/csrc/autograd/autograd.h>
 
+#include <ATen/record_function.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <string>
 
 #include "models/ops/graph_attention.h"
 #include "models/ops/maxout_attention.h"
@@ -108,6 +112,24 @@ TEST_CASE("the composed attention of a graph without edges equals the fused one"
                graph_attention(p.q, p.k, p.v, p.leak, rowptr, col, edges, p.pairs.top, p.pairs.partner, p.pairs.weight,
                                w.w_mul, w.b_mul, w.w_add, w.b_add, p.ptr, p.pairs.ptr),
                {p.q, p.k, p.v, p.leak, w.b_mul, w.b_add}, "no edges");
+}
+
+TEST_CASE("the edges of a batch are sorted once, whatever the number of items", "[composed_attention]") {
+  const Problem p;
+  const RelativeWeights w = random_weights(2);
+  const Relative graph = Relative::graph(p.rowptr, p.col, p.edges);
+  static int sorted;
+  sorted = 0;
+  const auto handle = at::addThreadLocalCallback(
+      at::RecordFunctionCallback([](const at::RecordFunction& call) -> std::unique_ptr<at::ObserverContext> {
+        sorted += std::string(call.name()) == "aten::_unique2";
+        return nullptr;
+      }));
+  kPaper(p.q, p.k, p.v, p.leak, graph, p.pairs, w, p.ptr, p.pairs.ptr);
+  CHECK(sorted == 1);
+  dense_relative_terms(graph, p.pairs, w, p.ptr, p.pairs.ptr);
+  CHECK(sorted == 2);
+  at::removeCallback(handle);
 }
 
 TEST_CASE("a row that sums to exactly 0 is zero and so are its gradients", "[composed_attention]") {

@@ -49,6 +49,13 @@ TEST_CASE("scaling fits the exponents, and the roofline is drawn", "[bench]") {
   CHECK((result.err.find("not drawn") != std::string::npos) == !gnuplot);
 }
 
+TEST_CASE("scaling is measured of graphs, too", "[bench]") {
+  for (const char* what : {"graph_attention", "random_walk_pe"}) {
+    const auto result = run_bench_well(tiny({"run", "--scaling", "--scaling-to", "2048", "--scaling-of", what}));
+    CHECK_THAT(result.out, Contains("from 1024 to 2048 tokens") && Contains("scaling/n2048"));
+  }
+}
+
 TEST_CASE("the measurements are listed by name", "[bench]") {
   CHECK_THAT(run_bench_well({"run", "--list"}).out, Contains("layer/k256/forward+backward") && Contains("training/"));
   const std::string some = run_bench_well({"run", "--list", "--only", "knn"}).out;
@@ -58,6 +65,8 @@ TEST_CASE("the measurements are listed by name", "[bench]") {
 
 TEST_CASE("wrong use is refused before anything is measured", "[bench]") {
   require_wrong_use({"run", "--only", "maxout"}, {"maxout", "nearest"});
+  require_wrong_use({"run", "--scaling-of", "knn"}, {"--scaling-of", "knn"});
+  require_wrong_use({"run", "--scaling-of", "random_walk_pe", "--scaling-degree", "2"}, {"--scaling-degree"});
   require_wrong_use({"run", "--heads", "3"}, {"--heads", "256", "3"});
   require_wrong_use({"run", "--repeat", "3"}, {"--repeat", "--repeats"});
   require_wrong_use({"run", "--out", "/nonexistent/file.json"}, {"--out", "no folder", "/nonexistent"});

@@ -36,4 +36,25 @@ TEST_CASE("polynomial attention needs memory in proportion to its tokens", "[ben
   CHECK(scaling.memory_exponent == Approx(1.0).margin(0.03));
 }
 
+TEST_CASE("what is measured on graphs grows in memory as they do", "[bench]") {
+  const auto exponent = [](const ScaledContender& contender) {
+    return measure_scaling(contender, {.width = 8, .heads = 2}, 20000, {.repeats = 1, .seconds = 0}, {1e9, 1e9},
+                           [](int64_t) {})
+        .memory_exponent;
+  };
+  CHECK(exponent(graph_attention_over_keys(4)) == Approx(1.0).margin(0.05));
+  CHECK(exponent(walks_on_grid()) == Approx(1.0).margin(0.05));
+}
+
+TEST_CASE("the contenders without rivals give what the operators are for", "[bench]") {
+  Sizes sizes{.batch = 1, .tokens = 64, .width = 8, .heads = 2};
+  const Tensors walks = walks_on_grid()(sizes).run();
+  REQUIRE(walks.size() == 1);
+  REQUIRE(walks[0].sizes() == at::IntArrayRef({64, 20}));
+  // Four edges from every node, none of them a loop: back after two steps with probability 1 / 4.
+  CHECK(at::allclose(walks[0].select(1, 0), at::zeros({64})));
+  CHECK(at::allclose(walks[0].select(1, 1), at::full({64}, 0.25)));
+  CHECK(graph_attention_over_keys(4)(sizes).run().size() == 1 + 10);
+}
+
 }  // namespace geosft::bench::test::test_scaling

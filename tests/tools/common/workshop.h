@@ -20,7 +20,8 @@ class Workshop {
   }
   std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
   std::filesystem::path data() const { return folder_ / "data"; }
-  ProcessOptions process() const { return {.cache = folder_ / "cache"}; }
+  std::filesystem::path cache() const { return folder_ / "cache"; }
+  ProcessOptions process() const { return {.cache = cache()}; }
   const std::string& tool() const { return tool_; }
   const std::string& program() const { return program_; }
   const Words& small_training() const { return small_training_; }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "graph/random_walk_pe_estimate.h"
+#include "tests/environment.h"
 #include "tests/tools/common/captured_stderr.h"
 #include "tests/tools/graph/graph_tool.h"
 #include "tests/tools/graph/small_graph_model.h"
@@ -24,9 +26,9 @@ std::vector<int64_t> all_of(const GraphSplit& split) {
 
 TEST_CASE("folds test every graph once, and a share of the rest can be held out") {
   const TemporaryFolder folder;
-  write_tiny_graphs(folder.path());
+  write_tiny_graphs(folder / "data");
   GraphSettings settings;
-  settings.data = folder.path().string();
+  settings.data = (folder / "data").string();
   settings.splits.folds = 4;
   const PackedGraphs graphs = open_encoded_graphs(settings);
   std::vector<int64_t> tested;
@@ -78,17 +80,28 @@ TEST_CASE("where nodes are split every part has all graphs, and targets of the p
   require_equal(target_of_part(graphs.target, {}, Part::test), graphs.target, "no split of nodes");
 }
 
-TEST_CASE("the encoding that is asked for is there") {
+TEST_CASE("the encoding that is asked for is there, and that it is estimated is said") {
   const TemporaryFolder folder;
-  write_tiny_graphs(folder.path());
+  const EnvironmentVariable cache("XDG_CACHE_HOME", (folder / "cache").string());
+  write_tiny_graphs(folder / "data");
   GraphSettings settings;
   require_error([&] { open_encoded_graphs(settings); }, {"--data"});
-  settings.data = folder.path().string();
+  settings.data = (folder / "data").string();
   CHECK_FALSE(open_encoded_graphs(settings).node_encoding.defined());
   settings.model.encoding = "rwpe";
   settings.model.encoding_columns = 3;
   const PackedGraphs graphs = open_encoded_graphs(settings);
   CHECK(graphs.node_encoding.sizes() == at::IntArrayRef({graphs.graphs.graph.nodes(), 3}));
+  settings.model.encoding_walks = 40;
+  settings.model.encoding_seed = 2;
+  const CapturedStderr said;
+  const at::Tensor estimate = open_encoded_graphs(settings).node_encoding;
+  CHECK_THAT(said.text(), Catch::Contains("estimated from 40 walks") && Catch::Contains("standard error"));
+  require_equal(
+      estimate,
+      random_walk_pe_estimate(graphs.graphs.graph.rowptr, graphs.graphs.graph.col, 3, 40, 2).mean.to(at::kFloat),
+      "the estimate");
+  CHECK(at::allclose(estimate, graphs.node_encoding, 0, 0.5));
 }
 
 }  // namespace geosft::test::test_graph_data

@@ -41,6 +41,41 @@ TEST_CASE("encode estimates when it is told to, with the error beside it") {
   CHECK(error.max().item<double>() > 0);
 }
 
+TEST_CASE("a single graph is encoded from a list of edges or a matrix, with the numbers of its nodes") {
+  const GraphShop shop;
+  write_text(shop / "g.txt", "7 3 0.5\n3 90 2\n90 7 1\n");
+  write_text(shop / "g.mtx", "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 0.5\n3 1 2\n3 2 1\n");
+  const std::string out = (shop / "pe.h5").string();
+  const auto encoded = [&](const char* file, const Words& more = {}) {
+    return shop.run_well(Words{"encode", (shop / file).string(), "--out", out, "--steps", "6"} + more).out;
+  };
+  CHECK_THAT(encoded("g.txt", {"--vectors", "1"}), Catch::Contains("1 graphs, 3 nodes"));
+  const Hdf5File listed(out);
+  require_equal(listed.read_int("ids"), at::tensor({3, 7, 90}, at::kLong), "ids");
+  require_equal(listed.read_int("ptr"), at::tensor({0, 3}, at::kLong), "ptr");
+  // Nodes in the order 3, 7, 90 with the edges 3-7 (0.5), 3-90 (2) and 7-90 (1): the matrix.
+  const at::Tensor weights = at::tensor({0.0, 0.5, 2.0, 0.5, 0.0, 1.0, 2.0, 1.0, 0.0}).view({3, 3});
+  const at::Tensor walk = weights / weights.sum(1, true);
+  at::Tensor power = walk;
+  std::vector<at::Tensor> expected;
+  for (int step = 0; step < 6; ++step) {
+    expected.push_back(power.diagonal());
+    power = power.matmul(walk);
+  }
+  const at::Tensor walks = listed.read_float("random_walk");
+  require_close(walks, at::stack(expected, 1).to(at::kFloat), 1e-6, "walks of the list");
+  encoded("g.mtx");
+  require_equal(Hdf5File(out).read_int("ids"), at::tensor({1, 2, 3}, at::kLong), "ids of the matrix");
+  require_close(Hdf5File(out).read_float("random_walk"), walks, 1e-6, "walks of the matrix");
+  encoded("g.txt", {"--directed"});
+  // 7 -> 3 -> 90 -> 7 alone: back after three steps.
+  require_equal(Hdf5File(out).read_float("random_walk"),
+                at::tensor({0.0F, 0.0F, 1.0F, 0.0F, 0.0F, 1.0F}).expand({3, 6}), "directed");
+  write_text(shop / "broken.txt", "1 2\n3\n");
+  shop.refuses({"encode", (shop / "broken.txt").string(), "--out", out}, 1, {"broken.txt:2"});
+  shop.refuses(shop.train("run", {"--data", (shop / "g.txt").string()}), 2, {"g.txt", "without labels", "encoded"});
+}
+
 TEST_CASE("encode refuses wrong use in a line") {
   const GraphShop shop;
   const std::string data = shop.data().string(), out = (shop / "pe.h5").string();

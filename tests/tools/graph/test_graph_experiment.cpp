@@ -3,6 +3,8 @@
 #include "tools/graph/graph_experiment.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "tests/tools/graph/small_graph_model.h"
 #include "tools/common/arguments.h"
@@ -43,6 +45,35 @@ TEST_CASE("several results end with their mean, one stands alone") {
   CHECK(rows[1].name == "b");
   CHECK(rows[2].values[0].second.mean == 2.0);
   CHECK(experiment_rows({results[0]}).size() == 1);
+}
+
+TEST_CASE("several results as JSON: seeds, folds, and how many graphs a repetition tests") {
+  const auto run = [](uint64_t seed, int64_t fold, int64_t count, double mae) {
+    return RunResult{"r", {{"mae", mae}}, seed, fold, count, GraphTask::regression};
+  };
+  const nlohmann::json json = experiment_json({run(1, 0, 5, 1), run(1, 1, 4, 2), run(2, 0, 5, 3), run(2, 1, 4, 6)});
+  CHECK(json.at("task") == "regression");
+  CHECK(json.at("split") == "test");
+  CHECK(json.at("rotation") == "none");
+  CHECK(json.at("count") == 9);
+  CHECK(json.at("repeats") == 2);
+  CHECK(json.at("folds") == 2);
+  CHECK(json.at("runs").size() == 4);
+  CHECK(json.at("metrics").at("mae") == 3.0);
+  CHECK(json.at("deviations").at("mae") == Approx(std::sqrt(14.0 / 3)));
+  CHECK_FALSE(experiment_json({run(1, 0, 5, 1)}).contains("deviations"));
+}
+
+TEST_CASE("configurations are compared run by run of the same seed and fold") {
+  const auto run = [](uint64_t seed, int64_t fold, double mae) { return RunResult{"", {{"mae", mae}}, seed, fold}; };
+  const std::vector<RunResult> first = {run(1, 0, 1.0), run(1, 1, 5.0), run(2, 0, 9.0)};
+  const auto differences = paired_differences({run(2, 0, 10.0), run(1, 1, 8.0), run(3, 0, 99.0)}, first);
+  REQUIRE(differences.size() == 1);
+  CHECK(differences[0].first == "mae");
+  CHECK(differences[0].second.mean == 2.0);
+  CHECK(differences[0].second.deviation == Approx(std::sqrt(2.0)));
+  CHECK(std::isnan(paired_differences({run(1, 0, 2.0)}, first)[0].second.deviation));
+  CHECK(paired_differences({run(7, 0, 2.0)}, first).empty());
 }
 
 }  // namespace geosft::test::test_graph_experiment

@@ -17,6 +17,14 @@ TEST_CASE("info describes graph runs, checkpoints and datasets") {
   const std::string data = shop.run_well({"info", shop.data().string(), "--threads", "1", "--seed", "7"}).out;
   CHECK_THAT(data, Catch::Contains("24 graphs") && Catch::Contains("-1 (12), 1 (12)") &&
                        Catch::Contains("1 to 8 nodes") && Catch::Contains("node categories: columns of 3"));
+  write_text(shop / "g.csv", "0,5\n5,9\n9,5\n");
+  const auto of_graph = [&](const Words& more) {
+    return shop.run_well(Words{"info", (shop / "g.csv").string()} + more).out;
+  };
+  CHECK_THAT(of_graph({}),
+             Catch::Contains("one graph without labels, 3 nodes, 4 directed edges; 1 to 2 edges a node") &&
+                 Catch::Contains("weights: no"));
+  CHECK_THAT(of_graph({"--directed"}), Catch::Contains("3 nodes, 3 directed edges"));
   shop.refuses({"info", (shop / "absent").string()}, 1, {"absent"});
   shop.refuses({"info", run, "--device", "cuda"}, 2, {"cuda", "cpu"});
 }

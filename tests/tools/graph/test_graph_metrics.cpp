@@ -63,6 +63,20 @@ TEST_CASE("every task has its metrics, the one it goes by first") {
   CHECK_THROWS_AS(value_of(targets, "accuracy"), std::out_of_range);
 }
 
+TEST_CASE("a metric alone is that of all, and another task's is none") {
+  const at::Tensor classes = at::tensor({0, 1, 1, -1}, at::kLong);
+  const at::Tensor labels = at::tensor({1.0f, 0.0f, 0.0f, 1.0f, nan, 0.0f, 1.0f, 0.0f}).view({4, 2});
+  const std::vector<std::pair<GraphTask, at::Tensor>> cases = {{GraphTask::node_classification, classes},
+                                                               {GraphTask::multi_label, labels},
+                                                               {GraphTask::regression, logits().flip(0) + 1}};
+  for (const auto& [task, targets] : cases) {
+    for (const auto& [name, value] : graph_metrics(task, logits(), targets)) {
+      CHECK(graph_metric(task, name, logits(), targets) == value);
+    }
+  }
+  CHECK_THROWS_AS(graph_metric(GraphTask::regression, "accuracy", logits(), logits()), std::out_of_range);
+}
+
 TEST_CASE("a run goes by a metric that its task has") {
   CHECK(score_style(GraphTask::classification, "auto").name == "accuracy");
   CHECK(score_style(GraphTask::node_classification, "macro_f1").name == "macro_f1");

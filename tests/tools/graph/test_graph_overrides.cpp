@@ -21,19 +21,23 @@ TEST_CASE("a graph run is used as it was trained but for what is named") {
   const std::string tiny = (folder / "tiny").string();
   const auto with = [&](std::vector<const char*> words, GraphOverrides& overrides) {
     CLI::App app("tool");
-    overrides.add_to(app);
+    overrides.add_to(app, "of the test");
     words.insert(words.begin(), "tool");
     parse_arguments(app, static_cast<int>(words.size()), words.data(), std::cout);
   };
   GraphOverrides none, some;
   with({}, none);
   CHECK(none.load(folder / "x.ckpt").settings.config().to_toml() == run.settings.config().to_toml());
-  with({"--data", tiny.c_str(), "--votes", "7", "--seed", "11"}, some);
+  with({"--data", tiny.c_str(), "--votes", "7", "--seed", "11", "--split-name", "random"}, some);
   const GraphSettings changed = some.load(folder / "x.ckpt").settings;
   CHECK(changed.data == tiny);
   CHECK(changed.evaluation.votes == 7);
   CHECK(changed.seed == 11);
-  require_error([&] { open_run(some, folder / "x.ckpt"); }, {tiny, "features and outputs"});
+  CHECK(changed.splits.split_name == "random");
+  require_error([&] { open_run(some, folder / "x.ckpt"); }, {tiny, "splits", "random"});
+  GraphOverrides elsewhere;
+  with({"--data", tiny.c_str()}, elsewhere);
+  require_error([&] { open_run(elsewhere, folder / "x.ckpt"); }, {tiny, "features and outputs"});
 }
 
 }  // namespace geosft::test::test_graph_overrides

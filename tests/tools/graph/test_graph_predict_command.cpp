@@ -25,6 +25,8 @@ TEST_CASE("predict ranks the classes of every graph") {
   CHECK(nlohmann::json::parse(some[0]).at("graph") == 11);
   CHECK(nlohmann::json::parse(some[1]).at("class") == nlohmann::json::parse(all[3]).at("class"));
   CHECK(lines_of(shop.run_well({"predict", run, "--split", "test"}).out).size() == 6);
+  CHECK(lines_of(shop.run_well({"predict", run, "--json", "--seed", "12"}).out) == all);
+  CHECK_THAT(shop.run_well({"predict", "--help"}).out, !Catch::Contains("renumbering"));
   CHECK_THAT(shop.run_well({"predict", run, "--graphs", "5"}).out, Catch::StartsWith("5:  ") && Catch::Contains(" %"));
 }
 

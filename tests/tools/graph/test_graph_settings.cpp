@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <map>
+#include <set>
 
 #include "tests/support.h"
 #include "tests/tools/graph/small_graph_model.h"
@@ -49,7 +51,12 @@ TEST_CASE("keys of a graph experiment reach the options of the model") {
   settings.model.encoding = "none";
   CHECK(settings.graph_model(schema).encoding == 0);
   settings.model.encoding = "rwpe";
-  CHECK(settings.model.node_encoding() == NodeEncoding::random_walk);
+  settings.model.encoding_walks = 50;
+  settings.model.encoding_seed = 6;
+  CHECK(settings.model.node_encoding().encoding == NodeEncoding::random_walk);
+  CHECK(settings.model.node_encoding().columns == 7);
+  CHECK(settings.model.node_encoding().walks == 50);
+  CHECK(settings.model.node_encoding().seed == 6);
   CHECK_FALSE(settings.graph_model(schema).signed_encoding);
   GraphSettings again;
   again.config().set_text(settings.config().to_toml());
@@ -62,6 +69,13 @@ TEST_CASE("settings of graphs that contradict each other are refused") {
   settings.splits.fold = 10;
   require_error([&] { settings.check(); }, {"fold", "10"});
   settings.splits.fold = 0;
+  settings.model.encoding_walks = 50;
+  require_error([&] { settings.check(); }, {"encoding_walks", "rwpe", "none"});
+  settings.model.encoding = "rwpe";
+  settings.check();
+  settings.model.encoding_walks = 1;
+  require_error([&] { settings.check(); }, {"encoding_walks", "2", "1"});
+  settings.model.encoding_walks = 0;
   settings.model.heads = 5;
   require_error([&] { settings.check(); }, {"heads", "5", "144"});
 }
@@ -111,18 +125,26 @@ TEST_CASE("images and pairs of documents have models of their own") {
 }
 
 TEST_CASE("the configurations that come along load") {
-  int64_t found = 0;
-  for (const char* kind : {"graph", "sequence"}) {
+  const std::map<std::string, std::set<std::string>> expected = {
+      {"graph",
+       {"enzymes", "mutag", "nci1", "pascalvoc_sp", "pascalvoc_sp_rwpe", "peptides_func", "peptides_func_rwpe",
+        "peptides_struct", "peptides_struct_rwpe", "proteins", "qm7"}},
+      {"sequence",
+       {"basic_motions", "image_bn_sh", "image_sft", "japanese_vowels", "listops_bn_sh", "listops_sft",
+        "pathfinder_bn_sh", "pathfinder_sft", "retrieval_bn_sh", "retrieval_sft", "text_bn_sh", "text_sft",
+        "uwave_gestures"}}};
+  for (const auto& [kind, names] : expected) {
+    std::set<std::string> found;
     for (const auto& entry :
          std::filesystem::directory_iterator(std::string(GEOSFT_SOURCE_DIR) + "/tools/configs/" + kind)) {
       GraphSettings settings;
       settings.config().load_toml(entry.path());
       settings.check();
       CHECK_FALSE(settings.data.empty());
-      ++found;
+      found.insert(entry.path().stem().string());
     }
+    CHECK(found == names);
   }
-  CHECK(found > 0);
 }
 
 }  // namespace geosft::test::test_graph_settings

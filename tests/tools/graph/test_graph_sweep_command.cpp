@@ -22,12 +22,31 @@ TEST_CASE("sweep trains every configuration, tabulates them, and goes on where i
   REQUIRE(table.size() == 2 + 2);
   CHECK_THAT(table[2], Catch::StartsWith("| tiny score=maxout |") && Catch::Contains(" ± "));
   CHECK_THAT(table[3], Catch::StartsWith("| tiny score=dot |"));
+  CHECK_THAT(table[0], Catch::EndsWith("| accuracy less the first's (%) |"));
+  CHECK_THAT(table[2], Catch::EndsWith("| |"));
+  CHECK_THAT(table[3], !Catch::EndsWith("| |"));
   CHECK(lines_of(read_text(out / "table.md")) == table);
   CHECK(fs::exists(out / "tiny_score=dot" / "seed_1" / "best.ckpt"));
   fs::remove_all(out / "tiny_score=dot" / "seed_1");
   CHECK(lines_of(shop.run_well(words).out) == table);
   CHECK(lines_of(shop.run_well(words + Words{"--csv"}).out)[0] == lines_of(read_text(out / "table.csv"))[0]);
-  shop.require_failure(shop.run(words + Words{"--set", "epochs=2"}), 2, {"another configuration"});
+  const Words lines = lines_of(shop.run_well(words + Words{"--json"}).out);
+  REQUIRE(lines.size() == 2);
+  const nlohmann::json first = nlohmann::json::parse(lines[0]), second = nlohmann::json::parse(lines[1]);
+  CHECK(first.at("configuration") == "tiny score=maxout");
+  CHECK(first.at("repeats") == 2);
+  CHECK_FALSE(first.contains("differences"));
+  double difference = 0;
+  for (int run : {0, 1}) {
+    const auto accuracy = [&](const nlohmann::json& json) {
+      return json.at("runs")[run].at("metrics").at("accuracy").get<double>();
+    };
+    difference += (accuracy(second) - accuracy(first)) / 2;
+  }
+  CHECK(second.at("differences").at("accuracy").get<double>() == Approx(difference).margin(1e-12));
+  CHECK(second.at("difference_deviations").at("accuracy").is_number());
+  shop.refuses(words + Words{"--seed", "5"}, 2, {"another configuration"});
+  shop.refuses(words + Words{"--set", "epochs=2"}, 2, {"another configuration"});
 }
 
 TEST_CASE("sweep refuses wrong use in a line") {
@@ -37,6 +56,7 @@ TEST_CASE("sweep refuses wrong use in a line") {
   shop.refuses({"sweep", "--out", out}, 2, {"--data"});
   shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "scroe=dot"}, 2, {"'scroe'", "'score'"});
   shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "bins=4,4"}, 2, {"two configurations"});
+  shop.refuses({"sweep", "--data", data, "--out", out, "--json", "--csv"}, 2, {"--csv"});
   CHECK_FALSE(fs::exists(out));
 }
 

@@ -28,4 +28,20 @@ TEST_CASE("tables show shares in percent and write values as they are") {
   CHECK(csv.find("\nboth,2,0.625,0.1767766952966369,") != std::string::npos);
 }
 
+TEST_CASE("compared rows have the difference from the first, the first none") {
+  const std::vector<NamedValues> one = {{{"accuracy", 0.75}, {"loss", 1.0}}, {{"accuracy", 0.5}, {"loss", 2.0}}};
+  std::vector<ResultRow> rows = {summarized("a", one), summarized("b", one)};
+  rows[1].differences = {{"accuracy", {0.125, 0.25}}, {"loss", {-0.5, 0.1}}};
+  const std::string table = markdown_table(rows);
+  CHECK(table.find("| run | accuracy (%) | loss | accuracy less the first's (%) |\n|---|---|---|---|\n") == 0);
+  CHECK(table.find("| a | 62.5 ± 17.7 | 1.5000 ± 0.7071 | |\n") != std::string::npos);
+  CHECK(table.find("| b | 62.5 ± 17.7 | 1.5000 ± 0.7071 | 12.5 ± 25.0 |\n") != std::string::npos);
+  const std::string csv = csv_table(rows);
+  CHECK(csv.substr(0, csv.find('\n')) ==
+        "run,runs,accuracy,accuracy_deviation,loss,loss_deviation,accuracy_difference,accuracy_difference_deviation,"
+        "loss_difference,loss_difference_deviation");
+  CHECK(csv.find("\na,2,0.625,0.1767766952966369,1.5,0.7071067811865476,,,,\n") != std::string::npos);
+  CHECK(csv.find(",0.125,0.25,-0.5,0.1\n") != std::string::npos);
+}
+
 }  // namespace geosft::test::test_result_table

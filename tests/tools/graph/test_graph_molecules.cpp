@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// geosft-graph on molecules, end to end: from SMILES, and with coordinates.
+#include <ATen/ATen.h>
+
+#include <catch2/catch.hpp>
+#include <functional>
+#include <iomanip>
+#include <map>
+
+#include "geometry/rotation.h"
+#include "tests/data/molecules.h"
+#include "tests/support.h"
+#include "tests/tools/graph/graph_tool.h"
+
+namespace geosft::test::test_graph_molecules {
+namespace {
+
+// The molecules of the golden case, then pairs of them: a hundred.
+std::vector<std::string> hundred_smiles() {
+  const std::vector<std::string> known = fixture_smiles();
+  std::vector<std::string> all = known;
+  for (size_t i = 0; all.size() < 100; ++i) all.push_back(known[i] + "." + known[(7 * i + 3) % known.size()]);
+  return all;
+}
+
+// Ten labels of what a molecule is made of, as Peptides-func has ten.
+std::vector<int> labels_of(const std::string& smiles) {
+  std::vector<int> labels;
+  for (const char* any : {"Nn", "Oo", "cn", "=", "Ss", "FlB", "123", "+-", "@", "("}) {
+    labels.push_back(smiles.find_first_of(any) != std::string::npos);
+  }
+  return labels;
+}
+
+// Items i with i % 5 = 4 are the test part, those with i % 10 = 3 for validation.
+const char* part_of(size_t item) {
+  return item % 5 == 4 ? "test" : item % 10 == 3 ? "val" : "train";
+}
+
+void write_peptide_form(const std::filesystem::path& folder) {
+  std::string table = ",smiles,peptide_seq,labels,identifier\n";
+  std::map<std::string, std::string> parts;
+  const std::vector<std::string> smiles = hundred_smiles();
+  for (size_t i = 0; i < smiles.size(); ++i) {
+    std::string list;
+    for (const int label : labels_of(smiles[i])) list += (list.empty() ? "" : ", ") + std::to_string(label);
+    table += std::to_string(i) + "," + smiles[i] + ",X,\"[" + list + "]\"," + std::to_string(i) + "\n";
+    parts[part_of(i)] += std::to_string(i) + "\n";
+  }
+  write_text(folder / "peptide_multi_class_dataset.csv", table);
+  for (const auto& [part, items] : parts) write_text(folder / ("split_" + part + ".txt"), items);
+}
+
+// Mean of the share of the test part that has a label, over labels that some have and some have not: the average
+// precision of a constant predictor.
+double constant_precision() {
+  const std::vector<std::string> smiles = hundred_smiles();
+  std::vector<double> positives(10, 0.0);
+  double items = 0;
+  for (size_t i = 0; i < smiles.size(); ++i) {
+    if (std::string(part_of(i)) != "test") continue;
+    ++items;
+    const std::vector<int> labels = labels_of(smiles[i]);
+    for (size_t label = 0; label < labels.size(); ++label) positives[label] += labels[label];
+  }
+  double sum = 0, counted = 0;
+  for (const double found : positives) {
+    if (found == 0 || found == items) continue;
+    sum += found / items;
+    ++counted;
+  }
+  return sum / counted;
+}
+
+// In the form of QM7: `count` molecules of three to eight atoms on places of a lattice, moved a little and then by
+// `moved`; the energy follows from the elements and the distances.
+void write_molecules(const std::filesystem::path& folder, int count,
+                     const std::function<at::Tensor(const at::Tensor&)>& moved) {
+  const std::vector<std::string> elements = {"H", "C", "N", "O"};
+  std::string table;
+  for (int molecule = 1; molecule <= count; ++molecule) {
+    const at::Generator random = generator(static_cast<uint64_t>(molecule));
+    const int64_t atoms = 3 + molecule % 6;
+    const at::Tensor cell = at::arange(atoms);
+    at::Tensor places = at::stack({cell % 2, cell.div(2, "floor") % 2, cell.div(4, "floor")}, 1).to(at::kDouble) * 1.4;
+    places = places + 0.2 * at::randn({atoms, 3}, random, at::kDouble);
+    const at::Tensor kind = at::randint(4, {atoms}, random, at::kLong), there = moved(places);
+    const double energy = -100.0 * (kind + 1).sum().item<double>() + 20.0 * at::pdist(places).sum().item<double>();
+    std::ostringstream text, name;
+    text << atoms << "\n\n" << std::setprecision(12);
+    for (int64_t atom = 0; atom < atoms; ++atom) {
+      text << elements[static_cast<size_t>(kind[atom].item<int64_t>())];
+      for (int64_t axis = 0; axis < 3; ++axis) text << ' ' << there[atom][axis].item<double>();
+      text << '\n';
+    }
+    name << std::setw(4) << std::setfill('0') << molecule << ".xyz";
+    write_text(folder / "xyz" / name.str(), text.str());
+    table += name.str() + " " + std::to_string(energy) + "\n";
+  }
+  write_text(folder / "hof_qm7.txt", table);
+}
+
+// An energy for every molecule of `data`.
+at::Tensor energies(const GraphShop& shop, const std::string& run, const std::string& data) {
+  std::vector<double> found;
+  for (const std::string& line : lines_of(shop.run_well({"predict", run, "--data", data, "--json"}).out)) {
+    found.push_back(nlohmann::json::parse(line).at("values").begin().value());
+  }
+  return at::tensor(found, at::kDouble);
+}
+
+}  // namespace
+
+TEST_CASE("a hundred molecules are trained on, evaluated and predicted from their SMILES") {
+  if (!has_rdkit()) return;
+  const GraphShop shop;
+  write_peptide_form(shop / "molecules");
+  const std::string data = (shop / "molecules").string(), run = (shop / "run").string();
+  CHECK_THAT(shop.run_well({"info", data}).out,
+             Catch::Contains("100 graphs") && Catch::Contains("70 train, 10 validation, 20 test"));
+  const Words more = {"--data", data, "--epochs", "30", "--json", "--drop-tokens", "0"};
+  const nlohmann::json trained = nlohmann::json::parse(shop.run_well(shop.train("run", more)).out);
+  CHECK(trained.at("task") == "multi_label");
+  CHECK(trained.at("count") == 20);
+  CHECK(trained.at("metrics").at("average_precision") > constant_precision() + 0.1);
+  CHECK(trained.at("metrics").at("roc_auc") > 0.7);
+  const nlohmann::json evaluated = nlohmann::json::parse(shop.run_well({"eval", run, "--json"}).out);
+  CHECK(evaluated.at("metrics") == trained.at("metrics"));
+  const Words lines = lines_of(shop.run_well({"predict", run, "--json"}).out);
+  REQUIRE(lines.size() == 100);
+  const std::vector<std::string> smiles = hundred_smiles();
+  int64_t right = 0;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const nlohmann::json probabilities = nlohmann::json::parse(lines[i]).at("probabilities");
+    REQUIRE(probabilities.size() == 10);
+    // Whether there is nitrogen, the first label.
+    right += (probabilities.at("antifungal") > 0.5) == (labels_of(smiles[i])[0] == 1);
+  }
+  CHECK(right >= 80);
+}
+
+TEST_CASE("energies of molecules with coordinates are learnt, and rotations do not change them") {
+  const GraphShop shop;
+  const auto written = [&](const char* name, const std::function<at::Tensor(const at::Tensor&)>& moved) {
+    write_molecules(shop / name, 60, moved);
+    return (shop / name).string();
+  };
+  const at::Tensor rotation = random_rotation(generator(5), at::kDouble);
+  const std::string upright = written("upright", [](const at::Tensor& x) { return x; });
+  const std::string rotated = written("rotated", [&](const at::Tensor& x) { return x.matmul(rotation) + 3.0; });
+  const std::string stretched = written("stretched", [](const at::Tensor& x) { return x * 1.05; });
+  const Words more = {"--data", upright, "--epochs", "20", "--json", "--layers", "2", "--distance-channels", "8"};
+  const nlohmann::json result = nlohmann::json::parse(shop.run_well(shop.train("run", more)).out);
+  CHECK(result.at("metrics").at("r2") > 0.3);
+  const std::string run = (shop / "run").string();
+  const at::Tensor found = energies(shop, run, upright);
+  const double spread = found.std().item<double>();
+  const auto difference = [&](const std::string& data) {
+    return (energies(shop, run, data) - found).abs().max().item<double>();
+  };
+  CHECK(difference(rotated) < 1e-3 * spread);
+  CHECK(difference(stretched) > 1e-2 * spread);
+}
+
+}  // namespace geosft::test::test_graph_molecules
