@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/graph_dataset.h"
 
+#include "data/inner_path.h"
 #include "data/ogb_dataset.h"
 #include "data/packed_graphs_file.h"
 #include "data/peptides.h"
@@ -48,6 +49,7 @@ PackedGraphs packed_graphs(const TuDataset& set) {
 PackedGraphs open_graph_dataset(const std::filesystem::path& source, const GraphReadOptions& options) {
   if (!std::filesystem::exists(source)) throw DataError(source.string(), "a graph dataset", "nothing of this name");
   if (!std::filesystem::is_directory(source)) return read_packed_graphs(source);
+  check_links(source);
   if (is_peptides(source)) return read_peptides(source, options);
   if (is_ogb_dataset(source)) return read_ogb_dataset(source, options);
   if (is_xyz_molecules(source)) return read_xyz_molecules(source);
