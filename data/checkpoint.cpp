@@ -174,12 +174,14 @@ class Reader {
     const auto type = std::find_if(dtypes.begin(), dtypes.end(), [&](const auto& d) { return d.first == type_name; });
     if (type == dtypes.end()) header.fail_word("a dtype", type_name);
     std::vector<int64_t> sizes;
-    int64_t count = 1;
+    int64_t count = 1, strides = 1;  // sizes of 0 still have strides
     for (std::string_view word = header.word(); !word.empty(); word = header.word()) {
       sizes.push_back(header.to_integer(word, "a size"));
-      if (sizes.back() < 0 || (sizes.back() > 0 && count > std::numeric_limits<int64_t>::max() / sizes.back())) {
+      const int64_t stride = std::max<int64_t>(sizes.back(), 1);
+      if (sizes.back() < 0 || strides > std::numeric_limits<int64_t>::max() / 16 / stride) {
         header.fail_word("a size", word);
       }
+      strides *= stride;
       count *= sizes.back();
     }
     const std::string data = take(count, static_cast<int64_t>(c10::elementSize(type->second)), header);

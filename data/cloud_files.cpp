@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "data/hdf5_file.h"
+#include "data/inner_path.h"
 #include "data/read_file.h"
 
 namespace geosft {
@@ -64,7 +65,9 @@ std::vector<fs::path> listed_clouds(const fs::path& list) {
   const std::vector<std::string> lines = read_lines(list);
   std::vector<fs::path> files;
   files.reserve(lines.size());
-  for (const std::string& line : lines) files.push_back(list.parent_path() / fs::path(line).filename());
+  for (const std::string& line : lines) {
+    files.push_back(list.parent_path() / inner_path({}, line, list).filename());
+  }
   return files;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/graph_dataset.h"
 
+#include "data/inner_path.h"
 #include "data/ogb_dataset.h"
 #include "data/packed_graphs_file.h"
 #include "data/peptides.h"
@@ -52,6 +53,7 @@ PackedGraphs open_graph_dataset(const std::filesystem::path& source, const Graph
     throw DataError(source.string(), "several published splits, one of them \"" + options.split + "\"",
                     "a set of another kind than OGB's");
   }
+  check_links(source);
   if (is_peptides(source)) return read_peptides(source, options);
   if (is_ogb_dataset(source)) return read_ogb_dataset(source, options);
   if (is_xyz_molecules(source)) return read_xyz_molecules(source, options);

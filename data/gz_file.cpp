@@ -8,6 +8,7 @@
 
 #include "data/read_file.h"
 #include "data/shape.h"
+#include "data/unpacked_size.h"
 
 namespace geosft {
 namespace {
@@ -37,6 +38,9 @@ class GzipStream {
       if (status == Z_BUF_ERROR) throw DataError(file_, "a complete gzip file", "a truncated one");
       if (status != Z_OK && status != Z_STREAM_END) throw DataError(file_, "a gzip file", "damaged data");
       out.append(block, 0, block.size() - stream_.avail_out);
+      if (out.size() > most_unpacked(bytes.size())) {
+        throw DataError(file_, "at most " + std::to_string(most_unpacked(bytes.size())) + " bytes unpacked", "more");
+      }
     }
     return out;
   }

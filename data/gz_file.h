@@ -9,7 +9,8 @@
 namespace geosft {
 
 // What `bytes` hold: unpacked where they are gzip (one member or several), else themselves. Throws DataError, naming
-// `file`, when they are damaged or truncated. Memory grows with what is there, not with what a header claims.
+// `file`, when they are damaged, truncated, or become larger than data/unpacked_size.h allows. Memory grows with what
+// is there, not with what a header claims.
 std::string gunzipped(std::string bytes, const std::string& file);
 
 // The contents of a file that may be gzip. DataError as above, and when it cannot be read.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/hdf5_file.h"
 
+#include <c10/util/StringUtil.h>
 #include <hdf5.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 
 #include "data/atomic_file.h"
 #include "data/shape.h"
+#include "data/unpacked_size.h"
 
 namespace geosft {
 namespace {
@@ -64,12 +66,36 @@ std::vector<int64_t> dimensions(hid_t space) {
   return {sizes.begin(), sizes.end()};
 }
 
-// Deflate packs at most 1,032 to 1; a larger claim is a broken or a hostile header.
-bool is_plausible(const std::vector<int64_t>& shape, size_t number_size, uint64_t stored_bytes) {
-  constexpr double largest_ratio = 1100, allowance = 65536;
-  double bytes = static_cast<double>(number_size);
-  for (const int64_t size : shape) bytes *= size < 0 ? 1e30 : static_cast<double>(size);
-  return bytes <= largest_ratio * static_cast<double>(stored_bytes) + allowance;
+// The bytes of a dataset as they would lie in the file without compression. Sizes of 0 count as 1: a tensor has strides
+// even where it holds nothing.
+double unpacked_bytes(const std::vector<int64_t>& shape, size_t number_size) {
+  auto bytes = static_cast<double>(number_size);
+  for (const int64_t size : shape) bytes *= size < 0 ? 1e30 : std::max(static_cast<double>(size), 1.0);
+  return bytes;
+}
+
+// A larger claim is a broken or a hostile header.
+bool is_plausible(double bytes, uint64_t stored_bytes) {
+  constexpr double allowance = 65536;
+  const double stored = static_cast<double>(stored_bytes);
+  return bytes <= deflate_ratio * stored + allowance && bytes <= static_cast<double>(most_unpacked(stored_bytes));
+}
+
+herr_t refuse_other_files(const char*, const char*, const char*, const char*, unsigned*, hid_t, void*) {
+  return -1;
+}
+
+// Opens a dataset of this file: not through a link to another one.
+hid_t open_own(hid_t file, const std::string& dataset) {
+  const Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
+  H5Pset_elink_cb(access, refuse_other_files, nullptr);
+  return H5Dopen2(file, dataset.c_str(), access);
+}
+
+// Whether the numbers lie in this file: other files can be named for them, by any path.
+bool holds_own(hid_t data) {
+  const Handle layout(H5Dget_create_plist(data), H5Pclose);
+  return H5Pget_external_count(layout) == 0 && H5Pget_layout(layout) != H5D_VIRTUAL;
 }
 
 hid_t stored_type(at::ScalarType type) {
@@ -172,17 +198,24 @@ bool Hdf5File::has(const std::string& dataset) const {
 at::Tensor Hdf5File::read(const std::string& dataset, at::ScalarType type) const {
   const LibraryLock lock;
   const std::string name = file_ + ":" + dataset;
-  const Handle data(H5Dopen2(handle_, dataset.c_str(), H5P_DEFAULT), H5Dclose);
-  if (data < 0) throw DataError(name, "a dataset of this name", "none");
+  const Handle data(open_own(handle_, dataset), H5Dclose);
+  if (data < 0) throw DataError(name, "a dataset of this name in the file itself", "none");
+  if (!holds_own(data)) throw DataError(name, "numbers in the file itself", "a reference to another file");
   const Handle type_in_file(H5Dget_type(data), H5Tclose);
   const H5T_class_t kind = H5Tget_class(type_in_file);
-  const bool wanted = kind == H5T_INTEGER || (kind == H5T_FLOAT && type == at::kFloat);
+  constexpr size_t largest_number = 16;
+  const bool wanted =
+      (kind == H5T_INTEGER || (kind == H5T_FLOAT && type == at::kFloat)) && H5Tget_size(type_in_file) <= largest_number;
   if (!wanted) throw DataError(name, type == at::kFloat ? "numbers" : "integers", "another type");
   const Handle space(H5Dget_space(data), H5Sclose);
+  if (H5Sget_simple_extent_type(space) == H5S_NULL) throw DataError(name, "numbers", "none");
   const std::vector<int64_t> shape = dimensions(space);
-  const uint64_t stored_bytes = H5Dget_storage_size(data);
-  if (!is_plausible(shape, H5Tget_size(type_in_file), stored_bytes)) {
-    throw DataError(name, "a size that fits its " + std::to_string(stored_bytes) + " stored bytes", "a larger one");
+  // What is stored is a claim, too: that of the file is none.
+  const uint64_t stored_bytes = std::min<uint64_t>(H5Dget_storage_size(data), std::filesystem::file_size(file_));
+  const double bytes = unpacked_bytes(shape, H5Tget_size(type_in_file));
+  if (!is_plausible(bytes, stored_bytes)) {
+    throw DataError(name, "a size that fits its " + std::to_string(stored_bytes) + " stored bytes",
+                    c10::str(at::IntArrayRef(shape)) + " numbers");
   }
   at::Tensor out = at::empty(shape, type);
   const hid_t memory_type = type == at::kFloat ? H5T_NATIVE_FLOAT : H5T_NATIVE_INT64;

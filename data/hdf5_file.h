@@ -24,7 +24,8 @@ class Hdf5File {
   std::vector<std::string> list() const;
   bool has(const std::string& dataset) const;
   // A dataset of any integer or floating type, converted: to float32, or to int64. Throws DataError naming file and
-  // dataset when it is absent, not numeric, damaged, or claims a size that its storage cannot hold.
+  // dataset when it is absent, not numeric, damaged, lies in another file, or claims a size that its storage cannot
+  // hold or that data/unpacked_size.h does not allow.
   at::Tensor read_float(const std::string& dataset) const { return read(dataset, at::kFloat); }
   at::Tensor read_int(const std::string& dataset) const { return read(dataset, at::kLong); }
 

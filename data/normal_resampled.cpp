@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <set>
+#include <system_error>
 
+#include "data/inner_path.h"
 #include "data/read_file.h"
 
 namespace geosft {
@@ -53,10 +55,11 @@ void list_shapes(const std::vector<std::string>& shapes, const fs::path& folder,
     const int64_t label = label_of(shape, listing.class_names, list);
     const std::string& class_name = listing.class_names[static_cast<size_t>(label)];
     const fs::path file = folder / class_name / (shape + ".txt");
-    if (!fs::is_directory(folder / class_name)) {
+    std::error_code error;
+    if (!fs::is_directory(folder / class_name, error)) {
       absent.classes.insert(class_name);
       ++absent.of_those_classes;
-    } else if (!fs::exists(file)) {
+    } else if (!is_there(file)) {
       absent.files.push_back(file);
     } else {
       listing.items.push_back({(fs::path(class_name) / shape).string(), label, file, ""});
@@ -73,6 +76,7 @@ bool is_normal_resampled(const fs::path& source) {
 DatasetListing list_normal_resampled(const fs::path& source, Split split, bool allow_missing) {
   const std::string prefix = list_prefix(source).value();
   const fs::path folder = fs::is_directory(source) ? source : source.parent_path();
+  check_links(folder);
   const fs::path class_list = folder / (prefix + "shape_names.txt");
   const fs::path list = folder / (prefix + (split == Split::train ? "train.txt" : "test.txt"));
   DatasetListing listing;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/part_dataset.h"
 
+#include "data/inner_path.h"
 #include "data/part_hdf5.h"
 #include "data/shapenet_part_text.h"
 
@@ -11,6 +12,7 @@ std::unique_ptr<PartDataset> open_part_dataset(const std::filesystem::path& sour
     throw DataError(source.string(), "a folder of shapes with parts",
                     std::filesystem::exists(source) ? "a file" : "nothing of this name");
   }
+  check_links(source);
   if (is_part_hdf5(source)) return open_part_hdf5(source, split);
   if (is_shapenet_part_text(source)) return open_shapenet_part_text(source, split);
   throw DataError(source.string(),

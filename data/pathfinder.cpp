@@ -10,6 +10,7 @@
 
 #include "data/atomic_file.h"
 #include "data/formats/text_lines.h"
+#include "data/inner_path.h"
 #include "data/read_file.h"
 #include "data/seeds.h"
 #include "data/sequence_dataset.h"
@@ -139,7 +140,7 @@ struct Pictures {
       lines.integer("the number of a picture");
       const int64_t label = lines.integer("a label");
       if (label != 0 && label != 1) lines.fail("the label 0 or 1", std::to_string(label));
-      const fs::path file = folder / place / name;
+      const fs::path file = inner_path(inner_path(folder, place, metadata), name, metadata);
       const GreyImage image = read_png(read_file(file), file.string());
       if (labels.empty()) {
         height = image.height;

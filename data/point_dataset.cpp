@@ -4,6 +4,7 @@
 #include "data/file_dataset.h"
 #include "data/folder_tree.h"
 #include "data/furniture.h"
+#include "data/inner_path.h"
 #include "data/modelnet_hdf5.h"
 #include "data/normal_resampled.h"
 #include "data/read_file.h"
@@ -36,6 +37,7 @@ std::unique_ptr<PointDataset> open_point_dataset(const std::filesystem::path& so
                                                  const PointDatasetOptions& options) {
   if (is_furniture(source)) return std::make_unique<FileDataset>(list_furniture(split), options);
   if (!std::filesystem::exists(source)) throw DataError(source.string(), "a folder of shapes", "nothing of this name");
+  if (std::filesystem::is_directory(source)) check_links(source);
   if (is_scan_object_nn(source)) return open_scan_object_nn(source, split, options.drop_background);
   if (std::filesystem::is_directory(source) && is_modelnet_hdf5(source)) return open_modelnet_hdf5(source, split);
   return std::make_unique<FileDataset>(list_files(source, split, options), options);

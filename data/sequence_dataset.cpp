@@ -9,6 +9,7 @@
 #include "data/cifar_images.h"
 #include "data/document_pairs.h"
 #include "data/idx_images.h"
+#include "data/inner_path.h"
 #include "data/listops.h"
 #include "data/pathfinder.h"
 #include "data/shape.h"
@@ -120,6 +121,7 @@ PackedGraphs open_sequence_dataset(const fs::path& folder) {
   if (!fs::is_directory(folder)) {
     throw DataError(folder.string(), "a folder with sequences", "none of this name");
   }
+  check_links(folder);
   if (is_listops(folder)) return read_listops(folder);
   if (is_byte_texts(folder)) return read_byte_texts(folder);
   if (is_document_pairs(folder)) return read_document_pairs(folder);

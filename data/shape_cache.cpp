@@ -5,6 +5,13 @@
 #include "data/checkpoint.h"
 
 namespace geosft {
+namespace {
+
+bool is_point_table(const at::Tensor& rows) {
+  return rows.scalar_type() == at::kFloat && rows.dim() == 2 && rows.size(0) > 0 && rows.size(1) == 3;
+}
+
+}  // namespace
 
 std::filesystem::path ShapeCache::file(const std::string& id) const {
   return cache_file(folder_, id, ".shape");
@@ -20,7 +27,10 @@ std::optional<Shape> ShapeCache::load(const std::string& id, const std::string& 
       return std::nullopt;
     }
     const auto normals = stored.tensors.find("normals");
-    return Shape{points->second, normals == stored.tensors.end() ? at::Tensor() : normals->second, -1, ""};
+    Shape shape{points->second, normals == stored.tensors.end() ? at::Tensor() : normals->second, -1, ""};
+    const bool matching =
+        !shape.normals.defined() || (is_point_table(shape.normals) && shape.normals.sizes() == shape.points.sizes());
+    return is_point_table(shape.points) && matching ? std::optional(shape) : std::nullopt;
   } catch (const DataError&) {
     return std::nullopt;
   }

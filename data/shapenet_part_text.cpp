@@ -7,6 +7,7 @@
 #include "data/array_dataset.h"
 #include "data/formats/part_text.h"
 #include "data/formats/xyz.h"
+#include "data/inner_path.h"
 #include "data/read_file.h"
 #include "data/shape_file.h"
 
@@ -88,13 +89,12 @@ std::vector<std::string> read_shape_list(const fs::path& list) {
 }
 
 TextItem listed_shape(const std::string& entry, const fs::path& folder, bool older, const fs::path& list) {
-  // Only the last two parts count, so a list cannot lead out of the folder.
-  const fs::path path(entry);
+  const fs::path path = inner_path({}, entry, list);  // of which the last two parts count
   const std::string id = path.filename().string(), synset = path.parent_path().filename().string();
   const auto& classes = shapenet_part_classes();
   const auto known =
       std::find_if(classes.begin(), classes.end(), [&](const auto& one) { return one.synset == synset; });
-  if (known == classes.end() || id.empty() || id == "..") {
+  if (known == classes.end() || id.empty()) {
     throw DataError(list.string(), "shapes such as \"shape_data/02691156/ID\", of a class of ShapeNetPart",
                     "\"" + entry + "\"");
   }
@@ -104,7 +104,7 @@ TextItem listed_shape(const std::string& entry, const fs::path& folder, bool old
     item.labels = folder / synset / "points_label" / (id + ".seg");
   }
   for (const fs::path& file : {item.points, item.labels}) {
-    if (!file.empty() && !fs::exists(file)) {
+    if (!file.empty() && !is_there(file)) {
       throw DataError(file.string(), "a shape that " + list.filename().string() + " lists", "no such file");
     }
   }

@@ -109,22 +109,24 @@ class TsReader {
   std::vector<int64_t> offsets{0}, labels;
 
  private:
+  // All dimensions are read before memory is taken for them: one that is long could claim that all are.
   void append_series(const std::vector<std::string_view>& parts) {
-    int64_t length = -1;
-    for (int64_t d = 0; d < header_.dimensions; ++d) {
-      read_numbers(parts[static_cast<size_t>(d)]);
-      const auto count = static_cast<int64_t>(numbers_.size());
-      if (length < 0) {
-        length = count;
-        check_length(length);
-        values.resize(values.size() + static_cast<size_t>(length * header_.dimensions));
-      }
+    const auto dimensions = static_cast<size_t>(header_.dimensions);
+    numbers_.clear();
+    int64_t length = 0;
+    for (size_t d = 0; d < dimensions; ++d) {
+      const auto before = static_cast<int64_t>(numbers_.size());
+      read_numbers(parts[d]);
+      const auto count = static_cast<int64_t>(numbers_.size()) - before;
+      if (d == 0) check_length(length = count);
       if (count != length) {
         lines_.fail(std::to_string(length) + " values in every dimension",
                     std::to_string(count) + " in dimension " + std::to_string(d + 1));
       }
-      float* to = values.data() + offsets.back() * header_.dimensions + d;
-      for (int64_t i = 0; i < length; ++i) to[i * header_.dimensions] = numbers_[static_cast<size_t>(i)];
+    }
+    const auto steps = static_cast<size_t>(length);
+    for (size_t i = 0; i < steps; ++i) {
+      for (size_t d = 0; d < dimensions; ++d) values.push_back(numbers_[d * steps + i]);
     }
     offsets.push_back(offsets.back() + length);
   }
@@ -138,7 +140,6 @@ class TsReader {
   }
 
   void read_numbers(std::string_view text) {
-    numbers_.clear();
     if (text.empty()) lines_.fail("values with ',' between them", "an empty dimension");
     while (!text.empty()) {
       const std::string_view word = take_part(text, ',');
@@ -153,7 +154,7 @@ class TsReader {
 
   TextLines& lines_;
   TsHeader& header_;
-  std::vector<float> numbers_;
+  std::vector<float> numbers_;  // of one series, dimension by dimension
 };
 
 }  // namespace

@@ -68,6 +68,7 @@ at::Tensor read_table(const SetFiles& files, const char* what, int64_t count, co
     }
     const size_t found = values.size() - before;
     if (before == 0) width = found;
+    if (found == 0) lines.fail("numbers", "none");
     if (found != width) {
       lines.fail(std::to_string(width) + " numbers, as in the lines above", std::to_string(found));
     }

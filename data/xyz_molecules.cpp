@@ -12,6 +12,7 @@
 #include "data/formats/numbers.h"
 #include "data/formats/text_lines.h"
 #include "data/formats/xyz_molecule.h"
+#include "data/inner_path.h"
 #include "data/parallel_items.h"
 #include "data/read_file.h"
 #include "data/shape.h"
@@ -55,11 +56,11 @@ ListedMolecules read_qm7_table(const fs::path& folder) {
   std::set<std::string> seen;
   while (lines.next()) {
     const std::string name(lines.word());
-    const fs::path file = folder / "xyz" / name;
+    const fs::path file = inner_path(folder / "xyz", name, table);
     const std::optional<int64_t> number = parse_integer(file.stem().string());
     if (!name.ends_with(".xyz") || !number) lines.fail_word("a file NUMBER.xyz", name);
     if (!seen.insert(name).second) lines.fail("every file once", name + " again");
-    if (!fs::exists(file)) lines.fail("the name of a file in xyz/", name + ", which is not there");
+    if (!is_there(file)) lines.fail("the name of a file in xyz/", name + ", which is not there");
     listed.files.push_back(file);
     listed.numbers.push_back(*number);
     listed.targets.push_back(static_cast<float>(lines.number("an energy")));

@@ -3,9 +3,12 @@
 
 #include <zip.h>
 
+#include <algorithm>
 #include <mutex>
 
+#include "data/inner_path.h"
 #include "data/shape.h"
+#include "data/unpacked_size.h"
 
 namespace geosft {
 namespace {
@@ -29,6 +32,7 @@ std::string open_error(int code) {
 
 struct ZipArchive::State {
   std::string file;
+  uint64_t bytes = 0;  // of the file
   std::unique_ptr<zip_t, CloseArchive> archive;
   std::mutex mutex;
 };
@@ -38,6 +42,13 @@ ZipArchive::ZipArchive(const std::filesystem::path& file) : state_(std::make_uni
   state_->file = file.string();
   state_->archive.reset(zip_open(file.c_str(), ZIP_RDONLY, &code));
   if (!state_->archive) throw DataError(state_->file, "a zip file", open_error(code));
+  state_->bytes = std::filesystem::file_size(file);
+  // Nothing is ever written where a member says; an archive that tries is not one of data.
+  for (zip_int64_t i = 0; i < zip_get_num_entries(state_->archive.get(), 0); ++i) {
+    if (const char* name = zip_get_name(state_->archive.get(), static_cast<zip_uint64_t>(i), 0)) {
+      inner_path({}, name, file);
+    }
+  }
 }
 
 ZipArchive::~ZipArchive() = default;
@@ -47,9 +58,11 @@ std::string ZipArchive::read(const std::string& member, uint64_t limit) const {
   const std::lock_guard lock(state_->mutex);
   const std::string name = state_->file + ":" + member;
   zip_stat_t about;
-  if (zip_stat(state_->archive.get(), member.c_str(), 0, &about) != 0 || !(about.valid & ZIP_STAT_SIZE)) {
+  constexpr zip_uint64_t known = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE;
+  if (zip_stat(state_->archive.get(), member.c_str(), 0, &about) != 0 || (about.valid & known) != known) {
     throw DataError(name, "a member of the zip file", zip_strerror(state_->archive.get()));
   }
+  limit = std::min(limit, most_unpacked(std::min<uint64_t>(about.comp_size, state_->bytes)));
   const std::string at_most = "at most " + std::to_string(limit) + " bytes unpacked";
   if (about.size > limit) throw DataError(name, at_most, std::to_string(about.size));
   const std::unique_ptr<zip_file_t, CloseMember> stream(

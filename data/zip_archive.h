@@ -12,12 +12,14 @@ namespace geosft {
 // Thread-safe: reads take turns.
 class ZipArchive {
  public:
-  // Throws DataError when the file is absent or no zip.
+  // Throws DataError when the file is absent or no zip, and for members whose names lead out of a folder
+  // (inner_path.h).
   explicit ZipArchive(const std::filesystem::path& file);
   ~ZipArchive();
   ZipArchive(ZipArchive&&) noexcept;
 
-  // The bytes of one member. Throws DataError when it is absent, damaged, or larger unpacked than `limit`.
+  // The bytes of one member. Throws DataError when it is absent, damaged, or larger unpacked than `limit` or than
+  // data/unpacked_size.h allows.
   std::string read(const std::string& member, uint64_t limit = uint64_t{1} << 30) const;
 
  private:

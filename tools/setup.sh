@@ -12,7 +12,7 @@
 #   --torch DIR    use the LibTorch or PyTorch in DIR, the folder that holds include/ and lib/, and install none
 #   --viewer       also what geosft-view draws with (tools/packages_viewer.txt: Open3D, 0.4 GB on disk)
 #   --jobs N       compile and test N at a time (default: one a core, fewer where memory is short)
-#   --preset NAME  release (default), debug or asan: a preset of CMakePresets.json, built in build/NAME
+#   --preset NAME  release (default), debug or asan: a preset of CMakePresets.json, built in build/NAME (fuzz: tools/fuzz.sh)
 
 set -euo pipefail
 

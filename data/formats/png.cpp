@@ -3,9 +3,11 @@
 
 #include <png.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "data/shape.h"
+#include "data/unpacked_size.h"
 
 namespace geosft {
 namespace {
@@ -28,8 +30,10 @@ GreyImage read_png(std::string_view bytes, const std::string& file) {
   if (png_image_begin_read_from_memory(&png.image, bytes.data(), bytes.size()) == 0) {
     throw DataError(file, "a PNG", png.image.message);
   }
-  if (uint64_t{png.image.width} * png.image.height > most_pixels) {
-    throw DataError(file, "at most " + std::to_string(most_pixels) + " pixels",
+  // A bit is enough for a pixel.
+  const uint64_t most = std::min(most_pixels, 8 * deflate_ratio * bytes.size());
+  if (uint64_t{png.image.width} * png.image.height > most) {
+    throw DataError(file, "at most " + std::to_string(most) + " pixels in " + std::to_string(bytes.size()) + " bytes",
                     std::to_string(png.image.width) + " x " + std::to_string(png.image.height));
   }
   png.image.format = PNG_FORMAT_GRAY;

@@ -15,7 +15,8 @@ struct GreyImage {
 };
 
 // A PNG of any kind as grey; transparent places are black. Throws DataError naming `file` for what is none, for a
-// damaged one, and for more than 2^26 pixels.
+// damaged one, and for more than 2^26 pixels or than
+// its bytes can hold.
 GreyImage read_png(std::string_view bytes, const std::string& file);
 
 // A PNG of 8 bits grey.

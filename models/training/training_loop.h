@@ -13,6 +13,7 @@
 #include "models/training/communicator.h"
 #include "models/training/gradient_exchange.h"
 #include "models/training/host_copy.h"
+#include "models/training/module_state.h"
 #include "models/training/optimization.h"
 
 namespace geosft {
@@ -180,9 +181,5 @@ class TrainingLoop {
   std::optional<Enqueued> last_;  // not settled yet
   double best_score_;
 };
-
-// Parameters and buffers of a module by name, and back: names and shapes must agree exactly.
-std::map<std::string, at::Tensor> module_state(const torch::nn::Module& module);
-void load_module_state(torch::nn::Module& module, const std::map<std::string, at::Tensor>& state);
 
 }  // namespace geosft

@@ -8,6 +8,7 @@
 
 #include "data/shape.h"
 #include "tests/data/files.h"
+#include "tests/fuzz/checkpoint_frame.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_checkpoint {
@@ -121,6 +122,16 @@ TEST_CASE("a write that fails in the middle leaves the previous checkpoint") {
   CHECK_THAT(message, Catch::Contains("room to write the file"));
   CHECK(test::read_text(folder / "a") == before);
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("a tensor without numbers may not claim sizes that overflow") {
+  const test::TemporaryFolder folder;
+  for (const char* sizes : {"0 9223372036854775807 9223372036854775807", "4611686018427387904 4 0", "-1"}) {
+    test::write_text(folder / "a", fuzz::framed(std::string("tensor x float32 ") + sizes + "\n"));
+    test::require_error([&] { load_checkpoint(folder / "a"); }, {"(header)", "a size"});
+  }
+  test::write_text(folder / "a", fuzz::framed("tensor x float32 1099511627776\n"));
+  test::require_error([&] { load_checkpoint(folder / "a"); }, {"an entry that lies inside the file", "1099511627776"});
 }
 
 }  // namespace geosft::test::test_checkpoint

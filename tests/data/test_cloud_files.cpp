@@ -9,9 +9,13 @@ namespace geosft::test::test_cloud_files {
 
 TEST_CASE("cloud files: a list names files beside it, whatever folders stand before them") {
   const TemporaryFolder folder;
-  write_text(folder / "list.txt", "hdf5_data/b.h5\n../../a.h5\n");
+  write_text(folder / "list.txt", "hdf5_data/b.h5\na.h5\n");
   CHECK(listed_clouds(folder / "list.txt") == std::vector<std::filesystem::path>{folder / "b.h5", folder / "a.h5"});
   require_error([&] { listed_clouds(folder / "none.txt"); }, {"none.txt"});
+  for (const std::string name : {"../../a.h5", "/data/a.h5", ".."}) {
+    write_text(folder / "list.txt", name + "\n");
+    require_error([&] { listed_clouds(folder / "list.txt"); }, {"list.txt", "files in its folder", "\"" + name + "\""});
+  }
 }
 
 TEST_CASE("cloud files: those of a split are found by name, in order") {

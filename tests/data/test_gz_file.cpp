@@ -48,4 +48,13 @@ TEST_CASE("a file is found plain or with .gz") {
   CHECK(file_or_gz(folder / "a.csv") == folder / "a.csv");
 }
 
+TEST_CASE("a gzip bomb is refused") {
+  const test::TemporaryFolder folder;
+  test::write_gz(folder / "bomb.gz", std::string(size_t{300} << 20, '\0'));
+  const auto packed = std::filesystem::file_size(folder / "bomb.gz");
+  CHECK(packed < 400000);
+  require_error([&] { read_gz_file(folder / "bomb.gz"); },
+                {"bomb.gz", "at most " + std::to_string((256 << 20) + 100 * packed) + " bytes unpacked", "more"});
+}
+
 }  // namespace geosft::test::test_gz_file

@@ -4,6 +4,7 @@
 #include <hdf5.h>
 
 #include <catch2/catch.hpp>
+#include <functional>
 
 #include "tests/data/files.h"
 #include "tests/data/hdf5_files.h"
@@ -85,6 +86,82 @@ TEST_CASE("a dataset that claims far more than it stores is not allocated") {
   H5Sclose(space);
   H5Fclose(file);
   test::require_error([&] { Hdf5File(folder / "huge.h5").read_float("data"); }, {"huge.h5:data", "0 stored bytes"});
+}
+
+namespace {
+
+// A file with the dataset "data" of so many floats, laid out as `layout` says.
+void write_laid_out(const std::filesystem::path& path, hsize_t count, const std::function<void(hid_t)>& layout) {
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t space = H5Screate_simple(1, &count, nullptr), list = H5Pcreate(H5P_DATASET_CREATE);
+  layout(list);
+  H5Dclose(H5Dcreate2(file, "data", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, list, H5P_DEFAULT));
+  H5Pclose(list);
+  H5Sclose(space);
+  H5Fclose(file);
+}
+
+}  // namespace
+
+TEST_CASE("an HDF5 bomb is refused") {
+  const test::TemporaryFolder folder;
+  geosft::write_hdf5(folder / "bomb.h5", {{"data", at::zeros({300 << 20}, at::kByte)}});
+  CHECK(std::filesystem::file_size(folder / "bomb.h5") < 2000000);
+  test::require_error([&] { Hdf5File(folder / "bomb.h5").read_int("data"); },
+                      {"bomb.h5:data", "a size that fits its", "stored bytes", "[314572800] numbers"});
+}
+
+TEST_CASE("a dataset that claims to be stored in more bytes than its file has is not allocated") {
+  const test::TemporaryFolder folder;
+  write_laid_out(folder / "a.h5", 1000, [](hid_t layout) { H5Pset_alloc_time(layout, H5D_ALLOC_TIME_EARLY); });
+  std::string bytes = test::read_text(folder / "a.h5");
+  // 1,000 numbers, and 4,000 bytes: both become a million times as many.
+  for (const uint64_t claim : {1000, 4000}) {
+    const std::string from = test::raw(claim), to = test::raw(claim * 1000000);
+    REQUIRE(bytes.find(from) != std::string::npos);
+    for (size_t at = bytes.find(from); at != std::string::npos; at = bytes.find(from, at + 8)) bytes.replace(at, 8, to);
+  }
+  test::write_text(folder / "a.h5", bytes);
+  test::require_error([&] { Hdf5File(folder / "a.h5").read_float("data"); }, {"a.h5"});
+}
+
+TEST_CASE("datasets without numbers, or with overflowing sizes around a 0, are refused") {
+  const test::TemporaryFolder folder;
+  const hid_t file = H5Fcreate((folder / "a.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hsize_t sizes[] = {0, hsize_t{1} << 40, hsize_t{1} << 40};
+  const hid_t spaces[] = {H5Screate(H5S_NULL), H5Screate_simple(3, sizes, nullptr)};
+  for (const int i : {0, 1}) {
+    const std::string name = i == 0 ? "null" : "empty";
+    H5Dclose(H5Dcreate2(file, name.c_str(), H5T_NATIVE_FLOAT, spaces[i], H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Sclose(spaces[i]);
+  }
+  H5Fclose(file);
+  test::require_error([&] { Hdf5File(folder / "a.h5").read_float("null"); }, {"a.h5:null", "numbers", "none"});
+  test::require_error([&] { Hdf5File(folder / "a.h5").read_float("empty"); }, {"a.h5:empty", "stored bytes"});
+}
+
+TEST_CASE("an HDF5 file does not lead to other files") {
+  const test::TemporaryFolder folder;
+  geosft::write_hdf5(folder / "other.h5", {{"data", at::ones({3})}});
+  test::write_text(folder / "secret", "0123456789ab");
+  const hid_t file = H5Fcreate((folder / "link.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  H5Lcreate_external((folder / "other.h5").c_str(), "data", file, "data", H5P_DEFAULT, H5P_DEFAULT);
+  H5Lcreate_soft("/data", file, "soft", H5P_DEFAULT, H5P_DEFAULT);
+  H5Fclose(file);
+  for (const char* name : {"data", "soft"}) {
+    test::require_error([&] { Hdf5File(folder / "link.h5").read_float(name); }, {"link.h5:", "in the file itself"});
+  }
+  const std::string secret = (folder / "secret").string();
+  write_laid_out(folder / "outside.h5", 3, [&](hid_t layout) { H5Pset_external(layout, secret.c_str(), 0, 12); });
+  write_laid_out(folder / "virtual.h5", 3, [&](hid_t layout) {
+    const hsize_t count = 3;
+    const hid_t space = H5Screate_simple(1, &count, nullptr);
+    H5Pset_virtual(layout, space, (folder / "other.h5").c_str(), "data", space);
+    H5Sclose(space);
+  });
+  for (const char* name : {"outside.h5", "virtual.h5"}) {
+    test::require_error([&] { Hdf5File(folder / name).read_float("data"); }, {name, "a reference to another file"});
+  }
 }
 
 }  // namespace geosft::test::test_hdf5_file

@@ -26,7 +26,7 @@ TEST_CASE("ModelNet HDF5: the listed files, whatever folders stand before their 
   const test::TemporaryFolder folder;
   test::write_text(folder / "shape_names.txt", "bed\nsofa\n");
   test::write_text(folder / "train_files.txt",
-                   "data/modelnet40_ply_hdf5_2048/ply_data_train1.h5\n../../ply_data_train0.h5\n");
+                   "data/modelnet40_ply_hdf5_2048/ply_data_train1.h5\nelsewhere/ply_data_train0.h5\n");
   const at::Tensor first = clouds(2, 8, 1), second = clouds(1, 8, 2);
   test::write_hdf5(folder / "ply_data_train0.h5", {{"data", first}, {"label", labels({0, 1})}});
   test::write_hdf5(folder / "ply_data_train1.h5", {{"data", second}, {"label", labels({1})}});

@@ -131,6 +131,8 @@ TEST_CASE("broken folders of pictures are refused", "[pathfinder]") {
   refused("imgs/0 a.png 0 1\nimgs/0 b.png 1 0\n", {"b.png", "2 x 2", "1 x 2"});
   refused("imgs/0 a.png 0 1\nimgs/0 c.png 1 0\n", {"c.png", "a PNG"});
   refused("imgs/0 d.png 0 1\n", {"d.png"});
+  refused("../imgs/0 a.png 0 1\n", {"0.npy", "files in its folder", "../imgs/0"});
+  refused("imgs/0 /a.png 0 1\n", {"0.npy", "files in its folder", "/a.png"});
 }
 
 }  // namespace geosft::test::test_pathfinder

@@ -55,4 +55,16 @@ TEST_CASE("a cache that cannot be written to says so") {
   CHECK_FALSE(ShapeCache(folder / "file").store("chair", "key", example()));
 }
 
+TEST_CASE("a cached shape that is no cloud counts as absent") {
+  const test::TemporaryFolder folder;
+  const ShapeCache cache(folder.path());
+  const at::Tensor rows = at::ones({4, 3});
+  for (const Shape& bad : {Shape{at::ones({4, 2}), {}, -1, ""}, Shape{at::ones({0, 3}), {}, -1, ""},
+                           Shape{rows.to(at::kLong), {}, -1, ""}, Shape{at::ones({3}), {}, -1, ""},
+                           Shape{rows, at::ones({5, 3}), -1, ""}, Shape{rows, rows.to(at::kHalf), -1, ""}}) {
+    REQUIRE(cache.store("chair", "key", bad));
+    CHECK_FALSE(cache.load("chair", "key"));
+  }
+}
+
 }  // namespace geosft::test::test_shape_cache

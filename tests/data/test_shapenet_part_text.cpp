@@ -65,7 +65,11 @@ TEST_CASE("ShapeNetPart text: broken sets") {
   write_text(list, shape_list({"99999999/a1"}));
   fails({"shuffled_train_file_list.json", "99999999/a1"});
   write_text(list, shape_list({"02691156/.."}));
-  fails({"a class of ShapeNetPart", "02691156/.."});
+  fails({"files in its folder", "02691156/.."});
+  write_text(list, "[\"/data/02691156/a1\"]");
+  fails({"files in its folder", "/data/02691156/a1"});
+  write_text(list, shape_list({"02691156/" + std::string(5000, 'x')}));
+  fails({"no such file"});
   write_text(list, "[\"shape_data/02691156/a1\", 3]");
   fails({"a JSON list of texts", "other JSON"});
   write_text(list, "[\"shape_data/026911");

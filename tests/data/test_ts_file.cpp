@@ -89,4 +89,11 @@ TEST_CASE("sets of the UEA archive are read", "[ts_file]") {
   }
 }
 
+TEST_CASE("many dimensions take no memory for the length of the first", "[ts_file]") {
+  // 200,000 values times 200,000 dimensions would be 160 GB.
+  std::string series = "1";
+  for (int i = 1; i < 200000; ++i) series += ",1";
+  require_refused("@classLabel true a\n@data\n" + series + std::string(200000, ':') + "a\n", {"an empty dimension"});
+}
+
 }  // namespace geosft::test::test_ts_file

@@ -131,4 +131,11 @@ TEST_CASE("TU dataset: the real sets") {
   CHECK(read_tu_dataset(folder / "PROTEINS_full").graphs.items() == 1113);
 }
 
+TEST_CASE("TU dataset: a line without numbers is refused") {
+  const test::TemporaryFolder folder;
+  write_set(folder,
+            {{"A", "1,2\n"}, {"graph_indicator", "1\n1\n"}, {"graph_labels", "1\n"}, {"node_labels", ",\n1,2\n"}});
+  require_error([&] { read_tu_dataset(folder.path()); }, {"node_labels.txt:1", "numbers", "none"});
+}
+
 }  // namespace geosft::test::test_tu_dataset

@@ -76,6 +76,8 @@ TEST_CASE("QM7: broken tables and molecules are refused") {
   require_broken("0007.xyz -1 -2\n", {"hof_qm7.txt:1", "0007.xyz", "not there"});
   require_broken("0004.pdb -1 -2\n", {"hof_qm7.txt:1", "NUMBER.xyz", "0004.pdb"});
   require_broken("a.xyz -1 -2\n", {"hof_qm7.txt:1", "NUMBER.xyz"});
+  require_broken("../xyz/4.xyz -1\n", {"hof_qm7.txt", "files in its folder", "../xyz/4.xyz"});
+  require_broken("/4.xyz -1\n", {"hof_qm7.txt", "files in its folder", "/4.xyz"});
   require_broken("0004.xyz x\n", {"hof_qm7.txt:1", "an energy", "x"});
   const test::TemporaryFolder folder;
   require_error([&] { read_xyz_molecules(folder.path(), {folder / "cache"}); },

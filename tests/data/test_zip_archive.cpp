@@ -1,30 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/zip_archive.h"
 
-#include <zip.h>
-
 #include <catch2/catch.hpp>
 #include <thread>
 #include <vector>
 
 #include "tests/data/files.h"
+#include "tests/data/zip_files.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_zip_archive {
-
-namespace {
-
-void write_zip(const std::filesystem::path& file, const std::vector<std::pair<std::string, std::string>>& members) {
-  int error = 0;
-  zip_t* archive = zip_open(file.c_str(), ZIP_CREATE | ZIP_TRUNCATE, &error);
-  for (const auto& [name, text] : members) {
-    zip_source_t* source = zip_source_buffer(archive, text.data(), text.size(), 0);
-    zip_file_add(archive, name.c_str(), source, ZIP_FL_OVERWRITE);
-  }
-  zip_close(archive);
-}
-
-}  // namespace
 
 TEST_CASE("members of a zip file are read, from several threads") {
   const test::TemporaryFolder folder;
@@ -63,6 +48,23 @@ TEST_CASE("broken zip files are refused") {
   damaged[40] ^= 0x10;  // in the packed data, behind the 34 bytes of the member's header
   test::write_text(folder / "damaged.zip", damaged);
   test::require_error([&] { ZipArchive(folder / "damaged.zip").read("text"); }, {"damaged.zip:text", "undamaged data"});
+}
+
+TEST_CASE("a member that is packed more densely than data are is refused") {
+  const test::TemporaryFolder folder;
+  write_zip(folder / "bomb.zip", {{"zeros", std::string(size_t{300} << 20, '\0')}});
+  test::require_error([&] { ZipArchive(folder / "bomb.zip").read("zeros"); },
+                      {"bomb.zip:zeros", "at most 2", "bytes unpacked", std::to_string(300 << 20)});
+}
+
+TEST_CASE("an archive whose members lead out of a folder is refused") {
+  const test::TemporaryFolder folder;
+  for (const std::string name : {"../x", "a/../../x", "/etc/x"}) {
+    write_zip(folder / "bad.zip", {{"good", "x"}, {name, "x"}});
+    test::require_error([&] { ZipArchive(folder / "bad.zip"); },
+                        {"bad.zip: expected names of files in its folder", "found \"" + name + "\""});
+    std::filesystem::remove(folder / "bad.zip");
+  }
 }
 
 }  // namespace geosft::test::test_zip_archive

@@ -16,7 +16,11 @@ set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
 # -fopenmp because at::parallel_for is a header: without it the loops would silently run on one thread.
 # Not for nvcc, which knows none of these: see Cuda.cmake for its own.
 set(_host "$<COMPILE_LANGUAGE:C,CXX>")
-add_compile_options($<${_host}:-fPIC> $<$<COMPILE_LANGUAGE:CXX>:-fopenmp>
+# The fuzzers are to run on one thread, and clang would bring a second OpenMP runtime.
+if(NOT GEOSFT_FUZZ)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fopenmp>)
+endif()
+add_compile_options($<${_host}:-fPIC>
                     "$<${_host}:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wno-unused-parameter;-Werror;-Winvalid-pch>")
 # g++ 12 takes some std::string concatenations for overflows (its bugs 105329 and 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
@@ -26,6 +30,9 @@ endif()
 add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=2097152>)
 if(GEOSFT_SANITIZE)
   add_compile_options("$<${_host}:-fsanitize=${GEOSFT_SANITIZE};-fno-omit-frame-pointer>")
+  if(GEOSFT_FUZZ)
+    add_compile_options("$<${_host}:-fno-sanitize-recover=all>") # whatever is reported is a finding
+  endif()
   add_link_options(-fsanitize=${GEOSFT_SANITIZE})
 endif()
 

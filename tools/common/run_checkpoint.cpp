@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "data/shape.h"
-#include "models/training/training_loop.h"
+#include "models/training/module_state.h"
 #include "tools/common/arguments.h"
 #include "tools/common/run_folder.h"
 

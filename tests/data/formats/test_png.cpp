@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/formats/png.h"
 
+#include <zlib.h>
+
 #include <catch2/catch.hpp>
 
+#include "tests/data/files.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_png {
@@ -21,6 +24,15 @@ TEST_CASE("grey pictures come back from their PNG", "[png]") {
   huge[16] = huge[20] = '\x01';  // the width and height of the header, whose checksum is then wrong too
   require_error([&] { read_png(huge, "x.png"); }, {"x.png"});
   require_error([&] { png_bytes({0, 0, {}}); }, {"no PNG"});
+}
+
+TEST_CASE("a picture that its bytes cannot hold is not allocated", "[png]") {
+  std::string bytes = png_bytes({2, 3, {0, 255, 7, 8, 9, 200}}).substr(0, 33);  // the header alone
+  bytes.replace(16, 8, std::string("\0\0\x20\0\0\0\x20\0", 8));                 // 8192 x 8192
+  const auto checksum = static_cast<uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(bytes.data()) + 12, 17));
+  bytes.replace(29, 4, raw(checksum, /*big_endian=*/true));
+  bytes += raw(uint32_t{0}, true) + "IDAT" + raw(uint32_t{0x35af061e}, true);
+  require_error([&] { read_png(bytes, "x.png"); }, {"x.png", "at most", "pixels in 45 bytes", "8192 x 8192"});
 }
 
 }  // namespace geosft::test::test_png

@@ -54,4 +54,19 @@ TEST_CASE("bonds from distances") {
   require_error([] { covalent_bonds({"", {97}, {0, 0, 0}}, "m.xyz"); }, {"m.xyz", "radius", "97"});
 }
 
+TEST_CASE("more atoms or bonds than molecules have are refused before they fill the memory") {
+  const std::vector<int64_t> carbon(20000, 6);
+  require_error(
+      [&] {
+        covalent_bonds({"", carbon, std::vector<float>(60000)}, "m.xyz");
+      },
+      {"m.xyz", "at most 16384 atoms", "20000"});
+  const std::vector<int64_t> fewer(2000, 6);
+  require_error(
+      [&] {
+        covalent_bonds({"", fewer, std::vector<float>(6000)}, "m.xyz");
+      },
+      {"m.xyz", "at most 32 bonds an atom"});
+}
+
 }  // namespace geosft::test::test_xyz_molecule

@@ -18,6 +18,7 @@ TEST_CASE("the nearest name is the closest one, the first of equals, or nothing"
   CHECK(nearest_name("learning_rte", {"layers", "learning_rate", "warmup"}) == "learning_rate");
   CHECK(nearest_name("b", {"a", "c"}) == "a");
   CHECK(nearest_name("anything", {}).empty());
+  CHECK(nearest_name(std::string(100000000, 'b'), {"a", "b"}) == "b");  // the beginning counts
 }
 
 }  // namespace geosft::test::test_nearest_name

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// libFuzzer's program, for the target that GEOSFT_FUZZ_TARGET names; without one it prints their names. The target's
+// seeds are written to the folder GEOSFT_FUZZ_SEEDS. tools/fuzz.sh runs it.
+#include <ATen/Parallel.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "tests/fuzz/target.h"
+
+namespace {
+
+const geosft::fuzz::Target* chosen = nullptr;
+
+void write_seeds(const std::filesystem::path& folder) {
+  int number = 0;
+  for (const std::string& seed : chosen->seeds()) {
+    geosft::test::write_text(folder / ("seed_" + std::to_string(number++)), seed);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+  at::set_num_threads(1);
+  const char* name = std::getenv("GEOSFT_FUZZ_TARGET");
+  for (const geosft::fuzz::Target& target : geosft::fuzz::targets()) {
+    if (name == nullptr) std::puts(target.name);
+    if (name != nullptr && std::strcmp(target.name, name) == 0) chosen = &target;
+  }
+  if (chosen == nullptr) {
+    if (name != nullptr) std::fprintf(stderr, "no target '%s'\n", name);
+    std::exit(name == nullptr ? 0 : 2);
+  }
+  if (const char* seeds = std::getenv("GEOSFT_FUZZ_SEEDS")) write_seeds(seeds);
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  try {
+    chosen->read({reinterpret_cast<const char*>(data), size});
+  } catch (const geosft::DataError&) {
+    return 0;  // the reader's answer
+  }
+  return 0;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The readers that are fed with hostile input: by fuzzer.cpp without end, by test_targets.cpp with a few thousand
+// inputs.
+#pragma once
+
+#include <filesystem>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "data/shape.h"
+#include "tests/data/files.h"
+
+namespace geosft::fuzz {
+
+using Inputs = std::vector<std::string>;
+
+struct Target {
+  const char* name;
+  // Reads an input. Refuses it with a DataError; whatever else happens is a finding.
+  void (*read)(const std::string& input);
+  // Inputs that are accepted, to begin with.
+  Inputs (*seeds)();
+};
+
+// All of them, by name.
+const std::vector<Target>& targets();
+
+// Makes a target known: one at the end of every file of targets/.
+struct Registration {
+  explicit Registration(const Target& target);
+};
+
+// A folder that an input is unpacked into: what lies between bytes 1E becomes one file after the other.
+class InputFolder {
+ public:
+  explicit InputFolder(std::initializer_list<const char*> names) : names_(names.begin(), names.end()) {}
+  // The folder with the input's files alone; those that the input ends before are absent.
+  const std::filesystem::path& fill(const std::string& input) const;
+  std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
+
+ private:
+  test::TemporaryFolder folder_;
+  std::vector<std::string> names_;
+};
+
+// The input that is unpacked to these files.
+std::string joined(const Inputs& files);
+
+// The bytes of a file that `write` makes.
+template <class Write>
+std::string bytes_of_file(const Write& write) {
+  const test::TemporaryFolder folder;
+  write(folder / "file");
+  return test::read_text(folder / "file");
+}
+
+}  // namespace geosft::fuzz

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/cifar_images.h"
+#include "tests/fuzz/target.h"
+
+namespace geosft::fuzz {
+namespace {
+
+void read_cifar_folder(const std::string& input) {
+  static const InputFolder folder({"data_batch_1.bin", "test_batch.bin", "batches.meta.txt"});
+  read_cifar_images(folder.fill(input));
+}
+
+const Registration cifar({"cifar", read_cifar_folder, [] {
+                            return Inputs{joined({std::string(3073, '\x03'), std::string(3073, '\x01')}),
+                                          joined({std::string(6146, '\x03'), std::string(3073, '\x01'),
+                                                  "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n"})};
+                          }});
+
+}  // namespace
+}  // namespace geosft::fuzz

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/ogb_dataset.h"
+#include "tests/fuzz/target.h"
+
+namespace geosft::fuzz {
+namespace {
+
+void read_ogb_nodes_folder(const std::string& input) {
+  static const InputFolder folder({"raw/num-node-list.csv", "raw/num-edge-list.csv", "raw/edge.csv",
+                                   "raw/node-label.csv", "split/s/train.csv", "split/s/valid.csv", "split/s/test.csv",
+                                   "raw/node-feat.csv"});
+  read_ogb_dataset(folder.fill(input), {});
+}
+
+const Registration ogb_nodes({"ogb_nodes", read_ogb_nodes_folder, [] {
+                                return Inputs{joined({"3\n", "2\n", "0,1\n1,2\n", "1\n0\nnan\n", "0\n", "1\n", "",
+                                                      "0.5,1\n1,1\n0,0\n"}),
+                                              joined({"3\n", "2\n", "0,1\n1,2\n", "1\n0\nnan\n", "0\n", "1\n", ""})};
+                              }});
+
+}  // namespace
+}  // namespace geosft::fuzz

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "tests/fuzz/target.h"
+
+namespace geosft::fuzz::test_targets {
+
+namespace {
+
+// A result or a DataError; what else is thrown fails the test.
+void require_answer(const Target& target, const std::string& input) {
+  try {
+    target.read(input);
+  } catch (const DataError& error) {
+    REQUIRE(std::string(error.what()).find(": expected ") != std::string::npos);
+  } catch (const std::exception& error) {
+    FAIL(target.name << " answers with another error: " << error.what());
+  }
+}
+
+// Shortened, or with some bytes replaced.
+std::string damaged(std::string input, std::mt19937& random) {
+  if (input.empty()) return input;
+  if (random() % 4 == 0) return input.substr(0, random() % input.size());
+  for (uint32_t changes = 1 + random() % 4; changes > 0; --changes) {
+    input[random() % input.size()] = static_cast<char>(random() % 2 == 0 ? random() : "019-,. \n"[random() % 8]);
+  }
+  return input;
+}
+
+}  // namespace
+
+TEST_CASE("every reader takes its seeds, and answers damaged ones with a result or a DataError") {
+  REQUIRE(targets().size() > 30);
+  for (const Target& target : targets()) {
+    DYNAMIC_SECTION(target.name) {
+      const Inputs seeds = target.seeds();
+      REQUIRE_FALSE(seeds.empty());
+      std::mt19937 random(1);
+      for (const std::string& seed : seeds) {
+        REQUIRE_NOTHROW(target.read(seed));
+        for (int i = 0; i < 50; ++i) require_answer(target, damaged(seed, random));
+      }
+    }
+  }
+}
+
+TEST_CASE("what a fuzzer has found is answered") {
+  for (const Target& target : targets()) {
+    const std::filesystem::path folder = std::filesystem::path(GEOSFT_FUZZ_FINDINGS) / target.name;
+    if (!std::filesystem::is_directory(folder)) continue;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+      INFO(entry.path());
+      require_answer(target, test::read_text(entry.path()));
+    }
+  }
+}
+
+}  // namespace geosft::fuzz::test_targets
