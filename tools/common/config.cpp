@@ -142,15 +142,17 @@ void Config::set_text(const std::string& toml, const std::string& source) {
 }
 
 void Config::assign(const std::string& key, const std::string& text) const {
-  std::vector<std::string> known;
-  for (const ConfigEntry& entry : entries_) {
-    known.push_back(entry.key);
-    if (entry.key != key) continue;
-    const std::optional<ConfigValue> value = entry.parse(text);
-    if (value && entry.assign(*value)) return;
-    throw UsageError(key + ": expected " + entry.expected() + ", found '" + text + "'");
+  const auto entry =
+      std::find_if(entries_.begin(), entries_.end(), [&](const auto& known) { return known.key == key; });
+  if (entry == entries_.end()) {
+    std::vector<std::string> known;
+    for (const ConfigEntry& other : entries_) known.push_back(other.key);
+    throw UsageError("unknown key '" + key + "'; the nearest known is '" + nearest_name(key, known) + "'");
   }
-  throw UsageError("unknown key '" + key + "'; the nearest known is '" + nearest_name(key, known) + "'");
+  const std::optional<ConfigValue> value = entry->parse(text);
+  if (!value || !entry->assign(*value)) {
+    throw UsageError(key + ": expected " + entry->expected() + ", found '" + text + "'");
+  }
 }
 
 void Config::add_options(CLI::App& app, bool listed) {

@@ -66,7 +66,7 @@ at::Tensor part_logits(SegmentRun& trained, const Shape& shape, int64_t category
   const auto advance = [&](int64_t done) {
     if (progress) progress(done, total);
   };
-  const at::Tensor logits = segment_clouds(trained.model, trained.settings, clouds, kind, advance).logits;
+  at::Tensor logits = segment_clouds(trained.model, trained.settings, clouds, kind, advance).logits;
   if (category < 0) return logits;
   const at::Tensor mask = part_mask(trained.parts, static_cast<int64_t>(trained.class_names.size()));
   return masked_logits(logits, mask.slice(0, category, category + 1));
