@@ -8,7 +8,8 @@
 
 namespace geosft::test {
 
-// Says what is left out of the tests, and why. Where the environment has GEOSFT_REQUIRE_ALL, that is a failure.
+// Says what is left out of the tests for want of a program, and which. Where the environment has GEOSFT_REQUIRE_ALL,
+// that is a failure.
 inline void leave_out(const std::string& reason) {
   if (std::getenv("GEOSFT_REQUIRE_ALL") != nullptr) FAIL("GEOSFT_REQUIRE_ALL: " << reason);
   WARN(reason);
