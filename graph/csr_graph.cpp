@@ -73,8 +73,8 @@ struct EdgeList {
   explicit EdgeList(const CsrGraph& graph) : EdgeList(graph, edge_sources(graph)) {}
   // Where the sources are known, the graph is checked, too.
   EdgeList(const CsrGraph& graph, const at::Tensor& sources) {
-    const at::Tensor col = graph.col.contiguous();
-    source.assign(sources.const_data_ptr<int64_t>(), sources.const_data_ptr<int64_t>() + graph.edges());
+    const at::Tensor col = graph.col.contiguous(), begin = sources.contiguous();
+    source.assign(begin.const_data_ptr<int64_t>(), begin.const_data_ptr<int64_t>() + graph.edges());
     target.assign(col.const_data_ptr<int64_t>(), col.const_data_ptr<int64_t>() + graph.edges());
   }
 };

@@ -7,7 +7,7 @@ usage: OMP_NUM_THREADS=1 taskset -c 0 python3 tools/bench/beside_python.py LIBRA
   sampling    farthest point sampling beside fpsample's bucketed k-d tree
   neighbours  k nearest neighbours beside Open3D and SciPy, their trees included
   walks       random_walk_pe, 20 steps, beside AddRandomWalkPE of torch-geometric, if it is installed, and SciPy's sparse
-              products in blocks of 256 columns, half the steps
+              products with dense blocks of 256 columns, half the steps
 
 Prints the least wall time of each and our share of it, processor time in brackets. One core for all: some of the others
 bring threads of their own, so the process must be bound to one (taskset).
@@ -146,21 +146,24 @@ def random_graph(nodes, items):
     return source, target, rowptr
 
 
-def scipy_walks(adjacency, steps):
-    """diag(S^t), S = D^-1/2 A D^-1/2: products of rows of powers up to half the steps, 256 sources at a time."""
+def scipy_walks(adjacency, item, steps):
+    """diag(S^t), S = D^-1/2 A D^-1/2: products of powers up to half the steps, dense columns of 256 sources at a time over
+    the rows of their items, of `item` nodes each."""
     import numpy
     from scipy import sparse
     nodes = adjacency.shape[0]
     root = numpy.sqrt(1 / numpy.maximum(numpy.asarray(adjacency.sum(1)).ravel(), 1))
-    walk = (sparse.diags(root) @ adjacency @ sparse.diags(root)).tocsr()
-    out = numpy.zeros((nodes, steps), dtype=numpy.float32)
+    walk = (sparse.diags(root) @ adjacency @ sparse.diags(root)).tocsr().astype(numpy.float32)
+    out = numpy.empty((nodes, steps), dtype=numpy.float32)
     for begin in range(0, nodes, 256):
         end = min(begin + 256, nodes)
-        before = sparse.identity(nodes, dtype=numpy.float32, format="csr")[:, begin:end]
+        low, high = begin // item * item, -(-end // item) * item
+        part = walk if high - low == nodes else walk[low:high, low:high]
+        before = numpy.eye(high - low, end - begin, low - begin, dtype=numpy.float32)
         for step in range(1, steps // 2 + 1):
-            power = walk @ before
-            out[begin:end, 2 * step - 2] = numpy.asarray(power.multiply(before).sum(0)).ravel()
-            out[begin:end, 2 * step - 1] = numpy.asarray(power.multiply(power).sum(0)).ravel()
+            power = part @ before
+            out[begin:end, 2 * step - 2] = numpy.einsum("ij,ij->j", power, before)
+            out[begin:end, 2 * step - 1] = numpy.einsum("ij,ij->j", power, power)
             before = power
     return out
 
@@ -177,7 +180,10 @@ def measure_walks(rounds):
         def ours():
             return torch.ops.geosft.random_walk_pe(rowptr, target, steps)
 
-        contenders = {"geosft": ours, "SciPy, blocks of 256": lambda: torch.from_numpy(scipy_walks(adjacency, steps))}
+        def products():
+            return torch.from_numpy(scipy_walks(adjacency, nodes // items, steps))
+
+        contenders = {"geosft": ours, "SciPy, blocks of 256": products}
         try:
             from torch_geometric.data import Data
             from torch_geometric.transforms import AddRandomWalkPE

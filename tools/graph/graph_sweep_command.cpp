@@ -81,7 +81,7 @@ struct GraphSweepCommand {
       line["differences"][metric] = value.mean;
       if (!std::isnan(value.deviation)) line["difference_deviations"][metric] = value.deviation;
     }
-    std::cout << line.dump() << std::endl;
+    std::cout << line.dump() << '\n' << std::flush;
   }
 };
 
