@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <iostream>
 #include <string>
+#include <thread>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "tests/models/training/sums_of_three.h"
 #include "tests/tools/common/started_together.h"
@@ -50,6 +52,24 @@ void guarded(const Communicator& all, const Body& body) {
     std::cerr << error.what() << std::endl;
     std::_Exit(3);
   }
+}
+
+// What two processes, here threads, that meet at a store find as the sums of so many ones, or why they fail.
+std::string sums_of_two(uint16_t port, const std::string& round, const std::vector<int64_t>& sizes) {
+  std::vector<std::string> found(2);
+  const auto join_and_sum = [&](size_t rank) {
+    MeetingPoint point{"127.0.0.1", port, static_cast<int64_t>(rank), 2, /*has_store=*/true, round};
+    try {
+      const std::unique_ptr<Communicator> both = join_by_sockets(point);
+      found[rank] = std::to_string(both->sum(at::ones({sizes[rank]}, at::kLong)).sum().item<int64_t>());
+    } catch (const std::exception& error) {
+      found[rank] = error.what();
+    }
+  };
+  std::thread other(join_and_sum, 1);
+  join_and_sum(0);
+  other.join();
+  return found[0] + " " + found[1] + " ";
 }
 
 }  // namespace
@@ -132,6 +152,19 @@ TEST_CASE("what all processes fail at is said by process 0", "[sockets]") {
 TEST_CASE("one of three processes that all fail", "[.socket_all_fail]") {
   const std::unique_ptr<Communicator> all = join();
   guarded(*all, [] { throw std::runtime_error("a reason"); });
+}
+
+TEST_CASE("processes meet at a store that the launcher holds, in every round", "[sockets]") {
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<uint16_t>(free_port());
+  options.isServer = true;
+  const auto store = c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options);
+  for (const char* const round : {"0", "1"}) {
+    REQUIRE(sums_of_two(options.port, round, {3, 3}) == "6 6 ");
+  }
+  // Sums of other sizes: both processes fail.
+  REQUIRE_THAT(sums_of_two(options.port, "2", {3, 4}),
+               Catch::Contains("out of step: a sum of 24 bytes meets one of 32") && Catch::Contains("process 0"));
 }
 
 TEST_CASE("a process that does not come, and a store that is not there, are named", "[sockets]") {
