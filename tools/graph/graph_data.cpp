@@ -43,6 +43,7 @@ GraphSplit fold_split(const PackedGraphs& graphs, const SplitSettings& settings)
 void hold_out(GraphSplit& split, const PackedGraphs& graphs, const SplitSettings& settings) {
   const at::Tensor all = strata(graphs);
   std::vector<int64_t> labels;
+  labels.reserve(split.train.size());
   for (const int64_t item : split.train) labels.push_back(all[item].item<int64_t>());
   const auto [kept, held] = stratified_split(labels, settings.validation_fraction, settings.split_seed);
   if (kept.empty() || held.empty()) {

@@ -19,7 +19,7 @@ at::Tensor one_vote(GraphModel& model, const LabelledGraphs& batch, const Evalua
   if (!renumbering) return model->forward(on_device(batch, device), context).cpu();
   const uint64_t seed = combine_seeds({*renumbering, static_cast<uint64_t>(batch.items.front())});
   const RenumberedGraphs moved = renumbered(batch, make_generator(seed));
-  const at::Tensor outputs = model->forward(on_device(moved.graphs, device), context).cpu();
+  at::Tensor outputs = model->forward(on_device(moved.graphs, device), context).cpu();
   if (model->options.head != GraphHead::nodes) return outputs;
   return at::empty_like(outputs).index_copy_(0, moved.order, outputs);
 }

@@ -19,6 +19,7 @@ std::vector<Ranked> ranking(const GraphSchema& schema, const at::Tensor& logits,
   const at::Tensor share = logits.to(at::kDouble).softmax(0);
   const auto [values, labels] = share.topk(std::min(top, share.size(0)));
   std::vector<Ranked> ranked;
+  ranked.reserve(static_cast<size_t>(values.size(0)));
   for (int64_t i = 0; i < values.size(0); ++i) {
     ranked.push_back({schema.output_names[static_cast<size_t>(labels[i].item<int64_t>())], values[i].item<double>()});
   }
@@ -28,6 +29,7 @@ std::vector<Ranked> ranking(const GraphSchema& schema, const at::Tensor& logits,
 // A number for every output.
 std::vector<Ranked> every_output(const GraphSchema& schema, const at::Tensor& values) {
   std::vector<Ranked> all;
+  all.reserve(static_cast<size_t>(schema.outputs()));
   for (int64_t i = 0; i < schema.outputs(); ++i) {
     all.push_back({schema.output_names[static_cast<size_t>(i)], values[i].item<double>()});
   }
@@ -37,6 +39,7 @@ std::vector<Ranked> every_output(const GraphSchema& schema, const at::Tensor& va
 std::vector<std::string> node_classes(const GraphSchema& schema, const at::Tensor& logits) {
   const at::Tensor labels = logits.argmax(1);
   std::vector<std::string> names;
+  names.reserve(static_cast<size_t>(labels.size(0)));
   for (int64_t i = 0; i < labels.size(0); ++i) {
     names.push_back(schema.output_names[static_cast<size_t>(labels[i].item<int64_t>())]);
   }

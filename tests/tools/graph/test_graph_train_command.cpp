@@ -99,7 +99,7 @@ TEST_CASE("an encoding is computed by train, and read by everything that comes a
   shop.run_well({"eval", run});
   shop.run_well({"predict", run, "--graphs", "0"});
   shop.run_well({"train", "--resume", "--out", run, "--epochs", "4"});
-  CHECK(kept() == once);
+  CHECK((kept() == once));
 }
 
 TEST_CASE("training on estimated encodings is possible, and said") {
