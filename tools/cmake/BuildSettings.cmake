@@ -16,12 +16,11 @@ set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
 # -fopenmp because at::parallel_for is a header: without it the loops would silently run on one thread.
 # Not for nvcc, which knows none of these: see Cuda.cmake for its own.
 set(_host "$<COMPILE_LANGUAGE:C,CXX>")
-# The fuzzers run on one thread, and clang would bring a second OpenMP runtime.
-set(_openmp "$<$<COMPILE_LANGUAGE:CXX>:-fopenmp>")
-if(GEOSFT_FUZZ)
-  set(_openmp "")
+# The fuzzers are to run on one thread, and clang would bring a second OpenMP runtime.
+if(NOT GEOSFT_FUZZ)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fopenmp>)
 endif()
-add_compile_options($<${_host}:-fPIC> ${_openmp}
+add_compile_options($<${_host}:-fPIC>
                     "$<${_host}:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wno-unused-parameter;-Werror;-Winvalid-pch>")
 # g++ 12 takes some std::string concatenations for overflows (its bugs 105329 and 105651).
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
