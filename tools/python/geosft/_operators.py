@@ -115,7 +115,8 @@ def maxout_attention(q, k, v, leak, r_mul=None, r_add=None, q_ptr=None, k_ptr=No
     Memory, of this and the other attention operators: nothing n x k beyond r_*. What forward and backward keep beside
     results and gradients is the denominator [Nq, h] and copies of gradients that several threads add to, together at
     most a tenth of q, k and v and 2 MiB (more where heads have fewer than 10 channels, or weights of relative terms are
-    large). Inputs of float16 and bfloat16 are converted whole, which takes their float32 size once more.
+    large). Each thread has scratch beside: tiles and, for half types, the float32 gradients of an item's keys and
+    values. Of half types only leaks, coordinates, positions and edge attributes are converted whole.
     """
     return ops.maxout_attention(q, k, v, leak, r_mul, r_add, q_ptr, k_ptr, eps)
 
