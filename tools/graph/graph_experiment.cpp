@@ -160,7 +160,8 @@ nlohmann::json experiment_json(const std::vector<RunResult>& results) {
                       {"repeats", repeats},
                       {"folds", folds.size()},
                       {"runs", runs}};
-  for (const auto& [metric, value] : experiment_rows(results).back().values) {
+  const std::vector<ResultRow> rows = experiment_rows(results);
+  for (const auto& [metric, value] : rows.back().values) {
     json["metrics"][metric] = value.mean;
     if (!std::isnan(value.deviation)) json["deviations"][metric] = value.deviation;
   }

@@ -32,7 +32,7 @@ void read_toml(const std::string& input) {
 
 const Registration toml({"toml", read_toml, [] {
                            return Inputs{"flag = true\nseed = 0x1F\n[train]\nepochs = 5\nlearning_rate = 1e-3\n",
-                                         "model.scales = [1, 2.5]\n[model]\nkind = 'b'\nname = \"\\u00e9\\n\"\n"};
+                                         "[model]\nscales = [1, 2.5]\nkind = 'b'\nname = \"\\u00e9\\n\"\n"};
                          }});
 
 }  // namespace
