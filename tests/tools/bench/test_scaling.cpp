@@ -42,8 +42,8 @@ TEST_CASE("what is measured on graphs grows in memory as they do", "[bench]") {
                            [](int64_t) {})
         .memory_exponent;
   };
-  CHECK(exponent(graph_attention_over_keys(4)) == Approx(1.0).margin(0.05));
-  CHECK(exponent(walks_on_grid()) == Approx(1.0).margin(0.05));
+  CHECK(exponent(graph_attention_over_keys(4)) == Approx(1.0).margin(0.15));  // threads keep sums of their own
+  CHECK(exponent(walks_on_grid()) == Approx(1.0).margin(0.02));
 }
 
 TEST_CASE("the contenders without rivals give what the operators are for", "[bench]") {
