@@ -3,7 +3,7 @@
 #
 # usage: tools/fuzz.sh [--seconds N] [--runs N] [--list] [options] [TARGET…]
 # Feeds the readers of data/ with hostile input, by libFuzzer under the address and undefined-behaviour sanitizers: all
-# targets (tests/fuzz/targets), or those that are named, one after the other, at idle priority. Prints a line a target,
+# targets (tests/fuzz/targets), or those that are named, one after the other. Prints a line a target,
 # and fails when there is a finding, whose input it keeps in build/fuzz/findings. With GEOSFT_DATA set, small files
 # below it join the seeds of the formats that they are of.
 #
@@ -60,7 +60,7 @@ fuzz() {
   fi
   [[ ! -d $geosft_root/tests/fuzz/findings/$1 ]] || cp "$geosft_root/tests/fuzz/findings/$1"/* "$TMPDIR/seeds"
   GEOSFT_FUZZ_TARGET=$1 GEOSFT_FUZZ_SEEDS=$TMPDIR/seeds
-  chrt -i 0 "$program" -max_total_time="$seconds" -runs="$runs" -max_len=8192 -timeout=20 -rss_limit_mb=3000 \
+  "$program" -max_total_time="$seconds" -runs="$runs" -max_len=8192 -timeout=20 -rss_limit_mb=3000 \
     -malloc_limit_mb=300 -print_final_stats=1 -artifact_prefix="$findings/" "$corpus" "$TMPDIR/seeds" >"$log" 2>&1 || true
   executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
   mapfile -t found < <(find "$findings" -type f -newer "$TMPDIR/began")
