@@ -28,8 +28,8 @@ namespace geosft {
 // Memory, of this and the other attention operators: nothing n x k beyond r_*. What forward and backward keep beside
 // results and gradients is the denominator [Nq, h] and copies of gradients that several threads add to, together at
 // most a tenth of q, k and v and 2 MiB (more where heads have fewer than 10 channels, or weights of relative terms are
-// large). Each thread has scratch beside: tiles and, for half types, the float32 gradients of an item's keys and
-// values. Of half types only leaks, coordinates, positions and edge attributes are converted whole.
+// large). Each thread has scratch beside: tiles and, for half types, the float32 gradients of the keys and values that
+// it works on: of one item, and of a part of the heads where items are few.
 at::Tensor maxout_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
                             const std::optional<at::Tensor>& r_mul = std::nullopt,
                             const std::optional<at::Tensor>& r_add = std::nullopt,

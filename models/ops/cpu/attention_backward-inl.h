@@ -16,6 +16,7 @@
 
 #include "models/ops/cpu/attention_gradients.h"
 #include "models/ops/cpu/gradient_tiles-inl.h"
+#include "models/ops/cpu/row_sums-inl.h"
 #include "models/ops/cpu/score_tile-inl.h"
 #include "models/ops/cpu/stored_rows-inl.h"
 
@@ -27,48 +28,9 @@ namespace {
 template <typename T>
 struct BackwardTargets {
   StoredRows<T> dq;
-  const KeyGradient<T>& k;
-  const KeyGradient<T>& v;
+  const RowGradient<T>& k;
+  const RowGradient<T>& v;
   T* delta_sum;
-};
-
-// Sums over the queries of a unit for each key, of the columns of its heads: in the copy of its group, or in memory of
-// the worker, for as many keys as an item has.
-template <typename T>
-class KeySums {
- public:
-  KeySums(const AttentionProblem<T>& problem, int64_t columns)
-      : columns_(columns),
-        width_(problem.heads * columns),
-        own_(problem.q.computed() ? 0 : most_keys(problem) * width_) {}
-
-  void begin(const AttentionUnit& unit, const KeyGradient<T>& gradient) {
-    block_ = {unit.k_begin, unit.k_end - unit.k_begin, unit.head_begin * columns_,
-              (unit.head_end - unit.head_begin) * columns_};
-    T* const sums = gradient.sums(unit.group);
-    numbers_ = {sums == nullptr ? own_.get() : sums + block_.row * width_ + block_.column,
-                sums == nullptr ? block_.columns : width_};
-    if (sums == nullptr) std::fill_n(own_.get(), block_.size(), T(0));
-  }
-  T* at(int64_t key, int64_t head) const {
-    return numbers_.data + (key - block_.row) * numbers_.stride + head * columns_ - block_.column;
-  }
-  int64_t stride() const { return numbers_.stride; }
-  void end(const KeyGradient<T>& gradient) const {
-    if (numbers_.data == own_.get()) write_block(own_.get(), gradient.rows(), block_);
-  }
-
- private:
-  static int64_t most_keys(const AttentionProblem<T>& problem) {
-    int64_t most = 0;
-    for (int64_t b = 0; b < problem.items(); ++b) most = std::max(most, problem.keys(b));
-    return most;
-  }
-
-  int64_t columns_, width_;
-  Scratch<T> own_;
-  Block block_{};
-  BlockNumbers<T> numbers_{};
 };
 
 template <typename T, class Term>
@@ -97,15 +59,13 @@ class BackwardWorker {
         raw_(kHasTerm ? kKeyTile * kQueryBlock : 0),
         wide_rows_(problem.q.computed() ? 0 : problem.heads * std::max(problem.c, problem.cv) * kQueryBlock),
         wide_keys_(problem.q.computed() ? 0 : problem.heads * problem.c * kKeyTile),
-        wide_values_(problem.q.computed() ? 0 : problem.heads * problem.cv * kKeyTile),
-        dk_(problem, problem.c),
-        dv_(problem, problem.cv) {}
+        wide_values_(problem.q.computed() ? 0 : problem.heads * problem.cv * kKeyTile) {}
 
   void run(const AttentionUnit& unit, const BackwardTargets<T>& to) {
     const int64_t h0 = unit.head_begin, count = unit.head_end - h0;
     term_.begin_unit(unit);
-    dk_.begin(unit, to.k);
-    dv_.begin(unit, to.v);
+    dk_.begin({unit.k_begin, unit.k_end - unit.k_begin, h0 * p_.c, count * p_.c}, to.k, unit.group);
+    dv_.begin({unit.k_begin, unit.k_end - unit.k_begin, h0 * p_.cv, count * p_.cv}, to.v, unit.group);
     for (int64_t i = unit.q_begin; i < unit.q_end; i += kQueryBlock) {
       rows_ = std::min(kQueryBlock, unit.q_end - i);
       padded_ = padded_rows<T>(rows_);
@@ -122,6 +82,7 @@ class BackwardWorker {
     }
     dk_.end(to.k);
     dv_.end(to.v);
+    term_.end_unit();
   }
 
  private:
@@ -174,10 +135,10 @@ class BackwardWorker {
     for_tiles(keys, vectors, lanes,
               ScoreGradient<T>{e, v, v_.stride, p_.cv, scale_, delta_.get() + h * kQueryBlock, positive_.get(),
                                term.mul, ds, dr_.get(), dr_sum_.get() + h * kQueryBlock});
-    for_tiles(keys, p_.cv, 1, ValueGradient<T>{e, positive_.get(), padded_, dv_.at(j, h), dv_.stride()});
+    for_tiles(keys, p_.cv, 1, ValueGradient<T>{e, positive_.get(), padded_, dv_.at(j, h * p_.cv), dv_.stride()});
     for_tiles(keys, p_.c, 1,
-              MaxGradient<T>{q, k, k_.stride, dr_.get(), padded_, lost_.get() + h * p_.c * kQueryBlock, dk_.at(j, h),
-                             dk_.stride()});
+              MaxGradient<T>{q, k, k_.stride, dr_.get(), padded_, lost_.get() + h * p_.c * kQueryBlock,
+                             dk_.at(j, h * p_.c), dk_.stride()});
     term_.backward(h, ds, raw);
   }
 
@@ -206,7 +167,7 @@ class BackwardWorker {
   T scale_;
   Scratch<T> queries_, lost_, upstream_, outputs_, sums_, delta_, dr_sum_, positive_, dr_, ds_, raw_;
   Scratch<T> wide_rows_, wide_keys_, wide_values_;
-  KeySums<T> dk_, dv_;
+  RowSums<T> dk_, dv_;
   BlockNumbers<const T> k_{}, v_{};  // of the tile, from the first head of the unit on
   int64_t rows_ = 0, padded_ = 0;
 };

@@ -18,25 +18,33 @@ struct AttentionUpstream {
   const T* denominator;
 };
 
-// The gradient of k, or of v. Where groups of queries share keys each has a copy; the result is their sum. Without
-// groups a unit has keys and heads for itself: of a half type it sums in memory of its own, and writes what it has.
+// The gradient of rows that units share: where several add to a row, each has a copy, and the result is their sum. With
+// one copy a unit has its rows for itself: of a half type it sums in memory of its own, and writes what it has. None
+// where nobody asked for it.
 template <typename T>
-class KeyGradient {
+class RowGradient {
  public:
-  KeyGradient(at::IntArrayRef sizes, const BackwardPlan& plan, at::ScalarType type) {
-    const bool rounded = storage_of(type) != Storage::computed;
-    if (rounded && plan.groups == 1) {
-      rows_ = at::zeros(sizes, type);  // no unit has the keys of items without queries
+  RowGradient() = default;
+  RowGradient(at::IntArrayRef sizes, int64_t copies, at::ScalarType type)
+      : width_(c10::multiply_integers(sizes.slice(1))) {
+    if (copies == 1 && storage_of(type) != Storage::computed) {
+      rows_ = at::zeros(sizes, type);  // some rows belong to no unit: keys of items without queries
     } else {
-      sums_ = Slots<T>(sizes, plan.groups);
+      sums_ = Slots<T>(sizes, copies);
     }
   }
 
-  T* sums(int64_t group) const { return sums_.get(group); }  // null where units write rows()
-  StoredRows<T> rows() const { return writable_rows<T>(rows_, rows_.defined() ? rows_.size(1) * rows_.size(2) : 0); }
+  bool defined() const { return rows_.defined() || sums_.defined(); }
+  int64_t width() const { return width_; }                 // numbers of a row
+  T* sums(int64_t copy) const { return sums_.get(copy); }  // null where units write rows
+  StoredRows<T> rows(int64_t copy) const {
+    return rows_.defined() ? writable_rows<T>(rows_, width_) : StoredRows<T>{sums_.get(copy), width_};
+  }
+  // An empty tensor where there is none.
   at::Tensor finish() { return rows_.defined() ? rows_ : sums_.sum(); }
 
  private:
+  int64_t width_ = 0;
   Slots<T> sums_;
   at::Tensor rows_;
 };
@@ -46,8 +54,8 @@ template <typename T>
 struct CoreGradients {
   CoreGradients(const AttentionProblem<T>& problem, const BackwardPlan& plan, at::ScalarType type)
       : q(at::empty({problem.q_offsets.back(), problem.heads, problem.c}, type)),
-        k({problem.k_offsets.back(), problem.heads, problem.c}, plan, type),
-        v({problem.k_offsets.back(), problem.heads, problem.cv}, plan, type),
+        k({problem.k_offsets.back(), problem.heads, problem.c}, plan.groups, type),
+        v({problem.k_offsets.back(), problem.heads, problem.cv}, plan.groups, type),
         deltas(at::zeros({static_cast<int64_t>(plan.units.size()), problem.heads}, c10::CppTypeToScalarType<T>::value)),
         dq(writable_rows<T>(q, problem.heads * problem.c)),
         delta_sum(deltas.mutable_data_ptr<T>()) {}
@@ -56,7 +64,7 @@ struct CoreGradients {
   std::array<at::Tensor, 4> finish(const AttentionProblem<T>& problem, const BackwardPlan& plan);
 
   at::Tensor q;
-  KeyGradient<T> k, v;
+  RowGradient<T> k, v;
   at::Tensor deltas;
   StoredRows<T> dq;
   T* delta_sum;  // [units, heads]

@@ -74,10 +74,12 @@ BackwardPlan backward_plan(const std::vector<int64_t>& q_offsets, const std::vec
       static_cast<double>(kFixedAllowance) + kRelativeAllowance * static_cast<double>(heads * (nq * c + nk * (c + cv)));
   const int64_t wanted = ceil_div(kUnitsWanted, equal_items(q_offsets, k_offsets));
   BackwardPlan plan;
-  plan.splits = affordable(std::min(wanted, heads), nq * shared.query + nk * shared.key, allowance);
+  const int64_t split = nq * shared.query + nk * shared.key;
+  const auto left = [&](int64_t one) { return rounded ? allowance - static_cast<double>(one) : allowance; };
+  plan.splits = affordable(std::min(wanted, heads), split, left(split));
   const int64_t more = std::min(ceil_div(wanted, plan.splits), largest_blocks(q_offsets));
   const int64_t group = nk * (heads * (c + cv) + plan.splits * shared.key);
-  plan.groups = affordable(more, group, rounded ? allowance - static_cast<double>(group) : allowance);
+  plan.groups = affordable(more, group, left(group));
   for (size_t b = 0; b + 1 < q_offsets.size(); ++b) {
     const int64_t blocks = ceil_div(q_offsets[b + 1] - q_offsets[b], kQueryBlock);
     const int64_t step = std::max<int64_t>(1, ceil_div(blocks, plan.groups)) * kQueryBlock;

@@ -57,8 +57,8 @@ std::vector<AttentionUnit> forward_units(const std::vector<int64_t>& q_offsets, 
                                          int64_t heads);
 
 // Depends on sizes alone, never on the number of threads: results have the same bits on any number of them. The extra
-// accumulators stay below a few per cent of q, k and v, or below a fixed size. The first group's are the results,
-// unless those are `rounded` to a half type.
+// accumulators stay below a few per cent of q, k and v, or below a fixed size. The first copies are the results, unless
+// those are `rounded` to a half type.
 BackwardPlan backward_plan(const std::vector<int64_t>& q_offsets, const std::vector<int64_t>& k_offsets, int64_t heads,
                            int64_t c, int64_t cv, SharedWidths shared, bool rounded = false);
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/ops/cpu/attention_problem.h"
+#include "models/ops/cpu/attention_gradients.h"
 #include "models/ops/cpu/graph_edges.h"
 #include "models/ops/cpu/slots.h"
 
@@ -69,16 +69,13 @@ class WeightGradients {
 // Coordinates [N, 3] of queries and keys, normals or null.
 template <typename T>
 struct PointInput {
-  const T* x = nullptr;
-  const T* xs = nullptr;
-  const T* m = nullptr;
-  const T* ms = nullptr;
+  StoredRows<const T> x, xs, m, ms;
   RelativeWeights<T> weights;
 };
 // Query-side gradients have a copy per range of heads (split), key-side ones per split and group of queries.
 template <typename T>
 struct PointOutput {
-  Slots<T> x, xs, m, ms;
+  RowGradient<T> x, xs, m, ms;
   WeightGradients<T> weights;
   int64_t groups;
 };
@@ -86,14 +83,13 @@ struct PointOutput {
 // Position encodings s [Nq, depth] of queries and ss [Nk, depth] of keys.
 template <typename T>
 struct SequenceInput {
-  const T* s = nullptr;
-  const T* ss = nullptr;
+  StoredRows<const T> s, ss;
   int64_t depth = 0;
   RelativeWeights<T> weights;
 };
 template <typename T>
 struct SequenceOutput {
-  Slots<T> s, ss;
+  RowGradient<T> s, ss;
   WeightGradients<T> weights;
   int64_t groups;
 };
@@ -103,14 +99,15 @@ template <typename T>
 struct GraphInput {
   GraphArrays graph;
   const SampledNodes* sampled = nullptr;
-  const T* edge_attr = nullptr;
+  StoredRows<const T> edge_attr;
   const T* weight = nullptr;
   int64_t channels = 0;
   RelativeWeights<T> weights;
 };
 template <typename T>
 struct GraphOutput {
-  Slots<T> edge_attr, weight;
+  RowGradient<T> edge_attr;
+  Slots<T> weight;
   WeightGradients<T> weights;
   int64_t groups;
 };

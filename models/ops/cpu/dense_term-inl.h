@@ -30,6 +30,7 @@ class DenseTerm {
   }
 
   void begin_unit(const AttentionUnit& unit) { unit_ = unit; }
+  void end_unit() {}
   void begin_block(int64_t first_query, int64_t rows) {
     first_query_ = first_query - (*in_.q_offsets)[unit_.item];
     rows_ = rows;

@@ -46,7 +46,7 @@ class GraphAttention {
   GraphAttention(const Inputs& in, const AttentionArguments& arguments)
       : rowptr(computable(in.rowptr())),
         col(computable(in.col())),
-        edge_attr(computable(in.edge_attr())),
+        edge_attr(contiguous(in.edge_attr())),
         top(computable(in.top())),
         partner(computable(in.partner())),
         weight(computable(in.weight())),
@@ -55,19 +55,21 @@ class GraphAttention {
 
   template <typename T>
   GraphInput<T> input(const AttentionProblem<T>&) const {
-    return {arrays(), &sampled, pointer<T>(edge_attr), pointer<T>(weight), edge_attr.size(1), weights.pointers<T>()};
+    const int64_t channels = edge_attr.size(1);
+    return {arrays(),           &sampled, stored_rows<T>(edge_attr, channels),
+            pointer<T>(weight), channels, weights.pointers<T>()};
   }
 
   template <typename T>
   GraphOutput<T> output(const AttentionProblem<T>& problem, const BackwardPlan& plan,
                         const WantedGradients& wanted) const {
-    return {wanted.own(2) ? Slots<T>(edge_attr.sizes(), plan.splits) : Slots<T>(),
+    return {wanted.own(2) ? RowGradient<T>(edge_attr.sizes(), plan.splits, edge_attr.scalar_type()) : RowGradient<T>(),
             wanted.own(5) ? Slots<T>(weight.sizes(), plan.splits * plan.groups) : Slots<T>(),
             WeightGradients<T>(plan, edge_attr.size(1), problem.heads), plan.groups};
   }
   template <typename T>
   std::vector<at::Tensor> gradients(GraphOutput<T>& output) const {
-    std::vector<at::Tensor> gradients{output.edge_attr.sum(), output.weight.sum()};
+    std::vector<at::Tensor> gradients{output.edge_attr.finish(), output.weight.sum()};
     for (at::Tensor& gradient : output.weights.finish()) gradients.push_back(std::move(gradient));
     return gradients;
   }

@@ -12,6 +12,7 @@
 
 #include "models/ops/cpu/attention_terms.h"
 #include "models/ops/cpu/score_tile-inl.h"
+#include "models/ops/cpu/stored_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
@@ -28,19 +29,22 @@ class GraphTerm {
   GraphTerm(const Input& input, const Output& output, int64_t heads) : GraphTerm(input, heads) { to_ = &output; }
 
   void begin_unit(const AttentionUnit& unit) { unit_ = unit; }
+  void end_unit() {}
 
   // X_R of every touched pair: [pairs][top, partner][channels].
   void begin_block(int64_t first_query, int64_t rows) {
     padded_ = padded_rows<T>(rows);
+    const int64_t* const rowptr = in_.graph.rowptr + first_query;
+    edges_ = {rowptr[0], rowptr[rows] - rowptr[0], 0, in_.channels};
     block_.find(in_.graph, *in_.sampled, first_query, rows, unit_.k_begin, unit_.k_end);
     channels_.assign(block_.pairs.size() * 2 * in_.channels, T(0));
-    for (size_t p = 0; p < block_.pairs.size(); ++p) {
-      for (int64_t t = block_.pairs[p].begin; t < block_.pairs[p].end; ++t) {
-        const Touch& touch = block_.touches[t];
-        T* to = channels_.data() + (2 * static_cast<int64_t>(p) + touch.which) * in_.channels;
-        for (int64_t ch = 0; ch < in_.channels; ++ch) to[ch] += in_.edge_attr[touch.edge * in_.channels + ch];
-      }
-    }
+    in_.edge_attr.visit([&](const auto* attributes) {
+      for_touches([&](int64_t row, int64_t edge) {
+        for (int64_t ch = 0; ch < in_.channels; ++ch) {
+          channels_[row + ch] += static_cast<T>(attributes[edge * in_.channels + ch]);
+        }
+      });
+    });
     if (to_) channel_gradient_.assign(channels_.size(), T(0));
   }
 
@@ -91,15 +95,13 @@ class GraphTerm {
 
   // Every edge of a pair gets the gradient of the sum.
   void end_block() {
-    T* const to = to_->edge_attr.get(unit_.split);
-    if (to == nullptr) return;
-    for (size_t p = 0; p < block_.pairs.size(); ++p) {
-      for (int64_t t = block_.pairs[p].begin; t < block_.pairs[p].end; ++t) {
-        const Touch& touch = block_.touches[t];
-        const T* from = channel_gradient_.data() + (2 * static_cast<int64_t>(p) + touch.which) * in_.channels;
-        for (int64_t ch = 0; ch < in_.channels; ++ch) to[touch.edge * in_.channels + ch] += from[ch];
-      }
-    }
+    if (!to_->edge_attr.defined()) return;
+    edge_gradient_.assign(static_cast<size_t>(edges_.size()), T(0));
+    for_touches([&](int64_t row, int64_t edge) {
+      T* const to = edge_gradient_.data() + (edge - edges_.row) * in_.channels;
+      for (int64_t ch = 0; ch < in_.channels; ++ch) to[ch] += channel_gradient_[row + ch];
+    });
+    write_block(edge_gradient_.data(), to_->edge_attr.rows(unit_.split), edges_);
   }
 
  private:
@@ -112,6 +114,17 @@ class GraphTerm {
 
   static T softplus_of(T x) { return std::max(x, T(0)) + std::log1p(std::exp(-std::abs(x))); }
   static T sigmoid_of(T x) { return T(1) / (T(1) + std::exp(-x)); }
+
+  // f(first of the pair's channels, edge) for every edge that touches a pair.
+  template <class F>
+  void for_touches(const F& f) const {
+    for (size_t p = 0; p < block_.pairs.size(); ++p) {
+      for (int64_t t = block_.pairs[p].begin; t < block_.pairs[p].end; ++t) {
+        const Touch& touch = block_.touches[t];
+        f((2 * static_cast<int64_t>(p) + touch.which) * in_.channels, touch.edge);
+      }
+    }
+  }
 
   int64_t position(size_t p) const { return (block_.pairs[p].key - first_key_) * kQueryBlock + block_.pairs[p].query; }
 
@@ -156,7 +169,8 @@ class GraphTerm {
   int64_t heads_;
   Scratch<T> mul_, add_;
   TouchedBlock block_;
-  std::vector<T> channels_, channel_gradient_;
+  Block edges_{};  // of the block's queries
+  std::vector<T> channels_, channel_gradient_, edge_gradient_;
   AttentionUnit unit_{};
   int64_t padded_ = 0, first_key_ = 0, keys_ = 0;
   size_t first_pair_ = 0, last_pair_ = 0;

@@ -8,18 +8,19 @@ namespace {
 struct PointAttention {
   using Inputs = PointInputs;
   PointAttention(const Inputs& in, const AttentionArguments&)
-      : x(computable(in.x())), xs(computable(in.xs())), m(computable(in.m())), ms(computable(in.ms())), weights(in) {}
+      : x(contiguous(in.x())), xs(contiguous(in.xs())), m(contiguous(in.m())), ms(contiguous(in.ms())), weights(in) {}
 
   template <typename T>
   PointInput<T> input(const AttentionProblem<T>&) const {
-    return {pointer<T>(x), pointer<T>(xs), pointer<T>(m), pointer<T>(ms), weights.pointers<T>()};
+    return {stored_rows<T>(x, 3), stored_rows<T>(xs, 3), stored_rows<T>(m, 3), stored_rows<T>(ms, 3),
+            weights.pointers<T>()};
   }
 
   template <typename T>
   PointOutput<T> output(const AttentionProblem<T>& problem, const BackwardPlan& plan,
                         const WantedGradients& wanted) const {
-    const auto points = [&](size_t place, const at::Tensor& like, int64_t slots) {
-      return wanted.own(place) ? Slots<T>(like.sizes(), slots) : Slots<T>();
+    const auto points = [&](size_t place, const at::Tensor& like, int64_t copies) {
+      return wanted.own(place) ? RowGradient<T>(like.sizes(), copies, like.scalar_type()) : RowGradient<T>();
     };
     const int64_t both = plan.splits * plan.groups;
     return {points(0, x, plan.splits),
@@ -31,8 +32,8 @@ struct PointAttention {
   }
   template <typename T>
   std::vector<at::Tensor> gradients(PointOutput<T>& output) const {
-    std::vector<at::Tensor> gradients{output.x.sum(), output.xs.sum()};
-    if (m.defined()) gradients.insert(gradients.end(), {output.m.sum(), output.ms.sum()});
+    std::vector<at::Tensor> gradients{output.x.finish(), output.xs.finish()};
+    if (m.defined()) gradients.insert(gradients.end(), {output.m.finish(), output.ms.finish()});
     for (at::Tensor& gradient : output.weights.finish()) gradients.push_back(std::move(gradient));
     return gradients;
   }

@@ -10,9 +10,9 @@
 
 #include "models/ops/cpu/attention_terms.h"
 #include "models/ops/cpu/gradient_tiles-inl.h"
+#include "models/ops/cpu/row_sums-inl.h"
 #include "models/ops/cpu/score_tile-inl.h"
 #include "models/ops/cpu/softplus-inl.h"
-#include "models/ops/cpu/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
@@ -27,7 +27,15 @@ class PointTerm {
   using Output = PointOutput<T>;
 
   PointTerm(const Input& input, int64_t heads)
-      : in_(input), heads_(heads), rows_of_(kRows), channels_(Channels * kTile), mul_(kTile), add_(kTile) {}
+      : in_(input),
+        heads_(heads),
+        rows_of_(kRows),
+        wide_(input.x.computed() ? 0 : 3 * kQueryBlock),
+        wide_xs_(input.x.computed() ? 0 : 3 * kKeyTile),
+        wide_ms_(input.x.computed() ? 0 : 3 * kKeyTile),
+        channels_(Channels * kTile),
+        mul_(kTile),
+        add_(kTile) {}
   PointTerm(const Input& input, const Output& output, int64_t heads) : PointTerm(input, heads) {
     to_ = &output;
     tracked_ = output.x.defined() || output.xs.defined() || output.m.defined() || output.ms.defined();
@@ -36,23 +44,36 @@ class PointTerm {
     channel_gradient_ = Scratch<T>(Channels * kTile);
   }
 
-  void begin_unit(const AttentionUnit& unit) { unit_ = unit; }
+  void begin_unit(const AttentionUnit& unit) {
+    unit_ = unit;
+    if (!to_) return;
+    const Block keys{unit.k_begin, unit.k_end - unit.k_begin, 0, 3};
+    xs_sums_.begin(keys, to_->xs, slot());
+    ms_sums_.begin(keys, to_->ms, slot());
+  }
+  void end_unit() {
+    xs_sums_.end(to_->xs);
+    ms_sums_.end(to_->ms);
+  }
 
   void begin_block(int64_t first_query, int64_t rows) {
     first_query_ = first_query;
     rows_ = rows;
     padded_ = padded_rows<T>(rows);
-    pack_rows(in_.x + first_query * 3, 3, rows, padded_, 3, rows_of_.get());
-    if (Channels == 2) pack_rows(in_.m + first_query * 3, 3, rows, padded_, 3, rows_of_.get() + 3 * kQueryBlock);
+    const Block block{first_query, rows, 0, 3};
+    pack_block(in_.x, block, padded_, wide_.get(), rows_of_.get());
+    if (Channels == 2) pack_block(in_.m, block, padded_, wide_.get(), rows_of_.get() + 3 * kQueryBlock);
     if (to_) std::fill_n(row_gradient_.get(), kRows, T(0));
   }
 
   void begin_tile(int64_t first_key, int64_t keys) {
     first_key_ = first_key;
     keys_ = keys;
+    xs_ = read_block(in_.xs, {first_key, keys, 0, 3}, wide_xs_.get()).data;
+    if (Channels == 2) ms_ = read_block(in_.ms, {first_key, keys, 0, 3}, wide_ms_.get()).data;
     const Tag<T> d;
     for (int64_t j = 0; j < keys; ++j) {
-      const T* xs = in_.xs + (first_key + j) * 3;
+      const T* xs = xs_ + j * 3;
       for (int64_t i = 0; i < padded_; i += lanes()) {
         Vector<T> distance = hn::Zero(d);
         for (int a = 0; a < 3; ++a) {
@@ -61,7 +82,7 @@ class PointTerm {
         }
         hn::Store(distance, d, channel(0, j) + i);
         if constexpr (Channels == 2) {
-          const T* ms = in_.ms + (first_key + j) * 3;
+          const T* ms = ms_ + j * 3;
           Vector<T> product = hn::Zero(d);
           for (int a = 0; a < 3; ++a) product = hn::MulAdd(row(3 + a, i), hn::Set(d, ms[a]), product);
           hn::Store(product, d, channel(1, j) + i);
@@ -120,8 +141,8 @@ class PointTerm {
 
   void end_tile() {
     if (!tracked_) return;
-    T* const xs_to = key_rows(to_->xs);
-    T* const ms_to = key_rows(to_->ms);
+    T* const xs_to = xs_sums_.at(first_key_, 0);
+    T* const ms_to = ms_sums_.at(first_key_, 0);
     for (int64_t j = 0; j < keys_; ++j) {
       for (int axis = 0; axis < 3; ++axis) {
         const int64_t at = j * 3 + axis;
@@ -132,11 +153,10 @@ class PointTerm {
   }
 
   void end_block() {
-    if (to_->x.defined()) {
-      unpack_rows(row_gradient_.get(), rows_, 3, to_->x.get(unit_.split) + first_query_ * 3, 3);
-    }
+    const Block block{first_query_, rows_, 0, 3};
+    if (to_->x.defined()) unpack_block(row_gradient_.get(), to_->x.rows(unit_.split), block, wide_.get());
     if (to_->m.defined()) {
-      unpack_rows(row_gradient_.get() + 3 * kQueryBlock, rows_, 3, to_->m.get(unit_.split) + first_query_ * 3, 3);
+      unpack_block(row_gradient_.get() + 3 * kQueryBlock, to_->m.rows(unit_.split), block, wide_.get());
     }
   }
 
@@ -159,8 +179,6 @@ class PointTerm {
   static int64_t lanes() { return static_cast<int64_t>(hn::Lanes(Tag<T>())); }
   int64_t slot() const { return unit_.split * to_->groups + unit_.group; }
   T* channel(int ch, int64_t j) const { return channels_.get() + ch * kTile + j * kQueryBlock; }
-  // Where gradients of the tile's keys go to, or null.
-  T* key_rows(const Slots<T>& slots) const { return slots.defined() ? slots.get(slot()) + first_key_ * 3 : nullptr; }
   HWY_INLINE Vector<T> row(int axis, int64_t i) const {
     return hn::Load(Tag<T>(), rows_of_.get() + axis * kQueryBlock + i);
   }
@@ -174,7 +192,7 @@ class PointTerm {
   void back_through_distance(int64_t j, int axis, T* key_to) const {
     const Tag<T> d;
     const bool rows_wanted = to_->x.defined();
-    const Vector<T> xs = hn::Set(d, in_.xs[(first_key_ + j) * 3 + axis]);
+    const Vector<T> xs = hn::Set(d, xs_[j * 3 + axis]);
     Vector<T> key = hn::Zero(d);
     for (int64_t i = 0; i < padded_; i += lanes()) {
       const Vector<T> g = hn::Load(d, channel_gradient_.get() + j * kQueryBlock + i);
@@ -188,7 +206,7 @@ class PointTerm {
   void back_through_product(int64_t j, int axis, T* key_to) const {
     const Tag<T> d;
     const bool rows_wanted = to_->m.defined();
-    const Vector<T> ms = hn::Set(d, in_.ms[(first_key_ + j) * 3 + axis]);
+    const Vector<T> ms = hn::Set(d, ms_[j * 3 + axis]);
     Vector<T> key = hn::Zero(d);
     for (int64_t i = 0; i < padded_; i += lanes()) {
       const Vector<T> g = hn::Load(d, channel_gradient_.get() + kTile + j * kQueryBlock + i);
@@ -218,8 +236,11 @@ class PointTerm {
   const Output* to_ = nullptr;
   bool tracked_ = false;  // a gradient of coordinates or normals is wanted
   int64_t heads_;
-  Scratch<T> rows_of_, channels_, mul_, add_;
+  Scratch<T> rows_of_, wide_, wide_xs_, wide_ms_, channels_, mul_, add_;
   Scratch<T> slope_{0}, row_gradient_{0}, channel_gradient_{0};
+  RowSums<T> xs_sums_, ms_sums_;
+  const T* xs_ = nullptr;  // of the tile's keys, 3 each
+  const T* ms_ = nullptr;
   AttentionUnit unit_{};
   int64_t first_query_ = 0, rows_ = 0, padded_ = 0, first_key_ = 0, keys_ = 0;
 };

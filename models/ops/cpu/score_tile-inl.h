@@ -36,6 +36,7 @@ class NoTerm {
   void backward(int64_t /*head*/, T* /*add_grad*/, T* /*raw*/) {}
   void end_tile() {}
   void end_block() {}
+  void end_unit() {}
 };
 
 // relu(S) of a tile into `positive`, its sum over the keys added to row_sum; sum_t max(q, k) / sqrt(c) into `raw` if

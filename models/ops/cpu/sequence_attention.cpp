@@ -43,23 +43,25 @@ GEOSFT_EXPORT_ATTENTION_KERNELS
 struct SequenceAttention {
   using Inputs = SequenceInputs;
   SequenceAttention(const Inputs& in, const AttentionArguments&)
-      : s(computable(in.s())), ss(computable(in.ss())), weights(in) {}
+      : s(contiguous(in.s())), ss(contiguous(in.ss())), weights(in) {}
 
   template <typename T>
   SequenceInput<T> input(const AttentionProblem<T>&) const {
-    return {pointer<T>(s), pointer<T>(ss), s.size(1), weights.pointers<T>()};
+    return {stored_rows<T>(s, s.size(1)), stored_rows<T>(ss, s.size(1)), s.size(1), weights.pointers<T>()};
   }
 
   template <typename T>
   SequenceOutput<T> output(const AttentionProblem<T>& problem, const BackwardPlan& plan,
                            const WantedGradients& wanted) const {
-    return {wanted.own(0) ? Slots<T>(s.sizes(), plan.splits) : Slots<T>(),
-            wanted.own(1) ? Slots<T>(ss.sizes(), plan.splits * plan.groups) : Slots<T>(),
+    const auto rows = [&](size_t place, const at::Tensor& like, int64_t copies) {
+      return wanted.own(place) ? RowGradient<T>(like.sizes(), copies, like.scalar_type()) : RowGradient<T>();
+    };
+    return {rows(0, s, plan.splits), rows(1, ss, plan.splits * plan.groups),
             WeightGradients<T>(plan, s.size(1), problem.heads), plan.groups};
   }
   template <typename T>
   std::vector<at::Tensor> gradients(SequenceOutput<T>& output) const {
-    std::vector<at::Tensor> gradients{output.s.sum(), output.ss.sum()};
+    std::vector<at::Tensor> gradients{output.s.finish(), output.ss.finish()};
     for (at::Tensor& gradient : output.weights.finish()) gradients.push_back(std::move(gradient));
     return gradients;
   }

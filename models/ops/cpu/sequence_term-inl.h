@@ -10,9 +10,9 @@
 
 #include "models/ops/cpu/attention_terms.h"
 #include "models/ops/cpu/gradient_tiles-inl.h"
+#include "models/ops/cpu/row_sums-inl.h"
 #include "models/ops/cpu/score_tile-inl.h"
 #include "models/ops/cpu/softplus-inl.h"
-#include "models/ops/cpu/transpose-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
@@ -53,6 +53,8 @@ class SequenceTerm {
       : in_(input),
         heads_(heads),
         rows_of_(input.depth * kQueryBlock),
+        wide_(input.s.computed() ? 0 : input.depth * kQueryBlock),
+        wide_keys_(input.s.computed() ? 0 : input.depth * kKeyTile),
         mul_keys_(kKeyTile * input.depth),
         add_keys_(kKeyTile * input.depth),
         mul_(kTile),
@@ -64,19 +66,24 @@ class SequenceTerm {
     key_products_ = Scratch<T>(kKeyTile * input.depth);
   }
 
-  void begin_unit(const AttentionUnit& unit) { unit_ = unit; }
+  void begin_unit(const AttentionUnit& unit) {
+    unit_ = unit;
+    if (to_) ss_sums_.begin({unit.k_begin, unit.k_end - unit.k_begin, 0, in_.depth}, to_->ss, slot());
+  }
+  void end_unit() { ss_sums_.end(to_->ss); }
 
   void begin_block(int64_t first_query, int64_t rows) {
     first_query_ = first_query;
     rows_ = rows;
     padded_ = padded_rows<T>(rows);
-    pack_rows(in_.s + first_query * in_.depth, in_.depth, rows, padded_, in_.depth, rows_of_.get());
+    pack_block(in_.s, {first_query, rows, 0, in_.depth}, padded_, wide_.get(), rows_of_.get());
     if (rows_wanted()) std::fill_n(row_gradient_.get(), in_.depth * kQueryBlock, T(0));
   }
 
   void begin_tile(int64_t first_key, int64_t keys) {
     first_key_ = first_key;
     keys_ = keys;
+    ss_ = read_block(in_.ss, {first_key, keys, 0, in_.depth}, wide_keys_.get()).data;
   }
 
   TermTile<T> fill(int64_t head) {
@@ -110,18 +117,18 @@ class SequenceTerm {
   void end_tile() {}
   void end_block() {
     if (!rows_wanted()) return;
-    unpack_rows(row_gradient_.get(), rows_, in_.depth, to_->s.get(unit_.split) + first_query_ * in_.depth, in_.depth);
+    unpack_block(row_gradient_.get(), to_->s.rows(unit_.split), {first_query_, rows_, 0, in_.depth}, wide_.get());
   }
 
  private:
   static constexpr int64_t kTile = kKeyTile * kQueryBlock;
   static int64_t lanes() { return static_cast<int64_t>(hn::Lanes(Tag<T>())); }
+  int64_t slot() const { return unit_.split * to_->groups + unit_.group; }
   bool rows_wanted() const { return to_ && to_->s.defined(); }
 
   void affine(const T* w, T bias, int64_t head, T* keys, T* to) const {
-    const T* ss = in_.ss + first_key_ * in_.depth;
     for (int64_t j = 0; j < keys_; ++j) {
-      for (int64_t t = 0; t < in_.depth; ++t) keys[j * in_.depth + t] = ss[j * in_.depth + t] * w[t * heads_ + head];
+      for (int64_t t = 0; t < in_.depth; ++t) keys[j * in_.depth + t] = ss_[j * in_.depth + t] * w[t * heads_ + head];
     }
     for_tiles(keys_, padded_ / lanes(), lanes(), AffineTile<T>{rows_of_.get(), keys, in_.depth, bias, to});
   }
@@ -135,14 +142,12 @@ class SequenceTerm {
     T* products = key_products_.get();
     std::fill_n(products, keys_ * in_.depth, T(0));
     for_tiles(keys_, in_.depth, 1, ValueGradient<T>{rows_of_.get(), gradient, padded_, products, in_.depth});
-    const T* ss = in_.ss + first_key_ * in_.depth;
-    T* const slot = to_->ss.get(unit_.split * to_->groups + unit_.group);
-    T* const ss_grad = slot ? slot + first_key_ * in_.depth : nullptr;
+    T* const ss_grad = ss_sums_.at(first_key_, 0);
     for (int64_t j = 0; j < keys_; ++j) {
       for (int64_t t = 0; t < in_.depth; ++t) {
         const int64_t at = j * in_.depth + t;
         if (ss_grad) ss_grad[at] += products[at] * w[t * heads_];
-        w_grad[t * heads_] += products[at] * ss[at];
+        w_grad[t * heads_] += products[at] * ss_[at];
       }
     }
   }
@@ -150,8 +155,10 @@ class SequenceTerm {
   const Input& in_;
   const Output* to_ = nullptr;
   int64_t heads_;
-  Scratch<T> rows_of_, mul_keys_, add_keys_, mul_, add_;
+  Scratch<T> rows_of_, wide_, wide_keys_, mul_keys_, add_keys_, mul_, add_;
   Scratch<T> slope_{0}, row_gradient_{0}, key_products_{0};
+  RowSums<T> ss_sums_;
+  const T* ss_ = nullptr;  // of the tile's keys
   AttentionUnit unit_{};
   int64_t first_query_ = 0, rows_ = 0, padded_ = 0, first_key_ = 0, keys_ = 0;
 };

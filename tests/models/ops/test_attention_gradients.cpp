@@ -34,16 +34,24 @@ TEST_CASE("CoreGradients adds the copies of all groups and spreads the leak over
   require_equal(leak_grad, at::tensor({1.5, 0.0, 1.5}, at::kDouble).unsqueeze(1), "leak");
 }
 
-TEST_CASE("KeyGradient has copies only where groups share keys or nothing is rounded", "[attention_gradients]") {
-  const KeyGradient<float> exact({4, 2, 3}, {1, 1, {}}, at::kFloat), alone({4, 2, 3}, {1, 1, {}}, at::kHalf);
+TEST_CASE("RowGradient has copies only where units share rows or nothing is rounded", "[attention_gradients]") {
+  const RowGradient<float> exact({4, 2, 3}, 1, at::kFloat), alone({4, 2, 3}, 1, at::kHalf);
   REQUIRE(exact.sums(0) != nullptr);
-  REQUIRE_FALSE(exact.rows());
+  REQUIRE(exact.rows(0).at(1, 2) == exact.sums(0) + 8);
   REQUIRE(alone.sums(0) == nullptr);
-  REQUIRE(alone.rows().width == 6);
-  REQUIRE(alone.rows().storage == Storage::float16);
-  KeyGradient<float> shared({4, 2, 3}, {1, 2, {}}, at::kHalf), untouched = alone;
+  REQUIRE(alone.rows(0).width == 6);
+  REQUIRE(alone.rows(0).storage == Storage::float16);
+  RowGradient<float> shared({4, 2, 3}, 2, at::kHalf), untouched = alone;
   REQUIRE(shared.sums(1) != nullptr);
+  REQUIRE(shared.rows(1).storage == Storage::computed);
   require_equal(untouched.finish(), at::zeros({4, 2, 3}, at::kHalf), "keys that no unit has");
+}
+
+TEST_CASE("RowGradient is empty where nobody asks for it", "[attention_gradients]") {
+  RowGradient<double> none;
+  REQUIRE_FALSE(none.defined());
+  REQUIRE(none.sums(0) == nullptr);
+  REQUIRE(none.finish().numel() == 0);
 }
 
 }  // namespace geosft::test::test_attention_gradients

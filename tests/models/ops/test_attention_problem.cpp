@@ -76,6 +76,11 @@ TEST_CASE("backward_plan counts every copy where results are rounded", "[attenti
   REQUIRE(groups(256, true) == 2);
   REQUIRE(groups(1500, false) == 2);
   REQUIRE(groups(1500, true) == 1);
+  const auto splits = [&](int64_t width, bool rounded) {
+    return backward_plan({0, nq}, {0, 256}, heads, c, c, {width, 0}, rounded).splits;
+  };
+  REQUIRE(splits(6, false) == 2);
+  REQUIRE(splits(6, true) == 1);
 }
 
 TEST_CASE("parts of a ragged batch have about equal work", "[attention_problem]") {

@@ -4,13 +4,18 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/ops/maxout_attention.h"
+#include "tests/models/ops/graph_cases.h"
+#include "tests/models/ops/maxout_cases.h"
+#include "tests/models/ops/point_cases.h"
+#include "tests/models/ops/sequence_cases.h"
 #include "tools/bench/attention_inputs.h"
 #include "tools/bench/catalogue.h"
 #include "tools/bench/peak_memory.h"
 
 namespace geosft::bench::test::test_attention_memory {
 namespace {
+
+constexpr int64_t constant = 2 << 20;
 
 int64_t bytes_of(const Tensors& tensors) {
   int64_t bytes = 0;
@@ -26,10 +31,30 @@ int64_t added_bytes(const Entries& entries, const std::string& name) {
   return peak - bytes_of(results);
 }
 
+// Holds an operator on bfloat16 to the bound, with the gradients of all of its arguments.
+void require_little_of_half(const geosft::test::Attention& attention, const geosft::test::Arguments& arguments) {
+  geosft::test::Arguments halves = arguments;
+  Tensors leaves;
+  int64_t inputs = 0;
+  for (auto& [name, tensor] : halves.tensors) {
+    if (!tensor.is_floating_point()) continue;
+    tensor = tensor.to(at::kBFloat16).requires_grad_(true);
+    if (name == "q" || name == "k" || name == "v") inputs += static_cast<int64_t>(tensor.nbytes());
+    leaves.push_back(tensor);
+  }
+  const at::Tensor upstream = at::ones_like(halves["q"]);
+  Tensors results;
+  const int64_t peak = peak_tensor_bytes([&] {
+    const at::Tensor out = attention(halves);
+    results = torch::autograd::grad({out}, leaves, {upstream});
+    results.push_back(out);
+  });
+  CHECK(peak - bytes_of(results) < inputs / 10 + constant);
+}
+
 }  // namespace
 
 TEST_CASE("attention adds a tenth of its inputs and a constant at most", "[bench]") {
-  constexpr int64_t constant = 2 << 20;
   for (const auto& [items, tokens, keys] : {std::tuple(512, 32, 16), std::tuple(2, 8192, 64)}) {
     const Sizes sizes{.batch = items, .tokens = tokens, .width = 256, .heads = 16, .keys = {keys}, .seed = 1};
     const int64_t inputs = 4 * sizes.width * items * (tokens + 2 * keys);
@@ -47,23 +72,14 @@ TEST_CASE("attention adds a tenth of its inputs and a constant at most", "[bench
 }
 
 TEST_CASE("attention of half types is not converted whole", "[bench]") {
-  for (const auto& [items, tokens] : {std::pair(512, 32), std::pair(2, 8192)}) {
-    const Sizes sizes{.batch = items, .tokens = tokens, .width = 256, .heads = 16, .seed = 1};
-    const PackedInputs in = random_inputs(sizes, 64);
-    Tensors leaves;
-    for (const at::Tensor& x : {in.q, in.k, in.v, in.leak}) {
-      leaves.push_back(x.detach().to(at::kBFloat16).requires_grad_(true));
-    }
-    const at::Tensor upstream = in.upstream.to(at::kBFloat16);
-    Tensors results;
-    const int64_t peak = peak_tensor_bytes([&] {
-      const at::Tensor out =
-          maxout_attention(leaves[0], leaves[1], leaves[2], leaves[3], std::nullopt, std::nullopt, in.q_ptr, in.k_ptr);
-      results = torch::autograd::grad({out}, leaves, {upstream});
-      results.push_back(out);
-    });
+  using namespace geosft::test;
+  for (const auto& [items, tokens, keys] : {std::tuple(512, 32, 16), std::tuple(2, 8192, 64)}) {
+    const geosft::test::Sizes sizes{std::vector<int64_t>(items, tokens), std::vector<int64_t>(items, keys), 16, 16, 16};
     INFO(items << " items of " << tokens << " tokens");
-    CHECK(peak - bytes_of(results) < bytes_of({leaves[0], leaves[1], leaves[2]}) / 10 + (2 << 20));
+    require_little_of_half(maxout_cases::fused, random_attention(sizes, 1));
+    require_little_of_half(point_cases::fused, point_cases::random_points(sizes, 2, /*normals=*/true));
+    require_little_of_half(sequence_cases::fused, sequence_cases::random_sequence(sizes, 3, /*depth=*/256));
+    require_little_of_half(graph_cases::fused, graph_cases::random_graph(sizes, 4, /*channels=*/8, /*degree=*/4));
   }
 }
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/training/sockets/meeting.h"
+
+#include <array>
+#include <boost/asio.hpp>
+#include <catch2/catch.hpp>
+#include <future>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include "tests/support.h"
+
+namespace geosft::test::test_meeting {
+namespace {
+
+namespace asio = boost::asio;
+using Sockets = std::vector<asio::ip::tcp::socket>;
+
+// A store that the processes find, as torchrun has one.
+class Store {
+ public:
+  Store() : store_("127.0.0.1", options()) {}
+  uint16_t port() const { return store_.getPort(); }
+  c10d::TCPStore& operator*() { return store_; }
+
+ private:
+  static c10d::TCPStoreOptions options() {
+    c10d::TCPStoreOptions options;
+    options.port = 0;
+    options.isServer = true;
+    options.waitWorkers = false;
+    return options;
+  }
+  c10d::TCPStore store_;
+};
+
+MeetingPoint point_of(uint16_t port, int64_t rank, int64_t size, std::chrono::seconds patience) {
+  MeetingPoint point{"127.0.0.1", port, rank, size, /*has_store=*/true, "round"};
+  point.patience = patience;
+  return point;
+}
+
+int64_t received(asio::ip::tcp::socket& socket) {
+  int64_t number = 0;
+  asio::read(socket, asio::buffer(&number, sizeof(number)));
+  return number;
+}
+
+}  // namespace
+
+TEST_CASE("processes meet: the first has the others in the order of their ranks", "[sockets]") {
+  const Store store;
+  asio::io_context context;
+  std::vector<std::future<Sockets>> others;
+  for (const int64_t rank : {2, 1, 3}) {
+    others.push_back(std::async(std::launch::async, [&, rank] {
+      Sockets sockets = meet_at(point_of(store.port(), rank, 4, std::chrono::seconds(60)), context);
+      asio::write(sockets.at(0), asio::buffer(&rank, sizeof(rank)));
+      return sockets;
+    }));
+  }
+  Sockets sockets = meet_at(point_of(store.port(), 0, 4, std::chrono::seconds(60)), context);
+  REQUIRE(sockets.size() == 3);
+  for (size_t i = 0; i < 3; ++i) REQUIRE(received(sockets[i]) == static_cast<int64_t>(i) + 1);
+  for (auto& other : others) REQUIRE(other.get().size() == 1);
+}
+
+TEST_CASE("a stranger at the door is sent away", "[sockets]") {
+  Store store;
+  asio::io_context context;
+  auto leader = std::async(std::launch::async,
+                           [&] { return meet_at(point_of(store.port(), 0, 2, std::chrono::seconds(60)), context); });
+  const std::string door = (*store).get_to_str("geosft/round/door");
+  asio::ip::tcp::socket stranger(context);
+  asio::connect(stranger, asio::ip::tcp::resolver(context).resolve("127.0.0.1", door.substr(0, door.find(' '))));
+  const std::array<int64_t, 2> greeting{0, 1};  // a rank without the pass
+  asio::write(stranger, asio::buffer(greeting));
+  Sockets other = meet_at(point_of(store.port(), 1, 2, std::chrono::seconds(60)), context);
+  const int64_t number = 42;
+  asio::write(other.at(0), asio::buffer(&number, sizeof(number)));
+  Sockets found = leader.get();
+  REQUIRE(found.size() == 1);
+  REQUIRE(received(found[0]) == 42);
+}
+
+TEST_CASE("who waits in vain says for whom", "[sockets]") {
+  const Store store;
+  asio::io_context context;
+  try {
+    meet_at(point_of(store.port(), 0, 2, std::chrono::seconds(1)), context);
+    FAIL("nobody came");
+  } catch (const std::runtime_error& error) {
+    REQUIRE_THAT(error.what(), Catch::Contains("process 1 of 2 has not come to 127.0.0.1"));
+  }
+}
+
+}  // namespace geosft::test::test_meeting
