@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers/sampler.h"
 
+#include <ATen/OpMathType.h>
+
 #include "models/ops/gather_pairs.h"
 #include "models/ops/pair_weight.h"
 
@@ -59,9 +61,12 @@ Pairs weigh(const at::Tensor& score, const DrawnPairs& drawn, const SamplerOptio
 
 Pairs draw(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
            SamplingContext& context) {
-  const DrawnPairs drawn = draw_members(score, ptr, options, context);
+  const at::Tensor wide = score.to(at::toOpMathType(score.scalar_type()));
+  const DrawnPairs drawn = draw_members(wide, ptr, options, context);
   context.note_choice(drawn.top, drawn.partner, drawn.sample_ptr);
-  return weigh(score, drawn, options);
+  Pairs pairs = weigh(wide, drawn, options);
+  pairs.weight = pairs.weight.to(score.scalar_type());
+  return pairs;
 }
 
 SamplerImpl::SamplerImpl(int64_t width, SamplerOptions sampler_options)

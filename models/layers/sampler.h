@@ -47,7 +47,8 @@ int64_t sample_count(int64_t tokens, const SamplerOptions& options);
 // What a draw weighs: `drawn` with the weights that `options` asks for, differentiable in the scores [N].
 Pairs weigh(const at::Tensor& score, const DrawnPairs& drawn, const SamplerOptions& options);
 
-// Draws from scores [N] of a packed batch (ptr int64 [B + 1], or none for one item). Modes `random` and `seeded` follow
+// Draws from scores [N] of a packed batch (ptr int64 [B + 1], or none for one item), float32 or float64, or float16 and
+// bfloat16, which are drawn from in float32. Modes `random` and `seeded` follow
 // `options`; `greedy` takes ranks 1 … k and k + 1 … 2k.
 Pairs draw(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
            SamplingContext& context);

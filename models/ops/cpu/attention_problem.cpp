@@ -10,7 +10,7 @@ constexpr int64_t kUnitsWanted = 32;          // enough to balance one item over
 constexpr int64_t kPartsWanted = 256;         // … and ragged ones
 constexpr int64_t kLeastParts = 8;            // whatever they cost
 constexpr int64_t kFixedAllowance = 1 << 18;  // elements of extra accumulators that are always allowed
-constexpr double kRelativeAllowance = 0.03;   // … and as a part of q, k and v
+constexpr double kRelativeAllowance = 0.03;   // … and bytes as a part of those of q, k and v
 
 int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
@@ -33,11 +33,28 @@ int64_t largest_blocks(const std::vector<int64_t>& q) {
   return blocks;
 }
 
-// The largest number of slots such that all but the first fit into the allowance.
-int64_t affordable(int64_t wanted, int64_t elements_each, double allowance) {
-  if (elements_each == 0) return wanted;
-  return std::clamp<int64_t>(1 + static_cast<int64_t>(allowance / static_cast<double>(elements_each)), 1, wanted);
-}
+// What may be spent on copies of accumulators.
+class Allowance {
+ public:
+  // `rounded`: no copy is the result, which is of a half type, and so are q, k and v of so many elements.
+  Allowance(double elements, bool rounded)
+      : left_(static_cast<double>(kFixedAllowance) + kRelativeAllowance * elements * (rounded ? 0.5 : 1.0)),
+        rounded_(rounded) {}
+
+  // Takes as many copies of so many elements as are wanted, or fit: one always does.
+  int64_t take(int64_t wanted, int64_t elements_each) {
+    if (elements_each == 0) return wanted;
+    const auto each = static_cast<double>(elements_each);
+    const auto fitting = static_cast<int64_t>(std::max(0.0, left_ / each));
+    const int64_t copies = std::clamp<int64_t>(rounded_ ? fitting : fitting + 1, 1, wanted);
+    if (copies > 1) left_ -= each * static_cast<double>(rounded_ ? copies : copies - 1);
+    return copies;
+  }
+
+ private:
+  double left_;
+  bool rounded_;
+};
 
 // Parts end where their share of all work is done.
 void cut_into_parts(int64_t wanted, BackwardPlan& plan) {
@@ -70,16 +87,12 @@ std::vector<AttentionUnit> forward_units(const std::vector<int64_t>& q_offsets, 
 BackwardPlan backward_plan(const std::vector<int64_t>& q_offsets, const std::vector<int64_t>& k_offsets, int64_t heads,
                            int64_t c, int64_t cv, SharedWidths shared, bool rounded) {
   const int64_t nq = q_offsets.back(), nk = k_offsets.back();
-  const double allowance =
-      static_cast<double>(kFixedAllowance) + kRelativeAllowance * static_cast<double>(heads * (nq * c + nk * (c + cv)));
+  Allowance allowance(static_cast<double>(heads * (nq * c + nk * (c + cv))), rounded);
   const int64_t wanted = ceil_div(kUnitsWanted, equal_items(q_offsets, k_offsets));
   BackwardPlan plan;
-  const int64_t split = nq * shared.query + nk * shared.key;
-  const auto left = [&](int64_t one) { return rounded ? allowance - static_cast<double>(one) : allowance; };
-  plan.splits = affordable(std::min(wanted, heads), split, left(split));
+  plan.splits = allowance.take(std::min(wanted, heads), nq * shared.query + nk * shared.key);
   const int64_t more = std::min(ceil_div(wanted, plan.splits), largest_blocks(q_offsets));
-  const int64_t group = nk * (heads * (c + cv) + plan.splits * shared.key);
-  plan.groups = affordable(more, group, left(group));
+  plan.groups = allowance.take(more, nk * (heads * (c + cv) + plan.splits * shared.key));
   for (size_t b = 0; b + 1 < q_offsets.size(); ++b) {
     const int64_t blocks = ceil_div(q_offsets[b + 1] - q_offsets[b], kQueryBlock);
     const int64_t step = std::max<int64_t>(1, ceil_div(blocks, plan.groups)) * kQueryBlock;
@@ -92,7 +105,7 @@ BackwardPlan backward_plan(const std::vector<int64_t>& q_offsets, const std::vec
       }
     }
   }
-  cut_into_parts(std::max(kLeastParts, affordable(kPartsWanted, shared.part, allowance)), plan);
+  cut_into_parts(std::max(kLeastParts, allowance.take(kPartsWanted, shared.part)), plan);
   return plan;
 }
 

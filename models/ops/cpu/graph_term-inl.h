@@ -96,12 +96,14 @@ class GraphTerm {
   // Every edge of a pair gets the gradient of the sum.
   void end_block() {
     if (!to_->edge_attr.defined()) return;
-    edge_gradient_.assign(static_cast<size_t>(edges_.size()), T(0));
+    const StoredRows<T> result = to_->edge_attr.rows(unit_.split);
+    if (!result.computed()) edge_gradient_.assign(static_cast<size_t>(edges_.size()), T(0));
+    T* const sums = result.computed() ? result.at(edges_.row, 0) : edge_gradient_.data();
     for_touches([&](int64_t row, int64_t edge) {
-      T* const to = edge_gradient_.data() + (edge - edges_.row) * in_.channels;
+      T* const to = sums + (edge - edges_.row) * in_.channels;
       for (int64_t ch = 0; ch < in_.channels; ++ch) to[ch] += channel_gradient_[row + ch];
     });
-    write_block(edge_gradient_.data(), to_->edge_attr.rows(unit_.split), edges_);
+    if (!result.computed()) write_block(sums, result, edges_);
   }
 
  private:

@@ -143,4 +143,24 @@ TEST_CASE("the sampler module scores by a linear map", "[sampler]") {
   require_error([] { Sampler(5, SamplerOptions{.bins = 0}); }, {"bins"});
 }
 
+TEST_CASE("the sampler draws from scores of half types in float32", "[sampler]") {
+  for (const SamplerOptions& options : {SamplerOptions{.bins = 4}, SamplerOptions{.bins = 4, .with_replacement = true},
+                                        SamplerOptions{.bins = 4, .weighting = PairWeighting::gumbel_softmax}}) {
+    for (const auto type : {at::kHalf, at::kBFloat16}) {
+      const at::Tensor half = normal({20}, 3).to(type).requires_grad_(true);
+      const at::Tensor exact = half.detach().to(at::kFloat).requires_grad_(true);
+      SamplingContext context = SamplingContext::seeded(), same = SamplingContext::seeded();
+      const Pairs pairs = draw(half, std::nullopt, options, context);
+      const Pairs expected = draw(exact, std::nullopt, options, same);
+      REQUIRE(pairs.weight.scalar_type() == type);
+      require_equal(pairs.top, expected.top, "top");
+      require_equal(pairs.partner, expected.partner, "partner");
+      require_equal(pairs.weight.detach(), expected.weight.detach().to(type), "weight");
+      pairs.weight.sum().backward();
+      expected.weight.sum().backward();
+      require_equal(half.grad(), exact.grad().to(type), "gradient");
+    }
+  }
+}
+
 }  // namespace geosft::test::test_sampler

@@ -127,4 +127,28 @@ TEST_CASE("a layer drops tokens and hidden units in training only", "[layer]") {
   }
 }
 
+TEST_CASE("a layer of bfloat16 computes and has gradients", "[layer]") {
+  LayerOptions options;
+  options.attention.width = 16;
+  options.attention.heads = 2;
+  options.attention.sampler.bins = 6;
+  options.attention.relative = RelativeKind::points;
+  TransformerLayer layer(options);
+  layer->to(at::kBFloat16);
+  Relative relative;
+  relative.kind = RelativeKind::points;
+  relative.coordinates = at::randn({30, 3}, generator(2)).to(at::kBFloat16);
+  SamplingContext context = SamplingContext::seeded();
+  const at::Tensor x = at::randn({30, 16}, generator(1)).to(at::kBFloat16);
+  const at::Tensor out = layer->forward(x, relative, std::nullopt, context);
+  REQUIRE(out.scalar_type() == at::kBFloat16);
+  out.square().sum().backward();
+  for (const auto& parameter : layer->named_parameters()) {
+    INFO(parameter.key());
+    REQUIRE(parameter.value().grad().defined());
+    REQUIRE(parameter.value().grad().isfinite().all().item<bool>());
+    REQUIRE(parameter.value().grad().abs().max().item<double>() > 0);
+  }
+}
+
 }  // namespace geosft::test::test_transformer_layer

@@ -132,11 +132,41 @@ inline void require_half(const Attention& attention, const Attention& reference,
       at::NoGradGuard guard;
       upstream = at::ones_like(reference(rounded));
     }
-    const Outcome actual = evaluate(attention, rounded, upstream, type);
-    REQUIRE(actual.out.scalar_type() == type);
-    for (const auto& [name, gradient] : actual.gradients) REQUIRE(gradient.scalar_type() == type);
-    require_outcome(actual, evaluate(reference, rounded, upstream, at::kDouble), tolerance, tolerance, "half");
+    const Outcome expected = evaluate(reference, rounded, upstream, at::kDouble);
+    for_each_target([&](const std::string& target) {
+      const Outcome actual = evaluate(attention, rounded, upstream, type);
+      REQUIRE(actual.out.scalar_type() == type);
+      for (const auto& [name, gradient] : actual.gradients) REQUIRE(gradient.scalar_type() == type);
+      require_outcome(actual, expected, tolerance, tolerance, "half " + target);
+    });
   }
+}
+
+// `attention` of strided arguments is what it is of contiguous ones, bit for bit, gradients too, and leaves them alone.
+inline void require_strided(const Attention& attention, const Arguments& arguments) {
+  const auto spread = [](const at::Tensor& x) { return at::stack({x, x + 1}, -1).select(-1, 0); };
+  const auto run = [&](Arguments& a) {
+    std::vector<std::string> names;
+    torch::autograd::variable_list leaves;
+    for (auto& [name, tensor] : a.tensors) {
+      if (!tensor.is_floating_point()) continue;
+      leaves.push_back(tensor.requires_grad_(true));
+      names.push_back(name);
+    }
+    const at::Tensor out = attention(a);
+    torch::autograd::variable_list results = torch::autograd::grad({out}, leaves, {spread(at::ones_like(out))});
+    results.push_back(out);
+    names.emplace_back("out");
+    return std::pair(names, results);
+  };
+  Arguments plain = arguments, strided = arguments;
+  for (auto& [name, tensor] : plain.tensors) tensor = tensor.detach().clone();
+  for (auto& [name, tensor] : strided.tensors) tensor = spread(tensor.detach());
+  REQUIRE_FALSE(strided["q"].is_contiguous());
+  const auto [names, expected] = run(plain);
+  const auto [same_names, actual] = run(strided);
+  for (size_t i = 0; i < names.size(); ++i) require_equal(actual[i], expected[i], names[i]);
+  for (const auto& [name, tensor] : plain.tensors) require_equal(strided[name].detach(), tensor.detach(), name);
 }
 
 // The same bits on one thread and on two.

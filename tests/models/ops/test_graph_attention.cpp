@@ -36,7 +36,8 @@ TEST_CASE("graph_attention gives each gradient alone", "[graph_attention]") {
 TEST_CASE("graph_attention does not depend on the number of threads", "[graph_attention]") {
   for (const Sizes& sizes : {Sizes{{700}, {40}, 2, 8, 8}, Sizes{{300, 20, 513}, {33, 20, 70}, 4, 8, 16}}) {
     const Arguments a = random_graph(sizes, 71, 3, 5);
-    require_same_bits(fused, a, at::randn({a["q"].size(0), sizes.heads, sizes.cv}, generator(8)));
+    const at::Tensor upstream = at::randn({a["q"].size(0), sizes.heads, sizes.cv}, generator(8));
+    for (const auto type : {at::kFloat, at::kBFloat16}) require_same_bits(fused, a, upstream, type);
   }
 }
 
@@ -48,6 +49,10 @@ TEST_CASE("graph_attention never looks up edges between items", "[graph_attentio
   const at::Tensor before = fused(a);
   a.tensors["edge_attr"] = at::where(across.unsqueeze(1), at::full_like(a["edge_attr"], 100.0), a["edge_attr"]);
   require_equal(fused(a), before, "out");
+}
+
+TEST_CASE("graph_attention takes strided inputs and leaves them alone", "[graph_attention]") {
+  require_strided(fused, random_graph({{9, 4}, {7, 5}, 3, 4, 4}, 75, 2, 3));
 }
 
 TEST_CASE("graph_attention takes float16 and bfloat16", "[graph_attention]") {

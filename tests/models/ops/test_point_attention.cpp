@@ -20,7 +20,8 @@ TEST_CASE("point_attention gives each gradient alone", "[point_attention]") {
 TEST_CASE("point_attention does not depend on the number of threads", "[point_attention]") {
   for (const Sizes& sizes : {Sizes{{700}, {40}, 2, 8, 8}, Sizes{{300, 20, 513}, {33, 20, 70}, 4, 8, 16}}) {
     const Arguments a = random_points(sizes, 32, true);
-    require_same_bits(fused, a, at::randn({a["q"].size(0), sizes.heads, sizes.cv}, generator(8)));
+    const at::Tensor upstream = at::randn({a["q"].size(0), sizes.heads, sizes.cv}, generator(8));
+    for (const auto type : {at::kFloat, at::kBFloat16}) require_same_bits(fused, a, upstream, type);
   }
 }
 
@@ -37,6 +38,10 @@ TEST_CASE("point_attention does not change under rotation and translation", "[po
   for (const char* name : {"x", "xs"}) moved.tensors[name] = at::matmul(a[name], turn) + 0.7;
   for (const char* name : {"m", "ms"}) moved.tensors[name] = at::matmul(a[name], turn);
   require_close(fused(moved), fused(a), 1e-12, "moved cloud");
+}
+
+TEST_CASE("point_attention takes strided inputs and leaves them alone", "[point_attention]") {
+  require_strided(fused, random_points({{9, 4}, {7, 5}, 3, 4, 4}, 38, true));
 }
 
 TEST_CASE("point_attention takes float16 and bfloat16", "[point_attention]") {

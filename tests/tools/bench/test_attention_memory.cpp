@@ -16,6 +16,8 @@ namespace geosft::bench::test::test_attention_memory {
 namespace {
 
 constexpr int64_t constant = 2 << 20;
+// Items, tokens and keys: many items, a few, and so many tokens that the constant is nothing beside a tenth of them.
+const auto all_sizes = {std::tuple(512, 32, 16), std::tuple(2, 8192, 64), std::tuple(2, 65536, 32)};
 
 int64_t bytes_of(const Tensors& tensors) {
   int64_t bytes = 0;
@@ -55,7 +57,7 @@ void require_little_of_half(const geosft::test::Attention& attention, const geos
 }  // namespace
 
 TEST_CASE("attention adds a tenth of its inputs and a constant at most", "[bench]") {
-  for (const auto& [items, tokens, keys] : {std::tuple(512, 32, 16), std::tuple(2, 8192, 64)}) {
+  for (const auto& [items, tokens, keys] : all_sizes) {
     const Sizes sizes{.batch = items, .tokens = tokens, .width = 256, .heads = 16, .keys = {keys}, .seed = 1};
     const int64_t inputs = 4 * sizes.width * items * (tokens + 2 * keys);
     for (const char* name :
@@ -73,8 +75,8 @@ TEST_CASE("attention adds a tenth of its inputs and a constant at most", "[bench
 
 TEST_CASE("attention of half types is not converted whole", "[bench]") {
   using namespace geosft::test;
-  for (const auto& [items, tokens, keys] : {std::tuple(512, 32, 16), std::tuple(2, 8192, 64)}) {
-    const geosft::test::Sizes sizes{std::vector<int64_t>(items, tokens), std::vector<int64_t>(items, keys), 16, 16, 16};
+  for (const auto& [items, tokens, keys] : all_sizes) {
+    const geosft::test::Sizes sizes{std::vector<int64_t>(items, tokens), std::vector<int64_t>(items, keys), 8, 32, 32};
     INFO(items << " items of " << tokens << " tokens");
     require_little_of_half(maxout_cases::fused, random_attention(sizes, 1));
     require_little_of_half(point_cases::fused, point_cases::random_points(sizes, 2, /*normals=*/true));
