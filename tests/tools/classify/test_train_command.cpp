@@ -2,6 +2,7 @@
 // geosft-classify train, end to end.
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cmath>
 #include <thread>
 
 #include "tests/data/installed_furniture.h"
@@ -97,6 +98,24 @@ TEST_CASE("data that cannot be trained on leave no run behind") {
   refused({"--data", bare.string()}, 1, {"shapes to test with"});
   write_text(bare / "test" / "a" / "1.xyz", "");
   refused({"--data", bare.string()}, 1, {"1.xyz", "empty file"});
+}
+
+TEST_CASE("clouds of one point and of equal points are trained on and evaluated like others") {
+  const ClassifyShop shop;
+  for (const char* split : {"train", "test"}) {
+    write_text(shop.data() / split / "sphere" / "one.xyz", "1 2 3 0 0 1\n");
+    write_text(shop.data() / split / "cube" / "equal.xyz", "1 2 3 0 0 1\n1 2 3 0 1 0\n1 2 3 1 0 0\n");
+  }
+  for (const Words& words : {Words{"--no-normals"}, Words{"--tokens", "local"}, Words{"--tokens", "absolute"}}) {
+    const fs::path run = shop / words.back();
+    shop.run_well(shop.train(words.back(), words + Words{"--epochs", "2"}));
+    for (const MetricsRow& row : read_metrics(run / "metrics.csv")) CHECK(std::isfinite(row.loss));
+    const std::string out = shop.run_well({"eval", run.string(), "--rotate", "so3", "--json"}).out;
+    const nlohmann::json result = nlohmann::json::parse(out);
+    CHECK(result.at("count") == 8);
+    CHECK(result.at("metrics").at("loss").is_number());
+    CHECK(result.at("max_logit_difference").is_number());
+  }
 }
 
 TEST_CASE("a full disk ends a run with a line and no half-written file") {
