@@ -15,6 +15,18 @@ inline void leave_out(const std::string& reason) {
   WARN(reason);
 }
 
+// Whether the shell finds `program`; says what is left out where it does not.
+inline bool has_program(const std::string& program, const std::string& what) {
+  const bool there = std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) == 0;
+  if (!there) leave_out("no " + program + ": " + what + " left out");
+  return there;
+}
+
+// Needed by what looks at pictures.
+inline bool has_gnuplot() {
+  return has_program("gnuplot", "the pictures are");
+}
+
 // Sets a variable of the environment while it lives.
 class EnvironmentVariable {
  public:

@@ -33,6 +33,14 @@ void check_relative(const AttentionOptions& options, const Relative& relative, c
   }
 }
 
+RelativeWeights weights_of(const SamplingAttentionImpl& attention) {
+  return {attention.w_mul, attention.b_mul, attention.w_add, attention.b_add};
+}
+
+ComposedAttention rule_of(const AttentionOptions& options) {
+  return {options.score, options.probability, options.eps};
+}
+
 }  // namespace
 
 SamplingAttentionImpl::SamplingAttentionImpl(const AttentionOptions& attention_options)
@@ -79,51 +87,69 @@ void SamplingAttentionImpl::reset_relative() {
   }
 }
 
-at::Tensor SamplingAttentionImpl::forward(const at::Tensor& x, const Relative& relative,
-                                          const std::optional<at::Tensor>& ptr, SamplingContext& context) {
-  check_relative(options, relative, x);
-  const Pairs pairs = sampler->forward(x, ptr, context);
+SamplingAttentionImpl::Projections SamplingAttentionImpl::project(const at::Tensor& x, const Pairs& pairs,
+                                                                  const std::optional<at::Tensor>& ptr,
+                                                                  SamplingContext& context) {
   const at::Tensor sampled = pairs.sample(x);
   const int64_t channels = options.width / options.heads;
   // The operators compute in float32 and want one type: that of the tokens, which autocast leaves alone.
   const auto typed = [&](const at::Tensor& rows) { return rows.to(x.scalar_type()); };
   const auto split = [&](const at::Tensor& rows) { return typed(rows).view({-1, options.heads, channels}); };
-  const at::Tensor q = split(context.dropout(query->forward(x), options.score_dropout));
+  Projections p;
+  p.q = split(context.dropout(query->forward(x), options.score_dropout));
   const int64_t samples_before =
       context.rows_before([&](int64_t tokens) { return sample_count(tokens, sampler->options); });
-  const at::Tensor k = split(context.dropout(key->forward(sampled), options.score_dropout, samples_before));
-  const at::Tensor v = split(value->forward(sampled)), leaks = typed(leak->forward(sampled));
-  const std::optional<at::Tensor> k_ptr = ptr.has_value() ? std::optional<at::Tensor>(pairs.ptr) : std::nullopt;
-  if (context.trace() != nullptr) {
-    context.trace()->layers.push_back({sampler->score(x), pairs, q, k, leak->forward(sampled), relative,
-                                       RelativeWeights{w_mul, b_mul, w_add, b_add},
-                                       ComposedAttention{options.score, options.probability, options.eps}});
+  p.k = split(context.dropout(key->forward(sampled), options.score_dropout, samples_before));
+  p.v = split(value->forward(sampled));
+  p.leak = typed(leak->forward(sampled));
+  p.q_ptr = ptr;
+  if (ptr.has_value()) p.k_ptr = pairs.ptr;
+  return p;
+}
+
+at::Tensor SamplingAttentionImpl::mix_points(const Projections& p, const Relative& relative, const Pairs& pairs) const {
+  std::optional<at::Tensor> normals, sampled_normals;
+  if (relative.normals.defined()) {
+    normals = relative.normals;
+    sampled_normals = pairs.sample(relative.normals);
   }
+  return point_attention(p.q, p.k, p.v, p.leak, relative.coordinates, pairs.sample(relative.coordinates), normals,
+                         sampled_normals, w_mul, b_mul, w_add, b_add, p.q_ptr, p.k_ptr, options.eps);
+}
+
+at::Tensor SamplingAttentionImpl::mix_graph(const Projections& p, const Relative& relative, const Pairs& pairs) const {
+  if (relative.coordinates.defined()) {
+    const RelativeTerms terms = dense_relative_terms(relative, pairs, weights_of(*this), p.q_ptr, p.k_ptr);
+    return maxout_attention(p.q, p.k, p.v, p.leak, terms.mul, terms.add, p.q_ptr, p.k_ptr, options.eps);
+  }
+  return graph_attention(p.q, p.k, p.v, p.leak, relative.rowptr, relative.col, relative.edge_attr, pairs.top,
+                         pairs.partner, pairs.weight, w_mul, b_mul, w_add, b_add, p.q_ptr, p.k_ptr, options.eps);
+}
+
+at::Tensor SamplingAttentionImpl::mix(const Projections& p, const Relative& relative, const Pairs& pairs) const {
   const bool fused = options.score == ScoreKind::maxout && options.probability == ProbabilityKind::leaky_relu;
-  at::Tensor mixed;
   if (!fused) {
-    const RelativeWeights weights{w_mul, b_mul, w_add, b_add};
-    const ComposedAttention composed{options.score, options.probability, options.eps};
-    mixed = composed(q, k, v, leaks, relative, pairs, weights, ptr, k_ptr);
-  } else if (options.relative == RelativeKind::points) {
-    const bool normals = relative.normals.defined();
-    mixed = point_attention(q, k, v, leaks, relative.coordinates, pairs.sample(relative.coordinates),
-                            normals ? std::optional<at::Tensor>(relative.normals) : std::nullopt,
-                            normals ? std::optional<at::Tensor>(pairs.sample(relative.normals)) : std::nullopt, w_mul,
-                            b_mul, w_add, b_add, ptr, k_ptr, options.eps);
-  } else if (options.relative == RelativeKind::graph && relative.coordinates.defined()) {
-    const RelativeTerms terms = dense_relative_terms(relative, pairs, {w_mul, b_mul, w_add, b_add}, ptr, k_ptr);
-    mixed = maxout_attention(q, k, v, leaks, terms.mul, terms.add, ptr, k_ptr, options.eps);
-  } else if (options.relative == RelativeKind::graph) {
-    mixed = graph_attention(q, k, v, leaks, relative.rowptr, relative.col, relative.edge_attr, pairs.top, pairs.partner,
-                            pairs.weight, w_mul, b_mul, w_add, b_add, ptr, k_ptr, options.eps);
-  } else if (options.relative == RelativeKind::sequence) {
-    mixed = sequence_attention(q, k, v, leaks, relative.positions, pairs.sample(relative.positions), w_mul, b_mul,
-                               w_add, b_add, ptr, k_ptr, options.eps);
-  } else {
-    mixed = maxout_attention(q, k, v, leaks, std::nullopt, std::nullopt, ptr, k_ptr, options.eps);
+    return rule_of(options)(p.q, p.k, p.v, p.leak, relative, pairs, weights_of(*this), p.q_ptr, p.k_ptr);
   }
-  return output->forward(mixed.reshape({x.size(0), options.width}));
+  if (options.relative == RelativeKind::points) return mix_points(p, relative, pairs);
+  if (options.relative == RelativeKind::graph) return mix_graph(p, relative, pairs);
+  if (options.relative == RelativeKind::sequence) {
+    return sequence_attention(p.q, p.k, p.v, p.leak, relative.positions, pairs.sample(relative.positions), w_mul, b_mul,
+                              w_add, b_add, p.q_ptr, p.k_ptr, options.eps);
+  }
+  return maxout_attention(p.q, p.k, p.v, p.leak, std::nullopt, std::nullopt, p.q_ptr, p.k_ptr, options.eps);
+}
+
+at::Tensor SamplingAttentionImpl::forward(const at::Tensor& x, const Relative& relative,
+                                          const std::optional<at::Tensor>& ptr, SamplingContext& context) {
+  check_relative(options, relative, x);
+  const Pairs pairs = sampler->forward(x, ptr, context);
+  const Projections p = project(x, pairs, ptr, context);
+  if (context.trace() != nullptr) {
+    context.trace()->layers.push_back(
+        {sampler->score(x), pairs, p.q, p.k, p.leak, relative, weights_of(*this), rule_of(options)});
+  }
+  return output->forward(mix(p, relative, pairs).reshape({x.size(0), options.width}));
 }
 
 }  // namespace geosft

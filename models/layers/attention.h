@@ -54,7 +54,18 @@ class SamplingAttentionImpl : public torch::nn::Module {
   at::Tensor w_mul, b_mul, w_add, b_add;  // [r, h] and [h]; undefined without a relative encoding
 
  private:
+  // Of all tokens q [N, h, c]; of the sampled ones k, v [K, h, c] and leak [K, h], before the softplus.
+  struct Projections {
+    at::Tensor q, k, v, leak;
+    std::optional<at::Tensor> q_ptr, k_ptr;
+  };
   void reset_relative();
+  Projections project(const at::Tensor& x, const Pairs& pairs, const std::optional<at::Tensor>& ptr,
+                      SamplingContext& context);
+  // P_h V_h [N, h, c], by the operator for the kind of relative encoding.
+  at::Tensor mix(const Projections& p, const Relative& relative, const Pairs& pairs) const;
+  at::Tensor mix_points(const Projections& p, const Relative& relative, const Pairs& pairs) const;
+  at::Tensor mix_graph(const Projections& p, const Relative& relative, const Pairs& pairs) const;
 };
 TORCH_MODULE(SamplingAttention);
 

@@ -6,29 +6,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <limits>
 #include <utility>
 
 #include "models/ops/non_finite_error.h"
 #include "models/summary.h"
 #include "models/training/autocast.h"
+#include "models/training/training_together.h"
 
 namespace geosft {
 namespace {
-
-// Ends the loops of the processes that wait for a validation that was left.
-struct LeaderStopped {};
-
-// Equal for equal weights, on every machine: the order of a sum of integers does not count.
-int64_t sum_of_bits(const torch::nn::Module& module) {
-  uint64_t sum = 0;
-  for (const at::Tensor& parameter : module.parameters()) {
-    const at::Tensor bits = parameter.detach().contiguous().view(parameter.element_size() == 8 ? at::kLong : at::kInt);
-    sum += static_cast<uint64_t>(bits.sum().item<int64_t>());
-  }
-  return static_cast<int64_t>(sum);
-}
 
 // A run whose gradients are not finite so many times in a row has diverged.
 constexpr int64_t tolerated_non_finite_steps = 20;
@@ -57,20 +44,6 @@ OptimizationOptions optimization_on(at::Device device, const TrainingOptions& op
 
 }  // namespace
 
-void Tally::add(const Tally& other) {
-  loss += other.loss;
-  score += other.score;
-  items += other.items;
-}
-
-TrainingTask::Step measured_step(const at::Tensor& loss, const at::Tensor& score, int64_t items,
-                                 std::optional<double> terms) {
-  const double count = static_cast<double>(items);
-  if (loss.device().is_cpu()) return {loss, {loss.item<double>() * count, score.item<double>(), items}, {}, terms};
-  const at::Tensor summed = loss.detach().to(at::kDouble) * count;
-  return {loss, {0.0, 0.0, items}, at::stack({summed, score.detach().to(at::kDouble)}), terms};
-}
-
 TrainingLoop::TrainingLoop(TrainingTask& task, const TrainingOptions& options, const Communicator& processes)
     : task_(task),
       options_(options),
@@ -87,7 +60,7 @@ TrainingLoop::TrainingLoop(TrainingTask& task, const TrainingOptions& options, c
 
 bool TrainingLoop::run(TrainingObserver& observer) try {
   while (epoch_ < options_.epochs) {
-    check_alike();
+    check_alike(processes_, task_.module(), epoch_, {step_in_epoch_, optimization_.steps(), task_.steps_per_epoch()});
     task_.start_epoch(epoch_, step_in_epoch_);
     while (step_in_epoch_ < task_.steps_per_epoch()) {
       if (processes_.any(observer.stop_requested())) {
@@ -102,16 +75,6 @@ bool TrainingLoop::run(TrainingObserver& observer) try {
   return true;
 } catch (const LeaderStopped&) {
   return false;
-}
-
-// Whatever differs here would let the processes wait for each other forever, or train different models.
-void TrainingLoop::check_alike() const {
-  if (processes_.size() == 1) return;
-  const at::Tensor here = at::tensor(
-      {epoch_, step_in_epoch_, optimization_.steps(), task_.steps_per_epoch(), sum_of_bits(task_.module())}, at::kLong);
-  const bool same = at::equal(processes_.from_leader(here), here);
-  TORCH_CHECK(!processes_.any(!same), "the processes do not hold the same weights and position in epoch ", epoch_ + 1,
-              ": all must see the same data, configuration and checkpoint");
 }
 
 // False when the model refused its own activations.
@@ -235,34 +198,11 @@ std::optional<Tally> TrainingLoop::validated() {
   const Optimization::AveragedWeights averaged(optimization_);
   task_.module().eval();
   try {
-    return processes_.size() == 1 ? task_.validate() : validated_by_leader();
+    return processes_.size() == 1 ? task_.validate() : validated_by_leader(task_, processes_);
   } catch (const NonFiniteError& error) {
     refusal_ = error.what_without_backtrace();
     fail();
   }
-}
-
-// The others wait for what it finds.
-std::optional<Tally> TrainingLoop::validated_by_leader() {
-  constexpr double stopped = 0, nothing = 1, tallied = 2;
-  at::Tensor numbers = at::zeros({4}, at::kDouble);
-  std::exception_ptr error;
-  if (processes_.leads()) {
-    try {
-      const std::optional<Tally> found = task_.validate();
-      const Tally tally = found.value_or(Tally());
-      numbers = at::tensor({found ? tallied : nothing, tally.loss, tally.score, static_cast<double>(tally.items)},
-                           at::kDouble);
-    } catch (...) {
-      error = std::current_exception();
-    }
-  }
-  numbers = processes_.from_leader(numbers);
-  if (error) std::rethrow_exception(error);
-  const double* const found = numbers.const_data_ptr<double>();
-  if (found[0] == stopped) throw LeaderStopped();
-  if (found[0] == nothing) return std::nullopt;
-  return Tally{found[1], found[2], static_cast<int64_t>(found[3])};
 }
 
 void TrainingLoop::finish_epoch(TrainingObserver& observer) {

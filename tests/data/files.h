@@ -58,14 +58,8 @@ inline std::filesystem::path real_data(const std::string& name) {
   const char* root = std::getenv("GEOSFT_DATA");
   const std::filesystem::path path = root == nullptr ? std::filesystem::path() : std::filesystem::path(root) / name;
   if (root != nullptr && std::filesystem::exists(path)) return path;
-  std::cerr << "WARN: no " << name << " below GEOSFT_DATA: the test with this real data is skipped\n";
+  std::cerr << "WARN: no " << name << " below GEOSFT_DATA: the test with this real data is left out\n";
   return {};
-}
-
-inline bool has_furniture() {
-  if (std::filesystem::exists("/usr/share/sweethome3d/furniture/Scopia.sh3f")) return true;
-  std::cerr << "WARN: sweethome3d-furniture is not installed: the test with this real data is skipped\n";
-  return false;
 }
 
 // A tetrahedron with corners at the origin and the unit vectors, as OBJ.

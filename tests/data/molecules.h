@@ -2,18 +2,18 @@
 // SMILES for the tests of data/.
 #pragma once
 
-#include <iostream>
 #include <string>
 #include <vector>
 
 #include "data/molecule_features.h"
 #include "data/read_file.h"
+#include "tests/environment.h"
 
 namespace geosft::test {
 
 inline bool has_rdkit() {
   if (!molecule_library().empty()) return true;
-  std::cerr << "WARN: this build has no RDKit: the test with molecules is skipped\n";
+  leave_out("a build without RDKit: molecules are not tested");
   return false;
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tests/data/files.h"
+#include "tests/data/installed_furniture.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_furniture {

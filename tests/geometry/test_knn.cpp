@@ -2,13 +2,10 @@
 #include "geometry/knn.h"
 
 #include <ATen/Parallel.h>
-#include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
-#include <utility>
-#include <vector>
 
 #include "tests/support.h"
 
@@ -120,63 +117,6 @@ TEST_CASE("knn: strided inputs and the number of threads change nothing") {
   const Result two = run(points.t().contiguous().t(), queries.repeat({1, 2}).slice(1, 0, 3), 12);
   at::set_num_threads(threads);
   require_same(two, one);
-}
-
-TEST_CASE("knn: gradients have the same bits on one thread and on two, of many items and of one") {
-  const int64_t items = GENERATE(1, 40);
-  const at::Tensor cloud = uniform(4000, at::kFloat, 17);
-  // Items of many sizes; every third has no points, so that its queries find nothing.
-  std::vector<int64_t> offsets{0}, query_offsets{0};
-  for (int64_t b = 1; b <= items; ++b) {
-    query_offsets.push_back(4000 * b * b / (items * items));
-    offsets.push_back(b % 3 == 0 ? offsets.back() : query_offsets.back());
-  }
-  offsets.back() = 4000;
-  const auto gradients = [&](int threads) {
-    const int before = at::get_num_threads();
-    at::set_num_threads(threads);
-    const at::Tensor points = cloud.clone().requires_grad_(true);
-    const at::Tensor queries = cloud.flip(0).clone().requires_grad_(true);
-    const Result found = run(points, queries, 6, at::tensor(offsets, at::kLong), at::tensor(query_offsets, at::kLong));
-    const at::Tensor weight = at::randn(found.dist2.sizes(), test::generator(18));
-    (found.dist2.masked_fill(found.index < 0, 0) * weight).sum().backward();
-    at::set_num_threads(before);
-    // The terms one by one, summed in the order of the queries.
-    const at::Tensor kept = found.index >= 0;
-    const at::Tensor row = found.index.masked_select(kept), query = kept.nonzero().select(1, 0);
-    const at::Tensor term = 2 * (queries.index_select(0, query) - points.index_select(0, row)).detach() *
-                            weight.masked_select(kept).unsqueeze(1);
-    require_close(points.grad(), at::zeros({4000, 3}).index_add_(0, row, -term), 1e-5, "points");
-    require_close(queries.grad(), at::zeros({4000, 3}).index_add_(0, query, term), 1e-5, "queries");
-    return std::pair(points.grad(), queries.grad());
-  };
-  const auto one = gradients(1), two = gradients(2);
-  require_equal(two.first, one.first, "points");
-  require_equal(two.second, one.second, "queries");
-}
-
-TEST_CASE("knn: gradients of dist2 against central differences, padding included") {
-  const at::Tensor points = uniform(9, at::kDouble, 10), queries = uniform(6, at::kDouble, 11);
-  const at::Tensor ptr = at::tensor({0, 2, 9}, at::kLong), query_ptr = at::tensor({0, 2, 6}, at::kLong);
-  test::require_gradcheck(
-      [&](const std::vector<at::Tensor>& in) {
-        const Result result = run(in[0], in[1], 4, ptr, query_ptr);
-        return result.dist2.masked_fill(result.index < 0, 0);
-      },
-      {points, queries});
-}
-
-TEST_CASE("knn: the gradient of padding does not count") {
-  const at::Tensor points = uniform(2, at::kDouble, 12).requires_grad_(true);
-  const Result result = run(points, uniform(1, at::kDouble, 13), 3);
-  result.dist2.backward(at::tensor({0.0, 0.0, std::numeric_limits<double>::quiet_NaN()}, at::kDouble).unsqueeze(0));
-  require_equal(points.grad(), at::zeros({2, 3}, at::kDouble), "gradient");
-  REQUIRE_FALSE(result.index.requires_grad());
-}
-
-TEST_CASE("knn: double backward is refused with a sentence") {
-  const auto dist2 = [](const std::vector<at::Tensor>& in) { return run(in[0], in[1], 2).dist2; };
-  test::require_no_double_backward(dist2, {uniform(5, at::kDouble, 14), uniform(4, at::kDouble, 15)}, "knn");
 }
 
 TEST_CASE("knn: shapes without values") {

@@ -1,113 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/point_classifier.h"
 
-#include "geometry/rotation.h"
+#include "tests/models/classifier_clouds.h"
 #include "tests/models/layers/layer_fixture.h"
 
 namespace geosft::test::test_point_classifier {
+using namespace classifier_clouds;
+
 namespace {
-
-at::Tensor normal(at::IntArrayRef shape, uint64_t seed, at::ScalarType dtype = at::kDouble) {
-  return at::randn(shape, generator(seed), at::kDouble).to(dtype);
-}
-
-at::Tensor unit(const at::Tensor& rows) {
-  return rows / rows.norm(2, -1, true);
-}
-
-// Clouds of two ellipsoids side by side, scaled to the unit ball, with normals.
-struct Clouds {
-  at::Tensor points, normals, ptr;
-
-  explicit Clouds(const std::vector<int64_t>& sizes, at::ScalarType dtype = at::kDouble) {
-    std::vector<at::Tensor> all, directions;
-    std::vector<int64_t> offsets{0};
-    for (size_t b = 0; b < sizes.size(); ++b) {
-      at::Generator random = generator(20 + b);
-      const at::Tensor part = at::arange(sizes[b], at::kLong) % 2;
-      const at::Tensor axes = at::rand({2, 3}, random, at::kDouble).index_select(0, part) * 0.9 + 0.1;
-      const at::Tensor centre = at::randn({2, 3}, random, at::kDouble).index_select(0, part) * 0.6;
-      const at::Tensor direction = unit(at::randn({sizes[b], 3}, random, at::kDouble));
-      const at::Tensor cloud = direction * axes + centre;
-      const at::Tensor centred = cloud - cloud.mean(0, true);
-      all.push_back(centred / centred.norm(2, -1).max().clamp_min(1e-3));
-      directions.push_back(unit(direction / axes));
-      offsets.push_back(offsets.back() + sizes[b]);
-    }
-    points = at::cat(all).to(dtype);
-    normals = at::cat(directions).to(dtype);
-    ptr = at::tensor(offsets, at::kLong);
-  }
-};
-
-PointClassifier classifier(PointTokens tokens, bool normals, at::ScalarType dtype = at::kDouble,
-                           NormPlacement norm = NormPlacement::pre, uint64_t seed = 1) {
-  PointClassifierOptions options;
-  options.classes = 5;
-  options.normals = normals;
-  options.tokens = tokens;
-  options.layer.attention.width = 32;
-  options.layer.attention.heads = 4;
-  options.layer.attention.sampler.bins = 12;
-  options.layer.norm = norm;
-  options.layers = 3;
-  options.head_sampler.bins = 24;
-  at::manual_seed(seed);
-  PointClassifier model(options);
-  model->to(dtype);
-  return model;
-}
-
-at::Tensor logits(PointClassifier& model, const Clouds& clouds, SamplingContext context) {
-  at::NoGradGuard guard;
-  return model->forward(clouds.points, model->options.normals ? clouds.normals : at::Tensor(), clouds.ptr, context);
-}
-
-struct Answers {
-  at::Tensor logits, choices;
-
-  Answers(PointClassifier& model, const Clouds& clouds, SamplingContext context) {
-    context.record_choices(clouds.ptr.numel() - 1);
-    at::NoGradGuard guard;
-    const at::Tensor normals = model->options.normals ? clouds.normals : at::Tensor();
-    logits = model->forward(clouds.points, normals, clouds.ptr, context);
-    choices = context.choices();
-  }
-};
-
-// Whether the head's sampler scores two tokens of a cloud exactly alike.
-bool scores_tie(PointClassifier& model, const Clouds& clouds, SamplingContext context) {
-  at::NoGradGuard guard;
-  const at::Tensor normals = model->options.normals ? clouds.normals : at::Tensor();
-  const at::Tensor scores = model->explain(clouds.points, normals, clouds.ptr, context).importance;
-  for (int64_t b = 0; b + 1 < clouds.ptr.numel(); ++b) {
-    const at::Tensor cloud = scores.slice(0, clouds.ptr[b].item<int64_t>(), clouds.ptr[b + 1].item<int64_t>());
-    if (at::diff(std::get<0>(cloud.sort())).eq(0).any().item<bool>()) return true;
-  }
-  return false;
-}
-
-// Every cloud's points shuffled; rotated and translated too, if `turn`.
-Clouds moved(const Clouds& clouds, uint64_t seed, bool turn = true) {
-  Clouds copy = clouds;
-  const at::Tensor rotation = turn ? random_rotation(generator(seed), at::kDouble) : at::eye(3, at::kDouble);
-  const at::Tensor shift = turn ? normal({3}, seed + 1) : at::zeros({3}, at::kDouble);
-  std::vector<at::Tensor> order;
-  for (int64_t b = 0; b + 1 < clouds.ptr.numel(); ++b) {
-    const int64_t first = clouds.ptr[b].item<int64_t>(), count = clouds.ptr[b + 1].item<int64_t>() - first;
-    order.push_back(at::randperm(count, generator(seed + 2 + b)) + first);
-  }
-  // In float64, so that the cloud itself moves exactly and only what the model sees is rounded.
-  const at::Tensor rows = at::cat(order);
-  const auto dtype = clouds.points.scalar_type();
-  copy.points = (rotate(clouds.points.to(at::kDouble), rotation) + shift).index_select(0, rows).to(dtype);
-  copy.normals = rotate(clouds.normals.to(at::kDouble), rotation).index_select(0, rows).to(dtype);
-  return copy;
-}
-
-double largest_change(const at::Tensor& actual, const at::Tensor& expected) {
-  return ((actual - expected).abs().max() / expected.abs().max()).item<double>();
-}
 
 void require_golden(const std::string& name, at::ScalarType dtype) {
   const Fixture fixture(name);
@@ -159,39 +59,6 @@ TEST_CASE("the classifier reproduces the golden cases", "[point_classifier]") {
     require_golden(name, at::kDouble);
     require_golden(name, at::kFloat);
   }
-}
-
-TEST_CASE("rotating, translating and shuffling clouds leaves the logits of invariant models", "[point_classifier]") {
-  const at::ScalarType dtype = GENERATE(at::kDouble, at::kFloat);
-  const PointTokens tokens = GENERATE(PointTokens::ones, PointTokens::radial, PointTokens::local);
-  const NormPlacement norm = GENERATE(NormPlacement::pre, NormPlacement::post);
-  const bool normals = GENERATE(true, false);
-  const Clouds clouds({60, 41, 100}, dtype);
-  const double tolerance = dtype == at::kDouble ? 1e-10 : 1e-4;
-  for (const uint64_t seed : {1, 2, 3}) {
-    PointClassifier model = classifier(tokens, normals, dtype, norm, seed);
-    for (const SamplingContext& context : {SamplingContext::seeded(), SamplingContext::greedy()}) {
-      // The greedy choice is free of order where scores differ. Of tokens that begin equal, two points that see none
-      // but each other have the same score: either may be chosen.
-      const bool greedy = context.mode() == SampleMode::greedy;
-      const bool tied = greedy && tokens == PointTokens::ones && scores_tie(model, clouds, context);
-      INFO("tokens " << static_cast<int>(tokens) << ", " << (norm == NormPlacement::pre ? "pre" : "post")
-                     << "-norm, normals " << normals << ", seed " << seed << ", greedy " << greedy << ", dtype "
-                     << dtype);
-      const Answers before(model, clouds, context), shuffled(model, moved(clouds, 3 * seed, false), context);
-      const Answers turned(model, moved(clouds, 3 * seed), context);
-      CHECK((tied || largest_change(shuffled.logits, before.logits) <= tolerance));
-      CHECK((tied || (turned.choices == shuffled.choices).all().item<bool>()));
-      CHECK((tied || largest_change(turned.logits, before.logits) <= tolerance));
-    }
-  }
-}
-
-TEST_CASE("rotating clouds changes the logits of an absolute model", "[point_classifier]") {
-  const Clouds clouds({60, 41, 100});
-  PointClassifier model = classifier(PointTokens::absolute, true);
-  const SamplingContext context = SamplingContext::seeded();
-  REQUIRE(largest_change(logits(model, moved(clouds, 3), context), logits(model, clouds, context)) > 1e-2);
 }
 
 TEST_CASE("a cloud has the same logits alone and in a batch", "[point_classifier]") {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/pair_weight.h"
-#include "models/ops/philox.h"
 #include "tests/models/ops/sample_cases.h"
 
 namespace geosft::test::test_sample_pairs_statistics {
@@ -15,17 +14,6 @@ double chi_square(const at::Tensor& counts, const at::Tensor& probability) {
 }
 
 }  // namespace
-
-TEST_CASE("philox gives the known answers of Random123", "[sample_pairs]") {
-  const auto words = [](const PhiloxBlock& block) { return std::vector<uint32_t>(block.word, block.word + 4); };
-  const uint64_t ones = ~0ull;
-  CHECK(words(philox(0, 0, 0)) == std::vector<uint32_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
-  CHECK(words(philox(ones, ones, ones)) == std::vector<uint32_t>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
-  CHECK(words(philox(0x299f31d0a4093822, 0x85a308d3243f6a88, 0x0370734413198a2e)) ==
-        std::vector<uint32_t>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
-  CHECK(open_uniform(0) > 0.0);
-  CHECK(open_uniform(ones) < 1.0);
-}
 
 TEST_CASE("partners are uniform over the tokens that are not in top", "[sample_pairs]") {
   const int64_t items = 8000;

@@ -227,12 +227,4 @@ TEST_CASE("options and states that do not fit are refused", "[training_loop]") {
   refuses("model.more", at::zeros({1}), {"more", "configuration"});
 }
 
-TEST_CASE("tallies add up", "[training_loop]") {
-  Tally tally;
-  REQUIRE((tally.mean_loss() == 0.0 && tally.mean_score() == 0.0));
-  tally.add({6.0, 2.0, 4});
-  tally.add({2.0, 2.0, 4});
-  REQUIRE((tally.mean_loss() == 1.0 && tally.mean_score() == 0.5 && tally.items == 8));
-}
-
 }  // namespace geosft::test::test_training_loop

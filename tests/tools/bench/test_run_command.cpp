@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/read_file.h"
+#include "tests/environment.h"
 #include "tests/temporary_path.h"
 #include "tests/tools/bench/bench_tool.h"
 
@@ -44,7 +45,7 @@ TEST_CASE("scaling fits the exponents, and the roofline is drawn", "[bench]") {
   const auto result =
       run_bench_well(tiny({"run", "--scaling", "--scaling-to", "2048", "--roofline", folder / "roofline"}));
   CHECK_THAT(result.out, Contains("from 1024 to 2048 tokens") && Contains("scaling/n2048"));
-  const bool gnuplot = std::system("command -v gnuplot > /dev/null") == 0;
+  const bool gnuplot = geosft::test::has_gnuplot();
   CHECK(std::filesystem::exists(folder / "roofline.svg") == gnuplot);
   CHECK((result.err.find("not drawn") != std::string::npos) == !gnuplot);
 }

@@ -2,8 +2,10 @@
 // geosft-classify train, end to end.
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cmath>
 #include <thread>
 
+#include "tests/data/installed_furniture.h"
 #include "tests/tools/classify/classify_tool.h"
 #include "tests/tools/common/same_runs.h"
 
@@ -35,9 +37,9 @@ TEST_CASE("train leaves a complete run and prints the evaluation") {
   CHECK(read_text(run / "result.json") == printed[0] + "\n");
   CHECK_THAT(read_text(run / "config.toml"), Catch::Contains("width = 16") && Catch::Contains("seed = 3"));
   CHECK(lines_of(read_text(run / "metrics.csv")).size() == 1 + 3 + 1);
-  if (!has_gnuplot()) WARN("no gnuplot: the pictures are not tested");
+  const bool drawn = has_gnuplot();
   for (const char* name : {"learning_curves.png", "learning_curves.svg", "confusion_none.png", "confusion_none.svg"}) {
-    CHECK(fs::exists(run / name) == has_gnuplot());
+    CHECK(fs::exists(run / name) == drawn);
   }
 }
 
@@ -50,10 +52,7 @@ TEST_CASE("a run needs its folder alone to be trained again") {
 }
 
 TEST_CASE("train works on the furniture set") {
-  if (!fs::exists("/usr/share/sweethome3d")) {
-    WARN("the package sweethome3d-furniture is not installed: skipped");
-    return;
-  }
+  if (!has_furniture()) return;
   const TemporaryFolder folder;
   const Words model = {"--width", "16", "--heads", "2", "--layers", "1", "--bins", "16", "--head-bins", "32"};
   const ProcessResult result = run_process(
@@ -99,6 +98,24 @@ TEST_CASE("data that cannot be trained on leave no run behind") {
   refused({"--data", bare.string()}, 1, {"shapes to test with"});
   write_text(bare / "test" / "a" / "1.xyz", "");
   refused({"--data", bare.string()}, 1, {"1.xyz", "empty file"});
+}
+
+TEST_CASE("clouds of one point and of equal points are trained on and evaluated like others") {
+  const ClassifyShop shop;
+  for (const char* split : {"train", "test"}) {
+    write_text(shop.data() / split / "sphere" / "one.xyz", "1 2 3 0 0 1\n");
+    write_text(shop.data() / split / "cube" / "equal.xyz", "1 2 3 0 0 1\n1 2 3 0 1 0\n1 2 3 1 0 0\n");
+  }
+  for (const Words& words : {Words{"--no-normals"}, Words{"--tokens", "local"}, Words{"--tokens", "absolute"}}) {
+    const fs::path run = shop / words.back();
+    shop.run_well(shop.train(words.back(), words + Words{"--epochs", "2"}));
+    for (const MetricsRow& row : read_metrics(run / "metrics.csv")) CHECK(std::isfinite(row.loss));
+    const std::string out = shop.run_well({"eval", run.string(), "--rotate", "so3", "--json"}).out;
+    const nlohmann::json result = nlohmann::json::parse(out);
+    CHECK(result.at("count") == 8);
+    CHECK(result.at("metrics").at("loss").is_number());
+    CHECK(result.at("max_logit_difference").is_number());
+  }
 }
 
 TEST_CASE("a full disk ends a run with a line and no half-written file") {
@@ -152,7 +169,7 @@ TEST_CASE("a run folder that becomes read-only ends the run, which goes on when 
   ProcessOptions bound = shop.process();
   bound.bound = true;
   if (run_process("/bin/true", {}, bound).exit == not_started) {
-    WARN("root cannot be bound by permissions here: skipped");
+    leave_out("root may not give up its rights here (CAP_SETPCAP): a locked folder is not tested");
     return;
   }
   const Words words = {"--epochs", "60", "--checkpoint-every", "2"};
@@ -197,7 +214,7 @@ TEST_CASE("a run folder that cannot be made or written to is named before anythi
     fs::permissions(shop / name, fs::perms::owner_read | fs::perms::owner_exec);
   }
   if (run_process("/bin/true", {}, bound).exit == not_started) {
-    WARN("root cannot be bound by permissions here: skipped");
+    leave_out("root may not give up its rights here (CAP_SETPCAP): a locked folder is not tested");
     return;
   }
   refused(shop / "locked" / "run", {"cannot make the run folder", "ermission denied"});

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/data/files.h"
+#include "tests/environment.h"
 #include "tests/tools/common/subprocess.h"
 
 namespace geosft::test {
@@ -45,10 +46,6 @@ inline void require_one_line_failure(const std::string& tool, const ProcessResul
                                      const Words& words) {
   require_tool_failure(tool, result, exit, words);
   CHECK(lines_of(result.err).size() == 1);
-}
-
-inline bool has_gnuplot() {
-  return std::system("command -v gnuplot >/dev/null 2>&1") == 0;
 }
 
 // Waits until the metrics of a training have so many lines.

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 
 #include "data/read_file.h"
+#include "tests/environment.h"
 #include "tests/temporary_path.h"
 #include "tools/common/gnuplot.h"
 
@@ -43,7 +43,7 @@ inline int occurrences(const std::string& text, const std::string& part) {
 // True when there is a picture to look at.
 inline bool require_picture(const PlotResult& result, const PictureFolder& folder) {
   INFO(result.reason);
-  if (std::system("command -v gnuplot > /dev/null") != 0) {
+  if (!has_gnuplot()) {
     CHECK_FALSE(result.drawn);
     CHECK(result.reason == "gnuplot is not installed");
     CHECK(folder.empty());

@@ -35,7 +35,7 @@ TEST_CASE("without gnuplot the reason is given and nothing is left behind") {
 }
 
 TEST_CASE("a script that fails and a place that cannot be written are reasons, not exceptions") {
-  if (std::system("command -v gnuplot > /dev/null") != 0) return;
+  if (!has_gnuplot()) return;
   const test::PictureFolder folder;
   Picture broken = line_picture();
   broken.script = "plot 'line' using nonsense nonsense";

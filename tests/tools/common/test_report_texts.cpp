@@ -32,8 +32,9 @@ TEST_CASE("learning curves are drawn in the style of their score") {
   for (int64_t epoch = 1; epoch <= 2; ++epoch) metrics.append({epoch, epoch, "train", 1.0, 0.5, 1e-3, 1.0, 2.0});
   const CapturedStderr shown;
   draw_curves(run, style);
-  CHECK(std::filesystem::exists(run.learning_curves().string() + ".png") == has_gnuplot());
-  CHECK(shown.text().empty() == has_gnuplot());
+  const bool drawn = has_gnuplot();
+  CHECK(std::filesystem::exists(run.learning_curves().string() + ".png") == drawn);
+  CHECK(shown.text().empty() == drawn);
 }
 
 TEST_CASE("a file with a shape is described") {

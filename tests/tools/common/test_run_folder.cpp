@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "data/read_file.h"
+#include "tests/data/locked_folder.h"
 #include "tests/temporary_path.h"
 #include "tools/common/arguments.h"
 
@@ -91,12 +92,10 @@ TEST_CASE("a folder that cannot be made or written to is not wrong use") {
   std::ofstream(folder.path / "file") << "x";
   refused(folder.path / "file", {"cannot make the run folder", "file"});
   refused(folder.path / "file" / "run", {"cannot make the run folder", "Not a directory"});
-  if (::geteuid() == 0) return;  // may write everywhere
   std::filesystem::create_directory(folder.path / "locked");
-  std::filesystem::permissions(folder.path / "locked",
-                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_exec);
+  const test::LockedFolder locked(folder.path / "locked");
   refused(folder.path / "locked", {"locked", "a folder that can be written to", "ermission denied"});
-  std::filesystem::permissions(folder.path / "locked", std::filesystem::perms::owner_all);
+  refused(folder.path / "locked" / "run", {"cannot make the run folder", "ermission denied"});
 }
 
 TEST_CASE("only a folder with a run opens") {

@@ -234,10 +234,7 @@ TEST_CASE("a large cloud moves as a part of its points", "[window]") {
 TEST_CASE("a shift-click picks a point that faces the eye, keys save a picture and quit", "[window]") {
   const VirtualScreen screen;
   if (!screen.there()) return;
-  if (!installed("xdotool")) {
-    WARN("no xdotool: skipped");
-    return;
-  }
+  if (!has_program("xdotool", "keys and clicks are")) return;
   const ClassifyShop shop;
   write_text(shop / "ball.xyz", sphere_xyz(1.0, 16000));  // dense: between its points no other side is seen
   ProcessOptions options = shop.process();

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/training/training_task.h"
+
+namespace geosft {
+
+void Tally::add(const Tally& other) {
+  loss += other.loss;
+  score += other.score;
+  items += other.items;
+}
+
+TrainingTask::Step measured_step(const at::Tensor& loss, const at::Tensor& score, int64_t items,
+                                 std::optional<double> terms) {
+  const double count = static_cast<double>(items);
+  if (loss.device().is_cpu()) return {loss, {loss.item<double>() * count, score.item<double>(), items}, {}, terms};
+  const at::Tensor summed = loss.detach().to(at::kDouble) * count;
+  return {loss, {0.0, 0.0, items}, at::stack({summed, score.detach().to(at::kDouble)}), terms};
+}
+
+}  // namespace geosft

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// softplus-inl.h on every vector target, against double precision.
+#include "models/ops/cpu/simd.h"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "tests/models/ops/attention_cases.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tests/models/ops/cpu/test_softplus.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "models/ops/cpu/softplus-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace geosft {
+namespace HWY_NAMESPACE {
+namespace {
+
+// Of a tile [rows][kQueryBlock], in register tiles as kernels take it.
+template <typename T>
+void softplus_tile(const T* x, int64_t rows, T* to, T* slope) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(Tag<T>()));
+  for_tiles(rows, kQueryBlock / lanes, lanes, SoftplusTile<T, StoredTile<T>>{{x}, to, slope});
+}
+void softplus_tile_float(const float* x, int64_t rows, float* to, float* slope) {
+  softplus_tile(x, rows, to, slope);
+}
+void softplus_tile_double(const double* x, int64_t rows, double* to, double* slope) {
+  softplus_tile(x, rows, to, slope);
+}
+
+void softplus_sums_float(const float* x, int64_t rows, int64_t width, float* to) {
+  softplus_sums(x, rows, width, to);
+}
+void softplus_sums_double(const double* x, int64_t rows, int64_t width, double* to) {
+  softplus_sums(x, rows, width, to);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace geosft
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace geosft {
+namespace {
+HWY_EXPORT(softplus_tile_float);
+HWY_EXPORT(softplus_tile_double);
+HWY_EXPORT(softplus_sums_float);
+HWY_EXPORT(softplus_sums_double);
+}  // namespace
+
+namespace test::test_softplus {
+namespace {
+
+constexpr int64_t tile_rows = 67;  // no whole number of register tiles
+template <typename T>
+constexpr auto dtype = c10::CppTypeToScalarType<T>::value;
+
+// -100 … 100 as T holds them.
+template <typename T>
+at::Tensor arguments() {
+  return at::linspace(-100, 100, tile_rows * kQueryBlock, at::kDouble).to(dtype<T>);
+}
+
+struct Values {
+  at::Tensor value, slope;  // float64
+};
+
+template <typename T>
+Values evaluate(const at::Tensor& x) {
+  const at::Tensor value = at::empty_like(x), slope = at::empty_like(x);
+  GEOSFT_SIMD_DISPATCH(T, softplus_tile)
+  (x.const_data_ptr<T>(), tile_rows, value.data_ptr<T>(), slope.data_ptr<T>());
+  return {value.to(at::kDouble), slope.to(at::kDouble)};
+}
+
+Values expected(const at::Tensor& x) {
+  const at::Tensor exact = x.to(at::kDouble);
+  return {exact.exp().log1p(), exact.sigmoid()};
+}
+
+void require_relative(const at::Tensor& actual, const at::Tensor& wanted, double tolerance, const std::string& what) {
+  const at::Tensor error = (actual - wanted).abs() / wanted;
+  INFO(what << ": at " << error.argmax().item<int64_t>());
+  REQUIRE(error.max().item<double>() <= tolerance);
+}
+
+}  // namespace
+
+TEST_CASE("softplus and its derivative in single precision, every digit but the last", "[softplus]") {
+  const at::Tensor x = arguments<float>(), normal = x >= -87;
+  const Values wanted = expected(x);
+  for_each_target([&](const std::string& target) {
+    const Values found = evaluate<float>(x);
+    require_relative(found.value.masked_select(normal), wanted.value.masked_select(normal), 4e-7, target + " value");
+    require_relative(found.slope.masked_select(normal), wanted.slope.masked_select(normal), 6e-7, target + " slope");
+    // Below, both are what they are at -87.
+    const at::Tensor tiny = at::cat({found.value.masked_select(~normal), found.slope.masked_select(~normal)});
+    REQUIRE(tiny.min().item<double>() > 0);
+    REQUIRE(tiny.max().item<double>() < 1.7e-38);
+  });
+}
+
+TEST_CASE("softplus and its derivative in double precision, to the last bits", "[softplus]") {
+  const at::Tensor x = arguments<double>();
+  const Values wanted = expected(x);
+  for_each_target([&](const std::string& target) {
+    const Values found = evaluate<double>(x);
+    require_relative(found.value, wanted.value, 1e-15, target + " value");
+    require_relative(found.slope, wanted.slope, 1e-15, target + " slope");
+  });
+}
+
+TEMPLATE_TEST_CASE("sums of softplus, to which minus infinity adds nothing", "[softplus]", float, double) {
+  constexpr int64_t rows = 37;
+  for (const int64_t width : {1, 3, 8, 19}) {
+    at::Tensor x = (at::randn({rows, width}, generator(width), at::kDouble) * 9).to(dtype<TestType>);
+    x.slice(0, 0, rows, 2).fill_(-std::numeric_limits<TestType>::infinity());
+    x.select(1, 0).fill_(-std::numeric_limits<TestType>::infinity());
+    const at::Tensor wanted = x.to(at::kDouble).exp().log1p().sum(0), sums = at::empty({width}, dtype<TestType>);
+    for_each_target([&](const std::string& target) {
+      GEOSFT_SIMD_DISPATCH(TestType, softplus_sums)
+      (x.const_data_ptr<TestType>(), rows, width, sums.data_ptr<TestType>());
+      REQUIRE(sums[0].item<double>() == 0.0);
+      const at::Tensor others = sums.slice(0, 1).to(at::kDouble);
+      require_close(others, wanted.slice(0, 1), sizeof(TestType) == 4 ? 1e-6 : 1e-14, target);
+    });
+  }
+}
+
+}  // namespace test::test_softplus
+}  // namespace geosft
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// transpose-inl.h on every vector target.
+#include "models/ops/cpu/simd.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/models/ops/attention_cases.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tests/models/ops/cpu/test_transpose.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "models/ops/cpu/transpose-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace geosft {
+namespace HWY_NAMESPACE {
+namespace {
+
+// The lanes that were written.
+int64_t pack_float(const float* from, int64_t stride, int64_t rows, int64_t columns, float* to) {
+  pack_rows(from, stride, rows, padded_rows<float>(rows), columns, to);
+  return padded_rows<float>(rows);
+}
+int64_t pack_double(const double* from, int64_t stride, int64_t rows, int64_t columns, double* to) {
+  pack_rows(from, stride, rows, padded_rows<double>(rows), columns, to);
+  return padded_rows<double>(rows);
+}
+
+void unpack_float(const float* from, int64_t rows, int64_t columns, float* to, int64_t stride) {
+  unpack_rows(from, rows, columns, to, stride);
+}
+void unpack_double(const double* from, int64_t rows, int64_t columns, double* to, int64_t stride) {
+  unpack_rows(from, rows, columns, to, stride);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace geosft
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace geosft {
+namespace {
+HWY_EXPORT(pack_float);
+HWY_EXPORT(pack_double);
+HWY_EXPORT(unpack_float);
+HWY_EXPORT(unpack_double);
+}  // namespace
+
+namespace test::test_transpose {
+namespace {
+
+constexpr int64_t stride = 23;       // of a row of tokens
+constexpr double untouched = -5000;  // what nothing may be written over
+
+// Counts on from 1, row by row.
+template <typename T>
+at::Tensor counted(int64_t rows, int64_t columns) {
+  return at::arange(1, rows * columns + 1, c10::CppTypeToScalarType<T>::value).view({rows, columns});
+}
+
+template <typename T>
+void require_packed(int64_t rows, int64_t columns, const std::string& what) {
+  const at::Tensor tokens = counted<T>(rows, stride);
+  const at::Tensor lanes = at::full({columns + 1, kQueryBlock}, untouched, tokens.options());
+  const int64_t padded =
+      GEOSFT_SIMD_DISPATCH(T, pack)(tokens.const_data_ptr<T>(), stride, rows, columns, lanes.template data_ptr<T>());
+  at::Tensor wanted = at::full_like(lanes, untouched);
+  wanted.slice(0, 0, columns).slice(1, 0, padded).zero_();
+  wanted.slice(0, 0, columns).slice(1, 0, rows).copy_(tokens.slice(1, 0, columns).t());
+  REQUIRE((padded >= rows && padded <= kQueryBlock));
+  require_equal(lanes, wanted, what + " packed");
+}
+
+template <typename T>
+void require_unpacked(int64_t rows, int64_t columns, const std::string& what) {
+  const at::Tensor lanes = counted<T>(columns, kQueryBlock);
+  const at::Tensor tokens = at::full({rows + 1, stride}, untouched, lanes.options());
+  GEOSFT_SIMD_DISPATCH(T, unpack)
+  (lanes.const_data_ptr<T>(), rows, columns, tokens.template data_ptr<T>(), stride);
+  at::Tensor wanted = at::full_like(tokens, untouched);
+  wanted.slice(0, 0, rows).slice(1, 0, columns).copy_(lanes.slice(1, 0, rows).t());
+  require_equal(tokens, wanted, what + " unpacked");
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("rows become lanes and come back, and nothing else is written", "[transpose]", float, double) {
+  for_each_target([&](const std::string& target) {
+    for (const int64_t rows : {1, 3, 4, 7, 8, 16, 17, 63, 128}) {
+      for (const int64_t columns : {1, 3, 4, 5, 8, 23}) {
+        const std::string what = target + ", " + std::to_string(rows) + " x " + std::to_string(columns);
+        require_packed<TestType>(rows, columns, what);
+        require_unpacked<TestType>(rows, columns, what);
+      }
+    }
+  });
+}
+
+}  // namespace test::test_transpose
+}  // namespace geosft
+#endif

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/philox.h"
+
+#include <catch2/catch.hpp>
+#include <vector>
+
+namespace geosft::test::test_philox {
+
+TEST_CASE("philox gives the known answers of Random123", "[philox]") {
+  const auto words = [](const PhiloxBlock& block) { return std::vector<uint32_t>(block.word, block.word + 4); };
+  const uint64_t ones = ~0ull;
+  CHECK(words(philox(0, 0, 0)) == std::vector<uint32_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});
+  CHECK(words(philox(ones, ones, ones)) == std::vector<uint32_t>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd});
+  CHECK(words(philox(0x299f31d0a4093822, 0x85a308d3243f6a88, 0x0370734413198a2e)) ==
+        std::vector<uint32_t>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
+}
+
+TEST_CASE("a block is two numbers", "[philox]") {
+  const PhiloxBlock block = philox(0, 0, 0);
+  CHECK(block.first() == 0x6627e8d5e169c58dull);
+  CHECK(block.second() == 0xbc57ac4c9b00dbd8ull);
+}
+
+TEST_CASE("uniform numbers stay inside the interval, at any bits", "[philox]") {
+  CHECK(open_uniform(0) > 0.0);
+  CHECK(open_uniform(~0ull) < 1.0);
+  CHECK(open_uniform(1ull << 63) == Approx(0.5).epsilon(1e-15));
+}
+
+TEST_CASE("Gumbel draws are finite at any bits, and have the mean and variance of the distribution", "[philox]") {
+  CHECK(std::isfinite(gumbel(0)));
+  CHECK(std::isfinite(gumbel(~0ull)));
+  constexpr int count = 100'000;
+  double sum = 0, squares = 0;
+  for (int i = 0; i < count; ++i) {
+    const double draw = gumbel(philox(3, i, 0).first());
+    sum += draw;
+    squares += draw * draw;
+  }
+  const double mean = sum / count, variance = squares / count - mean * mean;
+  CHECK(mean == Approx(0.5772156649).margin(0.016));     // Euler's constant; 4 deviations of the mean
+  CHECK(variance == Approx(1.6449340668).margin(0.05));  // pi^2 / 6; 4 deviations
+}
+
+}  // namespace geosft::test::test_philox
