@@ -13,13 +13,13 @@ inline constexpr int64_t kMostMonomials = 100000;
 // Softmax attention in almost linear time: the exponential replaced by its Taylor polynomial ("Multi-Layer Transformers
 // Gradient Can be Approximated in Almost Linear Time", the polynomial method), per item and head:
 //   A[i, j] = sum_{t <= degree} (scale q[i] . k[j])^t / t!,   out[i] = sum_j A[i, j] v[j] / sum_j A[i, j]
-// A factorises over the m = binomial(c + degree, degree) monomials of q and k, so on the CPU time is O((Nq + Nk) m cv)
-// and memory O(Nq + Nk) and, for each item that uses them, m cv: nothing n x n, nothing n x m. Besides, a thread works
-// in 68 m + 144 (c + cv) + 40,000 numbers at most, with `causal` (m + 16)(cv + 1) more. Items that are so short that
-// the pairs themselves are less work are evaluated pair by pair: the same function. On a GPU long items are
-// streamed through LibTorch's matrix products, in blocks of 2^22 monomials, where their lengths are known to the host
-// (one item, or ptr on the CPU) and the call does not go into a CUDA graph; other calls evaluate the pairs there, in
-// memory O(Nq + Nk) but time O(Nq Nk). choose_polynomial_degree finds a degree.
+// A factorises over the m = binomial(c + degree, degree) monomials of q and k, so time is O((Nq + Nk) m cv) and memory
+// O(Nq + Nk) and, for each item that uses them, m cv: nothing n x n, nothing n x m. Items that are so short that the
+// pairs themselves are less work are evaluated pair by pair: the same function. Besides, a thread of the CPU works in
+// 68 m + 144 (c + cv) + 40,000 numbers at most, with `causal` (m + 16)(cv + 1) more; a GPU in m (cv + 1) more for an
+// item, and m numbers and 16 m bytes for all. There the kernels choose between monomials and pairs item by item,
+// wherever ptr is, but for the pairs of items with fewer than 16 queries or keys, and of heads of one channel beyond
+// degree 2,096 or two beyond 224. choose_polynomial_degree finds a degree.
 //
 //   q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv]
 //   degree >= 0, with at most kMostMonomials monomials; even ones keep A positive
