@@ -16,10 +16,10 @@ inline constexpr int64_t kMostMonomials = 100000;
 // A factorises over the m = binomial(c + degree, degree) monomials of q and k, so time is O((Nq + Nk) m cv) and memory
 // O(Nq + Nk) and, for each item that uses them, m cv: nothing n x n, nothing n x m. Items that are so short that the
 // pairs themselves are less work are evaluated pair by pair: the same function. Besides, a thread of the CPU works in
-// 68 m + 144 (c + cv) + 40,000 numbers at most, with `causal` (m + 16)(cv + 1) more; a GPU in m (cv + 1) more for an
-// item, and m numbers and 16 m bytes for all. There the kernels choose between monomials and pairs item by item,
-// wherever ptr is, but for the pairs of items with fewer than 16 queries or keys, and of heads of one channel beyond
-// degree 2,096 or two beyond 224. choose_polynomial_degree finds a degree.
+// 68 m + 144 (c + cv) + 40,000 numbers at most, with `causal` (m + 16)(cv + 1) more. On a GPU, where kernels choose
+// item by item wherever ptr is, sums take 2 (c + degree + cv + 1) numbers a key (backward: or query) and m (cv + 1)
+// besides, of each head, and what describes the monomials 5 m; heads of one channel beyond degree 2,096, and of two
+// beyond 224, are evaluated pair by pair there. choose_polynomial_degree finds a degree.
 //
 //   q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv]
 //   degree >= 0, with at most kMostMonomials monomials; even ones keep A positive
