@@ -153,7 +153,7 @@ class PairTile {
       const T further = tiles.further[group + g];
       if constexpr (kGradient) slope[g] = (slope[g] + state.further * further) * weight.slope;
       score[g] = weight.value;
-      if (counts[g]) state.denominator += score[g] * further;
+      if (kPart == PolynomialPart::kValue && counts[g]) state.denominator += score[g] * further;
     }
     if constexpr (kValue) add(score, counts, tiles.y, group, state.value);
     if constexpr (kGradient) add(slope, counts, tiles.x, group, state.gradient);
