@@ -2,7 +2,6 @@
 #include "models/ops/monomials.h"
 
 #include <limits>
-#include <ranges>
 
 namespace geosft {
 namespace {
@@ -56,17 +55,6 @@ at::Tensor monomials(const at::Tensor& x, const MonomialBasis& basis) {
     all.narrow(1, run.to, run.count).copy_(all.narrow(1, run.from, run.count) * x.narrow(1, run.channel, 1));
   }
   return all;
-}
-
-at::Tensor monomials_gradient(const at::Tensor& x, const at::Tensor& values, const at::Tensor& slopes,
-                              const MonomialBasis& basis) {
-  at::Tensor gradient = at::zeros_like(x);
-  for (const MonomialRun& run : std::views::reverse(basis.runs)) {
-    const at::Tensor slope = slopes.narrow(1, run.to, run.count), parents = values.narrow(1, run.from, run.count);
-    gradient.select(1, run.channel).add_((slope * parents).sum(1));
-    slopes.narrow(1, run.from, run.count).addcmul_(slope, x.narrow(1, run.channel, 1));
-  }
-  return gradient;
 }
 
 }  // namespace geosft

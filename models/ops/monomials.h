@@ -38,8 +38,4 @@ struct MonomialBasis {
 // All monomials of the rows of x [n, channels], one after the other: [n, basis.size()].
 at::Tensor monomials(const at::Tensor& x, const MonomialBasis& basis);
 
-// The gradient [n, channels] of x where that of its monomials `values` [n, basis.size()] is `slopes`, which is used up.
-at::Tensor monomials_gradient(const at::Tensor& x, const at::Tensor& values, const at::Tensor& slopes,
-                              const MonomialBasis& basis);
-
 }  // namespace geosft

@@ -13,13 +13,13 @@ inline constexpr int64_t kMostMonomials = 100000;
 // Softmax attention in almost linear time: the exponential replaced by its Taylor polynomial ("Multi-Layer Transformers
 // Gradient Can be Approximated in Almost Linear Time", the polynomial method), per item and head:
 //   A[i, j] = sum_{t <= degree} (scale q[i] . k[j])^t / t!,   out[i] = sum_j A[i, j] v[j] / sum_j A[i, j]
-// A factorises over the m = binomial(c + degree, degree) monomials of q and k, so on the CPU time is O((Nq + Nk) m cv)
-// and memory O(Nq + Nk) and, for each item that uses them, m cv: nothing n x n, nothing n x m. Besides, a thread works
-// in 68 m + 144 (c + cv) + 40,000 numbers at most, with `causal` (m + 16)(cv + 1) more. Items that are so short that
-// the pairs themselves are less work are evaluated pair by pair: the same function. On a GPU long items are
-// streamed through LibTorch's matrix products, in blocks of 2^22 monomials, where their lengths are known to the host
-// (one item, or ptr on the CPU) and the call does not go into a CUDA graph; other calls evaluate the pairs there, in
-// memory O(Nq + Nk) but time O(Nq Nk). choose_polynomial_degree finds a degree.
+// A factorises over the m = binomial(c + degree, degree) monomials of q and k, so time is O((Nq + Nk) m cv) and memory
+// O(Nq + Nk) and, for each item that uses them, m cv: nothing n x n, nothing n x m. Items that are so short that the
+// pairs themselves are less work are evaluated pair by pair: the same function. Besides, a thread of the CPU works in
+// 68 m + 144 (c + cv) + 40,000 numbers at most, with `causal` (m + 16)(cv + 1) more. On a GPU, where kernels choose
+// item by item wherever ptr is, sums take 2 (c + degree + cv + 1) numbers a key (backward: or query) and m (cv + 1)
+// besides, of each head, and what describes the monomials 5 m; heads of one channel beyond degree 2,096, and of two
+// beyond 224, are evaluated pair by pair there. choose_polynomial_degree finds a degree.
 //
 //   q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv]
 //   degree >= 0, with at most kMostMonomials monomials; even ones keep A positive

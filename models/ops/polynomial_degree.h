@@ -24,7 +24,7 @@ double polynomial_truncation_error(double bound, int64_t degree);
 // The same for polynomial_attention as it is computed on tensors of `dtype` with heads of `channels`: rounding counts,
 // in float32 for half types. Sums over monomials cancel where scores are negative, so it is of order eps e^(2 bound);
 // infinite where it could swallow a normaliser. Where it is finite all normalisers are positive. Not counted are the
-// rounding of the result to a half type and, on a GPU, that of plain sums over many tokens.
+// rounding of the result to a half type and, on a GPU, that of the plain sums of few queries over many keys.
 double polynomial_error_bound(double bound, int64_t degree, int64_t channels, at::ScalarType dtype);
 
 struct PolynomialDegreeOptions {

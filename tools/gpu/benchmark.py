@@ -270,6 +270,11 @@ def others(table):
     q, k, v = (normal(32 * 1024, 16, 16) for _ in range(3))
     table.time("polynomial_attention, 32 x 1,024, h=16 c=16, degree 4", "forward",
                lambda: OPS.polynomial_attention(q, k, v, 4, 0.25, False, ptr, ptr), 10)
+    q, k, v = (normal(32 * 1024, 8, 8) for _ in range(3))
+    for degree in (2, 4):
+        for causal in (False, True):
+            table.time(f"polynomial_attention, 32 x 1,024, h=8 c=8, degree {degree}{', causal' * causal}", "forward + backward",
+                       backward_of(lambda: OPS.polynomial_attention(q, k, v, degree, 8**-0.5, causal, ptr, ptr), [q, k, v]), 10)
 
 
 def polynomial(table):

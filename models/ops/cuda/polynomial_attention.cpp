@@ -4,7 +4,6 @@
 #include "geometry/operators.h"
 #include "models/ops/cuda/polynomial_host.h"
 #include "models/ops/cuda/polynomial_launch.h"
-#include "models/ops/cuda/polynomial_stream.h"
 
 namespace geosft::cuda {
 namespace {
@@ -17,9 +16,9 @@ std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& q, const at::Tensor
   const Stream stream(q.device());
   const PolynomialArguments arguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
   arguments.check();
-  if (!is_captured(stream.get()) && worth_streaming(arguments)) return streamed_forward(arguments);
-  return polynomial_forward(
-      arguments, [&](const auto& in) { check_launch(launch_polynomial(in, stream.get()), "polynomial_attention"); });
+  return polynomial_forward(arguments, known_offsets(arguments), [&](auto stage, const auto& task) {
+    check_launch(launch_polynomial(stage, task, stream.get()), "polynomial_attention");
+  });
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& grad, const at::Tensor& out,
@@ -30,12 +29,10 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& grad, 
   const Stream stream(q.device());
   const PolynomialArguments arguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
   arguments.check();
-  if (!is_captured(stream.get()) && worth_streaming(arguments)) {
-    return streamed_backward(grad, out, denominator, arguments);
-  }
-  return polynomial_backward(grad, out, denominator, arguments, [&](const auto& in) {
-    check_launch(launch_polynomial(in, stream.get()), "polynomial_attention backward");
-  });
+  return polynomial_backward(
+      grad, out, denominator, arguments, known_offsets(arguments), [&](auto stage, const auto& task) {
+        check_launch(launch_polynomial(stage, task, stream.get()), "polynomial_attention backward");
+      });
 }
 
 }  // namespace

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of polynomial_tile.h, for the GPU and its emulation; run(PolynomialForward<T> or
-// PolynomialBackward<T>) are the kernels. The host reads nothing from the device: the values of q_ptr and k_ptr are not
-// checked here, see PackedRows.
+// From tensors to the tasks of polynomial_arrays.h, for the GPU and its emulation; run(stage, PolynomialTask<T>) are
+// the kernels. The host reads nothing from the device: values of q_ptr and k_ptr are checked only where they are on the
+// CPU, see PackedRows.
 #pragma once
 
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
 
+#include <cmath>
 #include <tuple>
 
 #include "geometry/offsets_on.h"
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/cpu/computable.h"
-#include "models/ops/cuda/polynomial_arrays.h"
+#include "models/ops/cuda/polynomial_grids.h"
+#include "models/ops/cuda/polynomial_plan.h"
+#include "models/ops/monomials.h"
 #include "models/ops/polynomial_attention_checks.h"
 #include "models/ops/softmax_pool.h"
 
@@ -31,15 +34,25 @@ inline at::Tensor centered_rows(const at::Tensor& rows, const at::Tensor& ptr) {
   return (flat - mean.index_select(0, item.clamp(0, mean.size(0) - 1))).view_as(rows);
 }
 
+// The offsets of all items, where the host knows them without waiting: there is one, or they are on the CPU.
+inline std::optional<OffsetPair> known_offsets(const PolynomialArguments& a) {
+  const auto on_device = [](const std::optional<at::Tensor>& ptr) { return given(ptr) && !ptr->is_cpu(); };
+  if (on_device(a.q_ptr) || on_device(a.k_ptr)) return std::nullopt;
+  OffsetPair offsets = packed_offset_pair(a.q_ptr, a.q.size(0), "q_ptr", a.k_ptr, a.k.size(0), "k_ptr", a.q.device());
+  TORCH_CHECK(!a.causal || offsets.first == offsets.second,
+              "causal needs items of as many keys as queries: q_ptr and k_ptr must be equal");
+  return offsets;
+}
+
 // The arguments, contiguous and of the type that is computed in.
 class PolynomialTensors {
  public:
-  explicit PolynomialTensors(const PolynomialArguments& a)
+  PolynomialTensors(const PolynomialArguments& a, std::optional<OffsetPair> known)
       : q(computable(a.q)),
         v(computable(a.v)),
         q_ptr(offsets_on(a.q_ptr, q.device(), "q_ptr")),
         k_ptr(offsets_on(a.k_ptr, q.device(), "k_ptr")),
-        a_(a) {
+        offsets(std::move(known)) {
     constexpr int64_t kMostHeads = 65535;  // the height of a grid of blocks
     TORCH_CHECK(q.size(2) <= kLargestWidth && v.size(2) <= kLargestWidth, "q and v must have at most ", kLargestWidth,
                 " channels a head on this device, got shapes ", q.sizes(), " and ", v.sizes());
@@ -48,59 +61,144 @@ class PolynomialTensors {
     k = a.center ? centered_rows(computable(a.k), k_ptr) : computable(a.k);
   }
 
-  template <typename T>
-  PolynomialArrays<T> arrays() const {
-    const int64_t items = q_ptr.defined() ? q_ptr.size(0) - 1 : 1;
-    const int64_t* q_offsets = q_ptr.defined() ? q_ptr.const_data_ptr<int64_t>() : nullptr;
-    const int64_t* k_offsets = k_ptr.defined() ? k_ptr.const_data_ptr<int64_t>() : nullptr;
-    return {q.const_data_ptr<T>(),
-            k.const_data_ptr<T>(),
-            v.const_data_ptr<T>(),
-            q.size(1),
-            static_cast<int>(q.size(2)),
-            static_cast<int>(v.size(2)),
-            a_.degree,
-            static_cast<T>(a_.scale),
-            a_.causal,
-            {q_offsets, items, q.size(0)},
-            {k_offsets, items, k.size(0)}};
-  }
+  PackedRows queries() const { return packed(q_ptr, q.size(0)); }
+  PackedRows keys() const { return packed(k_ptr, k.size(0)); }
 
   at::Tensor q, k, v, q_ptr, k_ptr;
+  std::optional<OffsetPair> offsets;
 
  private:
+  static PackedRows packed(const at::Tensor& ptr, int64_t rows) {
+    if (!ptr.defined()) return {nullptr, 1, rows};
+    return {ptr.const_data_ptr<int64_t>(), ptr.size(0) - 1, rows};
+  }
+};
+
+// The tasks of one call.
+template <typename T, class Run>
+class PolynomialCall {
+ public:
+  PolynomialCall(const PolynomialArguments& a, const PolynomialTensors& in, const Run& run)
+      : a_(a), in_(in), run_(run), shape_(table_shape(in.q.size(2), a.degree)) {}
+
+  // The scale is shared between both sides, so that neither's monomials grow beyond what their product needs.
+  PolynomialSide<T> queries(const T* further, const T* y) const {
+    const double root = std::sqrt(std::abs(a_.scale));
+    return {in_.q.const_data_ptr<T>(), static_cast<T>(a_.scale < 0 ? -root : root), further, y, in_.queries()};
+  }
+  PolynomialSide<T> keys() const {
+    return {in_.k.const_data_ptr<T>(), static_cast<T>(std::sqrt(std::abs(a_.scale))), nullptr,
+            in_.v.const_data_ptr<T>(), in_.keys()};
+  }
+
+  void to_queries(const PolynomialSide<T>& queries, T* value, T* denominator, T* gradient) {
+    const std::vector<int64_t>* own = in_.offsets ? &in_.offsets->first : nullptr;
+    const std::vector<int64_t>* other = in_.offsets ? &in_.offsets->second : nullptr;
+    relate(task(queries, keys(), Reach::kBefore, value, denominator, gradient), own, other);
+  }
+  void to_keys(const PolynomialSide<T>& queries, T* value, T* gradient) {
+    const std::vector<int64_t>* own = in_.offsets ? &in_.offsets->second : nullptr;
+    const std::vector<int64_t>* other = in_.offsets ? &in_.offsets->first : nullptr;
+    relate(task(keys(), queries, Reach::kAfter, value, nullptr, gradient), own, other);
+  }
+
+ private:
+  PolynomialTask<T> task(const PolynomialSide<T>& own, const PolynomialSide<T>& other, Reach masked, T* value,
+                         T* denominator, T* gradient) const {
+    PolynomialTask<T> task{};
+    task.own = own;
+    task.other = other;
+    task.heads = in_.q.size(1);
+    task.c = static_cast<int>(in_.q.size(2));
+    task.cv = static_cast<int>(in_.v.size(2));
+    task.degree = a_.degree;
+    task.reach = a_.causal ? masked : Reach::kAll;
+    task.value = value;
+    task.denominator = denominator;
+    task.gradient = gradient;
+    return task;
+  }
+
+  void relate(PolynomialTask<T> task, const std::vector<int64_t>* own, const std::vector<int64_t>* other) {
+    const PolynomialItems items{own, other, task.own.rows.items, task.own.rows.rows, task.other.rows.rows};
+    const int64_t tile = monomial_tile_rows<T>(shape_.entries);
+    const PolynomialPlan plan = polynomial_plan(shape_, task.c, a_.degree, task.cv, task.reach, tile, items);
+    task.costs = plan.costs;
+    task.tiles = plan.tiles;
+    task.chunks = plan.chunks;
+    task.sums = plan.sums;
+    if (plan.monomials) relate_monomials(task);
+    if (plan.pairs) run_(PairStage(), task);
+  }
+
+  void relate_monomials(PolynomialTask<T>& task) {
+    task.table = table();
+    if (!table_made_) run_(MonomialTableStage(), task);
+    table_made_ = true;
+    const int64_t places = task.chunks.count(task.other.rows);
+    const at::Tensor states = at::empty({places, task.heads, task.table.count, task.cv + 1}, in_.q.options());
+    task.states = states.mutable_data_ptr<T>();
+    run_(MonomialSumStage(), task);
+    run_(MonomialStage(), task);
+  }
+
+  MonomialTable<T> table() {
+    const int64_t count = monomial_count(in_.q.size(2), a_.degree);
+    if (!weights_.defined()) {
+      weights_ = at::empty({count}, in_.q.options());
+      numbers_ = at::empty({2 * shape_.entries + count * shape_.factors}, in_.q.options().dtype(at::kByte));
+    }
+    uint8_t* const numbers = numbers_.mutable_data_ptr<uint8_t>();
+    return {static_cast<int>(in_.q.size(2)),
+            a_.degree,
+            count,
+            shape_.table_degree,
+            shape_.entries,
+            shape_.factors,
+            numbers,
+            numbers + 2 * shape_.entries,
+            weights_.mutable_data_ptr<T>()};
+  }
+
   const PolynomialArguments& a_;
+  const PolynomialTensors& in_;
+  const Run& run_;
+  TableShape shape_;
+  at::Tensor weights_, numbers_;
+  bool table_made_ = false;
 };
 
 template <class Run>
-std::tuple<at::Tensor, at::Tensor> polynomial_forward(const PolynomialArguments& arguments, const Run& run) {
-  arguments.check();
-  const PolynomialTensors in(arguments);
+std::tuple<at::Tensor, at::Tensor> polynomial_forward(const PolynomialArguments& arguments,
+                                                      std::optional<OffsetPair> known, const Run& run) {
+  const PolynomialTensors in(arguments, std::move(known));
   const at::Tensor out = at::empty({in.q.size(0), in.q.size(1), in.v.size(2)}, in.q.options());
   const at::Tensor denominator = at::empty({in.q.size(0), in.q.size(1)}, in.q.options());
   AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "polynomial_attention", [&] {
-    run(PolynomialForward<scalar_t>{in.arrays<scalar_t>(), out.mutable_data_ptr<scalar_t>(),
-                                    denominator.mutable_data_ptr<scalar_t>()});
+    PolynomialCall<scalar_t, Run> call(arguments, in, run);
+    call.to_queries(call.queries(nullptr, nullptr), out.mutable_data_ptr<scalar_t>(),
+                    denominator.mutable_data_ptr<scalar_t>(), nullptr);
   });
   return {out.to(arguments.q.scalar_type()), denominator};
 }
 
+// dL/d(sum_j A_ij [1, v_j]) is [-rho, grad] / denominator with rho = grad . out.
 template <class Run>
 std::tuple<at::Tensor, at::Tensor, at::Tensor> polynomial_backward(const at::Tensor& grad, const at::Tensor& out,
                                                                    const at::Tensor& denominator,
                                                                    const PolynomialArguments& arguments,
-                                                                   const Run& run) {
-  arguments.check();
+                                                                   std::optional<OffsetPair> known, const Run& run) {
   check_upstream(grad, out, denominator, arguments.q, arguments.v);
-  const PolynomialTensors in(arguments);
+  const PolynomialTensors in(arguments, std::move(known));
   const at::Tensor y = (computable(grad) / denominator.unsqueeze(-1)).contiguous();
-  const at::Tensor last = (y * computable(out)).sum(-1).neg_();
+  const at::Tensor further = (y * computable(out)).sum(-1).neg_();
   const at::Tensor q_grad = at::empty_like(in.q), v_grad = at::empty_like(in.v);
   at::Tensor k_grad = at::empty_like(in.k);
   AT_DISPATCH_FLOATING_TYPES(in.q.scalar_type(), "polynomial_attention", [&] {
-    run(PolynomialBackward<scalar_t>{in.arrays<scalar_t>(), y.const_data_ptr<scalar_t>(),
-                                     last.const_data_ptr<scalar_t>(), q_grad.mutable_data_ptr<scalar_t>(),
-                                     k_grad.mutable_data_ptr<scalar_t>(), v_grad.mutable_data_ptr<scalar_t>()});
+    PolynomialCall<scalar_t, Run> call(arguments, in, run);
+    const auto queries = call.queries(further.const_data_ptr<scalar_t>(), y.const_data_ptr<scalar_t>());
+    call.to_queries(queries, nullptr, nullptr, q_grad.mutable_data_ptr<scalar_t>());
+    call.to_keys(queries, v_grad.mutable_data_ptr<scalar_t>(), k_grad.mutable_data_ptr<scalar_t>());
   });
   if (arguments.center) k_grad = centered_rows(k_grad, in.k_ptr);
   const at::ScalarType type = arguments.q.scalar_type();

@@ -69,24 +69,6 @@ TEST_CASE("weighed monomials multiply to the polynomial of the scalar product", 
   }
 }
 
-TEST_CASE("the gradient of monomials is that of their products", "[monomials]") {
-  for (const int64_t channels : {1, 2, 5}) {
-    for (int64_t degree = 0; degree <= 5; ++degree) {
-      const MonomialBasis basis(channels, degree);
-      const at::Tensor x = at::randn({4, channels}, generator(1), at::kDouble);
-      const at::Tensor slopes = at::randn({4, basis.size()}, generator(2), at::kDouble);
-      const at::Tensor leaf = x.clone().requires_grad_(true);
-      std::vector<at::Tensor> columns{1 + 0 * leaf.narrow(1, 0, 1)};  // the same monomials without writing in place
-      for (const MonomialRun& run : basis.runs) {
-        columns.push_back(at::cat(columns, 1).narrow(1, run.from, run.count) * leaf.narrow(1, run.channel, 1));
-      }
-      (at::cat(columns, 1) * slopes).sum().backward();
-      const at::Tensor expected = leaf.grad().defined() ? leaf.grad() : at::zeros_like(x);
-      require_close(monomials_gradient(x, monomials(x, basis), slopes.clone(), basis), expected, 1e-13, "gradient");
-    }
-  }
-}
-
 TEST_CASE("runs lead from every degree to the next", "[monomials]") {
   const MonomialBasis basis(3, 4);
   int64_t next = 1;

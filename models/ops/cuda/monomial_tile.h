@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Own rows related to the sums of monomials over the other side (monomial_sum_tile.h), forward and backward in linear
+// time: with S the weighed sums that concern a row,
+//   value_it = sum_a x_i^a S_at,   gradient_i = sum_a (d x_i^a / d x_i) sum_t Y_it S_at
+//
+// A block has a tile of tokens, Rows a thread, and their tables of monomials of low degree in shared memory; the sums
+// pass by in slabs. A monomial is u v, with u constant over a run and v an entry of the table, both in registers; the
+// gradient of a run goes to u and to the entries v, and in the end from the entries to the variables, all by the thread
+// that owns the token: no exchange, one order.
+//
+// The bound aimed at, in float32: 128 multiply-adds a clock and multiprocessor. Counted a monomial, 4 rows of a warp
+// and 8 channels of values (9 columns): forward 40 instructions, 10 clocks, beside 9 sums and 4 entries read from
+// shared memory, 13 clocks: 69 % of the multiply-adds that could be done, the gradients of queries 44 instructions
+// beside 21 clocks, 43 to 52 %, those of keys with dv 80 and 21, 86 to 95 %. A sum is read once for 4 rows: hence that
+// many, and tables of at most 48 entries, for the gradient twice: two blocks of 2 warps, each of which works on four
+// rows at once. Larger tables, of wide heads, leave a row a thread: 20 to 25 % of the bound.
+#pragma once
+
+#include "models/ops/cuda/monomial_sum_tile.h"
+
+namespace geosft::cuda {
+
+template <typename T, int Entries, int Rows, int Columns, PolynomialPart kPart>
+class MonomialTile {
+  static constexpr bool kValue = kPart != PolynomialPart::kGradient, kGradient = kPart != PolynomialPart::kValue;
+  static constexpr int kTile = Rows * kThreads, kSlab = 128;
+
+ public:
+  static constexpr int kBlockThreads = kThreads;
+  using Arguments = PolynomialTask<T>;
+
+  // Of the own tokens, a column each: entries, and the gradient of each of them.
+  struct Tiles {
+    T table[Entries][kTile];
+    T slope[kGradient ? Entries : 1][kTile];
+    T sum[kSlab][Columns];
+    uint8_t factor[kSlab * kMostFactors];
+    uint8_t recipe[Entries][2];
+  };
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
+    const Chunk own = chunk_at(task, task.own.rows, task.tiles, block.x());
+    if (own.rows.begin >= own.rows.end) return;
+    const int64_t head = block.y(), place = state_place(task, own), columns = task.cv + 1;
+    const int64_t monomials = place < 0 ? 0 : task.table.count;
+    const T* const state = task.states + ((place < 0 ? 0 : place) * task.heads + head) * task.table.count * columns;
+    Tiles& tiles = block.template shared<Tiles>();
+    typename Block::template PerThread<State> threads(block);
+    block.each([&](int thread) {
+      for (int i = thread; i < 2 * task.table.entries; i += kThreads) tiles.recipe[i / 2][i % 2] = task.table.recipe[i];
+    });
+    block.each([&](int thread) { make_table(task, own.rows, head, tiles, thread); });
+    for (int first = 0; first < columns; first += Columns) {
+      block.each([&](int thread) { begin(task, own.rows, head, first, thread, threads[thread]); });
+      for (int64_t monomial = 0; monomial < monomials; monomial += kSlab) {
+        const int count = static_cast<int>(monomials - monomial < kSlab ? monomials - monomial : kSlab);
+        block.each([&](int thread) { load(task, state, monomial, count, first, tiles, thread); });
+        block.each([&](int thread) { relate(task.table, tiles, count, thread, threads[thread]); });
+      }
+      if constexpr (kValue) {
+        block.each([&](int thread) { store_value(task, own.rows, head, first, thread, threads[thread]); });
+      }
+    }
+    if constexpr (kGradient) {
+      block.each([&](int thread) { store_gradient(task, own.rows, head, tiles, thread); });
+    }
+  }
+
+ private:
+  struct State {
+    T value[kValue ? Rows : 1][kValue ? Columns : 1];
+    T y[kGradient ? Rows : 1][kGradient ? Columns : 1];
+    T denominator[Rows];
+  };
+
+  GEOSFT_DEVICE static void make_table(const Arguments& task, const RowRange& rows, int64_t head, Tiles& tiles,
+                                       int thread) {
+    for (int own = thread; own < kTile; own += kThreads) {
+      const int64_t row = rows.begin + own, at = (row * task.heads + head) * task.c;
+      tiles.table[0][own] = 1;
+      for (int t = 0; t < task.c; ++t) {
+        tiles.table[1 + t][own] = row < rows.end ? task.own.x[at + t] * task.own.factor : T(0);
+      }
+      for (int e = 1 + task.c; e < task.table.entries; ++e) {
+        tiles.table[e][own] = tiles.table[tiles.recipe[e][0]][own] * tiles.table[tiles.recipe[e][1]][own];
+      }
+      if constexpr (kGradient) {
+        for (int e = 0; e < task.table.entries; ++e) tiles.slope[e][own] = 0;
+      }
+    }
+  }
+
+  // Columns from `first` on.
+  GEOSFT_DEVICE static void begin(const Arguments& task, const RowRange& rows, int64_t head, int first, int thread,
+                                  State& state) {
+    GEOSFT_UNROLL
+    for (int r = 0; r < Rows; ++r) {
+      const int64_t row = rows.begin + thread + r * kThreads;
+      if (first == 0) state.denominator[r] = 0;
+      GEOSFT_UNROLL
+      for (int t = 0; t < Columns; ++t) {
+        if constexpr (kValue) state.value[r][t] = 0;
+        if constexpr (kGradient) {
+          state.y[r][t] = row < rows.end ? column_of(task.own, row * task.heads + head, task.cv, first + t) : T(0);
+        }
+      }
+    }
+  }
+
+  // The sums of `count` monomials, and what these are made of.
+  GEOSFT_DEVICE static void load(const Arguments& task, const T* state, int64_t monomial, int count, int first,
+                                 Tiles& tiles, int thread) {
+    const int64_t columns = task.cv + 1;
+    for (int i = thread; i < count * Columns; i += kThreads) {
+      const int64_t at = monomial + i / Columns, column = first + i % Columns;
+      tiles.sum[i / Columns][i % Columns] = column < columns ? state[at * columns + column] : T(0);
+    }
+    for (int i = thread; i < count * task.table.factors; i += kThreads) {
+      tiles.factor[i] = task.table.factor[monomial * task.table.factors + i];
+    }
+  }
+
+  GEOSFT_DEVICE static void relate(const MonomialTable<T>& table, Tiles& tiles, int count, int thread, State& state) {
+    for (int at = 0; at < count;) {
+      const uint8_t* const factor = tiles.factor + at * table.factors;
+      const int entry = factor[table.factors - 1];
+      const int length = table.entries - entry < count - at ? table.entries - entry : count - at;
+      T u[Rows], slope[Rows];
+      GEOSFT_UNROLL
+      for (int r = 0; r < Rows; ++r) {
+        u[r] = tiles.table[factor[0]][thread + r * kThreads];
+        slope[r] = 0;
+      }
+      for (int f = 1; f < table.factors - 1; ++f) {
+        GEOSFT_UNROLL
+        for (int r = 0; r < Rows; ++r) u[r] *= tiles.table[factor[f]][thread + r * kThreads];
+      }
+      for (int i = 0; i < length; ++i) relate_monomial(tiles, at + i, entry + i, u, slope, thread, state);
+      if constexpr (kGradient) pass_on(tiles, factor, table.factors - 1, slope, thread);
+      at += length;
+    }
+  }
+
+  // The monomial u v, v the entry: `slope` becomes the gradient of u.
+  GEOSFT_DEVICE static void relate_monomial(Tiles& tiles, int at, int entry, const T (&u)[Rows], T (&slope)[Rows],
+                                            int thread, State& state) {
+    T sum[Columns], v[Rows], before[Rows];
+    GEOSFT_UNROLL
+    for (int t = 0; t < Columns; ++t) sum[t] = tiles.sum[at][t];
+    GEOSFT_UNROLL
+    for (int r = 0; r < Rows; ++r) {
+      v[r] = tiles.table[entry][thread + r * kThreads];
+      if constexpr (kGradient) before[r] = tiles.slope[entry][thread + r * kThreads];
+    }
+    GEOSFT_UNROLL
+    for (int r = 0; r < Rows; ++r) {
+      if constexpr (kValue) {
+        const T monomial = u[r] * v[r];
+        GEOSFT_UNROLL
+        for (int t = 0; t < Columns; ++t) state.value[r][t] += monomial * sum[t];
+      }
+      if constexpr (kGradient) {
+        T product = 0;
+        GEOSFT_UNROLL
+        for (int t = 0; t < Columns; ++t) product += state.y[r][t] * sum[t];
+        slope[r] += product * v[r];
+        tiles.slope[entry][thread + r * kThreads] = before[r] + product * u[r];
+      }
+    }
+  }
+
+  // From the gradient of a product of entries to those of its factors.
+  GEOSFT_DEVICE static void pass_on(Tiles& tiles, const uint8_t* factor, int factors, const T (&slope)[Rows],
+                                    int thread) {
+    for (int f = 0; f < factors && factor[f] > 0; ++f) {
+      GEOSFT_UNROLL
+      for (int r = 0; r < Rows; ++r) {
+        const int own = thread + r * kThreads;
+        T product = slope[r];
+        for (int g = 0; g < factors; ++g) product *= g == f ? T(1) : tiles.table[factor[g]][own];
+        tiles.slope[factor[f]][own] += product;
+      }
+    }
+  }
+
+  // Where only the chunks before or after this one have been counted, pairs follow, and division after them.
+  GEOSFT_DEVICE static void store_value(const Arguments& task, const RowRange& rows, int64_t head, int first,
+                                        int thread, State& state) {
+    GEOSFT_UNROLL
+    for (int r = 0; r < Rows; ++r) {
+      const int64_t row = rows.begin + thread + r * kThreads, at = row * task.heads + head;
+      if (first == 0) state.denominator[r] = state.value[r][0];
+      if (row >= rows.end) continue;
+      if (first == 0 && task.denominator) task.denominator[at] = state.denominator[r];
+      const bool divide = task.denominator && task.reach == Reach::kAll;
+      const T share = divide ? T(1) / state.denominator[r] : T(1);
+      GEOSFT_UNROLL
+      for (int t = 0; t < Columns; ++t) {
+        const int column = first + t;
+        if (column > 0 && column <= task.cv) task.value[at * task.cv + column - 1] = state.value[r][t] * share;
+      }
+    }
+  }
+
+  // From the entries of the table, highest degree first, to the variables.
+  GEOSFT_DEVICE static void store_gradient(const Arguments& task, const RowRange& rows, int64_t head, Tiles& tiles,
+                                           int thread) {
+    for (int own = thread; rows.begin + own < rows.end && own < kTile; own += kThreads) {
+      for (int e = task.table.entries - 1; e > task.c; --e) {
+        const int left = tiles.recipe[e][0], right = tiles.recipe[e][1];
+        const T slope = tiles.slope[e][own];
+        tiles.slope[left][own] += slope * tiles.table[right][own];
+        tiles.slope[right][own] += slope * tiles.table[left][own];
+      }
+      T* const to = task.gradient + ((rows.begin + own) * task.heads + head) * task.c;
+      for (int t = 0; t < task.c; ++t) to[t] = tiles.slope[1 + t][own] * task.own.factor;
+    }
+  }
+};
+
+}  // namespace geosft::cuda

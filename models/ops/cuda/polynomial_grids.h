@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The grids of the stages of polynomial_attention, on a GPU or emulated: see attention_grid.h.
+#pragma once
+
+#include "models/ops/cuda/monomial_table_tile.h"
+#include "models/ops/cuda/monomial_tile.h"
+#include "models/ops/cuda/polynomial_pair_tile.h"
+
+namespace geosft::cuda {
+
+template <int Value>
+struct PolynomialNumber {
+  static constexpr int kValue = Value;
+};
+
+// body(number) for the columns that a thread holds of cv + 1.
+template <typename T, class Body>
+void with_columns(int cv, const Body& body) {
+  if constexpr (sizeof(T) == 4) {
+    if (cv < 9) return body(PolynomialNumber<9>());
+  }
+  body(PolynomialNumber<17>());
+}
+
+// body(entries, rows of a thread). Double precision is for checks: one row.
+template <typename T, class Body>
+void with_entries(int entries, const Body& body) {
+  if constexpr (sizeof(T) == 4) {
+    if (entries <= kSmallTable) return body(PolynomialNumber<kSmallTable>(), PolynomialNumber<4>());
+    if (entries <= kMediumTable) return body(PolynomialNumber<kMediumTable>(), PolynomialNumber<4>());
+  }
+  if (entries <= kMediumTable) return body(PolynomialNumber<kMediumTable>(), PolynomialNumber<1>());
+  body(PolynomialNumber<kLargestTable>(), PolynomialNumber<1>());
+}
+
+// Own rows of a block of MonomialTile.
+template <typename T>
+int64_t monomial_tile_rows(int entries) {
+  int64_t rows = 0;
+  with_entries<T>(entries, [&](auto, auto each) { rows = decltype(each)::kValue * kThreads; });
+  return rows;
+}
+
+template <typename T, class Run>
+void polynomial_grids(MonomialTableStage, const PolynomialTask<T>& task, Run&& run) {
+  using Tile = MonomialTableTile<T>;
+  run.template grid<Tile>((task.table.count + Tile::kBlockThreads - 1) / Tile::kBlockThreads, 1, task.table);
+}
+
+template <typename T, class Run>
+void polynomial_grids(MonomialSumStage, const PolynomialTask<T>& task, Run&& run) {
+  const int64_t places = task.chunks.count(task.other.rows);
+  with_columns<T>(task.cv, [&](auto columns) {
+    const auto grid = [&](auto factors) {
+      using Tile = MonomialSumTile<T, decltype(columns)::kValue, decltype(factors)::kValue>;
+      run.template grid<Tile>(places * Tile::blocks_a_chunk(task), task.heads, task);
+    };
+    if (task.table.factors == 2) return grid(PolynomialNumber<2>());
+    if (task.table.factors == 4) return grid(PolynomialNumber<4>());
+    grid(PolynomialNumber<kMostFactors>());
+  });
+  using Join = StateJoinTile<T>;
+  run.template grid<Join>(places * Join::blocks_a_chunk(task), task.heads, task);
+}
+
+template <PolynomialPart kPart, typename T, class Run>
+void monomial_grid(const PolynomialTask<T>& task, Run&& run) {
+  with_columns<T>(task.cv, [&](auto columns) {
+    with_entries<T>(task.table.entries, [&](auto entries, auto rows) {
+      using Tile = MonomialTile<T, decltype(entries)::kValue, decltype(rows)::kValue, decltype(columns)::kValue, kPart>;
+      run.template grid<Tile>(task.tiles.count(task.own.rows), task.heads, task);
+    });
+  });
+}
+template <typename T, class Run>
+void polynomial_grids(MonomialStage, const PolynomialTask<T>& task, Run&& run) {
+  if (task.part() == PolynomialPart::kValue) return monomial_grid<PolynomialPart::kValue>(task, run);
+  if (task.part() == PolynomialPart::kGradient) return monomial_grid<PolynomialPart::kGradient>(task, run);
+  monomial_grid<PolynomialPart::kBoth>(task, run);
+}
+
+// body(number) for the width that heads of `width` channels run with.
+template <typename T, class Body>
+void with_pair_width(int width, const Body& body) {
+  if (width <= 16) return body(PolynomialNumber<16>());
+  if constexpr (sizeof(T) == 4) {
+    if (width <= 32) return body(PolynomialNumber<32>());
+    if (width <= 64) return body(PolynomialNumber<64>());
+  }
+  body(PolynomialNumber<kLargestWidth>());
+}
+template <PolynomialPart kPart, typename T, class Run>
+void pair_grid(const PolynomialTask<T>& task, Run&& run) {
+  with_pair_width<T>(task.c > task.cv ? task.c : task.cv, [&](auto width) {
+    using Tile = PairTile<T, decltype(width)::kValue, kPart>;
+    run.template grid<Tile>(tile_slots(task.own.rows.rows, task.own.rows.items, kThreads), task.heads, task);
+  });
+}
+template <typename T, class Run>
+void polynomial_grids(PairStage, const PolynomialTask<T>& task, Run&& run) {
+  if (task.part() == PolynomialPart::kValue) return pair_grid<PolynomialPart::kValue>(task, run);
+  if (task.part() == PolynomialPart::kGradient) return pair_grid<PolynomialPart::kGradient>(task, run);
+  pair_grid<PolynomialPart::kBoth>(task, run);
+}
+
+}  // namespace geosft::cuda

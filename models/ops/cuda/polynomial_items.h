@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which item a block of polynomial_attention works on, found on the device.
+#pragma once
+
+#include "models/ops/cuda/polynomial_arrays.h"
+
+namespace geosft::cuda {
+
+// The only item that may have a chunk at this place: the last whose places begin at or before it (see ChunkPlaces).
+GEOSFT_DEVICE int64_t item_at(const PackedRows& packed, const ChunkPlaces& places, int64_t place) {
+  int64_t item = 0;
+  for (int64_t end = packed.items; end - item > 1;) {
+    const int64_t middle = item + (end - item) / 2;
+    if (item_rows(packed, middle).begin / places.spacing <= place) {
+      item = middle;
+    } else {
+      end = middle;
+    }
+  }
+  return item;
+}
+
+GEOSFT_DEVICE int64_t row_count(const RowRange& rows) {
+  return rows.end - rows.begin;
+}
+
+template <typename T>
+GEOSFT_DEVICE bool by_monomials(const PolynomialTask<T>& task, int64_t item) {
+  return task.costs.worth_monomials(row_count(item_rows(task.own.rows, item)),
+                                    row_count(item_rows(task.other.rows, item)));
+}
+
+// A chunk: its number in the item, and its rows; none where no item that goes by monomials has one here.
+struct Chunk {
+  int64_t item, number;
+  RowRange rows;
+};
+template <typename T>
+GEOSFT_DEVICE Chunk chunk_at(const PolynomialTask<T>& task, const PackedRows& packed, const ChunkPlaces& places,
+                             int64_t place) {
+  const int64_t item = item_at(packed, places, place);
+  const RowRange rows = item_rows(packed, item);
+  const int64_t number = place - rows.begin / places.spacing, begin = rows.begin + number * places.rows;
+  if (number < 0 || begin >= rows.end || !by_monomials(task, item)) return {item, number, {0, 0}};
+  return {item, number, {begin, begin + places.rows < rows.end ? begin + places.rows : rows.end}};
+}
+
+GEOSFT_DEVICE int64_t chunk_count(const RowRange& rows, const ChunkPlaces& places) {
+  return (row_count(rows) + places.rows - 1) / places.rows;
+}
+
+// The state that a tile of own rows is related to, of all other rows or of the chunks before or after its own: a place,
+// or -1 where there are none.
+template <typename T>
+GEOSFT_DEVICE int64_t state_place(const PolynomialTask<T>& task, const Chunk& own) {
+  const RowRange other = item_rows(task.other.rows, own.item);
+  const int64_t first = other.begin / task.chunks.spacing, last = chunk_count(other, task.chunks) - 1;
+  if (task.reach == Reach::kAll) return first;
+  const int64_t number = own.number * task.tiles.rows / task.chunks.rows;
+  const bool none = task.reach == Reach::kBefore ? number == 0 : number >= last;
+  return none ? -1 : first + (number < last ? number : last);
+}
+
+}  // namespace geosft::cuda

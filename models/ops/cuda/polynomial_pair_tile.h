@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// polynomial_attention pair by pair, for items that are too short for monomials, and under a causal mask for the rows
+// of a chunk among themselves: weights P(s), P(s) = sum_{t <= degree} s^t / t!, are evaluated and never stored.
+//
+// As in attention_backward_tile.h a block owns rows of one side, a row a thread, and goes through those of the other:
+// every sum is one thread's, in one order.
+//
+// Multiply-adds a pair: c + degree + cv + 1 for a value, c for the gradient more, of 128 a clock and multiprocessor;
+// beside 2 (c + cv) / 4 reads of shared memory of 16 bytes a thread, 4 clocks a warp each: with 8 channels 25 of 32
+// clocks forward, so about a quarter of the bound. Items are short: nothing more has been done for them.
+#pragma once
+
+#include "models/ops/cuda/attention_term.h"
+#include "models/ops/cuda/monomial_sum_tile.h"
+
+namespace geosft::cuda {
+
+// P(s) and P'(s), the sum of one term less.
+template <typename T>
+struct Polynomial {
+  T value, slope;
+};
+template <typename T>
+GEOSFT_DEVICE Polynomial<T> polynomial(T s, int64_t degree) {
+  T term = 1, sum = 1, before = 0;
+  for (int64_t t = 1; t <= degree; ++t) {
+    before = sum;
+    term *= s * (T(1) / static_cast<T>(t));
+    sum += term;
+  }
+  return {sum, before};
+}
+
+// The rows that a tile owns, and those of the other side that any of them meets here. `joined`: what the other rows
+// of the item give is in memory, where results go.
+struct PairRows {
+  PackedTile own;
+  RowRange other;
+  int64_t other_begin;  // of the item
+  bool joined;
+
+  GEOSFT_DEVICE int own_count() const { return static_cast<int>(own.end - own.begin); }
+};
+template <typename T>
+GEOSFT_DEVICE PairRows pair_rows(const PolynomialTask<T>& task, int64_t slot) {
+  const PackedTile own = packed_tile(task.own.rows, kThreads, slot);
+  if (own.begin >= own.end) return {own, {0, 0}, 0, false};
+  RowRange other = item_rows(task.other.rows, own.item);
+  const int64_t begin = other.begin, first = begin + (own.begin - own.item_begin);
+  const bool joined = by_monomials(task, own.item);
+  if (task.reach == Reach::kBefore) other.end = clamped(begin + (own.end - own.item_begin), begin, other.end);
+  if (task.reach == Reach::kAfter) other.begin = clamped(first, begin, other.end);
+  if (!joined) return {own, other, begin, false};
+  const int64_t chunk = begin + (own.begin - own.item_begin) / task.chunks.rows * task.chunks.rows;
+  if (task.reach == Reach::kBefore) other.begin = clamped(chunk, begin, other.end);
+  if (task.reach == Reach::kAfter) other.end = clamped(chunk + task.chunks.rows, other.begin, other.end);
+  return {own, other, begin, true};
+}
+
+template <typename T, int Width, PolynomialPart kPart>
+class PairTile {
+  static constexpr bool kValue = kPart != PolynomialPart::kGradient, kGradient = kPart != PolynomialPart::kValue;
+  static constexpr int kChunks = Width / 4, kGroup = 4;
+  static constexpr int kOthers = sizeof(T) * Width > 512 ? 8 : (Width > 32 ? 16 : 32);
+
+ public:
+  static constexpr int kBlockThreads = kThreads;
+  using Arguments = PolynomialTask<T>;
+
+  // One Vec4 more in a row of the own: see ForwardTile.
+  struct Tiles {
+    Vec4<T> own_x[kThreads][kChunks + 1];
+    Vec4<T> own_y[kGradient ? kThreads : 1][kChunks + 1];
+    Vec4<T> x[kOthers][kChunks];
+    Vec4<T> y[kOthers][kChunks];
+    T further[kOthers];
+  };
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
+    const PairRows rows = pair_rows(task, block.x());
+    if (rows.own.begin >= rows.own.end || (rows.joined && task.reach == Reach::kAll)) return;
+    Tiles& tiles = block.template shared<Tiles>();
+    typename Block::template PerThread<State> state(block);
+    const int64_t head = block.y();
+    block.each([&](int thread) {
+      load_x(task.own, task, tiles.own_x, rows.own.begin, rows.own_count(), head, thread);
+      if constexpr (kGradient) load_y(task.own, task, tiles.own_y, rows.own.begin, rows.own_count(), head, thread);
+      begin(task, rows, head, thread, state[thread]);
+    });
+    for (int64_t first = rows.other.begin; first < rows.other.end; first += kOthers) {
+      const int count = static_cast<int>(rows.other.end - first < kOthers ? rows.other.end - first : kOthers);
+      block.each([&](int thread) {
+        load_x(task.other, task, tiles.x, first, count, head, thread);
+        load_y(task.other, task, tiles.y, first, count, head, thread);
+        const int64_t at = (first + thread) * task.heads + head;
+        if (thread < kOthers) tiles.further[thread] = thread < count ? column_of(task.other, at, task.cv, 0) : T(0);
+      });
+      block.each([&](int thread) {
+        for (int group = 0; group < count; group += kGroup)
+          meet(task, rows, tiles, first, group, thread, state[thread]);
+      });
+    }
+    block.each([&](int thread) { store(task, rows, head, thread, state[thread]); });
+  }
+
+ private:
+  using Sums = Vec4<T>[kChunks];
+  struct State {
+    Vec4<T> value[kValue ? kChunks : 1];
+    Vec4<T> gradient[kGradient ? kChunks : 1];
+    T denominator, further;
+  };
+
+  template <int Count, int Stride>
+  GEOSFT_DEVICE static void load_x(const PolynomialSide<T>& from, const Arguments& task, Vec4<T> (&to)[Count][Stride],
+                                   int64_t first, int count, int64_t head, int thread) {
+    load_rows(to, Width, from.x, first, count, task.heads * task.c, head * task.c, task.c, thread);
+  }
+  template <int Count, int Stride>
+  GEOSFT_DEVICE static void load_y(const PolynomialSide<T>& from, const Arguments& task, Vec4<T> (&to)[Count][Stride],
+                                   int64_t first, int count, int64_t head, int thread) {
+    load_rows(to, Width, from.y, first, count, task.heads * task.cv, head * task.cv, task.cv, thread);
+  }
+
+  GEOSFT_DEVICE static void begin(const Arguments& task, const PairRows& rows, int64_t head, int thread, State& state) {
+    if constexpr (kValue) clear(state.value);
+    if constexpr (kGradient) clear(state.gradient);
+    const int64_t row = rows.own.begin + thread;
+    state.denominator = 0;
+    state.further = kGradient && row < rows.own.end ? column_of(task.own, row * task.heads + head, task.cv, 0) : T(0);
+  }
+
+  // Whether a pair counts; rows of the batch.
+  GEOSFT_DEVICE static bool related(Reach reach, const PairRows& rows, int64_t own, int64_t other) {
+    if (own >= rows.own.end || other >= rows.other.end) return false;
+    if (reach == Reach::kAll) return true;
+    const int64_t own_place = own - rows.own.item_begin, other_place = other - rows.other_begin;
+    return reach == Reach::kBefore ? other_place <= own_place : own_place <= other_place;
+  }
+
+  // Other rows first + group … What a row does not meet must not reach it, not even as 0 * NaN.
+  GEOSFT_DEVICE static void meet(const Arguments& task, const PairRows& rows, const Tiles& tiles, int64_t first,
+                                 int group, int thread, State& state) {
+    T score[kGroup], slope[kGroup];
+    bool counts[kGroup];
+    products(tiles.own_x[thread], tiles.x, group, score);
+    if constexpr (kGradient) products(tiles.own_y[thread], tiles.y, group, slope);
+    GEOSFT_UNROLL
+    for (int g = 0; g < kGroup; ++g) {
+      counts[g] = related(task.reach, rows, rows.own.begin + thread, first + group + g);
+      const Polynomial<T> weight = polynomial(score[g] * (task.own.factor * task.other.factor), task.degree);
+      const T further = tiles.further[group + g];
+      if constexpr (kGradient) slope[g] = (slope[g] + state.further * further) * weight.slope;
+      score[g] = weight.value;
+      if (kPart == PolynomialPart::kValue && counts[g]) state.denominator += score[g] * further;
+    }
+    if constexpr (kValue) add(score, counts, tiles.y, group, state.value);
+    if constexpr (kGradient) add(slope, counts, tiles.x, group, state.gradient);
+  }
+
+  // product[g] = own . tile[begin + g].
+  template <int Stride, int Count>
+  GEOSFT_DEVICE static void products(const Vec4<T> (&own)[Stride], const Vec4<T> (&tile)[Count][kChunks], int begin,
+                                     T (&product)[kGroup]) {
+    GEOSFT_UNROLL
+    for (int g = 0; g < kGroup; ++g) product[g] = 0;
+    GEOSFT_UNROLL_TWO
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+      const Vec4<T> mine = own[chunk];
+      GEOSFT_UNROLL
+      for (int g = 0; g < kGroup; ++g) {
+        const Vec4<T> theirs = tile[begin + g][chunk];
+        GEOSFT_UNROLL
+        for (int t = 0; t < 4; ++t) product[g] += mine.v[t] * theirs.v[t];
+      }
+    }
+  }
+
+  // sum += weight[g] tile[begin + g].
+  template <int Count>
+  GEOSFT_DEVICE static void add(const T (&weight)[kGroup], const bool (&counts)[kGroup],
+                                const Vec4<T> (&tile)[Count][kChunks], int begin, Sums& sum) {
+    GEOSFT_UNROLL
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+      GEOSFT_UNROLL
+      for (int g = 0; g < kGroup; ++g) {
+        const Vec4<T> theirs = tile[begin + g][chunk];
+        GEOSFT_UNROLL
+        for (int t = 0; t < 4; ++t) {
+          if (counts[g]) sum[chunk].v[t] += weight[g] * theirs.v[t];
+        }
+      }
+    }
+  }
+
+  GEOSFT_DEVICE static void clear(Sums& sum) {
+    GEOSFT_UNROLL
+    for (int chunk = 0; chunk < kChunks; ++chunk) sum[chunk] = Vec4<T>{};
+  }
+
+  // to = factor sum, and `before` times what is there, if that counts.
+  GEOSFT_DEVICE static void put(const Sums& sum, T factor, bool joined, T before, T* to, int width) {
+    GEOSFT_UNROLL
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+      GEOSFT_UNROLL
+      for (int t = 0; t < 4; ++t) {
+        const int channel = chunk * 4 + t;
+        if (channel >= width) continue;
+        to[channel] = sum[chunk].v[t] * factor + (joined ? to[channel] * before : T(0));
+      }
+    }
+  }
+
+  // Sums of monomials, where there are any, are in memory undivided.
+  GEOSFT_DEVICE static void store(const Arguments& task, const PairRows& rows, int64_t head, int thread,
+                                  const State& state) {
+    const int64_t row = rows.own.begin + thread, at = row * task.heads + head;
+    if (row >= rows.own.end) return;
+    T share = 1;
+    if (task.denominator) {
+      const T total = state.denominator + (rows.joined ? task.denominator[at] : T(0));
+      task.denominator[at] = total;
+      share = rows.other.begin < rows.other.end ? T(1) / total : T(0);
+    }
+    if constexpr (kValue) put(state.value, share, rows.joined, share, task.value + at * task.cv, task.cv);
+    if constexpr (kGradient) {
+      const T factor = task.own.factor * task.other.factor;
+      put(state.gradient, factor, rows.joined, T(1), task.gradient + at * task.c, task.c);
+    }
+  }
+};
+
+}  // namespace geosft::cuda

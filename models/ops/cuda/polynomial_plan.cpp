@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/ops/cuda/polynomial_plan.h"
+
+#include <algorithm>
+
+#include "models/ops/cuda/monomial_sum_tile.h"
+#include "models/ops/monomials.h"
+
+namespace geosft::cuda {
+namespace {
+
+constexpr int64_t kChunkStep = 256;  // chunks are multiples of this, and so of tiles
+constexpr int64_t kMostChunks = 64;  // of an item, beside which adding them up is little work
+
+int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+// The shape with as high a table as `most` entries allow, up to half the degree.
+TableShape shape_within(int64_t channels, int64_t degree, int64_t most) {
+  if (channels + 1 > most) return {0, 0, 0};
+  int64_t table_degree = 1;
+  while (2 * table_degree < degree && monomial_count(channels, table_degree + 1) <= most) ++table_degree;
+  const int64_t factors = std::max<int64_t>(ceil_div(degree, table_degree), 1);
+  if (factors > kMostFactors) return {0, 0, 0};
+  return {static_cast<int>(table_degree), static_cast<int>(monomial_count(channels, table_degree)),
+          factors <= 2 ? 2 : (factors <= 4 ? 4 : kMostFactors)};
+}
+
+// Under a mask the rows of a chunk meet one another pair by pair: it has about as many as that takes to cost what
+// monomials do. Else there are as few chunks as give work to all multiprocessors.
+int64_t chunk_rows(int64_t monomials, Reach reach, int64_t other_rows) {
+  const int64_t rows = std::max(kChunkStep, monomials);
+  const int64_t share = reach == Reach::kAll ? ceil_div(other_rows, kMostChunks) : 0;
+  return ceil_div(std::max(rows, share), kChunkStep) * kChunkStep;
+}
+
+// A mask leaves half of the pairs: the rows cost twice as many of them. They also have half of their chunk's.
+PolynomialCosts costs_of(int64_t monomials, int64_t channels, int64_t degree, int64_t cv, Reach reach, int64_t tile,
+                         int64_t chunk) {
+  const int64_t pair = channels + degree + cv + 1, row = monomials * (cv + 2);
+  if (reach == Reach::kAll) return {pair, row, row, tile};
+  return {pair, 2 * row + chunk * pair, 2 * row, tile};
+}
+
+SumLayout sum_layout(int64_t monomials, int entries) {
+  int groups = 4;
+  while (groups < kSumThreads && groups * kSumEach < monomials) groups *= 2;
+  const int step = kSumTableNumbers / (entries | 1) / 32 * 32;
+  return {groups, ceil_div(monomials, groups * kSumEach), std::min(step, kMostSumStep)};
+}
+
+ChunkPlaces places(int64_t rows, int64_t least, int64_t items) {
+  return {rows, items == 1 ? rows : std::min(least, rows / 2)};
+}
+
+// Which kinds of items there are, exactly where they are known.
+void find_kinds(const PolynomialItems& items, PolynomialPlan& plan) {
+  if (!items.own) {
+    PolynomialCosts least = plan.costs;  // of rows as if all tiles were full: then nothing is better than one item
+    least.tile = 1;
+    plan.monomials = least.worth_monomials(items.own_rows, items.other_rows);
+    plan.pairs = true;
+    return;
+  }
+  for (int64_t b = 0; b < items.items; ++b) {
+    const size_t at = static_cast<size_t>(b);
+    const int64_t own = (*items.own)[at + 1] - (*items.own)[at], other = (*items.other)[at + 1] - (*items.other)[at];
+    if (own == 0) continue;
+    const bool worth = plan.costs.worth_monomials(own, other);
+    plan.monomials |= worth;
+    plan.pairs |= !worth;
+  }
+}
+
+}  // namespace
+
+TableShape table_shape(int64_t channels, int64_t degree) {
+  const TableShape small = shape_within(channels, degree, kSmallTable),
+                   medium = shape_within(channels, degree, kMediumTable);
+  for (const int most : {2, 4, kMostFactors}) {
+    for (const TableShape& shape : {small, medium}) {
+      if (shape.factors > 0 && shape.factors <= most) return shape;
+    }
+  }
+  return shape_within(channels, degree, kLargestTable);
+}
+
+PolynomialPlan polynomial_plan(const TableShape& shape, int64_t channels, int64_t degree, int64_t cv, Reach reach,
+                               int64_t tile, const PolynomialItems& items) {
+  PolynomialPlan plan{};
+  if (shape.factors == 0) {
+    plan.costs.tile = 1;
+    plan.pairs = true;
+    return plan;
+  }
+  const int64_t monomials = monomial_count(channels, degree);
+  const int64_t chunk = chunk_rows(monomials, reach, items.other_rows);
+  plan.costs = costs_of(monomials, channels, degree, cv, reach, tile, chunk);
+  const int64_t least = std::max(plan.costs.other_row / plan.costs.pair, PolynomialCosts::kLeastRows);
+  plan.tiles = places(tile, least, items.items);
+  plan.chunks = places(chunk, least, items.items);
+  plan.sums = sum_layout(monomials, shape.entries);
+  find_kinds(items, plan);
+  plan.pairs |= plan.monomials && reach != Reach::kAll;
+  return plan;
+}
+
+}  // namespace geosft::cuda
