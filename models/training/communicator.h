@@ -13,7 +13,7 @@ namespace geosft {
 class PendingSum {
  public:
   virtual ~PendingSum() = default;
-  // Returns when the sum is there. Once.
+  // Returns when the sum is there; on a GPU, where it is for all that the calling thread enqueues from now on. Once.
   virtual void wait() = 0;
   // Lets the sum get on without waiting for it.
   virtual void progress() {}
@@ -25,9 +25,9 @@ class Communicator {
   virtual ~Communicator() = default;
   virtual int64_t rank() const = 0;  // 0 … size() - 1
   virtual int64_t size() const = 0;
-  // Begins to replace `values` (contiguous, on the CPU: float32, float64 or int64) by their sum over all processes;
-  // they are not to be touched before wait() has returned. The sum has the same bits in all processes. Integers wrap
-  // around.
+  // Begins to replace `values` (contiguous: float32, float64 or int64) by their sum over all processes; they are not to
+  // be touched before wait() has returned. The sum has the same bits in all processes. Integers wrap around. Values are
+  // on the CPU, or on the GPU where the processes have one each (nccl/nccl_communicator.h).
   virtual std::unique_ptr<PendingSum> start_sum(const at::Tensor& values) const = 0;
   // Called by a process that has failed, before it says why and exits, which ends the others. Returns in the leading
   // one at once; in another one while the leading one waits for a sum, and only in the first that has failed. The

@@ -43,9 +43,11 @@ void GradientExchange::assign_buckets(int64_t bucket_bytes) {
   int64_t bytes = 0;
   for (size_t i = parameters_.size(); i-- > 0;) {
     const at::Tensor& parameter = parameters_[i];
-    TORCH_CHECK(parameter.is_cpu() && (parameter.scalar_type() == at::kFloat || parameter.scalar_type() == at::kDouble),
-                "gradients are exchanged in float32 or float64 on the CPU, got a parameter in ",
-                parameter.scalar_type(), " on ", parameter.device());
+    TORCH_CHECK(parameter.scalar_type() == at::kFloat || parameter.scalar_type() == at::kDouble,
+                "gradients are exchanged in float32 or float64, got a parameter in ", parameter.scalar_type());
+    TORCH_CHECK(parameter.device() == parameters_.front().device(),
+                "gradients are exchanged on one device, got parameters on ", parameters_.front().device(), " and ",
+                parameter.device());
     if (!members.empty() && parameters_[members.front()].scalar_type() != parameter.scalar_type()) {
       fill_bucket(std::exchange(members, {}));
       bytes = 0;
@@ -60,7 +62,7 @@ void GradientExchange::assign_buckets(int64_t bucket_bytes) {
 }
 
 void GradientExchange::fill_bucket(const std::vector<size_t>& members) {
-  int64_t elements = static_cast<int64_t>(members.size());
+  int64_t elements = 0;
   for (const size_t member : members) {
     elements += parameters_[member].numel();
     bucket_of_[member] = buckets_.size();
@@ -77,7 +79,8 @@ void GradientExchange::begin() {
   active_ = true;
 }
 
-// Runs inside the backward pass, in the thread that called it: parameters are on the CPU.
+// Runs inside the backward pass: of parameters on the CPU in the thread that called it, else in that of their device,
+// on its current stream, while the caller waits.
 void GradientExchange::note(size_t parameter) {
   if (!active_) return;
   --buckets_[bucket_of_[parameter]].missing;
@@ -89,28 +92,34 @@ void GradientExchange::note(size_t parameter) {
 void GradientExchange::start_next() {
   const at::NoGradGuard guard;
   Bucket& bucket = buckets_[started_++];
-  int64_t at = 0, flag = bucket.values.numel() - static_cast<int64_t>(bucket.members.size());
+  int64_t at = 0;
   for (const size_t member : bucket.members) {
     const at::Tensor& gradient = parameters_[member].grad();
     const int64_t count = parameters_[member].numel();
-    if (gradient.defined()) {
-      bucket.values.narrow(0, at, count).copy_(gradient.reshape({-1}));
-      bucket.values[flag].fill_(1.0);
-    }
+    if (gradient.defined()) bucket.values.narrow(0, at, count).copy_(gradient.reshape({-1}));
     at += count;
-    ++flag;
   }
   bucket.sum = processes_.start_sum(bucket.values);
 }
 
-void GradientExchange::take(Bucket& bucket) {
+// In how many processes a parameter has a gradient: int64 [parameters].
+at::Tensor GradientExchange::holders() const {
+  at::Tensor count = at::zeros({static_cast<int64_t>(parameters_.size())}, at::kLong);
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    if (parameters_[i].grad().defined()) count.data_ptr<int64_t>()[i] = 1;
+  }
+  processes_.start_sum(count)->wait();
+  return count;
+}
+
+void GradientExchange::take(Bucket& bucket, const at::Tensor& holders) {
   bucket.sum->wait();
   bucket.sum.reset();
-  int64_t at = 0, flag = bucket.values.numel() - static_cast<int64_t>(bucket.members.size());
+  int64_t at = 0;
   for (const size_t member : bucket.members) {
     at::Tensor& parameter = parameters_[member];
     const int64_t count = parameter.numel();
-    if (bucket.values[flag].item<double>() > 0) {
+    if (holders.const_data_ptr<int64_t>()[member] > 0) {
       const at::Tensor sum = bucket.values.narrow(0, at, count).view(parameter.sizes());
       at::Tensor& gradient = parameter.mutable_grad();
       // A copy, in place where there is a place: optimisers detach gradients, which cannot be done to a view.
@@ -118,7 +127,6 @@ void GradientExchange::take(Bucket& bucket) {
       gradient.copy_(sum);
     }
     at += count;
-    ++flag;
   }
 }
 
@@ -126,7 +134,8 @@ void GradientExchange::finish() {
   const at::NoGradGuard guard;
   active_ = false;
   while (started_ < buckets_.size()) start_next();  // with parameters that have no gradient
-  for (Bucket& bucket : buckets_) take(bucket);
+  const at::Tensor held = holders();
+  for (Bucket& bucket : buckets_) take(bucket, held);
 }
 
 }  // namespace geosft

@@ -14,11 +14,12 @@ namespace geosft {
 
 // Parameters are put into buckets, the last ones first, as the backward pass completes them about so. The sum of a
 // bucket is started as soon as all its gradients are there, and gets on while others are computed. Buckets are started
-// in one order in all processes, whatever order their gradients come in.
+// in one order in all processes, whatever order their gradients come in. A GPU is not waited for.
 class GradientExchange {
  public:
-  // On the CPU, float32 or float64. What is referred to must outlive the object; there may be one for a parameter at a
-  // time. A bucket ends with the parameter that fills it to `bucket_bytes`.
+  // On one device, of whose tensors the processes can start sums, float32 or float64. What is referred to must outlive
+  // the object; there may be one for a parameter at a time. A bucket ends with the parameter that fills it to
+  // `bucket_bytes`.
   GradientExchange(const Communicator& processes, std::vector<at::Tensor> parameters,
                    int64_t bucket_bytes = int64_t{1} << 20);
   ~GradientExchange();
@@ -35,7 +36,7 @@ class GradientExchange {
  private:
   struct Bucket {
     std::vector<size_t> members;  // parameters
-    at::Tensor values;            // their gradients, then for each in how many processes there is one
+    at::Tensor values;            // their gradients, one after the other
     size_t missing = 0;           // gradients that are not there yet
     std::unique_ptr<PendingSum> sum = {};
   };
@@ -43,7 +44,8 @@ class GradientExchange {
   void fill_bucket(const std::vector<size_t>& members);
   void note(size_t parameter);
   void start_next();
-  void take(Bucket& bucket);
+  at::Tensor holders() const;
+  void take(Bucket& bucket, const at::Tensor& holders);
 
   const Communicator& processes_;
   std::vector<at::Tensor> parameters_;

@@ -64,12 +64,12 @@ bool TrainingLoop::run(TrainingObserver& observer) try {
     task_.start_epoch(epoch_, step_in_epoch_);
     while (step_in_epoch_ < task_.steps_per_epoch()) {
       if (processes_.any(observer.stop_requested())) {
-        settle_last(observer);
+        settle_all(observer);
         return false;
       }
       train_step(observer);
     }
-    settle_last(observer);
+    settle_all(observer);
     finish_epoch(observer);
   }
   return true;
@@ -90,30 +90,47 @@ bool TrainingLoop::forward(TrainingTask::Step& step) {
 }
 
 TrainingLoop::Together TrainingLoop::together(const TrainingTask::Step& step, bool refused) const {
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  if (processes_.size() == 1) return {refused ? Tally{nan, 0.0, 0} : step.tally, 1.0, refused, true};
-  const double terms = refused ? 0.0 : step.terms.value_or(static_cast<double>(step.tally.items));
-  const double loss = refused ? nan : step.loss.item<double>();
-  at::Tensor numbers = at::zeros({5 + processes_.size()}, at::kDouble);  // the last: whose loss is not finite
+  const int64_t size = processes_.size();
+  Together all;
+  if (!refused) all.terms = step.terms.value_or(static_cast<double>(step.tally.items));
+  at::Tensor numbers = at::zeros({2 + size}, at::kDouble);  // terms, items, then who refused
   double* const here = numbers.data_ptr<double>();
-  if (terms > 0) {
-    here[0] = terms;
-    here[1] = terms * loss;
-    here[2] = step.sums.defined() ? step.sums[1].item<double>() : step.tally.score;
+  here[0] = all.terms;
+  here[1] = refused ? 0.0 : static_cast<double>(step.tally.items);
+  here[2 + processes_.rank()] = refused ? 1.0 : 0.0;
+  if (exchange_) processes_.start_sum(numbers)->wait();
+  if (exchange_ && here[0] > 0) all.weight = all.terms / here[0];
+  all.items = static_cast<int64_t>(here[1]);
+  for (int64_t i = size; i-- > 0;) {
+    if (here[2 + i] > 0) all.refused_in = i;
   }
-  here[3] = static_cast<double>(step.tally.items);
-  here[4] = refused ? 1.0 : 0.0;
-  here[5 + processes_.rank()] = refused || (terms > 0 && !std::isfinite(loss)) ? 1.0 : 0.0;
-  processes_.start_sum(numbers)->wait();
-  int64_t shown = 0;  // without such a loss the leader's batch is as good as any
-  while (shown + 1 < processes_.size() && here[5 + shown] == 0) ++shown;
-  if (here[5 + shown] == 0) shown = 0;
-  Together all{{here[0] > 0 ? here[1] / here[0] * here[3] : 0.0, here[2], static_cast<int64_t>(here[3])}};
-  all.weight = here[0] > 0 ? terms / here[0] : 1.0;
-  all.refused = here[4] > 0;
-  all.shows_batch = shown == processes_.rank();
-  if (all.refused) all.tally = {nan, 0.0, 0};
   return all;
+}
+
+// Of all processes, float64 [2 + size]: loss and score summed over the items, then whose loss is not finite.
+at::Tensor TrainingLoop::summed(const TrainingTask::Step& step, const Together& all) const {
+  const at::Tensor own = step.sums.defined() ? step.sums : at::tensor({step.tally.loss, step.tally.score}, at::kDouble);
+  if (!exchange_) return own;
+  at::Tensor numbers = at::zeros({2 + processes_.size()}, own.options());
+  if (all.terms > 0) {
+    const at::Tensor loss = step.loss.detach().to(own.options());
+    numbers[0].copy_(loss * (all.weight * static_cast<double>(all.items)));
+    numbers[1].copy_(own[1]);
+    numbers[2 + processes_.rank()].copy_(at::isfinite(loss).logical_not());
+  }
+  processes_.start_sum(numbers)->wait();
+  return numbers;
+}
+
+void TrainingLoop::read_sums(const at::Tensor& sums, Enqueued& step) const {
+  step.tally.loss = sums[0].item<double>();
+  step.tally.score = sums[1].item<double>();
+  if (!exchange_) return;
+  int64_t shown = 0;  // without a loss that is not finite the leader's batch is as good as any
+  for (int64_t i = processes_.size(); i-- > 0;) {
+    if (sums[2 + i].item<double>() > 0) shown = i;
+  }
+  step.shows_batch = shown == processes_.rank();
 }
 
 void TrainingLoop::backward(const TrainingTask::Step& step, double weight) {
@@ -125,38 +142,40 @@ void TrainingLoop::backward(const TrainingTask::Step& step, double weight) {
 
 // Forward, backward and optimiser; a norm of NaN when the model refused its own activations.
 TrainingLoop::Enqueued TrainingLoop::enqueue_step() {
-  Enqueued enqueued{{epoch_, step_in_epoch_ + 1, 0, {}, 0.0, std::numeric_limits<double>::quiet_NaN()}, {}, {}};
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  Enqueued enqueued{{epoch_, step_in_epoch_ + 1, 0, {}, 0.0, nan}, {nan, 0.0, 0}, {}};
   const at::Tensor drawn_so_far = exchange_ ? generator_.get_state() : at::Tensor();
   TrainingTask::Step step;
   const Together all = together(step, !forward(step));
   enqueued.batch = task_.last_batch();
-  enqueued.tally = all.tally;
-  enqueued.shows_batch = all.shows_batch;
-  if (all.refused) {
+  if (all.refused_in != Together::none) {
+    enqueued.shows_batch = all.refused_in == processes_.rank();
     // How far the generators got before the refusal differs between processes.
     if (exchange_) generator_.set_state(drawn_so_far);
     return enqueued;
   }
+  enqueued.tally.items = all.items;
+  const at::Tensor sums = summed(step, all);
   backward(step, all.weight);
   const double done = static_cast<double>(step_in_epoch_) / static_cast<double>(task_.steps_per_epoch());
-  if (step.sums.defined() && !exchange_) {
+  if (step.sums.defined()) {
     const at::Tensor norm = optimization_.enqueue(static_cast<double>(epoch_) + done).to(at::kDouble);
-    enqueued.numbers = std::make_shared<HostCopy>(at::cat({step.sums, norm.view({1})}));
+    enqueued.numbers = std::make_shared<HostCopy>(at::cat({norm.view({1}), sums}));
   } else {
     enqueued.report.gradient_norm = optimization_.step(static_cast<double>(epoch_) + done);
+    read_sums(sums, enqueued);
   }
   return enqueued;
 }
 
-void TrainingLoop::settle(const Enqueued& step, TrainingObserver& observer) {
-  StepReport report = step.report;
-  Tally tally = step.tally;
+void TrainingLoop::settle(Enqueued& step, TrainingObserver& observer) {
   if (step.numbers) {
     const at::Tensor& numbers = step.numbers->values();
-    tally.loss = numbers[0].item<double>();
-    tally.score = numbers[1].item<double>();
-    report.gradient_norm = numbers[2].item<double>();
+    step.report.gradient_norm = numbers[0].item<double>();
+    read_sums(numbers.slice(0, 1), step);
   }
+  StepReport& report = step.report;
+  const Tally& tally = step.tally;
   tally_.add(tally);
   non_finite_steps_ = std::isfinite(report.gradient_norm) ? 0 : non_finite_steps_ + 1;
   if (non_finite_steps_ == 0) refusal_.clear();
@@ -176,8 +195,14 @@ void TrainingLoop::pass_over(const Enqueued& step, const StepReport& report, Tra
 
 void TrainingLoop::settle_last(TrainingObserver& observer) {
   if (!last_) return;
-  const Enqueued step = *std::exchange(last_, std::nullopt);
+  Enqueued step = *std::exchange(last_, std::nullopt);
   settle(step, observer);
+}
+
+// What is saved next comes of whole sums: where one was broken off, the processes do not meet.
+void TrainingLoop::settle_all(TrainingObserver& observer) {
+  settle_last(observer);
+  processes_.meet();
 }
 
 void TrainingLoop::train_step(TrainingObserver& observer) {

@@ -73,7 +73,8 @@ class TrainingObserver {
 // that of a run with any other number of processes. The leading process validates.
 class TrainingLoop {
  public:
-  // What is referred to must outlive the loop. Several processes train on CPUs.
+  // What is referred to must outlive the loop. Several processes must be able to sum what is on the device of the
+  // parameters.
   TrainingLoop(TrainingTask& task, const TrainingOptions& options, const Communicator& processes = one_process());
 
   // Runs what is left of the epochs. Returns false when the observer asked to stop, in any of the processes, or the
@@ -95,7 +96,7 @@ class TrainingLoop {
   void load_state(const std::map<std::string, at::Tensor>& state);
 
  private:
-  // A step that is enqueued. `numbers` are its sums and the norm, float64 [3], where they are known later.
+  // A step that is enqueued. `numbers` are the norm and what summed() gives, where they are known later.
   struct Enqueued {
     StepReport report;
     Tally tally;
@@ -103,19 +104,24 @@ class TrainingLoop {
     std::map<std::string, at::Tensor> batch = {};
     bool shows_batch = true;
   };
-  // What the processes have of a step: whether the model refused it anywhere, and how much the loss of this one counts.
+  // What the processes have of a step, as far as they know without waiting for a GPU.
   struct Together {
-    Tally tally;
-    double weight = 1.0;
-    bool refused = false, shows_batch = true;
+    double terms = 0.0;         // of this process
+    double weight = 1.0;        // of its loss
+    int64_t items = 0;          // of all
+    int64_t refused_in = none;  // the first process whose model refused the step
+    static constexpr int64_t none = -1;
   };
   bool forward(TrainingTask::Step& step);
   Together together(const TrainingTask::Step& step, bool refused) const;
+  at::Tensor summed(const TrainingTask::Step& step, const Together& all) const;
+  void read_sums(const at::Tensor& sums, Enqueued& step) const;
   void backward(const TrainingTask::Step& step, double weight);
   void train_step(TrainingObserver& observer);
   Enqueued enqueue_step();
-  void settle(const Enqueued& step, TrainingObserver& observer);
+  void settle(Enqueued& step, TrainingObserver& observer);
   void settle_last(TrainingObserver& observer);
+  void settle_all(TrainingObserver& observer);
   void pass_over(const Enqueued& step, const StepReport& report, TrainingObserver& observer);
   std::optional<Tally> validated();
   void finish_epoch(TrainingObserver& observer);

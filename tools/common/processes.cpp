@@ -126,4 +126,8 @@ std::unique_ptr<Communicator> join_processes() {
                    "(-DGEOSFT_MPI=ON), with torchrun or srun MASTER_ADDR and MASTER_PORT do, set for all of them");
 }
 
+bool may_be_started_again() {
+  return !text_in("TORCHELASTIC_RUN_ID").empty() || number_in("SLURM_RESTART_COUNT").value_or(0) > 0;
+}
+
 }  // namespace geosft

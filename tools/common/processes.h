@@ -15,4 +15,8 @@ namespace geosft {
 // another one than mpirun's, or RANK and WORLD_SIZE disagree with MPI.
 std::unique_ptr<Communicator> join_processes();
 
+// Whether the launcher starts its command again, as it is, where that has ended early or the number of nodes changes:
+// torchrun does, and counts only the former; Slurm does with a job that it puts back into its queue.
+bool may_be_started_again();
+
 }  // namespace geosft

@@ -59,13 +59,18 @@ RunFolder RunFolder::create(const std::filesystem::path& folder) {
   return run;
 }
 
+bool RunFolder::holds_run(const std::filesystem::path& folder) {
+  std::error_code error;
+  return std::filesystem::exists(RunFolder(folder).config(), error);
+}
+
 RunFolder RunFolder::open(const std::filesystem::path& folder) {
   const RunFolder run(folder);
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) {
     throw UsageError("no run folder " + folder.string() + ": it does not exist or is not a folder");
   }
-  if (!std::filesystem::exists(run.config(), error)) {
+  if (!holds_run(folder)) {
     throw UsageError("no run in " + folder.string() + ": it holds no " + run.config().filename().string());
   }
   return run;

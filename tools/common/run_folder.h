@@ -15,6 +15,8 @@ class RunFolder {
   // else that is not ours to mix with, or another process trains there; another exception when it cannot be made or
   // written to. What is left of a run that was killed before it had a configuration is replaced.
   static RunFolder create(const std::filesystem::path& folder);
+  // Whether open() finds a run there.
+  static bool holds_run(const std::filesystem::path& folder);
   // An existing run, to evaluate or predict. Throws UsageError when the folder holds none.
   static RunFolder open(const std::filesystem::path& folder);
   // An existing run, to resume: as open(), but for one that another process trains, which is a UsageError; and files

@@ -47,6 +47,7 @@ class TrainCommand : protected TrainArguments {
 
 template <class Settings>
 RunFolder TrainCommand<Settings>::prepare() {
+  const bool again = !resume && started_again();
   if (resume) {
     RunFolder folder = open_run_folder(out, resume, processes());
     load_resumed(settings, config_, folder);
@@ -57,6 +58,11 @@ RunFolder TrainCommand<Settings>::prepare() {
   load_new(config_, settings.train);
   settings.check();
   settings.locate_data();
+  if (again) {
+    load_begun(settings, config_, RunFolder::open(out));
+    resume = true;
+    if (processes().leads()) std::cerr << "started again: going on with the run in " << out << '\n';
+  }
   return open_run_folder(out, resume, processes());
 }
 

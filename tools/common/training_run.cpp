@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/training_run.h"
 
+#include <c10/core/impl/VirtualGuardImpl.h>
+
 #include <CLI/CLI.hpp>
 #include <iostream>
 
+#include "models/training/nccl/nccl_communicator.h"
 #include "tools/common/arguments.h"
 #include "tools/common/main_guard.h"
+#include "tools/common/shared_device.h"
 
 namespace geosft {
 namespace {
@@ -47,11 +51,14 @@ std::string TrainArguments::program() const {
   return verb_->get_parent()->get_name();
 }
 
-at::Device TrainArguments::begin() const {
-  const at::Device device = runtime.apply();
-  if (processes().size() > 1 && !device.is_cpu()) {
-    throw UsageError("several processes train on CPUs alone: --device cpu, or one process with --device " +
-                     device.str());
+at::Device TrainArguments::begin() {
+  at::Device device = runtime.apply();
+  if (processes().size() == 1) return device;
+  device = shared_device(runtime.device, device, processes());
+  if (device.is_cuda()) {
+    // What is not asked for on a device lands on this one, and not on the first for all of them.
+    c10::impl::VirtualGuardImpl(device.type()).setDevice(device);
+    gpus_ = join_by_nccl(*joined_, device);
   }
   return device;
 }
@@ -59,8 +66,14 @@ at::Device TrainArguments::begin() const {
 bool TrainArguments::part() {
   const bool leads = processes().leads();
   processes().meet();
+  gpus_.reset();
   joined_.reset();
   return leads;
+}
+
+bool TrainArguments::started_again() const {
+  const bool here = processes().leads() && may_be_started_again() && RunFolder::holds_run(out);
+  return processes().any(here);
 }
 
 void TrainArguments::load_new(Config& config) const {

@@ -26,10 +26,10 @@ struct TrainArguments {
 
   // Joins the processes that this one was started with.
   void join() { joined_ = join_processes(); }
-  // Sets LibTorch's threads, and gives the device. Throws UsageError where that cannot be; several processes compute on
-  // CPUs.
-  at::Device begin() const;
-  const Communicator& processes() const { return joined_ ? *joined_ : one_process(); }
+  // Sets LibTorch's threads, and gives the device: of several processes each has a GPU of its own, which is joined with
+  // the others, or all compute on CPUs. Throws UsageError where that cannot be.
+  at::Device begin();
+  const Communicator& processes() const { return gpus_ ? *gpus_ : joined_ ? *joined_ : one_process(); }
   // The processes part, once all of them have called it; the leading one goes on alone. False for the others, whose
   // work is done, also where a signal has ended it: what they return does not count.
   bool part();
@@ -44,10 +44,16 @@ struct TrainArguments {
   // over what else may be chosen anew, and kResumable names it. Throws UsageError where something else differs.
   template <class Settings>
   void load_resumed(Settings& settings, Config& config, const RunFolder& folder) const;
+  // Whether this command has begun the run in `out` before, and is started again by what may do so.
+  bool started_again() const;
+  // Of such a run, once `settings` are what the command asks for: the run's own, which differ from them in the batch,
+  // where the number of processes does. Throws UsageError where something else differs: the run is another one.
+  template <class Settings>
+  void load_begun(Settings& settings, Config& config, const RunFolder& folder) const;
 
  private:
   const CLI::App* verb_ = nullptr;
-  std::unique_ptr<Communicator> joined_;
+  std::unique_ptr<Communicator> joined_, gpus_;  // the second by the first
 };
 
 // A folder to resume, or a new one that the leading process makes.
@@ -75,6 +81,15 @@ void TrainArguments::load_resumed(Settings& settings, Config& config, const RunF
   Settings after = settings;
   before.take_resumable(after);
   refuse_changes(before.config().to_toml(), after.config().to_toml(), Settings::kResumable);
+}
+
+template <class Settings>
+void TrainArguments::load_begun(Settings& settings, Config& config, const RunFolder& folder) const {
+  Settings asked = settings;
+  config.load_toml(folder.config());
+  asked.train.batch_size = settings.train.batch_size;
+  if (asked.config().to_toml() == settings.config().to_toml()) return;
+  throw UsageError(folder.path().string() + " holds a run of another configuration: resume it, or name another folder");
 }
 
 }  // namespace geosft

@@ -37,6 +37,9 @@ def training_lines(results):
     for name, r in results.items():
         if "same" in r:
             lines.append(f"| {name} | {'the same losses, bit for bit' if r['same'] else 'FAILED: other losses'} |")
+        elif "apart" in r:
+            lines.append(f"| {name} | {'' if r['apart'] < 1e-3 else 'FAILED: '}{r['clouds_per_s']:.0f} clouds/s, losses "
+                         f"{r['apart']:.1e} apart |")
         elif "error" in r:
             lines.append(f"| {name} | FAILED: {r['error']} |")
         else:
@@ -87,7 +90,8 @@ def trained(program, config):
 
 
 def clean(report):
-    failed = [r for r in (report["training"] or {}).values() if "error" in r or r.get("same") is False]
+    failed = [r for r in (report["training"] or {}).values() if "error" in r or r.get("same") is False
+              or r.get("apart", 0) >= 1e-3]
     return (all(r["passed"] for r in report["checks"].values()) and not failed
             and all(s == "clean" for s in report["sanitizer"].values()))
 

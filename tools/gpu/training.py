@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains a classifier with geosft-classify on a GPU, on clouds made here: speed, idle time, and the same bits twice."""
+"""Trains a classifier with geosft-classify on a GPU, on clouds made here: speed, idle time, and the same bits twice; where
+there are two GPUs, on both."""
 
 import csv
 import math
@@ -41,14 +42,23 @@ class Busy(threading.Thread):
                 self.shares.append(int(answer[0]) / 100)
 
 
-def train(program, data, run, *options):
-    """The rows of metrics.csv of the training split."""
+def train(program, data, run, *options, processes=1):
+    """The rows of metrics.csv of the training split. Several processes have a GPU each."""
     command = [program, "train", "--data", data, "--out", run, "--device", "cuda", *options]
-    result = subprocess.run(command, capture_output=True, text=True)
-    if result.returncode != 0:
-        raise RuntimeError(result.stderr.strip().split("\n")[-1])
+    together = [dict(RANK=str(rank), WORLD_SIZE=str(processes), MASTER_ADDR="127.0.0.1", MASTER_PORT="29517")
+                for rank in range(processes)] if processes > 1 else [{}]
+    started = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env={**os.environ, **own})
+               for own in together]
+    said = [process.communicate()[1] for process in started]
+    if any(process.returncode != 0 for process in started):
+        raise RuntimeError("".join(said).strip().split("\n")[-1])
     with open(os.path.join(run, "metrics.csv")) as file:
         return [row for row in csv.DictReader(file) if row["split"] == "train"]
+
+
+def gpus():
+    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout
+    return sum(line.startswith("GPU ") for line in listed.splitlines())
 
 
 def rate_of(row):
@@ -74,4 +84,9 @@ def run_training(program, config, folder):
     losses = [[row["loss"] for row in train(program, data, os.path.join(folder, f"again{i}"), *common, "--epochs", "2")]
               for i in range(2)]
     lines["training, twice"] = {"same": losses[0] == losses[1]}
+    if gpus() > 1:
+        rows = train(program, data, os.path.join(folder, "two"), *common, "--epochs", "2", "--batch-size", "16", processes=2)
+        apart = max(abs(float(row["loss"]) / float(one) - 1) for row, one in zip(rows, losses[0], strict=True))
+        lines["training, two GPUs (NCCL), against one with the whole batch"] = {
+            "clouds_per_s": float(rows[-1][rate_of(rows[-1])]), "apart": apart}
     return lines

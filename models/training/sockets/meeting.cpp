@@ -3,11 +3,15 @@
 
 #include <c10/util/Logging.h>
 #include <c10/util/StringUtil.h>
+#include <poll.h>
 
+#include <algorithm>
 #include <boost/asio.hpp>
+#include <chrono>
 #include <optional>
 #include <random>
 #include <stdexcept>
+#include <thread>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 namespace geosft {
@@ -15,8 +19,9 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
+using Clock = std::chrono::steady_clock;
 
-// Sent by whoever comes to the door: `pass` was read in the store, and keeps strangers out.
+// Sent by whoever comes to the door: `pass` was read in the store, and keeps strangers out. It is the answer, too.
 struct Greeting {
   uint64_t pass = 0;
   int64_t rank = 0;
@@ -44,34 +49,30 @@ class Meeting {
   std::vector<tcp::socket> receive_all() {
     tcp::acceptor door = open_door();
     const Greeting expected{new_pass()};
-    store_->set(key("door"), c10::str(door.local_endpoint().port(), ' ', expected.pass));
-    for (int64_t rank = 1; rank < point_.size; ++rank) wait_for(rank);
+    store_->set(door_key(), c10::str(door.local_endpoint().port(), ' ', expected.pass));
     std::vector<std::optional<tcp::socket>> found(static_cast<size_t>(point_.size - 1));
-    for (size_t missing = found.size(); missing > 0;) {
-      tcp::socket socket = door.accept();
-      const Greeting greeting = read_greeting(socket);
-      if (greeting.pass != expected.pass) continue;
-      prepare(socket);
-      found.at(static_cast<size_t>(greeting.rank - 1)) = std::move(socket);
-      --missing;
+    for (auto missing = found.begin(); missing != found.end();
+         missing = std::find(missing, found.end(), std::nullopt)) {
+      if (!readable(door.native_handle(), deadline_)) complain(missing - found.begin() + 1);
+      receive(door.accept(), expected.pass, found);
     }
     std::vector<tcp::socket> sockets;
     for (auto& socket : found) sockets.push_back(std::move(socket.value()));
     return sockets;
   }
 
+  // Where a launcher has started the processes again, the door may be one that is closed for good: the new one comes.
   std::vector<tcp::socket> go_to_leader() {
-    const std::string door = store_->get_to_str(key("door"));
-    const size_t blank = door.find(' ');
-    tcp::socket socket(context_);
-    asio::connect(socket, tcp::resolver(context_).resolve(point_.address, door.substr(0, blank)));
-    prepare(socket);
-    const Greeting greeting{std::stoull(door.substr(blank + 1)), point_.rank};
-    asio::write(socket, asio::buffer(&greeting, sizeof(Greeting)));
-    store_->set(key(c10::str(point_.rank)), std::string("here"));
-    std::vector<tcp::socket> sockets;
-    sockets.push_back(std::move(socket));
-    return sockets;
+    for (;;) {
+      try {
+        std::vector<tcp::socket> sockets;
+        sockets.push_back(knock(store_->get_to_str(door_key())));
+        return sockets;
+      } catch (const boost::system::system_error&) {
+        if (Clock::now() > deadline_) throw;
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      }
+    }
   }
 
  private:
@@ -91,14 +92,41 @@ class Meeting {
     socket.set_option(tcp::no_delay(true));
     socket.set_option(asio::socket_base::keep_alive(true));
   }
-  static Greeting read_greeting(tcp::socket& socket) {
-    Greeting greeting;
-    boost::system::error_code cut_off;  // then the greeting is no one's
-    asio::read(socket, asio::buffer(&greeting, sizeof(Greeting)), cut_off);
-    return greeting;
+  // Whether there is something to read, in time.
+  static bool readable(int descriptor, Clock::time_point until) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
+    pollfd waited{descriptor, POLLIN, 0};
+    return ::poll(&waited, 1, static_cast<int>(std::max<int64_t>(left, 0))) > 0;
   }
 
-  std::string key(const std::string& what) const { return "geosft/" + point_.round + "/" + what; }
+  // One that comes again has not got the answer.
+  void receive(tcp::socket socket, uint64_t pass, std::vector<std::optional<tcp::socket>>& found) const {
+    Greeting greeting;
+    boost::system::error_code cut_off;
+    if (!readable(socket.native_handle(), Clock::now() + std::chrono::seconds(5))) return;
+    asio::read(socket, asio::buffer(&greeting, sizeof(Greeting)), cut_off);
+    if (cut_off || greeting.pass != pass) return;  // no one of ours
+    prepare(socket);
+    asio::write(socket, asio::buffer(&pass, sizeof(pass)), cut_off);
+    found.at(static_cast<size_t>(greeting.rank - 1)) = std::move(socket);
+  }
+  tcp::socket knock(const std::string& door) const {
+    const size_t blank = door.find(' ');
+    tcp::socket socket(context_);
+    asio::connect(socket, tcp::resolver(context_).resolve(point_.address, door.substr(0, blank)));
+    prepare(socket);
+    const Greeting greeting{std::stoull(door.substr(blank + 1)), point_.rank};
+    asio::write(socket, asio::buffer(&greeting, sizeof(Greeting)));
+    uint64_t answer = 0;
+    if (!readable(socket.native_handle(), Clock::now() + std::chrono::seconds(60))) {
+      throw boost::system::system_error(asio::error::timed_out);
+    }
+    asio::read(socket, asio::buffer(&answer, sizeof(answer)));
+    if (answer != greeting.pass) throw boost::system::system_error(asio::error::connection_refused);
+    return socket;
+  }
+
+  std::string door_key() const { return "geosft/" + point_.round + "/door"; }
   // IPv6 and IPv4 where the system has both.
   tcp::acceptor open_door() {
     try {
@@ -107,17 +135,14 @@ class Meeting {
       return {context_, tcp::endpoint(tcp::v4(), 0)};
     }
   }
-  void wait_for(int64_t rank) {
-    try {
-      store_->wait({key(c10::str(rank))}, point_.patience);
-    } catch (const c10::Error&) {
-      throw std::runtime_error(c10::str("process ", rank, " of ", point_.size, " has not come to ", point_.address, ":",
-                                        point_.port, " within ", point_.patience.count(), " s"));
-    }
+  [[noreturn]] void complain(int64_t rank) const {
+    throw std::runtime_error(c10::str("process ", rank, " of ", point_.size, " has not come to ", point_.address, ":",
+                                      point_.port, " within ", point_.patience.count(), " s"));
   }
 
   const MeetingPoint& point_;
   asio::io_context& context_;
+  Clock::time_point deadline_ = Clock::now() + point_.patience;
   c10::intrusive_ptr<c10d::Store> store_;
 };
 

@@ -87,7 +87,13 @@ TEST_CASE("a backward pass outside begin and finish stays alone, and so does one
 
 TEST_CASE("parameters that cannot be exchanged are refused", "[gradient_exchange]") {
   require_error([] { GradientExchange(one_process(), {at::ones({2}, at::kHalf).requires_grad_(true)}); },
-                {"float32", "Half", "cpu"});
+                {"float32", "Half"});
+  require_error(
+      [] {
+        GradientExchange(one_process(), {at::ones({2}).requires_grad_(true),
+                                         at::ones({2}, at::TensorOptions(at::kMeta)).requires_grad_(true)});
+      },
+      {"one device", "cpu", "meta"});
   require_error([] { GradientExchange(one_process(), parameters(), 0); }, {"bucket_bytes", "0"});
 }
 

@@ -71,6 +71,41 @@ TEST_CASE("a lost one of the processes that variables connect stops all, and ano
   require_like_run(shop / "one", run, 10 * tolerance);
 }
 
+TEST_CASE("a command that torchrun starts again goes on by itself, also with another number of processes",
+          "[processes]") {
+  const ClassifyShop shop;
+  const Words longer = {"--epochs", "16"}, command = train(shop, "run", 2, longer);
+  shop.run_well(train(shop, "one", 1, longer));
+  const fs::path run = shop / "run";
+  const EnvironmentVariable torchrun("TORCHELASTIC_RUN_ID", "none");
+  {
+    const EnvironmentVariable count("TORCHELASTIC_RESTART_COUNT", "0");
+    StartedTogether started(2, shop.program(), command, shop.process());
+    wait_for_lines(run / "metrics.csv", 6);
+    started[1].send(SIGKILL);
+    CHECK(started.wait()[0].exit == 1);
+  }
+  const EnvironmentVariable count("TORCHELASTIC_RESTART_COUNT", "1");
+  train_well(shop, 3, command);
+  require_like_run(shop / "one", run, 10 * tolerance);
+  CHECK(read_text(run / "config.toml") == read_text(shop / "one" / "config.toml"));
+}
+
+TEST_CASE("only the run of the same command goes on by itself", "[processes]") {
+  const ClassifyShop shop;
+  const auto again = [&](const Words& more = {}) { return shop.train("run", more); };
+  shop.run_well(again());
+  const std::string before = read_text(shop / "run" / "metrics.csv");
+  shop.refuses(again(), 2, {"holds a run already"});
+  for (const char* const variable : {"TORCHELASTIC_RUN_ID", "SLURM_RESTART_COUNT"}) {
+    const EnvironmentVariable launcher(variable, "1");
+    CHECK_THAT(shop.run_well(again()).err, Catch::Contains("started again: going on with the run in"));
+    CHECK(read_text(shop / "run" / "metrics.csv") == before);  // there was nothing left to do
+    shop.refuses(again({"--width", "8"}), 2, {"run of another configuration", "resume it"});
+    shop.run_well(shop.train("other_" + std::string(variable)));  // a new one begins
+  }
+}
+
 TEST_CASE("what processes that variables connect refuse is said once", "[processes]") {
   const ClassifyShop shop;
   const Words well = train(shop, "run", 2), badly = well + Words{"--data", (shop / "nothing").string()};

@@ -51,6 +51,20 @@ TEST_CASE("variables that cannot be are refused") {
   }
 }
 
+TEST_CASE("launchers that start a command again are known by their variables") {
+  CHECK_FALSE(may_be_started_again());
+  {
+    const EnvironmentVariable torchrun("TORCHELASTIC_RUN_ID", "none");
+    CHECK(may_be_started_again());
+  }
+  {
+    const EnvironmentVariable requeued("SLURM_RESTART_COUNT", "1");
+    CHECK(may_be_started_again());
+  }
+  const EnvironmentVariable first("SLURM_RESTART_COUNT", "0");
+  CHECK_FALSE(may_be_started_again());
+}
+
 TEST_CASE("srun's variables serve where RANK and WORLD_SIZE are not set") {
   const ClassifyShop shop;
   const std::string port = std::to_string(free_port());

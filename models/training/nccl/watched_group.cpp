@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/training/nccl/watched_group.h"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <c10/util/Exception.h>
+
+#include <exception>
+#include <stdexcept>
+
+namespace geosft::nccl {
+namespace {
+
+using c10::impl::VirtualGuardImpl;
+
+constexpr std::chrono::milliseconds glance{100};  // between two looks at the sums
+
+Number type_of(const at::Tensor& values) {
+  TORCH_CHECK(values.is_contiguous(), "values must be contiguous");
+  switch (values.scalar_type()) {
+    case at::kFloat:
+      return Number::float32;
+    case at::kDouble:
+      return Number::float64;
+    case at::kLong:
+      return Number::int64;
+    default:
+      TORCH_CHECK(false, "values must be float32, float64 or int64, got ", values.scalar_type());
+  }
+}
+
+// The stream that computes waits for a sum, the program does not.
+class StreamSum : public PendingSum {
+ public:
+  StreamSum(const at::Tensor& values, std::shared_ptr<c10::Event> done) : values_(values), done_(std::move(done)) {}
+  void wait() override { done_->block(VirtualGuardImpl(values_.device().type()).getStream(values_.device())); }
+
+ private:
+  at::Tensor values_;  // alive while they are summed
+  std::shared_ptr<c10::Event> done_;
+};
+
+}  // namespace
+
+WatchedGroup::WatchedGroup(const Library& library, Group* group, at::Device device, std::chrono::milliseconds patience)
+    : library_(library),
+      group_(group),
+      device_(device),
+      stream_(VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device, /*isHighPriority=*/true)),
+      patience_(patience),
+      thread_([this] { watch(); }) {}
+
+WatchedGroup::~WatchedGroup() {
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+    if (std::uncaught_exceptions() > 0) drop();
+  }
+  ended_.notify_one();
+  thread_.join();
+  if (group_ != nullptr) library_.comm_destroy(group_);
+}
+
+std::unique_ptr<PendingSum> WatchedGroup::start_sum(const at::Tensor& values) {
+  const Number type = type_of(values);
+  c10::Event computed(device_.type());
+  computed.record(VirtualGuardImpl(device_.type()).getStream(device_));
+  computed.block(stream_);
+  const std::lock_guard lock(mutex_);
+  if (group_ == nullptr) throw std::runtime_error(failure_.empty() ? "the GPUs are no longer connected" : failure_);
+  require_success(library_,
+                  library_.all_reduce(values.data_ptr(), values.data_ptr(), static_cast<size_t>(values.numel()), type,
+                                      Reduction::sum, group_, stream_.native_handle()),
+                  group_, "cannot sum over the GPUs");
+  auto done = std::make_shared<c10::Event>(device_.type());
+  done->record(stream_);
+  last_ = {done, Clock::now()};
+  return std::make_unique<StreamSum>(values, std::move(done));
+}
+
+void WatchedGroup::check() {
+  const std::lock_guard lock(mutex_);
+  if (!failure_.empty()) throw std::runtime_error(failure_);
+}
+
+void WatchedGroup::abort() {
+  const std::lock_guard lock(mutex_);
+  drop();
+}
+
+void WatchedGroup::watch() {
+  std::unique_lock lock(mutex_);
+  while (!ended_.wait_for(lock, glance, [&] { return over_ || group_ == nullptr; })) {
+    try {
+      look();
+    } catch (const c10::Error& error) {  // of CUDA
+      fail(error.what_without_backtrace());
+    }
+  }
+}
+
+void WatchedGroup::look() {
+  Result error = Result::success;
+  require_success(library_, library_.comm_get_async_error(group_, &error), group_, "cannot be asked for errors");
+  if (error != Result::success && error != Result::in_progress) {
+    fail("NCCL has lost the other GPUs: " + reason_of(library_, error, group_));
+  } else if (last_ && last_->done->query()) {
+    last_.reset();
+  } else if (last_ && Clock::now() - last_->at > patience_) {
+    fail("a sum over the GPUs has not ended within " +
+         std::to_string(std::chrono::duration_cast<std::chrono::seconds>(patience_).count()) +
+         " s: another process is lost or does not go on");
+  }
+}
+
+void WatchedGroup::fail(const std::string& reason) {
+  failure_ = reason;
+  drop();
+}
+
+void WatchedGroup::drop() {
+  if (group_ != nullptr) library_.comm_abort(group_);
+  group_ = nullptr;
+}
+
+}  // namespace geosft::nccl

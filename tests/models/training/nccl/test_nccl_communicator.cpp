@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// NCCL's place is taken by a stand-in, that of GPUs by a device that is pretended: what this tests is all that is ours.
+#include "models/training/nccl/nccl_communicator.h"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <string>
+
+#include "models/training/sockets/socket_communicator.h"
+#include "tests/models/training/nccl/pretended_device.h"
+#include "tests/models/training/shared_regression.h"
+#include "tests/models/training/sums_of_three.h"
+#include "tests/tools/common/started_together.h"
+
+namespace geosft::test::test_nccl_communicator {
+namespace {
+
+// This program again, as so many processes that each run the test case of this tag.
+std::vector<ProcessResult> together(size_t processes, const std::string& tag) {
+  StartedTogether started(processes, std::filesystem::read_symlink("/proc/self/exe").string(), {tag});
+  return started.wait();
+}
+
+void require_success(size_t processes, const std::string& tag) {
+  for (const ProcessResult& result : together(processes, tag)) {
+    INFO(result.out << result.err);
+    REQUIRE(result.exit == 0);
+  }
+}
+
+// In such a process.
+std::unique_ptr<Communicator> join() {
+  MeetingPoint point;
+  point.address = std::getenv("MASTER_ADDR");
+  point.port = static_cast<uint16_t>(std::stoi(std::getenv("MASTER_PORT")));
+  point.rank = std::stoi(std::getenv("RANK"));
+  point.size = std::stoi(std::getenv("WORLD_SIZE"));
+  return join_by_sockets(point);
+}
+
+std::unique_ptr<Communicator> join_devices(const Communicator& connected,
+                                           std::chrono::milliseconds patience = std::chrono::seconds(120)) {
+  register_pretended_device();
+  return join_by_nccl(connected, pretended_device, {GEOSFT_STAND_IN_NCCL, patience});
+}
+
+// As a tool does what may fail: who fails speaks in its turn, and ends.
+template <class Body>
+void guarded(const Communicator& all, const Body& body) {
+  try {
+    body();
+  } catch (const std::exception& error) {
+    all.await_turn_to_speak();
+    std::cerr << error.what() << std::endl;
+    std::_Exit(3);
+  }
+}
+
+// A sum that another process does not take part in: the next one says why it is none.
+void require_broken_off(const Communicator& devices) {
+  const at::Tensor values = at::ones({4});
+  guarded(devices, [&] {
+    devices.start_sum(on_pretended_device(values))->wait();  // until it is broken off
+    devices.meet();
+  });
+}
+
+}  // namespace
+
+TEST_CASE("devices sum over processes, beside what is on the host", "[nccl]") {
+  require_success(3, "[.nccl_sums]");
+}
+
+TEST_CASE("one of three processes with a device", "[.nccl_sums]") {
+  const std::unique_ptr<Communicator> connected = join();
+  const std::unique_ptr<Communicator> devices = join_devices(*connected);
+  require_sums_of_three(*devices);
+  require_sums_of_three(OverPretendedDevices(*devices));
+}
+
+TEST_CASE("sums are started without waiting, and are there after wait()", "[nccl]") {
+  require_success(2, "[.nccl_order]");
+}
+
+TEST_CASE("one of two processes, of which the second starts a sum late", "[.nccl_order]") {
+  const std::unique_ptr<Communicator> connected = join();
+  const std::unique_ptr<Communicator> devices = join_devices(*connected);
+  const at::Tensor first = at::full({100000}, 2.0), second = at::ones({3});
+  if (!devices->leads()) devices->meet();  // the other one has started its sums, and goes on
+  const std::unique_ptr<PendingSum> sum = devices->start_sum(on_pretended_device(first));
+  const std::unique_ptr<PendingSum> next = devices->start_sum(on_pretended_device(second));
+  if (devices->leads()) {
+    require_equal(first, at::full({100000}, 2.0), "nothing is summed yet");
+    devices->meet();
+  }
+  next->wait();
+  sum->wait();
+  require_equal(first, at::full({100000}, 4.0), "sum");
+  require_equal(second, at::full({3}, 2.0F), "the next");
+}
+
+TEST_CASE("two processes with a device each train as one does with the whole batch", "[nccl]") {
+  require_success(2, "[.nccl_training]");
+}
+
+TEST_CASE("one of two processes that train by their devices", "[.nccl_training]") {
+  using namespace training;
+  const std::unique_ptr<Communicator> connected = join();
+  const std::unique_ptr<Communicator> devices = join_devices(*connected);
+  const Outcome alone = train_share(one_process(), 3);
+  for (const bool later : {false, true}) {
+    const Outcome outcome =
+        train_share(OverPretendedDevices(*devices), 3, [&](SharedRegression& task, int64_t) { task.later = later; });
+    REQUIRE(outcome.done);
+    require_like(outcome, alone);
+  }
+}
+
+TEST_CASE("a process that is killed in the middle of a sum ends the others, with NCCL's reason", "[nccl]") {
+  const std::vector<ProcessResult> results = together(2, "[.nccl_killed]");
+  REQUIRE(results[1].signal == SIGKILL);
+  REQUIRE(results[0].exit == 3);
+  REQUIRE(results[0].err == "NCCL has lost the other GPUs: remote process exited or there was a network error\n");
+}
+
+TEST_CASE("one of two processes, of which the second is killed", "[.nccl_killed]") {
+  const std::unique_ptr<Communicator> connected = join();
+  const std::unique_ptr<Communicator> devices = join_devices(*connected);
+  if (!devices->leads()) std::raise(SIGKILL);
+  require_broken_off(*devices);
+}
+
+TEST_CASE("a sum that does not end is broken off", "[nccl]") {
+  const std::vector<ProcessResult> results = together(2, "[.nccl_hangs]");
+  REQUIRE(results[0].exit == 3);
+  REQUIRE(results[0].err ==
+          "a sum over the GPUs has not ended within 1 s: another process is lost or does not go on\n");
+  REQUIRE(results[1].exit == 1);
+  REQUIRE(results[1].err.empty());
+}
+
+TEST_CASE("one of two processes, of which the second sums nothing", "[.nccl_hangs]") {
+  const std::unique_ptr<Communicator> connected = join();
+  const std::unique_ptr<Communicator> devices = join_devices(*connected, std::chrono::seconds(1));
+  if (devices->leads()) require_broken_off(*devices);
+  guarded(*devices, [&] { devices->meet(); });
+}
+
+TEST_CASE("a process that fails says why while the others wait for its device", "[nccl]") {
+  for (const int failing : {0, 1}) {
+    const EnvironmentVariable which("GEOSFT_TEST_FAILING", std::to_string(failing));
+    const std::vector<ProcessResult> results = together(2, "[.nccl_one_fails]");
+    for (size_t rank = 0; rank < 2; ++rank) {
+      INFO("process " << rank << ", of which " << failing << " fails: " << results[rank].err);
+      const bool fails = rank == static_cast<size_t>(failing);
+      CHECK(results[rank].exit == (fails ? 3 : 1));
+      CHECK(results[rank].err == (fails ? "a reason\n" : ""));
+    }
+  }
+}
+
+TEST_CASE("one of two processes with a device, of which one fails", "[.nccl_one_fails]") {
+  const std::unique_ptr<Communicator> connected = join();
+  const std::unique_ptr<Communicator> devices = join_devices(*connected);
+  guarded(*devices, [&] {
+    if (std::to_string(devices->rank()) == std::getenv("GEOSFT_TEST_FAILING")) throw std::runtime_error("a reason");
+    const std::unique_ptr<PendingSum> sum = devices->start_sum(on_pretended_device(at::ones({4})));
+    devices->meet();
+  });
+}
+
+TEST_CASE("a device that cannot be connected is told of by its process", "[nccl]") {
+  for (const int failing : {0, 1}) {
+    const EnvironmentVariable which("GEOSFT_STAND_IN_FAILS", std::to_string(failing));
+    const std::vector<ProcessResult> results = together(2, "[.nccl_unconnected]");
+    const auto bad = static_cast<size_t>(failing), good = 1 - bad;
+    CHECK(results[bad].exit == 3);
+    CHECK(results[bad].err == "NCCL cannot connect the GPUs: the stand-in refuses\n");
+    CHECK(results[good].exit == 1);
+    CHECK(results[good].err.empty());
+  }
+}
+
+TEST_CASE("one of two processes, of which one cannot be connected", "[.nccl_unconnected]") {
+  const std::unique_ptr<Communicator> connected = join();
+  guarded(*connected, [&] { join_devices(*connected); });
+}
+
+}  // namespace geosft::test::test_nccl_communicator

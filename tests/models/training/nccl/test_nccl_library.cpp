@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/training/nccl/nccl_library.h"
+
+#include <catch2/catch.hpp>
+#include <type_traits>
+
+#include "tests/support.h"
+#if GEOSFT_HAS_NCCL_HEADER
+#include <nccl.h>
+#endif
+
+namespace geosft::test::test_nccl_library {
+
+#if GEOSFT_HAS_NCCL_HEADER
+namespace {
+
+// Whether a call passes the one as it passes the other.
+template <class Own, class Theirs>
+constexpr bool passed_alike =
+    sizeof(Own) == sizeof(Theirs) && std::is_pointer_v<Own> == std::is_pointer_v<Theirs>&& std::is_class_v<Own> ==
+                                         std::is_class_v<Theirs>;
+
+template <class R, class... Own, class S, class... Theirs>
+constexpr bool called_alike(R (*)(Own...), S (*)(Theirs...)) {
+  if constexpr (sizeof...(Own) != sizeof...(Theirs)) {
+    return false;
+  } else {
+    return passed_alike<R, S> && (passed_alike<Own, Theirs> && ...);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("NCCL's functions are called as its header says", "[nccl]") {
+  const nccl::Library own{};
+  CHECK(called_alike(own.get_unique_id, &ncclGetUniqueId));
+  CHECK(called_alike(own.comm_init_rank, &ncclCommInitRank));
+  CHECK(called_alike(own.all_reduce, &ncclAllReduce));
+  CHECK(called_alike(own.comm_get_async_error, &ncclCommGetAsyncError));
+  CHECK(called_alike(own.comm_abort, &ncclCommAbort));
+  CHECK(called_alike(own.comm_destroy, &ncclCommDestroy));
+  CHECK(called_alike(own.get_error_string, &ncclGetErrorString));
+  CHECK(called_alike(own.get_last_error, &ncclGetLastError));
+  CHECK(sizeof(nccl::UniqueId) == NCCL_UNIQUE_ID_BYTES);
+  CHECK((static_cast<int>(nccl::Result::success) == ncclSuccess));
+  CHECK((static_cast<int>(nccl::Result::in_progress) == ncclInProgress));
+  CHECK((static_cast<int>(nccl::Number::int64) == ncclInt64));
+  CHECK((static_cast<int>(nccl::Number::float32) == ncclFloat32));
+  CHECK((static_cast<int>(nccl::Number::float64) == ncclFloat64));
+  CHECK((static_cast<int>(nccl::Reduction::sum) == ncclSum));
+}
+#endif
+
+TEST_CASE("a library that is not there, or is none of NCCL, is refused", "[nccl]") {
+  require_error([] { nccl::load_library("libgeosft_nowhere.so"); }, {"NCCL cannot be loaded", "libgeosft_nowhere.so"});
+  require_error([] { nccl::load_library("libm.so.6"); }, {"no function ncclGetUniqueId"});
+}
+
+}  // namespace geosft::test::test_nccl_library

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/common/shared_device.h"
+
+#include <ATen/Context.h>
+#include <ATen/detail/CUDAHooksInterface.h>
+
+#include <catch2/catch.hpp>
+
+#include "tests/models/training/thread_processes.h"
+#include "tests/support.h"
+#include "tools/common/arguments.h"
+
+namespace geosft::test::test_shared_device {
+
+TEST_CASE("processes know their place on their machine", "[processes]") {
+  const std::vector<std::string> machines = {"a", "b", "a", "a", "b"};
+  const std::vector<int64_t> ranks = {0, 0, 1, 2, 1}, sizes = {3, 2, 3, 3, 2};
+  std::vector<MachinePlace> places(5);
+  ThreadProcesses(5).run([&](const Communicator& all) {
+    const auto own = static_cast<size_t>(all.rank());
+    places[own] = place_on_machine(all, machines[own]);
+  });
+  for (size_t i = 0; i < 5; ++i) CHECK((places[i].rank == ranks[i] && places[i].size == sizes[i]));
+  CHECK(this_machine().size() > 36);  // a name and the number of its start
+  CHECK(this_machine() == this_machine());
+}
+
+TEST_CASE("a process takes the GPU of its place, where there are enough", "[processes]") {
+  CHECK(own_gpu({0, 1}, 1) == 0);
+  CHECK(own_gpu({3, 4}, 4) == 3);
+  CHECK(own_gpu({1, 2}, 8) == 1);
+  CHECK_THROWS_AS(own_gpu({0, 2}, 1), UsageError);
+  require_error([] { own_gpu({0, 4}, 2); }, {"4 processes", "2 GPUs", "--device cpu"});
+  require_error([] { own_gpu({0, 2}, 1); }, {"2 processes", "1 GPU:"});
+}
+
+namespace {
+
+// What shared_device gives, or refuses with, to two processes with these devices.
+std::vector<std::string> of_two(const std::string& name, at::Device first, at::Device second) {
+  std::vector<std::string> found(2);
+  ThreadProcesses(2).run([&](const Communicator& all) {
+    std::string& own = found[static_cast<size_t>(all.rank())];
+    try {
+      own = shared_device(name, all.leads() ? first : second, all).str();
+    } catch (const UsageError& error) {
+      own = error.what();
+    }
+  });
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("processes compute on CPUs, or each on a GPU", "[processes]") {
+  const at::Device cpu(at::kCPU), gpu(at::kCUDA, 1);
+  CHECK(of_two("auto", cpu, cpu) == std::vector<std::string>{"cpu", "cpu"});
+  CHECK(of_two("cuda:1", gpu, gpu) == std::vector<std::string>{"cuda:1", "cuda:1"});  // as they are told
+  for (const std::string& refusal : of_two("auto", gpu, cpu)) CHECK_THAT(refusal, Catch::Contains("some have none"));
+  if (at::detail::getCUDAHooks().deviceCount() > 0) return;
+  for (const std::string& refusal : of_two("cuda", gpu, gpu)) CHECK_THAT(refusal, Catch::Contains("with 0 GPUs"));
+}
+
+}  // namespace geosft::test::test_shared_device
