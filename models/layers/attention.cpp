@@ -94,16 +94,18 @@ at::Tensor SamplingAttentionImpl::forward(const at::Tensor& x, const Relative& r
   const at::Tensor k = split(context.dropout(key->forward(sampled), options.score_dropout, samples_before));
   const at::Tensor v = split(value->forward(sampled)), leaks = typed(leak->forward(sampled));
   const std::optional<at::Tensor> k_ptr = ptr.has_value() ? std::optional<at::Tensor>(pairs.ptr) : std::nullopt;
+  const RelativeWeights weights{w_mul, b_mul, w_add, b_add};
+  const ComposedAttention composed{options.score, options.probability, options.eps};
   if (context.trace() != nullptr) {
-    context.trace()->layers.push_back({sampler->score(x), pairs, q, k, leak->forward(sampled), relative,
-                                       RelativeWeights{w_mul, b_mul, w_add, b_add},
-                                       ComposedAttention{options.score, options.probability, options.eps}});
+    const auto rows = [=](int64_t first, int64_t count) {
+      return composed.probabilities(q, k, leaks, relative, pairs, weights, {first, count, 0, k.size(0)});
+    };
+    context.trace()->layers.push_back(
+        {pairs.ptr.size(0) - 1, x.size(0), options.heads, rows, k.numel(), sampler->score(x), pairs});
   }
   const bool fused = options.score == ScoreKind::maxout && options.probability == ProbabilityKind::leaky_relu;
   at::Tensor mixed;
   if (!fused) {
-    const RelativeWeights weights{w_mul, b_mul, w_add, b_add};
-    const ComposedAttention composed{options.score, options.probability, options.eps};
     mixed = composed(q, k, v, leaks, relative, pairs, weights, ptr, k_ptr);
   } else if (options.relative == RelativeKind::points) {
     const bool normals = relative.normals.defined();
@@ -112,7 +114,7 @@ at::Tensor SamplingAttentionImpl::forward(const at::Tensor& x, const Relative& r
                             normals ? std::optional<at::Tensor>(pairs.sample(relative.normals)) : std::nullopt, w_mul,
                             b_mul, w_add, b_add, ptr, k_ptr, options.eps);
   } else if (options.relative == RelativeKind::graph && relative.coordinates.defined()) {
-    const RelativeTerms terms = dense_relative_terms(relative, pairs, {w_mul, b_mul, w_add, b_add}, ptr, k_ptr);
+    const RelativeTerms terms = dense_relative_terms(relative, pairs, weights, ptr, k_ptr);
     mixed = maxout_attention(q, k, v, leaks, terms.mul, terms.add, ptr, k_ptr, options.eps);
   } else if (options.relative == RelativeKind::graph) {
     mixed = graph_attention(q, k, v, leaks, relative.rowptr, relative.col, relative.edge_attr, pairs.top, pairs.partner,

@@ -6,6 +6,7 @@
 
 #include "models/layers/token_convolution.h"
 #include "models/ops/primal_attention.h"
+#include "models/ops/primal_composition.h"
 #include "models/ops/primal_heads.h"
 
 namespace geosft {
@@ -72,34 +73,98 @@ struct Mixing {
   SparseMask mask;
 };
 
-// Result [N, heads of the group, cv]; `pooling` as in pool_tokens.
-at::Tensor mix_group(const Mixing& m, const HeadGroup& group, const at::Tensor& pooling) {
-  const PooledTokens tokens = group.factor == 1 ? PooledTokens{m.x, m.offsets}
-                                                : pool_tokens(m.x, m.offsets, group.factor, m.options.pooling, pooling);
-  const auto count = static_cast<int64_t>(group.heads.size());
-  const auto project = [&](const at::Tensor& weight, const at::Tensor& bias) {
-    return affine(tokens.x, rows_of_heads(weight, group, m.heads), rows_of_heads(bias, group, m.heads))
-        .view({tokens.x.size(0), count, -1});
-  };
-  at::Tensor q = group.take(m.q);
-  at::Tensor k = convolved(project(m.weights.w_k, m.weights.b_k), m.options,
-                           part_of_heads(m.weights.convolution, group, m.heads), tokens.offsets);
-  const at::Tensor v = project(m.weights.w_v, m.weights.b_v);
-  if (m.options.variance) {
-    const NormalizedHeads normalized = normalized_by_keys(q, k, m.options.eps, {m.offsets, tokens.offsets});
-    q = normalized.q;
-    k = normalized.k;
-  }
+Mixing prepared(const at::Tensor& x, int64_t heads, const PrimalWeights& weights, const PrimalOptions& options,
+                const std::optional<at::Tensor>& ptr, const Relative& relative) {
+  Mixing m{x, heads, weights, options, packed_offsets(ptr, x.size(0), "ptr"), {}, {}};
+  m.mask = token_mask(options, m.offsets, ptr, relative);
+  m.q = convolved(affine(x, weights.w_q, weights.b_q).view({x.size(0), heads, -1}), options, weights.convolution,
+                  m.offsets);
+  return m;
+}
+
+// What the attention of one group of heads is made of.
+struct GroupInputs {
+  PooledTokens tokens;
+  at::Tensor q, k;
   std::optional<at::Tensor> beta, rowptr, col;
-  if (m.weights.beta.defined()) beta = part_of_heads(m.weights.beta, group, m.heads).to(q.scalar_type());
+};
+
+at::Tensor projected(const Mixing& m, const HeadGroup& group, const at::Tensor& tokens, const at::Tensor& weight,
+                     const at::Tensor& bias) {
+  return affine(tokens, rows_of_heads(weight, group, m.heads), rows_of_heads(bias, group, m.heads))
+      .view({tokens.size(0), static_cast<int64_t>(group.heads.size()), -1});
+}
+
+// `pooling` as in pool_tokens.
+GroupInputs group_inputs(const Mixing& m, const HeadGroup& group, const at::Tensor& pooling) {
+  GroupInputs in;
+  in.tokens = group.factor == 1 ? PooledTokens{m.x, m.offsets, {}}
+                                : pool_tokens(m.x, m.offsets, group.factor, m.options.pooling, pooling);
+  in.q = group.take(m.q);
+  in.k = convolved(projected(m, group, in.tokens.x, m.weights.w_k, m.weights.b_k), m.options,
+                   part_of_heads(m.weights.convolution, group, m.heads), in.tokens.offsets);
+  if (m.options.variance) {
+    const NormalizedHeads normalized = normalized_by_keys(in.q, in.k, m.options.eps, {m.offsets, in.tokens.offsets});
+    in.q = normalized.q;
+    in.k = normalized.k;
+  }
+  if (m.weights.beta.defined()) in.beta = part_of_heads(m.weights.beta, group, m.heads).to(in.q.scalar_type());
   if (m.mask.rowptr.defined()) {
     const SparseMask seen = group.factor == 1 ? m.mask : pooled_mask(m.mask, m.offsets, group.factor);
-    rowptr = seen.rowptr.to(q.device());
-    col = seen.col.to(q.device());
+    in.rowptr = seen.rowptr.to(in.q.device());
+    in.col = seen.col.to(in.q.device());
   }
-  const auto pointer = [&](const std::vector<int64_t>& offsets) { return offsets_tensor(offsets).to(q.device()); };
-  return primal_attention(q, k, v, beta, std::nullopt, m.options.linear ? "linear" : "softmax", m.options.eps,
-                          pointer(m.offsets), pointer(tokens.offsets), rowptr, col);
+  return in;
+}
+
+const char* kernel_name(const PrimalOptions& options) {
+  return options.linear ? "linear" : "softmax";
+}
+
+// Result [N, heads of the group, cv].
+at::Tensor mix_group(const Mixing& m, const HeadGroup& group, const at::Tensor& pooling) {
+  const GroupInputs in = group_inputs(m, group, pooling);
+  const at::Tensor v = projected(m, group, in.tokens.x, m.weights.w_v, m.weights.b_v);
+  const auto pointer = [&](const std::vector<int64_t>& offsets) { return offsets_tensor(offsets).to(in.q.device()); };
+  return primal_attention(in.q, in.k, v, in.beta, std::nullopt, kernel_name(m.options), m.options.eps,
+                          pointer(m.offsets), pointer(in.tokens.offsets), in.rowptr, in.col);
+}
+
+// What some queries of the one item give to all tokens, [count, N, heads of the group].
+at::Tensor group_rows(const Mixing& m, const HeadGroup& group, const at::Tensor& pooling, int64_t first,
+                      int64_t count) {
+  const GroupInputs in = group_inputs(m, group, pooling);
+  std::optional<at::Tensor> rowptr, col;
+  if (in.rowptr) {
+    const at::Tensor begins = in.rowptr->narrow(0, first, count + 1);
+    rowptr = begins - begins[0];
+    col = in.col->slice(0, begins[0].item<int64_t>(), begins[count].item<int64_t>());
+  }
+  const at::Tensor q = in.q.narrow(0, first, count);
+  const std::optional<at::Tensor> one_item;
+  const at::Tensor weights =
+      composed_primal_weights({q, in.k, /*v=*/in.k, in.beta, std::nullopt, kernel_name(m.options), m.options.eps,
+                               one_item, one_item, rowptr, col, std::nullopt});
+  if (!in.tokens.group.defined()) return weights;
+  const at::Tensor sizes = at::bincount(in.tokens.group, {}, weights.size(1)).view({1, -1, 1});
+  return (weights / sizes).index_select(1, in.tokens.group);
+}
+
+// `part` of every group of heads, joined along a dimension in the order of the heads.
+template <typename Part>
+at::Tensor over_groups(const Mixing& m, int64_t dim, const Part& part) {
+  std::vector<at::Tensor> parts;
+  std::vector<int64_t> order;
+  size_t pooled = 0;
+  const std::vector<int64_t> factors = m.options.pool.empty() ? std::vector<int64_t>(m.heads, 1) : m.options.pool;
+  for (const HeadGroup& group : head_groups(factors, m.heads)) {
+    const bool weighted = group.factor > 1 && m.options.pooling == PoolingKind::convolution;
+    parts.push_back(part(group, weighted ? m.weights.pooling.at(pooled++) : at::Tensor()));
+    order.insert(order.end(), group.heads.begin(), group.heads.end());
+  }
+  at::Tensor joined = parts.size() == 1 ? parts[0] : at::cat(parts, dim);
+  if (std::is_sorted(order.begin(), order.end())) return joined;
+  return joined.index_select(dim, at::tensor(order, at::kLong).argsort().to(m.x.device()));
 }
 
 struct NamedMask {
@@ -184,22 +249,17 @@ NormalizedHeads normalized_by_keys(const at::Tensor& q, const at::Tensor& k, dou
 at::Tensor mix_primal_heads(const at::Tensor& x, int64_t heads, const PrimalWeights& weights,
                             const PrimalOptions& options, const std::optional<at::Tensor>& ptr,
                             const Relative& relative) {
-  Mixing m{x, heads, weights, options, packed_offsets(ptr, x.size(0), "ptr"), {}, {}};
-  m.mask = token_mask(options, m.offsets, ptr, relative);
-  m.q = convolved(affine(x, weights.w_q, weights.b_q).view({x.size(0), heads, -1}), options, weights.convolution,
-                  m.offsets);
-  std::vector<at::Tensor> parts;
-  std::vector<int64_t> order;
-  size_t pooled = 0;
-  const std::vector<int64_t> factors = options.pool.empty() ? std::vector<int64_t>(heads, 1) : options.pool;
-  for (const HeadGroup& group : head_groups(factors, heads)) {
-    const bool weighted = group.factor > 1 && options.pooling == PoolingKind::convolution;
-    parts.push_back(mix_group(m, group, weighted ? weights.pooling.at(pooled++) : at::Tensor()));
-    order.insert(order.end(), group.heads.begin(), group.heads.end());
-  }
-  at::Tensor mixed = parts.size() == 1 ? parts[0] : at::cat(parts, 1);
-  if (std::is_sorted(order.begin(), order.end())) return mixed;
-  return mixed.index_select(1, at::tensor(order, at::kLong).argsort().to(x.device()));
+  const Mixing m = prepared(x, heads, weights, options, ptr, relative);
+  return over_groups(
+      m, 1, [&](const HeadGroup& group, const at::Tensor& pooling) { return mix_group(m, group, pooling); });
+}
+
+at::Tensor primal_attention_rows(const at::Tensor& x, int64_t heads, const PrimalWeights& weights,
+                                 const PrimalOptions& options, const Relative& relative, int64_t first, int64_t count) {
+  const Mixing m = prepared(x, heads, weights, options, std::nullopt, relative);
+  return over_groups(m, 2, [&](const HeadGroup& group, const at::Tensor& pooling) {
+    return group_rows(m, group, pooling, first, count);
+  });
 }
 
 PrimalSelfAttentionImpl::PrimalSelfAttentionImpl(int64_t width, int64_t head_count,
@@ -260,14 +320,25 @@ at::Tensor PrimalSelfAttentionImpl::forward(const at::Tensor& x, const std::opti
                                             const Relative& relative) {
   TORCH_CHECK(x.dim() == 2 && x.size(1) == query->options.in_features(), "x must have shape [N, ",
               query->options.in_features(), "], got ", x.sizes());
-  const PrimalWeights weights{query->weight, query->bias, key->weight, key->bias, value->weight,
-                              value->bias,   beta,        convolution, pooling};
-  const at::Tensor mixed = mix_primal_heads(x, heads, weights, options, ptr, relative);
+  const at::Tensor mixed = mix_primal_heads(x, heads, all_weights(), options, ptr, relative);
   if (distances) {
     distances->sum += head_distance(mixed).sum().item<double>();
     distances->tokens += mixed.size(0);
   }
   return output->forward(mixed.reshape(x.sizes()));
+}
+
+PrimalWeights PrimalSelfAttentionImpl::all_weights() const {
+  return {query->weight, query->bias, key->weight, key->bias, value->weight, value->bias, beta, convolution, pooling};
+}
+
+AttentionTrace PrimalSelfAttentionImpl::trace(const at::Tensor& x, const std::optional<at::Tensor>& ptr,
+                                              const Relative& relative) const {
+  AttentionTrace found{ptr ? ptr->size(0) - 1 : 1, x.size(0), heads, {}, x.size(0) * heads, {}, {}};
+  found.rows = [x, relative, heads = heads, weights = all_weights(), options = options](int64_t first, int64_t count) {
+    return primal_attention_rows(x, heads, weights, options, relative, first, count);
+  };
+  return found;
 }
 
 at::Tensor head_distance(const at::Tensor& mixed) {

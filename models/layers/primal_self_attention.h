@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "geometry/packed.h"
+#include "models/layers/forward_trace.h"
 #include "models/layers/relative.h"
 #include "models/layers/sparse_masks.h"
 #include "models/layers/token_pooling.h"
@@ -73,6 +74,11 @@ at::Tensor mix_primal_heads(const at::Tensor& x, int64_t heads, const PrimalWeig
                             const PrimalOptions& options, const std::optional<at::Tensor>& ptr,
                             const Relative& relative);
 
+// How much the queries first … first + count - 1 of x [N, d], one item, look at each token: [count, N, h]. What a pooled
+// key is given is shared evenly by its tokens. Forms count x N numbers a head.
+at::Tensor primal_attention_rows(const at::Tensor& x, int64_t heads, const PrimalWeights& weights,
+                                 const PrimalOptions& options, const Relative& relative, int64_t first, int64_t count);
+
 // Queries and keys recentred by the mean of their item's keys and divided by the keys' deviation, both of every head
 // and channel: (q - mu) / sqrt(var + eps), variance of the population.
 struct NormalizedHeads {
@@ -92,6 +98,8 @@ class PrimalSelfAttentionImpl : public torch::nn::Module {
   // x [N, width] packed by ptr (int64 [B + 1], or none): [N, width]. Of `relative` only what the mask needs is looked
   // at.
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr, const Relative& relative);
+  // What such a call does, for people to look at.
+  AttentionTrace trace(const at::Tensor& x, const std::optional<at::Tensor>& ptr, const Relative& relative) const;
 
   int64_t heads;
   PrimalOptions options;
@@ -108,6 +116,7 @@ class PrimalSelfAttentionImpl : public torch::nn::Module {
  private:
   void check() const;
   void register_extras(int64_t width);
+  PrimalWeights all_weights() const;
 };
 TORCH_MODULE(PrimalSelfAttention);
 

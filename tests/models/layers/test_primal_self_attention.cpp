@@ -182,6 +182,31 @@ TEST_CASE("the registry knows the family by name", "[primal_self_attention]") {
   require_error([] { mask_kind("ring"); }, {"name", "window", "ring"});
 }
 
+TEST_CASE("the rows of a trace times the values are what the heads mix", "[primal_self_attention][trace]") {
+  at::NoGradGuard guard;
+  const at::Tensor x = tokens();
+  std::vector<PrimalOptions> all = {{.pool = {1, 2, 4}, .pooling = PoolingKind::k_means},
+                                    {.mask = MaskKind::window, .mask_size = 2, .pool = {4, 1, 2}}};
+  for (const std::string& name : primal_names()) all.push_back(primal_options(name, kHeads));
+  for (PrimalOptions& options : all) {
+    if (options.convolution == ConvolutionKind::grid) options.grid_height = 2, options.grid_width = 13;
+    PrimalSelfAttention layer = layer_of(options);
+    const AttentionTrace trace = layer->trace(x, std::nullopt, Relative::none());
+    CHECK(trace.tokens == 26);
+    CHECK_FALSE(trace.samples());
+    const at::Tensor rows = attention_rows(trace, 0, 26);
+    REQUIRE(rows.sizes() == at::IntArrayRef({26, 26, kHeads}));
+    const at::Tensor values = layer->value->forward(x).view({26, kHeads, -1});
+    const at::Tensor mixed = at::einsum("ijh,jhc->ihc", {rows, values}).flatten(1);
+    require_close(layer->output->forward(mixed), layer->forward(x, std::nullopt, Relative::none()), 1e-5, "mixed");
+    require_close(rows.sum(1), at::ones({26, kHeads}, at::kDouble), 1e-5, "sums");
+    require_close(attention_rows(trace, 7, 3), rows.narrow(0, 7, 3), 1e-12, "some rows");
+    require_close(attention_on_tokens(trace, 9), rows[9], 1e-12, "one row");
+  }
+  const AttentionTrace packed = layer_of({})->trace(x, items(), Relative::none());
+  require_error([&] { attention_rows(packed, 0, 1); }, {"one item", "3"});
+}
+
 TEST_CASE("the distance between heads is that of their results, token by token", "[primal_self_attention]") {
   const at::Tensor mixed =
       at::tensor({0.0, 0.0, 3.0, 4.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0}, at::kDouble).view({2, 3, 2});
