@@ -45,8 +45,9 @@ struct ForwardTrace {
   at::Tensor input_rows(const at::Tensor& rows) const;
 };
 
-// AttentionTrace::rows, without gradients: rows of the leaky relu probability sum to less than 1. Takes count * row_size
-// memory: ask for few rows at once. Throws c10::Error for rows that are not there and for a pass over several items.
+// AttentionTrace::rows, without gradients: rows of the leaky relu probability sum to less than 1. Takes count *
+// row_size memory: ask for few rows at once. Throws c10::Error for rows that are not there and for a pass over several
+// items.
 at::Tensor attention_rows(const AttentionTrace& layer, int64_t first, int64_t count);
 
 // How much of the attention of query `row` falls on each token, [N, h]: that of a bin is shared between its top and its

@@ -80,8 +80,8 @@ TEST_CASE("attention rows times values, projected, are what the layer added", "[
   const at::Tensor p = attention_rows(layer, 0, 20);
   const at::Tensor mixed = at::einsum("ijh,jhc->ihc", {p, v}).reshape({20, 16});
   SamplingContext context = SamplingContext::seeded();
-  const Relative relative = Relative::points(pass.points.index_select(0, pass.trace.order),
-                                             pass.normals.index_select(0, pass.trace.order));
+  const Relative relative =
+      Relative::points(pass.points.index_select(0, pass.trace.order), pass.normals.index_select(0, pass.trace.order));
   const at::Tensor expected = first->attention->forward(x, relative, std::nullopt, context);
   require_close(first->attention->output->forward(mixed), expected, 1e-9, "attention");
   CHECK((p >= 0).all().item<bool>());

@@ -47,7 +47,7 @@ TEST_CASE("k-means finds clusters wherever their tokens lie", "[token_pooling]")
   REQUIRE(pooled.offsets == std::vector<int64_t>{0, 3});
   const at::Tensor means = (x.view({3, 3}).mean(0)).view({3, 1});
   require_close(std::get<0>(pooled.x.sort(0)), means, 1e-14, "means");
-  require_close(pooled.x.index_select(0, pooled.group), x, 1, "tokens are near the mean of their group");
+  CHECK((pooled.x.index_select(0, pooled.group) - x).abs().max().item<double>() < 1);
   require_gradcheck(
       [](const std::vector<at::Tensor>& in) {
         return pool_tokens(in[0], {0, 9}, 3, PoolingKind::k_means).x;
