@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/view/choices.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "tests/tools/view/looked_at.h"

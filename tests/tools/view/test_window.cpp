@@ -95,6 +95,15 @@ Words two_layers(const ClassifyShop& shop) {
   return {"--run", run, (shop / "ball.xyz").string()};
 }
 
+bool has_imagemagick() {
+  return std::system("convert -version 2>/dev/null | grep -q ImageMagick") == 0;
+}
+
+// Of an animated GIF: each frame has a graphic control extension.
+size_t frames_of(const fs::path& file) {
+  return count_of(read_text(file), "\x21\xf9\x04");
+}
+
 // Sends events to the window as the X server would: words of xdotool.
 bool send(const std::string& words) {
   return std::system(("xdotool " + words + " >/dev/null 2>&1").c_str()) == 0;
@@ -235,8 +244,13 @@ TEST_CASE("a turn is drawn frame by frame, and animated where a program can", "[
   REQUIRE(result.exit == 0);
   CHECK_THAT(result.out, Catch::Contains("4 frames"));
   CHECK(difference(Picture(shop / "turn/frame_0000.png"), Picture(shop / "turn/frame_0001.png")) > 0.02);
-  if (installed("convert")) CHECK(fs::exists(shop / "turn/turntable.gif"));
-  if (!installed("convert") && !installed("ffmpeg")) CHECK_THAT(result.out, Catch::Contains("no animated picture"));
+  if (has_imagemagick()) CHECK(frames_of(shop / "turn/turntable.gif") == 4);
+  if (!has_imagemagick() && !installed("ffmpeg")) CHECK_THAT(result.out, Catch::Contains("no animated picture"));
+  // Frames of an earlier, longer turn stay out of a shorter one.
+  const ProcessResult shorter = run_view_tool(
+      {cube, "--size", "160x120", "--turntable", (shop / "turn").string(), "--frames", "2"}, shop.process());
+  REQUIRE(shorter.exit == 0);
+  if (has_imagemagick()) CHECK(frames_of(shop / "turn/turntable.gif") == 2);
 }
 
 TEST_CASE("a large cloud moves as a part of its points", "[window]") {
