@@ -146,8 +146,11 @@ at::Tensor SamplingAttentionImpl::forward(const at::Tensor& x, const Relative& r
   const Pairs pairs = sampler->forward(x, ptr, context);
   const Projections p = project(x, pairs, ptr, context);
   if (context.trace() != nullptr) {
+    const auto rows = [=, weights = weights_of(*this), rule = rule_of(options)](int64_t first, int64_t count) {
+      return rule.probabilities(p.q, p.k, p.leak, relative, pairs, weights, {first, count, 0, p.k.size(0)});
+    };
     context.trace()->layers.push_back(
-        {sampler->score(x), pairs, p.q, p.k, p.leak, relative, weights_of(*this), rule_of(options)});
+        {pairs.ptr.size(0) - 1, x.size(0), options.heads, rows, p.k.numel(), sampler->score(x), pairs});
   }
   return output->forward(mix(p, relative, pairs).reshape({x.size(0), options.width}));
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers/forward_trace.h"
 
+#include <ATen/core/grad_mode.h>
+
 #include <algorithm>
 
 namespace geosft {
@@ -19,28 +21,26 @@ at::Tensor ForwardTrace::input_rows(const at::Tensor& rows) const {
 }
 
 at::Tensor attention_rows(const AttentionTrace& layer, int64_t first, int64_t count) {
-  TORCH_CHECK(layer.pairs.ptr.size(0) == 2, "attention rows are those of one item, the pass had ",
-              layer.pairs.ptr.size(0) - 1);
-  const int64_t tokens = layer.q.size(0);
-  TORCH_CHECK(first >= 0 && count >= 0 && first + count <= tokens, "queries must be among 0 … ", tokens - 1, ", got ",
-              count, " from ", first, " on");
-  const AttentionSpan span{first, count, 0, layer.k.size(0)};
-  return layer.rule.probabilities(layer.q, layer.k, layer.leak, layer.relative, layer.pairs, layer.weights, span);
+  TORCH_CHECK(layer.items == 1, "attention rows are those of one item, the pass had ", layer.items);
+  TORCH_CHECK(first >= 0 && count >= 0 && first + count <= layer.tokens, "queries must be among 0 … ", layer.tokens - 1,
+              ", got ", count, " from ", first, " on");
+  const at::NoGradGuard guard;
+  return layer.rows(first, count);
 }
 
 at::Tensor attention_on_tokens(const AttentionTrace& layer, int64_t row) {
   const at::Tensor share = attention_rows(layer, row, 1)[0];
-  const at::Tensor weight = layer.pairs.weight.unsqueeze(1);
-  return at::zeros({layer.q.size(0), layer.heads()}, share.options())
+  if (!layer.samples()) return share;
+  const at::Tensor weight = layer.pairs.weight.detach().unsqueeze(1);
+  return at::zeros({layer.tokens, layer.heads}, share.options())
       .index_add(0, layer.pairs.top, share * weight)
       .index_add(0, layer.pairs.partner, share * (1 - weight));
 }
 
 at::Tensor head_diversity(const AttentionTrace& layer) {
-  const int64_t tokens = layer.q.size(0), heads = layer.heads();
-  if (heads == 1) return at::zeros({tokens}, layer.q.options());
-  const int64_t row = std::max<int64_t>(1, layer.k.numel());
-  const int64_t chunk = std::max<int64_t>(1, chunk_elements / row);
+  const int64_t tokens = layer.tokens, heads = layer.heads;
+  if (heads == 1) return at::zeros({tokens});
+  const int64_t chunk = std::max<int64_t>(1, chunk_elements / std::max<int64_t>(1, layer.row_size));
   std::vector<at::Tensor> parts;
   for (int64_t first = 0; first < tokens; first += chunk) {
     const at::Tensor p = attention_rows(layer, first, std::min(chunk, tokens - first)).transpose(1, 2).contiguous();

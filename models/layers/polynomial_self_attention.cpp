@@ -2,6 +2,7 @@
 #include "models/layers/polynomial_self_attention.h"
 
 #include <cmath>
+#include <limits>
 
 #include "geometry/packed.h"
 #include "models/ops/monomials.h"
@@ -11,6 +12,20 @@ namespace {
 
 double head_scale(const at::Tensor& q) {
   return 1.0 / std::sqrt(static_cast<double>(q.size(2)));
+}
+
+// What queries `first` … give to all keys of their item, [count, N, h].
+at::Tensor weights_of(const at::Tensor& q, const at::Tensor& k, const PolynomialDegree& chosen, bool causal,
+                      int64_t first) {
+  at::Tensor logits = at::einsum("ihc,jhc->ijh", {q, k}) * head_scale(q);
+  const at::Tensor place = at::arange(k.size(0), q.options().dtype(at::kLong));
+  at::Tensor later = at::zeros({1, 1, 1}, place.options().dtype(at::kBool));
+  if (causal) later = (place.unsqueeze(0) > place.narrow(0, first, q.size(0)).unsqueeze(1)).unsqueeze(-1);
+  if (chosen.exact) return logits.masked_fill(later, -std::numeric_limits<double>::infinity()).softmax(1);
+  at::Tensor weights = at::ones_like(logits);
+  for (int64_t t = chosen.degree; t >= 1; --t) weights = 1 + weights * logits / t;
+  weights = weights.masked_fill(later, 0);
+  return weights / weights.sum(1, true);
 }
 
 at::Tensor exact_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, bool causal,
@@ -71,6 +86,17 @@ at::Tensor PolynomialSelfAttentionImpl::forward(const at::Tensor& x, const std::
       chosen.exact ? exact_attention(q, k, v, options.causal, ptr)
                    : polynomial_attention(q, k, v, chosen.degree, head_scale(q), options.causal, ptr, ptr, center());
   return output->forward(mixed.reshape(x.sizes()));
+}
+
+AttentionTrace PolynomialSelfAttentionImpl::trace(const at::Tensor& x, const std::optional<at::Tensor>& ptr) {
+  const at::Tensor q = split(query->forward(x)), keys = split(key->forward(x));
+  const PolynomialDegree chosen = choose(q, keys, ptr);
+  const at::Tensor k = center() ? keys - keys.mean(0, true) : keys;
+  AttentionTrace found{ptr ? ptr->size(0) - 1 : 1, x.size(0), heads, {}, x.size(0) * heads, {}, {}};
+  found.rows = [q, k, chosen, causal = options.causal](int64_t first, int64_t count) {
+    return weights_of(q.narrow(0, first, count), k, chosen, causal, first);
+  };
+  return found;
 }
 
 std::vector<PolynomialDegree> worst_degrees(const torch::nn::Module& module) {

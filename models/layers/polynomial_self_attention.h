@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "models/layers/forward_trace.h"
 #include "models/ops/polynomial_degree.h"
 
 namespace geosft {
@@ -31,6 +32,9 @@ class PolynomialSelfAttentionImpl : public torch::nn::Module {
 
   // x [N, width] packed by ptr (int64 [B + 1], or none): [N, width].
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
+
+  // What such a call does, for people to look at.
+  AttentionTrace trace(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
 
   // The degree that a call with these tokens takes, and the bound on its error (of attention weights, relative).
   PolynomialDegree degree_for(const at::Tensor& x, const std::optional<at::Tensor>& ptr);

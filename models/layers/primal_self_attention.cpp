@@ -2,205 +2,10 @@
 #include "models/layers/primal_self_attention.h"
 
 #include <algorithm>
-#include <numeric>
 
-#include "models/layers/token_convolution.h"
-#include "models/ops/primal_attention.h"
 #include "models/ops/primal_heads.h"
 
 namespace geosft {
-namespace {
-
-at::Tensor affine(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-  return at::linear(x, weight, bias.defined() ? std::optional<at::Tensor>(bias) : std::nullopt);
-}
-
-// The rows of a map that make the heads of `group`.
-at::Tensor rows_of_heads(const at::Tensor& weight, const HeadGroup& group, int64_t heads) {
-  if (!weight.defined() || static_cast<int64_t>(group.heads.size()) == heads) return weight;
-  std::vector<int64_t> shape = weight.sizes().vec();
-  shape[0] = -1;
-  return group.take(weight.reshape({1, heads, -1})).reshape(shape);
-}
-
-// Of a parameter [h, …] what belongs to the heads of `group`; one for all heads, or none, as it is.
-at::Tensor part_of_heads(const at::Tensor& parameter, const HeadGroup& group, int64_t heads) {
-  if (!parameter.defined() || parameter.dim() == 0 || parameter.size(0) != heads) return parameter;
-  return group.take(parameter.unsqueeze(0)).squeeze(0);
-}
-
-SparseMask token_mask(const PrimalOptions& options, const std::vector<int64_t>& offsets,
-                      const std::optional<at::Tensor>& ptr, const Relative& relative) {
-  switch (options.mask) {
-    case MaskKind::window:
-      return window_mask(offsets, options.mask_size);
-    case MaskKind::strided:
-      return strided_mask(offsets, options.mask_size);
-    case MaskKind::block:
-      return block_mask(offsets, options.mask_size);
-    case MaskKind::nearest:
-      TORCH_CHECK(relative.coordinates.defined(), "relative must have coordinates for a mask of the nearest");
-      return nearest_mask(relative.coordinates, ptr, options.mask_size);
-    case MaskKind::neighbours:
-      TORCH_CHECK(relative.rowptr.defined(), "relative must have a graph for a mask of neighbours");
-      return neighbour_mask(relative.rowptr, relative.col, offsets);
-    default:
-      return {};
-  }
-}
-
-at::Tensor convolved(const at::Tensor& x, const PrimalOptions& options, const at::Tensor& weight,
-                     const std::vector<int64_t>& offsets) {
-  if (options.convolution == ConvolutionKind::none) return x;
-  if (options.convolution == ConvolutionKind::sequence) return convolve_sequence(x, weight, offsets);
-  for (size_t b = 0; b + 1 < offsets.size(); ++b) {
-    TORCH_CHECK(offsets[b + 1] - offsets[b] == options.grid_height * options.grid_width, "ptr must have items of ",
-                options.grid_height, " x ", options.grid_width, " tokens for convolution on a grid, item ", b, " has ",
-                offsets[b + 1] - offsets[b]);
-  }
-  return convolve_grid(x, weight, options.grid_height, options.grid_width);
-}
-
-// What all groups of heads share.
-struct Mixing {
-  const at::Tensor& x;
-  int64_t heads;
-  const PrimalWeights& weights;
-  const PrimalOptions& options;
-  std::vector<int64_t> offsets;
-  at::Tensor q;
-  SparseMask mask;
-};
-
-// Result [N, heads of the group, cv]; `pooling` as in pool_tokens.
-at::Tensor mix_group(const Mixing& m, const HeadGroup& group, const at::Tensor& pooling) {
-  const PooledTokens tokens = group.factor == 1 ? PooledTokens{m.x, m.offsets}
-                                                : pool_tokens(m.x, m.offsets, group.factor, m.options.pooling, pooling);
-  const auto count = static_cast<int64_t>(group.heads.size());
-  const auto project = [&](const at::Tensor& weight, const at::Tensor& bias) {
-    return affine(tokens.x, rows_of_heads(weight, group, m.heads), rows_of_heads(bias, group, m.heads))
-        .view({tokens.x.size(0), count, -1});
-  };
-  at::Tensor q = group.take(m.q);
-  at::Tensor k = convolved(project(m.weights.w_k, m.weights.b_k), m.options,
-                           part_of_heads(m.weights.convolution, group, m.heads), tokens.offsets);
-  const at::Tensor v = project(m.weights.w_v, m.weights.b_v);
-  if (m.options.variance) {
-    const NormalizedHeads normalized = normalized_by_keys(q, k, m.options.eps, {m.offsets, tokens.offsets});
-    q = normalized.q;
-    k = normalized.k;
-  }
-  std::optional<at::Tensor> beta, rowptr, col;
-  if (m.weights.beta.defined()) beta = part_of_heads(m.weights.beta, group, m.heads).to(q.scalar_type());
-  if (m.mask.rowptr.defined()) {
-    const SparseMask seen = group.factor == 1 ? m.mask : pooled_mask(m.mask, m.offsets, group.factor);
-    rowptr = seen.rowptr.to(q.device());
-    col = seen.col.to(q.device());
-  }
-  const auto pointer = [&](const std::vector<int64_t>& offsets) { return offsets_tensor(offsets).to(q.device()); };
-  return primal_attention(q, k, v, beta, std::nullopt, m.options.linear ? "linear" : "softmax", m.options.eps,
-                          pointer(m.offsets), pointer(tokens.offsets), rowptr, col);
-}
-
-struct NamedMask {
-  const char* name;
-  MaskKind kind;
-};
-constexpr NamedMask named_masks[] = {{"none", MaskKind::none},       {"window", MaskKind::window},
-                                     {"strided", MaskKind::strided}, {"block", MaskKind::block},
-                                     {"nearest", MaskKind::nearest}, {"neighbours", MaskKind::neighbours}};
-
-constexpr double paper_beta = 0.5;  // in the middle of those that the paper has found
-
-std::string joined(const std::vector<std::string>& names) {
-  return std::accumulate(names.begin(), names.end(), std::string(),
-                         [](const std::string& a, const std::string& b) { return a.empty() ? b : a + ", " + b; });
-}
-
-}  // namespace
-
-MaskKind mask_kind(const std::string& name) {
-  std::vector<std::string> names;
-  for (const NamedMask& mask : named_masks) {
-    if (name == mask.name) return mask.kind;
-    names.emplace_back(mask.name);
-  }
-  TORCH_CHECK(false, "name of a mask must be one of ", joined(names), ", not ", name);
-}
-
-std::vector<int64_t> default_pool(int64_t heads) {
-  int64_t levels = 1;
-  while (levels < 4 && (int64_t{2} << (levels - 1)) <= heads) ++levels;
-  std::vector<int64_t> factors;
-  factors.reserve(static_cast<size_t>(heads));
-  for (int64_t s = 0; s < heads; ++s) factors.push_back(int64_t{1} << (s * levels / heads));
-  return factors;
-}
-
-const std::vector<std::string>& primal_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const char* kernel : {"softmax", "linear", "sparse"}) {
-      all.emplace_back(kernel);
-      const std::string prefix = all.back() == "softmax" ? "" : all.back() + "_";
-      for (const char* member : {"bn", "bn_variance", "sh", "bn_sh", "conv1d", "conv2d"})
-        all.push_back(prefix + member);
-    }
-    return all;
-  }();
-  return names;
-}
-
-PrimalOptions primal_options(const std::string& name, int64_t heads) {
-  const auto& names = primal_names();
-  TORCH_CHECK(std::find(names.begin(), names.end(), name) != names.end(), "name of an attention must be one of ",
-              joined(names), ", not ", name);
-  const auto has = [&](const std::string& part) {
-    return ("_" + name + "_").find("_" + part + "_") != std::string::npos;
-  };
-  PrimalOptions options;
-  options.linear = has("linear");
-  if (has("sparse")) options.mask = MaskKind::window;
-  options.variance = has("variance");
-  if (has("bn") && !options.variance) options.beta = paper_beta;
-  if (has("sh")) options.pool = default_pool(heads);
-  if (has("conv1d")) options.convolution = ConvolutionKind::sequence;
-  if (has("conv2d")) {
-    options.convolution = ConvolutionKind::grid;
-    options.convolution_size = 2;
-  }
-  return options;
-}
-
-NormalizedHeads normalized_by_keys(const at::Tensor& q, const at::Tensor& k, double eps, const OffsetPair& offsets) {
-  const at::Tensor sizes = segment_sizes(offsets.second, k), mean = segment_sums(k, offsets.second) / sizes;
-  const at::Tensor centred = less_segments(k, mean, offsets.second);
-  const at::Tensor variance = segment_sums(centred.square(), offsets.second) / sizes,
-                   inverse = (variance + eps).rsqrt();
-  return {less_segments(q, mean, offsets.first) * spread_segments(inverse, offsets.first),
-          centred * spread_segments(inverse, offsets.second)};
-}
-
-at::Tensor mix_primal_heads(const at::Tensor& x, int64_t heads, const PrimalWeights& weights,
-                            const PrimalOptions& options, const std::optional<at::Tensor>& ptr,
-                            const Relative& relative) {
-  Mixing m{x, heads, weights, options, packed_offsets(ptr, x.size(0), "ptr"), {}, {}};
-  m.mask = token_mask(options, m.offsets, ptr, relative);
-  m.q = convolved(affine(x, weights.w_q, weights.b_q).view({x.size(0), heads, -1}), options, weights.convolution,
-                  m.offsets);
-  std::vector<at::Tensor> parts;
-  std::vector<int64_t> order;
-  size_t pooled = 0;
-  const std::vector<int64_t> factors = options.pool.empty() ? std::vector<int64_t>(heads, 1) : options.pool;
-  for (const HeadGroup& group : head_groups(factors, heads)) {
-    const bool weighted = group.factor > 1 && options.pooling == PoolingKind::convolution;
-    parts.push_back(mix_group(m, group, weighted ? weights.pooling.at(pooled++) : at::Tensor()));
-    order.insert(order.end(), group.heads.begin(), group.heads.end());
-  }
-  at::Tensor mixed = parts.size() == 1 ? parts[0] : at::cat(parts, 1);
-  if (std::is_sorted(order.begin(), order.end())) return mixed;
-  return mixed.index_select(1, at::tensor(order, at::kLong).argsort().to(x.device()));
-}
 
 PrimalSelfAttentionImpl::PrimalSelfAttentionImpl(int64_t width, int64_t head_count,
                                                  const PrimalOptions& attention_options)
@@ -260,14 +65,25 @@ at::Tensor PrimalSelfAttentionImpl::forward(const at::Tensor& x, const std::opti
                                             const Relative& relative) {
   TORCH_CHECK(x.dim() == 2 && x.size(1) == query->options.in_features(), "x must have shape [N, ",
               query->options.in_features(), "], got ", x.sizes());
-  const PrimalWeights weights{query->weight, query->bias, key->weight, key->bias, value->weight,
-                              value->bias,   beta,        convolution, pooling};
-  const at::Tensor mixed = mix_primal_heads(x, heads, weights, options, ptr, relative);
+  const at::Tensor mixed = mix_primal_heads(x, heads, all_weights(), options, ptr, relative);
   if (distances) {
     distances->sum += head_distance(mixed).sum().item<double>();
     distances->tokens += mixed.size(0);
   }
   return output->forward(mixed.reshape(x.sizes()));
+}
+
+PrimalWeights PrimalSelfAttentionImpl::all_weights() const {
+  return {query->weight, query->bias, key->weight, key->bias, value->weight, value->bias, beta, convolution, pooling};
+}
+
+AttentionTrace PrimalSelfAttentionImpl::trace(const at::Tensor& x, const std::optional<at::Tensor>& ptr,
+                                              const Relative& relative) const {
+  AttentionTrace found{ptr ? ptr->size(0) - 1 : 1, x.size(0), heads, {}, x.size(0) * heads, {}, {}};
+  found.rows = [x, relative, heads = heads, weights = all_weights(), options = options](int64_t first, int64_t count) {
+    return primal_attention_rows(x, heads, weights, options, relative, first, count);
+  };
+  return found;
 }
 
 at::Tensor head_distance(const at::Tensor& mixed) {

@@ -27,6 +27,12 @@ at::Tensor grouped(const at::Tensor& x, const PooledRows& pooled, int64_t factor
   return side_by_side * (wanted <= last).to(x.options().requires_grad(false)).unsqueeze(-1);
 }
 
+// The group of every row, groups being stretches of `order`, or of the rows themselves where it is not given.
+at::Tensor group_of_rows(const std::vector<int64_t>& ends, const at::Tensor& order = {}) {
+  const at::Tensor groups = at::repeat_interleave(at::diff(at::tensor(ends, at::kLong)));
+  return order.defined() ? at::empty_like(groups).index_copy(0, order, groups) : groups;
+}
+
 // The cluster of every row of one item.
 at::Tensor clusters(const at::Tensor& x, int64_t count) {
   at::NoGradGuard guard;
@@ -45,7 +51,7 @@ at::Tensor clusters(const at::Tensor& x, int64_t count) {
 PooledTokens pool_clusters(const at::Tensor& x, const std::vector<int64_t>& offsets, int64_t factor) {
   std::vector<at::Tensor> orders{at::empty({0}, at::kLong)};
   std::vector<int64_t> ends{0};
-  PooledTokens pooled{{}, {0}};
+  PooledTokens pooled{{}, {0}, {}};
   for (size_t b = 0; b + 1 < offsets.size(); ++b) {
     const int64_t rows = offsets[b + 1] - offsets[b];
     if (rows > 0) {
@@ -59,7 +65,9 @@ PooledTokens pool_clusters(const at::Tensor& x, const std::vector<int64_t>& offs
     }
     pooled.offsets.push_back(static_cast<int64_t>(ends.size()) - 1);
   }
-  pooled.x = segment_mean(x.index_select(0, at::cat(orders).to(x.device())), ends);
+  const at::Tensor order = at::cat(orders);
+  pooled.x = segment_mean(x.index_select(0, order.to(x.device())), ends);
+  pooled.group = group_of_rows(ends, order).to(x.device());
   return pooled;
 }
 
@@ -80,11 +88,12 @@ PooledTokens pool_tokens(const at::Tensor& x, const std::vector<int64_t>& offset
   TORCH_CHECK(factor >= 1, "factor must be at least 1, not ", factor);
   if (kind == PoolingKind::k_means) return pool_clusters(x, offsets, factor);
   const PooledRows pooled(offsets, factor);
-  if (kind == PoolingKind::average) return {segment_mean(x, pooled.groups), pooled.items};
-  if (kind == PoolingKind::max) return {grouped(x, pooled, factor, true).amax(1), pooled.items};
+  const at::Tensor group = group_of_rows(pooled.groups).to(x.device());
+  if (kind == PoolingKind::average) return {segment_mean(x, pooled.groups), pooled.items, group};
+  if (kind == PoolingKind::max) return {grouped(x, pooled, factor, true).amax(1), pooled.items, group};
   TORCH_CHECK(weight.defined() && weight.dim() == 2 && weight.size(0) == x.size(1) && weight.size(1) == factor,
               "weight must be [d, factor] = [", x.size(1), ", ", factor, "] for a convolution");
-  return {at::einsum("gfd,df->gd", {grouped(x, pooled, factor, false), weight}), pooled.items};
+  return {at::einsum("gfd,df->gd", {grouped(x, pooled, factor, false), weight}), pooled.items, group};
 }
 
 }  // namespace geosft

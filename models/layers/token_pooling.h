@@ -24,6 +24,7 @@ PoolingKind pooling_kind(const std::string& name);
 struct PooledTokens {
   at::Tensor x;                  // [sum of the items' pooled tokens, d]
   std::vector<int64_t> offsets;  // of the items in it
+  at::Tensor group;              // int64 [N]: the row of x that each token went into
 };
 
 // x [N, d], items `offsets`, factor >= 1: ceil(n / factor) tokens of an item of n. The last group of an item may be

@@ -46,8 +46,11 @@ TransformerLayerImpl::TransformerLayerImpl(const LayerOptions& layer_options) : 
 at::Tensor TransformerLayerImpl::mix(const at::Tensor& x, const Relative& relative,
                                      const std::optional<at::Tensor>& ptr, SamplingContext& context) {
   if (options.kind == AttentionKind::sampling) return attention->forward(x, relative, ptr, context);
-  if (options.kind == AttentionKind::polynomial) return polynomial->forward(x, ptr);
-  return primal->forward(x, ptr, relative);
+  const bool of_polynomial = options.kind == AttentionKind::polynomial;
+  if (context.trace() != nullptr) {
+    context.trace()->layers.push_back(of_polynomial ? polynomial->trace(x, ptr) : primal->trace(x, ptr, relative));
+  }
+  return of_polynomial ? polynomial->forward(x, ptr) : primal->forward(x, ptr, relative);
 }
 
 at::Tensor TransformerLayerImpl::feed_forward(const at::Tensor& x, SamplingContext& context) {

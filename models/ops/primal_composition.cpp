@@ -6,6 +6,8 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <limits>
+
 #include "geometry/operators.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/primal_heads.h"
@@ -129,6 +131,26 @@ at::Tensor composed_primal_attention(const PrimalArguments& a) {
   }
   const at::Tensor all = at::cat(parts, 1);
   return all.index_select(1, at::tensor(order, at::kLong).argsort().to(all.device()));
+}
+
+at::Tensor composed_primal_weights(const PrimalArguments& a) {
+  a.check();
+  const OffsetPair whole =
+      packed_offset_pair(std::nullopt, a.q.size(0), "q_ptr", std::nullopt, a.k.size(0), "k_ptr", a.q.device());
+  const PrimalHeads heads(a, whole, head_groups(std::nullopt, a.q.size(1)).front());
+  const auto products = [](const at::Tensor& q, const at::Tensor& k) { return at::einsum("ihc,jhc->ijh", {q, k}); };
+  if (heads.linear) {
+    const at::Tensor weights = products(linear_features(heads.q), linear_features(heads.k));
+    return divided(weights, weights.sum(1, true) + a.eps);
+  }
+  const at::Tensor logits = products(heads.q, heads.k) * a.logit_scale();
+  if (!given(a.mask_rowptr)) return logits.softmax(1);
+  const at::Tensor rows = at::repeat_interleave(a.mask_rowptr->diff());
+  const at::Tensor seen = at::zeros({a.q.size(0), a.k.size(0)}, logits.options().dtype(at::kBool));
+  seen.index_put_({rows, *a.mask_col}, at::ones({}, seen.options()));
+  const at::Tensor unseen = seen.logical_not().unsqueeze(-1);
+  const at::Tensor nothing_seen = unseen.all(1, /*keepdim=*/true);
+  return logits.masked_fill(unseen, -std::numeric_limits<double>::infinity()).softmax(1).masked_fill(nothing_seen, 0);
 }
 
 std::vector<at::Tensor> composed_primal_gradients(const at::Tensor& grad, const PrimalArguments& a) {

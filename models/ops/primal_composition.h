@@ -19,4 +19,8 @@ at::Tensor composed_primal_attention(const PrimalArguments& a);
 // autograd, also where the caller has excluded it.
 std::vector<at::Tensor> composed_primal_gradients(const at::Tensor& grad, const PrimalArguments& a);
 
+// What it gives to each value, w[i, j] / sum_j w[i, j]: [Nq, Nk, h], of one item and without pooling (pool, q_ptr and
+// k_ptr none). Forms all pairs. Values are not looked at; any tensor of the shape of keys will do for them.
+at::Tensor composed_primal_weights(const PrimalArguments& a);
+
 }  // namespace geosft

@@ -15,6 +15,35 @@ const Summary& accuracy_of(const ResultRow& row) {
       ->second;
 }
 
+struct SamplerVariant {
+  bool hard, with_replacement, noise;
+  const char* weighting;
+};
+constexpr SamplerVariant sampler_variants[] = {{false, false, true, "softplus"},
+                                               {true, false, true, "softplus"},
+                                               {false, false, true, "gumbel_softmax"},
+                                               {false, true, true, "softplus"},
+                                               {false, false, false, "softplus"}};
+
+// The keys that make it of the configured sampler; empty where that is it.
+std::string change_to(const SamplerVariant& variant, const ModelSettings& model) {
+  std::string change;
+  const auto set = [&](const std::string& key, const std::string& wanted, const std::string& present) {
+    if (wanted != present) change += (change.empty() ? "" : "+") + key + "=" + wanted;
+  };
+  const auto text = [](bool value) { return std::string(value ? "true" : "false"); };
+  set("hard", text(variant.hard), text(model.hard));
+  set("weighting", variant.weighting, model.weighting);
+  set("with_replacement", text(variant.with_replacement), text(model.with_replacement));
+  set("noise", text(variant.noise), text(model.noise));
+  return change;
+}
+
+// Tokens that a layer samples of a cloud.
+int64_t sampled(const ClassifySettings& settings, int64_t bins) {
+  return sample_count(settings.clouds.points, settings.model.sampler(bins));
+}
+
 }  // namespace
 
 std::vector<Ablation> ablations(const ClassifySettings& settings, const std::vector<std::string>& changes) {
@@ -37,19 +66,34 @@ std::vector<Ablation> ablations(const ClassifySettings& settings, const std::vec
 }
 
 std::vector<std::string> usual_changes(const ClassifySettings& settings) {
-  const bool maxout = settings.model.score == "maxout", leaky = settings.model.probability == "leaky_relu";
-  const int64_t bins = settings.model.bins;
-  const std::string score = maxout ? "score=dot" : "score=maxout";
-  const std::string probability = leaky ? "probability=softmax" : "probability=leaky_relu";
-  return {score,
-          probability,
-          score + "+" + probability,
-          "bins=" + std::to_string(std::max<int64_t>(bins / 4, 1)),
-          "bins=" + std::to_string(2 * bins),
-          "hard=true",
-          "weighting=gumbel_softmax",
-          "with_replacement=true",
-          "noise=false"};
+  const ModelSettings& model = settings.model;
+  if (model.attention != "sampling") {
+    throw UsageError("the usual ablations are of attention = sampling, found " + model.attention +
+                     ": name others with --change");
+  }
+  const std::string score = model.score == "maxout" ? "score=dot" : "score=maxout";
+  const std::string probability = model.probability == "leaky_relu" ? "probability=softmax" : "probability=leaky_relu";
+  std::vector<std::string> changes = {score, probability, score + "+" + probability};
+  for (const int64_t bins : {std::max<int64_t>(model.bins / 4, 1), 2 * model.bins}) {
+    if (sampled(settings, bins) != sampled(settings, model.bins)) changes.push_back("bins=" + std::to_string(bins));
+  }
+  for (const SamplerVariant& variant : sampler_variants) {
+    if (const std::string change = change_to(variant, model); !change.empty()) changes.push_back(change);
+  }
+  return changes;
+}
+
+std::vector<std::pair<std::string, std::string>> ablation_labels(const ClassifySettings& settings) {
+  const ModelSettings& model = settings.model;
+  std::string sampler = model.with_replacement                ? "with replacement"
+                        : model.hard                          ? "hard"
+                        : model.weighting == "gumbel_softmax" ? "Gumbel softmax"
+                                                              : "two-way softplus";
+  if (!model.noise) sampler += ", without noise";
+  return {{"score", model.score},
+          {"probability", model.probability},
+          {"k", std::to_string(sampled(settings, model.bins))},
+          {"sampler", sampler}};
 }
 
 PlotResult plot_ablations(const std::vector<ResultRow>& rows, const std::string& title,

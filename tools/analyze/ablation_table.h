@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/classify/settings.h"
@@ -21,8 +22,13 @@ struct Ablation {
 // UsageError for an unknown key, a value that is not permitted, or an entry of another form.
 std::vector<Ablation> ablations(const ClassifySettings& settings, const std::vector<std::string>& changes);
 
-// The paper's: the other score and probability, a quarter of the sample and twice as much, and the other samplers.
+// The paper's: the other score and probability, each and both; a quarter of the sample and twice as much, where the
+// clouds have so many points; the samplers that are not configured (two-way softplus, hard, Gumbel, with replacement,
+// without noise). Throws UsageError for a model whose attention does not sample.
 std::vector<std::string> usual_changes(const ClassifySettings& settings);
+
+// What is varied, by column: score, probability, k (tokens that a layer samples of a cloud), sampler.
+std::vector<std::pair<std::string, std::string>> ablation_labels(const ClassifySettings& settings);
 
 // A bar of each row's accuracy with its deviation, the first one's as a line.
 PlotResult plot_ablations(const std::vector<ResultRow>& rows, const std::string& title,

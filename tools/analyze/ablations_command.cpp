@@ -52,10 +52,11 @@ struct AblationsCommand {
                   << " %\n";
       }
       rows.push_back(summarized(ablation.name, runs));
+      rows.back().labels = ablation_labels(ablation.settings);
     }
     std::cout << markdown_table(rows);
     output.write_csv(csv_table(rows));
-    AnalysisOutput::report(plot_ablations(rows, "accuracy under random rotations", output.stem()));
+    output.check_drawn(plot_ablations(rows, "accuracy under random rotations", output.stem()));
     return 0;
   }
 };

@@ -4,16 +4,17 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <iomanip>
-#include <iostream>
 #include <sstream>
+#include <stdexcept>
 
 #include "data/atomic_file.h"
 #include "tools/bench/scaling.h"
+#include "tools/common/output_files.h"
 
 namespace geosft {
 
 void AnalysisOutput::add_to(CLI::App& verb) {
-  verb.add_option("--out", out, "what to write: OUT.png, OUT.svg and OUT.csv")->required();
+  verb.add_option("--out", out, "what to write: OUT.png, OUT.svg and OUT.csv")->required()->check(unwritable);
 }
 
 void AnalysisBasics::add_to(CLI::App& verb) {
@@ -25,14 +26,14 @@ void AnalysisOutput::write_csv(const std::string& text) const {
   write_file_atomically(out + ".csv", text);
 }
 
-void AnalysisOutput::report(const PlotResult& result) {
-  if (!result) std::cerr << "no picture: " << result.reason << '\n';
+void AnalysisOutput::check_drawn(const PlotResult& result) const {
+  if (!result) throw std::runtime_error("no picture: " + result.reason + "; the numbers are in " + out + ".csv");
 }
 
 void AnalysisOutput::save(const std::string& x, const std::string& y, const std::vector<Curve>& curves,
                           const std::vector<CurvePanel>& panels) const {
   write_csv(curves_csv(x, y, curves));
-  report(plot_curves(panels, stem()));
+  check_drawn(plot_curves(panels, stem()));
 }
 
 PowerLaw power_law(const std::vector<double>& x, const std::vector<double>& y) {

@@ -22,8 +22,8 @@ struct AnalysisOutput {
   void add_to(CLI::App& verb);
   std::filesystem::path stem() const { return out; }
   void write_csv(const std::string& text) const;
-  // One line on stderr when a picture could not be drawn.
-  static void report(const PlotResult& result);
+  // Throws std::runtime_error where a picture could not be drawn: the numbers are written before.
+  void check_drawn(const PlotResult& result) const;
   // The curves as CSV and as a picture of panels.
   void save(const std::string& x, const std::string& y, const std::vector<Curve>& curves,
             const std::vector<CurvePanel>& panels) const;

@@ -1,78 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analyze/attention_cost.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "data/seeds.h"
-#include "models/ops/maxout_attention.h"
+#include "models/layers/relative.h"
 #include "models/ops/point_attention.h"
 #include "models/ops/polynomial_attention.h"
-#include "tools/bench/attention_inputs.h"
+#include "models/ops/primal_attention.h"
+#include "models/ops/sequence_attention.h"
 #include "tools/bench/composites.h"
+#include "tools/bench/scaling.h"
 
 namespace geosft {
 namespace {
 
+using bench::measured_pass;
+using bench::normal;
 using bench::PackedInputs;
 using bench::Pass;
+using bench::random_inputs;
 using bench::Sizes;
-using bench::Tensors;
 
-struct Candidate {
-  std::string name;
-  int64_t keys;
-  std::function<Tensors()> call;
-};
+// One call over so many keys of an item of sizes.tokens.
+using Call = std::function<bench::Tensors()>;
+using Attention = std::function<Call(const Sizes&, int64_t keys)>;
 
-Sizes one_item(Sizes sizes, int64_t tokens) {
-  sizes.batch = 1;
-  sizes.tokens = tokens;
-  return sizes;
+// Maps of `channels` relative channels to heads.
+bench::TermWeights term_weights(int64_t channels, const Sizes& sizes, const at::Generator& generator) {
+  const at::Tensor w = normal({channels, sizes.heads}, generator) / std::sqrt(static_cast<double>(channels));
+  const at::Tensor b = normal({sizes.heads}, generator);
+  return {w, b, w, b};
 }
 
-Candidate sampled(const Sizes& sizes, int64_t keys) {
-  const PackedInputs in = bench::random_inputs(sizes, keys);
-  const auto forward = [in] {
-    return maxout_attention(in.q, in.k, in.v, in.leak, std::nullopt, std::nullopt, in.q_ptr, in.k_ptr,
-                            bench::attention_eps);
-  };
-  return {"sampling, k = " + std::to_string(keys), keys,
-          bench::measured_pass(Pass::both, {in.q, in.k, in.v, in.leak}, in.upstream, forward)};
-}
-
-Candidate with_points(const Sizes& sizes, int64_t keys) {
-  const PackedInputs in = bench::random_inputs(sizes, keys);
+Call with_points(const Sizes& sizes, int64_t keys) {
+  const PackedInputs in = random_inputs(sizes, keys);
   const at::Generator generator = make_generator(sizes.seed);
-  const at::Tensor x = bench::normal({sizes.tokens, 3}, generator), xs = bench::normal({keys, 3}, generator);
-  const at::Tensor w = bench::normal({1, sizes.heads}, generator), b = bench::normal({sizes.heads}, generator);
-  const auto forward = [=] {
-    return point_attention(in.q, in.k, in.v, in.leak, x, xs, std::nullopt, std::nullopt, w, b, w, b, in.q_ptr, in.k_ptr,
-                           bench::attention_eps);
-  };
-  return {"sampling with distances, k = " + std::to_string(keys), keys,
-          bench::measured_pass(Pass::both, {in.q, in.k, in.v, in.leak}, in.upstream, forward)};
+  const at::Tensor x = normal({sizes.tokens, 3}, generator), xs = normal({keys, 3}, generator);
+  const bench::TermWeights w = term_weights(1, sizes, generator);
+  return measured_pass(Pass::both, {in.q, in.k, in.v, in.leak}, in.upstream, [=] {
+    return point_attention(in.q, in.k, in.v, in.leak, x, xs, std::nullopt, std::nullopt, w.w_mul, w.b_mul, w.w_add,
+                           w.b_add, in.q_ptr, in.k_ptr, bench::attention_eps);
+  });
 }
 
-// Over all tokens in heads of 8 channels, where the monomials of degree 2 are few.
-Candidate polynomial(Sizes sizes) {
+Call with_sinusoids(const Sizes& sizes, int64_t keys) {
+  const PackedInputs in = random_inputs(sizes, keys);
+  const at::Tensor s = sinusoids(sizes.tokens, sizes.width), ss = sinusoids(keys, sizes.width);
+  const bench::TermWeights w = term_weights(sizes.width, sizes, make_generator(sizes.seed));
+  return measured_pass(Pass::both, {in.q, in.k, in.v, in.leak}, in.upstream, [=] {
+    return sequence_attention(in.q, in.k, in.v, in.leak, s, ss, w.w_mul, w.b_mul, w.w_add, w.b_add, in.q_ptr, in.k_ptr,
+                              bench::attention_eps);
+  });
+}
+
+Call softmax(const Sizes& sizes, int64_t keys) {
+  const bench::HeadsFirstInputs in = bench::heads_first(random_inputs(sizes, keys), sizes);
+  return measured_pass(Pass::both, {in.q, in.k, in.v}, in.upstream, [in] { return bench::softmax_attention(in); });
+}
+
+Call linear(const Sizes& sizes, int64_t keys) {
+  const PackedInputs in = random_inputs(sizes, keys);
+  return measured_pass(Pass::both, {in.q, in.k, in.v}, in.upstream, [in] {
+    return primal_attention(in.q, in.k, in.v, std::nullopt, std::nullopt, "linear", 1e-6, in.q_ptr, in.k_ptr);
+  });
+}
+
+// In heads of 8 channels, where the monomials of degree 2 are few.
+Call polynomial(Sizes sizes, int64_t keys) {
   constexpr int64_t channels = 8;
   sizes.heads = sizes.width / channels;
-  const PackedInputs in = bench::random_inputs(sizes, sizes.tokens);
-  const auto forward = [in] { return polynomial_attention(in.q, in.k, in.v, 2, 1.0 / std::sqrt(double(channels))); };
-  return {"polynomial of degree 2, all tokens", sizes.tokens,
-          bench::measured_pass(Pass::both, {in.q, in.k, in.v}, in.upstream, forward)};
+  const PackedInputs in = random_inputs(sizes, keys);
+  return measured_pass(Pass::both, {in.q, in.k, in.v}, in.upstream, [in] {
+    return polynomial_attention(in.q, in.k, in.v, 2, 1.0 / std::sqrt(double(channels)), false, in.q_ptr, in.k_ptr);
+  });
 }
 
-Candidate full_softmax(const Sizes& sizes) {
-  const bench::HeadsFirstInputs in = bench::heads_first(bench::random_inputs(sizes, sizes.tokens), sizes);
-  return {"softmax, all tokens", sizes.tokens, bench::measured_pass(Pass::both, {in.q, in.k, in.v}, in.upstream, [in] {
-            return bench::softmax_attention(in);
-          })};
+Attention scaled(bench::ScaledContender (*over_keys)(int64_t)) {
+  return [over_keys](const Sizes& sizes, int64_t keys) { return over_keys(keys)(sizes).run; };
 }
 
-AttentionCost cost_of(const Candidate& candidate, int64_t tokens, const bench::TimingOptions& options) {
-  bench::Benchmark benchmark{candidate.name, {}};
-  benchmark.contenders = {{candidate.name, candidate.call}};
+const std::vector<std::pair<std::string, Attention>>& over_sampled_keys() {
+  static const std::vector<std::pair<std::string, Attention>> all = {
+      {"maxout", scaled(bench::maxout_over_keys)},
+      {"maxout with distances", with_points},
+      {"maxout with edges", scaled(bench::graph_attention_over_keys)},
+      {"maxout with sinusoids", with_sinusoids},
+      {"softmax", softmax},
+      {"linear", linear},
+      {"polynomial of degree 2", polynomial}};
+  return all;
+}
+
+AttentionCost cost_of(const std::string& name, bool all_tokens, const Attention& attention, Sizes sizes, int64_t tokens,
+                      int64_t keys, const bench::TimingOptions& options) {
+  sizes.batch = 1;
+  sizes.tokens = tokens;
+  bench::Benchmark benchmark{name, {}};
+  benchmark.contenders = {{name, attention(sizes, keys)}};
   const bench::Measurement measured = bench::measure(benchmark, options, {}).front();
-  return {candidate.name, tokens, candidate.keys, measured.timing.minimum, static_cast<double>(measured.peak_bytes)};
+  return {name, all_tokens, tokens, keys, measured.timing.minimum, static_cast<double>(measured.peak_bytes)};
 }
 
 }  // namespace
@@ -81,18 +109,22 @@ std::vector<AttentionCost> attention_costs(const Sizes& sizes, const std::vector
                                            const bench::TimingOptions& options,
                                            const std::function<void(const AttentionCost&)>& told) {
   std::vector<AttentionCost> costs;
-  const auto add = [&](const Candidate& candidate, int64_t n) {
-    costs.push_back(cost_of(candidate, n, options));
+  const auto add = [&](const std::string& name, bool all_tokens, const Attention& attention, int64_t n, int64_t keys) {
+    costs.push_back(cost_of(name, all_tokens, attention, sizes, n, keys, options));
     told(costs.back());
   };
-  for (const int64_t n : tokens) {
-    const Sizes one = one_item(sizes, n);
+  const int64_t most_tokens = *std::max_element(tokens.begin(), tokens.end());
+  const int64_t most_keys = *std::max_element(sizes.keys.begin(), sizes.keys.end());
+  for (const auto& [name, attention] : over_sampled_keys()) {
+    for (const int64_t n : tokens) add(name, false, attention, n, most_keys);
     for (const int64_t keys : sizes.keys) {
-      add(sampled(one, keys), n);
-      add(with_points(one, keys), n);
+      if (keys != most_keys) add(name, false, attention, most_tokens, keys);
     }
-    add(polynomial(one), n);
-    if (n <= most_full) add(full_softmax(one), n);
+  }
+  for (const int64_t n : tokens) {
+    if (n <= most_full) add("softmax, all tokens", true, softmax, n, n);
+    add("linear, all tokens", true, linear, n, n);
+    add("polynomial of degree 2, all tokens", true, polynomial, n, n);
   }
   return costs;
 }

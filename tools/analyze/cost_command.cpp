@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
-#include <map>
 #include <memory>
 
 #include "tools/analyze/analysis.h"
@@ -23,29 +23,34 @@ struct CostCommand {
 
   using Quantity = double AttentionCost::*;
 
-  // A curve an attention, with its fitted exponent.
-  static std::vector<Curve> by_tokens(const std::vector<AttentionCost>& costs, Quantity quantity) {
+  static int64_t most(const std::vector<int64_t>& numbers) { return *std::max_element(numbers.begin(), numbers.end()); }
+
+  // A curve an attention, of those costs that `chosen` is true of; `x` is the number that they are drawn against.
+  template <typename Chosen>
+  static std::vector<Curve> curves_of(const std::vector<AttentionCost>& costs, int64_t AttentionCost::*x,
+                                      Quantity quantity, const Chosen& chosen) {
     std::vector<Curve> curves;
     for (const AttentionCost& cost : costs) {
+      if (!chosen(cost)) continue;
       auto found =
           std::find_if(curves.begin(), curves.end(), [&](const Curve& one) { return one.name == cost.attention; });
       if (found == curves.end()) found = curves.insert(curves.end(), Curve{cost.attention, {}, {}});
-      found->x.push_back(static_cast<double>(cost.tokens));
+      found->x.push_back(static_cast<double>(cost.*x));
       found->y.push_back(cost.*quantity);
     }
     return curves;
   }
 
-  // Ours at the most tokens, over the keys.
-  static std::vector<Curve> by_keys(const std::vector<AttentionCost>& costs, Quantity quantity) {
-    Curve plain{"sampling", {}, {}}, points{"sampling with distances", {}, {}};
-    for (const AttentionCost& cost : costs) {
-      if (cost.tokens != costs.back().tokens || cost.attention.rfind("sampling", 0) != 0) continue;
-      Curve& curve = cost.attention.find("distances") == std::string::npos ? plain : points;
-      curve.x.push_back(static_cast<double>(cost.keys));
-      curve.y.push_back(cost.*quantity);
-    }
-    return {plain, points};
+  // At the most keys.
+  std::vector<Curve> by_tokens(const std::vector<AttentionCost>& costs, Quantity quantity) const {
+    return curves_of(costs, &AttentionCost::tokens, quantity,
+                     [&](const AttentionCost& cost) { return cost.all_tokens || cost.keys == most(keys); });
+  }
+
+  // At the most tokens.
+  std::vector<Curve> by_keys(const std::vector<AttentionCost>& costs, Quantity quantity) const {
+    return curves_of(costs, &AttentionCost::keys, quantity,
+                     [&](const AttentionCost& cost) { return !cost.all_tokens && cost.tokens == most(tokens); });
   }
 
   // The curves that have a slope, with it in their names and on stdout.
@@ -54,7 +59,7 @@ struct CostCommand {
     for (Curve& curve : curves) {
       if (curve.x.size() >= 2) {
         const std::string law = exponent_text(power_law(curve.x, curve.y));
-        std::cout << axes.y << " against " << axes.x << ", " << curve.name << ": power " << law << '\n';
+        std::cout << axes.title << ", " << curve.name << ": power " << law << '\n';
         curve.name += ": " + law;
       }
       panel.curves.push_back(curve);
@@ -74,15 +79,22 @@ struct CostCommand {
              exact_number(cost.seconds) + "," + exact_number(cost.bytes) + "\n";
     });
     output.write_csv(csv);
-    const auto axes = [](const std::string& x, const std::string& y) {
-      return Axes{y + " against " + x, x, y, true, true};
-    };
-    AnalysisOutput::report(plot_curves({fitted(axes("tokens", "seconds"), by_tokens(costs, &AttentionCost::seconds)),
-                                        fitted(axes("tokens", "bytes"), by_tokens(costs, &AttentionCost::bytes)),
-                                        fitted(axes("keys", "seconds"), by_keys(costs, &AttentionCost::seconds)),
-                                        fitted(axes("keys", "bytes"), by_keys(costs, &AttentionCost::bytes))},
-                                       output.stem()));
+    output.check_drawn(plot_curves(panels(costs), output.stem()));
     return 0;
+  }
+
+  std::vector<CurvePanel> panels(const std::vector<AttentionCost>& costs) const {
+    const std::string at_keys = " (" + std::to_string(most(keys)) + " keys)";
+    const std::string at_tokens = " (" + std::to_string(most(tokens)) + " tokens)";
+    std::vector<CurvePanel> all;
+    for (const auto& [name, quantity] :
+         {std::pair{"seconds", &AttentionCost::seconds}, std::pair{"bytes", &AttentionCost::bytes}}) {
+      const std::string what = name;
+      all.push_back(
+          fitted({what + " against tokens" + at_keys, "tokens", what, true, true}, by_tokens(costs, quantity)));
+      all.push_back(fitted({what + " against keys" + at_tokens, "keys", what, true, true}, by_keys(costs, quantity)));
+    }
+    return all;
   }
 };
 

@@ -54,7 +54,7 @@ struct FamilyCommand {
              exact_number(cost.seconds) + "," + exact_number(cost.bytes) + "\n";
     });
     output.write_csv(csv);
-    AnalysisOutput::report(
+    output.check_drawn(
         plot_curves({panel(costs, "multiply-adds", &FamilyCost::multiply_adds),
                      panel(costs, "seconds", &FamilyCost::seconds), panel(costs, "bytes", &FamilyCost::bytes)},
                     output.stem()));

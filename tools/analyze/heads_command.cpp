@@ -8,6 +8,7 @@
 #include "tools/analyze/analysis.h"
 #include "tools/analyze/commands.h"
 #include "tools/analyze/traced_run.h"
+#include "tools/common/arguments.h"
 
 namespace geosft {
 namespace {
@@ -21,6 +22,7 @@ struct HeadsCommand {
     double clouds = 0;
     traced.look([&](const ShapeExplanation& found) {
       at::NoGradGuard guard;
+      if (found.trace.layers.front().heads < 2) throw UsageError(traced.run + ": the model has one head");
       diversity.y.resize(found.trace.layers.size());
       for (size_t layer = 0; layer < diversity.y.size(); ++layer) {
         diversity.y[layer] += head_diversity(found.trace.layers[layer]).mean().item<double>();

@@ -58,7 +58,7 @@ struct PseudoconvexityCommand {
       curves.push_back(drops(name, found));
     }
     output.write_csv(csv);
-    AnalysisOutput::report(plot_curves(
+    output.check_drawn(plot_curves(
         {{{"contradictions to pseudoconvexity, the largest first", "number", "fall of the component"}, curves}},
         output.stem()));
     return 0;

@@ -61,15 +61,17 @@ struct SamplingCommand {
     for (const SamplingSnapshot& one : taken) {
       strip.push_back({one.points, one.frequency, "after " + std::to_string(one.epochs) + " epochs"});
     }
-    AnalysisOutput::report(
-        plot_cloud_panels(strip, output.stem(), name + ": how often each point is chosen", "share of draws"));
     const std::vector<CurvePanel> panels = snapshot_panels(taken);
     std::vector<Curve> curves;
     for (const CurvePanel& panel : panels) {
       for (const Curve& curve : panel.curves)
         curves.push_back({panel.axes.title + ", " + curve.name, curve.x, curve.y});
     }
-    AnalysisOutput{output.out + "_curves"}.save("x", "y", curves, panels);
+    const AnalysisOutput numbers{output.out + "_curves"};
+    numbers.write_csv(curves_csv("x", "y", curves));
+    output.check_drawn(
+        plot_cloud_panels(strip, output.stem(), name + ": how often each point is chosen", "share of draws"));
+    numbers.check_drawn(plot_curves(panels, numbers.stem()));
   }
 };
 

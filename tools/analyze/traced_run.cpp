@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 
 #include "tools/classify/datasets.h"
-#include "tools/common/arguments.h"
 #include "tools/common/main_guard.h"
 
 namespace geosft {
@@ -28,9 +27,7 @@ void TracedRun::look(const std::function<void(const ShapeExplanation&)>& told) c
   for (int64_t i = 0; i < count; ++i) {
     throw_if_interrupted("before anything was written");
     const Shape shape = dataset->get(i * dataset->size() / count);
-    const ShapeExplanation found = explain_shape(trained, shape, Rotation::none, trained.settings.seed);
-    if (found.trace.layers.empty()) throw UsageError(run + ": the model has no layer that samples");
-    told(found);
+    told(explain_shape(trained, shape, Rotation::none, trained.settings.seed));
   }
 }
 

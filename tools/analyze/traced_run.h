@@ -18,8 +18,7 @@ struct TracedRun {
 
   // RUN, --items, and what may be chosen anew when a model is used (the seed and the threads among it).
   void add_to(CLI::App& verb);
-  // Tells of `items` clouds, evenly from the test split. Throws UsageError where the run has no layer that samples, and
-  // Interrupted after a signal.
+  // Tells of `items` clouds, evenly from the test split. Throws Interrupted after a signal.
   void look(const std::function<void(const ShapeExplanation&)>& told) const;
 };
 

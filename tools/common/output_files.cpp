@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/output_files.h"
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <map>
 #include <system_error>
 
@@ -28,6 +32,14 @@ void make_folder(const std::string& option, const fs::path& folder) {
 }
 
 }  // namespace
+
+std::string unwritable(const std::string& file) {
+  const fs::path folder = fs::path(file).has_parent_path() ? fs::path(file).parent_path() : fs::path(".");
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return "there is no folder '" + folder.string() + "' for '" + file + "'";
+  if (::access(folder.c_str(), W_OK) == 0) return "";
+  return "the folder '" + folder.string() + "' cannot be written to: " + std::strerror(errno);
+}
 
 OutputFiles::OutputFiles(const std::string& option, const std::string& wanted, const std::vector<std::string>& files,
                          const std::string& extension) {

@@ -8,6 +8,10 @@
 
 namespace geosft {
 
+// Why a file of that name cannot be written, as far as its folder tells; empty where it can. What a check of CLI11
+// returns: a long computation should not end in it.
+std::string unwritable(const std::string& file);
+
 // An option that leaves something of every file. Of one file it names what is left; of several it names a folder, which
 // is made, and each leaves STEM + `extension` in it.
 class OutputFiles {

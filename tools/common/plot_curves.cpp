@@ -15,6 +15,7 @@ constexpr int curve_panel_width = 560, curve_panel_height = 420;
 constexpr size_t most_marked = 40;  // beyond so many points a marker at each would hide the line
 
 // Colours of Paul Tol's bright scheme, which colour-blind people can tell apart.
+// Further curves are dashed.
 constexpr std::array<const char*, 7> curve_colours = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
                                                       "#66ccee", "#aa3377", "#888888"};
 
@@ -52,8 +53,9 @@ std::string plot_panel(const CurvePanel& panel, size_t index, Picture& picture) 
     const std::string name = "curve" + std::to_string(index) + "_" + std::to_string(i);
     picture.data[name] = curve_lines(panel.curves[i]);
     script << (i == 0 ? "plot '" : ", '") << name << "' using 1:2 with "
-           << (panel.curves[i].x.size() <= most_marked ? "linespoints pt 7 ps 0.5" : "lines") << " lw 1.6 lc rgb '"
-           << curve_colours[i % curve_colours.size()] << "' title " << gnuplot_string(panel.curves[i].name);
+           << (panel.curves[i].x.size() <= most_marked ? "linespoints pt 7 ps 0.5" : "lines") << " lw 1.6 dt "
+           << 1 + i / curve_colours.size() << " lc rgb '" << curve_colours[i % curve_colours.size()] << "' title "
+           << gnuplot_string(panel.curves[i].name);
   }
   return script.str() + "\n";
 }

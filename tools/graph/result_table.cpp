@@ -50,6 +50,10 @@ ResultRow summarized(const std::string& name, const std::vector<NamedValues>& ru
 
 std::string markdown_table(const std::vector<ResultRow>& rows) {
   std::string text = "| run |", rule = "|---|";
+  for (const auto& [label, value] : rows.front().labels) {
+    text += " " + label + " |";
+    rule += "---|";
+  }
   for (const auto& [metric, value] : rows.front().values) {
     text += " " + metric + (style_of(metric).share ? " (%) |" : " |");
     rule += "---|";
@@ -63,6 +67,7 @@ std::string markdown_table(const std::vector<ResultRow>& rows) {
   text += "\n" + rule + "\n";
   for (const ResultRow& row : rows) {
     text += "| " + row.name + " |";
+    for (const auto& [label, value] : row.labels) text += " " + value + " |";
     for (const auto& [metric, value] : row.values) text += " " + cell_text(metric, value) + " |";
     if (differ && row.differences.empty()) text += " |";
     if (!row.differences.empty()) {
@@ -75,7 +80,9 @@ std::string markdown_table(const std::vector<ResultRow>& rows) {
 }
 
 std::string csv_table(const std::vector<ResultRow>& rows) {
-  std::string text = "run,runs";
+  std::string text = "run";
+  for (const auto& [label, value] : rows.front().labels) text += "," + csv_field(label);
+  text += ",runs";
   for (const auto& [metric, value] : rows.front().values) text += "," + metric + "," + metric + "_deviation";
   const bool differ = compared(rows);
   for (const auto& [metric, value] : rows.front().values) {
@@ -83,7 +90,9 @@ std::string csv_table(const std::vector<ResultRow>& rows) {
   }
   text += "\n";
   for (const ResultRow& row : rows) {
-    text += csv_field(row.name) + "," + std::to_string(row.runs);
+    text += csv_field(row.name);
+    for (const auto& [label, value] : row.labels) text += "," + csv_field(value);
+    text += "," + std::to_string(row.runs);
     for (const auto& [metric, value] : row.values)
       text += "," + exact_text(value.mean) + "," + exact_text(value.deviation);
     for (size_t i = 0; differ && row.differences.empty() && i < row.values.size(); ++i) text += ",,";

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/view/colouring.h"
 
-#include <algorithm>
-#include <array>
 #include <sstream>
 
 #include "tools/common/arguments.h"
@@ -10,28 +8,10 @@
 namespace geosft::view {
 namespace {
 
-constexpr std::array<std::pair<Colouring, const char*>, 8> colouring_names = {{{Colouring::height, "height"},
-                                                                               {Colouring::normals, "normals"},
-                                                                               {Colouring::parts, "parts"},
-                                                                               {Colouring::importance, "importance"},
-                                                                               {Colouring::samples, "samples"},
-                                                                               {Colouring::attention, "attention"},
-                                                                               {Colouring::diversity, "diversity"},
-                                                                               {Colouring::walks, "walks"}}};
-
 // Of Okabe and Ito, which colour-blind people can tell apart.
 constexpr Colour top_colour = {0.90, 0.62, 0.00}, partner_colour = {0.34, 0.71, 0.91},
                  query_colour = {0.84, 0.37, 0.00};
 constexpr Colour bystander_colour = {0.78, 0.78, 0.78};
-
-bool needs_model(Colouring colouring) {
-  return colouring == Colouring::importance || colouring == Colouring::samples || colouring == Colouring::attention ||
-         colouring == Colouring::diversity;
-}
-
-std::string range_text(const std::vector<int64_t>& numbers) {
-  return numbers.empty() ? "none" : std::to_string(numbers.front()) + " … " + std::to_string(numbers.back());
-}
 
 // `wanted`, or `otherwise`; refused outside low … high.
 int64_t within(std::optional<int64_t> wanted, int64_t otherwise, int64_t low, int64_t high, const std::string& option) {
@@ -67,12 +47,15 @@ at::Tensor importance_of(const Subject& subject, const Choices& choices) {
   return subject.trace->in_input_order(chosen_sampler(subject, choices).score);
 }
 
-int64_t chosen_query(const Subject& subject, const Choices& choices) {
-  Choices of_scores = choices;
+int64_t most_important(const Subject& subject) {
+  Choices of_scores;
   of_scores.colouring = Colouring::importance;
-  of_scores.layer = std::nullopt;
-  const auto best = importance_of(subject, of_scores).argmax().item<int64_t>();
-  return within(choices.query, best, 0, subject.points.size(0) - 1, "--query");
+  if (layers_of(subject, of_scores.colouring).empty()) return 0;
+  return importance_of(subject, of_scores).argmax().item<int64_t>();
+}
+
+int64_t chosen_query(const Subject& subject, const Choices& choices) {
+  return within(choices.query, most_important(subject), 0, subject.points.size(0) - 1, "--query");
 }
 
 at::Tensor attention_of(const Subject& subject, const Choices& choices) {
@@ -99,7 +82,7 @@ std::string meaning(const Subject& subject, const Choices& choices) {
     case Colouring::importance:
       return "importance, " + layer_text(chosen_layer(subject, choices));
     case Colouring::samples:
-      return "sample of " + layer_text(chosen_layer(subject, choices));
+      return "sample of " + layer_text(chosen_layer(subject, choices)) + ", sized by weight";
     case Colouring::attention: {
       const int64_t head = chosen_head(subject, choices);
       return "attention of " + std::string(subject.is_graph() ? "node " : "point ") +
@@ -182,67 +165,7 @@ std::vector<std::string> texts_of(const Subject& subject) {
   return lines;
 }
 
-void check_has(const Subject& subject, Colouring colouring) {
-  const auto has = colourings_of(subject);
-  if (std::find(has.begin(), has.end(), colouring) != has.end()) return;
-  const std::string name = colouring_name(colouring);
-  if (colouring == Colouring::parts)
-    throw UsageError("--colour parts needs a model of parts: --run RUN of geosft-segment");
-  if (needs_model(colouring) && !subject.trace) {
-    throw UsageError("--colour " + name +
-                     (subject.untraced.empty() ? " needs a model: --run RUN" : ": " + subject.untraced));
-  }
-  if (colouring == Colouring::normals) throw UsageError("--colour normals: " + subject.name + " has none");
-  if (colouring == Colouring::walks) throw UsageError("--colour walks is for graphs: --graph");
-  throw UsageError("--colour " + name + ": the model has no layer that samples");
-}
-
 }  // namespace
-
-const char* colouring_name(Colouring colouring) {
-  return std::find_if(colouring_names.begin(), colouring_names.end(),
-                      [&](const auto& entry) { return entry.first == colouring; })
-      ->second;
-}
-
-Colouring colouring_of(const std::string& name) {
-  std::string all;
-  for (const auto& [colouring, known] : colouring_names) {
-    if (name == known) return colouring;
-    all += (all.empty() ? "" : ", ") + std::string(known);
-  }
-  throw UsageError("--colour: expected one of " + all + ", found '" + name + "'");
-}
-
-std::vector<Colouring> colourings_of(const Subject& subject) {
-  std::vector<Colouring> found;
-  for (const auto& [colouring, name] : colouring_names) {
-    if (needs_model(colouring) && layers_of(subject, colouring).empty()) continue;
-    if (colouring == Colouring::normals && !subject.normals.defined()) continue;
-    if (colouring == Colouring::parts && !subject.parts) continue;
-    if (colouring == Colouring::walks && !subject.encoding.defined()) continue;
-    found.push_back(colouring);
-  }
-  return found;
-}
-
-std::vector<int64_t> layers_of(const Subject& subject, Colouring colouring) {
-  std::vector<int64_t> layers;
-  const bool of_sampler = colouring == Colouring::importance || colouring == Colouring::samples;
-  if (of_sampler && subject.head_samples()) layers.push_back(0);
-  for (int64_t layer = 1; needs_model(colouring) && layer <= subject.layers(); ++layer) layers.push_back(layer);
-  return layers;
-}
-
-int64_t chosen_layer(const Subject& subject, const Choices& choices) {
-  const std::vector<int64_t> layers = layers_of(subject, choices.colouring);
-  if (!choices.layer) return layers.front() == 0 ? 0 : layers.back();
-  if (std::find(layers.begin(), layers.end(), *choices.layer) == layers.end()) {
-    throw UsageError("--layer: for " + std::string(colouring_name(choices.colouring)) + " the model has " +
-                     range_text(layers) + ", found " + std::to_string(*choices.layer));
-  }
-  return *choices.layer;
-}
 
 at::Tensor values_of(const Subject& subject, const Choices& choices) {
   switch (choices.colouring) {

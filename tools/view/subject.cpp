@@ -8,7 +8,7 @@ int64_t Subject::layers() const {
 }
 
 int64_t Subject::heads() const {
-  return layers() > 0 ? trace->layers.front().heads() : 0;
+  return layers() > 0 ? trace->layers.front().heads : 0;
 }
 
 bool Subject::head_samples() const {

@@ -10,6 +10,7 @@
 #include "tools/classify/datasets.h"
 #include "tools/common/arguments.h"
 #include "tools/common/coloured_ply.h"
+#include "tools/common/output_files.h"
 #include "tools/common/run_folder.h"
 #include "tools/common/run_overrides.h"
 #include "tools/common/run_program.h"
@@ -68,7 +69,7 @@ void add_what(CLI::App& app, ViewOptions& options) {
 void add_how(CLI::App& app, ViewOptions& options) {
   app.add_option(
       "--colour", options.colour,
-      "height, normals, parts, importance, samples, attention, diversity or walks (default: what the RUN is for)");
+      "height, normals, parts, importance, samples, attention, diversity or walks (default: what says most)");
   app.add_option("--layer", options.layer, "of the colouring, from 1; 0: the sampler of the model's head");
   app.add_option("--head", options.head, "of the attention, from 1; 0: their mean");
   app.add_option("--query", options.query, "point or node whose attention is shown (default: the most important)");
@@ -81,12 +82,13 @@ void add_how(CLI::App& app, ViewOptions& options) {
 }
 
 void add_output(CLI::App& app, ViewOptions& options) {
-  app.add_option("--screenshot", options.screenshot, "draw to this PNG file, without a window");
+  app.add_option("--screenshot", options.screenshot, "draw to this PNG file, without a window")->check(unwritable);
   app.add_option("--turntable", options.turntable_folder,
                  "draw a turn to this folder, animated if ImageMagick is there");
   app.add_option("--frames", options.frames, "of the turn")->check(CLI::Range(1, 10000))->capture_default_str();
   app.add_flag("--frame-rate", options.frame_rate, "measure how fast the scene turns");
-  app.add_option("--ply", options.ply, "write the coloured points, and the edges, for other viewers");
+  app.add_option("--ply", options.ply, "write the coloured points, and the edges, for other viewers")
+      ->check(unwritable);
 }
 
 void ViewOptions::add_to(CLI::App& app) {
@@ -162,11 +164,7 @@ std::unique_ptr<Gallery> ViewOptions::gallery() const {
 
 Choices ViewOptions::choices() const {
   Choices chosen;
-  chosen.colouring = !colour.empty() ? colouring_of(colour)
-                     : finds_parts   ? Colouring::parts
-                     : !run.empty()  ? Colouring::importance
-                     : graph         ? Colouring::walks
-                                     : Colouring::height;
+  if (!colour.empty()) chosen.colouring = colouring_of(colour);
   chosen.layer = layer;
   chosen.head = head;
   chosen.query = query;
@@ -175,19 +173,24 @@ Choices ViewOptions::choices() const {
   return chosen;
 }
 
-std::filesystem::path frame_file(const std::filesystem::path& folder, size_t frame) {
+std::string frame_name(size_t frame) {
   std::ostringstream name;
   name << "frame_" << std::setw(4) << std::setfill('0') << frame << ".png";
-  return folder / name.str();
+  return name.str();
 }
 
-// An animated picture of the frames, by a program that is there; what was made, or why not.
-std::string animate(const std::filesystem::path& folder) {
+// An animated picture of the first frames in the folder, where an earlier turn may have left more, by a program that is
+// there; what was made, or why not.
+std::string animate(const std::filesystem::path& folder, size_t frames) {
   constexpr const char* log = "animation.log";
-  int status = run_program({"convert", "-delay", "8", "-loop", "0", "frame_*.png", "turntable.gif"}, folder, log);
+  std::vector<std::string> words = {"convert", "-delay", "8", "-loop", "0"};
+  for (size_t frame = 0; frame < frames; ++frame) words.push_back(frame_name(frame));
+  words.push_back("turntable.gif");
+  int status = run_program(words, folder, log);
   std::filesystem::path made = folder / "turntable.gif";
   if (status == -ENOENT) {
-    status = run_program({"ffmpeg", "-y", "-i", "frame_%04d.png", "turntable.mp4"}, folder, log);
+    const std::string count = std::to_string(frames);
+    status = run_program({"ffmpeg", "-y", "-i", "frame_%04d.png", "-frames:v", count, "turntable.mp4"}, folder, log);
     made = folder / "turntable.mp4";
   }
   if (status == -ENOENT) return "no animated picture: neither ImageMagick's convert nor ffmpeg is installed";
@@ -202,9 +205,9 @@ std::string draw_turn(const ViewOptions& options, const Scene& scene, Display& d
   std::filesystem::create_directories(folder);
   const std::vector<Camera> cameras = turntable(camera_of(options.view), options.frames);
   std::vector<std::filesystem::path> files;
-  for (size_t frame = 0; frame < cameras.size(); ++frame) files.push_back(frame_file(folder, frame));
+  for (size_t frame = 0; frame < cameras.size(); ++frame) files.push_back(folder / frame_name(frame));
   display.render(scene, size_of(options.size), cameras, files);
-  return std::to_string(options.frames) + " frames in " + folder.string() + "\n" + animate(folder) + "\n";
+  return std::to_string(options.frames) + " frames in " + folder.string() + "\n" + animate(folder, files.size()) + "\n";
 }
 
 std::string rates_text(const FrameRates& rates) {
@@ -235,7 +238,7 @@ int run_view(int argc, const char* const* argv, Display& display) {
   const PictureSize size = size_of(options.size);
   options.overrides.apply_runtime();
   options.check_run();
-  Viewer viewer(options.gallery(), options.item, options.choices(), options.beside);
+  Viewer viewer(options.gallery(), options.item, options.choices(), options.beside, /*usual=*/options.colour.empty());
   const Scene& scene = viewer.scene();
   const bool quiet =
       !options.screenshot.empty() || !options.turntable_folder.empty() || options.frame_rate || !options.ply.empty();

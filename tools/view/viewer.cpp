@@ -41,13 +41,14 @@ const std::vector<std::pair<std::string, std::string>>& Viewer::keys() {
   return all;
 }
 
-Viewer::Viewer(std::unique_ptr<Gallery> gallery, int64_t item, const Choices& choices, bool beside)
+Viewer::Viewer(std::unique_ptr<Gallery> gallery, int64_t item, const Choices& choices, bool beside, bool usual)
     : gallery_(std::move(gallery)), item_(item), choices_(choices), beside_(beside) {
   if (item < 0 || item >= gallery_->size()) {
     throw UsageError("--item: the data have items 0 … " + std::to_string(gallery_->size() - 1) + ", found " +
                      std::to_string(item));
   }
   open(item);
+  if (usual) choices_.colouring = usual_colouring(subject_);
   paint();
 }
 

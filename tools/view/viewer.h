@@ -16,8 +16,9 @@ enum class Reaction { none, redraw, save, quit };
 
 class Viewer {
  public:
-  // Throws what the gallery and the choices throw for the first item.
-  Viewer(std::unique_ptr<Gallery> gallery, int64_t item, const Choices& choices, bool beside);
+  // `usual`: the first item is coloured by what says most of it, whatever colouring is chosen. Throws what the gallery
+  // and the choices throw for that item.
+  Viewer(std::unique_ptr<Gallery> gallery, int64_t item, const Choices& choices, bool beside, bool usual = false);
 
   const Scene& scene() const { return scene_; }
   int64_t item() const { return item_; }

@@ -49,7 +49,9 @@ TEST_CASE("a traced pass leaves every layer's scores, samples and tokens, and ch
   for (const AttentionTrace& layer : pass.trace.layers) {
     CHECK(layer.score.sizes() == at::IntArrayRef({20}));
     CHECK(layer.pairs.top.size(0) == 6);
-    CHECK(layer.heads() == 4);
+    CHECK(layer.heads == 4);
+    CHECK(layer.tokens == 20);
+    CHECK(layer.samples());
   }
   CHECK(pass.trace.head.pairs.top.size(0) == 5);
   SamplingContext untraced = SamplingContext::seeded();
@@ -78,7 +80,9 @@ TEST_CASE("attention rows times values, projected, are what the layer added", "[
   const at::Tensor p = attention_rows(layer, 0, 20);
   const at::Tensor mixed = at::einsum("ijh,jhc->ihc", {p, v}).reshape({20, 16});
   SamplingContext context = SamplingContext::seeded();
-  const at::Tensor expected = first->attention->forward(x, layer.relative, std::nullopt, context);
+  const Relative relative =
+      Relative::points(pass.points.index_select(0, pass.trace.order), pass.normals.index_select(0, pass.trace.order));
+  const at::Tensor expected = first->attention->forward(x, relative, std::nullopt, context);
   require_close(first->attention->output->forward(mixed), expected, 1e-9, "attention");
   CHECK((p >= 0).all().item<bool>());
   CHECK((p.sum(1) < 1).all().item<bool>());

@@ -59,6 +59,26 @@ TEST_CASE("the layer approaches softmax attention, gradients included", "[polyno
   }
 }
 
+TEST_CASE("the rows of a trace times the values are what the heads mix", "[polynomial_self_attention][trace]") {
+  at::NoGradGuard guard;
+  const at::Tensor x = at::randn({26, kWidth}, generator(1), at::kDouble);
+  for (const bool causal : {false, true}) {
+    for (const PolynomialOptions& options :
+         {PolynomialOptions{.degree = 2, .causal = causal}, PolynomialOptions{.degree = 3, .causal = causal},
+          PolynomialOptions{.degree = 2, .causal = causal, .center = false},
+          PolynomialOptions{.tolerance = 1e-9, .most_monomials = 1, .or_exact = true, .causal = causal}}) {
+      PolynomialSelfAttention layer = layer_of(options);
+      const AttentionTrace trace = layer->trace(x, std::nullopt);
+      const at::Tensor rows = attention_rows(trace, 0, 26);
+      const at::Tensor values = layer->value->forward(x).view({26, kHeads, -1});
+      const at::Tensor mixed = at::einsum("ijh,jhc->ihc", {rows, values}).flatten(1);
+      require_close(layer->output->forward(mixed), layer->forward(x, std::nullopt), 1e-9, "mixed");
+      require_close(attention_rows(trace, 7, 3), rows.narrow(0, 7, 3), 1e-12, "some rows");
+      CHECK((rows[3].slice(0, 4).abs().max().item<double>() == 0) == causal);
+    }
+  }
+}
+
 TEST_CASE("with a tolerance the layer takes the degree that holds it", "[polynomial_self_attention]") {
   const at::Tensor x = at::randn({40, kWidth}, generator(1), at::kDouble);
   PolynomialSelfAttention layer = layer_of({.tolerance = 1e-3, .most_monomials = 100000});

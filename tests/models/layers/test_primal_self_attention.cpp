@@ -3,8 +3,10 @@
 
 #include <ATen/Context.h>
 
+#include <catch2/catch.hpp>
+
 #include "models/ops/primal_attention.h"
-#include "tests/models/ops/attention_cases.h"
+#include "tests/support.h"
 
 namespace geosft::test::test_primal_self_attention {
 namespace {
@@ -43,57 +45,7 @@ at::Tensor plain_softmax() {
   return layer->output->forward(at::cat(parts));
 }
 
-void require_scaled_heads(const std::string& name) {
-  const Fixture fixture(name);
-  Arguments arguments;
-  Outcome expected{fixture.get("out"), {}};
-  for (const char* argument : {"x", "w_q", "w_k", "w_v", "w_o", "b_k", "b_v", "beta"}) {
-    if (!fixture.has(argument)) continue;
-    arguments.tensors[argument] = fixture.get(argument);
-    expected.gradients[argument] = fixture.get(std::string("grad.") + argument);
-  }
-  PrimalOptions options;
-  options.linear = fixture.number("kernel", 0) != 0;
-  options.eps = fixture.number("eps", 1e-6);
-  options.pooling = fixture.number("mode", 0) == 0 ? PoolingKind::average : PoolingKind::max;
-  const at::Tensor pool = fixture.get("pool");
-  options.pool.assign(pool.const_data_ptr<int64_t>(), pool.const_data_ptr<int64_t>() + pool.size(0));
-  const auto heads = static_cast<int64_t>(fixture.number("h", 0));
-  const Attention layer = [&](const Arguments& a) {
-    const PrimalWeights weights{
-        a["w_q"].t(), {}, a["w_k"].t(), a["b_k"], a["w_v"].t(), a["b_v"], a.optional("beta").value_or(at::Tensor()),
-        {},           {}};
-    const at::Tensor mixed = mix_primal_heads(a["x"], heads, weights, options, fixture.get("ptr"), Relative::none());
-    return at::matmul(mixed.flatten(1), a["w_o"]);
-  };
-  // A bias of the keys moves all logits of a query: its gradient is 0 but for rounding.
-  require_outcome(evaluate(layer, arguments, fixture.get("grad_out"), at::kDouble), expected, 1e-10, 1e-10, name, 1e-3);
-}
-
 }  // namespace
-
-TEST_CASE("scaled heads reproduce the golden cases", "[primal_self_attention]") {
-  for (const char* name : {"mean", "mean_bn", "mean_linear", "max"}) {
-    require_scaled_heads(std::string("primal_layer_scaled_head_") + name);
-  }
-}
-
-TEST_CASE("normalisation by the keys reproduces the golden case", "[primal_self_attention]") {
-  const Fixture fixture("primal_layer_bn_full");
-  Arguments arguments{{}, fixture.number("eps", 0)};
-  Outcome expected{fixture.get("out"), {}};
-  for (const char* argument : {"q", "k", "v"}) {
-    arguments.tensors[argument] = fixture.get(argument);
-    expected.gradients[argument] = fixture.get(std::string("grad.") + argument);
-  }
-  const at::Tensor ptr = fixture.get("q_ptr");
-  const std::vector<int64_t> offsets = packed_offsets(ptr, arguments["q"].size(0), "q_ptr");
-  const Attention attention = [&](const Arguments& a) {
-    const NormalizedHeads heads = normalized_by_keys(a["q"], a["k"], a.eps, {offsets, offsets});
-    return primal_attention(heads.q, heads.k, a["v"], {}, {}, "softmax", 1e-6, ptr, ptr);
-  };
-  require_outcome(evaluate(attention, arguments, fixture.get("grad_out"), at::kDouble), expected, 1e-10, 1e-10, "bn");
-}
 
 TEST_CASE("what changes nothing gives softmax attention", "[primal_self_attention]") {
   const at::Tensor expected = plain_softmax();
@@ -163,23 +115,29 @@ TEST_CASE("a convolution on the grid wants items of that size", "[primal_self_at
   require_error([&] { layer->forward(tokens(), items(), Relative::none()); }, {"ptr", "2 x 13", "item 0 has 5"});
 }
 
-TEST_CASE("the registry knows the family by name", "[primal_self_attention]") {
-  REQUIRE(primal_names().size() == 21);
-  REQUIRE(primal_options("linear_bn_sh", 8).linear);
-  REQUIRE(primal_options("linear_bn_sh", 8).pool == std::vector<int64_t>{1, 1, 2, 2, 4, 4, 8, 8});
-  REQUIRE(primal_options("bn_sh", 4).pool == std::vector<int64_t>{1, 1, 2, 4});
-  REQUIRE(default_pool(2) == std::vector<int64_t>{1, 2});
-  REQUIRE(default_pool(1) == std::vector<int64_t>{1});
-  REQUIRE(primal_options("bn", 2).beta > 0);
-  REQUIRE(primal_options("bn", 2).pool.empty());
-  REQUIRE(primal_options("bn_variance", 2).variance);
-  REQUIRE(primal_options("sparse_sh", 2).mask == MaskKind::window);
-  REQUIRE(primal_options("conv1d", 2).convolution == ConvolutionKind::sequence);
-  REQUIRE(primal_options("sparse_conv2d", 2).convolution == ConvolutionKind::grid);
-  REQUIRE(primal_options("softmax", 2).mask == MaskKind::none);
-  require_error([] { primal_options("cosine", 2); }, {"name", "softmax", "linear_bn_sh", "cosine"});
-  REQUIRE(mask_kind("neighbours") == MaskKind::neighbours);
-  require_error([] { mask_kind("ring"); }, {"name", "window", "ring"});
+TEST_CASE("the rows of a trace times the values are what the heads mix", "[primal_self_attention][trace]") {
+  at::NoGradGuard guard;
+  const at::Tensor x = tokens();
+  std::vector<PrimalOptions> all = {{.pool = {1, 2, 4}, .pooling = PoolingKind::k_means},
+                                    {.mask = MaskKind::window, .mask_size = 2, .pool = {4, 1, 2}}};
+  for (const std::string& name : primal_names()) all.push_back(primal_options(name, kHeads));
+  for (PrimalOptions& options : all) {
+    if (options.convolution == ConvolutionKind::grid) options.grid_height = 2, options.grid_width = 13;
+    PrimalSelfAttention layer = layer_of(options);
+    const AttentionTrace trace = layer->trace(x, std::nullopt, Relative::none());
+    CHECK(trace.tokens == 26);
+    CHECK_FALSE(trace.samples());
+    const at::Tensor rows = attention_rows(trace, 0, 26);
+    REQUIRE(rows.sizes() == at::IntArrayRef({26, 26, kHeads}));
+    const at::Tensor values = layer->value->forward(x).view({26, kHeads, -1});
+    const at::Tensor mixed = at::einsum("ijh,jhc->ihc", {rows, values}).flatten(1);
+    require_close(layer->output->forward(mixed), layer->forward(x, std::nullopt, Relative::none()), 1e-5, "mixed");
+    require_close(rows.sum(1), at::ones({26, kHeads}, at::kDouble), 1e-5, "sums");
+    require_close(attention_rows(trace, 7, 3), rows.narrow(0, 7, 3), 1e-12, "some rows");
+    require_close(attention_on_tokens(trace, 9), rows[9], 1e-12, "one row");
+  }
+  const AttentionTrace packed = layer_of({})->trace(x, items(), Relative::none());
+  require_error([&] { attention_rows(packed, 0, 1); }, {"one item", "3"});
 }
 
 TEST_CASE("the distance between heads is that of their results, token by token", "[primal_self_attention]") {

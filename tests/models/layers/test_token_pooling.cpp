@@ -23,6 +23,7 @@ TEST_CASE("groups of neighbours are averaged, maximised or convolved", "[token_p
     const PooledTokens pooled = pool_tokens(x, items, 2, kind, weight);
     REQUIRE(pooled.offsets == std::vector<int64_t>{0, 3, 3, 4, 7});
     REQUIRE(pooled.x.size(0) == 7);
+    require_equal(pooled.group, at::tensor({0, 0, 1, 1, 2, 3, 4, 4, 5, 5, 6, 6}, at::kLong), "groups");
     for (size_t g = 0; g < groups.size(); ++g) {
       const at::Tensor rows = x.slice(0, groups[g].first, groups[g].second);
       at::Tensor expected = rows.mean(0);
@@ -46,6 +47,7 @@ TEST_CASE("k-means finds clusters wherever their tokens lie", "[token_pooling]")
   REQUIRE(pooled.offsets == std::vector<int64_t>{0, 3});
   const at::Tensor means = (x.view({3, 3}).mean(0)).view({3, 1});
   require_close(std::get<0>(pooled.x.sort(0)), means, 1e-14, "means");
+  CHECK((pooled.x.index_select(0, pooled.group) - x).abs().max().item<double>() < 1);
   require_gradcheck(
       [](const std::vector<at::Tensor>& in) {
         return pool_tokens(in[0], {0, 9}, 3, PoolingKind::k_means).x;
@@ -59,6 +61,8 @@ TEST_CASE("k-means pools every item for itself and leaves empty clusters out", "
   REQUIRE(pooled.offsets.size() == items.size());
   REQUIRE(pooled.offsets[1] == pooled.offsets[2]);
   require_close(pooled.x[pooled.offsets[2]], x[5], 1e-15, "the one token of an item");
+  const at::Tensor sums = at::zeros_like(pooled.x).index_add(0, pooled.group, x);
+  require_close(sums / at::bincount(pooled.group).unsqueeze(1), pooled.x, 1e-14, "means of the groups");
   const PooledTokens one = pool_tokens(at::ones({8, 2}), {0, 8}, 2, PoolingKind::k_means);
   require_equal(one.x, at::ones({1, 2}), "equal tokens are one cluster");
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analyze/ablation_table.h"
 
+#include <map>
+#include <set>
+
 #include "tests/support.h"
 #include "tests/tools/common/pictures.h"
 #include "tools/common/arguments.h"
@@ -23,18 +26,40 @@ TEST_CASE("each change is a variant of its own, beside the configuration as it i
   }
 }
 
-TEST_CASE("the usual changes are permitted and change something") {
-  for (const char* score : {"maxout", "dot"}) {
-    ClassifySettings settings;
-    settings.model.score = score;
-    ClassifySettings plain = settings;
+TEST_CASE("the usual changes vary score, probability, k and the sampler, each row in its own way") {
+  for (const char* configured : {"score=maxout", "score=dot+hard=true", "weighting=gumbel_softmax", "noise=false",
+                                 "with_replacement=true+probability=softmax"}) {
+    INFO(configured);
+    ClassifySettings settings = ablations({}, {configured}).back().settings;
+    settings.clouds.points = 256;
+    settings.model.bins = 32;
     const std::vector<Ablation> all = ablations(settings, usual_changes(settings));
     CHECK(all.size() == 10);
-    for (size_t i = 1; i < all.size(); ++i) {
-      ClassifySettings changed = all[i].settings;
-      CHECK(changed.config().to_toml() != plain.config().to_toml());
+    std::set<std::string> rows;
+    std::map<std::string, std::set<std::string>> values;
+    for (const Ablation& one : all) {
+      std::string row;
+      for (const auto& [label, value] : ablation_labels(one.settings)) {
+        row += value + "; ";
+        values[label].insert(value);
+      }
+      CHECK(rows.insert(row).second);
     }
+    CHECK(values["score"] == std::set<std::string>{"dot", "maxout"});
+    CHECK(values["probability"] == std::set<std::string>{"leaky_relu", "softmax"});
+    CHECK(values["k"] == std::set<std::string>{"32", "64", "8"});
+    CHECK(values["sampler"] == std::set<std::string>{"Gumbel softmax", "hard", "two-way softplus",
+                                                     "two-way softplus, without noise", "with replacement"});
   }
+}
+
+TEST_CASE("a sample is not made larger than the clouds permit, and models that do not sample have no usual changes") {
+  ClassifySettings settings;
+  settings.clouds.points = 64;
+  settings.model.bins = 32;
+  for (const std::string& change : usual_changes(settings)) CHECK(change != "bins=64");
+  settings.model.attention = "softmax";
+  require_error([&] { usual_changes(settings); }, {"attention = sampling", "softmax", "--change"});
 }
 
 TEST_CASE("a row is a bar") {

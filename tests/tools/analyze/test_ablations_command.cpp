@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "tests/tools/analyze/analyze_tool.h"
 
@@ -14,10 +15,26 @@ TEST_CASE("variants are trained and become a table") {
   }
   const Words csv = shop.csv();
   REQUIRE(csv.size() == 4);
-  CHECK_THAT(csv[0], Catch::StartsWith("run,runs,accuracy,accuracy_deviation"));
-  CHECK_THAT(csv[2], Catch::StartsWith("score=dot,2,"));
+  CHECK_THAT(csv[0], Catch::StartsWith("run,score,probability,k,sampler,runs,accuracy,accuracy_deviation"));
+  CHECK_THAT(csv[1], Catch::StartsWith("as configured,maxout,leaky_relu,8,two-way softplus,2,"));
+  CHECK_THAT(csv[2], Catch::StartsWith("score=dot,dot,leaky_relu,8,two-way softplus,2,"));
   const ProcessResult wrong = shop.analyze(Words{"ablations", "--change", "bins=0"} + shop.tiny());
   require_tool_failure("geosft-analyze", wrong, 2, {"bins"});
+}
+
+TEST_CASE("the usual variants are what the paper compares, and each learns something else") {
+  const AnalysisShop shop;
+  shop.analyze_well(Words{"ablations"} + shop.tiny() + Words{"--epochs", "1"});
+  const Words csv = shop.csv();
+  REQUIRE(csv.size() == 1 + 10);
+  std::set<std::string> samplers, results;
+  for (size_t i = 1; i < csv.size(); ++i) {
+    const Words fields = fields_of(csv[i]);
+    samplers.insert(fields.at(4));
+    results.insert(fields.at(10));  // the loss
+  }
+  CHECK(samplers.size() == 5);
+  CHECK(results.size() == 10);
 }
 
 }  // namespace geosft::test::test_ablations_command

@@ -4,8 +4,9 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "tests/data/files.h"
 #include "tests/support.h"
+#include "tests/tools/analyze/analyze_tool.h"
+#include "tests/tools/view/virtual_screen.h"
 
 namespace geosft::test::test_analysis {
 
@@ -30,9 +31,29 @@ TEST_CASE("curves are saved as numbers and as a picture") {
   const TemporaryFolder folder;
   const AnalysisOutput output{(folder / "x").string()};
   const std::vector<Curve> curves = {{"a", {1, 2}, {3, 4}}};
-  output.save("n", "value", curves, {{{"t", "n", "value"}, curves}});
+  if (has_gnuplot()) output.save("n", "value", curves, {{{"t", "n", "value"}, curves}});
+  if (!has_gnuplot()) CHECK_THROWS(output.save("n", "value", curves, {{{"t", "n", "value"}, curves}}));
   CHECK(read_text(folder / "x.csv") == "curve,n,value\na,1,3\na,2,4\n");
   CHECK_THROWS(AnalysisOutput{(folder / "no" / "x").string()}.write_csv("x"));
+}
+
+TEST_CASE("without a picture an analysis fails in one line, after its numbers are written") {
+  const AnalysisShop shop;
+  const Environment no_programs("PATH", (shop / "nothing").string());
+  const Words small = {"--tokens", "8", "--width", "16", "--layers", "2", "--seeds", "1"};
+  const ProcessResult result = shop.analyze(Words{"rank"} + small);
+  CHECK(result.exit == 1);
+  const Words lines = lines_of(result.err);
+  REQUIRE(lines.size() == 1);
+  CHECK_THAT(lines[0], Catch::Contains("no picture: gnuplot is not installed") && Catch::Contains(shop.out() + ".csv"));
+  CHECK(shop.csv().size() == 1 + 2 * 2);
+}
+
+TEST_CASE("a folder that is not there is refused before anything is computed") {
+  const AnalysisShop shop;
+  const std::string out = (shop / "no/such").string();
+  const ProcessResult result = run_process(GEOSFT_ANALYZE, {"rank", "--out", out}, shop.process());
+  require_one_line_failure("geosft-analyze", result, 2, {"--out", "there is no folder"});
 }
 
 }  // namespace geosft::test::test_analysis

@@ -28,6 +28,25 @@ TEST_CASE("clouds are looked at evenly over the test split, and not more than th
   CHECK(names.size() == 6);
 }
 
+TEST_CASE("models whose attention is over all tokens are looked into as well") {
+  const AnalysisShop shop;
+  for (const std::string attention : {"softmax", "polynomial"}) {
+    shop.run_well(shop.train(attention, {"--attention", attention, "--layers", "2", "--epochs", "1"}));
+    const std::string run = (shop / attention).string();
+    shop.analyze_well({"depth", run, "--items", "2"});
+    CHECK(shop.curves().at("rank").size() == 3);
+    shop.analyze_well({"heads", run, "--items", "2"});
+    for (const double distance : shop.curves().begin()->second) CHECK(distance > 0);
+  }
+}
+
+TEST_CASE("one head has no other to differ from") {
+  const AnalysisShop shop;
+  shop.run_well(shop.train("one", {"--heads", "1", "--epochs", "1"}));
+  const ProcessResult result = shop.analyze({"heads", (shop / "one").string()});
+  require_tool_failure("geosft-analyze", result, 2, {"one head"});
+}
+
 TEST_CASE("a run that is none is refused in one line") {
   const AnalysisShop shop;
   for (const char* verb : {"depth", "heads"}) {

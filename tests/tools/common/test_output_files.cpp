@@ -22,6 +22,15 @@ TEST_CASE("one file leaves what an option names, several leave files of their na
   CHECK(two[1] == fs::path(folder / "out/parts") / "c.ply");
 }
 
+TEST_CASE("a file can be written where its folder is") {
+  const TemporaryFolder folder;
+  CHECK(unwritable(folder / "x.png").empty());
+  CHECK(unwritable("x.png").empty());
+  CHECK_THAT(unwritable(folder / "no/x.png"), Catch::Contains("no folder") && Catch::Contains("no/x.png"));
+  write_text(folder / "file", "no folder");
+  CHECK_THAT(unwritable(folder / "file/x.png"), Catch::Contains("no folder"));
+}
+
 TEST_CASE("no output replaces another one or what is read") {
   const TemporaryFolder folder;
   write_text(folder / "a.ply", "a cloud");

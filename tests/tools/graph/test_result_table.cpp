@@ -28,6 +28,14 @@ TEST_CASE("tables show shares in percent and write values as they are") {
   CHECK(csv.find("\nboth,2,0.625,0.1767766952966369,") != std::string::npos);
 }
 
+TEST_CASE("labels are columns behind the name") {
+  ResultRow row = summarized("a", {{{"accuracy", 0.5}}});
+  row.labels = {{"score", "dot"}, {"k", "8, at most"}};
+  CHECK(markdown_table({row}) ==
+        "| run | score | k | accuracy (%) |\n|---|---|---|---|\n| a | dot | 8, at most | 50.0 |\n");
+  CHECK(csv_table({row}) == "run,score,k,runs,accuracy,accuracy_deviation\na,dot,\"8, at most\",1,0.5,\n");
+}
+
 TEST_CASE("compared rows have the difference from the first, the first none") {
   const std::vector<NamedValues> one = {{{"accuracy", 0.75}, {"loss", 1.0}}, {{"accuracy", 0.5}, {"loss", 2.0}}};
   std::vector<ResultRow> rows = {summarized("a", one), summarized("b", one)};

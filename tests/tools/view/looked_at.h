@@ -11,17 +11,22 @@
 
 namespace geosft::test {
 
-// Ten random clouds; with a small classifier of two layers and four heads, which sees 40 points of each.
-inline std::unique_ptr<view::CloudGallery> random_gallery(bool with_model) {
-  std::optional<RunModel> trained;
-  if (with_model) {
-    const ClassifySettings settings = small_settings();
-    trained = RunModel{settings, {"a", "b", "c"}, small_model(settings)};
-    trained->model->eval();
-  }
+inline std::unique_ptr<view::CloudGallery> gallery_of(std::optional<RunModel> trained) {
   return std::make_unique<view::CloudGallery>(std::vector<std::filesystem::path>{},
                                               std::make_unique<ArrayDataset>(random_clouds()), std::move(trained),
                                               PointDatasetOptions{});
+}
+
+// Ten random clouds with a classifier of such settings.
+inline std::unique_ptr<view::CloudGallery> gallery_of(const ClassifySettings& settings) {
+  RunModel trained{settings, {"a", "b", "c"}, small_model(settings)};
+  trained.model->eval();
+  return gallery_of(std::optional<RunModel>(std::move(trained)));
+}
+
+// Ten random clouds; with a small classifier of two layers and four heads, which sees 40 points of each.
+inline std::unique_ptr<view::CloudGallery> random_gallery(bool with_model) {
+  return with_model ? gallery_of(small_settings()) : gallery_of(std::optional<RunModel>());
 }
 
 inline view::Choices choose(view::Colouring colouring) {

@@ -11,9 +11,6 @@ namespace geosft::test::test_colouring {
 using namespace view;
 namespace {
 
-const std::vector<Colouring> of_models = {Colouring::importance, Colouring::samples, Colouring::attention,
-                                          Colouring::diversity};
-
 void require_refused(const Subject& subject, const Choices& choices, const std::string& words) {
   CHECK_THROWS_WITH(scene_of(subject, choices), Catch::Contains(words));
   CHECK_THROWS_AS(scene_of(subject, choices), UsageError);
@@ -86,6 +83,25 @@ TEST_CASE("attention is that of the query; heads average to their mean") {
   require_equal(scene_of(subject, choices).markers.centres[0], subject.points[best], "the most important");
 }
 
+TEST_CASE("attention over all points is that of the query, too") {
+  for (const char* attention : {"softmax", "linear", "bn_sh", "sparse", "polynomial"}) {
+    INFO(attention);
+    ClassifySettings settings = small_settings();
+    settings.model.attention = attention;
+    const Subject subject = gallery_of(settings)->get(0, false);
+    Choices choices = choose(Colouring::attention);
+    choices.query = 7;
+    const at::Tensor mean = values_of(subject, choices);
+    CHECK(mean.sum().item<double>() == Approx(1.0).margin(1e-4));
+    const int64_t row = (subject.trace->order == 7).nonzero().item<int64_t>();
+    const at::Tensor expected = attention_rows(subject.trace->layers[1], row, 1)[0].mean(1);
+    require_close(mean, subject.trace->in_input_order(expected), 1e-6, "of the query");
+    choices.layer = 1;
+    CHECK_FALSE(at::allclose(values_of(subject, choices), mean));
+    CHECK(values_of(subject, choose(Colouring::diversity)).min().item<double>() > 0);
+  }
+}
+
 TEST_CASE("a rotated copy is coloured on the same scale, with the difference in the picture") {
   const Subject subject = random_gallery(true)->get(0, true);
   const Scene scene = scene_of(subject, choose(Colouring::height));
@@ -110,7 +126,10 @@ TEST_CASE("what is not there is refused, with what there is") {
   require_refused(subject, with(Colouring::attention, [](Choices& c) { c.query = -1; }), "found -1");
   require_refused(subject, choose(Colouring::walks), "--graph");
   Subject bare = random_gallery(false)->get(0, false);
-  for (const Colouring colouring : of_models) require_refused(bare, choose(colouring), "--run");
+  for (const Colouring colouring :
+       {Colouring::importance, Colouring::samples, Colouring::attention, Colouring::diversity}) {
+    require_refused(bare, choose(colouring), "--run");
+  }
   require_refused(subject, choose(Colouring::parts), "geosft-segment");
   bare.normals = at::Tensor();
   require_refused(bare, choose(Colouring::normals), "has none");

@@ -48,7 +48,7 @@ TEST_CASE("a model that sees all points at once can be looked into, one that see
   const Subject whole = set.gallery().get(0, false);
   REQUIRE(whole.trace);
   CHECK(whole.layers() == 2);
-  CHECK(whole.trace->layers[0].q.size(0) == 64);
+  CHECK(whole.trace->layers[0].tokens == 64);
   set.settings.clouds.block = 20;
   const Subject blocks = set.gallery().get(0, false);
   CHECK_FALSE(blocks.trace);

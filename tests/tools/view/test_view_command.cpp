@@ -103,6 +103,25 @@ TEST_CASE("the coloured points are written without a display, and so are graphs 
   CHECK_THAT(read_file(shop / "g.ply"), Catch::Contains("element edge "));
 }
 
+TEST_CASE("runs whose attention is over all tokens can be looked into") {
+  const ClassifyShop shop;
+  shop.run_well(shop.train("linear", {"--attention", "linear_sh", "--epochs", "1"}));
+  const auto looked = [&](const Words& words) {
+    return run_view_tool(words + Words{"--ply", (shop / "a.ply").string()}, shop.process());
+  };
+  const Words cloud = {"--run", (shop / "linear").string(), "--item", "1", "--colour"};
+  for (const char* colour : {"attention", "diversity", "importance"}) {
+    const ProcessResult result = looked(cloud + Words{colour});
+    INFO(result.err);
+    CHECK(result.exit == 0);
+  }
+  const GraphShop graphs;
+  graphs.run_well(graphs.train("softmax", {"--attention", "softmax", "--epochs", "1"}));
+  const Words graph = {"--graph", "--run", (graphs / "softmax").string(), "--item", "2"};
+  CHECK(looked(graph).exit == 0);
+  require_view_failure(looked(graph + Words{"--colour", "importance"}), 2, {"--colour importance", "does not sample"});
+}
+
 TEST_CASE("a run of parts shows them, by default, of a set's item or of a file of a class") {
   const ClassifyShop shop;
   const SegmentShop parts;
@@ -149,8 +168,17 @@ TEST_CASE("what cannot be looked at is refused in one line") {
   refuse({}, 2, {"nothing to look at"});
   refuse({"--run", run, "--graph"}, 1, {run});
   refuse({(shop / "absent.off").string()}, 1, {"absent.off"});
-  refuse({(shop.data() / "test" / "cube" / "cube_5.off").string(), "--size", "0x9"}, 2, {"--size"});
-  refuse({(shop.data() / "test" / "cube" / "cube_5.off").string(), "--colour", "importance"}, 2, {"--run RUN"});
+  const std::string cube = (shop.data() / "test" / "cube" / "cube_5.off").string();
+  refuse({cube, "--colour", "importance"}, 2, {"--run RUN"});
+  refuse({cube, "--view", "1,2,3,4"}, 2, {"--view"});
+  refuse({cube, "--size", "0x9"}, 2, {"--size"});
+  refuse({cube, "--ply", (shop / "no" / "x.ply").string()}, 2, {"--ply", "there is no folder"});
+  const GraphShop graphs;
+  const Words graph = {"--graph", "--data", graphs.data().string()};
+  refuse(graph + Words{"--item", "24"}, 2, {"--item", "0 … 23", "24"});
+  refuse(graph + Words{"--item", "2", "--component", "9"}, 2, {"--component", "1 … 8", "9"});
+  refuse(graph + Words{"--item", "2", "--layout", "coordinates"}, 2, {"--layout coordinates"});
+  refuse(graph + Words{"--beside"}, 2, {"--beside"});
   CHECK_FALSE(std::filesystem::exists(picture));
 }
 

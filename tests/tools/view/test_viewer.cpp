@@ -41,6 +41,13 @@ TEST_CASE("arrows go through the items, round and round") {
   CHECK_THROWS_AS(viewer_on(false, Colouring::height, -1), UsageError);
 }
 
+TEST_CASE("by default the first item is coloured by what says most of it") {
+  const Viewer importance(random_gallery(true), 0, choose(Colouring::height), false, /*usual=*/true);
+  CHECK_THAT(importance.scene().legend.title, Catch::Contains("importance"));
+  const Viewer height(random_gallery(false), 0, choose(Colouring::importance), false, /*usual=*/true);
+  CHECK(height.scene().legend.title == "height");
+}
+
 TEST_CASE("C goes through all colourings and comes back") {
   Viewer viewer = viewer_on(true, Colouring::importance);
   const std::string first = viewer.scene().legend.title;

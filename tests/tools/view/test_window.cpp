@@ -95,6 +95,15 @@ Words two_layers(const ClassifyShop& shop) {
   return {"--run", run, (shop / "ball.xyz").string()};
 }
 
+bool has_imagemagick() {
+  return std::system("convert -version 2>/dev/null | grep -q ImageMagick") == 0;
+}
+
+// Of an animated GIF: each frame has a graphic control extension.
+size_t frames_of(const fs::path& file) {
+  return count_of(read_text(file), "\x21\xf9\x04");
+}
+
 // Sends events to the window as the X server would: words of xdotool.
 bool send(const std::string& words) {
   return std::system(("xdotool " + words + " >/dev/null 2>&1").c_str()) == 0;
@@ -121,16 +130,33 @@ TEST_CASE("every colouring of a cloud draws it", "[window]") {
   }
 }
 
-TEST_CASE("layers, maps, views and a copy beside it draw different pictures", "[window]") {
+TEST_CASE("another layer and another head are drawn differently, whatever they colour", "[window]") {
   const VirtualScreen screen;
   if (!screen.there()) return;
   const ClassifyShop shop;
   write_text(shop / "ball.xyz", sphere_xyz(1.0, 200));
-  const Words ball = two_layers(shop) + Words{"--colour", "importance"};
-  const Picture first = draw(shop, ball + Words{"--layer", "1"});
-  CHECK(difference(first, draw(shop, ball + Words{"--layer", "1"})) == 0);
-  for (const Words& change : {Words{"--layer", "2"}, Words{"--layer", "1", "--map", "cividis"},
-                              Words{"--layer", "1", "--view", "100,60,1"}, Words{"--layer", "1", "--beside"}}) {
+  const Words ball = two_layers(shop);
+  for (const std::string colour : {"importance", "samples", "attention", "diversity"}) {
+    INFO(colour);
+    const Words first = ball + Words{"--colour", colour, "--layer", "1"};
+    const Picture picture = draw(shop, first);
+    CHECK(difference(picture, draw(shop, first)) == 0);
+    CHECK(difference(picture, draw(shop, ball + Words{"--colour", colour, "--layer", "2"})) > 0.01);
+  }
+  const Words attention = ball + Words{"--colour", "attention", "--query", "5"};
+  const Picture head = draw(shop, attention + Words{"--head", "1"});
+  CHECK(difference(head, draw(shop, attention + Words{"--head", "2"})) > 0.005);
+  CHECK(difference(head, draw(shop, ball + Words{"--colour", "attention", "--query", "6", "--head", "1"})) > 0.005);
+}
+
+TEST_CASE("maps, views and a copy beside it draw different pictures", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const ClassifyShop shop;
+  write_text(shop / "ball.xyz", sphere_xyz(1.0, 200));
+  const Words ball = two_layers(shop) + Words{"--colour", "importance", "--layer", "1"};
+  const Picture first = draw(shop, ball);
+  for (const Words& change : {Words{"--map", "cividis"}, Words{"--view", "100,60,1"}, Words{"--beside"}}) {
     CHECK(difference(first, draw(shop, ball + change)) > 0.02);
   }
 }
@@ -194,10 +220,17 @@ TEST_CASE("graphs are drawn with their edges", "[window]") {
     CHECK(picture.share(not_white) > 0.02);
     CHECK(picture.share(coloured) > 0.005);
   }
-  const Words run = {"--graph", "--run", graphs.trained(), "--item", "2"};
-  const Picture importance = draw(shop, run);
-  CHECK(importance.share(coloured) > 0.005);
-  CHECK(difference(importance, draw(shop, run + Words{"--colour", "attention"})) > 0.005);
+  graphs.run_well(graphs.train("deep", {"--layers", "2", "--epochs", "1"}));
+  const Words run = {"--graph", "--run", (graphs / "deep").string(), "--item", "2"};
+  for (const std::string colour : {"importance", "samples", "attention", "diversity"}) {
+    INFO(colour);
+    const Picture first = draw(shop, run + Words{"--colour", colour, "--layer", "1"});
+    CHECK(first.share(not_white) > 0.02);
+    CHECK(difference(first, draw(shop, run + Words{"--colour", colour, "--layer", "2"})) > 0.002);
+  }
+  CHECK(draw(shop, run).share(coloured) > 0.005);
+  const Words walks = {"--graph", "--data", graphs.data().string(), "--item", "2", "--colour", "walks"};
+  CHECK(difference(draw(shop, walks), draw(shop, walks + Words{"--component", "3"})) > 0.002);
 }
 
 TEST_CASE("a turn is drawn frame by frame, and animated where a program can", "[window]") {
@@ -211,8 +244,13 @@ TEST_CASE("a turn is drawn frame by frame, and animated where a program can", "[
   REQUIRE(result.exit == 0);
   CHECK_THAT(result.out, Catch::Contains("4 frames"));
   CHECK(difference(Picture(shop / "turn/frame_0000.png"), Picture(shop / "turn/frame_0001.png")) > 0.02);
-  if (installed("convert")) CHECK(fs::exists(shop / "turn/turntable.gif"));
-  if (!installed("convert") && !installed("ffmpeg")) CHECK_THAT(result.out, Catch::Contains("no animated picture"));
+  if (has_imagemagick()) CHECK(frames_of(shop / "turn/turntable.gif") == 4);
+  if (!has_imagemagick() && !installed("ffmpeg")) CHECK_THAT(result.out, Catch::Contains("no animated picture"));
+  // Frames of an earlier, longer turn stay out of a shorter one.
+  const ProcessResult shorter = run_view_tool(
+      {cube, "--size", "160x120", "--turntable", (shop / "turn").string(), "--frames", "2"}, shop.process());
+  REQUIRE(shorter.exit == 0);
+  if (has_imagemagick()) CHECK(frames_of(shop / "turn/turntable.gif") == 2);
 }
 
 TEST_CASE("a large cloud moves as a part of its points", "[window]") {

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/view/choices.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "tests/tools/view/looked_at.h"
+#include "tools/common/arguments.h"
+
+namespace geosft::test::test_choices {
+using namespace view;
+namespace {
+
+Subject explained_by(const ClassifySettings& settings) {
+  return gallery_of(settings)->get(0, false);
+}
+
+bool has(const Subject& subject, Colouring colouring) {
+  const std::vector<Colouring> all = colourings_of(subject);
+  return std::find(all.begin(), all.end(), colouring) != all.end();
+}
+
+}  // namespace
+
+TEST_CASE("layers that do not sample have attention, but no importance of their own") {
+  ClassifySettings settings = small_settings();
+  settings.model.attention = "softmax";
+  Subject subject = explained_by(settings);
+  CHECK(layers_of(subject, Colouring::attention) == std::vector<int64_t>{1, 2});
+  CHECK(layers_of(subject, Colouring::diversity) == std::vector<int64_t>{1, 2});
+  CHECK(layers_of(subject, Colouring::importance) == std::vector<int64_t>{0});  // of the head's sampler
+  CHECK(usual_colouring(subject) == Colouring::importance);
+  subject.trace->head = {};
+  CHECK(layers_of(subject, Colouring::samples).empty());
+  CHECK(usual_colouring(subject) == Colouring::attention);
+  CHECK_THROWS_WITH(check_has(subject, Colouring::importance), Catch::Contains("does not sample"));
+  const Subject sampling = explained_by(small_settings());
+  CHECK(layers_of(sampling, Colouring::importance) == std::vector<int64_t>{0, 1, 2});
+}
+
+TEST_CASE("one head has no diversity") {
+  ClassifySettings settings = small_settings();
+  settings.model.heads = 1;
+  const Subject subject = explained_by(settings);
+  CHECK_FALSE(has(subject, Colouring::diversity));
+  CHECK_THROWS_WITH(check_has(subject, Colouring::diversity), Catch::Contains("one head"));
+  CHECK(has(subject, Colouring::attention));
+}
+
+TEST_CASE("without a choice what says most is shown") {
+  Subject subject = random_gallery(false)->get(0, false);
+  CHECK(usual_colouring(subject) == Colouring::height);
+  subject.encoding = at::rand({50, 4}, at::kDouble);
+  CHECK(usual_colouring(subject) == Colouring::walks);
+  subject.parts = FoundParts{at::zeros({50}, at::kLong), at::zeros({50, 3}, at::kDouble), {}};
+  CHECK(usual_colouring(subject) == Colouring::parts);
+}
+
+TEST_CASE("colourings have names") {
+  for (const Colouring colouring : colourings_of(random_gallery(true)->get(0, false))) {
+    CHECK(colouring_of(colouring_name(colouring)) == colouring);
+  }
+  CHECK_THROWS_AS(colouring_of("jet"), UsageError);
+}
+
+}  // namespace geosft::test::test_choices

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/view/choices.h"
+
+#include <algorithm>
+#include <array>
+
+#include "tools/common/arguments.h"
+
+namespace geosft::view {
+namespace {
+
+constexpr std::array<std::pair<Colouring, const char*>, 8> colouring_names = {{{Colouring::height, "height"},
+                                                                               {Colouring::normals, "normals"},
+                                                                               {Colouring::parts, "parts"},
+                                                                               {Colouring::importance, "importance"},
+                                                                               {Colouring::samples, "samples"},
+                                                                               {Colouring::attention, "attention"},
+                                                                               {Colouring::diversity, "diversity"},
+                                                                               {Colouring::walks, "walks"}}};
+
+bool needs_model(Colouring colouring) {
+  return colouring == Colouring::importance || colouring == Colouring::samples || colouring == Colouring::attention ||
+         colouring == Colouring::diversity;
+}
+
+std::string range_text(const std::vector<int64_t>& numbers) {
+  return numbers.empty() ? "none" : std::to_string(numbers.front()) + " … " + std::to_string(numbers.back());
+}
+
+}  // namespace
+
+const char* colouring_name(Colouring colouring) {
+  return std::find_if(colouring_names.begin(), colouring_names.end(),
+                      [&](const auto& entry) { return entry.first == colouring; })
+      ->second;
+}
+
+Colouring colouring_of(const std::string& name) {
+  std::string all;
+  for (const auto& [colouring, known] : colouring_names) {
+    if (name == known) return colouring;
+    all += (all.empty() ? "" : ", ") + std::string(known);
+  }
+  throw UsageError("--colour: expected one of " + all + ", found '" + name + "'");
+}
+
+std::vector<Colouring> colourings_of(const Subject& subject) {
+  std::vector<Colouring> found;
+  for (const auto& [colouring, name] : colouring_names) {
+    if (needs_model(colouring) && layers_of(subject, colouring).empty()) continue;
+    if (colouring == Colouring::normals && !subject.normals.defined()) continue;
+    if (colouring == Colouring::parts && !subject.parts) continue;
+    if (colouring == Colouring::walks && !subject.encoding.defined()) continue;
+    found.push_back(colouring);
+  }
+  return found;
+}
+
+Colouring usual_colouring(const Subject& subject) {
+  const std::vector<Colouring> has = colourings_of(subject);
+  for (const Colouring colouring : {Colouring::parts, Colouring::importance, Colouring::attention, Colouring::walks}) {
+    if (std::find(has.begin(), has.end(), colouring) != has.end()) return colouring;
+  }
+  return Colouring::height;
+}
+
+std::vector<int64_t> layers_of(const Subject& subject, Colouring colouring) {
+  std::vector<int64_t> layers;
+  const bool of_sampler = colouring == Colouring::importance || colouring == Colouring::samples;
+  if (of_sampler && subject.head_samples()) layers.push_back(0);
+  if (!needs_model(colouring) || (colouring == Colouring::diversity && subject.heads() < 2)) return layers;
+  for (int64_t layer = 1; layer <= subject.layers(); ++layer) {
+    if (!of_sampler || subject.trace->layers[static_cast<size_t>(layer - 1)].samples()) layers.push_back(layer);
+  }
+  return layers;
+}
+
+int64_t chosen_layer(const Subject& subject, const Choices& choices) {
+  const std::vector<int64_t> layers = layers_of(subject, choices.colouring);
+  if (!choices.layer) return layers.front() == 0 ? 0 : layers.back();
+  if (std::find(layers.begin(), layers.end(), *choices.layer) == layers.end()) {
+    throw UsageError("--layer: for " + std::string(colouring_name(choices.colouring)) + " the model has " +
+                     range_text(layers) + ", found " + std::to_string(*choices.layer));
+  }
+  return *choices.layer;
+}
+
+void check_has(const Subject& subject, Colouring colouring) {
+  const auto has = colourings_of(subject);
+  if (std::find(has.begin(), has.end(), colouring) != has.end()) return;
+  const std::string name = colouring_name(colouring);
+  if (colouring == Colouring::parts)
+    throw UsageError("--colour parts needs a model of parts: --run RUN of geosft-segment");
+  if (needs_model(colouring) && !subject.trace) {
+    throw UsageError("--colour " + name +
+                     (subject.untraced.empty() ? " needs a model: --run RUN" : ": " + subject.untraced));
+  }
+  if (colouring == Colouring::normals) throw UsageError("--colour normals: " + subject.name + " has none");
+  if (colouring == Colouring::walks) throw UsageError("--colour walks is for graphs: --graph");
+  if (colouring == Colouring::diversity) throw UsageError("--colour diversity: the model has one head");
+  throw UsageError("--colour " + name + ": the model does not sample; --colour attention shows where it looks");
+}
+
+}  // namespace geosft::view
