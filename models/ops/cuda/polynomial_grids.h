@@ -28,8 +28,9 @@ void with_entries(int entries, const Body& body) {
   if constexpr (sizeof(T) == 4) {
     if (entries <= kSmallTable) return body(PolynomialNumber<kSmallTable>(), PolynomialNumber<4>());
     if (entries <= kMediumTable) return body(PolynomialNumber<kMediumTable>(), PolynomialNumber<4>());
+  } else {
+    if (entries <= kMediumTable) return body(PolynomialNumber<kMediumTable>(), PolynomialNumber<1>());
   }
-  if (entries <= kMediumTable) return body(PolynomialNumber<kMediumTable>(), PolynomialNumber<1>());
   body(PolynomialNumber<kLargestTable>(), PolynomialNumber<1>());
 }
 

@@ -94,17 +94,17 @@ class PolynomialCall {
   void to_queries(const PolynomialSide<T>& queries, T* value, T* denominator, T* gradient) {
     const std::vector<int64_t>* own = in_.offsets ? &in_.offsets->first : nullptr;
     const std::vector<int64_t>* other = in_.offsets ? &in_.offsets->second : nullptr;
-    relate(task(queries, keys(), Reach::kBefore, value, denominator, gradient), own, other);
+    relate(task_of(queries, keys(), Reach::kBefore, value, denominator, gradient), own, other);
   }
   void to_keys(const PolynomialSide<T>& queries, T* value, T* gradient) {
     const std::vector<int64_t>* own = in_.offsets ? &in_.offsets->second : nullptr;
     const std::vector<int64_t>* other = in_.offsets ? &in_.offsets->first : nullptr;
-    relate(task(keys(), queries, Reach::kAfter, value, nullptr, gradient), own, other);
+    relate(task_of(keys(), queries, Reach::kAfter, value, nullptr, gradient), own, other);
   }
 
  private:
-  PolynomialTask<T> task(const PolynomialSide<T>& own, const PolynomialSide<T>& other, Reach masked, T* value,
-                         T* denominator, T* gradient) const {
+  PolynomialTask<T> task_of(const PolynomialSide<T>& own, const PolynomialSide<T>& other, Reach masked, T* value,
+                            T* denominator, T* gradient) const {
     PolynomialTask<T> task{};
     task.own = own;
     task.other = other;

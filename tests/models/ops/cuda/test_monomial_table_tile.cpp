@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/cuda/monomial_table_tile.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "models/ops/cuda/polynomial_plan.h"
