@@ -93,8 +93,9 @@ class MonomialSumTile {
       }
     }
     for (int i = 0; i < kSumEach * Columns; ++i) tiles.sum[i][thread] = 0;
-    for (int i = thread; i < 2 * task.table.entries; i += kSumThreads)
-      tiles.recipe[i / 2][i % 2] = task.table.recipe[i];
+    for (int e = 1 + task.c + thread; e < task.table.entries; e += kSumThreads) {
+      for (int side = 0; side < 2; ++side) tiles.recipe[e][side] = task.table.recipe[2 * e + side];
+    }
   }
 
   // The constant and the variables of tokens, and their columns.

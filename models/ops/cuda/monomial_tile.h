@@ -48,7 +48,9 @@ class MonomialTile {
     Tiles& tiles = block.template shared<Tiles>();
     typename Block::template PerThread<State> threads(block);
     block.each([&](int thread) {
-      for (int i = thread; i < 2 * task.table.entries; i += kThreads) tiles.recipe[i / 2][i % 2] = task.table.recipe[i];
+      for (int e = 1 + task.c + thread; e < task.table.entries; e += kThreads) {
+        for (int side = 0; side < 2; ++side) tiles.recipe[e][side] = task.table.recipe[2 * e + side];
+      }
     });
     block.each([&](int thread) { make_table(task, own.rows, head, tiles, thread); });
     for (int first = 0; first < columns; first += Columns) {
