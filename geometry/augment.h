@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random changes of a cloud for training. Each draws from the generator it is given, and only from it.
+// Random changes of a cloud for training. Each draws from the generator it is given (of the CPU), and only from it.
+// points [N, 3] and normals [N, 3] are float32 or float64, of any unit; what is returned has their shape and dtype and
+// is a new tensor. Errors (c10::Error) name the argument, what it was and what was expected.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tokens to answers (SFT section 5): one answer an item, or one a token.
+// From tokens to answers (SFT section 5): one answer an item, or one a token. Everywhere x [N, width] are tokens packed
+// by ptr (int64 [B + 1], or none for one item), of the floating type of the parameters (under autocast of any), and
+// answers have the type of the linear map's. A ptr that does not fit x is an error that names it, another width than
+// that of the head LibTorch's own (c10::Error).
 #pragma once
 
 #include "models/layers/sampler.h"
 
 namespace geosft {
 
-// The largest value of every channel over the rows of each item: x [N, d] packed by ptr: [B, d], 0 for an empty item.
+// The largest value of every channel over the rows of each item: x [N, d] packed by ptr: [B, d] of the type of x, 0 for
+// an empty item.
 at::Tensor max_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
 
 // Point-cloud classification: a sample of the tokens, their maximum, a linear map. [N, width] -> [B, outputs].
@@ -34,7 +38,7 @@ TORCH_MODULE(SoftmaxPoolHead);
 
 // Whether two items belong together (dual encoder of the Long Range Arena): softmax-weighted aggregation a and b of
 // each, then a hidden layer of (a, b, a b, a - b) with ReLU, and a linear map. Items 2 i and 2 i + 1 are pair i: [N,
-// width] packed by ptr int64 [2 B + 1] -> [B, outputs].
+// width] packed by ptr int64 [2 B + 1] -> [B, outputs]. An odd number of items is refused.
 class PairHeadImpl : public torch::nn::Module {
  public:
   PairHeadImpl(int64_t width, int64_t outputs);

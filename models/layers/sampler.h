@@ -44,12 +44,15 @@ struct Pairs {
 // Samples that an item of so many tokens gives.
 int64_t sample_count(int64_t tokens, const SamplerOptions& options);
 
-// What a draw weighs: `drawn` with the weights that `options` asks for, differentiable in the scores [N].
+// What a draw weighs: `drawn` from scores [N] (float32 or float64) with the weights that `options` asks for, [K] of the
+// type of the scores and differentiable in them. Errors (c10::Error) name the argument; that the scores are those it
+// was drawn from is not checked.
 Pairs weigh(const at::Tensor& score, const DrawnPairs& drawn, const SamplerOptions& options);
 
 // Draws from scores [N] of a packed batch (ptr int64 [B + 1], or none for one item), float32 or float64, or float16 and
-// bfloat16, which are drawn from in float32. Modes `random` and `seeded` follow
-// `options`; `greedy` takes ranks 1 … k and k + 1 … 2k.
+// bfloat16, which are drawn from and weighed in float32; weights have the type of the scores. Modes `random` and
+// `seeded` follow `options`; `greedy` takes ranks 1 … k and k + 1 … 2k. Errors (c10::Error) name the argument; scores
+// on the CPU that are not finite throw a NonFiniteError (models/ops/non_finite_error.h).
 Pairs draw(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
            SamplingContext& context);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How good predictions are, computed in float64 as scikit-learn computes it. What cannot be computed (no item, or
-// labels of one kind where two are needed) is NaN.
+// labels of one kind where two are needed) is NaN. Shapes and types that are not those below, NaN among the scores and
+// negative classes are errors (c10::Error) that name the argument.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,11 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/gather_pairs.h"
 
+#include <ATen/Parallel.h>
+#include <torch/csrc/autograd/autograd.h>
+
 #include <catch2/catch.hpp>
+#include <vector>
 
 #include "tests/support.h"
 
 namespace geosft::test::test_gather_pairs {
+namespace {
+
+// Draws of a packed batch from rows that are drawn again and again.
+struct ManyDraws {
+  int64_t draws = 5000, rows = 40;
+  at::Tensor x = at::randn({rows, 3, 7}, generator(3)), upstream = at::randn({draws, 3, 7}, generator(4));
+  at::Tensor top = drawn(5), partner = drawn(6), weight = at::rand({draws}, generator(7));
+
+  at::Tensor drawn(uint64_t seed) const {
+    return at::randint(rows, {draws}, generator(seed), at::TensorOptions().dtype(at::kLong));
+  }
+};
+
+struct Gathered {
+  at::Tensor out, x, weight;  // the last two: gradients
+};
+
+Gathered gather(const ManyDraws& many) {
+  const at::Tensor x = many.x.detach().requires_grad_(true), weight = many.weight.detach().requires_grad_(true);
+  const at::Tensor out = gather_pairs(x, many.top, many.partner, weight);
+  out.backward(many.upstream);
+  return {out.detach(), x.grad(), weight.grad()};
+}
+
+void require_same(const Gathered& actual, const Gathered& expected) {
+  require_equal(actual.out, expected.out, "out");
+  require_equal(actual.x, expected.x, "gradient of x");
+  require_equal(actual.weight, expected.weight, "gradient of weight");
+}
+
+}  // namespace
 
 TEST_CASE("gather_pairs blends the rows of each bin", "[gather_pairs]") {
   const at::Tensor x = at::tensor({1.0, 2.0, 10.0, 20.0, 100.0, 200.0}, at::kDouble).view({3, 2});
@@ -21,6 +56,61 @@ TEST_CASE("gather_pairs blends the rows of each bin", "[gather_pairs]") {
 TEST_CASE("gather_pairs passes gradcheck where rows are drawn more than once", "[gather_pairs]") {
   const at::Tensor top = at::tensor({2, 1, 2, 0}, at::kLong), partner = at::tensor({0, 1, 4, 2}, at::kLong);
   require_gradcheck([&](const std::vector<at::Tensor>& in) { return gather_pairs(in[0], top, partner, in[1]); },
+                    {at::randn({5, 3}, generator(1), at::kDouble), at::rand({4}, generator(2), at::kDouble)});
+}
+
+TEST_CASE("gather_pairs of rows drawn often agrees with draws one by one", "[gather_pairs]") {
+  const ManyDraws many;
+  const Gathered found = gather(many);
+  const at::Tensor x = many.x.to(at::kDouble), weight = many.weight.to(at::kDouble);
+  const at::Tensor upstream = many.upstream.to(at::kDouble);
+  at::Tensor out = at::empty_like(upstream), x_grad = at::zeros_like(x), weight_grad = at::empty_like(weight);
+  for (int64_t j = 0; j < many.draws; ++j) {
+    const at::Tensor top = many.top[j], partner = many.partner[j], difference = x[top] - x[partner];
+    out[j] = x[partner] + weight[j] * difference;
+    x_grad[top] += weight[j] * upstream[j];
+    x_grad[partner] += (1 - weight[j]) * upstream[j];
+    weight_grad[j] = (upstream[j] * difference).sum();
+  }
+  require_close(found.out, out, 1e-6, "out");
+  require_close(found.x, x_grad, 1e-5, "gradient of x");
+  require_close(found.weight, weight_grad, 1e-5, "gradient of weight");
+}
+
+TEST_CASE("gather_pairs has the same bits every time, on one thread and on two", "[gather_pairs]") {
+  const ManyDraws many;
+  const int before = at::get_num_threads();
+  at::set_num_threads(1);
+  const Gathered one = gather(many);
+  at::set_num_threads(2);
+  const Gathered two = gather(many), again = gather(many);
+  at::set_num_threads(before);
+  require_same(two, one);
+  require_same(again, one);
+}
+
+TEST_CASE("gather_pairs takes strided arguments", "[gather_pairs]") {
+  ManyDraws many;
+  const Gathered expected = gather(many);
+  // Of every tensor the same numbers, apart from each other in memory.
+  many.x = many.x.transpose(0, 2).contiguous().transpose(0, 2);
+  many.upstream = many.upstream.transpose(0, 1).contiguous().transpose(0, 1);
+  for (at::Tensor* tensor : {&many.top, &many.partner, &many.weight}) {
+    *tensor = at::stack({*tensor, at::zeros_like(*tensor)}, 1).select(1, 0);
+    REQUIRE_FALSE(tensor->is_contiguous());
+  }
+  require_same(gather(many), expected);
+}
+
+TEST_CASE("gather_pairs is differentiated twice", "[gather_pairs]") {
+  const at::Tensor top = at::tensor({2, 1, 2, 0}, at::kLong), partner = at::tensor({0, 1, 4, 2}, at::kLong);
+  const at::Tensor upstream = at::randn({4, 3}, generator(8), at::kDouble);
+  const auto gradients = [&](const std::vector<at::Tensor>& in) {
+    const at::Tensor out = gather_pairs(in[0], top, partner, in[1]).pow(2) * upstream;
+    const auto grads = torch::autograd::grad({out.sum()}, {in[0], in[1]}, {}, std::nullopt, true);
+    return at::cat({grads[0].flatten(), grads[1]});
+  };
+  require_gradcheck(gradients,
                     {at::randn({5, 3}, generator(1), at::kDouble), at::rand({4}, generator(2), at::kDouble)});
 }
 
