@@ -16,9 +16,10 @@ TEST_CASE("rank rises and similarity falls over the layers of a trained classifi
   const std::vector<double>& cosine = curves.at("mean cosine");
   REQUIRE(rank.size() == 4);
   CHECK(rank.front() == 1);
-  CHECK(rank.back() > rank.front());
+  CHECK(rank[1] > 2);       // 5 to 15 for six seeds
+  CHECK(rank.back() > 15);  // 24 to 31
   CHECK(cosine.front() == Approx(1.0));
-  CHECK(cosine.back() < 0.999);
+  CHECK(cosine.back() < 0.97);  // 0.61 to 0.89
 }
 
 }  // namespace geosft::test::test_depth_command

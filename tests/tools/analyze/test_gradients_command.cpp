@@ -7,11 +7,11 @@ namespace geosft::test::test_gradients_command {
 
 TEST_CASE("gradients of W_V grow with the tokens, those of W_Q hardly do") {
   const AnalysisShop shop;
-  const Words small = {"--tokens", "8,32,128", "--width", "256", "--draws", "2"};
+  const Words small = {"--tokens", "8,32,128", "--width", "256", "--draws", "8"};
   const Words lines = lines_of(shop.analyze_well(Words{"gradients"} + small));
   REQUIRE(lines.size() == 2);
   const auto power = [](const std::string& line) { return std::stod(line.substr(line.find("power ") + 6)); };
-  CHECK(std::abs(power(lines[0])) < 0.35);
+  CHECK(std::abs(power(lines[0])) < 0.35);  // 0.05 to 0.15 for six seeds
   CHECK(power(lines[1]) == Approx(1.0).margin(0.2));
   CHECK_THAT(lines[1], Catch::Contains("W_V") && Catch::Contains(" ± "));
   CHECK(shop.csv().size() == 1 + 6);
