@@ -4,7 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "models/layers/primal_self_attention.h"
+#include "models/layers/primal_head_distance.h"
 #include "tools/common/arguments.h"
 #include "tools/graph/commands.h"
 #include "tools/graph/graph_overrides.h"
@@ -49,7 +49,7 @@ Command add_graph_eval_command(CLI::App& verb) {
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
   verb.add_flag("--heads", command->heads,
-                "also say how far apart the results of heads are, layer by layer (primal-dual attentions)");
+                "also say how far apart the attention of heads is, layer by layer (primal-dual)");
   verb.add_flag("--json", command->json, "print one JSON object");
   command->overrides.add_to(verb, "of the renumberings");
   return [command] { return command->execute(); };

@@ -39,8 +39,9 @@ TEST_CASE("a trained sequence model is evaluated, applied and described") {
   CHECK_FALSE(evaluated.contains("head_distances"));
   const nlohmann::json heads = nlohmann::json::parse(shop.run_well({"eval", run, "--json", "--heads"}).out);
   REQUIRE(heads.at("head_distances").size() == 1);
-  CHECK(heads.at("head_distances")[0] > 0.0);
-  CHECK_THAT(shop.run_well({"eval", run, "--heads"}).out, Catch::Contains("layer 1: results of heads "));
+  CHECK(heads.at("head_distances")[0].at("tokens") > 0.0);
+  CHECK(heads.at("head_distances")[0].at("items") > heads.at("head_distances")[0].at("tokens"));
+  CHECK_THAT(shop.run_well({"eval", run, "--heads"}).out, Catch::Contains("layer 1: the attention of two heads is "));
   CHECK_THAT(shop.run_well({"info", shop.data().string()}).out, Catch::Contains("60 sequences"));
   CHECK_THAT(read_text(shop / "run" / "config.toml"), Catch::Contains("attention = \"bn_sh\""));
 }
