@@ -34,6 +34,7 @@ void require_member(PrimalOptions options, const std::string& what) {
   if (layer->beta.defined() && layer->beta.requires_grad()) {
     layer->beta.set_data(at::tensor({0.3, -0.4, 1.2, 0.7}, at::kDouble));  // of each head its own
   }
+  for (at::Tensor& weight : layer->pooling) weight.set_data(at::randn_like(weight));
   const at::Tensor x = at::randn({items.offsets.back(), kWidth}, generator(6), at::kDouble).requires_grad_(true);
   const at::Tensor upstream = at::randn(x.sizes(), generator(7), at::kDouble);
   const at::Tensor found = layer->forward(x, items.ptr(), Relative::none());
