@@ -71,6 +71,27 @@ TEST_CASE("a sweep over attentions ends with a table") {
   CHECK(lines_of(shop.run_well(sweep).out).size() == 2 + 3);
 }
 
+TEST_CASE("geosft-sequence speaks of sequences") {
+  const SequenceShop shop;
+  for (const char* verb : {"train", "eval", "predict", "info", "sweep"}) {
+    const std::string help = shop.run_well({verb, "--help"}).out;
+    for (const char* word : {"graph", "node", "edge", "OGB"}) {
+      INFO(verb);
+      CHECK_THAT(help, !Catch::Contains(word, Catch::CaseSensitive::No));
+    }
+  }
+  CHECK_THAT(shop.run_well({"info", shop.data().string()}).out,
+             Catch::Contains("60 sequences, ") && Catch::Contains("12 to 18 steps each") &&
+                 Catch::Contains("step values: 2") && !Catch::Contains("node"));
+  shop.run_well(shop.train("run", {"--attention", "bn", "--epochs", "1"}));
+  const std::string run = (shop / "run").string();
+  const Words some = lines_of(shop.run_well({"predict", run, "--sequences", "7,2", "--json"}).out);
+  REQUIRE(some.size() == 2);
+  CHECK(nlohmann::json::parse(some[0]).at("sequence") == 7);
+  shop.require_failure(shop.run({"predict", run, "--sequences", "60"}), 2, {"--sequences", "0 … 59", "60"});
+  shop.require_failure(shop.run({"eval", run, "--renumber", "2"}), 2, {"--renumber"});
+}
+
 TEST_CASE("wrong use of geosft-sequence is one line") {
   const SequenceShop shop;
   const auto refused = [&](const Words& more, int exit, const Words& expected) {
