@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "data/formats/text_lines.h"
+#include "data/line_stream.h"
 #include "data/read_file.h"
 #include "data/sequence_dataset.h"
 #include "data/shape.h"
@@ -15,7 +15,17 @@ namespace {
 namespace fs = std::filesystem;
 
 struct LabelledTexts {
-  std::vector<std::string> texts, labels;
+  int64_t longest;
+  std::vector<uint8_t> bytes;
+  std::vector<int64_t> offsets{0};
+  std::vector<std::string> labels;
+
+  void add(std::string_view text, std::string_view label) {
+    const std::string_view held = longest > 0 ? text.substr(0, static_cast<size_t>(longest)) : text;
+    bytes.insert(bytes.end(), held.begin(), held.end());
+    offsets.push_back(static_cast<int64_t>(bytes.size()));
+    labels.emplace_back(label);
+  }
 };
 
 std::vector<fs::path> entries_in_order(const fs::path& folder) {
@@ -27,60 +37,56 @@ std::vector<fs::path> entries_in_order(const fs::path& folder) {
   return entries;
 }
 
-LabelledTexts read_text_table(const fs::path& file) {
-  const std::string bytes = read_file(file);
-  TextLines lines(bytes, file.string());
-  LabelledTexts all;
-  while (lines.next_raw()) {
-    const std::string_view line = lines.rest();
-    if (line.empty()) continue;
+void read_text_table(const fs::path& file, LabelledTexts& all) {
+  LineStream lines(file);
+  while (lines.next()) {
+    const std::string_view line = lines.line();
     const size_t first = line.find('\t'), second = first == line.npos ? line.npos : line.find('\t', first + 1);
     if (second == line.npos) lines.fail("label<TAB>id<TAB>text", "fewer than two tabs");
     const std::string_view text = trimmed(line.substr(second + 1)), label = trimmed(line.substr(0, first));
     if (text.empty() || label.empty()) lines.fail("a label and a text", text.empty() ? "no text" : "no label");
-    all.texts.emplace_back(text);
-    all.labels.emplace_back(label);
+    all.add(text, label);
   }
-  return all;
 }
 
-LabelledTexts read_text_folders(const fs::path& folder) {
-  LabelledTexts all;
+void read_text_folders(const fs::path& folder, LabelledTexts& all) {
   for (const fs::path& label : entries_in_order(folder)) {
     if (!fs::is_directory(label) || label.filename() == "unsup") continue;  // texts without a class
     for (const fs::path& file : entries_in_order(label)) {
       if (file.extension() != ".txt") continue;
-      all.texts.push_back(read_file(file));
-      all.labels.push_back(label.filename().string());
-      if (all.texts.back().empty()) throw DataError(file.string(), "a text", "an empty file");
+      const std::string text = read_file(file);
+      if (text.empty()) throw DataError(file.string(), "a text", "an empty file");
+      all.add(text, label.filename().string());
     }
   }
-  return all;
-}
-
-LabelledTexts read_part(const fs::path& folder, const std::string& part) {
-  const fs::path table = only_file(folder, "_" + part + ".tsv");
-  LabelledTexts all = table.empty() ? read_text_folders(folder / part) : read_text_table(table);
-  if (all.texts.empty()) throw DataError(folder.string(), "texts of the " + part + " part", "none");
-  return all;
 }
 
 // Appends the texts of a part, and gives their items.
-std::vector<int64_t> append_texts(const LabelledTexts& part, const std::vector<std::string>& classes,
-                                  const std::string& source, std::vector<int64_t>& bytes, std::vector<int64_t>& offsets,
-                                  std::vector<int64_t>& labels) {
-  std::vector<int64_t> items;
-  for (size_t i = 0; i < part.texts.size(); ++i) {
-    const auto found = std::lower_bound(classes.begin(), classes.end(), part.labels[i]);
-    if (found == classes.end() || *found != part.labels[i]) {
-      throw DataError(source + " (test part)", "classes of the training part", "'" + part.labels[i] + "'");
-    }
-    for (const char byte : part.texts[i]) bytes.push_back(static_cast<unsigned char>(byte));
-    items.push_back(static_cast<int64_t>(labels.size()));
-    labels.push_back(found - classes.begin());
-    offsets.push_back(static_cast<int64_t>(bytes.size()));
+std::vector<int64_t> read_part(const fs::path& folder, const std::string& part, LabelledTexts& all) {
+  const auto first = static_cast<int64_t>(all.labels.size());
+  const fs::path table = only_file(folder, "_" + part + ".tsv");
+  if (table.empty()) {
+    read_text_folders(folder / part, all);
+  } else {
+    read_text_table(table, all);
   }
-  return items;
+  const auto end = static_cast<int64_t>(all.labels.size());
+  if (end == first) throw DataError(folder.string(), "texts of the " + part + " part", "none");
+  return item_range(first, end);
+}
+
+std::vector<int64_t> class_numbers(const std::vector<std::string>& labels, const std::vector<std::string>& classes,
+                                   const std::string& source) {
+  std::vector<int64_t> numbers;
+  numbers.reserve(labels.size());
+  for (const std::string& label : labels) {
+    const auto found = std::lower_bound(classes.begin(), classes.end(), label);
+    if (found == classes.end() || *found != label) {
+      throw DataError(source + " (test part)", "classes of the training part", "'" + label + "'");
+    }
+    numbers.push_back(found - classes.begin());
+  }
+  return numbers;
 }
 
 }  // namespace
@@ -94,16 +100,16 @@ bool is_byte_texts(const fs::path& folder) {
   });
 }
 
-PackedGraphs read_byte_texts(const fs::path& folder) {
-  const LabelledTexts train = read_part(folder, "train"), test = read_part(folder, "test");
-  const std::set<std::string> names(train.labels.begin(), train.labels.end());
-  const std::vector<std::string> classes(names.begin(), names.end());
-  std::vector<int64_t> bytes, offsets{0}, labels;
+PackedGraphs read_byte_texts(const fs::path& folder, int64_t longest) {
+  LabelledTexts all{longest, {}, {0}, {}};
   GraphSplit split;
-  split.train = append_texts(train, classes, folder.string(), bytes, offsets, labels);
-  split.test = append_texts(test, classes, folder.string(), bytes, offsets, labels);
-  PackedGraphs packed = packed_sequences(at::tensor(offsets, at::kLong), at::tensor(labels, at::kLong), classes);
-  packed.node_categories = at::tensor(bytes, at::kLong).unsqueeze(1);
+  split.train = read_part(folder, "train", all);
+  const std::set<std::string> names(all.labels.begin(), all.labels.end());
+  const std::vector<std::string> classes(names.begin(), names.end());
+  split.test = read_part(folder, "test", all);
+  const std::vector<int64_t> labels = class_numbers(all.labels, classes, folder.string());
+  PackedGraphs packed = packed_sequences(at::tensor(all.offsets, at::kLong), at::tensor(labels, at::kLong), classes);
+  packed.node_categories = byte_categories(std::move(all.bytes), 1);
   packed.schema.node_vocabulary = {256};
   packed.split = split;
   check_packed_graphs(packed, folder.string());

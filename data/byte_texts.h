@@ -12,9 +12,10 @@ namespace geosft {
 // 0 … 255:
 //   aclImdb   train/CLASS/*.txt and test/CLASS/*.txt, a text a file, in the order of their names
 //   tables    NAME_train.tsv and NAME_test.tsv, lines label<TAB>id<TAB>text
-// Classes are in ascending order of their names. Throws DataError naming file and line for lines of another form, empty
-// texts, and classes of the test part that the training part does not have.
-PackedGraphs read_byte_texts(const std::filesystem::path& folder);
+// Of a text only the first `longest` bytes are held, where it is not 0. Classes are in ascending order of their names.
+// Throws DataError naming file and line for lines of another form, empty texts, and classes of the test part that the
+// training part does not have.
+PackedGraphs read_byte_texts(const std::filesystem::path& folder, int64_t longest = 0);
 bool is_byte_texts(const std::filesystem::path& folder);
 
 }  // namespace geosft

@@ -5,7 +5,7 @@
 #include <array>
 #include <map>
 
-#include "data/formats/text_lines.h"
+#include "data/line_stream.h"
 #include "data/read_file.h"
 #include "data/sequence_dataset.h"
 #include "data/shape.h"
@@ -18,9 +18,9 @@ namespace fs = std::filesystem;
 enum Field { label_field, first_id, second_id, first_text, second_text, field_count };
 
 // The fields of one line.
-std::array<std::string_view, field_count> pair_fields(const TextLines& lines) {
+std::array<std::string_view, field_count> pair_fields(const LineStream& lines) {
   std::array<std::string_view, field_count> fields;
-  std::string_view line = lines.rest();
+  std::string_view line = lines.line();
   for (int field = 0; field < field_count; ++field) {
     const size_t end = field + 1 < field_count ? line.find('\t') : line.size();
     if (end == line.npos) lines.fail("label<TAB>id<TAB>id<TAB>text<TAB>text", std::to_string(field) + " tabs");
@@ -32,11 +32,13 @@ std::array<std::string_view, field_count> pair_fields(const TextLines& lines) {
 }
 
 struct Pairs {
-  std::vector<int64_t> categories, offsets{0};
+  int64_t longest;
+  std::vector<uint8_t> categories;
+  std::vector<int64_t> offsets{0};
   std::vector<std::string> labels;
 
-  void add(std::string_view text, int64_t document) {
-    for (const char byte : text) {
+  void add(std::string_view text, uint8_t document) {
+    for (const char byte : longest > 0 ? text.substr(0, static_cast<size_t>(longest)) : text) {
       categories.push_back(static_cast<unsigned char>(byte));
       categories.push_back(document);
     }
@@ -46,10 +48,8 @@ struct Pairs {
 // Appends the pairs of a file, and gives their items.
 std::vector<int64_t> append_pairs(const fs::path& file, Pairs& all) {
   const auto first = static_cast<int64_t>(all.labels.size());
-  const std::string bytes = read_file(file);
-  TextLines lines(bytes, file.string());
-  while (lines.next_raw()) {
-    if (lines.rest().empty()) continue;
+  LineStream lines(file);
+  while (lines.next()) {
     const auto fields = pair_fields(lines);
     all.add(fields[first_text], 0);
     all.add(fields[second_text], 1);
@@ -66,10 +66,10 @@ bool is_document_pairs(const fs::path& folder) {
   return !only_file(folder, ".train.tsv").empty();
 }
 
-PackedGraphs read_document_pairs(const fs::path& folder) {
+PackedGraphs read_document_pairs(const fs::path& folder, int64_t longest) {
   const std::string train = only_file(folder, ".train.tsv").string();
   const std::string name = train.substr(0, train.size() - std::string_view("train.tsv").size());
-  Pairs all;
+  Pairs all{longest, {}, {0}, {}};
   GraphSplit split;
   split.train = append_pairs(train, all);
   std::map<std::string, int64_t> classes;
@@ -88,7 +88,7 @@ PackedGraphs read_document_pairs(const fs::path& folder) {
     targets.push_back(found->second);
   }
   PackedGraphs packed = packed_sequences(at::tensor(all.offsets, at::kLong), at::tensor(targets, at::kLong), names);
-  packed.node_categories = at::tensor(all.categories, at::kLong).view({-1, 2});
+  packed.node_categories = byte_categories(std::move(all.categories), 2);
   packed.schema.node_vocabulary = {256, 2};
   packed.schema.documents = true;
   packed.split = split;

@@ -65,7 +65,8 @@ class Checker {
       return;
     }
     const int64_t columns = static_cast<int64_t>(vocabulary.size());
-    check_shape(categories, member, at::kLong, {rows, columns});
+    const bool narrow = categories.defined() && categories.scalar_type() == at::kByte;
+    check_shape(categories, member, narrow ? at::kByte : at::kLong, {rows, columns});
     for (int64_t column = 0; column < columns; ++column) {
       check_range(categories.select(1, column), member, 0, vocabulary[static_cast<size_t>(column)]);
     }
@@ -92,7 +93,8 @@ class Checker {
     }
     const at::Tensor document = packed_.node_categories.select(1, -1);
     const at::Tensor sizes = document_offsets(packed_.graphs.ptr, document).diff();
-    const at::Tensor in_order = at::repeat_interleave(at::arange(sizes.size(0)).remainder(2), sizes);
+    const at::Tensor in_order =
+        at::repeat_interleave(at::arange(sizes.size(0)).remainder(2).to(document.scalar_type()), sizes);
     if (!at::equal(document, in_order)) {
       fail("node_categories", "the first document of an item before the second", "another order");
     }

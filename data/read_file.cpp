@@ -3,21 +3,27 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <system_error>
 
 #include "data/shape.h"
 
 namespace geosft {
 
-std::string read_file(const std::filesystem::path& file) {
+std::ifstream open_file(const std::filesystem::path& file) {
   std::error_code error;
   const auto status = std::filesystem::status(file, error);
   if (!std::filesystem::exists(status)) throw DataError(file.string(), "a file", "nothing of this name");
   if (!std::filesystem::is_regular_file(status)) throw DataError(file.string(), "a file", "a folder or a device");
-  const uintmax_t size = std::filesystem::file_size(file, error);
   std::ifstream stream(file, std::ios::binary);
-  if (error || !stream) throw DataError(file.string(), "a readable file", std::strerror(errno));
+  if (!stream) throw DataError(file.string(), "a readable file", std::strerror(errno));
+  return stream;
+}
+
+std::string read_file(const std::filesystem::path& file) {
+  std::ifstream stream = open_file(file);
+  std::error_code error;
+  const uintmax_t size = std::filesystem::file_size(file, error);
+  if (error) throw DataError(file.string(), "a readable file", error.message());
   std::string bytes(size, '\0');
   stream.read(bytes.data(), static_cast<std::streamsize>(size));
   if (static_cast<uintmax_t>(stream.gcount()) != size) {

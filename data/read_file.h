@@ -3,11 +3,15 @@
 #pragma once
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace geosft {
+
+// A regular file to be read. Throws DataError when it is absent, not a regular file, or cannot be read.
+std::ifstream open_file(const std::filesystem::path& file);
 
 // The bytes of a regular file. Throws DataError when it is absent, not a regular file, or cannot be read.
 std::string read_file(const std::filesystem::path& file);

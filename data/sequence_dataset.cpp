@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 #include "data/byte_texts.h"
@@ -70,6 +71,13 @@ std::vector<int64_t> item_range(int64_t begin, int64_t end) {
   return items;
 }
 
+at::Tensor byte_categories(std::vector<uint8_t> bytes, int64_t columns) {
+  const auto held = std::make_shared<std::vector<uint8_t>>(std::move(bytes));
+  const int64_t rows = static_cast<int64_t>(held->size()) / columns;
+  return at::from_blob(
+      held->data(), {rows, columns}, [held](void*) {}, at::kByte);
+}
+
 PackedGraphs packed_sequences(const at::Tensor& ptr, const at::Tensor& labels, std::vector<std::string> class_names) {
   PackedGraphs packed;
   packed.graphs.ptr = ptr;
@@ -103,10 +111,11 @@ PackedGraphs shortened(const PackedGraphs& sequences, int64_t longest) {
                              ? document_offsets(sequences.graphs.ptr, sequences.node_categories.select(1, -1))
                              : sequences.graphs.ptr;
   const at::Tensor sizes = at::diff(ptr);
-  const at::Tensor place = at::arange(sequences.graphs.graph.nodes(), at::kLong) -
-                           at::repeat_interleave(ptr.slice(0, 0, -1), sizes, 0, sequences.graphs.graph.nodes());
   PackedGraphs shorter = sequences;
   shorter.schema.grid_height = shorter.schema.grid_width = 0;
+  if (sizes.le(longest).all().item<bool>()) return shorter;
+  const at::Tensor place = at::arange(sequences.graphs.graph.nodes(), at::kLong) -
+                           at::repeat_interleave(ptr.slice(0, 0, -1), sizes, 0, sequences.graphs.graph.nodes());
   static_cast<FeaturedGraphs&>(shorter) = induced_subgraph(sequences, (place < longest).nonzero().squeeze(1));
   return shorter;
 }
@@ -117,14 +126,14 @@ bool is_sequence_dataset(const fs::path& folder) {
          is_idx_images(folder) || is_cifar_images(folder) || is_pathfinder(folder);
 }
 
-PackedGraphs open_sequence_dataset(const fs::path& folder) {
+PackedGraphs open_sequence_dataset(const fs::path& folder, int64_t longest) {
   if (!fs::is_directory(folder)) {
     throw DataError(folder.string(), "a folder with sequences", "none of this name");
   }
   check_links(folder);
   if (is_listops(folder)) return read_listops(folder);
-  if (is_byte_texts(folder)) return read_byte_texts(folder);
-  if (is_document_pairs(folder)) return read_document_pairs(folder);
+  if (is_byte_texts(folder)) return read_byte_texts(folder, longest);
+  if (is_document_pairs(folder)) return read_document_pairs(folder, longest);
   if (is_pathfinder(folder)) return read_pathfinder(folder);
   if (is_idx_images(folder)) return read_idx_images(folder);
   if (is_cifar_images(folder)) return read_cifar_images(folder);

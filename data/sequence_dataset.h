@@ -14,8 +14,9 @@ namespace geosft {
 
 // Reads a set by what lies in `folder`: NAME_TRAIN.ts and NAME_TEST.ts (the UEA and UCR archives), ListOps (listops.h),
 // texts (byte_texts.h), pairs of documents (document_pairs.h), images (idx_images.h, cifar_images.h, pathfinder.h).
-// Throws DataError when nothing fits, listing what was looked for, and when anything is broken.
-PackedGraphs open_sequence_dataset(const std::filesystem::path& folder);
+// Of texts only the first `longest` bytes are held, where it is not 0. Throws DataError when nothing fits, listing what
+// was looked for, and when anything is broken.
+PackedGraphs open_sequence_dataset(const std::filesystem::path& folder, int64_t longest = 0);
 
 // Whether `folder` is one of these.
 bool is_sequence_dataset(const std::filesystem::path& folder);
@@ -29,6 +30,9 @@ PackedGraphs shortened(const PackedGraphs& sequences, int64_t longest);
 
 // The items begin … end - 1.
 std::vector<int64_t> item_range(int64_t begin, int64_t end);
+
+// Bytes as categories, uint8 [bytes.size() / columns, columns]; they are not copied.
+at::Tensor byte_categories(std::vector<uint8_t> bytes, int64_t columns);
 
 // Sequences of so many steps (ptr int64 [B + 1]) with their classes, which what the steps hold is still to be added to.
 PackedGraphs packed_sequences(const at::Tensor& ptr, const at::Tensor& labels, std::vector<std::string> class_names);

@@ -14,9 +14,9 @@ namespace geosft {
 // Nodes and edges of all B graphs one after the other; features that the graphs do not have are undefined tensors.
 struct FeaturedGraphs {
   GraphBatch graphs;           // without edge_attr
-  at::Tensor node_categories;  // int64 [N, columns]
+  at::Tensor node_categories;  // int64 or uint8 [N, columns]
   at::Tensor node_values;      // float32 [N, columns]
-  at::Tensor edge_categories;  // int64 [E, columns], edges in the order of the CSR
+  at::Tensor edge_categories;  // int64 or uint8 [E, columns], edges in the order of the CSR
   at::Tensor edge_values;      // float32 [E, columns], the same
   at::Tensor coordinates;      // float32 [N, 3]
   at::Tensor node_encoding;    // float32 [N, columns], computed from the graph (encoded_nodes), not read
@@ -25,7 +25,7 @@ struct FeaturedGraphs {
 // The packed node rows of some items, one item after the other, int64.
 at::Tensor rows_of_items(const at::Tensor& ptr, const std::vector<int64_t>& items);
 
-// Items of two documents each as items of one: ptr int64 [2 B + 1] of ptr [B + 1], where `document` int64 [N] is 0 for
+// Items of two documents each as items of one: ptr int64 [2 B + 1] of ptr [B + 1], where `document` [N] is 0 for
 // the rows of an item's first document, which come first, and 1 for those of its second.
 at::Tensor document_offsets(const at::Tensor& ptr, const at::Tensor& document);
 

@@ -66,10 +66,7 @@ at::Tensor PrimalSelfAttentionImpl::forward(const at::Tensor& x, const std::opti
   TORCH_CHECK(x.dim() == 2 && x.size(1) == query->options.in_features(), "x must have shape [N, ",
               query->options.in_features(), "], got ", x.sizes());
   const at::Tensor mixed = mix_primal_heads(x, heads, all_weights(), options, ptr, relative);
-  if (distances) {
-    distances->sum += head_distance(mixed).sum().item<double>();
-    distances->tokens += mixed.size(0);
-  }
+  if (distances) distances->add(head_distances(x, heads, all_weights(), options, ptr, relative));
   return output->forward(mixed.reshape(x.sizes()));
 }
 
@@ -84,31 +81,6 @@ AttentionTrace PrimalSelfAttentionImpl::trace(const at::Tensor& x, const std::op
     return primal_attention_rows(x, heads, weights, options, relative, first, count);
   };
   return found;
-}
-
-at::Tensor head_distance(const at::Tensor& mixed) {
-  TORCH_CHECK(mixed.dim() == 3 && mixed.size(1) >= 2, "mixed must be [N, h, cv] with h >= 2, got shape ",
-              mixed.sizes());
-  const at::Tensor each = mixed.detach().to(at::kDouble);
-  const auto heads = static_cast<double>(mixed.size(1));
-  return at::cdist(each, each).sum({1, 2}) / (heads * (heads - 1));
-}
-
-void watch_heads(const torch::nn::Module& module) {
-  for (const auto& part : module.modules()) {
-    auto* const attention = part->as<PrimalSelfAttentionImpl>();
-    if (attention != nullptr && attention->heads >= 2) attention->distances.emplace();
-  }
-}
-
-std::vector<double> mean_head_distances(const torch::nn::Module& module) {
-  std::vector<double> means;
-  for (const auto& part : module.modules()) {
-    const auto* const attention = part->as<PrimalSelfAttentionImpl>();
-    if (attention == nullptr || !attention->distances || attention->distances->tokens == 0) continue;
-    means.push_back(attention->distances->sum / static_cast<double>(attention->distances->tokens));
-  }
-  return means;
 }
 
 }  // namespace geosft

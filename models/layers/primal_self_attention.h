@@ -11,13 +11,10 @@
 #include <vector>
 
 #include "models/layers/forward_trace.h"
+#include "models/layers/primal_head_distance.h"
 #include "models/layers/primal_mixing.h"
 
 namespace geosft {
-
-// How differently heads answer: of mixed [N, h, cv], h >= 2, the L2 distance between the results of two heads for a
-// token, mean over the pairs, [N].
-at::Tensor head_distance(const at::Tensor& mixed);
 
 // concat_h(attention) W_O + b_O; no residual, no norm.
 class PrimalSelfAttentionImpl : public torch::nn::Module {
@@ -33,14 +30,9 @@ class PrimalSelfAttentionImpl : public torch::nn::Module {
   int64_t heads;
   PrimalOptions options;
   torch::nn::Linear query{nullptr}, key{nullptr}, value{nullptr}, output{nullptr};
-  at::Tensor beta, convolution;     // undefined where the options have none
-  std::vector<at::Tensor> pooling;  // of a convolution, one a factor above 1
-  // Where it is there, calls add what head_distance says of their tokens.
-  struct Distances {
-    double sum = 0;
-    int64_t tokens = 0;
-  };
-  std::optional<Distances> distances;
+  at::Tensor beta, convolution;               // undefined where the options have none
+  std::vector<at::Tensor> pooling;            // of a convolution, one a factor above 1
+  std::optional<HeadDistanceSums> distances;  // where it is there (watch_heads), calls add to it
 
  private:
   void check() const;
@@ -48,10 +40,5 @@ class PrimalSelfAttentionImpl : public torch::nn::Module {
   PrimalWeights all_weights() const;
 };
 TORCH_MODULE(PrimalSelfAttention);
-
-// Begins anew to add up `distances` in all such layers of several heads below a module.
-void watch_heads(const torch::nn::Module& module);
-// The mean distance of each layer that has been watched, in their order.
-std::vector<double> mean_head_distances(const torch::nn::Module& module);
 
 }  // namespace geosft

@@ -18,9 +18,12 @@ TEST_CASE("texts of a table become bytes with classes", "[byte_texts]") {
   CHECK(packed.schema.output_names == std::vector<std::string>{"0", "1"});
   CHECK(packed.schema.node_vocabulary == std::vector<int64_t>{256});
   require_equal(packed.graphs.ptr, at::tensor({0, 3, 10, 11}, at::kLong), "ptr");
-  require_equal(packed.node_categories.slice(0, 0, 3).squeeze(1), at::tensor({72, 195, 169}, at::kLong), "bytes");
+  require_equal(packed.node_categories.slice(0, 0, 3).squeeze(1), at::tensor({72, 195, 169}, at::kByte), "bytes");
   require_equal(packed.target, at::tensor({1, 0, 0}, at::kLong), "target");
   CHECK(packed.split->test == std::vector<int64_t>{2});
+  const PackedGraphs shorter = read_byte_texts(folder.path(), 2);
+  require_equal(shorter.graphs.ptr, at::tensor({0, 2, 4, 5}, at::kLong), "ptr");
+  require_equal(shorter.node_categories.squeeze(1), at::tensor({72, 195, 120, 32, 113}, at::kByte), "shorter bytes");
 }
 
 TEST_CASE("texts of folders become bytes with classes", "[byte_texts]") {

@@ -25,9 +25,9 @@ TEST_CASE("pairs of documents become bytes of a first and a second one", "[docum
   CHECK(packed.schema.output_names == std::vector<std::string>{"0.0", "1.0"});
   CHECK(packed.schema.documents);
   require_equal(packed.graphs.ptr, at::tensor({0, 7, 11, 13}, at::kLong), "ptr");
-  require_equal(packed.node_categories.select(1, 0).slice(0, 7, 11), at::tensor({97, 98, 195, 169}, at::kLong),
+  require_equal(packed.node_categories.select(1, 0).slice(0, 7, 11), at::tensor({97, 98, 195, 169}, at::kByte),
                 "bytes");
-  require_equal(packed.node_categories.select(1, 1).slice(0, 0, 7), at::tensor({0, 0, 1, 1, 1, 1, 1}, at::kLong),
+  require_equal(packed.node_categories.select(1, 1).slice(0, 0, 7), at::tensor({0, 0, 1, 1, 1, 1, 1}, at::kByte),
                 "documents");
   require_equal(packed.target, at::tensor({1, 0, 0}, at::kLong), "target");
   CHECK(packed.split->validation.empty());
@@ -43,8 +43,11 @@ TEST_CASE("each of two documents is shortened", "[document_pairs]") {
   write_text(folder / "aan.test.tsv", "0.0\tP4\tP5\tx\ty\n");
   const PackedGraphs shorter = shortened(read_document_pairs(folder.path()), 1);
   require_equal(shorter.graphs.ptr, at::tensor({0, 2, 4, 6}, at::kLong), "ptr");
-  require_equal(shorter.node_categories.slice(0, 0, 2), at::tensor({97, 0, 99, 1}, at::kLong).view({2, 2}),
+  require_equal(shorter.node_categories.slice(0, 0, 2), at::tensor({97, 0, 99, 1}, at::kByte).view({2, 2}),
                 "first pair");
+  const PackedGraphs read_shorter = open_sequence_dataset(folder.path(), 1);
+  require_equal(read_shorter.graphs.ptr, shorter.graphs.ptr, "ptr, shortened while it is read");
+  require_equal(read_shorter.node_categories, shorter.node_categories, "bytes, shortened while they are read");
 }
 
 TEST_CASE("broken pairs of documents are refused", "[document_pairs]") {

@@ -16,11 +16,14 @@ namespace {
 struct FamilyCommand {
   std::vector<int64_t> tokens = {512, 1024, 2048, 4096};
   std::vector<std::string> names = primal_names();
+  std::string pass = "training";
   int64_t width = 64, heads = 8;
   uint64_t seed = 0;
   bench::TimingOptions timing{.repeats = 5, .seconds = 0.1};
   bench::MachineOptions machine;
   AnalysisOutput output;
+
+  bench::Pass measured() const { return pass == "training" ? bench::Pass::both : bench::Pass::forward; }
 
   // A curve a member, with its fitted exponent in its name and on stdout.
   CurvePanel panel(const std::vector<FamilyCost>& costs, const std::string& what, double FamilyCost::*quantity) const {
@@ -42,13 +45,30 @@ struct FamilyCommand {
     return all;
   }
 
+  // At the most tokens, each member beside softmax where it is among them.
+  void print_shares(const std::vector<FamilyCost>& costs) const {
+    const auto last = std::max_element(tokens.begin(), tokens.end());
+    const auto found = [&](const std::string& name) {
+      return std::find_if(costs.begin(), costs.end(),
+                          [&](const FamilyCost& cost) { return cost.attention == name && cost.tokens == *last; });
+    };
+    const auto softmax = found("softmax");
+    if (softmax == costs.end()) return;
+    for (const std::string& name : names) {
+      const auto cost = found(name);
+      std::cout << name << " beside softmax at " << *last << " tokens: multiply-adds "
+                << cost->multiply_adds / softmax->multiply_adds << ", seconds " << cost->seconds / softmax->seconds
+                << ", bytes " << cost->bytes / softmax->bytes << '\n';
+    }
+  }
+
   int execute() const {
     const bench::Sizes sizes{.batch = 1, .width = width, .heads = heads, .seed = seed};
     bench::check_sizes(sizes);
     machine.apply();
     install_interrupt_handler();
     std::string csv = "attention,tokens,multiply_adds,seconds,bytes\n";
-    const auto costs = family_costs(names, sizes, tokens, timing, [&](const FamilyCost& cost) {
+    const auto costs = family_costs(names, sizes, tokens, measured(), timing, [&](const FamilyCost& cost) {
       throw_if_interrupted("before anything was written");
       csv += cost.attention + "," + std::to_string(cost.tokens) + "," + exact_number(cost.multiply_adds) + "," +
              exact_number(cost.seconds) + "," + exact_number(cost.bytes) + "\n";
@@ -58,6 +78,7 @@ struct FamilyCommand {
         plot_curves({panel(costs, "multiply-adds", &FamilyCost::multiply_adds),
                      panel(costs, "seconds", &FamilyCost::seconds), panel(costs, "bytes", &FamilyCost::bytes)},
                     output.stem()));
+    print_shares(costs);
     return 0;
   }
 };
@@ -74,6 +95,9 @@ Command add_family_command(CLI::App& verb) {
   verb.add_option("--attentions", command->names, "members, by name")
       ->delimiter(',')
       ->check(CLI::IsMember(primal_names()))
+      ->capture_default_str();
+  verb.add_option("--pass", command->pass, "what is measured: a forward and backward pass, or a forward one alone")
+      ->check(CLI::IsMember({"training", "inference"}))
       ->capture_default_str();
   verb.add_option("--width", command->width, "of the tokens")->check(counts)->capture_default_str();
   verb.add_option("--heads", command->heads, "of the attention")->check(counts)->capture_default_str();

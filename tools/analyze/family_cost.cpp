@@ -36,7 +36,8 @@ PrimalOptions options_of(const std::string& name, const bench::Sizes& sizes) {
   return options;
 }
 
-FamilyCost cost_of(const std::string& name, const bench::Sizes& sizes, const bench::TimingOptions& timing) {
+FamilyCost cost_of(const std::string& name, const bench::Sizes& sizes, bench::Pass pass,
+                   const bench::TimingOptions& timing) {
   const PrimalOptions options = options_of(name, sizes);
   torch::manual_seed(sizes.seed);
   PrimalSelfAttention layer(sizes.width, sizes.heads, options);
@@ -46,8 +47,7 @@ FamilyCost cost_of(const std::string& name, const bench::Sizes& sizes, const ben
   inputs.push_back(x);
   const auto forward = [=]() mutable { return layer->forward(x, std::nullopt, Relative::none()); };
   bench::Benchmark benchmark{name, {}};
-  benchmark.contenders = {
-      {name, bench::measured_pass(bench::Pass::both, inputs, bench::normal(x.sizes(), generator), forward)}};
+  benchmark.contenders = {{name, bench::measured_pass(pass, inputs, bench::normal(x.sizes(), generator), forward)}};
   const bench::Measurement measured = bench::measure(benchmark, timing, {}).front();
   return {name, sizes.tokens, primal_multiply_adds(options, sizes.width, sizes.heads, sizes.tokens),
           measured.timing.minimum, static_cast<double>(measured.peak_bytes)};
@@ -77,14 +77,15 @@ double primal_multiply_adds(const PrimalOptions& options, int64_t width, int64_t
 }
 
 std::vector<FamilyCost> family_costs(const std::vector<std::string>& names, const bench::Sizes& sizes,
-                                     const std::vector<int64_t>& tokens, const bench::TimingOptions& options,
+                                     const std::vector<int64_t>& tokens, bench::Pass pass,
+                                     const bench::TimingOptions& options,
                                      const std::function<void(const FamilyCost&)>& told) {
   std::vector<FamilyCost> costs;
   for (const int64_t n : tokens) {
     bench::Sizes one = sizes;
     one.tokens = n;
     for (const std::string& name : names) {
-      costs.push_back(cost_of(name, one, options));
+      costs.push_back(cost_of(name, one, pass, options));
       told(costs.back());
     }
   }

@@ -20,14 +20,16 @@ struct FamilyCost {
   std::string attention;  // one of primal_names()
   int64_t tokens;
   double multiply_adds;  // forward
-  double seconds;        // forward and backward of one item, the least of several
+  double seconds;        // of one item, the least of several
   double bytes;          // of tensors beyond the inputs
 };
 
-// The layer of each name over one item of so many tokens, which conv2d takes as the squarest grid there is. `told` is
-// given each result as it comes; it may throw.
+// The layer of each name over one item of so many tokens, which conv2d takes as the squarest grid there is: Pass::both
+// is a step of training, Pass::forward inference, without a record for autograd. `told` is given each result as it
+// comes; it may throw.
 std::vector<FamilyCost> family_costs(const std::vector<std::string>& names, const bench::Sizes& sizes,
-                                     const std::vector<int64_t>& tokens, const bench::TimingOptions& options,
+                                     const std::vector<int64_t>& tokens, bench::Pass pass,
+                                     const bench::TimingOptions& options,
                                      const std::function<void(const FamilyCost&)>& told);
 
 }  // namespace geosft

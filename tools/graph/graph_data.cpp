@@ -73,7 +73,7 @@ void add_read_options(CLI::App& verb, GraphReadOptions& options) {
   verb.add_flag("--directed", options.directed, "leave edges of OGB sets and edge lists as they are listed");
 }
 
-PackedGraphs open_graphs(const std::string& source, GraphReadOptions options) {
+PackedGraphs open_graphs(const std::string& source, GraphReadOptions options, int64_t longest) {
   if (is_graph_file(source)) {
     throw UsageError(source + ": a single graph without labels, which can be encoded, but not trained on");
   }
@@ -83,7 +83,7 @@ PackedGraphs open_graphs(const std::string& source, GraphReadOptions options) {
     bar->update(done);
   };
   PackedGraphs graphs =
-      is_sequence_dataset(source) ? open_sequence_dataset(source) : open_graph_dataset(source, options);
+      is_sequence_dataset(source) ? open_sequence_dataset(source, longest) : open_graph_dataset(source, options);
   if (bar) bar->finish();
   for (const std::string& remark : graphs.remarks) std::cerr << remark << '\n';
   return graphs;
@@ -100,7 +100,7 @@ PackedGraphs open_encoded_graphs(const GraphSettings& settings) {
   GraphReadOptions reading;
   reading.split = settings.splits.split_name;
   reading.directed = settings.directed;
-  PackedGraphs graphs = open_graphs(settings.data, reading);
+  PackedGraphs graphs = open_graphs(settings.data, reading, settings.longest);
   if (settings.patch > 1) {
     const GraphSchema& schema = graphs.schema;
     if (schema.grid_height == 0 || schema.grid_height % settings.patch != 0 ||

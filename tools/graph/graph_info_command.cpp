@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "data/graph_files.h"
+#include "data/sequence_dataset.h"
 #include "models/summary.h"
 #include "tools/common/runtime_options.h"
 #include "tools/graph/commands.h"
@@ -60,18 +61,34 @@ void describe_node_split(const at::Tensor& node_split) {
             << " test, " << count(-1) << " in none";
 }
 
+void describe_edges(const GraphSchema& schema) {
+  std::cout << "\nedge categories: " << sizes_text(schema.edge_vocabulary) << "; edge values: " << schema.edge_values
+            << "\ncoordinates: " << (schema.coordinates ? "yes" : "no");
+}
+
+void describe_sequences(const GraphSchema& schema) {
+  if (schema.documents) std::cout << "\npairs of documents: the last category says of which a step is";
+  if (schema.grid_height > 0) std::cout << "\nimages of " << schema.grid_height << " x " << schema.grid_width;
+}
+
 void describe_data(const std::string& source, const GraphReadOptions& options) {
   if (is_graph_file(source)) return describe_single_graph(source, options);
   const PackedGraphs graphs = open_graphs(source, options);
+  const bool sequences = is_sequence_dataset(source);
+  const std::string part = sequences ? "step" : "node";
   const at::Tensor sizes = graphs.graphs.ptr.diff();
-  std::cout << source << ": " << graphs.size() << " " << graphs.schema.items << ", " << counts_text(graphs.graphs.graph)
-            << "; " << sizes.min().item<int64_t>() << " to " << sizes.max().item<int64_t>() << " nodes each\n";
+  std::cout << source << ": " << graphs.size() << " " << graphs.schema.items << ", "
+            << (sequences ? std::to_string(graphs.graphs.graph.nodes()) + " steps" : counts_text(graphs.graphs.graph))
+            << "; " << sizes.min().item<int64_t>() << " to " << sizes.max().item<int64_t>() << " " << part
+            << "s each\n";
   describe_targets(graphs);
-  std::cout << "node categories: " << sizes_text(graphs.schema.node_vocabulary)
-            << "; node values: " << graphs.schema.node_values
-            << "\nedge categories: " << sizes_text(graphs.schema.edge_vocabulary)
-            << "; edge values: " << graphs.schema.edge_values
-            << "\ncoordinates: " << (graphs.schema.coordinates ? "yes" : "no");
+  std::cout << part << " categories: " << sizes_text(graphs.schema.node_vocabulary) << "; " << part
+            << " values: " << graphs.schema.node_values;
+  if (sequences) {
+    describe_sequences(graphs.schema);
+  } else {
+    describe_edges(graphs.schema);
+  }
   if (graphs.split) {
     std::cout << "\npublished split: " << graphs.split->train.size() << " train, " << graphs.split->validation.size()
               << " validation, " << graphs.split->test.size() << " test";
@@ -99,14 +116,15 @@ struct GraphInfoCommand {
 
 }  // namespace
 
-Command add_graph_info_command(CLI::App& verb) {
+Command add_graph_info_command(CLI::App& verb, const ItemWords& words) {
   auto command = std::make_shared<GraphInfoCommand>();
   verb.add_option("WHAT", command->what,
-                  "RUN folder, checkpoint (*.ckpt), a graph dataset, or one graph as encode takes it")
+                  words.graphs ? "RUN folder, checkpoint (*.ckpt), a graph dataset, or one graph as encode takes it"
+                               : "RUN folder, checkpoint (*.ckpt), or a dataset of sequences")
       ->required();
   verb.add_option("--seed", command->seed, "as for the other commands; this one draws nothing")
       ->check(CLI::NonNegativeNumber);
-  add_read_options(verb, command->reading);
+  if (words.graphs) add_read_options(verb, command->reading);
   command->runtime.add_to(verb);
   return [command] { return command->execute(); };
 }

@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "models/layers/polynomial_self_attention.h"
-#include "models/layers/primal_self_attention.h"
 #include "tools/common/attention_report.h"
 #include "tools/common/main_guard.h"
 #include "tools/common/plots.h"
@@ -102,7 +101,9 @@ nlohmann::json report_json(const GraphReport& report) {
                       {"graphs_per_second", report.graphs_per_second}};
   if (report.confusion.defined()) json["prediction_agreement"] = report.prediction_agreement;
   if (!report.degrees.empty()) json["attention"] = attention_json(report.degrees);
-  if (!report.head_distances.empty()) json["head_distances"] = report.head_distances;
+  for (const MeanHeadDistance& layer : report.head_distances) {
+    json["head_distances"].push_back({{"tokens", layer.tokens}, {"items", layer.items}});
+  }
   return json;
 }
 
@@ -127,8 +128,9 @@ std::string report_text(const GraphReport& report, const std::vector<std::string
   }
   out << attention_text(report.degrees);
   for (size_t layer = 0; layer < report.head_distances.size(); ++layer) {
-    out << "layer " << layer + 1 << ": results of heads " << std::fixed << std::setprecision(3)
-        << report.head_distances[layer] << " apart\n";
+    const MeanHeadDistance& distance = report.head_distances[layer];
+    out << "layer " << layer + 1 << ": the attention of two heads is " << std::fixed << std::setprecision(3)
+        << distance.items << " apart (L2, of " << report.items << "), that of a token " << distance.tokens << '\n';
   }
   if (report.confusion.defined() && names.size() <= most_classes) out << class_table(report.confusion, names);
   return out.str();

@@ -5,6 +5,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "models/layers/primal_head_distance.h"
 #include "tools/common/run_folder.h"
 #include "tools/graph/graph_evaluation.h"
 #include "tools/graph/graph_run_model.h"
@@ -22,8 +23,8 @@ struct GraphReport {
   double max_logit_difference = 0.0;  // between renumbered graphs and the originals
   double prediction_agreement = 1.0;  // share of equal predictions among them, where there are classes
   double graphs_per_second = 0.0;
-  std::vector<PolynomialDegree> degrees = {};  // of layers with polynomial attention
-  std::vector<double> head_distances = {};     // of layers whose heads were watched (watch_heads)
+  std::vector<PolynomialDegree> degrees = {};         // of layers with polynomial attention
+  std::vector<MeanHeadDistance> head_distances = {};  // of layers whose heads were watched (watch_heads)
 };
 
 // Evaluates a part of a dataset, and again with all nodes renumbered, `renumberings` times. Throws Interrupted when a

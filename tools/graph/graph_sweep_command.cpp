@@ -87,7 +87,7 @@ struct GraphSweepCommand {
 
 }  // namespace
 
-Command add_graph_sweep_command(CLI::App& verb) {
+Command add_graph_sweep_command(CLI::App& verb, const ItemWords& words) {
   auto command = std::make_shared<GraphSweepCommand>();
   verb.add_option("CONFIG", command->files, "TOML files, an experiment each (default: one, with the defaults)");
   verb.add_option("--out", command->out, "folder for the runs and the table; one that is there is continued")
@@ -100,7 +100,9 @@ Command add_graph_sweep_command(CLI::App& verb) {
   auto* csv = verb.add_flag("--csv", command->csv, "print the table as CSV instead of Markdown");
   verb.add_flag("--json", command->json, "print one JSON object a configuration instead")->excludes(csv);
   command->runtime.add_to(verb);
-  verb.footer("For example: --vary score=maxout,dot --vary probability=leaky_relu,softmax --set repeats=3");
+  verb.footer(words.graphs
+                  ? "For example: --vary score=maxout,dot --vary probability=leaky_relu,softmax --set repeats=3"
+                  : "For example: --vary attention=softmax,bn,sh,bn_sh --set repeats=5");
   return [command] { return command->execute(); };
 }
 

@@ -39,9 +39,10 @@ void GraphTrainCommand::report(const RunFolder& folder) {
 
 }  // namespace
 
-Command add_graph_train_command(CLI::App& verb) {
+Command add_graph_train_command(CLI::App& verb, const ItemWords& words) {
   auto command = std::make_shared<GraphTrainCommand>();
-  command->add_to(verb, "--data DIR --epochs 50 --repeats 3 --every-fold");
+  command->add_to(verb, words.graphs ? "--data DIR --epochs 50 --repeats 3 --every-fold"
+                                     : "--data DIR --attention bn_sh --epochs 50 --repeats 3");
   return [command] { return command->run(); };
 }
 

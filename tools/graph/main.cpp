@@ -4,13 +4,20 @@
 
 namespace {
 
+// A verb whose command is told what items are called.
+template <geosft::Command (*kAdd)(CLI::App&, const geosft::ItemWords&)>
+geosft::Command of_graphs(CLI::App& verb) {
+  return kAdd(verb, geosft::graph_words());
+}
+
 const std::vector<geosft::Verb> verbs = {
-    {"train", "train a model on a graph dataset and leave it in a RUN folder", geosft::add_graph_train_command},
-    {"eval", "metrics of a trained model on a part of a dataset", geosft::add_graph_eval_command},
-    {"predict", "what a trained model says of each graph of a dataset", geosft::add_graph_predict_command},
-    {"info", "what a RUN folder, a checkpoint or a graph dataset holds", geosft::add_graph_info_command},
+    {"train", "train a model on a graph dataset and leave it in a RUN folder",
+     of_graphs<geosft::add_graph_train_command>},
+    {"eval", "metrics of a trained model on a part of a dataset", of_graphs<geosft::add_graph_eval_command>},
+    {"predict", "what a trained model says of each graph of a dataset", of_graphs<geosft::add_graph_predict_command>},
+    {"info", "what a RUN folder, a checkpoint or a graph dataset holds", of_graphs<geosft::add_graph_info_command>},
     {"encode", "encodings of the nodes of a graph dataset, to a file", geosft::add_graph_encode_command},
-    {"sweep", "train several configurations and tabulate their results", geosft::add_graph_sweep_command},
+    {"sweep", "train several configurations and tabulate their results", of_graphs<geosft::add_graph_sweep_command>},
 };
 
 constexpr const char* description = "Learning on graphs by the Sampling Foundational Transformer";

@@ -5,13 +5,21 @@
 
 namespace {
 
+// A verb whose command is told what items are called.
+template <geosft::Command (*kAdd)(CLI::App&, const geosft::ItemWords&)>
+geosft::Command of_sequences(CLI::App& verb) {
+  return kAdd(verb, geosft::sequence_words());
+}
+
 const std::vector<geosft::Verb> verbs = {
-    {"train", "train a model on a dataset of sequences and leave it in a RUN folder", geosft::add_graph_train_command},
-    {"eval", "metrics of a trained model on a part of a dataset", geosft::add_graph_eval_command},
-    {"predict", "what a trained model says of each sequence of a dataset", geosft::add_graph_predict_command},
-    {"info", "what a RUN folder, a checkpoint or a dataset holds", geosft::add_graph_info_command},
+    {"train", "train a model on a dataset of sequences and leave it in a RUN folder",
+     of_sequences<geosft::add_graph_train_command>},
+    {"eval", "metrics of a trained model on a part of a dataset", of_sequences<geosft::add_graph_eval_command>},
+    {"predict", "what a trained model says of each sequence of a dataset",
+     of_sequences<geosft::add_graph_predict_command>},
+    {"info", "what a RUN folder, a checkpoint or a dataset holds", of_sequences<geosft::add_graph_info_command>},
     {"generate", "write a synthetic dataset: ListOps or Pathfinder", geosft::add_generate_command},
-    {"sweep", "train several configurations and tabulate their results", geosft::add_graph_sweep_command},
+    {"sweep", "train several configurations and tabulate their results", of_sequences<geosft::add_graph_sweep_command>},
 };
 
 constexpr const char* description =

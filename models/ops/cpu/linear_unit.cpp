@@ -31,87 +31,146 @@ void features(const T* HWY_RESTRICT x, int64_t width, T* HWY_RESTRICT feature, T
   }
 }
 
-// A row of q or k, its features and their slopes.
+constexpr int64_t kBlockRows = 16;  // rows of q or k at a time: what is loaded of the sums then serves all of them
+
+// Rows of q or k beside their features and the slopes of those.
 template <typename T>
-struct FeatureRow {
-  explicit FeatureRow(int64_t c) : rows(3, c) {}
-  void load(const T* x) {
-    rows.load(0, x);
-    features(rows[0], rows.stride, rows[1], rows[2]);
+struct FeatureBlock {
+  explicit FeatureBlock(int64_t c) : x(1, c), feature(kBlockRows, c), slope(kBlockRows, c) {}
+  void load(const StridedRows<const T>& from, int64_t first, int64_t count) const {
+    for (int64_t i = 0; i < count; ++i) {
+      x.load(0, from[first + i]);
+      features(x[0], x.stride, feature[i], slope[i]);
+    }
   }
-  const T* feature() const { return rows[1]; }
-  const T* slope() const { return rows[2]; }
+  // a(i, t) = feature t of row i, and its transpose.
+  Coefficients<T> features_of_rows() const { return {feature[0], feature.stride, 1}; }
+  Coefficients<T> rows_of_features() const { return {feature[0], 1, feature.stride}; }
+
+  PaddedRows<T> x, feature, slope;
+};
+
+// Rows of values and one more number each, a block of them.
+template <typename T>
+struct ValueBlock {
+  explicit ValueBlock(int64_t cv) : rows(kBlockRows, cv + 1) {}
+  void load(int64_t i, const T* values, T scale, T last) const {
+    const int64_t cv = rows.columns - 1;
+    T* to = rows[i];
+    for (int64_t t = 0; t < cv; ++t) to[t] = scale * values[t];
+    std::fill(to + cv, to + rows.stride, T(0));
+    to[cv] = last;
+  }
+  // a(i, t) = number t of row i.
+  Coefficients<T> numbers() const { return {rows[0], rows.stride, 1}; }
+
   PaddedRows<T> rows;
 };
 
-// S [c] rows of v's width, and z in their further column.
+// each(first, count) for the blocks of `rows` rows.
+template <class Each>
+void for_blocks(int64_t rows, const Each& each) {
+  for (int64_t first = 0; first < rows; first += kBlockRows) each(first, std::min(kBlockRows, rows - first));
+}
+
 template <typename T>
-struct FeatureSums {
-  FeatureSums(const PrimalNumbers& n, const PrimalUnit<T>& unit) : sums(n.c, n.cv + 1), row(n.c), v(1, n.cv + 1) {
-    sums.clear();
-    for (int64_t j = 0; j < unit.keys; ++j) {
-      row.load(unit.k[j]);
-      load_value(unit.v[j], n.cv, T(1));
-      add_to_rows(list(), row.feature(), v[0]);
-    }
+PaddedRows<T> transposed(const PaddedRows<T>& from) {
+  PaddedRows<T> to(from.columns, from.rows);
+  to.clear();
+  for (int64_t i = 0; i < from.rows; ++i) {
+    for (int64_t t = 0; t < from.columns; ++t) to[t][i] = from[i][t];
   }
-  RowList<T> list() const { return {sums, sums.rows}; }
-  void load_value(const T* values, int64_t cv, T last) {
-    v.clear();
-    std::copy_n(values, cv, v[0]);
-    v[0][cv] = last;
+  return to;
+}
+
+// What all passes work with.
+template <typename T>
+struct LinearRows {
+  explicit LinearRows(const PrimalNumbers& n)
+      : block(n.c), values(n.cv), mixed(kBlockRows, n.cv + 1), slopes(kBlockRows, n.c) {}
+
+  // S [c] rows of v's width, and z in their further column.
+  PaddedRows<T> feature_sums(const PrimalNumbers& n, const PrimalUnit<T>& unit) const {
+    PaddedRows<T> sums(n.c, n.cv + 1);
+    sums.clear();
+    for_blocks(unit.keys, [&](int64_t first, int64_t count) {
+      block.load(unit.k, first, count);
+      for (int64_t i = 0; i < count; ++i) values.load(i, unit.v[first + i], T(1), T(1));
+      add_products(block.rows_of_features(), n.c, count, values.rows, sums);
+    });
+    return sums;
   }
 
-  PaddedRows<T> sums;
-  FeatureRow<T> row;
-  PaddedRows<T> v;
+  FeatureBlock<T> block;
+  ValueBlock<T> values;
+  PaddedRows<T> mixed, slopes;
 };
 
 template <typename T>
 void forward_any(const PrimalNumbers& n, const PrimalUnit<T>& unit, const PrimalResult<T>& to) {
-  FeatureSums<T> sums(n, unit);
-  const PaddedRows<T> mixed(1, n.cv + 1);
-  for (int64_t i = 0; i < unit.queries; ++i) {
-    sums.row.load(unit.q[i]);
-    mixed.clear();
-    add_weighted_rows(sums.list(), sums.row.feature(), mixed[0]);
-    const T total = unit.keys > 0 ? mixed[0][n.cv] + static_cast<T>(n.eps) : T(0);
-    *to.normalizer[i] = total;
-    for (int64_t t = 0; t < n.cv; ++t) to.out[i][t] = total == 0 ? T(0) : mixed[0][t] / total;
-  }
+  const LinearRows<T> at(n);
+  const PaddedRows<T> sums = at.feature_sums(n, unit);
+  for_blocks(unit.queries, [&](int64_t first, int64_t count) {
+    at.block.load(unit.q, first, count);
+    at.mixed.clear();
+    add_products(at.block.features_of_rows(), count, n.c, sums, at.mixed);
+    for (int64_t i = 0; i < count; ++i) {
+      const T* mixed = at.mixed[i];
+      const T total = unit.keys > 0 ? mixed[n.cv] + static_cast<T>(n.eps) : T(0);
+      *to.normalizer[first + i] = total;
+      T* out = to.out[first + i];
+      for (int64_t t = 0; t < n.cv; ++t) out[t] = total == 0 ? T(0) : mixed[t] / total;
+    }
+  });
 }
 
 // With A_i = [grad_i, -grad_i . out_i] / total_i, one column more than v: d g_it = A_i . [S_t, z_t], and with their
 // sums B_t = sum_i g_it A_i: d f_jt = B_t . [v_j, 1], d v_j = sum_t f_jt B_t. grad_i . out_i is sum_t g_it (grad_i .
-// S_t) / total_i.
+// S_t) / total_i. The gradients of queries, and what is returned: B.
+template <typename T>
+PaddedRows<T> query_gradients(const PrimalNumbers& n, const PrimalUnit<T>& unit, const PrimalUpstream<T>& up,
+                              const LinearRows<T>& at) {
+  const PaddedRows<T> sums = transposed(at.feature_sums(n, unit));
+  PaddedRows<T> above(n.c, n.cv + 1);
+  above.clear();
+  for_blocks(unit.queries, [&](int64_t first, int64_t count) {
+    at.block.load(unit.q, first, count);
+    const auto inverse = [&](int64_t i) {
+      const T total = *up.normalizer[first + i];
+      return total == 0 ? T(0) : T(1) / total;
+    };
+    for (int64_t i = 0; i < count; ++i) at.values.load(i, up.grad[first + i], inverse(i), T(0));
+    at.slopes.clear();
+    add_products(at.values.numbers(), count, n.cv, sums, at.slopes);
+    for (int64_t i = 0; i < count; ++i) {
+      const T *feature = at.block.feature[i], *slope = at.block.slope[i], *product = at.slopes[i];
+      const T last = -inverse(i) * row_product(feature, product, at.slopes.stride);
+      at.values.rows[i][n.cv] = last;
+      T* to = up.q_grad[first + i];
+      for (int64_t t = 0; t < n.c; ++t) to[t] = (product[t] + last * sums[n.cv][t]) * slope[t];
+    }
+    add_products(at.block.rows_of_features(), n.c, count, at.values.rows, above);
+  });
+  return above;
+}
+
 template <typename T>
 void backward_any(const PrimalNumbers& n, const PrimalUnit<T>& unit, const PrimalUpstream<T>& up) {
-  FeatureSums<T> sums(n, unit);
-  const PaddedRows<T> above(n.c, n.cv + 1), mixed(1, n.cv + 1), slopes(1, n.c);
-  above.clear();
-  for (int64_t i = 0; i < unit.queries; ++i) {
-    const T total = *up.normalizer[i], by = total == 0 ? T(0) : T(1) / total;
-    sums.load_value(up.grad[i], n.cv, T(0));
-    for (int64_t t = 0; t < n.cv; ++t) sums.v[0][t] *= by;
-    sums.row.load(unit.q[i]);
-    row_products(sums.list(), sums.v[0], slopes[0]);
-    T last = 0;
-    for (int64_t t = 0; t < n.c; ++t) last -= by * sums.row.feature()[t] * slopes[0][t];
-    sums.v[0][n.cv] = last;
-    for (int64_t t = 0; t < n.c; ++t) {
-      up.q_grad[i][t] = (slopes[0][t] + last * sums.sums[t][n.cv]) * sums.row.slope()[t];
+  const LinearRows<T> at(n);
+  const PaddedRows<T> above = query_gradients(n, unit, up, at), turned = transposed(above);
+  for_blocks(unit.keys, [&](int64_t first, int64_t count) {
+    at.block.load(unit.k, first, count);
+    for (int64_t i = 0; i < count; ++i) at.values.load(i, unit.v[first + i], T(1), T(1));
+    at.slopes.clear();
+    at.mixed.clear();
+    add_products(at.values.numbers(), count, n.cv + 1, turned, at.slopes);
+    add_products(at.block.features_of_rows(), count, n.c, above, at.mixed);
+    for (int64_t i = 0; i < count; ++i) {
+      T* to = up.k_grad[first + i];
+      for (int64_t t = 0; t < n.c; ++t) to[t] = at.slopes[i][t] * at.block.slope[i][t];
+      std::copy_n(at.mixed[i], n.cv, up.v_grad[first + i]);
     }
-    add_to_rows(RowList<T>{above, n.c}, sums.row.feature(), sums.v[0]);
-  }
-  for (int64_t j = 0; j < unit.keys; ++j) {
-    sums.row.load(unit.k[j]);
-    sums.load_value(unit.v[j], n.cv, T(1));
-    row_products(RowList<T>{above, n.c}, sums.v[0], slopes[0]);
-    for (int64_t t = 0; t < n.c; ++t) up.k_grad[j][t] = slopes[0][t] * sums.row.slope()[t];
-    mixed.clear();
-    add_weighted_rows(RowList<T>{above, n.c}, sums.row.feature(), mixed[0]);
-    std::copy_n(mixed[0], n.cv, up.v_grad[j]);
-  }
+  });
 }
 
 void forward_float(const PrimalNumbers& n, const PrimalUnit<float>& unit, const PrimalResult<float>& to) {

@@ -56,6 +56,16 @@ struct RowList {
   T* operator[](int64_t n) const { return rows[list == nullptr ? n : list[n] - first]; }
 };
 
+// x . y of padded rows, one of them by zeros.
+template <typename T>
+T row_product(const T* HWY_RESTRICT x, const T* HWY_RESTRICT y, int64_t width) {
+  const Tag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  Vector<T> sum = hn::Zero(d);
+  for (int64_t t = 0; t < width; t += lanes) sum = hn::MulAdd(hn::Load(d, x + t), hn::Load(d, y + t), sum);
+  return lane_sum<T>(sum);
+}
+
 // to[n] = rows[n] . y; y is padded.
 template <typename T>
 void row_products(const RowList<T>& rows, const T* HWY_RESTRICT y, T* HWY_RESTRICT to) {
@@ -75,11 +85,7 @@ void row_products(const RowList<T>& rows, const T* HWY_RESTRICT y, T* HWY_RESTRI
     }
     add_lane_sums<T, 4>(sums, to + n);
   }
-  for (; n < rows.count; ++n) {
-    Vector<T> sum = hn::Zero(d);
-    for (int64_t t = 0; t < width; t += lanes) sum = hn::MulAdd(hn::Load(d, rows[n] + t), hn::Load(d, y + t), sum);
-    to[n] = lane_sum<T>(sum);
-  }
+  for (; n < rows.count; ++n) to[n] = row_product(rows[n], y, width);
 }
 
 // to += sum_n weight[n] rows[n]; `to` is padded.
@@ -118,6 +124,56 @@ void add_to_rows(const RowList<T>& rows, const T* HWY_RESTRICT weight, const T* 
       hn::Store(hn::MulAdd(by, hn::Load(d, y + t), hn::Load(d, to + t)), d, to + t);
     }
   }
+}
+
+// Numbers a(m, k) = data[m * row + k * step].
+template <typename T>
+struct Coefficients {
+  const T* data;
+  int64_t row, step;
+  T operator()(int64_t m, int64_t k) const { return data[m * row + k * step]; }
+};
+
+// to[m] += sum_k a(m, k) b[k] for k < depth, in `kRows` rows from m on and `kVectors` vectors of columns from t on.
+template <int kRows, int kVectors, typename T>
+HWY_INLINE void add_product_tile(const Coefficients<T>& a, int64_t m, int64_t depth, const PaddedRows<T>& b, int64_t t,
+                                 const PaddedRows<T>& to) {
+  const Tag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  Vector<T> sums[kRows * kVectors];
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) sums[r * kVectors + v] = hn::Load(d, to[m + r] + t + v * lanes);
+  }
+  for (int64_t k = 0; k < depth; ++k) {
+    Vector<T> row[kVectors];
+    for (int v = 0; v < kVectors; ++v) row[v] = hn::Load(d, b[k] + t + v * lanes);
+    for (int r = 0; r < kRows; ++r) {
+      const Vector<T> by = hn::Set(d, a(m + r, k));
+      for (int v = 0; v < kVectors; ++v) sums[r * kVectors + v] = hn::MulAdd(by, row[v], sums[r * kVectors + v]);
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVectors; ++v) hn::Store(sums[r * kVectors + v], d, to[m + r] + t + v * lanes);
+  }
+}
+
+template <int kRows, typename T>
+HWY_INLINE void add_product_rows(const Coefficients<T>& a, int64_t m, int64_t depth, const PaddedRows<T>& b,
+                                 const PaddedRows<T>& to) {
+  const Tag<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t t = 0;
+  for (; t + 2 * lanes <= to.stride; t += 2 * lanes) add_product_tile<kRows, 2>(a, m, depth, b, t, to);
+  for (; t < to.stride; t += lanes) add_product_tile<kRows, 1>(a, m, depth, b, t, to);
+}
+
+// to[m] += sum_k a(m, k) b[k] for m < rows and k < depth; rows of b and `to` are equally wide.
+template <typename T>
+void add_products(const Coefficients<T>& a, int64_t rows, int64_t depth, const PaddedRows<T>& b,
+                  const PaddedRows<T>& to) {
+  int64_t m = 0;
+  for (; m + 4 <= rows; m += 4) add_product_rows<4>(a, m, depth, b, to);
+  for (; m < rows; ++m) add_product_rows<1>(a, m, depth, b, to);
 }
 
 // e^x, NaN for NaN.

@@ -31,12 +31,12 @@ TEST_CASE("multiply-adds are those of the maps and of the pairs that heads look 
 TEST_CASE("every member is measured at every size") {
   const bench::Sizes sizes{.batch = 1, .width = 16, .heads = 4};
   int told = 0;
-  const auto costs =
-      family_costs(primal_names(), sizes, {64, 96}, {.repeats = 1, .seconds = 0.0}, [&](const FamilyCost& cost) {
-        ++told;
-        CHECK(cost.seconds > 0);
-        CHECK(cost.bytes > 0);
-      });
+  const auto costs = family_costs(primal_names(), sizes, {64, 96}, bench::Pass::both, {.repeats = 1, .seconds = 0.0},
+                                  [&](const FamilyCost& cost) {
+                                    ++told;
+                                    CHECK(cost.seconds > 0);
+                                    CHECK(cost.bytes > 0);
+                                  });
   CHECK(told == static_cast<int>(2 * primal_names().size()));
   std::map<std::string, double> work;
   for (const FamilyCost& cost : costs) {
@@ -45,6 +45,18 @@ TEST_CASE("every member is measured at every size") {
   CHECK(work.at("sh") < work.at("softmax"));
   CHECK(work.at("linear_sh") < work.at("linear"));
   CHECK(work.at("sparse") < work.at("softmax"));
+}
+
+TEST_CASE("inference holds less than training, and less where heads are scaled") {
+  const bench::Sizes sizes{.batch = 1, .width = 64, .heads = 2};
+  const auto bytes = [&](bench::Pass pass) {
+    return family_costs({"softmax", "bn_sh"}, sizes, {1024}, pass, {.repeats = 1, .seconds = 0.0}, [](const auto&) {});
+  };
+  const auto training = bytes(bench::Pass::both), inference = bytes(bench::Pass::forward);
+  CHECK(inference[0].bytes < training[0].bytes);
+  CHECK(inference[1].bytes < training[1].bytes);
+  CHECK(training[1].bytes < training[0].bytes);
+  CHECK(inference[1].bytes < inference[0].bytes);
 }
 
 }  // namespace geosft::test::test_family_cost

@@ -21,7 +21,7 @@ TEST_CASE("a graph run is used as it was trained but for what is named") {
   const std::string tiny = (folder / "tiny").string();
   const auto with = [&](std::vector<const char*> words, GraphOverrides& overrides) {
     CLI::App app("tool");
-    overrides.add_to(app, "of the test");
+    overrides.add_to(app, graph_words(), "of the test");
     words.insert(words.begin(), "tool");
     parse_arguments(app, static_cast<int>(words.size()), words.data(), std::cout);
   };

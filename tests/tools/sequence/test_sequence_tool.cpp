@@ -39,8 +39,9 @@ TEST_CASE("a trained sequence model is evaluated, applied and described") {
   CHECK_FALSE(evaluated.contains("head_distances"));
   const nlohmann::json heads = nlohmann::json::parse(shop.run_well({"eval", run, "--json", "--heads"}).out);
   REQUIRE(heads.at("head_distances").size() == 1);
-  CHECK(heads.at("head_distances")[0] > 0.0);
-  CHECK_THAT(shop.run_well({"eval", run, "--heads"}).out, Catch::Contains("layer 1: results of heads "));
+  CHECK(heads.at("head_distances")[0].at("tokens") > 0.0);
+  CHECK(heads.at("head_distances")[0].at("items") > heads.at("head_distances")[0].at("tokens"));
+  CHECK_THAT(shop.run_well({"eval", run, "--heads"}).out, Catch::Contains("layer 1: the attention of two heads is "));
   CHECK_THAT(shop.run_well({"info", shop.data().string()}).out, Catch::Contains("60 sequences"));
   CHECK_THAT(read_text(shop / "run" / "config.toml"), Catch::Contains("attention = \"bn_sh\""));
 }
@@ -68,6 +69,27 @@ TEST_CASE("a sweep over attentions ends with a table") {
                       Words{"--set", "width=8", "--set", "heads=2", "--set", "layers=1", "--set", "epochs=1"} +
                       Words{"--set", "relative=false", "--vary", "attention=softmax,bn,sh"};
   CHECK(lines_of(shop.run_well(sweep).out).size() == 2 + 3);
+}
+
+TEST_CASE("geosft-sequence speaks of sequences") {
+  const SequenceShop shop;
+  for (const char* verb : {"train", "eval", "predict", "info", "sweep"}) {
+    const std::string help = shop.run_well({verb, "--help"}).out;
+    for (const char* word : {"graph", "node", "edge", "OGB"}) {
+      INFO(verb);
+      CHECK_THAT(help, !Catch::Contains(word, Catch::CaseSensitive::No));
+    }
+  }
+  CHECK_THAT(shop.run_well({"info", shop.data().string()}).out,
+             Catch::Contains("60 sequences, ") && Catch::Contains("12 to 18 steps each") &&
+                 Catch::Contains("step values: 2") && !Catch::Contains("node"));
+  shop.run_well(shop.train("run", {"--attention", "bn", "--epochs", "1"}));
+  const std::string run = (shop / "run").string();
+  const Words some = lines_of(shop.run_well({"predict", run, "--sequences", "7,2", "--json"}).out);
+  REQUIRE(some.size() == 2);
+  CHECK(nlohmann::json::parse(some[0]).at("sequence") == 7);
+  shop.require_failure(shop.run({"predict", run, "--sequences", "60"}), 2, {"--sequences", "0 … 59", "60"});
+  shop.require_failure(shop.run({"eval", run, "--renumber", "2"}), 2, {"--renumber"});
 }
 
 TEST_CASE("wrong use of geosft-sequence is one line") {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every member of the primal-dual family against its definition.
+#include <torch/csrc/autograd/autograd.h>
+
+#include <catch2/catch.hpp>
+
+#include "tests/models/layers/slow_primal_layer.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_primal_members {
+namespace {
+
+constexpr int64_t kWidth = 8, kHeads = 4;
+
+// Items of 1 and 2 tokens, of lengths that no factor divides, and an empty one; or of a grid of 3 x 5.
+struct Items {
+  explicit Items(bool grids)
+      : offsets(grids ? std::vector<int64_t>{0, 15, 30} : std::vector<int64_t>{0, 1, 3, 3, 10, 23}) {}
+  at::Tensor ptr() const { return at::tensor(offsets, at::kLong); }
+  std::vector<int64_t> offsets;
+};
+
+void require_member(PrimalOptions options, const std::string& what) {
+  const bool grids = options.convolution == ConvolutionKind::grid;
+  if (grids) {
+    options.grid_height = 3;
+    options.grid_width = 5;
+  }
+  if (options.mask != MaskKind::none) options.mask_size = 3;
+  const Items items(grids);
+  at::manual_seed(5);
+  PrimalSelfAttention layer(kWidth, kHeads, options);
+  layer->to(at::kDouble);
+  if (layer->beta.defined() && layer->beta.requires_grad()) {
+    layer->beta.set_data(at::tensor({0.3, -0.4, 1.2, 0.7}, at::kDouble));  // of each head its own
+  }
+  for (at::Tensor& weight : layer->pooling) weight.set_data(at::randn_like(weight));
+  const at::Tensor x = at::randn({items.offsets.back(), kWidth}, generator(6), at::kDouble).requires_grad_(true);
+  const at::Tensor upstream = at::randn(x.sizes(), generator(7), at::kDouble);
+  const at::Tensor found = layer->forward(x, items.ptr(), Relative::none());
+  const at::Tensor expected = slow_primal_layer(layer, x, items.offsets);
+  require_close(found, expected, 1e-12, what);
+  std::vector<at::Tensor> inputs = layer->parameters();
+  inputs.push_back(x);
+  const auto gradients = torch::autograd::grad({found}, inputs, {upstream}, std::nullopt, false, true);
+  const auto slow = torch::autograd::grad({expected}, inputs, {upstream}, std::nullopt, false, true);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    require_close(gradients[i], slow[i], 1e-10, what + ", gradient " + std::to_string(i), 1e-3);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every member of the registry is what its definition says", "[primal_members]") {
+  for (const std::string& name : primal_names()) require_member(primal_options(name, kHeads), name);
+}
+
+TEST_CASE("every pooling with every kernel is what its definition says", "[primal_members]") {
+  for (const char* name : {"bn_sh", "linear_bn_sh", "sparse_bn_sh"}) {
+    for (const PoolingKind kind : {PoolingKind::max, PoolingKind::convolution}) {
+      PrimalOptions options = primal_options(name, kHeads);
+      options.pooling = kind;
+      options.learn_beta = true;
+      options.pool = {3, 1, 5, 1};  // heads of one factor are no neighbours
+      require_member(options, std::string(name) + " with another pooling");
+    }
+  }
+}
+
+TEST_CASE("members combine", "[primal_members]") {
+  for (const char* name : {"sh", "linear_sh", "sparse_sh"}) {
+    PrimalOptions options = primal_options(name, kHeads);
+    options.convolution = ConvolutionKind::sequence;
+    options.convolution_size = 4;
+    options.variance = true;
+    require_member(options, std::string(name) + ", convolved and normalised");
+  }
+  for (const MaskKind kind : {MaskKind::strided, MaskKind::block}) {
+    PrimalOptions options = primal_options("sparse_bn_sh", kHeads);
+    options.mask = kind;
+    require_member(options, "another mask");
+  }
+}
+
+}  // namespace geosft::test::test_primal_members
