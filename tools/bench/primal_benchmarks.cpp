@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "models/layers/primal_self_attention.h"
+#include "models/layers/sparse_masks.h"
 #include "models/ops/primal_attention.h"
 #include "tools/bench/attention_inputs.h"
 #include "tools/bench/catalogue.h"
