@@ -40,9 +40,19 @@ std::optional<Place> place_in(const char* rank, const char* size) {
   return own && all ? std::optional(Place{*own, *all}) : std::nullopt;
 }
 
-// Of Open MPI's mpirun; of srun and other launchers that speak MPI's languages.
+std::string text_in(const char* variable) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? "" : text;
+}
+
+bool has_torchrun() {
+  return !text_in("TORCHELASTIC_RUN_ID").empty();
+}
+
+// Of Open MPI's mpirun; of srun and other launchers that speak MPI's languages. Where one has started torchrun, its
+// variables are about that.
 bool has_mpi_launcher() {
-  return first_number({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}).has_value();
+  return !has_torchrun() && first_number({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}).has_value();
 }
 std::optional<int64_t> size_of_mpi_launcher() {
   return first_number({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"});
@@ -52,11 +62,6 @@ std::optional<int64_t> size_of_mpi_launcher() {
 std::optional<Place> place_of_launcher() {
   const auto place = place_in("RANK", "WORLD_SIZE");
   return place ? place : place_in("SLURM_PROCID", "SLURM_STEP_NUM_TASKS");
-}
-
-std::string text_in(const char* variable) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? "" : text;
 }
 
 MeetingPoint meeting_point(const Place& place) {
@@ -127,7 +132,7 @@ std::unique_ptr<Communicator> join_processes() {
 }
 
 bool may_be_started_again() {
-  return !text_in("TORCHELASTIC_RUN_ID").empty() || number_in("SLURM_RESTART_COUNT").value_or(0) > 0;
+  return has_torchrun() || number_in("SLURM_RESTART_COUNT").value_or(0) > 0;
 }
 
 }  // namespace geosft

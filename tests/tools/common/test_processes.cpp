@@ -83,6 +83,17 @@ TEST_CASE("srun's variables serve where RANK and WORLD_SIZE are not set") {
   CHECK_THAT(result.err, Catch::Contains("2 processes"));
 }
 
+TEST_CASE("torchrun's variables win over those of what has started it") {
+  const ClassifyShop shop;
+  const EnvironmentVariable torchrun("TORCHELASTIC_RUN_ID", "none"), rank("PMIX_RANK", "0"), ranks("PMI_SIZE", "3");
+  const EnvironmentVariable task("SLURM_PROCID", "0"), tasks("SLURM_STEP_NUM_TASKS", "5");
+  StartedTogether started(2, shop.program(), shop.train("run", {"--batch-size", "2"}), shop.process());
+  const std::vector<ProcessResult> results = started.wait();
+  INFO(results[0].err << results[1].err);
+  CHECK((results[0].exit == 0 && results[1].exit == 0));
+  CHECK_THAT(results[0].err, Catch::Contains("2 processes"));
+}
+
 TEST_CASE("variables that disagree with MPI are refused once", "[processes]") {
   if (!has_mpirun()) return;
   const ClassifyShop shop;
