@@ -11,7 +11,7 @@
 // The bound aimed at, in float32: 128 multiply-adds a clock and multiprocessor. Counted a monomial, 4 rows of a warp
 // and 8 channels of values (9 columns): forward 40 instructions, 10 clocks, beside 9 sums and 4 entries read from
 // shared memory, 13 clocks: 69 % of the multiply-adds that could be done, the gradients of queries 44 instructions
-// beside 21 clocks, 43 to 52 %, those of keys with dv 80 and 21, 86 to 95 %. A sum is read once for 4 rows: hence that
+// beside 21 clocks, 43 to 52 %, those of keys with dv 84 and 21, 86 to 100 %. A sum is read once for 4 rows: hence that
 // many, and tables of at most 48 entries, for the gradient twice: two blocks of 2 warps, each of which works on four
 // rows at once. Larger tables, of wide heads, leave a row a thread: 20 to 25 % of the bound.
 #pragma once

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grids of the stages of polynomial_attention, on a GPU or emulated: see attention_grid.h.
+// The grids of the stages of polynomial_attention, on a GPU or emulated: see attention_grid.h. Items that are long
+// enough go by monomials: chunks of tokens of the other side are summed into states, states are joined, and own tokens
+// are related to them. Under a mask a token meets the state of the chunks before (or after) its own, and the rows of
+// its own pair by pair, on top of that. Other items go pair by pair alone. Memory: the states, m (cv + 1) numbers a
+// chunk, and chunks have m rows or more.
 #pragma once
 
 #include "models/ops/cuda/monomial_table_tile.h"
