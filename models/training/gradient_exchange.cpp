@@ -25,7 +25,7 @@ class GradientHook : public torch::autograd::PostAccumulateGradHook {
 }  // namespace
 
 int64_t bucket_bytes_for(int64_t processes) {
-  return (int64_t{1} << 20) * std::max<int64_t>(1, processes / 8);
+  return (int64_t{1} << 20) * std::clamp<int64_t>(processes / 2, 1, 8);
 }
 
 GradientExchange::GradientExchange(const Communicator& processes, std::vector<at::Tensor> parameters,

@@ -12,7 +12,8 @@
 
 namespace geosft {
 
-// 1 MiB for up to 8 processes, then in proportion to them: every sum takes messages around all of them.
+// Half a MiB a process, from 1 to 8 MiB: every sum takes messages around all of them, and the last has nothing to hide
+// behind.
 int64_t bucket_bytes_for(int64_t processes);
 
 // Parameters are put into buckets, the last ones first, as the backward pass completes them about so. The sum of a
