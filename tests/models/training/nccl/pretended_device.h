@@ -77,7 +77,7 @@ class PretendedGuard final : public c10::impl::DeviceGuardImplInterface {
   int threads() const { return threads_; }
 
  private:
-  static c10::Stream stream(c10::StreamId id) { return {c10::Stream::UNSAFE, pretended_device, id}; }
+  static c10::Stream stream(c10::StreamId id) { return c10::Stream(c10::Stream::UNSAFE, pretended_device, id); }
   PretendedStream* thread_of(const c10::Stream& stream) const {
     const std::lock_guard lock(mutex_);
     return streams_.at(stream.id()).get();
