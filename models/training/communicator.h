@@ -29,6 +29,8 @@ class Communicator {
   // be touched before wait() has returned. The sum has the same bits in all processes. Integers wrap around. Values are
   // on the CPU, or on the GPU where the processes have one each (nccl/nccl_communicator.h).
   virtual std::unique_ptr<PendingSum> start_sum(const at::Tensor& values) const = 0;
+  // Throws where sums have been broken off: what is on a GPU is none then. What has been waited for before is whole.
+  virtual void check() const {}
   // Called by a process that has failed, before it says why and exits, which ends the others. Returns in the leading
   // one at once; in another one while the leading one waits for a sum, and only in the first that has failed. The
   // others wait for good: what several refuse is said once.

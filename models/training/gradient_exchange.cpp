@@ -5,6 +5,7 @@
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -22,6 +23,10 @@ class GradientHook : public torch::autograd::PostAccumulateGradHook {
 };
 
 }  // namespace
+
+int64_t bucket_bytes_for(int64_t processes) {
+  return (int64_t{1} << 20) * std::clamp<int64_t>(processes / 2, 1, 8);
+}
 
 GradientExchange::GradientExchange(const Communicator& processes, std::vector<at::Tensor> parameters,
                                    int64_t bucket_bytes)

@@ -12,6 +12,10 @@
 
 namespace geosft {
 
+// Half a MiB a process, from 1 to 8 MiB: every sum takes messages around all of them, and the last has nothing to hide
+// behind.
+int64_t bucket_bytes_for(int64_t processes);
+
 // Parameters are put into buckets, the last ones first, as the backward pass completes them about so. The sum of a
 // bucket is started as soon as all its gradients are there, and gets on while others are computed. Buckets are started
 // in one order in all processes, whatever order their gradients come in. A GPU is not waited for.
@@ -20,8 +24,7 @@ class GradientExchange {
   // On one device, of whose tensors the processes can start sums, float32 or float64. What is referred to must outlive
   // the object; there may be one for a parameter at a time. A bucket ends with the parameter that fills it to
   // `bucket_bytes`.
-  GradientExchange(const Communicator& processes, std::vector<at::Tensor> parameters,
-                   int64_t bucket_bytes = int64_t{1} << 20);
+  GradientExchange(const Communicator& processes, std::vector<at::Tensor> parameters, int64_t bucket_bytes);
   ~GradientExchange();
   GradientExchange(const GradientExchange&) = delete;
   GradientExchange& operator=(const GradientExchange&) = delete;

@@ -55,7 +55,9 @@ TrainingLoop::TrainingLoop(TrainingTask& task, const TrainingOptions& options, c
       best_score_(-std::numeric_limits<double>::infinity()) {
   TORCH_CHECK(options.epochs >= 1, "epochs must be at least 1, got ", options.epochs);
   TORCH_CHECK(options.validate_every >= 1, "validate_every must be at least 1, got ", options.validate_every);
-  if (processes.size() > 1) exchange_ = std::make_unique<GradientExchange>(processes, task.module().parameters());
+  if (processes.size() > 1)
+    exchange_ =
+        std::make_unique<GradientExchange>(processes, task.module().parameters(), bucket_bytes_for(processes.size()));
 }
 
 bool TrainingLoop::run(TrainingObserver& observer) try {
@@ -171,6 +173,7 @@ TrainingLoop::Enqueued TrainingLoop::enqueue_step() {
 void TrainingLoop::settle(Enqueued& step, TrainingObserver& observer) {
   if (step.numbers) {
     const at::Tensor& numbers = step.numbers->values();
+    processes_.check();
     step.report.gradient_norm = numbers[0].item<double>();
     read_sums(numbers.slice(0, 1), step);
   }

@@ -47,7 +47,12 @@ at::Device shared_device(const std::string& name, at::Device chosen, const Commu
   if (some && others) {
     throw UsageError("some of the processes have a GPU and some have none: --device cpu lets all compute on CPUs");
   }
-  if (!some || name.find(':') != std::string::npos) return chosen;
+  const bool numbered = name.find(':') != std::string::npos;
+  const bool told = processes.any(numbered), left = processes.any(!numbered);
+  if (some && told && left) {
+    throw UsageError("some of the processes have a --device with a number and some have none: give it to all or none");
+  }
+  if (!some || numbered) return chosen;
   const int64_t gpus = at::detail::getCUDAHooks().deviceCount();
   return {chosen.type(), static_cast<c10::DeviceIndex>(own_gpu(place_on_machine(processes), gpus))};
 }

@@ -26,8 +26,8 @@ MachinePlace place_on_machine(const Communicator& processes, const std::string& 
 int64_t own_gpu(const MachinePlace& place, int64_t gpus);
 
 // `chosen` is what chosen_device(name) gives each of the processes, all of which call this together. CPUs, or a GPU for
-// each: by number where the name says so, otherwise its own. Throws UsageError where some have a GPU and some have
-// none, and where a machine has too few of them.
+// each: by number where the name says so, otherwise its own. Throws UsageError where some have a GPU, or a number,
+// and some have none, and where a machine has too few GPUs.
 at::Device shared_device(const std::string& name, at::Device chosen, const Communicator& processes);
 
 }  // namespace geosft

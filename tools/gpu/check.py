@@ -37,6 +37,8 @@ def training_lines(results):
     for name, r in results.items():
         if "same" in r:
             lines.append(f"| {name} | {'the same losses, bit for bit' if r['same'] else 'FAILED: other losses'} |")
+        elif "left_out" in r:
+            lines.append(f"| {name} | left out: {r['left_out']} |")
         elif "apart" in r:
             lines.append(f"| {name} | {'' if r['apart'] < 1e-3 else 'FAILED: '}{r['clouds_per_s']:.0f} clouds/s, losses "
                          f"{r['apart']:.1e} apart |")

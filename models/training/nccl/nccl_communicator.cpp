@@ -3,6 +3,7 @@
 
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <future>
 #include <optional>
@@ -27,18 +28,23 @@ nccl::UniqueId shared_id(const nccl::Library& library, const Communicator& conne
   return id;
 }
 
+// Connections are made here, and not by the first sum of each kind, in the middle of whose call a process would wait
+// for all others.
+void connect_at_once() {
+  setenv("NCCL_RUNTIME_CONNECT", "0", /*overwrite=*/0);
+}
+
 // In a thread beside, which is left alone where it never comes to an end: because another process has failed, say.
 std::future<nccl::Group*> begin_to_connect(const nccl::Library& library, const Communicator& connected,
                                            const nccl::UniqueId& id, at::Device device) {
-  std::packaged_task<nccl::Group*()> task(
-      [library, id, device, rank = static_cast<int>(connected.rank()), size = static_cast<int>(connected.size())] {
-        const c10::impl::VirtualGuardImpl gpus(device.type());
-        gpus.setDevice(device);
-        nccl::Group* group = nullptr;
-        nccl::require_success(library, library.comm_init_rank(&group, size, id, rank), nullptr,
-                              "cannot connect the GPUs");
-        return group;
-      });
+  std::packaged_task<nccl::Group*()> task([library, id, device, rank = static_cast<int>(connected.rank()),
+                                           size = static_cast<int>(connected.size())] {
+    const c10::impl::VirtualGuardImpl gpus(device.type());
+    gpus.setDevice(device);
+    nccl::Group* group = nullptr;
+    nccl::require_success(library, library.comm_init_rank(&group, size, id, rank), nullptr, "cannot connect the GPUs");
+    return group;
+  });
   std::future<nccl::Group*> found = task.get_future();
   std::thread(std::move(task)).detach();
   return found;
@@ -47,6 +53,7 @@ std::future<nccl::Group*> begin_to_connect(const nccl::Library& library, const C
 // Meanwhile the processes keep talking: one that fails gets its turn to say why.
 nccl::Group* connect(const nccl::Library& library, const Communicator& connected, at::Device device) {
   constexpr std::chrono::milliseconds between{20};
+  connect_at_once();
   std::future<nccl::Group*> coming = begin_to_connect(library, connected, shared_id(library, connected), device);
   std::optional<nccl::Group*> group;
   do {
@@ -69,9 +76,10 @@ class NcclCommunicator : public Communicator {
     group_.check();
     return values.device() == device_ ? group_.start_sum(values) : connected_.start_sum(values);
   }
+  void check() const override { group_.check(); }
   void await_turn_to_speak() const override {
-    group_.abort();  // nobody shall wait for a GPU whose process has failed
     connected_.await_turn_to_speak();
+    group_.abort();  // not before: other processes that have to give the turn may wait for what is being summed
   }
 
  private:

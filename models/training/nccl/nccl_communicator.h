@@ -13,7 +13,7 @@
 namespace geosft {
 
 struct NcclOptions {
-  std::string library = "libnccl.so.2";      // LibTorch for CUDA has loaded it
+  std::string library = "libnccl.so.2";        // LibTorch for CUDA has loaded it
   std::chrono::milliseconds patience{600000};  // with a sum that does not end
 };
 

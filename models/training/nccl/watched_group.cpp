@@ -65,16 +65,31 @@ std::unique_ptr<PendingSum> WatchedGroup::start_sum(const at::Tensor& values) {
   c10::Event computed(device_.type());
   computed.record(VirtualGuardImpl(device_.type()).getStream(device_));
   computed.block(stream_);
+  Group* const group = begin_call();
+  // Without the lock: should the call itself wait for other processes, the thread must be able to end that.
+  const Result result = library_.all_reduce(values.data_ptr(), values.data_ptr(), static_cast<size_t>(values.numel()),
+                                            type, Reduction::sum, group, stream_.native_handle());
+  return std::make_unique<StreamSum>(values, end_call(result));
+}
+
+Group* WatchedGroup::begin_call() {
   const std::lock_guard lock(mutex_);
+  require_group();
+  last_ = {nullptr, Clock::now()};
+  return group_;
+}
+
+std::shared_ptr<c10::Event> WatchedGroup::end_call(Result result) {
+  const std::lock_guard lock(mutex_);
+  require_group();
+  require_success(library_, result, group_, "cannot sum over the GPUs");
+  last_->done = std::make_shared<c10::Event>(device_.type());
+  last_->done->record(stream_);
+  return last_->done;
+}
+
+void WatchedGroup::require_group() const {
   if (group_ == nullptr) throw std::runtime_error(failure_.empty() ? "the GPUs are no longer connected" : failure_);
-  require_success(library_,
-                  library_.all_reduce(values.data_ptr(), values.data_ptr(), static_cast<size_t>(values.numel()), type,
-                                      Reduction::sum, group_, stream_.native_handle()),
-                  group_, "cannot sum over the GPUs");
-  auto done = std::make_shared<c10::Event>(device_.type());
-  done->record(stream_);
-  last_ = {done, Clock::now()};
-  return std::make_unique<StreamSum>(values, std::move(done));
 }
 
 void WatchedGroup::check() {
@@ -89,12 +104,13 @@ void WatchedGroup::abort() {
 
 void WatchedGroup::watch() {
   std::unique_lock lock(mutex_);
-  while (!ended_.wait_for(lock, glance, [&] { return over_ || group_ == nullptr; })) {
-    try {
-      look();
-    } catch (const c10::Error& error) {  // of CUDA
-      fail(error.what_without_backtrace());
-    }
+  try {
+    VirtualGuardImpl(device_.type()).setDevice(device_);  // of a new thread it is the first one, which is another's
+    while (!ended_.wait_for(lock, glance, [&] { return over_ || group_ == nullptr; })) look();
+  } catch (const c10::Error& error) {  // of CUDA
+    fail(error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    fail(error.what());
   }
 }
 
@@ -103,7 +119,7 @@ void WatchedGroup::look() {
   require_success(library_, library_.comm_get_async_error(group_, &error), group_, "cannot be asked for errors");
   if (error != Result::success && error != Result::in_progress) {
     fail("NCCL has lost the other GPUs: " + reason_of(library_, error, group_));
-  } else if (last_ && last_->done->query()) {
+  } else if (last_ && last_->done && last_->done->query()) {
     last_.reset();
   } else if (last_ && Clock::now() - last_->at > patience_) {
     fail("a sum over the GPUs has not ended within " +

@@ -41,9 +41,12 @@ class WatchedGroup {
  private:
   using Clock = std::chrono::steady_clock;
   struct Started {
-    std::shared_ptr<c10::Event> done;
+    std::shared_ptr<c10::Event> done;  // null while the call is under way
     Clock::time_point at;
   };
+  Group* begin_call();
+  std::shared_ptr<c10::Event> end_call(Result result);
+  void require_group() const;
   void watch();
   void look();
   void fail(const std::string& reason);

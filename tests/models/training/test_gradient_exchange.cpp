@@ -76,7 +76,7 @@ TEST_CASE("a backward pass outside begin and finish stays alone, and so does one
   std::vector<at::Tensor> alone = parameters(), watched = parameters();
   loss(alone, 0).backward();
   {
-    const GradientExchange exchange(one_process(), watched);
+    const GradientExchange exchange(one_process(), watched, bucket_bytes_for(1));
     loss(watched, 0).backward();
     require_equal(watched[0].grad(), alone[0].grad(), "outside");
   }
@@ -85,13 +85,18 @@ TEST_CASE("a backward pass outside begin and finish stays alone, and so does one
   require_equal(watched[0].grad(), alone[0].grad(), "after");
 }
 
+TEST_CASE("buckets grow with the processes", "[gradient_exchange]") {
+  REQUIRE((bucket_bytes_for(1) == 1 << 20 && bucket_bytes_for(8) == 4 << 20 && bucket_bytes_for(64) == 8 << 20));
+}
+
 TEST_CASE("parameters that cannot be exchanged are refused", "[gradient_exchange]") {
-  require_error([] { GradientExchange(one_process(), {at::ones({2}, at::kHalf).requires_grad_(true)}); },
+  require_error([] { GradientExchange(one_process(), {at::ones({2}, at::kHalf).requires_grad_(true)}, 1); },
                 {"float32", "Half"});
   require_error(
       [] {
-        GradientExchange(one_process(), {at::ones({2}).requires_grad_(true),
-                                         at::ones({2}, at::TensorOptions(at::kMeta)).requires_grad_(true)});
+        GradientExchange(
+            one_process(),
+            {at::ones({2}).requires_grad_(true), at::ones({2}, at::TensorOptions(at::kMeta)).requires_grad_(true)}, 1);
       },
       {"one device", "cpu", "meta"});
   require_error([] { GradientExchange(one_process(), parameters(), 0); }, {"bucket_bytes", "0"});

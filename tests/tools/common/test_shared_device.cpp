@@ -6,9 +6,11 @@
 
 #include <catch2/catch.hpp>
 
+#include "models/training/nccl/nccl_communicator.h"
 #include "tests/models/training/thread_processes.h"
 #include "tests/support.h"
 #include "tools/common/arguments.h"
+#include "tools/common/device.h"
 
 namespace geosft::test::test_shared_device {
 
@@ -36,13 +38,14 @@ TEST_CASE("a process takes the GPU of its place, where there are enough", "[proc
 
 namespace {
 
-// What shared_device gives, or refuses with, to two processes with these devices.
-std::vector<std::string> of_two(const std::string& name, at::Device first, at::Device second) {
+// What shared_device gives, or refuses with, to two processes with these devices and names of them.
+std::vector<std::string> of_two(at::Device first, at::Device second, const std::string& name,
+                                const std::string& other_name) {
   std::vector<std::string> found(2);
   ThreadProcesses(2).run([&](const Communicator& all) {
     std::string& own = found[static_cast<size_t>(all.rank())];
     try {
-      own = shared_device(name, all.leads() ? first : second, all).str();
+      own = shared_device(all.leads() ? name : other_name, all.leads() ? first : second, all).str();
     } catch (const UsageError& error) {
       own = error.what();
     }
@@ -50,15 +53,33 @@ std::vector<std::string> of_two(const std::string& name, at::Device first, at::D
   return found;
 }
 
+void require_refused(const std::vector<std::string>& found, const std::string& reason) {
+  for (const std::string& own : found) CHECK_THAT(own, Catch::Contains(reason));
+}
+
 }  // namespace
 
 TEST_CASE("processes compute on CPUs, or each on a GPU", "[processes]") {
   const at::Device cpu(at::kCPU), gpu(at::kCUDA, 1);
-  CHECK(of_two("auto", cpu, cpu) == std::vector<std::string>{"cpu", "cpu"});
-  CHECK(of_two("cuda:1", gpu, gpu) == std::vector<std::string>{"cuda:1", "cuda:1"});  // as they are told
-  for (const std::string& refusal : of_two("auto", gpu, cpu)) CHECK_THAT(refusal, Catch::Contains("some have none"));
+  CHECK(of_two(cpu, cpu, "auto", "cpu") == std::vector<std::string>{"cpu", "cpu"});
+  CHECK(of_two(gpu, gpu, "cuda:1", "cuda:1") == std::vector<std::string>{"cuda:1", "cuda:1"});  // as they are told
+  require_refused(of_two(gpu, cpu, "auto", "auto"), "some have none: --device cpu");
+  require_refused(of_two(gpu, gpu, "cuda:1", "cuda"), "some have none: give it to all");
   if (at::detail::getCUDAHooks().deviceCount() > 0) return;
-  for (const std::string& refusal : of_two("cuda", gpu, gpu)) CHECK_THAT(refusal, Catch::Contains("with 0 GPUs"));
+  require_refused(of_two(gpu, gpu, "cuda", "auto"), "with 0 GPUs");
+}
+
+TEST_CASE("NCCL itself sums on a GPU, where there is one", "[processes]") {
+  if (const std::string missing = missing_for_cuda(); !missing.empty()) {
+    WARN(missing << ": NCCL itself is not tested");
+    return;
+  }
+  const at::Device gpu = chosen_device("cuda:0");
+  const std::unique_ptr<Communicator> alone = join_by_nccl(one_process(), gpu);
+  const at::Tensor values = at::full({1 << 20}, 2.0, at::TensorOptions(gpu));
+  alone->start_sum(values)->wait();
+  require_equal(values.cpu(), at::full({1 << 20}, 2.0), "the sum of one");
+  CHECK_NOTHROW(alone->check());
 }
 
 }  // namespace geosft::test::test_shared_device

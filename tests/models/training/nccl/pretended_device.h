@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device whose memory is that of the host, with streams: on the first one all is done at once, the others are threads
-// that do one thing after the other beside the program. LibTorch knows it as PrivateUse1.
+// A device whose memory is that of the host, with streams: threads that do one thing after the other beside the
+// program. LibTorch knows it as PrivateUse1.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "models/training/communicator.h"
 #include "models/training/sockets/ordered_thread.h"
@@ -34,10 +35,14 @@ class PretendedGuard final : public c10::impl::DeviceGuardImplInterface {
  public:
   using Done = std::shared_future<void>;
 
+  PretendedGuard() { streams_[0] = std::make_unique<PretendedStream>(); }  // the one that computes
   at::DeviceType type() const override { return pretended_device.type(); }
   at::Device exchangeDevice(at::Device) const override { return pretended_device; }
   at::Device getDevice() const override { return pretended_device; }
-  void setDevice(at::Device) const override {}
+  void setDevice(at::Device) const override {
+    static thread_local bool said = false;
+    if (!std::exchange(said, true)) ++threads_;
+  }
   void uncheckedSetDevice(at::Device) const noexcept override {}
   c10::DeviceIndex deviceCount() const noexcept override { return 1; }
 
@@ -51,27 +56,28 @@ class PretendedGuard final : public c10::impl::DeviceGuardImplInterface {
   void* getStreamNativeHandle(const c10::Stream stream) const override {
     return static_cast<StandInStream*>(thread_of(stream));
   }
+  void synchronizeStream(const c10::Stream& stream) const override {
+    thread_of(stream)->then([] {}).wait();
+  }
 
-  // An event is the future of what was on the stream when it was recorded; on the first one all is done.
+  // An event is the future of what was on the stream when it was recorded.
   void record(void** event, const c10::Stream& stream, const c10::DeviceIndex, const c10::EventFlag) const override {
     if (*event == nullptr) *event = new Done();
-    Done& done = *static_cast<Done*>(*event);
-    done = stream.id() == 0 ? Done() : thread_of(stream)->then([] {});
+    *static_cast<Done*>(*event) = thread_of(stream)->then([] {});
   }
   void block(void* event, const c10::Stream& stream) const override {
-    const Done done = *static_cast<Done*>(event);
-    if (!done.valid()) return;
-    if (stream.id() == 0) return done.wait();
-    thread_of(stream)->add([done] { done.wait(); });
+    thread_of(stream)->add([done = *static_cast<Done*>(event)] { done.wait(); });
   }
   bool queryEvent(void* event) const override {
-    const Done& done = *static_cast<Done*>(event);
-    return !done.valid() || done.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    return static_cast<Done*>(event)->wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   }
   void destroyEvent(void* event, const c10::DeviceIndex) const noexcept override { delete static_cast<Done*>(event); }
 
+  // How many threads have said which device they are about.
+  int threads() const { return threads_; }
+
  private:
-  static c10::Stream stream(c10::StreamId id) { return {c10::Stream::UNSAFE, pretended_device, id}; }
+  static c10::Stream stream(c10::StreamId id) { return c10::Stream(c10::Stream::UNSAFE, pretended_device, id); }
   PretendedStream* thread_of(const c10::Stream& stream) const {
     const std::lock_guard lock(mutex_);
     return streams_.at(stream.id()).get();
@@ -80,20 +86,36 @@ class PretendedGuard final : public c10::impl::DeviceGuardImplInterface {
   mutable std::mutex mutex_;
   mutable c10::StreamId made_ = 0;
   mutable std::map<c10::StreamId, std::unique_ptr<PretendedStream>> streams_;
+  mutable std::atomic<int> threads_ = 0;
 };
 
-// For good: LibTorch asks for it when it likes.
-inline void register_pretended_device() {
-  static const c10::impl::DeviceGuardImplRegistrar registered(pretended_device.type(), new PretendedGuard());
+// Registered when first asked for, and for good: LibTorch asks for it when it likes.
+inline const PretendedGuard& pretended_guard() {
+  static const auto* const guard = new PretendedGuard();
+  static const c10::impl::DeviceGuardImplRegistrar registered(pretended_device.type(), guard);
+  return *guard;
 }
 
-// The values of a tensor of the host, as one on the device.
-inline at::Tensor on_pretended_device(const at::Tensor& values) {
-  auto* const memory = new at::Tensor(values);  // alive as long as the result
+// The stream on which the device computes.
+inline PretendedStream& computing_stream() {
+  const PretendedGuard& guard = pretended_guard();
+  auto* const handle = static_cast<StandInStream*>(guard.getStreamNativeHandle(guard.getStream(pretended_device)));
+  return dynamic_cast<PretendedStream&>(*handle);
+}
+
+// As whoever reads what is on the device does.
+inline void finish_computing() {
+  computing_stream().then([] {}).wait();
+}
+
+// The values of a tensor of the host, as one on the device. `owner` lives as long as the result.
+inline at::Tensor on_pretended_device(const at::Tensor& values, std::shared_ptr<void> owner = {}) {
+  using Held = std::pair<at::Tensor, std::shared_ptr<void>>;
+  auto* const held = new Held(values, std::move(owner));
   c10::Storage storage(
       c10::Storage::use_byte_size_t(), values.nbytes(),
       at::DataPtr(
-          values.data_ptr(), memory, [](void* held) { delete static_cast<at::Tensor*>(held); }, pretended_device));
+          values.data_ptr(), held, [](void* last) { delete static_cast<Held*>(last); }, pretended_device));
   at::Tensor made = at::detail::make_tensor<c10::TensorImpl>(
       std::move(storage), c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), values.dtype());
   made.unsafeGetTensorImpl()->set_sizes_and_strides(values.sizes(), values.strides());
@@ -108,11 +130,25 @@ class OverPretendedDevices : public Communicator {
   int64_t rank() const override { return devices_.rank(); }
   int64_t size() const override { return devices_.size(); }
   std::unique_ptr<PendingSum> start_sum(const at::Tensor& values) const override {
-    return devices_.start_sum(on_pretended_device(values));
+    return std::make_unique<Read>(devices_.start_sum(on_pretended_device(values)));
   }
+  void check() const override { devices_.check(); }
   void await_turn_to_speak() const override { devices_.await_turn_to_speak(); }
 
  private:
+  // A sum that the host reads.
+  class Read : public PendingSum {
+   public:
+    explicit Read(std::unique_ptr<PendingSum> sum) : sum_(std::move(sum)) {}
+    void wait() override {
+      sum_->wait();
+      finish_computing();
+    }
+
+   private:
+    std::unique_ptr<PendingSum> sum_;
+  };
+
   const Communicator& devices_;
 };
 

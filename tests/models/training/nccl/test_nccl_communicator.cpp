@@ -6,8 +6,10 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <future>
 #include <iostream>
 #include <string>
+#include <thread>
 
 #include "models/training/sockets/socket_communicator.h"
 #include "tests/models/training/nccl/pretended_device.h"
@@ -43,7 +45,7 @@ std::unique_ptr<Communicator> join() {
 
 std::unique_ptr<Communicator> join_devices(const Communicator& connected,
                                            std::chrono::milliseconds patience = std::chrono::seconds(120)) {
-  register_pretended_device();
+  pretended_guard();
   return join_by_nccl(connected, pretended_device, {GEOSFT_STAND_IN_NCCL, patience});
 }
 
@@ -63,8 +65,9 @@ void guarded(const Communicator& all, const Body& body) {
 void require_broken_off(const Communicator& devices) {
   const at::Tensor values = at::ones({4});
   guarded(devices, [&] {
-    devices.start_sum(on_pretended_device(values))->wait();  // until it is broken off
-    devices.meet();
+    devices.start_sum(on_pretended_device(values))->wait();
+    finish_computing();  // when it is broken off
+    devices.check();
   });
 }
 
@@ -81,25 +84,51 @@ TEST_CASE("one of three processes with a device", "[.nccl_sums]") {
   require_sums_of_three(OverPretendedDevices(*devices));
 }
 
-TEST_CASE("sums are started without waiting, and are there after wait()", "[nccl]") {
+TEST_CASE("a sum follows what computes its values, and what reads them follows the sum, while the program goes on",
+          "[nccl]") {
   require_success(2, "[.nccl_order]");
 }
 
-TEST_CASE("one of two processes, of which the second starts a sum late", "[.nccl_order]") {
+TEST_CASE("one of two processes, of which the second starts its sums late", "[.nccl_order]") {
   const std::unique_ptr<Communicator> connected = join();
   const std::unique_ptr<Communicator> devices = join_devices(*connected);
-  const at::Tensor first = at::full({100000}, 2.0), second = at::ones({3});
+  at::Tensor first = at::zeros({100000}), second = at::ones({3}), read = at::zeros({100000});
   if (!devices->leads()) devices->meet();  // the other one has started its sums, and goes on
+  std::promise<void> go;
+  computing_stream().add([&, ready = go.get_future().share()] {
+    ready.wait();
+    first.fill_(2.0);
+  });
   const std::unique_ptr<PendingSum> sum = devices->start_sum(on_pretended_device(first));
   const std::unique_ptr<PendingSum> next = devices->start_sum(on_pretended_device(second));
-  if (devices->leads()) {
-    require_equal(first, at::full({100000}, 2.0), "nothing is summed yet");
-    devices->meet();
-  }
+  if (devices->leads()) devices->meet();
   next->wait();
   sum->wait();
-  require_equal(first, at::full({100000}, 4.0), "sum");
+  computing_stream().add([&] { read.copy_(first); });
+  go.set_value();  // nothing is computed before
+  finish_computing();
+  require_equal(read, at::full({100000}, 4.0F), "sum");
   require_equal(second, at::full({3}, 2.0F), "the next");
+}
+
+TEST_CASE("a sum keeps its values, and its threads say which device they are about", "[nccl]") {
+  require_success(1, "[.nccl_alone]");
+}
+
+TEST_CASE("one process with a device, alone", "[.nccl_alone]") {
+  const std::unique_ptr<Communicator> device = join_devices(one_process());
+  const auto owner = std::make_shared<int>(0);
+  std::unique_ptr<PendingSum> sum = device->start_sum(on_pretended_device(at::ones({3}), owner));
+  REQUIRE(owner.use_count() == 2);
+  sum->wait();
+  finish_computing();
+  sum.reset();
+  REQUIRE(owner.use_count() == 1);
+  // The one that connects, and the one that watches, which may just begin.
+  for (int i = 0; i < 1000 && pretended_guard().threads() < 2; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  REQUIRE(pretended_guard().threads() == 2);
 }
 
 TEST_CASE("two processes with a device each train as one does with the whole batch", "[nccl]") {
@@ -131,6 +160,23 @@ TEST_CASE("one of two processes, of which the second is killed", "[.nccl_killed]
   const std::unique_ptr<Communicator> devices = join_devices(*connected);
   if (!devices->leads()) std::raise(SIGKILL);
   require_broken_off(*devices);
+}
+
+TEST_CASE("an NCCL that cannot tell of its errors ends the processes, with a message", "[nccl]") {
+  const EnvironmentVariable which("GEOSFT_STAND_IN_HIDES_ERRORS", "1");
+  const std::vector<ProcessResult> results = together(1, "[.nccl_alone_waits]");
+  REQUIRE(results[0].exit == 3);
+  REQUIRE(results[0].err == "NCCL cannot be asked for errors: the stand-in refuses\n");
+}
+
+TEST_CASE("one process with a device, alone, that looks until sums are broken off", "[.nccl_alone_waits]") {
+  const std::unique_ptr<Communicator> device = join_devices(one_process());
+  guarded(*device, [&] {
+    for (int i = 0; i < 6000; ++i) {
+      device->check();
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+  });
 }
 
 TEST_CASE("a sum that does not end is broken off", "[nccl]") {
