@@ -48,7 +48,7 @@ class MonomialSumTile {
   GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
     const int64_t column_tiles = (task.cv + Columns) / Columns, pieces = task.sums.tiles * column_tiles;
     const int64_t place = block.x() / pieces, piece = block.x() % pieces;
-    const RowRange rows = chunk_at(task, task.other.rows, task.chunks, place).rows;
+    const RowRange rows = chunk_at(task, place).rows;
     if (rows.begin >= rows.end) return;
     const Work work{block.y(), piece / column_tiles * task.sums.groups * kSumEach,
                     static_cast<int>(piece % column_tiles) * Columns};
@@ -182,7 +182,7 @@ class StateJoinTile {
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
     const int64_t size = task.table.count * (task.cv + 1), pieces = (size + kBlockThreads - 1) / kBlockThreads;
-    const Chunk chunk = chunk_at(task, task.other.rows, task.chunks, block.x() / pieces);
+    const Chunk chunk = chunk_at(task, block.x() / pieces);
     if (chunk.rows.begin >= chunk.rows.end || chunk.number > 0) return;
     const int64_t chunks = chunk_count(item_rows(task.other.rows, chunk.item), task.chunks), step = task.heads * size;
     T* const first = task.states + (block.x() / pieces * task.heads + block.y()) * size;

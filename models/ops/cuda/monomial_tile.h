@@ -8,12 +8,12 @@
 // gradient of a run goes to u and to the entries v, and in the end from the entries to the variables, all by the thread
 // that owns the token: no exchange, one order.
 //
-// The bound aimed at, in float32: 128 multiply-adds a clock and multiprocessor. Counted a monomial, 4 rows of a warp
-// and 8 channels of values (9 columns): forward 40 instructions, 10 clocks, beside 9 sums and 4 entries read from
-// shared memory, 13 clocks: 69 % of the multiply-adds that could be done, the gradients of queries 44 instructions
-// beside 21 clocks, 43 to 52 %, those of keys with dv 84 and 21, 86 to 100 %. A sum is read once for 4 rows: hence that
-// many, and tables of at most 48 entries, for the gradient twice: two blocks of 2 warps, each of which works on four
-// rows at once. Larger tables, of wide heads, leave a row a thread: 20 to 25 % of the bound.
+// Bounds, in float32, of 128 multiply-adds a clock and multiprocessor. Counted a monomial, rows of a warp and 8
+// channels of values (9 columns): forward, 4 rows, 40 instructions, 10 clocks, beside 9 sums and 4 entries read from
+// shared memory, 13 clocks: 69 % of the multiply-adds that could be done. Gradients, which also read and write slopes:
+// those of queries 21 clocks for 4 rows beside 11 (43 %), 15 for 2 rows beside 5.5 (30 %), those of keys with dv 15
+// beside 10.5 (60 %). A sum is read once for all rows of a thread, but each takes a column of two tables: 4 rows with
+// 48 entries would leave a multiprocessor of sm_80 two warps, and fit no block of sm_86 or sm_89 (99 KB).
 #pragma once
 
 #include "models/ops/cuda/monomial_sum_tile.h"
@@ -40,8 +40,9 @@ class MonomialTile {
 
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
-    const Chunk own = chunk_at(task, task.own.rows, task.tiles, block.x());
-    if (own.rows.begin >= own.rows.end) return;
+    const PackedTile own = monomial_tile(task, block.x());
+    if (own.begin >= own.end) return;
+    const RowRange rows{own.begin, own.end};
     const int64_t head = block.y(), place = state_place(task, own), columns = task.cv + 1;
     const int64_t monomials = place < 0 ? 0 : task.table.count;
     const T* const state = task.states + ((place < 0 ? 0 : place) * task.heads + head) * task.table.count * columns;
@@ -52,20 +53,20 @@ class MonomialTile {
         for (int side = 0; side < 2; ++side) tiles.recipe[e][side] = task.table.recipe[2 * e + side];
       }
     });
-    block.each([&](int thread) { make_table(task, own.rows, head, tiles, thread); });
+    block.each([&](int thread) { make_table(task, rows, head, tiles, thread); });
     for (int first = 0; first < columns; first += Columns) {
-      block.each([&](int thread) { begin(task, own.rows, head, first, thread, threads[thread]); });
+      block.each([&](int thread) { begin(task, rows, head, first, thread, threads[thread]); });
       for (int64_t monomial = 0; monomial < monomials; monomial += kSlab) {
         const int count = static_cast<int>(monomials - monomial < kSlab ? monomials - monomial : kSlab);
         block.each([&](int thread) { load(task, state, monomial, count, first, tiles, thread); });
         block.each([&](int thread) { relate(task.table, tiles, count, thread, threads[thread]); });
       }
       if constexpr (kValue) {
-        block.each([&](int thread) { store_value(task, own.rows, head, first, thread, threads[thread]); });
+        block.each([&](int thread) { store_value(task, rows, head, first, thread, threads[thread]); });
       }
     }
     if constexpr (kGradient) {
-      block.each([&](int thread) { store_gradient(task, own.rows, head, tiles, thread); });
+      block.each([&](int thread) { store_gradient(task, rows, head, tiles, thread); });
     }
   }
 
@@ -134,40 +135,54 @@ class MonomialTile {
         u[r] = tiles.table[factor[0]][thread + r * kThreads];
         slope[r] = 0;
       }
-      for (int f = 1; f < table.factors - 1; ++f) {
+      for (int f = 1; f < table.factors - 1 && factor[f] > 0; ++f) {
         GEOSFT_UNROLL
         for (int r = 0; r < Rows; ++r) u[r] *= tiles.table[factor[f]][thread + r * kThreads];
       }
-      for (int i = 0; i < length; ++i) relate_monomial(tiles, at + i, entry + i, u, slope, thread, state);
+      Read next = read(tiles, at, entry, thread);
+      for (int i = 0; i < length; ++i) {
+        const Read own = next;
+        if (i + 1 < length) next = read(tiles, at + i + 1, entry + i + 1, thread);
+        relate_monomial(own, tiles, entry + i, u, slope, thread, state);
+      }
       if constexpr (kGradient) pass_on(tiles, factor, table.factors - 1, slope, thread);
       at += length;
     }
   }
 
-  // The monomial u v, v the entry: `slope` becomes the gradient of u.
-  GEOSFT_DEVICE static void relate_monomial(Tiles& tiles, int at, int entry, const T (&u)[Rows], T (&slope)[Rows],
-                                            int thread, State& state) {
-    T sum[Columns], v[Rows], before[Rows];
+  // What a monomial takes from shared memory: read before the gradient of the one before it is stored, which the
+  // compiler could not tell from these.
+  struct Read {
+    T sum[Columns], v[Rows], slope[kGradient ? Rows : 1];
+  };
+  GEOSFT_DEVICE static Read read(const Tiles& tiles, int at, int entry, int thread) {
+    Read from{};
     GEOSFT_UNROLL
-    for (int t = 0; t < Columns; ++t) sum[t] = tiles.sum[at][t];
+    for (int t = 0; t < Columns; ++t) from.sum[t] = tiles.sum[at][t];
     GEOSFT_UNROLL
     for (int r = 0; r < Rows; ++r) {
-      v[r] = tiles.table[entry][thread + r * kThreads];
-      if constexpr (kGradient) before[r] = tiles.slope[entry][thread + r * kThreads];
+      from.v[r] = tiles.table[entry][thread + r * kThreads];
+      if constexpr (kGradient) from.slope[r] = tiles.slope[entry][thread + r * kThreads];
     }
+    return from;
+  }
+
+  // The monomial u v, v the entry: `slope` becomes the gradient of u.
+  GEOSFT_DEVICE static void relate_monomial(const Read& from, Tiles& tiles, int entry, const T (&u)[Rows],
+                                            T (&slope)[Rows], int thread, State& state) {
     GEOSFT_UNROLL
     for (int r = 0; r < Rows; ++r) {
       if constexpr (kValue) {
-        const T monomial = u[r] * v[r];
+        const T monomial = u[r] * from.v[r];
         GEOSFT_UNROLL
-        for (int t = 0; t < Columns; ++t) state.value[r][t] += monomial * sum[t];
+        for (int t = 0; t < Columns; ++t) state.value[r][t] += monomial * from.sum[t];
       }
       if constexpr (kGradient) {
         T product = 0;
         GEOSFT_UNROLL
-        for (int t = 0; t < Columns; ++t) product += state.y[r][t] * sum[t];
-        slope[r] += product * v[r];
-        tiles.slope[entry][thread + r * kThreads] = before[r] + product * u[r];
+        for (int t = 0; t < Columns; ++t) product += state.y[r][t] * from.sum[t];
+        slope[r] += product * from.v[r];
+        tiles.slope[entry][thread + r * kThreads] = from.slope[r] + product * u[r];
       }
     }
   }
@@ -180,7 +195,7 @@ class MonomialTile {
       for (int r = 0; r < Rows; ++r) {
         const int own = thread + r * kThreads;
         T product = slope[r];
-        for (int g = 0; g < factors; ++g) product *= g == f ? T(1) : tiles.table[factor[g]][own];
+        for (int g = 0; g < factors && factor[g] > 0; ++g) product *= g == f ? T(1) : tiles.table[factor[g]][own];
         tiles.slope[factor[f]][own] += product;
       }
     }

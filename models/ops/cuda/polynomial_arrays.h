@@ -32,11 +32,11 @@ inline constexpr int kSmallTable = 20, kMediumTable = 48, kLargestTable = 132, k
 
 // The monomials of c variables of degree at most `degree`, `count` of them, in the order of MonomialBasis. The first
 // `entries`, those of degree at most table_degree, are made for each token: the constant, the variables, and from
-// `recipe` [entries, 2] products of two entries. The others are products of `factors` entries (2, 4 or 16), the numbers
-// of which are in `factor` [count, factors]: a monomial of degree t > table_degree has its last table_degree channels
-// as its last factor, and the others, in pieces of table_degree, before it (0, the constant, where there are fewer). So
-// monomials with the same first factors are neighbours, a run, and their last ones are the entries from one to the
-// last. weight [count]: 1 / a!.
+// `recipe` [entries, 2] products of two entries. The others are products of `factors` entries (2, 4, 8 or 16), the
+// numbers of which are in `factor` [count, factors]: a monomial of degree t > table_degree has its last table_degree
+// channels as its last factor, and the others, in pieces of table_degree, before it (0, the constant, where there are
+// fewer). So monomials with the same first factors are neighbours, a run, and their last ones are the entries from one
+// to the last. weight [count]: 1 / a!.
 template <typename T>
 struct MonomialTable {
   int c;
@@ -47,19 +47,20 @@ struct MonomialTable {
   T* weight;
 };
 
-// Which items go by monomials rather than pair by pair: multiply-adds of a pair of rows, and by monomials of a row of
-// the own side (of all rows of a tile, were it not full) and of the other side. Integers, for the host and the device
-// must agree. pair = 0: none does.
+// Which items go by monomials rather than pair by pair: operations of a pair of rows (of all own rows of a block, were
+// it not full), and by monomials of a row of the own side (of all rows of a tile) and of the other side. Integers, for
+// the host and the device must agree. pair = 0: none does.
 struct PolynomialCosts {
   int64_t pair, own_row, other_row;
   int64_t tile;
-  static constexpr int64_t kLeastRows = 16;  // on either side, whatever they cost
+  static constexpr int64_t kLeastRows = 16;  // of the other side, whatever they cost
 
   GEOSFT_DEVICE bool worth_monomials(int64_t own_rows, int64_t other_rows) const {
     constexpr int64_t kMost = int64_t{1} << 22;  // rows beyond which nothing changes, and no product overflows
-    if (own_rows < kLeastRows || other_rows < kLeastRows) return false;
+    if (own_rows == 0 || other_rows < kLeastRows) return false;
     const int64_t own = own_rows < kMost ? own_rows : kMost, other = other_rows < kMost ? other_rows : kMost;
-    return own * other * pair > (own + tile - 1) / tile * tile * own_row + other * other_row;
+    const int64_t paired = (own + kThreads - 1) / kThreads * kThreads, tiled = (own + tile - 1) / tile * tile;
+    return paired * other * pair > tiled * own_row + other * other_row;
   }
 };
 
@@ -73,7 +74,8 @@ struct ChunkPlaces {
 };
 
 // How the threads of a block that sums over tokens share its work: `groups` of them have monomials of their own, 4
-// each, as many times as there are groups in a block; `tiles` blocks for all; `step` tokens at a time.
+// each, and as many threads as there are groups in a block share the tokens out, `step` of which are there at a time;
+// `tiles` blocks for all monomials.
 struct SumLayout {
   int groups;
   int64_t tiles;
@@ -94,7 +96,7 @@ struct PolynomialTask {
   T* gradient;
 
   PolynomialCosts costs;
-  ChunkPlaces tiles, chunks;  // of own rows and of other rows; whole tiles make a chunk
+  ChunkPlaces chunks;  // of other rows; whole tiles of own rows make a chunk
   SumLayout sums;
   MonomialTable<T> table;
   T* states;  // [places of chunks, heads, table.count, cv + 1]: sums of monomials times Y'

@@ -26,23 +26,40 @@ void with_columns(int cv, const Body& body) {
   body(PolynomialNumber<17>());
 }
 
-// body(entries, rows of a thread). Double precision is for checks: one row.
-template <typename T, class Body>
+// body(entries, rows of a thread): see MonomialTile. Double precision is for checks: one row.
+template <typename T, PolynomialPart kPart, class Body>
 void with_entries(int entries, const Body& body) {
   if constexpr (sizeof(T) == 4) {
-    if (entries <= kSmallTable) return body(PolynomialNumber<kSmallTable>(), PolynomialNumber<4>());
-    if (entries <= kMediumTable) return body(PolynomialNumber<kMediumTable>(), PolynomialNumber<4>());
+    constexpr bool kForward = kPart == PolynomialPart::kValue;
+    constexpr int kRows = kForward ? 4 : 2, kRowsOfSmall = kPart == PolynomialPart::kBoth ? 2 : 4;
+    if (entries <= kSmallTable) return body(PolynomialNumber<kSmallTable>(), PolynomialNumber<kRowsOfSmall>());
+    if (entries <= kMediumTable) return body(PolynomialNumber<kMediumTable>(), PolynomialNumber<kRows>());
   } else {
     if (entries <= kMediumTable) return body(PolynomialNumber<kMediumTable>(), PolynomialNumber<1>());
   }
   body(PolynomialNumber<kLargestTable>(), PolynomialNumber<1>());
 }
 
+// body(part) for that of a task.
+template <PolynomialPart kPart>
+struct PolynomialPartOf {
+  static constexpr PolynomialPart kValue = kPart;
+};
+template <typename T, class Body>
+void with_part(const PolynomialTask<T>& task, const Body& body) {
+  if (task.part() == PolynomialPart::kValue) return body(PolynomialPartOf<PolynomialPart::kValue>());
+  if (task.part() == PolynomialPart::kGradient) return body(PolynomialPartOf<PolynomialPart::kGradient>());
+  body(PolynomialPartOf<PolynomialPart::kBoth>());
+}
+
 // Own rows of a block of MonomialTile.
 template <typename T>
-int64_t monomial_tile_rows(int entries) {
+int64_t monomial_tile_rows(const PolynomialTask<T>& task, int entries) {
   int64_t rows = 0;
-  with_entries<T>(entries, [&](auto, auto each) { rows = decltype(each)::kValue * kThreads; });
+  with_part(task, [&](auto part) {
+    with_entries<T, decltype(part)::kValue>(
+        entries, [&](auto, auto each) { rows = static_cast<int64_t>(decltype(each)::kValue) * kThreads; });
+  });
   return rows;
 }
 
@@ -62,26 +79,25 @@ void polynomial_grids(MonomialSumStage, const PolynomialTask<T>& task, Run&& run
     };
     if (task.table.factors == 2) return grid(PolynomialNumber<2>());
     if (task.table.factors == 4) return grid(PolynomialNumber<4>());
+    if (task.table.factors == 8) return grid(PolynomialNumber<8>());
     grid(PolynomialNumber<kMostFactors>());
   });
   using Join = StateJoinTile<T>;
   run.template grid<Join>(places * Join::blocks_a_chunk(task), task.heads, task);
 }
 
-template <PolynomialPart kPart, typename T, class Run>
-void monomial_grid(const PolynomialTask<T>& task, Run&& run) {
-  with_columns<T>(task.cv, [&](auto columns) {
-    with_entries<T>(task.table.entries, [&](auto entries, auto rows) {
-      using Tile = MonomialTile<T, decltype(entries)::kValue, decltype(rows)::kValue, decltype(columns)::kValue, kPart>;
-      run.template grid<Tile>(task.tiles.count(task.own.rows), task.heads, task);
-    });
-  });
-}
 template <typename T, class Run>
 void polynomial_grids(MonomialStage, const PolynomialTask<T>& task, Run&& run) {
-  if (task.part() == PolynomialPart::kValue) return monomial_grid<PolynomialPart::kValue>(task, run);
-  if (task.part() == PolynomialPart::kGradient) return monomial_grid<PolynomialPart::kGradient>(task, run);
-  monomial_grid<PolynomialPart::kBoth>(task, run);
+  with_part(task, [&](auto part) {
+    constexpr PolynomialPart kPart = decltype(part)::kValue;
+    with_columns<T>(task.cv, [&](auto columns) {
+      with_entries<T, kPart>(task.table.entries, [&](auto entries, auto rows) {
+        using Tile =
+            MonomialTile<T, decltype(entries)::kValue, decltype(rows)::kValue, decltype(columns)::kValue, kPart>;
+        run.template grid<Tile>(tile_slots(task.own.rows.rows, task.own.rows.items, task.costs.tile), task.heads, task);
+      });
+    });
+  });
 }
 
 // body(number) for the width that heads of `width` channels run with.
@@ -94,18 +110,14 @@ void with_pair_width(int width, const Body& body) {
   }
   body(PolynomialNumber<kLargestWidth>());
 }
-template <PolynomialPart kPart, typename T, class Run>
-void pair_grid(const PolynomialTask<T>& task, Run&& run) {
-  with_pair_width<T>(task.c > task.cv ? task.c : task.cv, [&](auto width) {
-    using Tile = PairTile<T, decltype(width)::kValue, kPart>;
-    run.template grid<Tile>(tile_slots(task.own.rows.rows, task.own.rows.items, kThreads), task.heads, task);
-  });
-}
 template <typename T, class Run>
 void polynomial_grids(PairStage, const PolynomialTask<T>& task, Run&& run) {
-  if (task.part() == PolynomialPart::kValue) return pair_grid<PolynomialPart::kValue>(task, run);
-  if (task.part() == PolynomialPart::kGradient) return pair_grid<PolynomialPart::kGradient>(task, run);
-  pair_grid<PolynomialPart::kBoth>(task, run);
+  with_part(task, [&](auto part) {
+    with_pair_width<T>(task.c > task.cv ? task.c : task.cv, [&](auto width) {
+      using Tile = PairTile<T, decltype(width)::kValue, decltype(part)::kValue>;
+      run.template grid<Tile>(tile_slots(task.own.rows.rows, task.own.rows.items, kThreads), task.heads, task);
+    });
+  });
 }
 
 }  // namespace geosft::cuda

@@ -120,11 +120,10 @@ class PolynomialCall {
   }
 
   void relate(PolynomialTask<T> task, const std::vector<int64_t>* own, const std::vector<int64_t>* other) {
-    const PolynomialItems items{own, other, task.own.rows.items, task.own.rows.rows, task.other.rows.rows};
-    const int64_t tile = monomial_tile_rows<T>(shape_.entries);
+    const PolynomialItems items{own, other, task.own.rows.items, task.own.rows.rows, task.other.rows.rows, task.heads};
+    const int64_t tile = monomial_tile_rows(task, shape_.entries);
     const PolynomialPlan plan = polynomial_plan(shape_, task.c, a_.degree, task.cv, task.reach, tile, items);
     task.costs = plan.costs;
-    task.tiles = plan.tiles;
     task.chunks = plan.chunks;
     task.sums = plan.sums;
     if (plan.monomials) relate_monomials(task);

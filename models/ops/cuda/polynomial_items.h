@@ -30,33 +30,41 @@ GEOSFT_DEVICE bool by_monomials(const PolynomialTask<T>& task, int64_t item) {
                                     row_count(item_rows(task.other.rows, item)));
 }
 
-// A chunk: its number in the item, and its rows; none where no item that goes by monomials has one here.
+GEOSFT_DEVICE int64_t chunk_count(const RowRange& rows, const ChunkPlaces& places) {
+  return (row_count(rows) + places.rows - 1) / places.rows;
+}
+
+// A chunk of other rows: its number in the item, and its rows; none where no item that goes by monomials has one here.
 struct Chunk {
   int64_t item, number;
   RowRange rows;
 };
 template <typename T>
-GEOSFT_DEVICE Chunk chunk_at(const PolynomialTask<T>& task, const PackedRows& packed, const ChunkPlaces& places,
-                             int64_t place) {
-  const int64_t item = item_at(packed, places, place);
-  const RowRange rows = item_rows(packed, item);
+GEOSFT_DEVICE Chunk chunk_at(const PolynomialTask<T>& task, int64_t place) {
+  const ChunkPlaces& places = task.chunks;
+  const int64_t item = item_at(task.other.rows, places, place);
+  const RowRange rows = item_rows(task.other.rows, item);
   const int64_t number = place - rows.begin / places.spacing, begin = rows.begin + number * places.rows;
   if (number < 0 || begin >= rows.end || !by_monomials(task, item)) return {item, number, {0, 0}};
   return {item, number, {begin, begin + places.rows < rows.end ? begin + places.rows : rows.end}};
 }
 
-GEOSFT_DEVICE int64_t chunk_count(const RowRange& rows, const ChunkPlaces& places) {
-  return (row_count(rows) + places.rows - 1) / places.rows;
+// A tile of own rows of an item that goes by monomials; none: a slot without work.
+template <typename T>
+GEOSFT_DEVICE PackedTile monomial_tile(const PolynomialTask<T>& task, int64_t slot) {
+  PackedTile tile = packed_tile(task.own.rows, task.costs.tile, slot);
+  if (tile.begin < tile.end && !by_monomials(task, tile.item)) tile.end = tile.begin;
+  return tile;
 }
 
 // The state that a tile of own rows is related to, of all other rows or of the chunks before or after its own: a place,
 // or -1 where there are none.
 template <typename T>
-GEOSFT_DEVICE int64_t state_place(const PolynomialTask<T>& task, const Chunk& own) {
+GEOSFT_DEVICE int64_t state_place(const PolynomialTask<T>& task, const PackedTile& own) {
   const RowRange other = item_rows(task.other.rows, own.item);
   const int64_t first = other.begin / task.chunks.spacing, last = chunk_count(other, task.chunks) - 1;
   if (task.reach == Reach::kAll) return first;
-  const int64_t number = own.number * task.tiles.rows / task.chunks.rows;
+  const int64_t number = (own.begin - own.item_begin) / task.chunks.rows;
   const bool none = task.reach == Reach::kBefore ? number == 0 : number >= last;
   return none ? -1 : first + (number < last ? number : last);
 }

@@ -5,31 +5,16 @@
 // As in attention_backward_tile.h a block owns rows of one side, a row a thread, and goes through those of the other:
 // every sum is one thread's, in one order.
 //
-// Multiply-adds a pair: c + degree + cv + 1 for a value, c for the gradient more, of 128 a clock and multiprocessor;
-// beside 2 (c + cv) / 4 reads of shared memory of 16 bytes a thread, 4 clocks a warp each: with 8 channels 25 of 32
-// clocks forward, so about a quarter of the bound. Items are short: nothing more has been done for them.
+// Operations a pair: c + 3 degree + cv + 1 for a value, c + cv more for the gradient, of 128 a clock and
+// multiprocessor; beside 2 (c + cv) / 4 reads of shared memory of 16 bytes a thread, 4 clocks a warp each: with 8
+// channels and degree 4 25 of 32 clocks forward, so at most 13 % of the bound. Items are short: nothing more has been
+// done for them.
 #pragma once
 
 #include "models/ops/cuda/attention_term.h"
 #include "models/ops/cuda/monomial_sum_tile.h"
 
 namespace geosft::cuda {
-
-// P(s) and P'(s), the sum of one term less.
-template <typename T>
-struct Polynomial {
-  T value, slope;
-};
-template <typename T>
-GEOSFT_DEVICE Polynomial<T> polynomial(T s, int64_t degree) {
-  T term = 1, sum = 1, before = 0;
-  for (int64_t t = 1; t <= degree; ++t) {
-    before = sum;
-    term *= s * (T(1) / static_cast<T>(t));
-    sum += term;
-  }
-  return {sum, before};
-}
 
 // The rows that a tile owns, and those of the other side that any of them meets here. `joined`: what the other rows
 // of the item give is in memory, where results go.
@@ -61,7 +46,7 @@ template <typename T, int Width, PolynomialPart kPart>
 class PairTile {
   static constexpr bool kValue = kPart != PolynomialPart::kGradient, kGradient = kPart != PolynomialPart::kValue;
   static constexpr int kChunks = Width / 4, kGroup = 4;
-  static constexpr int kOthers = sizeof(T) * Width > 512 ? 8 : (Width > 32 ? 16 : 32);
+  static constexpr int kOthers = sizeof(T) * Width > 512 ? 8 : (Width > 32 ? 16 : 32), kInverses = 32;
 
  public:
   static constexpr int kBlockThreads = kThreads;
@@ -74,6 +59,7 @@ class PairTile {
     Vec4<T> x[kOthers][kChunks];
     Vec4<T> y[kOthers][kChunks];
     T further[kOthers];
+    T inverse[kInverses];  // 1 / t
   };
 
   template <class Block>
@@ -87,6 +73,7 @@ class PairTile {
       load_x(task.own, task, tiles.own_x, rows.own.begin, rows.own_count(), head, thread);
       if constexpr (kGradient) load_y(task.own, task, tiles.own_y, rows.own.begin, rows.own_count(), head, thread);
       begin(task, rows, head, thread, state[thread]);
+      if (thread < kInverses) tiles.inverse[thread] = T(1) / static_cast<T>(thread > 0 ? thread : 1);
     });
     for (int64_t first = rows.other.begin; first < rows.other.end; first += kOthers) {
       const int count = static_cast<int>(rows.other.end - first < kOthers ? rows.other.end - first : kOthers);
@@ -142,21 +129,42 @@ class PairTile {
   // Other rows first + group … What a row does not meet must not reach it, not even as 0 * NaN.
   GEOSFT_DEVICE static void meet(const Arguments& task, const PairRows& rows, const Tiles& tiles, int64_t first,
                                  int group, int thread, State& state) {
-    T score[kGroup], slope[kGroup];
+    T score[kGroup], slope[kGroup], weight[kGroup], derivative[kGroup];
     bool counts[kGroup];
     products(tiles.own_x[thread], tiles.x, group, score);
     if constexpr (kGradient) products(tiles.own_y[thread], tiles.y, group, slope);
     GEOSFT_UNROLL
+    for (int g = 0; g < kGroup; ++g) score[g] *= task.own.factor * task.other.factor;
+    polynomials(score, task.degree, tiles.inverse, weight, derivative);
+    GEOSFT_UNROLL
     for (int g = 0; g < kGroup; ++g) {
       counts[g] = related(task.reach, rows, rows.own.begin + thread, first + group + g);
-      const Polynomial<T> weight = polynomial(score[g] * (task.own.factor * task.other.factor), task.degree);
       const T further = tiles.further[group + g];
-      if constexpr (kGradient) slope[g] = (slope[g] + state.further * further) * weight.slope;
-      score[g] = weight.value;
-      if (kPart == PolynomialPart::kValue && counts[g]) state.denominator += score[g] * further;
+      if constexpr (kGradient) slope[g] = (slope[g] + state.further * further) * derivative[g];
+      if (kPart == PolynomialPart::kValue && counts[g]) state.denominator += weight[g] * further;
     }
-    if constexpr (kValue) add(score, counts, tiles.y, group, state.value);
+    if constexpr (kValue) add(weight, counts, tiles.y, group, state.value);
     if constexpr (kGradient) add(slope, counts, tiles.x, group, state.gradient);
+  }
+
+  // P(s) and P'(s), the sum of one term less.
+  GEOSFT_DEVICE static void polynomials(const T (&score)[kGroup], int64_t degree, const T (&inverse)[kInverses],
+                                        T (&value)[kGroup], T (&derivative)[kGroup]) {
+    T term[kGroup];
+    GEOSFT_UNROLL
+    for (int g = 0; g < kGroup; ++g) {
+      term[g] = value[g] = 1;
+      derivative[g] = 0;
+    }
+    for (int t = 1; t <= static_cast<int>(degree); ++t) {
+      const T share = t < kInverses ? inverse[t] : T(1) / static_cast<T>(t);
+      GEOSFT_UNROLL
+      for (int g = 0; g < kGroup; ++g) {
+        derivative[g] = value[g];
+        term[g] *= score[g] * share;
+        value[g] += term[g];
+      }
+    }
   }
 
   // product[g] = own . tile[begin + g].

@@ -24,11 +24,11 @@ TableShape shape_within(int64_t channels, int64_t degree, int64_t most) {
   const int64_t factors = std::max<int64_t>(ceil_div(degree, table_degree), 1);
   if (factors > kMostFactors) return {0, 0, 0};
   return {static_cast<int>(table_degree), static_cast<int>(monomial_count(channels, table_degree)),
-          factors <= 2 ? 2 : (factors <= 4 ? 4 : kMostFactors)};
+          factors <= 2 ? 2 : (factors <= 4 ? 4 : (factors <= 8 ? 8 : kMostFactors))};
 }
 
 // Under a mask the rows of a chunk meet one another pair by pair: it has about as many as that takes to cost what
-// monomials do. Else there are as few chunks as give work to all multiprocessors.
+// monomials do. Else there are at most kMostChunks of an item.
 int64_t chunk_rows(int64_t monomials, Reach reach, int64_t other_rows) {
   const int64_t rows = std::max(kChunkStep, monomials);
   const int64_t share = reach == Reach::kAll ? ceil_div(other_rows, kMostChunks) : 0;
@@ -38,31 +38,31 @@ int64_t chunk_rows(int64_t monomials, Reach reach, int64_t other_rows) {
 // A mask leaves half of the pairs: the rows cost twice as many of them. They also have half of their chunk's.
 PolynomialCosts costs_of(int64_t monomials, int64_t channels, int64_t degree, int64_t cv, Reach reach, int64_t tile,
                          int64_t chunk) {
-  const int64_t pair = channels + degree + cv + 1, row = monomials * (cv + 2);
+  const int64_t pair = channels + 3 * degree + cv + 1, row = monomials * (cv + 2);
   if (reach == Reach::kAll) return {pair, row, row, tile};
   return {pair, 2 * row + chunk * pair, 2 * row, tile};
 }
 
-SumLayout sum_layout(int64_t monomials, int entries) {
+// As few blocks as there are monomials for, or as give each multiprocessor its share.
+SumLayout sum_layout(int64_t monomials, int entries, int64_t blocks_a_tile) {
+  constexpr int64_t kWanted = 2 * 132;
+  const auto tiles = [&](int64_t groups) { return ceil_div(monomials, groups * kSumEach); };
   int groups = 4;
-  while (groups < kSumThreads && groups * kSumEach < monomials) groups *= 2;
+  while (groups < kSumThreads && tiles(groups) > 1 && tiles(groups) * blocks_a_tile > kWanted) groups *= 2;
   const int step = kSumTableNumbers / (entries | 1) / 32 * 32;
-  return {groups, ceil_div(monomials, groups * kSumEach), std::min(step, kMostSumStep)};
+  return {groups, tiles(groups), std::min(step, kMostSumStep)};
 }
 
-ChunkPlaces places(int64_t rows, int64_t least, int64_t items) {
-  return {rows, items == 1 ? rows : std::min(least, rows / 2)};
-}
-
-// Which kinds of items there are, exactly where they are known.
-void find_kinds(const PolynomialItems& items, PolynomialPlan& plan) {
+// Which kinds of items there are, exactly where they are known; `least`: other rows that an item by monomials has.
+void find_kinds(const PolynomialItems& items, PolynomialPlan& plan, int64_t& least) {
   if (!items.own) {
-    PolynomialCosts least = plan.costs;  // of rows as if all tiles were full: then nothing is better than one item
-    least.tile = 1;
-    plan.monomials = least.worth_monomials(items.own_rows, items.other_rows);
+    PolynomialCosts best = plan.costs;  // as if all tiles were full: then nothing is better than one item
+    best.tile = 1;
+    plan.monomials = best.worth_monomials(items.own_rows, items.other_rows);
     plan.pairs = true;
     return;
   }
+  int64_t shortest = items.other_rows;
   for (int64_t b = 0; b < items.items; ++b) {
     const size_t at = static_cast<size_t>(b);
     const int64_t own = (*items.own)[at + 1] - (*items.own)[at], other = (*items.other)[at + 1] - (*items.other)[at];
@@ -70,7 +70,9 @@ void find_kinds(const PolynomialItems& items, PolynomialPlan& plan) {
     const bool worth = plan.costs.worth_monomials(own, other);
     plan.monomials |= worth;
     plan.pairs |= !worth;
+    if (worth) shortest = std::min(shortest, other);
   }
+  least = std::max(least, shortest);
 }
 
 }  // namespace
@@ -78,7 +80,7 @@ void find_kinds(const PolynomialItems& items, PolynomialPlan& plan) {
 TableShape table_shape(int64_t channels, int64_t degree) {
   const TableShape small = shape_within(channels, degree, kSmallTable),
                    medium = shape_within(channels, degree, kMediumTable);
-  for (const int most : {2, 4, kMostFactors}) {
+  for (const int most : {2, 4, 8, kMostFactors}) {
     for (const TableShape& shape : {small, medium}) {
       if (shape.factors > 0 && shape.factors <= most) return shape;
     }
@@ -97,11 +99,10 @@ PolynomialPlan polynomial_plan(const TableShape& shape, int64_t channels, int64_
   const int64_t monomials = monomial_count(channels, degree);
   const int64_t chunk = chunk_rows(monomials, reach, items.other_rows);
   plan.costs = costs_of(monomials, channels, degree, cv, reach, tile, chunk);
-  const int64_t least = std::max(plan.costs.other_row / plan.costs.pair, PolynomialCosts::kLeastRows);
-  plan.tiles = places(tile, least, items.items);
-  plan.chunks = places(chunk, least, items.items);
-  plan.sums = sum_layout(monomials, shape.entries);
-  find_kinds(items, plan);
+  int64_t least = std::max(plan.costs.own_row / plan.costs.pair, PolynomialCosts::kLeastRows);
+  find_kinds(items, plan, least);
+  plan.chunks = {chunk, items.items == 1 ? chunk : std::min(least, chunk / 2)};
+  plan.sums = sum_layout(monomials, shape.entries, ceil_div(items.other_rows, chunk) * items.heads);
   plan.pairs |= plan.monomials && reach != Reach::kAll;
   return plan;
 }

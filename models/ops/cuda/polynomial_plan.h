@@ -23,17 +23,17 @@ TableShape table_shape(int64_t channels, int64_t degree);
 struct PolynomialItems {
   const std::vector<int64_t>* own;
   const std::vector<int64_t>* other;
-  int64_t items, own_rows, other_rows;
+  int64_t items, own_rows, other_rows, heads;
 };
 
 struct PolynomialPlan {
   bool monomials, pairs;  // whether any item may go by monomials, and any row meet others pair by pair
   PolynomialCosts costs;
-  ChunkPlaces tiles, chunks;
+  ChunkPlaces chunks;
   SumLayout sums;
 };
-// `tile`: rows that a block of MonomialTile owns. For each head, states hold no more numbers than 2 (c + degree + cv +
-// 1) a row of the other side, and the state of one chunk.
+// `tile`: rows that a block of MonomialTile owns. For each head, states hold no more numbers than
+// 2 (c + 3 degree + cv + 1) a row of the other side, and the state of one chunk.
 PolynomialPlan polynomial_plan(const TableShape& shape, int64_t channels, int64_t degree, int64_t cv, Reach reach,
                                int64_t tile, const PolynomialItems& items);
 

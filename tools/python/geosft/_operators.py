@@ -149,7 +149,7 @@ def polynomial_attention(q, k, v, degree, scale, causal=False, q_ptr=None, k_ptr
     O(Nq + Nk) and, for each item that uses them, m cv: nothing n x n, nothing n x m. Items that are so short that the
     pairs themselves are less work are evaluated pair by pair: the same function. Besides, a thread of the CPU works in
     68 m + 144 (c + cv) + 40,000 numbers at most, with `causal` (m + 16)(cv + 1) more. On a GPU, where kernels choose
-    item by item wherever ptr is, sums take 2 (c + degree + cv + 1) numbers a key (backward: or query) and m (cv + 1)
+    item by item wherever ptr is, sums take 2 (c + 3 degree + cv + 1) numbers a key (backward: or query) and m (cv + 1)
     besides, of each head, and what describes the monomials 5 m; heads of one channel beyond degree 2,096, and of two
     beyond 224, are evaluated pair by pair there. choose_polynomial_degree finds a degree.
 

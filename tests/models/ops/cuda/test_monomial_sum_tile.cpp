@@ -22,7 +22,7 @@ at::Tensor states(const at::Tensor& x, const at::Tensor& y, const Sizes& n, cuda
   const cuda::TableShape shape = cuda::table_shape(n.c, n.degree);
   const std::vector<int64_t> offsets{0, n.rows};
   const cuda::PolynomialPlan plan =
-      cuda::polynomial_plan(shape, n.c, n.degree, n.cv, reach, 64, {&offsets, &offsets, 1, n.rows, n.rows});
+      cuda::polynomial_plan(shape, n.c, n.degree, n.cv, reach, 64, {&offsets, &offsets, 1, n.rows, n.rows, 2});
   REQUIRE(plan.monomials);
   const int64_t count = monomial_count(n.c, n.degree);
   at::Tensor numbers = at::empty({2 * shape.entries + count * shape.factors}, at::kByte);
@@ -38,7 +38,6 @@ at::Tensor states(const at::Tensor& x, const at::Tensor& y, const Sizes& n, cuda
   task.degree = n.degree;
   task.reach = reach;
   task.costs = plan.costs;
-  task.tiles = plan.tiles;
   task.chunks = plan.chunks;
   task.sums = plan.sums;
   task.table = {task.c,

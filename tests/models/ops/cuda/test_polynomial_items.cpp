@@ -14,13 +14,12 @@ cuda::PolynomialTask<float> task_of(const std::vector<int64_t>& own, const std::
                                     cuda::Reach reach) {
   const auto items = static_cast<int64_t>(own.size()) - 1;
   const cuda::PolynomialPlan plan =
-      cuda::polynomial_plan(cuda::table_shape(2, 2), 2, 2, 2, reach, 256, {nullptr, nullptr, items, rows, rows});
+      cuda::polynomial_plan(cuda::table_shape(2, 2), 2, 2, 2, reach, 256, {nullptr, nullptr, items, rows, rows, 1});
   cuda::PolynomialTask<float> task{};
   task.own.rows = {own.data(), items, rows};
   task.other.rows = {other.data(), items, rows};
   task.reach = reach;
   task.costs = plan.costs;
-  task.tiles = plan.tiles;
   task.chunks = plan.chunks;
   return task;
 }
@@ -31,12 +30,12 @@ TEST_CASE("tiles cover every row of the items that go by monomials once", "[poly
   const std::vector<int64_t> offsets{0, 700, 703, 703, 960, 1500, 1510, 2000};
   const auto task = task_of(offsets, offsets, 2000, cuda::Reach::kAll);
   std::vector<int> seen(2000, 0);
-  for (int64_t place = 0; place < task.tiles.count(task.own.rows); ++place) {
-    const cuda::Chunk chunk = cuda::chunk_at(task, task.own.rows, task.tiles, place);
-    for (int64_t row = chunk.rows.begin; row < chunk.rows.end; ++row) {
+  for (int64_t slot = 0; slot < cuda::tile_slots(2000, 7, task.costs.tile); ++slot) {
+    const cuda::PackedTile tile = cuda::monomial_tile(task, slot);
+    for (int64_t row = tile.begin; row < tile.end; ++row) {
       ++seen[static_cast<size_t>(row)];
-      REQUIRE(row >= offsets[static_cast<size_t>(chunk.item)]);
-      REQUIRE(row < offsets[static_cast<size_t>(chunk.item) + 1]);
+      REQUIRE(row >= offsets[static_cast<size_t>(tile.item)]);
+      REQUIRE(row < offsets[static_cast<size_t>(tile.item) + 1]);
     }
   }
   for (int64_t item = 0; item < 7; ++item) {
@@ -55,7 +54,7 @@ TEST_CASE("under a mask a tile meets the state of the chunks before or after its
     REQUIRE(task.chunks.rows == 256);  // the second item has four
     const int64_t first = 100 / task.chunks.spacing;
     const auto place = [&](int64_t number) {
-      return cuda::state_place(task, {1, number, {100 + 256 * number, 356 + 256 * number}});
+      return cuda::state_place(task, {1, 100 + 256 * number, 356 + 256 * number, 100});
     };
     const bool before = reach == cuda::Reach::kBefore;
     CHECK(place(0) == (before ? -1 : first));
@@ -75,16 +74,16 @@ TEST_CASE("offsets that point anywhere lead to no row and no state beyond the ar
     for (const cuda::Reach reach : {cuda::Reach::kAll, cuda::Reach::kBefore, cuda::Reach::kAfter}) {
       const auto task = task_of(own, other, rows, reach);
       const int64_t places = task.chunks.count(task.other.rows);
-      for (int64_t place = 0; place < task.tiles.count(task.own.rows); ++place) {
-        const cuda::Chunk chunk = cuda::chunk_at(task, task.own.rows, task.tiles, place);
-        if (chunk.rows.begin >= chunk.rows.end) continue;
-        REQUIRE(chunk.rows.begin >= 0);
-        REQUIRE(chunk.rows.end <= rows);
-        REQUIRE(cuda::state_place(task, chunk) >= -1);
-        REQUIRE(cuda::state_place(task, chunk) < places);
+      for (int64_t slot = 0; slot < cuda::tile_slots(rows, 5, task.costs.tile); ++slot) {
+        const cuda::PackedTile tile = cuda::monomial_tile(task, slot);
+        if (tile.begin >= tile.end) continue;
+        REQUIRE(tile.begin >= 0);
+        REQUIRE(tile.end <= rows);
+        REQUIRE(cuda::state_place(task, tile) >= -1);
+        REQUIRE(cuda::state_place(task, tile) < places);
       }
       for (int64_t place = 0; place < places; ++place) {
-        const cuda::Chunk chunk = cuda::chunk_at(task, task.other.rows, task.chunks, place);
+        const cuda::Chunk chunk = cuda::chunk_at(task, place);
         if (chunk.rows.begin >= chunk.rows.end) continue;
         REQUIRE(chunk.rows.begin >= 0);
         REQUIRE(chunk.rows.end <= rows);

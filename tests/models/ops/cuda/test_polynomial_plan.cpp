@@ -14,8 +14,12 @@ using Offsets = std::vector<int64_t>;
 
 cuda::PolynomialPlan plan(int64_t c, int64_t degree, const Offsets& offsets, bool known = true,
                           cuda::Reach reach = cuda::Reach::kAll) {
-  const cuda::PolynomialItems items{known ? &offsets : nullptr, known ? &offsets : nullptr,
-                                    static_cast<int64_t>(offsets.size()) - 1, offsets.back(), offsets.back()};
+  const cuda::PolynomialItems items{known ? &offsets : nullptr,
+                                    known ? &offsets : nullptr,
+                                    static_cast<int64_t>(offsets.size()) - 1,
+                                    offsets.back(),
+                                    offsets.back(),
+                                    4};
   return cuda::polynomial_plan(cuda::table_shape(c, degree), c, degree, c, reach, 256, items);
 }
 
@@ -36,6 +40,7 @@ TEST_CASE("tables have what two factors need, or leave room for several rows a t
   CHECK(shape(8, 4) == std::vector<int>{2, 45, 2});
   CHECK(shape(16, 4) == std::vector<int>{1, 17, 4});
   CHECK(shape(8, 8) == std::vector<int>{2, 45, 4});
+  CHECK(shape(8, 10) == std::vector<int>{2, 45, 8});
   CHECK(shape(1, 0) == std::vector<int>{1, 2, 2});
   CHECK(shape(128, 2) == std::vector<int>{1, 129, 2});
   CHECK(shape(1, 2096).back() == cuda::kMostFactors);
@@ -87,31 +92,47 @@ TEST_CASE("where the host does not know the items, both ways are ready, but for 
 
 TEST_CASE("chunks have places of their own, and states are no more numbers than rows", "[polynomial_plan]") {
   for (const auto& [c, degree] : std::vector<std::pair<int64_t, int64_t>>{{1, 0}, {2, 2}, {8, 2}, {8, 4}, {16, 4}}) {
-    for (const cuda::Reach reach : {cuda::Reach::kAll, cuda::Reach::kAfter}) {
+    for (const auto& [reach, known] : {std::pair(cuda::Reach::kAll, true), std::pair(cuda::Reach::kAll, false),
+                                       std::pair(cuda::Reach::kAfter, true), std::pair(cuda::Reach::kAfter, false)}) {
       for (const Offsets& offsets : {equal_items(1, 100000), equal_items(100, 1000), equal_items(30, 10007),
                                      equal_items(5000, 33), Offsets{0, 17, 17, 4000, 4001, 90000, 90016, 91100}}) {
-        const cuda::PolynomialPlan p = plan(c, degree, offsets, true, reach);
+        const cuda::PolynomialPlan p = plan(c, degree, offsets, known, reach);
         const cuda::PackedRows rows{offsets.size() > 2 ? offsets.data() : nullptr,
                                     static_cast<int64_t>(offsets.size()) - 1, offsets.back()};
         INFO("channels " << c << " degree " << degree << " items " << rows.items);
-        for (const cuda::ChunkPlaces& places : {p.tiles, p.chunks}) {
-          int64_t next = 0;
-          for (int64_t b = 0; b < rows.items; ++b) {
-            const int64_t n = offsets[b + 1] - offsets[b];
-            if (!p.costs.worth_monomials(n, n)) continue;
-            const int64_t first = offsets[b] / places.spacing;
-            REQUIRE(first >= next);
-            next = first + (n + places.rows - 1) / places.rows;
-            for (int64_t place = first; place < next; ++place) REQUIRE(cuda::item_at(rows, places, place) == b);
-          }
-          REQUIRE(next <= places.count(rows));
+        int64_t next = 0;
+        for (int64_t b = 0; b < rows.items; ++b) {
+          const int64_t n = offsets[b + 1] - offsets[b];
+          if (!p.costs.worth_monomials(n, n)) continue;
+          const int64_t first = offsets[b] / p.chunks.spacing;
+          REQUIRE(first >= next);
+          next = first + (n + p.chunks.rows - 1) / p.chunks.rows;
+          for (int64_t place = first; place < next; ++place) REQUIRE(cuda::item_at(rows, p.chunks, place) == b);
         }
+        REQUIRE(next <= p.chunks.count(rows));
         const int64_t state = monomial_count(c, degree) * (c + 1);
-        REQUIRE(p.chunks.count(rows) * state <= 2 * (2 * c + degree + 1) * rows.rows + state);
+        REQUIRE(p.chunks.count(rows) * state <= 2 * (2 * c + 3 * degree + 1) * rows.rows + state);
         REQUIRE(p.chunks.rows % 256 == 0);
       }
     }
   }
+}
+
+TEST_CASE("where items are known, states are of those chunks that there are", "[polynomial_plan]") {
+  const Offsets offsets = equal_items(1024, 1024);
+  const cuda::PackedRows rows{offsets.data(), 1024, offsets.back()};
+  CHECK(plan(8, 2, offsets, true).chunks.count(rows) == 1025);
+  CHECK(plan(8, 2, offsets, false).chunks.count(rows) > 1025);
+}
+
+TEST_CASE("few queries over many keys go by monomials, whose keys are shared out", "[polynomial_plan]") {
+  const Offsets one{0, 1}, many{0, 300000};
+  const auto work = [](const Offsets& own, const Offsets& other) {
+    return cuda::polynomial_plan(cuda::table_shape(8, 2), 8, 2, 8, cuda::Reach::kAll, 256,
+                                 {&own, &other, 1, own.back(), other.back(), 1});
+  };
+  CHECK(work(one, many).monomials);
+  CHECK(work(many, one).pairs);
 }
 
 TEST_CASE("an item without a mask has a bounded number of chunks", "[polynomial_plan]") {
