@@ -59,7 +59,8 @@ TEST_CASE("the layer approaches softmax attention, gradients included", "[polyno
   }
 }
 
-TEST_CASE("the rows of a trace times the values are what the heads mix", "[polynomial_self_attention][trace]") {
+TEST_CASE("the rows of a trace of all pairs times the values are what the heads mix",
+          "[polynomial_self_attention][trace]") {
   at::NoGradGuard guard;
   const at::Tensor x = at::randn({26, kWidth}, generator(1), at::kDouble);
   for (const bool causal : {false, true}) {
