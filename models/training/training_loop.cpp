@@ -79,14 +79,14 @@ bool TrainingLoop::run(TrainingObserver& observer) try {
   return false;
 }
 
-// False when the model refused its own activations.
-bool TrainingLoop::forward(TrainingTask::Step& step) {
+// False when the model refused its own activations; `refusal` is what it said.
+bool TrainingLoop::forward(TrainingTask::Step& step, std::string& refusal) {
   try {
     const Autocast autocast(device_.type(), options_.autocast);
     step = task_.step(generator_);
     return true;
   } catch (const NonFiniteError& error) {
-    refusal_ = error.what_without_backtrace();
+    refusal = error.what_without_backtrace();
     return false;
   }
 }
@@ -148,7 +148,7 @@ TrainingLoop::Enqueued TrainingLoop::enqueue_step() {
   Enqueued enqueued{{epoch_, step_in_epoch_ + 1, 0, {}, 0.0, nan}, {nan, 0.0, 0}, {}};
   const at::Tensor drawn_so_far = exchange_ ? generator_.get_state() : at::Tensor();
   TrainingTask::Step step;
-  const Together all = together(step, !forward(step));
+  const Together all = together(step, !forward(step, enqueued.refusal));
   enqueued.batch = task_.last_batch();
   if (all.refused_in != Together::none) {
     enqueued.shows_batch = all.refused_in == processes_.rank();
@@ -181,7 +181,7 @@ void TrainingLoop::settle(Enqueued& step, TrainingObserver& observer) {
   const Tally& tally = step.tally;
   tally_.add(tally);
   non_finite_steps_ = std::isfinite(report.gradient_norm) ? 0 : non_finite_steps_ + 1;
-  if (non_finite_steps_ == 0) refusal_.clear();
+  refusal_ = step.refusal;
   if (non_finite_steps_ > 0 && !(scaled_loss_ && std::isfinite(tally.loss))) pass_over(step, report, observer);
   if (non_finite_steps_ >= tolerated_non_finite_steps) fail();
   report.epoch_so_far = tally_;

@@ -103,6 +103,7 @@ class TrainingLoop {
     std::shared_ptr<HostCopy> numbers;
     std::map<std::string, at::Tensor> batch = {};
     bool shows_batch = true;
+    std::string refusal = {};
   };
   // What the processes have of a step, as far as they know without waiting for a GPU.
   struct Together {
@@ -112,7 +113,7 @@ class TrainingLoop {
     int64_t refused_in = none;  // the first process whose model refused the step
     static constexpr int64_t none = -1;
   };
-  bool forward(TrainingTask::Step& step);
+  bool forward(TrainingTask::Step& step, std::string& refusal);
   Together together(const TrainingTask::Step& step, bool refused) const;
   at::Tensor summed(const TrainingTask::Step& step, const Together& all) const;
   void read_sums(const at::Tensor& sums, Enqueued& step) const;

@@ -133,6 +133,7 @@ TEST_CASE("a layer of bfloat16 computes and has gradients", "[layer]") {
   options.attention.heads = 2;
   options.attention.sampler.bins = 6;
   options.attention.relative = RelativeKind::points;
+  options.attention.relative_channels = 1;
   TransformerLayer layer(options);
   layer->to(at::kBFloat16);
   Relative relative;
