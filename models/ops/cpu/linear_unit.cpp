@@ -119,7 +119,11 @@ void forward_any(const PrimalNumbers& n, const PrimalUnit<T>& unit, const Primal
       const T total = unit.keys > 0 ? mixed[n.cv] + static_cast<T>(n.eps) : T(0);
       *to.normalizer[first + i] = total;
       T* out = to.out[first + i];
-      for (int64_t t = 0; t < n.cv; ++t) out[t] = total == 0 ? T(0) : mixed[t] / total;
+      if (total == 0) {
+        std::fill_n(out, n.cv, T(0));
+      } else {  // a loop without a condition becomes one of vectors
+        for (int64_t t = 0; t < n.cv; ++t) out[t] = mixed[t] / total;
+      }
     }
   });
 }
