@@ -47,7 +47,8 @@ Call with_points(const Sizes& sizes, int64_t keys) {
 
 Call with_sinusoids(const Sizes& sizes, int64_t keys) {
   const PackedInputs in = random_inputs(sizes, keys);
-  const at::Tensor s = sinusoids(sizes.tokens, sizes.width), ss = sinusoids(keys, sizes.width);
+  const at::TensorOptions type = in.q.options().requires_grad(false);
+  const at::Tensor s = sinusoids(sizes.tokens, sizes.width, type), ss = sinusoids(keys, sizes.width, type);
   const bench::TermWeights w = term_weights(sizes.width, sizes, make_generator(sizes.seed));
   return measured_pass(Pass::both, {in.q, in.k, in.v, in.leak}, in.upstream, [=] {
     return sequence_attention(in.q, in.k, in.v, in.leak, s, ss, w.w_mul, w.b_mul, w.w_add, w.b_add, in.q_ptr, in.k_ptr,
