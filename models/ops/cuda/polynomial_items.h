@@ -64,9 +64,10 @@ GEOSFT_DEVICE int64_t state_place(const PolynomialTask<T>& task, const PackedTil
   const RowRange other = item_rows(task.other.rows, own.item);
   const int64_t first = other.begin / task.chunks.spacing, last = chunk_count(other, task.chunks) - 1;
   if (task.reach == Reach::kAll) return first;
-  const int64_t number = (own.begin - own.item_begin) / task.chunks.rows;
-  const bool none = task.reach == Reach::kBefore ? number == 0 : number >= last;
-  return none ? -1 : first + (number < last ? number : last);
+  // Wrong offsets may lead to a tile before its item, or to more chunks than the other side has.
+  const int64_t number = clamped((own.begin - own.item_begin) / task.chunks.rows, 0, last);
+  const bool none = number == (task.reach == Reach::kBefore ? 0 : last);
+  return none ? -1 : first + number;
 }
 
 }  // namespace geosft::cuda
