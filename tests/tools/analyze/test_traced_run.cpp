@@ -36,7 +36,8 @@ TEST_CASE("models whose attention is over all tokens are looked into as well") {
     shop.analyze_well({"depth", run, "--items", "2"});
     CHECK(shop.curves().at("rank").size() == 3);
     shop.analyze_well({"heads", run, "--items", "2"});
-    for (const double distance : shop.curves().begin()->second) CHECK(distance > 0);
+    const auto curves = shop.curves();
+    for (const double distance : curves.begin()->second) CHECK(distance > 0);
   }
 }
 
