@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -56,6 +57,23 @@ void sum(const Meeting& all, int size, std::byte* to, size_t bytes) {
     }
     std::memcpy(to + at, &total, sizeof(Value));
   }
+}
+
+// Process 0 makes the file, the others wait for it.
+int open_meeting(const Id& id, int rank) {
+  if (rank == 0) return shm_open(id.bytes, O_RDWR | O_CREAT, 0600);
+  for (;;) {
+    const int file = shm_open(id.bytes, O_RDWR, 0600);
+    if (file >= 0 || errno != ENOENT) return file;
+    sched_yield();
+  }
+}
+
+// Leaves nothing behind where process 0 has made its file.
+int fail_to_connect(const Id& id, int rank) {
+  if (rank > 0) close(open_meeting(id, rank));
+  shm_unlink(id.bytes);
+  return invalid_usage;
 }
 
 }  // namespace
@@ -103,8 +121,8 @@ int ncclGetUniqueId(Id* id) {
 
 int ncclCommInitRank(ncclComm** comm, int size, Id id, int rank) {
   const char* const fails = std::getenv("GEOSFT_STAND_IN_FAILS");
-  if (fails != nullptr && std::to_string(rank) == fails) return invalid_usage;
-  const int file = shm_open(id.bytes, O_RDWR | O_CREAT, 0600);
+  if (fails != nullptr && std::to_string(rank) == fails) return fail_to_connect(id, rank);
+  const int file = open_meeting(id, rank);
   if (file < 0 || ftruncate(file, sizeof(Meeting)) != 0) return system_error;
   void* const memory = mmap(nullptr, sizeof(Meeting), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
