@@ -143,10 +143,11 @@ TEST_CASE("another layer and another head are drawn differently, whatever they c
     CHECK(difference(picture, draw(shop, first)) == 0);
     CHECK(difference(picture, draw(shop, ball + Words{"--colour", colour, "--layer", "2"})) > 0.01);
   }
-  const Words attention = ball + Words{"--colour", "attention", "--query", "5"};
-  const Picture head = draw(shop, attention + Words{"--head", "1"});
-  CHECK(difference(head, draw(shop, attention + Words{"--head", "2"})) > 0.005);
-  CHECK(difference(head, draw(shop, ball + Words{"--colour", "attention", "--query", "6", "--head", "1"})) > 0.005);
+  // Of layer 1: in the other one, little trained, the leaky relu leaves these points without any attention.
+  const Words attention = ball + Words{"--colour", "attention", "--layer", "1"};
+  const Picture head = draw(shop, attention + Words{"--query", "5", "--head", "2"});
+  CHECK(difference(head, draw(shop, attention + Words{"--query", "5", "--head", "1"})) > 0.005);
+  CHECK(difference(head, draw(shop, attention + Words{"--query", "6", "--head", "2"})) > 0.005);
 }
 
 TEST_CASE("maps, views and a copy beside it draw different pictures", "[window]") {
