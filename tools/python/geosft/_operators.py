@@ -113,10 +113,11 @@ def maxout_attention(q, k, v, leak, r_mul=None, r_add=None, q_ptr=None, k_ptr=No
     naming the argument.
 
     Memory, of this and the other attention operators: nothing n x k beyond r_*. What forward and backward keep beside
-    results and gradients is the denominator [Nq, h] and copies of gradients that several threads add to, together at
-    most a tenth of q, k and v and 2 MiB (more where heads have fewer than 10 channels, or weights of relative terms are
-    large). Each thread has scratch beside: tiles and, for half types, the float32 gradients of an item's keys and
-    values. Of half types only leaks, coordinates, positions and edge attributes are converted whole.
+    results and gradients is the denominator [Nq, h] in float32 or float64 (1/c of q, 2/c of a half type) and copies of
+    gradients that several threads add to (3 % of q, k and v and 2 MiB, or more where weights of relative terms are
+    large): a tenth of q, k and v and 2 MiB for heads of 15 channels, 29 of half types. Each thread has scratch beside:
+    tiles and, for half types, the float32 gradients of the keys and values that it works on: of one item, and of a part
+    of the heads where items are few.
     """
     return ops.maxout_attention(q, k, v, leak, r_mul, r_add, q_ptr, k_ptr, eps)
 
