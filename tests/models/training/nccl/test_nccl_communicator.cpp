@@ -4,61 +4,22 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
 #include <future>
-#include <iostream>
 #include <string>
 #include <thread>
 
-#include "models/training/sockets/socket_communicator.h"
 #include "tests/models/training/nccl/pretended_device.h"
+#include "tests/models/training/several_processes.h"
 #include "tests/models/training/shared_regression.h"
 #include "tests/models/training/sums_of_three.h"
-#include "tests/tools/common/started_together.h"
 
 namespace geosft::test::test_nccl_communicator {
 namespace {
-
-// This program again, as so many processes that each run the test case of this tag.
-std::vector<ProcessResult> together(size_t processes, const std::string& tag) {
-  StartedTogether started(processes, std::filesystem::read_symlink("/proc/self/exe").string(), {tag});
-  return started.wait();
-}
-
-void require_success(size_t processes, const std::string& tag) {
-  for (const ProcessResult& result : together(processes, tag)) {
-    INFO(result.out << result.err);
-    REQUIRE(result.exit == 0);
-  }
-}
-
-// In such a process.
-std::unique_ptr<Communicator> join() {
-  MeetingPoint point;
-  point.address = std::getenv("MASTER_ADDR");
-  point.port = static_cast<uint16_t>(std::stoi(std::getenv("MASTER_PORT")));
-  point.rank = std::stoi(std::getenv("RANK"));
-  point.size = std::stoi(std::getenv("WORLD_SIZE"));
-  return join_by_sockets(point);
-}
 
 std::unique_ptr<Communicator> join_devices(const Communicator& connected,
                                            std::chrono::milliseconds patience = std::chrono::seconds(120)) {
   pretended_guard();
   return join_by_nccl(connected, pretended_device, {GEOSFT_STAND_IN_NCCL, patience});
-}
-
-// As a tool does what may fail: who fails speaks in its turn, and ends.
-template <class Body>
-void guarded(const Communicator& all, const Body& body) {
-  try {
-    body();
-  } catch (const std::exception& error) {
-    all.await_turn_to_speak();
-    std::cerr << error.what() << std::endl;
-    std::_Exit(3);
-  }
 }
 
 // A sum that another process does not take part in: the next one says why it is none.
@@ -196,23 +157,14 @@ TEST_CASE("one of two processes, of which the second sums nothing", "[.nccl_hang
 }
 
 TEST_CASE("a process that fails says why while the others wait for its device", "[nccl]") {
-  for (const int failing : {0, 1}) {
-    const EnvironmentVariable which("GEOSFT_TEST_FAILING", std::to_string(failing));
-    const std::vector<ProcessResult> results = together(2, "[.nccl_one_fails]");
-    for (size_t rank = 0; rank < 2; ++rank) {
-      INFO("process " << rank << ", of which " << failing << " fails: " << results[rank].err);
-      const bool fails = rank == static_cast<size_t>(failing);
-      CHECK(results[rank].exit == (fails ? 3 : 1));
-      CHECK(results[rank].err == (fails ? "a reason\n" : ""));
-    }
-  }
+  require_one_to_speak(2, "[.nccl_one_fails]");
 }
 
 TEST_CASE("one of two processes with a device, of which one fails", "[.nccl_one_fails]") {
   const std::unique_ptr<Communicator> connected = join();
   const std::unique_ptr<Communicator> devices = join_devices(*connected);
   guarded(*devices, [&] {
-    if (std::to_string(devices->rank()) == std::getenv("GEOSFT_TEST_FAILING")) throw std::runtime_error("a reason");
+    fail_if_chosen(*devices);
     const std::unique_ptr<PendingSum> sum = devices->start_sum(on_pretended_device(at::ones({4})));
     devices->meet();
   });

@@ -3,56 +3,15 @@
 
 #include <catch2/catch.hpp>
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
-#include <iostream>
 #include <string>
 #include <thread>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
+#include "tests/models/training/several_processes.h"
 #include "tests/models/training/sums_of_three.h"
-#include "tests/tools/common/started_together.h"
 
 namespace geosft::test::test_socket_communicator {
 namespace {
-
-// This program again, as so many processes that each run the test case of this tag: how they ended.
-std::vector<ProcessResult> together(size_t processes, const std::string& tag) {
-  StartedTogether started(processes, std::filesystem::read_symlink("/proc/self/exe").string(), {tag});
-  return started.wait();
-}
-
-std::vector<int> exits(size_t processes, const std::string& tag) {
-  std::vector<int> codes;
-  for (const ProcessResult& result : together(processes, tag)) {
-    UNSCOPED_INFO(result.out << result.err);
-    codes.push_back(result.exit);
-  }
-  return codes;
-}
-
-// In such a process.
-std::unique_ptr<Communicator> join() {
-  MeetingPoint point;
-  point.address = std::getenv("MASTER_ADDR");
-  point.port = static_cast<uint16_t>(std::stoi(std::getenv("MASTER_PORT")));
-  point.rank = std::stoi(std::getenv("RANK"));
-  point.size = std::stoi(std::getenv("WORLD_SIZE"));
-  point.patience = std::chrono::seconds(60);
-  return join_by_sockets(point);
-}
-
-// As a tool does what may fail: who fails speaks in its turn, and ends.
-template <class Body>
-void guarded(const Communicator& all, const Body& body) {
-  try {
-    body();
-  } catch (const std::exception& error) {
-    all.await_turn_to_speak();
-    std::cerr << error.what() << std::endl;
-    std::_Exit(3);
-  }
-}
 
 // What two processes, here threads, that meet at a store find as the sums of so many ones, or why they fail.
 std::string sums_of_two(uint16_t port, const std::string& round, const std::vector<int64_t>& sizes) {
@@ -75,7 +34,7 @@ std::string sums_of_two(uint16_t port, const std::string& round, const std::vect
 }  // namespace
 
 TEST_CASE("sockets sum over processes", "[sockets]") {
-  REQUIRE(exits(3, "[.socket_sums]") == std::vector<int>{0, 0, 0});
+  require_success(3, "[.socket_sums]");
 }
 
 TEST_CASE("one of three processes by sockets", "[.socket_sums]") {
@@ -121,22 +80,13 @@ TEST_CASE("one of three processes, of which the first is killed", "[.socket_kill
 }
 
 TEST_CASE("one process that fails says why, the others end in silence", "[sockets]") {
-  for (const int failing : {0, 2}) {
-    const EnvironmentVariable which("GEOSFT_TEST_FAILING", std::to_string(failing));
-    const std::vector<ProcessResult> results = together(3, "[.socket_one_fails]");
-    for (size_t rank = 0; rank < 3; ++rank) {
-      INFO("process " << rank << ", of which " << failing << " fails: " << results[rank].err);
-      const bool fails = rank == static_cast<size_t>(failing);
-      CHECK(results[rank].exit == (fails ? 3 : 1));
-      CHECK(results[rank].err == (fails ? "a reason\n" : ""));
-    }
-  }
+  require_one_to_speak(3, "[.socket_one_fails]");
 }
 
 TEST_CASE("one of three processes, of which one fails", "[.socket_one_fails]") {
   const std::unique_ptr<Communicator> all = join();
   guarded(*all, [&] {
-    if (std::to_string(all->rank()) == std::getenv("GEOSFT_TEST_FAILING")) throw std::runtime_error("a reason");
+    fail_if_chosen(*all);
     all->meet();
     all->meet();
   });
