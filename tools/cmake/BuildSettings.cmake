@@ -39,12 +39,12 @@ endif()
 find_program(GEOSFT_CCACHE ccache)
 if(GEOSFT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # A precompiled header is cached only when ccache may overlook its time stamps and definitions; depend mode spares
-  # a preprocessor run, which would load the header a second time.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-      CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_DEPEND=1 ${GEOSFT_CCACHE})
+  # a preprocessor run, which would load the header a second time. The base folder lets another checkout find objects.
+  set(_ccache ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${_ccache}
+      CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime CCACHE_DEPEND=1 ${GEOSFT_CCACHE})
   add_compile_options("$<$<AND:${_host},$<CXX_COMPILER_ID:GNU>>:-fpch-preprocess>")
-  set(CMAKE_CUDA_COMPILER_LAUNCHER ${GEOSFT_CCACHE})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${_ccache} ${GEOSFT_CCACHE})
 endif()
 find_program(GEOSFT_MOLD mold)
 if(GEOSFT_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER_EQUAL 12.1)
