@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -15,18 +16,27 @@
 
 namespace geosft::test {
 
-// A port of this machine at which nobody listens.
-inline int free_port() {
+inline bool can_listen_at(int port) {
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  const bool found = ::bind(listener, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                     ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  const bool free = ::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof(address)) == 0;
   ::close(listener);
-  if (!found) throw std::runtime_error("no free port");
-  return ntohs(address.sin_port);
+  return free;
+}
+
+// A port of this machine at which nobody listens, below those that the system gives to whoever connects: none of the
+// tests beside this one takes it before it is used, nor a process that knocks at it before its leader has come.
+inline int free_port() {
+  std::random_device random;
+  std::uniform_int_distribution<int> ports(10000, 32000);
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    const int port = ports(random);
+    if (can_listen_at(port)) return port;
+  }
+  throw std::runtime_error("no free port");
 }
 
 class StartedTogether {
