@@ -18,6 +18,30 @@ constexpr std::array<std::pair<Colouring, const char*>, 8> colouring_names = {{{
                                                                                {Colouring::diversity, "diversity"},
                                                                                {Colouring::walks, "walks"}}};
 
+using Colourings = std::vector<Colouring>;
+
+// Options that some colourings alone take.
+const std::vector<std::pair<const char*, Colourings>>& options_of_colourings() {
+  using enum Colouring;
+  static const std::vector<std::pair<const char*, Colourings>> all = {
+      {"--layer", {importance, samples, attention, diversity}},
+      {"--head", {attention}},
+      {"--query", {attention}},
+      {"--component", {walks}},
+      {"--map", {height, importance, attention, diversity, walks}}};
+  return all;
+}
+
+bool contains(const Colourings& all, Colouring one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+std::string names_of(const Colourings& all) {
+  std::string text;
+  for (const Colouring one : all) text += (text.empty() ? "" : ", ") + std::string(colouring_name(one));
+  return text;
+}
+
 bool needs_model(Colouring colouring) {
   return colouring == Colouring::importance || colouring == Colouring::samples || colouring == Colouring::attention ||
          colouring == Colouring::diversity;
@@ -36,12 +60,12 @@ const char* colouring_name(Colouring colouring) {
 }
 
 Colouring colouring_of(const std::string& name) {
-  std::string all;
+  Colourings all;
   for (const auto& [colouring, known] : colouring_names) {
     if (name == known) return colouring;
-    all += (all.empty() ? "" : ", ") + std::string(known);
+    all.push_back(colouring);
   }
-  throw UsageError("--colour: expected one of " + all + ", found '" + name + "'");
+  throw UsageError("--colour: expected one of " + names_of(all) + ", found '" + name + "'");
 }
 
 std::vector<Colouring> colourings_of(const Subject& subject) {
@@ -59,7 +83,7 @@ std::vector<Colouring> colourings_of(const Subject& subject) {
 Colouring usual_colouring(const Subject& subject) {
   const std::vector<Colouring> has = colourings_of(subject);
   for (const Colouring colouring : {Colouring::parts, Colouring::importance, Colouring::attention, Colouring::walks}) {
-    if (std::find(has.begin(), has.end(), colouring) != has.end()) return colouring;
+    if (contains(has, colouring)) return colouring;
   }
   return Colouring::height;
 }
@@ -85,9 +109,16 @@ int64_t chosen_layer(const Subject& subject, const Choices& choices) {
   return *choices.layer;
 }
 
+void check_takes(Colouring colouring, const std::function<bool(const std::string&)>& given) {
+  for (const auto& [option, users] : options_of_colourings()) {
+    if (contains(users, colouring) || !given(option)) continue;
+    throw UsageError(std::string(option) + " is for --colour " + names_of(users) + ", not for " +
+                     colouring_name(colouring));
+  }
+}
+
 void check_has(const Subject& subject, Colouring colouring) {
-  const auto has = colourings_of(subject);
-  if (std::find(has.begin(), has.end(), colouring) != has.end()) return;
+  if (contains(colourings_of(subject), colouring)) return;
   const std::string name = colouring_name(colouring);
   if (colouring == Colouring::parts)
     throw UsageError("--colour parts needs a model of parts: --run RUN of geosft-segment");

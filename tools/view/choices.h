@@ -2,6 +2,7 @@
 // What a subject can be coloured by.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,10 @@ struct Choices {
 std::vector<Colouring> colourings_of(const Subject& subject);
 // The one that says most of it: parts, else importance, attention, walks, height.
 Colouring usual_colouring(const Subject& subject);
+
+// Throws UsageError for an option of the command line (--layer, --head, --query, --component, --map) that was given and
+// that the colouring does not take. `given` says of an option whether it was.
+void check_takes(Colouring colouring, const std::function<bool(const std::string& option)>& given);
 
 // Throws UsageError for a colouring that needs what the subject lacks.
 void check_has(const Subject& subject, Colouring colouring);

@@ -184,7 +184,6 @@ at::Tensor values_of(const Subject& subject, const Choices& choices) {
 
 Scene scene_of(const Subject& subject, const Choices& choices) {
   check_has(subject, choices.colouring);
-  chosen_head(subject, choices);
   const Colouring colouring = choices.colouring;
   const bool valued =
       colouring != Colouring::normals && colouring != Colouring::parts && colouring != Colouring::samples;

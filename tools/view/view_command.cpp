@@ -41,6 +41,8 @@ struct ViewOptions {
   void add_to(CLI::App& app);
   // What the options must look up before anything is opened.
   void check_run();
+  // Throws UsageError for an option that was given and means nothing beside the others.
+  void check_used(const CLI::App& app) const;
   Choices choices() const;
   std::unique_ptr<Gallery> gallery() const;
 
@@ -104,7 +106,28 @@ void ViewOptions::add_to(CLI::App& app) {
 void ViewOptions::check_run() {
   if (!run.empty() && !std::filesystem::exists(run)) throw UsageError("--run: there is no '" + run + "'");
   finds_parts = !run.empty() && !graph && is_segment_run(run);
-  if (!category.empty() && !finds_parts) throw UsageError("--category is for a --run of geosft-segment");
+}
+
+struct OptionUse {
+  const char* option;
+  bool used;
+  const char* what_for;
+};
+
+void ViewOptions::check_used(const CLI::App& app) const {
+  const bool drawn = ply.empty() || !screenshot.empty() || !turntable_folder.empty() || frame_rate;
+  const OptionUse uses[] = {{"--split", files.empty() && !graph, "clouds of a dataset"},
+                            {"--points", !graph, "clouds, not for --graph"},
+                            {"--category", finds_parts && !files.empty(), "a FILE with a --run of geosft-segment"},
+                            {"--layout", graph, "--graph"},
+                            {"--votes", !run.empty(), "a --run"},
+                            {"--evaluation", !run.empty(), "a --run"},
+                            {"--frames", !turntable_folder.empty(), "--turntable"},
+                            {"--view", drawn, "pictures and windows, not for --ply alone"},
+                            {"--size", drawn, "pictures and windows, not for --ply alone"}};
+  for (const auto& [option, used, what_for] : uses) {
+    if (!used && app.count(option) > 0) throw UsageError(std::string(option) + " is for " + what_for);
+  }
 }
 
 void ViewOptions::check_source(const std::string& data) const {
@@ -238,7 +261,9 @@ int run_view(int argc, const char* const* argv, Display& display) {
   const PictureSize size = size_of(options.size);
   options.overrides.apply_runtime();
   options.check_run();
+  options.check_used(app);
   Viewer viewer(options.gallery(), options.item, options.choices(), options.beside, /*usual=*/options.colour.empty());
+  check_takes(viewer.colouring(), [&](const std::string& option) { return app.count(option) > 0; });
   const Scene& scene = viewer.scene();
   const bool quiet =
       !options.screenshot.empty() || !options.turntable_folder.empty() || options.frame_rate || !options.ply.empty();

@@ -65,7 +65,6 @@ void Viewer::paint() {
 void Viewer::step_item(int64_t by) {
   open(round_and_round(item_, by, gallery_->size()));
   choices_.query = std::nullopt;
-  if (choices_.head.value_or(0) > subject_.heads()) choices_.head = std::nullopt;
   const std::vector<Colouring> has = colourings_of(subject_);
   if (std::find(has.begin(), has.end(), choices_.colouring) == has.end()) choices_.colouring = has.front();
 }

@@ -22,6 +22,7 @@ class Viewer {
 
   const Scene& scene() const { return scene_; }
   int64_t item() const { return item_; }
+  Colouring colouring() const { return choices_.colouring; }
   bool help() const { return help_; }
   bool turning() const { return turning_; }
 

@@ -56,6 +56,33 @@ TEST_CASE("without a choice what says most is shown") {
   CHECK(usual_colouring(subject) == Colouring::parts);
 }
 
+TEST_CASE("a colouring takes its own options alone") {
+  const std::vector<std::string> all = {"--layer", "--head", "--query", "--component", "--map"};
+  const auto taken = [&](Colouring colouring) {
+    std::vector<std::string> some;
+    for (const std::string& option : all) {
+      try {
+        check_takes(colouring, [&](const std::string& one) { return one == option; });
+        some.push_back(option);
+      } catch (const UsageError& error) {
+        CHECK_THAT(error.what(), Catch::StartsWith(option + " is for --colour ") &&
+                                     Catch::EndsWith(std::string(", not for ") + colouring_name(colouring)));
+      }
+    }
+    return some;
+  };
+  using Options = std::vector<std::string>;
+  CHECK(taken(Colouring::height) == Options{"--map"});
+  CHECK(taken(Colouring::normals).empty());
+  CHECK(taken(Colouring::parts).empty());
+  CHECK(taken(Colouring::importance) == Options{"--layer", "--map"});
+  CHECK(taken(Colouring::samples) == Options{"--layer"});
+  CHECK(taken(Colouring::attention) == Options{"--layer", "--head", "--query", "--map"});
+  CHECK(taken(Colouring::diversity) == Options{"--layer", "--map"});
+  CHECK(taken(Colouring::walks) == Options{"--component", "--map"});
+  CHECK_NOTHROW(check_takes(Colouring::parts, [](const std::string&) { return false; }));
+}
+
 TEST_CASE("colourings have names") {
   for (const Colouring colouring : colourings_of(random_gallery(true)->get(0, false))) {
     CHECK(colouring_of(colouring_name(colouring)) == colouring);

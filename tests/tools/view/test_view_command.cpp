@@ -162,7 +162,7 @@ TEST_CASE("what cannot be looked at is refused in one line") {
   refuse({"--run", (shop / "absent").string()}, 2, {"--run", "absent"});
   refuse({"--run", run, "--item", "600"}, 2, {"--item", "0 … 5", "600"});
   refuse(first + Words{"--colour", "attention", "--query", "64"}, 2, {"--query", "0 … 63", "64"});
-  refuse(first + Words{"--head", "3"}, 2, {"--head", "0 … 2", "3"});
+  refuse(first + Words{"--colour", "attention", "--head", "3"}, 2, {"--head", "0 … 2", "3"});
   refuse(first + Words{"--layer", "2"}, 2, {"--layer", "0 … 1", "2"});
   refuse(first + Words{"--colour", "jet"}, 2, {"--colour", "importance", "jet"});
   refuse({}, 2, {"nothing to look at"});
@@ -170,6 +170,8 @@ TEST_CASE("what cannot be looked at is refused in one line") {
   refuse({(shop / "absent.off").string()}, 1, {"absent.off"});
   const std::string cube = (shop.data() / "test" / "cube" / "cube_5.off").string();
   refuse({cube, "--colour", "importance"}, 2, {"--run RUN"});
+  refuse({cube, "--head", "1"}, 2, {"--head is for --colour attention", "height"});
+  refuse({cube, "--layout", "spring"}, 2, {"--layout is for --graph"});
   refuse({cube, "--view", "1,2,3,4"}, 2, {"--view"});
   refuse({cube, "--size", "0x9"}, 2, {"--size"});
   refuse({cube, "--ply", (shop / "no" / "x.ply").string()}, 2, {"--ply", "there is no folder"});
@@ -180,6 +182,40 @@ TEST_CASE("what cannot be looked at is refused in one line") {
   refuse(graph + Words{"--item", "2", "--layout", "coordinates"}, 2, {"--layout coordinates"});
   refuse(graph + Words{"--beside"}, 2, {"--beside"});
   CHECK_FALSE(std::filesystem::exists(picture));
+}
+
+TEST_CASE("options that what is looked at does not use are refused, with what they are for") {
+  const ClassifyShop shop;
+  const GraphShop graphs;
+  const SegmentShop parts;
+  const auto refuse = [](const Words& words, const std::string& expected) {
+    RememberingDisplay display;
+    INFO(expected);
+    CHECK_THROWS_WITH(run_with(display, words), Catch::Contains(expected));
+    CHECK(display.files.empty());
+  };
+  const Words file = {(shop.data() / "test" / "cube" / "cube_5.off").string(), "--screenshot", "x.png"};
+  refuse(file + Words{"--split", "train"}, "--split is for clouds of a dataset");
+  refuse(file + Words{"--layout", "spring"}, "--layout is for --graph");
+  refuse(file + Words{"--votes", "3"}, "--votes is for a --run");
+  refuse(file + Words{"--evaluation", "greedy"}, "--evaluation is for a --run");
+  refuse(file + Words{"--frames", "9"}, "--frames is for --turntable");
+  refuse(file + Words{"--head", "1"}, "--head is for --colour attention, not for height");
+  refuse(file + Words{"--colour", "normals", "--map", "cividis"}, "--map is for --colour height, importance,");
+  const Words coloured = {file.front(), "--ply", (shop / "x.ply").string()};
+  refuse(coloured + Words{"--size", "80x60"}, "--size is for pictures and windows");
+  refuse(coloured + Words{"--view", "10,20"}, "--view is for pictures and windows");
+  CHECK_FALSE(std::filesystem::exists(shop / "x.ply"));
+  const Words run = {"--run", shop.trained(), "--item", "0", "--screenshot", "x.png"};
+  refuse(run + Words{"--query", "3"}, "--query is for --colour attention, not for importance");
+  refuse(run + Words{"--colour", "attention", "--component", "3"}, "--component is for --colour walks");
+  const Words graph = {"--graph", "--data", graphs.data().string(), "--item", "2", "--screenshot", "x.png"};
+  refuse(graph + Words{"--points", "9"}, "--points is for clouds, not for --graph");
+  refuse(graph + Words{"--split", "train"}, "--split is for clouds of a dataset");
+  refuse(graph + Words{"--layer", "1"},
+         "--layer is for --colour importance, samples, attention, diversity, not for walks");
+  const Words segmented = {"--run", parts.trained(), "--item", "1", "--screenshot", "x.png"};
+  refuse(segmented + Words{"--category", "mug"}, "--category is for a FILE with a --run of geosft-segment");
 }
 
 }  // namespace geosft::test::test_view_command
