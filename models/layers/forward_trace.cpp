@@ -4,11 +4,20 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace geosft {
 namespace {
 
 constexpr int64_t chunk_elements = 1 << 22;  // of the largest tensor that a chunk of queries forms
+
+void bring_to_host(at::Tensor& values) {
+  if (values.defined()) values = values.cpu();
+}
+
+void bring_to_host(Pairs& pairs) {
+  for (at::Tensor* values : {&pairs.top, &pairs.partner, &pairs.weight, &pairs.ptr}) bring_to_host(*values);
+}
 
 }  // namespace
 
@@ -18,6 +27,19 @@ at::Tensor ForwardTrace::in_input_order(const at::Tensor& values) const {
 
 at::Tensor ForwardTrace::input_rows(const at::Tensor& rows) const {
   return order.defined() ? order.index_select(0, rows) : rows;
+}
+
+ForwardTrace on_host(ForwardTrace trace) {
+  for (at::Tensor& tokens : trace.tokens) bring_to_host(tokens);
+  for (AttentionTrace& layer : trace.layers) {
+    layer.rows = [there = std::move(layer.rows)](int64_t first, int64_t count) { return there(first, count).cpu(); };
+    bring_to_host(layer.score);
+    bring_to_host(layer.pairs);
+  }
+  bring_to_host(trace.head.score);
+  bring_to_host(trace.head.pairs);
+  bring_to_host(trace.order);
+  return trace;
 }
 
 at::Tensor attention_rows(const AttentionTrace& layer, int64_t first, int64_t count) {

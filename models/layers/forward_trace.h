@@ -45,6 +45,10 @@ struct ForwardTrace {
   at::Tensor input_rows(const at::Tensor& rows) const;
 };
 
+// The trace of a pass on any device with its tensors on the CPU. Rows of attention are formed where the pass was, when
+// they are asked for, and come to the CPU too.
+ForwardTrace on_host(ForwardTrace trace);
+
 // AttentionTrace::rows, without gradients: rows of the leaky relu probability sum to less than 1. Takes count *
 // row_size memory: ask for few rows at once. Throws c10::Error for rows that are not there and for a pass over several
 // items.

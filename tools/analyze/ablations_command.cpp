@@ -23,9 +23,9 @@ struct AblationsCommand {
   RuntimeOptions runtime;
   AnalysisOutput output;
 
-  NamedValues trained_and_tested(const ClassifySettings& one, const PointDataset& training,
-                                 const PointDataset& test) const {
-    RunModel made = train_in_memory(one, training);
+  NamedValues trained_and_tested(const ClassifySettings& one, const PointDataset& training, const PointDataset& test,
+                                 at::Device device) const {
+    RunModel made = train_in_memory(one, training, device);
     const auto stop = [](int64_t) { throw_if_interrupted("before anything was written"); };
     const ClassificationMetrics metrics =
         classification_metrics({dataset_logits(made.model, test, one, Rotation::so3, 0, stop)});
@@ -34,7 +34,7 @@ struct AblationsCommand {
   }
 
   int execute() {
-    runtime.apply();
+    const at::Device device = runtime.apply();
     if (!config_file.empty()) config.load_toml(config_file);
     config.apply_options();
     settings.check();
@@ -47,7 +47,7 @@ struct AblationsCommand {
       for (int64_t repeat = 0; repeat < repeats; ++repeat) {
         ClassifySettings one = ablation.settings;
         one.seed += static_cast<uint64_t>(repeat);
-        runs.push_back(trained_and_tested(one, *training, *test));
+        runs.push_back(trained_and_tested(one, *training, *test, device));
         std::cerr << ablation.name << ", seed " << one.seed << ": " << 100 * value_of(runs.back(), "accuracy")
                   << " %\n";
       }

@@ -9,6 +9,7 @@
 
 #include "data/atomic_file.h"
 #include "tools/bench/scaling.h"
+#include "tools/common/arguments.h"
 #include "tools/common/output_files.h"
 
 namespace geosft {
@@ -20,6 +21,10 @@ void AnalysisOutput::add_to(CLI::App& verb) {
 void AnalysisBasics::add_to(CLI::App& verb) {
   verb.add_option("--seed", seed, "of everything random")->check(CLI::NonNegativeNumber)->capture_default_str();
   runtime.add_to(verb);
+}
+
+void AnalysisBasics::apply_runtime() const {
+  if (!runtime.apply().is_cpu()) throw UsageError("--device: this analysis is computed on the CPU");
 }
 
 void AnalysisOutput::write_csv(const std::string& text) const {

@@ -32,9 +32,11 @@ struct AnalysisOutput {
 // What analyses without a trained model may choose.
 struct AnalysisBasics {
   uint64_t seed = 0;
-  RuntimeOptions runtime;
+  RuntimeOptions runtime = {.device = "cpu"};
 
   void add_to(CLI::App& verb);
+  // Sets LibTorch's threads. Throws UsageError for a device other than the CPU, which they are computed on.
+  void apply_runtime() const;
 };
 
 // y = a x^exponent through positive points by least squares of the logarithms, with the standard error of the exponent

@@ -20,7 +20,7 @@ struct GradientsCommand {
 
   int execute() const {
     if (tokens.size() < 2) throw UsageError("--tokens: expected two or more numbers, found one");
-    basics.runtime.apply();
+    basics.apply_runtime();
     install_interrupt_handler();
     Curve query{"W_Q", {}, {}}, value{"W_V", {}, {}};
     for (const int64_t n : tokens) {

@@ -20,11 +20,12 @@ class EpochTeller : public TrainingObserver {
 
 }  // namespace
 
-RunModel train_in_memory(const ClassifySettings& settings, const PointDataset& training,
+RunModel train_in_memory(const ClassifySettings& settings, const PointDataset& training, at::Device device,
                          const std::function<void(int64_t, RunModel&)>& after_epoch) {
   RunModel made{settings, training.class_names()};
   at::manual_seed(settings.seed);
   made.model = PointClassifier(settings.classifier(static_cast<int64_t>(made.class_names.size())));
+  made.model->to(device);
   ClassifyTask task(made.model, training, nullptr, settings);
   TrainingLoop loop(task, settings.training());
   // Models are used with the average of their weights, where the settings ask for one.

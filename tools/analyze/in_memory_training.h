@@ -10,9 +10,9 @@ namespace geosft {
 
 class PointDataset;
 
-// Trains as the settings say, from their seed. `after_epoch` is told the epochs done, 0 first. Throws Interrupted when
-// a signal comes.
-RunModel train_in_memory(const ClassifySettings& settings, const PointDataset& training,
+// Trains as the settings say, from their seed, on `device`, where the model stays. `after_epoch` is told the epochs
+// done, 0 first. Throws Interrupted when a signal comes.
+RunModel train_in_memory(const ClassifySettings& settings, const PointDataset& training, at::Device device,
                          const std::function<void(int64_t, RunModel&)>& after_epoch = {});
 
 }  // namespace geosft

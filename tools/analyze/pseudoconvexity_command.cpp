@@ -40,7 +40,7 @@ struct PseudoconvexityCommand {
   }
 
   int execute() const {
-    basics.runtime.apply();
+    basics.apply_runtime();
     at::Generator generator = make_generator(basics.seed);
     const at::TensorOptions wide = at::TensorOptions().dtype(at::kDouble);
     const at::Tensor x1 = at::randn({segments, keys}, generator, wide);

@@ -30,7 +30,7 @@ struct RankCommand {
   }
 
   int execute() const {
-    basics.runtime.apply();
+    basics.apply_runtime();
     install_interrupt_handler();
     std::vector<Curve> curves;
     for (const bool leak : {true, false}) {

@@ -26,6 +26,7 @@ struct SamplingCommand {
   AnalysisOutput output;
 
   int execute() {
+    const at::Device device = runtime.apply();
     prepare();
     const auto training = open_dataset(settings, Split::train), test = open_dataset(settings, Split::test);
     if (item >= test->size()) {
@@ -35,7 +36,7 @@ struct SamplingCommand {
     const Shape shape = test->get(item);
     install_interrupt_handler();
     std::vector<SamplingSnapshot> taken;
-    train_in_memory(settings, *training, [&](int64_t epochs, RunModel& model) {
+    train_in_memory(settings, *training, device, [&](int64_t epochs, RunModel& model) {
       if (std::find(snapshots.begin(), snapshots.end(), epochs) == snapshots.end()) return;
       taken.push_back(sampling_snapshot(model, shape, epochs, draws));
       std::cout << "after " << epochs << " epochs: " << snapshot_text(taken.back()) << '\n';
@@ -45,7 +46,6 @@ struct SamplingCommand {
   }
 
   void prepare() {
-    runtime.apply();
     if (!config_file.empty()) config.load_toml(config_file);
     config.apply_options();
     settings.check();

@@ -17,8 +17,9 @@ void TracedRun::add_to(CLI::App& verb) {
 }
 
 void TracedRun::look(const std::function<void(const ShapeExplanation&)>& told) const {
-  overrides.apply_runtime();
+  const at::Device device = overrides.apply_runtime();
   RunModel trained = load_run_model(run);
+  trained.model->to(device);
   overrides.apply(trained.settings.data, trained.settings.seed, trained.settings.evaluation);
   trained.settings.evaluation.votes = 1;  // one draw is looked into
   const auto dataset = open_dataset(trained.settings, Split::test);

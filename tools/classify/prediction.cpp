@@ -57,6 +57,7 @@ ShapeExplanation explain_shape(RunModel& trained, const Shape& shape, Rotation r
     found.importance = explanation.importance.cpu();
   }
   found.logits = found.logits / static_cast<double>(votes);
+  found.trace = on_host(std::move(found.trace));
   return found;
 }
 

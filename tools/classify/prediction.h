@@ -28,7 +28,7 @@ void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::st
 Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,
                     std::vector<std::string>& remarks);
 
-// What a model makes of one shape; trace and importance are those of the first vote.
+// What a model makes of one shape, on the CPU wherever the model is; trace and importance are those of the first vote.
 struct ShapeExplanation {
   at::Tensor logits;      // [classes], averaged over the votes of the settings
   Shape seen;             // the points that the model saw

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "graph/random_walk_pe.h"
+#include "models/summary.h"
 #include "tools/common/arguments.h"
 #include "tools/graph/graph_evaluation.h"
 #include "tools/graph/graph_prediction.h"
@@ -67,10 +68,19 @@ at::Tensor GraphGallery::places(const FeaturedGraphs& one) const {
 
 void GraphGallery::explain(const FeaturedGraphs& one, Subject& subject) {
   at::NoGradGuard guard;
-  SamplingContext context = trained_->settings.evaluation.context(0);
-  context.trace_into(subject.trace.emplace());
-  const at::Tensor outputs = trained_->model->forward(one, context);
-  const at::Tensor in_unit = in_units(trained_->model, trained_->schema.task, outputs);
+  const EvaluationSettings& evaluation = trained_->settings.evaluation;
+  const FeaturedGraphs there = on_device(one, device_of(*trained_->model));
+  ForwardTrace trace;  // of the first vote
+  at::Tensor sum;
+  for (int64_t vote = 0; vote < evaluation.votes; ++vote) {
+    SamplingContext context = evaluation.context(static_cast<uint64_t>(vote));
+    if (vote == 0) context.trace_into(trace);
+    const at::Tensor outputs = trained_->model->forward(there, context).cpu();
+    sum = vote == 0 ? outputs : sum + outputs;
+  }
+  subject.trace = on_host(std::move(trace));
+  const at::Tensor in_unit =
+      in_units(trained_->model, trained_->schema.task, sum / static_cast<double>(evaluation.votes));
   if (trained_->schema.task != GraphTask::node_classification) {
     subject.prediction = prediction_text(trained_->schema, in_unit[0], 1).substr(2);
   }

@@ -9,6 +9,8 @@
 
 #include "data/seeds.h"
 #include "geometry/normalize.h"
+#include "models/summary.h"
+#include "models/training/host_copy.h"
 #include "tools/common/cloud_transforms.h"
 #include "tools/common/report_texts.h"
 #include "tools/segment/segment_prediction.h"
@@ -78,11 +80,15 @@ void SegmentGallery::trace(const Shape& shape, int64_t category, Subject& subjec
   }
   const at::NoGradGuard guard;
   const bool told = trained_.model->options.categories > 0;
+  const at::Device device = device_of(*trained_.model);
   SamplingContext context = trained_.settings.evaluation.context(0);
-  context.trace_into(subject.trace.emplace());
-  trained_.model->forward(normalize(shape.points).points.to(at::kFloat),
-                          shape.normals.defined() ? shape.normals.to(at::kFloat) : at::Tensor(), std::nullopt,
+  ForwardTrace trace;
+  context.trace_into(trace);
+  const at::Tensor normals = shape.normals.defined() ? shape.normals.to(at::kFloat) : at::Tensor();
+  trained_.model->forward(device_copy(normalize(shape.points).points.to(at::kFloat), device),
+                          device_copy(normals, device), std::nullopt,
                           told ? at::tensor({category}, at::kLong) : at::Tensor(), context);
+  subject.trace = on_host(std::move(trace));
 }
 
 std::pair<Subject, at::Tensor> SegmentGallery::explained(const Shape& shape, int64_t category) {

@@ -36,7 +36,8 @@ struct ViewOptions {
   int64_t item = 0, frames = 36;
   bool graph = false, beside = false, frame_rate = false;
   RunOverrides overrides;
-  bool finds_parts = false;  // the run is one of geosft-segment
+  bool finds_parts = false;      // the run is one of geosft-segment
+  at::Device device = at::kCPU;  // where the run computes
 
   void add_to(CLI::App& app);
   // What the options must look up before anything is opened.
@@ -139,6 +140,7 @@ void ViewOptions::check_source(const std::string& data) const {
 
 std::unique_ptr<Gallery> ViewOptions::segments() const {
   SegmentRun trained = load_segment_run(run);
+  trained.model->to(device);
   if (!files.empty()) trained.settings.data.clear();
   overrides.apply(trained.settings.data, trained.settings.seed, trained.settings.evaluation);
   check_source(trained.settings.data);
@@ -157,7 +159,10 @@ std::unique_ptr<Gallery> ViewOptions::clouds() const {
   settings.data = trained && files.empty() ? settings.data : "";
   overrides.apply(settings.data, settings.seed, settings.evaluation);
   if (points) (trained ? settings.clouds.points : settings.clouds.points_per_mesh) = *points;
-  if (trained) trained->settings = settings;
+  if (trained) {
+    trained->settings = settings;
+    trained->model->to(device);
+  }
   check_source(settings.data);
   std::unique_ptr<PointDataset> dataset;
   if (files.empty()) dataset = open_dataset(settings, split == "train" ? Split::train : Split::test);
@@ -171,7 +176,10 @@ std::unique_ptr<Gallery> ViewOptions::graphs() const {
   if (!run.empty()) trained = load_graph_run(run);
   GraphSettings settings = trained ? trained->settings : GraphSettings{};
   overrides.apply(settings.data, settings.seed, settings.evaluation);
-  if (trained) trained->settings = settings;
+  if (trained) {
+    trained->settings = settings;
+    trained->model->to(device);
+  }
   PackedGraphs set = open_encoded_graphs(settings);
   if (trained) check_same_schema(*trained, set.schema, settings.data);
   GraphGalleryOptions options;
@@ -259,7 +267,7 @@ int run_view(int argc, const char* const* argv, Display& display) {
   if (!parse_arguments(app, argc, argv, std::cout)) return 0;
   const Camera camera = camera_of(options.view);
   const PictureSize size = size_of(options.size);
-  options.overrides.apply_runtime();
+  options.device = options.overrides.apply_runtime();
   options.check_run();
   options.check_used(app);
   Viewer viewer(options.gallery(), options.item, options.choices(), options.beside, /*usual=*/options.colour.empty());

@@ -112,6 +112,20 @@ TEST_CASE("head diversity is the mean distance between heads, in chunks as in on
   CHECK(diversity[5].item<double>() == Approx(expected));
 }
 
+TEST_CASE("a trace on the CPU is what it was, where a pass left nothing too", "[trace]") {
+  const Pass pass;
+  const ForwardTrace host = on_host(pass.trace);
+  require_equal(host.tokens[1], pass.trace.tokens[1], "tokens");
+  require_equal(host.order, pass.trace.order, "order");
+  require_equal(host.head.score, pass.trace.head.score, "scores of the head");
+  require_equal(host.layers[1].pairs.weight, pass.trace.layers[1].pairs.weight, "weights");
+  require_equal(attention_rows(host.layers[1], 3, 5), attention_rows(pass.trace.layers[1], 3, 5), "rows");
+  ForwardTrace bare;
+  bare.layers.emplace_back();
+  CHECK_FALSE(on_host(bare).order.defined());
+  CHECK_FALSE(on_host(bare).layers[0].samples());
+}
+
 TEST_CASE("rows that are not there and passes over several items are refused", "[trace]") {
   Pass pass;
   const AttentionTrace& layer = pass.trace.layers[0];

@@ -7,6 +7,7 @@
 #include "tests/support.h"
 #include "tests/tools/analyze/analyze_tool.h"
 #include "tests/tools/view/virtual_screen.h"
+#include "tools/common/arguments.h"
 
 namespace geosft::test::test_analysis {
 
@@ -25,6 +26,13 @@ TEST_CASE("a power law is found with its error") {
   CHECK(exponent_text({1.234, 0.056}) == "1.23 ± 0.06");
   require_error([] { power_law({1}, {1}); }, {"two"});
   require_error([] { power_law({1, 2}, {1, 0}); }, {"positive"});
+}
+
+TEST_CASE("analyses without a trained model are computed on the CPU, and on nothing else") {
+  AnalysisBasics basics;
+  CHECK_NOTHROW(basics.apply_runtime());
+  basics.runtime.device = "cuda";
+  CHECK_THROWS_AS(basics.apply_runtime(), UsageError);
 }
 
 TEST_CASE("curves are saved as numbers and as a picture") {

@@ -14,7 +14,7 @@ TEST_CASE("a model is trained as its settings say, and looked at after every epo
   const ArrayDataset clouds = random_clouds();
   std::vector<int64_t> epochs;
   std::vector<at::Tensor> weights;
-  const RunModel made = train_in_memory(settings, clouds, [&](int64_t done, RunModel& model) {
+  const RunModel made = train_in_memory(settings, clouds, at::kCPU, [&](int64_t done, RunModel& model) {
     epochs.push_back(done);
     weights.push_back(model.model->embed->weight.detach().clone());
     CHECK_FALSE(model.model->is_training());
@@ -24,7 +24,7 @@ TEST_CASE("a model is trained as its settings say, and looked at after every epo
   CHECK_FALSE(at::equal(weights[1], weights[2]));
   CHECK_FALSE(made.model->is_training());
   CHECK(made.class_names.size() == 3);
-  require_equal(train_in_memory(settings, clouds).model->embed->weight, made.model->embed->weight, "again");
+  require_equal(train_in_memory(settings, clouds, at::kCPU).model->embed->weight, made.model->embed->weight, "again");
 }
 
 }  // namespace geosft::test::test_in_memory_training

@@ -48,6 +48,14 @@ TEST_CASE("one head has no other to differ from") {
   require_tool_failure("geosft-analyze", result, 2, {"one head"});
 }
 
+TEST_CASE("a device that is not there is refused") {
+  const AnalysisShop shop;
+  const std::string run = shop.trained();
+  for (const char* verb : {"depth", "heads"}) {
+    require_tool_failure("geosft-analyze", shop.analyze({verb, run, "--device", "cuda:99"}), 2, {"--device cuda:99"});
+  }
+}
+
 TEST_CASE("a run that is none is refused in one line") {
   const AnalysisShop shop;
   for (const char* verb : {"depth", "heads"}) {

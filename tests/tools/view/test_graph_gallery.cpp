@@ -5,6 +5,8 @@
 
 #include "tests/tools/graph/small_graph_model.h"
 #include "tools/common/arguments.h"
+#include "tools/graph/graph_evaluation.h"
+#include "tools/graph/graph_prediction.h"
 
 namespace geosft::test::test_graph_gallery {
 using namespace view;
@@ -26,6 +28,31 @@ TEST_CASE("a graph has places, edges once, walks, and what a model makes of it")
     CHECK(subject.prediction.empty() == !with_model);
     CHECK(subject.name == "small 0");
   }
+}
+
+TEST_CASE("nodes that have coordinates lie there") {
+  const PackedGraphs set = small_graphs();
+  GraphGallery gallery(set, "small", std::nullopt, {});
+  const at::Tensor expected = items_of(set, {1}).coordinates;
+  require_equal(gallery.get(1, false).points, expected.to(at::kDouble), "places");
+}
+
+TEST_CASE("a prediction is over all votes, the trace of the first one") {
+  const PackedGraphs set = small_graphs(GraphTask::regression);
+  const auto looked = [&](int64_t votes) {
+    GraphSettings settings = small_graph_settings();
+    settings.evaluation.votes = votes;
+    return GraphGallery(set, "small", small_graph_run(set.schema, settings), {}).get(2, false);
+  };
+  GraphSettings settings = small_graph_settings();
+  settings.evaluation.votes = 5;
+  GraphRunModel run = small_graph_run(set.schema, settings);
+  const at::Tensor outputs = graph_outputs(run.model, set, {2}, Part::test, settings.evaluation).outputs;
+  const at::Tensor in_unit = in_units(run.model, set.schema.task, outputs);
+  const Subject one = looked(1), five = looked(5);
+  CHECK(five.prediction == prediction_text(set.schema, in_unit[0], 1).substr(2));
+  CHECK(five.prediction != one.prediction);
+  require_equal(five.trace->layers[0].pairs.top, one.trace->layers[0].pairs.top, "drawn");
 }
 
 TEST_CASE("layouts and copies that a set cannot have are refused") {

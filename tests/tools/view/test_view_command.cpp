@@ -165,6 +165,7 @@ TEST_CASE("what cannot be looked at is refused in one line") {
   refuse(first + Words{"--colour", "attention", "--head", "3"}, 2, {"--head", "0 … 2", "3"});
   refuse(first + Words{"--layer", "2"}, 2, {"--layer", "0 … 1", "2"});
   refuse(first + Words{"--colour", "jet"}, 2, {"--colour", "importance", "jet"});
+  refuse(first + Words{"--device", "cuda:99"}, 2, {"--device cuda:99"});
   refuse({}, 2, {"nothing to look at"});
   refuse({"--run", run, "--graph"}, 1, {run});
   refuse({(shop / "absent.off").string()}, 1, {"absent.off"});
