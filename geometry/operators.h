@@ -44,4 +44,4 @@ c10::TypedOperatorHandle<Signature> find_operator(const char* name) {
   static void C10_CONCATENATE(fill_library_, uid)(torch::Library&);                         \
   static const geosft::OperatorRegistration C10_CONCATENATE(operator_registration_, uid)(   \
       torch::Library::kind, key, &C10_CONCATENATE(fill_library_, uid), __FILE__, __LINE__); \
-  void C10_CONCATENATE(fill_library_, uid)(torch::Library & m)
+  void C10_CONCATENATE(fill_library_, uid)(torch::Library & (m))

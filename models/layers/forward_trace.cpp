@@ -51,7 +51,7 @@ at::Tensor attention_rows(const AttentionTrace& layer, int64_t first, int64_t co
 }
 
 at::Tensor attention_on_tokens(const AttentionTrace& layer, int64_t row) {
-  const at::Tensor share = attention_rows(layer, row, 1)[0];
+  at::Tensor share = attention_rows(layer, row, 1)[0];
   if (!layer.samples()) return share;
   const at::Tensor weight = layer.pairs.weight.detach().unsqueeze(1);
   return at::zeros({layer.tokens, layer.heads}, share.options())

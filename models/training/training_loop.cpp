@@ -111,7 +111,7 @@ TrainingLoop::Together TrainingLoop::together(const TrainingTask::Step& step, bo
 
 // Of all processes, float64 [2 + size]: loss and score summed over the items, then whose loss is not finite.
 at::Tensor TrainingLoop::summed(const TrainingTask::Step& step, const Together& all) const {
-  const at::Tensor own = step.sums.defined() ? step.sums : at::tensor({step.tally.loss, step.tally.score}, at::kDouble);
+  at::Tensor own = step.sums.defined() ? step.sums : at::tensor({step.tally.loss, step.tally.score}, at::kDouble);
   if (!exchange_) return own;
   at::Tensor numbers = at::zeros({2 + processes_.size()}, own.options());
   if (all.terms > 0) {

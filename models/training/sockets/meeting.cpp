@@ -57,6 +57,7 @@ class Meeting {
       receive(door.accept(), expected.pass, found);
     }
     std::vector<tcp::socket> sockets;
+    sockets.reserve(found.size());
     for (auto& socket : found) sockets.push_back(std::move(socket.value()));
     return sockets;
   }
