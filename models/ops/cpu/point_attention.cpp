@@ -38,7 +38,7 @@ struct PointAttention {
     return gradients;
   }
   SharedWidths widths(int64_t heads, const WantedGradients& wanted) const {
-    return {3 * (wanted.own(0) + wanted.own(2)), 3 * (wanted.own(1) + wanted.own(3)),
+    return {int64_t{3} * (wanted.own(0) + wanted.own(2)), int64_t{3} * (wanted.own(1) + wanted.own(3)),
             WeightGradients<float>::width(channels(), heads)};
   }
   int64_t channels() const { return m.defined() ? 2 : 1; }
