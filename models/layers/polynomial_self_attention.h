@@ -25,12 +25,16 @@ struct PolynomialOptions {
 };
 
 // concat_h(attention(x W_Q, x W_K, x W_V)) W_O with scale 1 / sqrt(c) in every head, all maps with a bias; no residual,
-// no norm. See polynomial_attention for what replaces the exponential.
+// no norm. See polynomial_attention for what replaces the exponential and for the source ("Multi-Layer Transformers
+// Gradient Can be Approximated in Almost Linear Time"). Errors (c10::Error) name what does not fit.
 class PolynomialSelfAttentionImpl : public torch::nn::Module {
  public:
+  // An error where heads do not divide width, or for a negative degree or tolerance.
   PolynomialSelfAttentionImpl(int64_t width, int64_t heads, const PolynomialOptions& options);
 
-  // x [N, width] packed by ptr (int64 [B + 1], or none): [N, width].
+  // x [N, width], of the floating type of the parameters, packed by ptr (int64 [B + 1], or none): [N, width] of the
+  // same type. What polynomial_attention refuses (too many monomials, say) is refused here, and with a tolerance what
+  // choose_polynomial_degree refuses, NonFiniteError for scores of NaN or infinity included.
   at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
 
   // What such a call does, for people to look at.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which degree of polynomial_attention an accuracy takes, from the numbers at hand.
+// Which degree of polynomial_attention an accuracy takes, from the numbers at hand. The polynomial is that of
+// "Multi-Layer Transformers Gradient Can be Approximated in Almost Linear Time", which bounds its error asymptotically;
+// here the error is computed, and rounding counted: a derivation of our own, beside rounding_error in the .cpp.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -11,7 +13,9 @@
 namespace geosft {
 
 // For each head a bound on |scale q[i] . k[j]| over all pairs of an item, double [h]: the largest |q| times the largest
-// |k| of the item, in O(Nq + Nk). `center` as in polynomial_attention; it lowers the bound where keys have a mean.
+// |k| of the item, in O(Nq + Nk). q [Nq, h, c], k [Nk, h, c], of one floating type, packed by q_ptr and k_ptr (int64
+// [B + 1], both or neither). Other shapes, types or ptr, and a scale that is not finite: an error naming the argument.
+// `center` as in polynomial_attention; it lowers the bound where keys have a mean.
 at::Tensor polynomial_score_bound(const at::Tensor& q, const at::Tensor& k, double scale,
                                   const std::optional<at::Tensor>& q_ptr = std::nullopt,
                                   const std::optional<at::Tensor>& k_ptr = std::nullopt, bool center = false);
