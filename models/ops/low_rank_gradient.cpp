@@ -125,15 +125,19 @@ class LowRankHead {
 
 }  // namespace
 
+void check_low_rank(const at::Tensor& q) {
+  TORCH_CHECK(q.scalar_type() == at::kFloat || q.scalar_type() == at::kDouble, "q must be float32 or float64, not ",
+              q.scalar_type());
+  TORCH_CHECK(q.is_cpu(), "q must be on the CPU, not on ", q.device());
+}
+
 AttentionGradient polynomial_low_rank_gradient(const at::Tensor& grad, const at::Tensor& q, const at::Tensor& k,
                                                const at::Tensor& v, int64_t degree, double scale, bool causal,
                                                const std::optional<at::Tensor>& q_ptr,
                                                const std::optional<at::Tensor>& k_ptr, bool center) {
   const at::NoGradGuard unrecorded;
   PolynomialArguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center}.check();
-  TORCH_CHECK(q.scalar_type() == at::kFloat || q.scalar_type() == at::kDouble, "q must be float32 or float64, not ",
-              q.scalar_type());
-  TORCH_CHECK(q.is_cpu(), "q must be on the CPU, not on ", q.device());
+  check_low_rank(q);
   check_like(grad, "grad", q);
   check_sizes(grad, "grad", {q.size(0), q.size(1), v.size(2)}, "[Nq, h, cv]");
   const OffsetPair offsets = packed_offset_pair(q_ptr, q.size(0), "q_ptr", k_ptr, k.size(0), "k_ptr", q.device());

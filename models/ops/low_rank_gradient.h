@@ -27,7 +27,8 @@ AttentionGradient polynomial_low_rank_gradient(const at::Tensor& grad, const at:
                                                const std::optional<at::Tensor>& k_ptr = std::nullopt,
                                                bool center = false);
 
-// polynomial_attention, differentiable once in q, k and v by that gradient instead of its own.
+// polynomial_attention, differentiable once in q, k and v by that gradient instead of its own; of the types and devices
+// that it takes.
 at::Tensor polynomial_attention_low_rank(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t degree,
                                          double scale, bool causal = false,
                                          const std::optional<at::Tensor>& q_ptr = std::nullopt,

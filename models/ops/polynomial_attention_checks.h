@@ -22,6 +22,9 @@ struct PolynomialArguments {
   void check() const;
 };
 
+// What polynomial_low_rank_gradient takes of those: float32 and float64 on the CPU, else an error.
+void check_low_rank(const at::Tensor& q);
+
 // denominator [Nq, h] is the sum of a query's weights, in the type that kernels compute in.
 using PolynomialForward = std::tuple<at::Tensor, at::Tensor>(const at::Tensor& q, const at::Tensor& k,
                                                              const at::Tensor& v, int64_t degree, double scale,

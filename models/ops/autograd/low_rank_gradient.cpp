@@ -16,6 +16,7 @@ using torch::autograd::variable_list;
 struct LowRankPolynomial : torch::autograd::Function<LowRankPolynomial> {
   static variable_list forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                const PolynomialArguments& a) {
+    check_low_rank(q);  // here, so that what cannot be differentiated is not found out in the backward pass only
     const at::Tensor none;
     context->save_for_backward({q, k, v, a.q_ptr.value_or(none), a.k_ptr.value_or(none)});
     context->saved_data["degree"] = a.degree;
@@ -31,12 +32,13 @@ struct LowRankPolynomial : torch::autograd::Function<LowRankPolynomial> {
     const variable_list s = context->get_saved_variables();
     const auto offsets = [&](size_t i) { return s[i].defined() ? std::optional(s[i]) : std::nullopt; };
     auto& numbers = context->saved_data;
-    variable_list gradients = refuse_double_backward("polynomial_attention", {grads[0], s[0], s[1], s[2]}, [&] {
-      const AttentionGradient one = polynomial_low_rank_gradient(
-          grads[0], s[0], s[1], s[2], numbers["degree"].toInt(), numbers["scale"].toDouble(),
-          numbers["causal"].toBool(), offsets(3), offsets(4), numbers["center"].toBool());
-      return variable_list{one.q, one.k, one.v};
-    });
+    variable_list gradients =
+        refuse_double_backward("polynomial_attention_low_rank", {grads[0], s[0], s[1], s[2]}, [&] {
+          const AttentionGradient one = polynomial_low_rank_gradient(
+              grads[0], s[0], s[1], s[2], numbers["degree"].toInt(), numbers["scale"].toDouble(),
+              numbers["causal"].toBool(), offsets(3), offsets(4), numbers["center"].toBool());
+          return variable_list{one.q, one.k, one.v};
+        });
     gradients.emplace_back();  // none for the other arguments
     return gradients;
   }
