@@ -22,8 +22,8 @@ at::Tensor attend(Kind kind, const at::Tensor& q, const at::Tensor& k, const at:
 
 const std::map<std::string, Kind> kKinds{{"_exact", Kind::exact}, {"_approx", Kind::approx}, {"_paper", Kind::paper}};
 
-// y = x + Attn(x w_q, x w_k, x w_v) w_o, layer after layer, and the loss of the golden case.
-at::Tensor layers_loss(const Fixture& f, Kind kind, std::map<std::string, at::Tensor>& leaves) {
+// y = x + Attn(x w_q, x w_k, x w_v) w_o, layer after layer: y, and the loss of the golden case.
+std::pair<at::Tensor, at::Tensor> layers_loss(const Fixture& f, Kind kind, std::map<std::string, at::Tensor>& leaves) {
   const auto heads = static_cast<int64_t>(f.number("heads", 0));
   at::Tensor x = leaves["x"] = f.get("x").clone().requires_grad_(true);
   for (int layer = 0; f.has("w_q_" + std::to_string(layer)); ++layer) {
@@ -39,7 +39,20 @@ at::Tensor layers_loss(const Fixture& f, Kind kind, std::map<std::string, at::Te
     x = x + at::matmul(mixed.flatten(1), weight("w_o"));
   }
   const at::Tensor target = f.get("target");
-  return target.is_floating_point() ? 0.5 * (x - target).square().sum() : at::cross_entropy_loss(x, target);
+  return {x, target.is_floating_point() ? 0.5 * (x - target).square().sum() : at::cross_entropy_loss(x, target)};
+}
+
+// The formulas by which the paper differentiates f h, f = softmax(scale x w x^T) row by row and h = x w_v, n x n, as
+// they stand there: those of x, w and w_v for the gradient g of the result. With f of the polynomial they are what the
+// low-rank gradient computes.
+std::map<std::string, at::Tensor> closed_forms(const at::Tensor& f, const at::Tensor& x, const at::Tensor& w,
+                                               const at::Tensor& w_v, double scale, const at::Tensor& g) {
+  const at::Tensor products = f * at::matmul(g, at::matmul(x, w_v).t());
+  const at::Tensor p = products - products.sum(1, true) * f;
+  return {{"x", at::matmul(at::matmul(f.t(), g), w_v.t()) +
+                    scale * (at::matmul(at::matmul(p, x), w.t()) + at::matmul(at::matmul(p.t(), x), w))},
+          {"w", scale * at::matmul(x.t(), at::matmul(p, x))},
+          {"w_v", at::matmul(x.t(), at::matmul(f.t(), g))}};
 }
 
 }  // namespace
@@ -49,8 +62,9 @@ TEST_CASE("layers of attention reproduce all three gradients of the golden cases
     const Fixture fixture(std::string("polynomial_layers_") + name);
     for (const auto& [suffix, kind] : kKinds) {
       std::map<std::string, at::Tensor> leaves;
-      const at::Tensor loss = layers_loss(fixture, kind, leaves);
+      const auto [y, loss] = layers_loss(fixture, kind, leaves);
       loss.backward();
+      require_close(y, fixture.get("y" + suffix), 1e-10, name + suffix + " y");
       require_close(loss, fixture.get("loss" + suffix), 1e-10, name + suffix);
       REQUIRE(leaves.size() >= 9);
       for (const auto& [key, leaf] : leaves) {
@@ -68,9 +82,41 @@ TEST_CASE("closed forms reproduce all three gradients of the golden case", "[low
     const at::Tensor out = attend(kind, at::matmul(x, w).unsqueeze(1), x.unsqueeze(1), at::matmul(x, w_v).unsqueeze(1),
                                   polynomial_numbers(f));
     out.squeeze(1).backward(f.get("grad_out"));
+    require_close(out.squeeze(1), f.get(kind == Kind::exact ? "out_exact" : "out_approx"), 1e-10, "out" + suffix);
     require_close(x.grad(), f.get("grad.x" + suffix), 1e-10, "x" + suffix);
     require_close(w.grad(), f.get("grad.w" + suffix), 1e-10, "w" + suffix);
     require_close(w_v.grad(), f.get("grad.w_v" + suffix), 1e-10, "w_v" + suffix);
+  }
+}
+
+TEST_CASE("the closed forms themselves, n x n, are softmax's gradient and the paper's", "[low_rank_gradient]") {
+  const Fixture f("polynomial_closed_forms");
+  const PolynomialNumbers numbers = polynomial_numbers(f);
+  const at::Tensor x = f.get("x"), w = f.get("w"), w_v = f.get("w_v"), g = f.get("grad_out");
+  const at::Tensor q = at::matmul(x, w), h = at::matmul(x, w_v), score = numbers.scale * at::matmul(q, x.t());
+  for (const auto& [suffix, kind] : kKinds) {
+    if (kind == Kind::approx) continue;
+    const at::Tensor a = taylor(score, kind == Kind::exact ? -1 : numbers.degree), weights = a / a.sum(1, true);
+    const auto forms = closed_forms(weights, x, w, w_v, numbers.scale, g);
+    for (const auto& [name, gradient] : forms) {
+      require_close(gradient, f.get("grad." + name + suffix), 1e-10, name + suffix);
+    }
+    // Not by way of the file: autograd of softmax, and the streamed gradient, along q = x w, k = x and v = x w_v.
+    AttentionGradient by_input;
+    if (kind == Kind::exact) {
+      Arguments arguments{{{"q", q.unsqueeze(1)}, {"k", x.unsqueeze(1)}, {"v", h.unsqueeze(1)}}};
+      PolynomialNumbers softmax = numbers;
+      softmax.degree = -1;
+      const Outcome exact = evaluate(slow_polynomial(softmax), arguments, g.unsqueeze(1), at::kDouble);
+      by_input = {exact.gradients.at("q"), exact.gradients.at("k"), exact.gradients.at("v")};
+    } else {
+      by_input = polynomial_low_rank_gradient(g.unsqueeze(1), q.unsqueeze(1), x.unsqueeze(1), h.unsqueeze(1),
+                                              numbers.degree, numbers.scale);
+    }
+    const at::Tensor dq = by_input.q.squeeze(1), dk = by_input.k.squeeze(1), dv = by_input.v.squeeze(1);
+    require_close(forms.at("x"), at::matmul(dq, w.t()) + dk + at::matmul(dv, w_v.t()), 1e-10, "x of q, k, v" + suffix);
+    require_close(forms.at("w"), at::matmul(x.t(), dq), 1e-10, "w of q" + suffix);
+    require_close(forms.at("w_v"), at::matmul(x.t(), dv), 1e-10, "w_v of v" + suffix);
   }
 }
 
@@ -79,7 +125,7 @@ TEST_CASE("both gradients converge to softmax's as the degree grows", "[low_rank
   const at::Tensor upstream = at::randn({90, 1, 4}, generator(5), at::kDouble);
   for (const bool causal : {false, true}) {
     const Outcome exact = evaluate(slow_polynomial({-1, 2.0, causal}), a, upstream, at::kDouble);
-    double before = 1;
+    std::map<std::string, double> before{{"q", 3}, {"k", 3}, {"v", 3}};
     for (const int64_t degree : {2, 6, 10, 14}) {
       const PolynomialNumbers numbers{degree, 2.0, causal};
       const Outcome own = evaluate(fused_polynomial(numbers), a, upstream, at::kDouble);
@@ -88,15 +134,25 @@ TEST_CASE("both gradients converge to softmax's as the degree grows", "[low_rank
       const auto distance = [&](const at::Tensor& one, const at::Tensor& other) {
         return ((one - other).norm() / other.norm()).item<double>();
       };
-      const at::Tensor& dq = exact.gradients.at("q");
-      const double error = distance(own.gradients.at("q"), dq), between = distance(own.gradients.at("q"), paper.q);
-      INFO("degree " << degree << " error " << error << " between " << between);
-      REQUIRE(error < 0.1 * before);
-      REQUIRE(distance(paper.q, dq) < error);
-      REQUIRE(between < 2 * error);
-      before = error;
+      const std::map<std::string, at::Tensor> of_paper{{"q", paper.q}, {"k", paper.k}, {"v", paper.v}};
+      for (const auto& [name, theirs] : of_paper) {
+        const at::Tensor &ours = own.gradients.at(name), &softmax = exact.gradients.at(name);
+        const double error = distance(ours, softmax), between = distance(ours, theirs);
+        INFO(name << " degree " << degree << " error " << error << " between " << between);
+        REQUIRE(error < 0.1 * before[name]);
+        if (name == "v") {
+          REQUIRE(between < 1e-10);  // f^T G in both
+        } else {
+          REQUIRE(distance(theirs, softmax) < error);
+          REQUIRE(between < 2 * error);
+        }
+        before[name] = error;
+      }
     }
-    REQUIRE(before < 1e-7);
+    for (const auto& [name, error] : before) {
+      INFO(name);
+      REQUIRE(error < 1e-7);
+    }
   }
 }
 
@@ -135,7 +191,7 @@ TEST_CASE("polynomial_attention_low_rank refuses double backward", "[low_rank_gr
         return polynomial_attention_low_rank(in[0], in[1], in[2], 2, 1.0, false, a.optional("q_ptr"),
                                              a.optional("k_ptr"));
       },
-      {a["q"], a["k"], a["v"]}, "polynomial_attention");
+      {a["q"], a["k"], a["v"]}, "polynomial_attention_low_rank");
 }
 
 TEST_CASE("polynomial_low_rank_gradient names the argument that is wrong", "[low_rank_gradient]") {
@@ -144,6 +200,7 @@ TEST_CASE("polynomial_low_rank_gradient names the argument that is wrong", "[low
   require_error([&] { polynomial_low_rank_gradient(q, q, q, q, -2, 1.0); }, {"degree"});
   const at::Tensor half = q.to(at::kHalf);
   require_error([&] { polynomial_low_rank_gradient(half, half, half, half, 2, 1.0); }, {"q", "float32", "Half"});
+  require_error([&] { polynomial_attention_low_rank(half, half, half, 2, 1.0); }, {"q", "float32", "Half"});
 }
 
 }  // namespace geosft::test::test_low_rank_gradient
