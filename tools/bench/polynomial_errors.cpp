@@ -79,16 +79,23 @@ Tensors run_network(const ErrorNetwork& network, const ErrorParameters& p, const
   return pass;
 }
 
+// The larger of two errors; what is no number is the largest, where std::max would drop it.
+double larger(double a, double b) {
+  return std::isnan(a) || a >= b ? a : b;
+}
+
 }  // namespace
 
 double NetworkErrors::largest_gradient() const {
-  return std::max({x, prompt, w_q, w_k, w_v, w_o});
+  double largest = x;
+  for (const double error : {prompt, w_q, w_k, w_v, w_o}) largest = larger(largest, error);
+  return largest;
 }
 
 void NetworkErrors::raise(const NetworkErrors& other) {
   for (const auto member : {&NetworkErrors::out, &NetworkErrors::x, &NetworkErrors::prompt, &NetworkErrors::w_q,
                             &NetworkErrors::w_k, &NetworkErrors::w_v, &NetworkErrors::w_o}) {
-    this->*member = std::max(this->*member, other.*member);
+    this->*member = larger(this->*member, other.*member);
   }
 }
 

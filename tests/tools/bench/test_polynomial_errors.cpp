@@ -2,6 +2,7 @@
 #include "tools/bench/polynomial_errors.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -41,6 +42,17 @@ TEST_CASE("the larger errors are kept", "[bench]") {
   CHECK(errors.x == 2);
   CHECK(errors.w_q == 3);
   CHECK(errors.largest_gradient() == 7);
+}
+
+TEST_CASE("an error that is no number is kept", "[bench]") {
+  const NetworkErrors broken{.w_k = std::nan("")}, good{.w_q = 1, .w_k = 2};
+  for (const bool first : {false, true}) {
+    NetworkErrors errors = first ? broken : good;
+    errors.raise(first ? good : broken);
+    CHECK(std::isnan(errors.w_k));
+    CHECK(std::isnan(errors.largest_gradient()));
+    CHECK(errors.w_q == 1);
+  }
 }
 
 }  // namespace geosft::bench::test::test_polynomial_errors
