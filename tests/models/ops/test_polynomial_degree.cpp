@@ -205,6 +205,31 @@ TEST_CASE("choose_polynomial_degree takes the least even degree, and its error h
   REQUIRE(choose_polynomial_degree(0, 8).degree == 0);
 }
 
+TEST_CASE("how far a tolerance of 0.01 reaches is what the README says", "[polynomial_degree]") {
+  struct Case {
+    at::ScalarType dtype;
+    int64_t channels, most_monomials;
+    double reach;  // a little less is chosen, a little more is refused
+    int64_t degree;
+  };
+  for (const Case& one :
+       {Case{at::kFloat, 1, 5000, 4.1, 20}, Case{at::kFloat, 4, 5000, 3.2, 14}, Case{at::kFloat, 8, 5000, 1.4, 6},
+        Case{at::kFloat, 16, 5000, 0.8, 4}, Case{at::kFloat, 32, 5000, 0.3, 2}, Case{at::kFloat, 8, 100000, 2.3, 10},
+        Case{at::kFloat, 16, 100000, 1.4, 6}, Case{at::kFloat, 32, 100000, 0.8, 4},
+        Case{at::kDouble, 1, 5000, 14.0, 54}, Case{at::kDouble, 4, 5000, 4.3, 16}, Case{at::kDouble, 8, 5000, 1.4, 6},
+        Case{at::kDouble, 16, 5000, 0.8, 4}, Case{at::kDouble, 4, 100000, 9.9, 36},
+        Case{at::kDouble, 8, 100000, 2.5, 10}, Case{at::kDouble, 16, 100000, 1.4, 6}}) {
+    INFO(one.dtype << " channels " << one.channels << " most " << one.most_monomials << " R " << one.reach);
+    PolynomialDegreeOptions options{.most_monomials = one.most_monomials, .or_exact = true, .dtype = one.dtype};
+    const PolynomialDegree chosen = choose_polynomial_degree(one.reach - 0.05, one.channels, options);
+    CHECK_FALSE(chosen.exact);
+    CHECK(chosen.degree <= one.degree);
+    CHECK(choose_polynomial_degree(one.reach + 0.15, one.channels, options).exact);
+    options.or_exact = false;
+    require_error([&] { choose_polynomial_degree(one.reach + 0.15, one.channels, options); }, {"tolerance 0.01"});
+  }
+}
+
 TEST_CASE("choose_polynomial_degree refuses a rank that is not sane", "[polynomial_degree]") {
   require_error([] { choose_polynomial_degree(1, 64); }, {"tolerance", "degree", "monomials", "exact attention"});
   const PolynomialDegree chosen = choose_polynomial_degree(1, 64, {.or_exact = true});
