@@ -41,10 +41,10 @@ TEST_CASE("training and prompt tuning with polynomial attention follow exact att
   REQUIRE(result.training.exact.losses.size() == 30);
   REQUIRE(result.prompt.polynomial.losses.size() == 60);
   CHECK(result.training.largest_difference() > 0);
-  CHECK(result.training.largest_difference() < 1e-2);
-  CHECK(result.prompt.largest_difference() < 1e-2);
+  CHECK(result.training.largest_difference() < 5e-3);  // degree 0 parts by more: see below
+  CHECK(result.prompt.largest_difference() < 5e-3);
   CHECK(mean_of_last(result.training.polynomial) < 0.8 * result.training.polynomial.losses.front());
-  CHECK(mean_of_last(result.prompt.polynomial) < 0.8 * result.prompt.polynomial.losses.front());
+  CHECK(mean_of_last(result.prompt.polynomial) < 0.9 * result.prompt.polynomial.losses.front());
   REQUIRE(result.degrees.size() == 1);
   CHECK(result.degrees[0].degree == 6);
 }
