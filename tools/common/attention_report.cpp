@@ -30,8 +30,10 @@ std::string attention_text(const std::vector<PolynomialDegree>& degrees) {
     text << "layer " << i + 1 << ": scores up to " << layer.bound;
     if (layer.exact) {
       text << ", exact attention\n";
-    } else {
+    } else if (std::isfinite(layer.error)) {
       text << ", degree " << layer.degree << ", weights within " << 100 * layer.error << " % of softmax\n";
+    } else {
+      text << ", degree " << layer.degree << ", no bound on the error of its weights\n";
     }
   }
   return text.str();

@@ -18,8 +18,9 @@ TEST_CASE("degrees, bounds and exact layers are reported", "[attention_report]")
   CHECK(attention_json({}).empty());
 }
 
-TEST_CASE("an error without a bound is null in JSON", "[attention_report]") {
+TEST_CASE("an error without a bound is said, and null in JSON", "[attention_report]") {
   const PolynomialDegree odd{false, 3, 20, 9.0, std::numeric_limits<double>::infinity()};
+  CHECK(attention_text({odd}) == "layer 1: scores up to 9, degree 3, no bound on the error of its weights\n");
   CHECK(attention_json({odd})[0]["error_bound"].is_null());
 }
 
