@@ -47,7 +47,8 @@ struct EpochReport {
 };
 
 // A step that has changed nothing because its loss or its gradient was not finite. Gradients of a scaled loss that
-// overflow belong to its scale: without a loss that is not finite they are no such step.
+// overflow belong to its scale: without a loss that is not finite they are no such step. On a GPU the step after it is
+// under way when it is told: the weights that are there then are those of one step later, where that one changed them.
 struct NonFiniteStep {
   StepReport step;
   int64_t in_a_row;     // with this one

@@ -19,6 +19,7 @@ void require_clean_end(const Workshop& shop, const ProcessResult& result, const 
   shop.require_failure(result, 1, words);
   for (const char* name : {"last.ckpt", "best.ckpt"}) CHECK_NOTHROW(load_checkpoint(run / name));
   CHECK_NOTHROW(read_metrics(run / "metrics.csv"));
+  CHECK(read_text(run / "metrics.csv").ends_with('\n'));
   const std::set<std::string> known = {"config.toml", "classes.txt", "metrics.csv",
                                        "best.ckpt",   "last.ckpt",   "version"};
   for (const auto& entry : fs::directory_iterator(run)) {

@@ -41,7 +41,8 @@ int report(const char* name, const std::string& message, int code) {
 }
 
 constexpr const char* smaller_batches =
-    " A smaller --batch-size (when evaluating: --evaluation-batch) needs less in proportion.";
+    " A smaller --batch-size (when evaluating: --evaluation-batch) needs less in proportion; of one large cloud, "
+    "geosft-segment's --block N.";
 
 int report_error(const char* name, const c10::Error& error) {
   const std::string text = first_line(error.what_without_backtrace());

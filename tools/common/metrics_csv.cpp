@@ -10,6 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 
 #include "data/atomic_file.h"
 #include "data/read_file.h"
@@ -133,6 +134,7 @@ void MetricsWriter::begin(const std::vector<MetricsRow>& rows) {
     last_[row.split] = {row.step, row.epoch};
   }
   write_file_atomically(file_, text);
+  out_.rdbuf()->pubsetbuf(nullptr, 0);  // what could not be written must not be tried again when it is closed
   out_.open(file_, std::ios::binary | std::ios::app);
   if (!out_) throw DataError(file_.string(), "a file that can be written", std::strerror(errno));
 }
@@ -146,8 +148,14 @@ void MetricsWriter::append(const MetricsRow& row) {
     throw std::invalid_argument("step: expected one after " + std::to_string(last->second.first) + " of " + row.split +
                                 " or a later epoch, found " + std::to_string(row.step));
   }
+  std::error_code unknown;
+  const std::uintmax_t before = std::filesystem::file_size(file_, unknown);
   out_ << line_of(row) << std::flush;
-  if (!out_) throw DataError(file_.string(), "room for a row of metrics", std::strerror(errno));
+  if (!out_) {
+    const int reason = errno;
+    if (!unknown) std::filesystem::resize_file(file_, before, unknown);  // no half of a row stays
+    throw DataError(file_.string(), "room for a row of metrics", std::strerror(reason));
+  }
   last_[row.split] = {row.step, row.epoch};
 }
 

@@ -243,6 +243,8 @@ TEST_CASE("a run that diverges says so, and keeps what it had") {
   const ProcessResult result = shop.run(shop.train("run", {"--learning-rate", "1e30", "--epochs", "50"}));
   shop.require_failure(result, 1, {"diverged in epoch", "20 steps in a row", "learning_rate"});
   CHECK(lines_of(read_text(shop / "run" / "metrics.csv")).size() > 4);
+  CHECK_THAT(result.err, Catch::Contains("its batch is in"));
+  CHECK(load_checkpoint(shop / "run" / "non_finite_batch.ckpt").tensors.at("batch.points").size(1) == 3);
   require_no_leftovers(shop / "run");
 }
 

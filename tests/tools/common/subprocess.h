@@ -61,6 +61,11 @@ class Process {
 
   pid_t id() const { return child_; }
   void send(int signal) const { ::kill(child_, signal); }
+  // Whether it has ended; wait() says how.
+  bool over() const {
+    siginfo_t found = {};
+    return ::waitid(P_PID, static_cast<id_t>(child_), &found, WEXITED | WNOHANG | WNOWAIT) == 0 && found.si_pid != 0;
+  }
 
   ProcessResult wait() {
     ProcessResult result;

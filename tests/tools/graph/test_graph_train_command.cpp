@@ -84,6 +84,20 @@ TEST_CASE("a graph run that is killed or interrupted resumes bit for bit") {
   require_same_run(whole, stopped);
 }
 
+TEST_CASE("the batch of graphs whose loss was not finite lies in the run, passed over or not") {
+  const GraphShop shop;
+  const Words diverging = {"--learning-rate", "1e30", "--epochs", "50"};
+  for (const char* then : {"skip", "stop"}) {
+    const ProcessResult result = shop.run(shop.train(then, diverging + Words{"--on-non-finite", then}));
+    shop.require_failure(result, 1, {std::string(then) == "skip" ? "20 steps in a row" : "to stop there"});
+    CHECK_THAT(result.err, Catch::Contains("its batch is in"));
+    const Checkpoint shown = load_checkpoint(shop / then / "non_finite_batch.ckpt");
+    CHECK(shown.tensors.at("batch.index").numel() == shown.tensors.at("batch.ptr").numel() - 1);
+    CHECK(shown.tensors.contains("batch.rowptr"));
+    CHECK(shown.texts.contains("step"));
+  }
+}
+
 TEST_CASE("an encoding is computed by train, and read by everything that comes after") {
   const GraphShop shop;
   const std::string run = shop.trained();

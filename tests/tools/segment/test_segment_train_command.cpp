@@ -63,6 +63,20 @@ TEST_CASE("a training of parts that is killed or interrupted resumes bit for bit
   shop.refuses({"train", "--resume", "--out", (shop / "whole").string(), "--width", "32"}, 2, {"--resume", "--block"});
 }
 
+TEST_CASE("the batch of parts whose loss was not finite lies in the run, passed over or not") {
+  const SegmentShop shop;
+  const Words diverging = {"--learning-rate", "1e30", "--epochs", "50"};
+  for (const char* then : {"skip", "stop"}) {
+    const ProcessResult result = shop.run(shop.train(then, diverging + Words{"--on-non-finite", then}));
+    shop.require_failure(result, 1, {std::string(then) == "skip" ? "20 steps in a row" : "to stop there"});
+    CHECK_THAT(result.err, Catch::Contains("its batch is in"));
+    const Checkpoint shown = load_checkpoint(shop / then / "non_finite_batch.ckpt");
+    CHECK(shown.tensors.at("batch.labels").numel() == 4);
+    CHECK(shown.tensors.at("batch.parts").numel() == shown.tensors.at("batch.points").size(0));
+    CHECK(shown.texts.contains("step"));
+  }
+}
+
 TEST_CASE("a published validation part chooses the checkpoint, or is trained on") {
   const SegmentShop shop;
   write_hdf5(shop.data() / "ply_data_val0.h5", PartClouds(3, 64, 11).arrays());

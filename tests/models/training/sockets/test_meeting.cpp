@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/training/sockets/meeting.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
 #include <array>
 #include <boost/asio.hpp>
 #include <catch2/catch.hpp>
@@ -45,6 +49,21 @@ int64_t received(asio::ip::tcp::socket& socket) {
   return number;
 }
 
+int tcp_option(asio::ip::tcp::socket& socket, int name) {
+  int value = 0;
+  socklen_t bytes = sizeof(value);
+  REQUIRE(::getsockopt(socket.native_handle(), IPPROTO_TCP, name, &value, &bytes) == 0);
+  return value;
+}
+
+// A machine that is cut off cannot be had here: what makes the system notice one is asked for.
+void require_notices_silence(asio::ip::tcp::socket& socket) {
+  asio::socket_base::keep_alive asks;
+  socket.get_option(asks);
+  REQUIRE(asks.value());
+  REQUIRE(tcp_option(socket, TCP_KEEPIDLE) + tcp_option(socket, TCP_KEEPINTVL) * tcp_option(socket, TCP_KEEPCNT) <= 90);
+}
+
 }  // namespace
 
 TEST_CASE("processes meet: the first has the others in the order of their ranks", "[sockets]") {
@@ -62,6 +81,17 @@ TEST_CASE("processes meet: the first has the others in the order of their ranks"
   REQUIRE(sockets.size() == 3);
   for (size_t i = 0; i < 3; ++i) REQUIRE(received(sockets[i]) == static_cast<int64_t>(i) + 1);
   for (auto& other : others) REQUIRE(other.get().size() == 1);
+}
+
+TEST_CASE("both ends of a connection notice a machine that is cut off", "[sockets]") {
+  const Store store;
+  asio::io_context context;
+  auto other = std::async(std::launch::async,
+                          [&] { return meet_at(point_of(store.port(), 1, 2, std::chrono::seconds(60)), context); });
+  Sockets leader = meet_at(point_of(store.port(), 0, 2, std::chrono::seconds(60)), context);
+  require_notices_silence(leader.at(0));
+  Sockets follower = other.get();
+  require_notices_silence(follower.at(0));
 }
 
 TEST_CASE("a stranger at the door is sent away", "[sockets]") {
