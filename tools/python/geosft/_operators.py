@@ -152,10 +152,10 @@ def polynomial_attention(q, k, v, degree, scale, causal=False, q_ptr=None, k_ptr
     68 m + 144 (c + cv) + 40,000 numbers at most, with `causal` (m + 16)(cv + 1) more. On a GPU, where kernels choose
     item by item wherever ptr is, sums take 2 (c + 3 degree + cv + 1) numbers a key (backward: or query) and m (cv + 1)
     besides, of each head, and what describes the monomials 5 m; heads of one channel beyond degree 2,096, and of two
-    beyond 224, are evaluated pair by pair there. choose_polynomial_degree finds a degree.
+    beyond 224, are evaluated pair by pair there. In C++ choose_polynomial_degree finds a degree.
 
       q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv]
-      degree >= 0, with at most kMostMonomials monomials; even ones keep A positive
+      degree >= 0, with at most 100,000 monomials; even ones keep A positive
       scale finite, of any sign (1 / sqrt(c) for usual attention)
       causal: query i of an item sees its keys 0 … i; items must have as many queries as keys
       center: keys minus the mean of their item, which softmax does not see but the polynomial's error does; not with
