@@ -22,10 +22,20 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int64_t depth = 64;
 
+// Operands a [depth][vectors], b [depth][rows] and a factor of one, which the compiler does not know to be one.
+struct Operands {
+  const float* a;
+  const float* b;
+  float one;
+};
+
 // sums[j][i] += sum_t combine(a[t][i], b[t][j]), `passes` times.
 template <int J, int I, bool use_max>
-void run_tile(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, int64_t passes, float* HWY_RESTRICT sums) {
+void run_tile(const Operands& operands, int64_t passes, float* HWY_RESTRICT sums) {
   const hn::ScalableTag<float> d;
+  const float* HWY_RESTRICT a = operands.a;
+  const float* HWY_RESTRICT b = operands.b;
+  [[maybe_unused]] const auto one = hn::Set(d, operands.one);
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   hn::Vec<decltype(d)> sum[J][I];
   for (int j = 0; j < J; ++j) {
@@ -38,7 +48,9 @@ void run_tile(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, int64_t 
       for (int j = 0; j < J; ++j) {
         const auto scalar = hn::Set(d, b[t * J + j]);
         for (int i = 0; i < I; ++i) {
-          if constexpr (use_max) {
+          if constexpr (use_max && HWY_NATIVE_FMA) {  // as the kernels do it: see MaxPlus
+            sum[j][i] = hn::MulAdd(hn::Max(vector[i], scalar), one, sum[j][i]);
+          } else if constexpr (use_max) {
             sum[j][i] = hn::Add(sum[j][i], hn::Max(vector[i], scalar));
           } else {
             sum[j][i] = hn::MulAdd(vector[i], scalar, sum[j][i]);
@@ -54,30 +66,31 @@ void run_tile(const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, int64_t 
 
 // Elements that `passes` passes are.
 template <int J, int I, bool use_max>
-int64_t tile(const std::vector<float>& a, const std::vector<float>& b, int64_t passes, std::vector<float>& sums) {
+int64_t tile(const Operands& operands, int64_t passes, std::vector<float>& sums) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<float>()));
-  run_tile<J, I, use_max>(a.data(), b.data(), passes, sums.data());
+  run_tile<J, I, use_max>(operands, passes, sums.data());
   return J * I * lanes * depth * passes;
 }
 
 template <bool use_max>
-int64_t tile_of_shape(int64_t shape, const std::vector<float>& a, const std::vector<float>& b, int64_t passes,
-                      std::vector<float>& sums) {
+int64_t tile_of_shape(int64_t shape, const Operands& operands, int64_t passes, std::vector<float>& sums) {
   switch (shape) {
     case 0:
-      return tile<4, 4, use_max>(a, b, passes, sums);
+      return tile<4, 4, use_max>(operands, passes, sums);
     case 1:
-      return tile<2, 4, use_max>(a, b, passes, sums);
+      return tile<4, 2, use_max>(operands, passes, sums);
     case 2:
-      return tile<6, 2, use_max>(a, b, passes, sums);
+      return tile<6, 2, use_max>(operands, passes, sums);
     default:
-      return tile<8, 3, use_max>(a, b, passes, sums);
+      return tile<8, 3, use_max>(operands, passes, sums);
   }
 }
 
-int64_t run_shape(int64_t shape, bool use_max, const std::vector<float>& a, const std::vector<float>& b, int64_t passes,
-                  std::vector<float>& sums) {
-  return use_max ? tile_of_shape<true>(shape, a, b, passes, sums) : tile_of_shape<false>(shape, a, b, passes, sums);
+int64_t run_shape(int64_t shape, bool use_max, const std::vector<float>& a, const std::vector<float>& b, float one,
+                  int64_t passes, std::vector<float>& sums) {
+  const Operands operands{a.data(), b.data(), one};
+  return use_max ? tile_of_shape<true>(shape, operands, passes, sums)
+                 : tile_of_shape<false>(shape, operands, passes, sums);
 }
 
 int64_t lane_count() {
@@ -107,6 +120,7 @@ struct TileData {
     sums.assign(static_cast<size_t>(most_rows * most_vectors * lanes), 0.0F);
   }
   std::vector<float> a, b, sums;
+  float one = 1.0F;
 };
 
 // Elements a second of all threads.
@@ -116,7 +130,8 @@ double rate_once(int64_t threads, int64_t shape, bool use_max, int64_t passes) {
   const auto begin = std::chrono::steady_clock::now();
   at::parallel_for(0, threads, 1, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
-      elements[i] = HWY_DYNAMIC_DISPATCH(run_shape)(shape, use_max, data[i].a, data[i].b, passes, data[i].sums);
+      elements[i] =
+          HWY_DYNAMIC_DISPATCH(run_shape)(shape, use_max, data[i].a, data[i].b, data[i].one, passes, data[i].sums);
     }
   });
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
@@ -152,7 +167,7 @@ double tile_mean(bool use_max) {
     std::fill_n(data.a.begin() + t * 4 * lanes, 4 * lanes, value);
     std::fill_n(data.b.begin() + t * 4, 4, value);
   }
-  HWY_DYNAMIC_DISPATCH(run_shape)(0, use_max, data.a, data.b, 1, data.sums);
+  HWY_DYNAMIC_DISPATCH(run_shape)(0, use_max, data.a, data.b, data.one, 1, data.sums);
   double total = 0;
   for (int64_t i = 0; i < 16 * lanes; ++i) total += data.sums[i];
   return total / static_cast<double>(16 * lanes);

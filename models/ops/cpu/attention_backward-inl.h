@@ -135,10 +135,10 @@ class BackwardWorker {
     for_tiles(keys, vectors, lanes,
               ScoreGradient<T>{e, v, v_.stride, p_.cv, scale_, delta_.get() + h * kQueryBlock, positive_.get(),
                                term.mul, ds, dr_.get(), dr_sum_.get() + h * kQueryBlock});
-    for_tiles(keys, p_.cv, 1, ValueGradient<T>{e, positive_.get(), padded_, dv_.at(j, h * p_.cv), dv_.stride()});
-    for_tiles(keys, p_.c, 1,
-              MaxGradient<T>{q, k, k_.stride, dr_.get(), padded_, lost_.get() + h * p_.c * kQueryBlock,
-                             dk_.at(j, h * p_.c), dk_.stride()});
+    for_column_tiles(keys, p_.cv, ValueGradient<T>{e, positive_.get(), padded_, dv_.at(j, h * p_.cv), dv_.stride()});
+    for_column_tiles(keys, p_.c,
+                     MaxGradient<T>{q, k, k_.stride, dr_.get(), padded_, lost_.get() + h * p_.c * kQueryBlock,
+                                    dk_.at(j, h * p_.c), dk_.stride()});
     term_.backward(h, ds, raw);
   }
 

@@ -110,6 +110,13 @@ HWY_INLINE void value_gradient_tile(const T* HWY_RESTRICT upstream, const T* HWY
   for (int j = 0; j < J; ++j) add_lane_sums<T, C>(sum[j], value_grad + j * stride);
 }
 
+// body.run<J, C>(j, t) for register tiles of J keys and C columns: four columns, as the lanes of four vectors are
+// summed together.
+template <class Body>
+HWY_INLINE void for_column_tiles(int64_t keys, int64_t columns, const Body& body) {
+  for_tiles<kManyRegisters ? 4 : 2, 4>(keys, columns, 1, body);
+}
+
 template <typename T>
 struct MaxGradient {
   const T* q;

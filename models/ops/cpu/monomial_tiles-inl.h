@@ -14,13 +14,13 @@
 
 #include "models/ops/cpu/monomial_rows-inl.h"
 #include "models/ops/cpu/polynomial_problem.h"
+#include "models/ops/cpu/register_tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
-// Columns of a register tile and the vectors that go with them: AVX-512 and NEON have 32 registers, others 16.
-constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON;
+// Columns of a register tile and the vectors that go with them.
 constexpr int kColumnTile = kManyRegisters ? 9 : 5;
 constexpr int kMonomialVectors = kManyRegisters ? 3 : 2;
 constexpr int kTokenVectors = 2;

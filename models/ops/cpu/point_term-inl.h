@@ -94,16 +94,10 @@ class PointTerm {
   }
 
   TermTile<T> fill(int64_t head) {
-    const Tag<T> d;
     const Linear mul = linear(in_.weights.w_mul, in_.weights.b_mul, head);
     const Linear add = linear(in_.weights.w_add, in_.weights.b_add, head);
-    for_tiles(keys_, padded_ / lanes(), lanes(),
-              SoftplusTile<T, Affine>{{this, mul}, mul_.get(), to_ ? slope_.get() : nullptr});
-    for (int64_t j = 0; j < keys_; ++j) {
-      for (int64_t i = 0; i < padded_; i += lanes()) {
-        hn::Store(apply(add, j, i), d, add_.get() + j * kQueryBlock + i);
-      }
-    }
+    softplus_of_tile(keys_, padded_,
+                     SoftplusTile<T, Affine>{{this, mul, add, add_.get()}, mul_.get(), to_ ? slope_.get() : nullptr});
     return {mul_.get(), add_.get()};
   }
 
@@ -169,11 +163,16 @@ class PointTerm {
     T b;
   };
 
-  // X_R w + b as what a softplus is taken of.
+  // X_R w + b as what a softplus is taken of; the other linear map of the same numbers, which are in registers then,
+  // goes into add_to.
   struct Affine {
     const PointTerm* term;
-    Linear linear;
-    HWY_INLINE Vector<T> operator()(int64_t j, int64_t i) const { return term->apply(linear, j, i); }
+    Linear mul, add;
+    T* add_to;
+    HWY_INLINE Vector<T> operator()(int64_t j, int64_t i) const {
+      hn::Store(term->apply(add, j, i), Tag<T>(), add_to + j * kQueryBlock + i);
+      return term->apply(mul, j, i);
+    }
   };
 
   static int64_t lanes() { return static_cast<int64_t>(hn::Lanes(Tag<T>())); }

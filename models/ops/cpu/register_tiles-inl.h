@@ -14,33 +14,44 @@ HWY_BEFORE_NAMESPACE();
 namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
-// Keys of a register tile; four vectors of queries go with them. AVX-512 and NEON have 32 registers, others 16.
-constexpr int kTileRows = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 4 : 2;
+// Rows (keys) and vectors (of queries) of a register tile. AVX-512 and NEON have 32 registers, others 16. Vectors are
+// held while the rows' numbers pass through one register, so that eight sums of two vectors leave more room than eight
+// of four.
+constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON;
+constexpr int kTileRows = 4, kTileVectors = kManyRegisters ? 4 : 2;
 
-template <int J, class Body>
+template <int J, int I, class Body>
 HWY_INLINE void tile_row(int64_t j, int64_t vectors, int64_t lanes, const Body& body) {
   int64_t i = 0;
-  for (; i + 4 <= vectors; i += 4) body.template run<J, 4>(j, i * lanes);
-  if (i + 2 <= vectors) {
-    body.template run<J, 2>(j, i * lanes);
-    i += 2;
+  for (; i + I <= vectors; i += I) body.template run<J, I>(j, i * lanes);
+  if constexpr (I > 2) {
+    if (i + 2 <= vectors) {
+      body.template run<J, 2>(j, i * lanes);
+      i += 2;
+    }
   }
   if (i < vectors) body.template run<J, 1>(j, i * lanes);
 }
 
-// body.run<J, I>(j, i) for register tiles of J rows and I vectors that cover rows x vectors, rows outermost.
-template <class Body>
+// body.run<J, I>(j, i) for register tiles of J rows and I vectors that cover rows x vectors, rows outermost; at the
+// edges they are smaller.
+template <int J = kTileRows, int I = kTileVectors, class Body>
 HWY_INLINE void for_tiles(int64_t rows, int64_t vectors, int64_t lanes, const Body& body) {
   int64_t j = 0;
-  for (; j + kTileRows <= rows; j += kTileRows) tile_row<kTileRows>(j, vectors, lanes, body);
-  for (; j < rows; ++j) tile_row<1>(j, vectors, lanes, body);
+  for (; j + J <= rows; j += J) tile_row<J, I>(j, vectors, lanes, body);
+  for (; j < rows; ++j) tile_row<1, I>(j, vectors, lanes, body);
 }
 
+// Sums of scale * max(a, b). On AMD's Zen 3 a maximum and an addition wait for the same two ports, and a multiply-add
+// has two others: instead of the addition it doubles the rate. Without such an instruction the sum is scaled in the
+// end.
+template <class V>
 struct MaxPlus {
-  template <class V>
+  V scale;
   HWY_INLINE V operator()(V a, V b, V sum) const {
-    return hn::Add(sum, hn::Max(a, b));
+    return HWY_NATIVE_FMA ? hn::MulAdd(hn::Max(a, b), scale, sum) : hn::Add(sum, hn::Max(a, b));
   }
+  HWY_INLINE V finish(V sum) const { return HWY_NATIVE_FMA ? sum : hn::Mul(sum, scale); }
 };
 struct MulPlus {
   template <class V>

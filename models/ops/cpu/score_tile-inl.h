@@ -57,13 +57,13 @@ struct ScoreTile {
     const Tag<T> d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     Vector<T> sum[J][I];
-    product<J, I>(q + i0, k + j0 * stride, stride, c, MaxPlus(), sum);
-    const Vector<T> by = hn::Set(d, scale);
+    const MaxPlus<Vector<T>> combine{hn::Set(d, scale)};
+    product<J, I>(q + i0, k + j0 * stride, stride, c, combine, sum);
     for (int i = 0; i < I; ++i) {
       Vector<T> total = row_sum ? hn::Load(d, row_sum + i0 + i * lanes) : hn::Zero(d);
       for (int j = 0; j < J; ++j) {
         const int64_t at = (j0 + j) * kQueryBlock + i0 + i * lanes;
-        Vector<T> s = hn::Mul(sum[j][i], by);
+        Vector<T> s = combine.finish(sum[j][i]);
         if (raw) hn::Store(s, d, raw + at);
         if (term.mul) s = hn::Mul(s, hn::Load(d, term.mul + at));
         if (term.add) s = hn::Add(s, hn::Load(d, term.add + at));

@@ -89,8 +89,8 @@ class SequenceTerm {
   TermTile<T> fill(int64_t head) {
     affine(in_.weights.w_mul, in_.weights.b_mul[head], head, mul_keys_.get(), mul_.get());
     affine(in_.weights.w_add, in_.weights.b_add[head], head, add_keys_.get(), add_.get());
-    for_tiles(keys_, padded_ / lanes(), lanes(),
-              SoftplusTile<T, StoredTile<T>>{{mul_.get()}, mul_.get(), to_ ? slope_.get() : nullptr});
+    softplus_of_tile(keys_, padded_,
+                     SoftplusTile<T, StoredTile<T>>{{mul_.get()}, mul_.get(), to_ ? slope_.get() : nullptr});
     return {mul_.get(), add_.get()};
   }
 
@@ -141,7 +141,7 @@ class SequenceTerm {
     }
     T* products = key_products_.get();
     std::fill_n(products, keys_ * in_.depth, T(0));
-    for_tiles(keys_, in_.depth, 1, ValueGradient<T>{rows_of_.get(), gradient, padded_, products, in_.depth});
+    for_column_tiles(keys_, in_.depth, ValueGradient<T>{rows_of_.get(), gradient, padded_, products, in_.depth});
     T* const ss_grad = ss_sums_.at(first_key_, 0);
     for (int64_t j = 0; j < keys_; ++j) {
       for (int64_t t = 0; t < in_.depth; ++t) {

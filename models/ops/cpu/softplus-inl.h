@@ -29,7 +29,7 @@ HWY_INLINE void polynomial(D d, const V (&x)[I], const float (&c)[N], V (&sum)[I
   }
 }
 
-// e^x for -87 <= x <= 0 (smaller x count as -87), relative error 2e-7: e^x = 2^n e^r with |r| <= log(2) / 2.
+// e^x for -87 <= x <= 0 (smaller x count as -87), relative error 4e-7: e^x = 2^n e^r with |r| <= log(2) / 2.
 template <class D, class V, int I>
 HWY_INLINE void exp_below_zero(D d, const V (&x)[I], V (&result)[I]) {
   static constexpr float kCoefficients[] = {1.0000001192092896f,  0.9999997019767761f,  0.49998894333839417f,
@@ -41,40 +41,42 @@ HWY_INLINE void exp_below_zero(D d, const V (&x)[I], V (&result)[I]) {
     const V clamped = hn::Max(x[i], hn::Set(d, -87.0f));
     shifted[i] = hn::MulAdd(clamped, hn::Set(d, 1.44269504088896341f), hn::Set(d, kRound));
     const V whole = hn::Sub(shifted[i], hn::Set(d, kRound));
-    // log(2) in two parts: the first times n is exact.
-    rest[i] = hn::NegMulAdd(whole, hn::Set(d, 1.428606820309417e-6f),
-                            hn::NegMulAdd(whole, hn::Set(d, 0.693145751953125f), clamped));
+    if constexpr (HWY_NATIVE_FMA) {  // the product is not rounded, and log(2) is a float to 2e-9
+      rest[i] = hn::NegMulAdd(whole, hn::Set(d, 0.69314718055994531f), clamped);
+    } else {  // log(2) in two parts: the first times n is exact
+      rest[i] = hn::NegMulAdd(whole, hn::Set(d, 1.428606820309417e-6f),
+                              hn::NegMulAdd(whole, hn::Set(d, 0.693145751953125f), clamped));
+    }
   }
   polynomial(d, rest, kCoefficients, result);
   for (int i = 0; i < I; ++i) {
-    const auto power = hn::ShiftLeft<23>(hn::Add(hn::BitCast(integers, shifted[i]), hn::Set(integers, 127)));
-    result[i] = hn::Mul(result[i], hn::BitCast(d, power));
+    const auto power = hn::ShiftLeft<23>(hn::BitCast(integers, shifted[i]));  // n, added to the exponent
+    result[i] = hn::BitCast(d, hn::Add(hn::BitCast(integers, result[i]), power));
   }
 }
 
-// log(1 + e) for 0 <= e <= 1, relative error 3e-7.
+// log(1 + e) / e for 0 <= e <= 1, relative error 3e-7.
 template <class D, class V, int I>
-HWY_INLINE void log1p_unit(D d, const V (&e)[I], V (&result)[I]) {
+HWY_INLINE void log1p_ratio(D d, const V (&e)[I], V (&result)[I]) {
   static constexpr float kCoefficients[] = {0.9999999403953552f,  -0.4999949336051941f,   0.3331909775733948f,
                                             -0.2484297901391983f, 0.1910599321126938f,    -0.13663214445114136f,
                                             0.07822556048631668f, -0.029504986479878426f, 0.005232629366219044f};
   polynomial(d, e, kCoefficients, result);
-  for (int i = 0; i < I; ++i) result[i] = hn::Mul(e[i], result[i]);
 }
 
-// log(1 + e^x) without overflow; e^-|x| into `small`. float32 to 3e-7 relative, float64 to its last bits.
+// log(1 + e^x) without overflow; e^-|x| into `small`. float32 to 4e-7 relative, float64 to its last bits.
 template <class D, class V, int I>
 HWY_INLINE void softplus(D d, const V (&x)[I], V (&result)[I], V (&small)[I]) {
   V negative[I];
-  for (int i = 0; i < I; ++i) negative[i] = hn::Neg(hn::Abs(x[i]));
+  for (int i = 0; i < I; ++i) negative[i] = hn::Or(x[i], hn::SignBit(d));
   if constexpr (sizeof(hn::TFromD<D>) == 4) {
     exp_below_zero(d, negative, small);
-    log1p_unit(d, small, result);
+    log1p_ratio(d, small, result);
+    for (int i = 0; i < I; ++i) result[i] = hn::MulAdd(small[i], result[i], hn::Max(x[i], hn::Zero(d)));
   } else {
     for (int i = 0; i < I; ++i) small[i] = hn::Exp(d, negative[i]);
-    for (int i = 0; i < I; ++i) result[i] = hn::Log1p(d, small[i]);
+    for (int i = 0; i < I; ++i) result[i] = hn::Add(hn::Max(x[i], hn::Zero(d)), hn::Log1p(d, small[i]));
   }
-  for (int i = 0; i < I; ++i) result[i] = hn::Add(hn::Max(x[i], hn::Zero(d)), result[i]);
 }
 
 // 1 / x for 1 <= x <= 2.
@@ -118,6 +120,13 @@ struct SoftplusTile {
     }
   }
 };
+
+// Rows [0, keys) x lanes [0, padded) of a tile.
+template <typename T, class Before>
+HWY_INLINE void softplus_of_tile(int64_t keys, int64_t padded, const SoftplusTile<T, Before>& tile) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(Tag<T>()));
+  for_tiles<kTileRows, 4>(keys, padded / lanes, lanes, tile);  // four polynomials side by side
+}
 
 // What a softplus is taken of, where it lies in memory already.
 template <typename T>

@@ -22,8 +22,7 @@ namespace {
 // Of a tile [rows][kQueryBlock], in register tiles as kernels take it.
 template <typename T>
 void softplus_tile(const T* x, int64_t rows, T* to, T* slope) {
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(Tag<T>()));
-  for_tiles(rows, kQueryBlock / lanes, lanes, SoftplusTile<T, StoredTile<T>>{{x}, to, slope});
+  softplus_of_tile(rows, kQueryBlock, SoftplusTile<T, StoredTile<T>>{{x}, to, slope});
 }
 void softplus_tile_float(const float* x, int64_t rows, float* to, float* slope) {
   softplus_tile(x, rows, to, slope);
