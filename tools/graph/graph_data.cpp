@@ -11,7 +11,7 @@
 #include "data/folds.h"
 #include "data/graph_dataset.h"
 #include "data/graph_files.h"
-#include "data/image_patches.h"
+#include "data/patches.h"
 #include "data/sequence_dataset.h"
 #include "geometry/packed.h"
 #include "tools/common/arguments.h"
@@ -55,6 +55,21 @@ void hold_out(GraphSplit& split, const PackedGraphs& graphs, const SplitSettings
   split.train.clear();
   for (const int64_t place : kept) split.train.push_back(items[static_cast<size_t>(place)]);
   for (const int64_t place : held) split.validation.push_back(items[static_cast<size_t>(place)]);
+}
+
+PackedGraphs in_patches(const PackedGraphs& graphs, int64_t patch) {
+  const GraphSchema& schema = graphs.schema;
+  if (schema.grid_height > 0) {
+    if (schema.grid_height % patch != 0 || schema.grid_width % patch != 0) {
+      throw UsageError("patch must divide the height and width of images: " + std::to_string(patch) + " and " +
+                       std::to_string(schema.grid_height) + " x " + std::to_string(schema.grid_width));
+    }
+    return image_patches(graphs, patch);
+  }
+  if (schema.items != "sequences" || schema.node_values == 0) {
+    throw UsageError("patch is for images and series of numbers, not for texts and graphs");
+  }
+  return series_patches(graphs, patch);
 }
 
 }  // namespace
@@ -101,15 +116,7 @@ PackedGraphs open_encoded_graphs(const GraphSettings& settings) {
   reading.split = settings.splits.split_name;
   reading.directed = settings.directed;
   PackedGraphs graphs = open_graphs(settings.data, reading, settings.longest);
-  if (settings.patch > 1) {
-    const GraphSchema& schema = graphs.schema;
-    if (schema.grid_height == 0 || schema.grid_height % settings.patch != 0 ||
-        schema.grid_width % settings.patch != 0) {
-      throw UsageError("patch must divide the height and width of images: " + std::to_string(settings.patch) + " and " +
-                       std::to_string(schema.grid_height) + " x " + std::to_string(schema.grid_width));
-    }
-    graphs = image_patches(graphs, settings.patch);
-  }
+  if (settings.patch > 1) graphs = in_patches(graphs, settings.patch);
   if (settings.longest > 0) graphs = shortened(graphs, settings.longest);
   const EncodedNodes encoded = cached_encoding(default_cache_folder(), graphs.graphs, settings.model.node_encoding());
   if (encoded.standard_error.defined()) {

@@ -90,8 +90,9 @@ Config GraphSettings::config() {
       .add("", "repeats", &repeats, "runs, each with the next seed", positive)
       .add("", "every_fold", &every_fold, "a run for every fold")
       .add("", "directed", &directed, "leave the edges of OGB sets as they are listed")
-      .add("", "longest", &longest, "sequences: steps that are used, from the beginning; 0: all", not_negative)
-      .add("", "patch", &patch, "images: side of the squares of pixels that become a token each", positive);
+      .add("", "longest", &longest, "sequences: tokens that are used, from the beginning; 0: all", not_negative)
+      .add("", "patch", &patch,
+           "images: side of the squares of pixels that become a token each; series: their steps that do", positive);
   add_splits(keys, splits);
   add_graph_model(keys, model);
   train.add_keys(keys, "graphs");

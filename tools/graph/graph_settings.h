@@ -50,9 +50,9 @@ struct GraphSettings {
   uint64_t seed = 0;
   int64_t repeats = 1;      // runs with the seeds seed, seed + 1, …
   bool every_fold = false;  // a run for every fold
-  int64_t longest = 0;      // steps of a sequence that are used, from its beginning; 0: all
+  int64_t longest = 0;      // tokens of a sequence that are used, from its beginning; 0: all
   bool directed = false;    // leave the edges of OGB sets as they are listed
-  int64_t patch = 1;        // side of the squares of pixels that are the tokens of an image
+  int64_t patch = 1;        // side of the squares of pixels, or steps of a series, that are its tokens
   SplitSettings splits;
   GraphModelSettings model;
   GraphTrainSettings train;

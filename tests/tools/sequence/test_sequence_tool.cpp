@@ -12,7 +12,7 @@ TEST_CASE("sequences are trained on by the primal-dual family, by a polynomial a
   const SequenceShop shop;
   const std::vector<Words> attentions = {
       {"--attention", "bn", "--precision", "bfloat16"},
-      {"--attention", "softmax"},
+      {"--attention", "softmax", "--patch", "4"},
       {"--attention", "polynomial", "--degree", "4"},
       {"--attention", "bn_sh", "--beta", "0.4"},
       {"--attention", "linear_bn"},
@@ -37,6 +37,8 @@ TEST_CASE("a trained sequence model is evaluated, applied and described") {
   CHECK_THAT(shop.run_well({"eval", run}).out, Catch::Contains("20 sequences of the test part"));
   CHECK(lines_of(shop.run_well({"predict", run, "--split", "test", "--json"}).out).size() == 20);
   CHECK_FALSE(evaluated.contains("head_distances"));
+  shop.run_well(shop.train("patches", {"--attention", "bn_sh", "--patch", "4", "--epochs", "1"}));
+  CHECK_THAT(shop.run_well({"info", (shop / "patches").string()}).out, Catch::Contains("\"node_values\":8"));
   const nlohmann::json heads = nlohmann::json::parse(shop.run_well({"eval", run, "--json", "--heads"}).out);
   REQUIRE(heads.at("head_distances").size() == 1);
   CHECK(heads.at("head_distances")[0].at("tokens") > 0.0);
@@ -61,6 +63,7 @@ TEST_CASE("pairs of documents are told apart by what they have in common") {
   CHECK(result.at("count") == 48);
   CHECK(result.at("metrics").at("accuracy") > 0.95);
   CHECK_THAT(shop.run_well({"info", (shop / "run").string()}).out, Catch::Contains("\"documents\":true"));
+  shop.require_failure(shop.run(shop.train("patches", words + Words{"--patch", "2"})), 2, {"patch", "texts"});
 }
 
 TEST_CASE("a sweep over attentions ends with a table") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images as sequences of squares of their pixels.
+// Sequences of numbers in patches: fewer and larger tokens.
 #pragma once
 
 #include "data/packed_graphs.h"
@@ -10,5 +10,9 @@ namespace geosft {
 // square of side x side pixels, row by row, holding the values of its pixels one after the other. A linear map of them
 // is a convolution with that kernel and stride. side >= 1 must divide both sizes.
 PackedGraphs image_patches(const PackedGraphs& images, int64_t side);
+
+// Series (node_values alone, without edges) with a node for every `steps` >= 1 steps, holding their values one after
+// the other. Where the length is no multiple of `steps` the last step is repeated.
+PackedGraphs series_patches(const PackedGraphs& series, int64_t steps);
 
 }  // namespace geosft
