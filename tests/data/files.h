@@ -56,7 +56,7 @@ std::string raw(Number value, bool big_endian = false) {
 // A real dataset below the folder that the environment variable GEOSFT_DATA names; empty, with a warning, where absent.
 inline std::filesystem::path real_data(const std::string& name) {
   const char* root = std::getenv("GEOSFT_DATA");
-  const std::filesystem::path path = root == nullptr ? std::filesystem::path() : std::filesystem::path(root) / name;
+  std::filesystem::path path = root == nullptr ? std::filesystem::path() : std::filesystem::path(root) / name;
   if (root != nullptr && std::filesystem::exists(path)) return path;
   std::cerr << "WARN: no " << name << " below GEOSFT_DATA: the test with this real data is left out\n";
   return {};

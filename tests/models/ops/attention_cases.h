@@ -64,8 +64,8 @@ inline void require_outcome(const Outcome& actual, const Outcome& expected, doub
                             double gradient_tolerance, const std::string& what, double gradient_floor = 0.0) {
   require_close(actual.out, expected.out, out_tolerance, what + " out");
   for (const auto& [name, gradient] : expected.gradients) {
-    require_close(actual.gradients.at(name), gradient, gradient_tolerance, what + " gradient of " + name,
-                  gradient_floor);
+    const std::string which = std::string(what).append(" gradient of ").append(name);
+    require_close(actual.gradients.at(name), gradient, gradient_tolerance, which, gradient_floor);
   }
 }
 
@@ -122,7 +122,9 @@ inline void require_reference(const Attention& attention, const Attention& refer
 // `attention` on float16 and bfloat16 against `reference` on the same numbers in double precision: results and
 // gradients have the type of the arguments, and what is lost is their rounding.
 inline void require_half(const Attention& attention, const Attention& reference, const Arguments& arguments) {
-  for (const auto& [type, tolerance] : {std::pair(at::kHalf, 2e-3), std::pair(at::kBFloat16, 2e-2)}) {
+  for (const auto& [half, error] : {std::pair(at::kHalf, 2e-3), std::pair(at::kBFloat16, 2e-2)}) {
+    const at::ScalarType type = half;  // C++20 lets lambdas capture the bindings, clang 14 does not
+    const double tolerance = error;
     Arguments rounded{{}, arguments.eps};
     for (const auto& [name, tensor] : arguments.tensors) {
       rounded.tensors[name] = tensor.is_floating_point() ? tensor.to(type).to(at::kDouble) : tensor;

@@ -25,7 +25,7 @@ inline at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
   return at::randn(shape, generator(seed), at::kDouble);
 }
 
-inline at::Tensor longs(std::vector<int64_t> values) {
+inline at::Tensor longs(const std::vector<int64_t>& values) {
   return at::tensor(values, at::kLong);
 }
 

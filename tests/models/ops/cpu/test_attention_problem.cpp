@@ -49,6 +49,7 @@ TEST_CASE("backward_plan covers every query and head once", "[attention_problem]
   const std::vector<std::vector<int64_t>> batches{{0, 5000}, {0, 0, 3, 700, 701}, {0, 100, 200, 300}};
   for (const auto& q : batches) {
     std::vector<int64_t> k;
+    k.reserve(q.size());
     for (const int64_t offset : q) k.push_back(offset / 4);
     for (const int64_t heads : {1, 5, 16}) {
       for (const int64_t width : {0, 6, 100}) {
@@ -115,7 +116,7 @@ TEST_CASE("parts are as few as what each of them keeps allows", "[attention_prob
   const int64_t heads = 16, c = 16, part = 2 * 257 * heads;
   const BackwardPlan plan = backward_plan(q, k, heads, c, c, {0, 256, part});
   REQUIRE(plan.part_count() >= 16);
-  REQUIRE(plan.part_count() * part < heads * c * (q.back() + 2 * k.back()) / 10 + (1 << 18));
+  REQUIRE(plan.part_count() * part < heads * c * (q.back() + 2 * k.back()) / 10 + (int64_t{1} << 18));
 }
 
 TEST_CASE("backward_plan of an empty batch has no units", "[attention_problem]") {

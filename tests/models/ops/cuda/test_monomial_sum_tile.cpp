@@ -25,7 +25,7 @@ at::Tensor states(const at::Tensor& x, const at::Tensor& y, const Sizes& n, cuda
       cuda::polynomial_plan(shape, n.c, n.degree, n.cv, reach, 64, {&offsets, &offsets, 1, n.rows, n.rows, 2});
   REQUIRE(plan.monomials);
   const int64_t count = monomial_count(n.c, n.degree);
-  at::Tensor numbers = at::empty({2 * shape.entries + count * shape.factors}, at::kByte);
+  at::Tensor numbers = at::empty({int64_t{2} * shape.entries + count * shape.factors}, at::kByte);
   const at::Tensor weights = at::empty({count}, at::kDouble);
   cuda::PolynomialTask<double> task{};
   task.own.rows = task.other.rows = {nullptr, 1, n.rows};
@@ -47,7 +47,7 @@ at::Tensor states(const at::Tensor& x, const at::Tensor& y, const Sizes& n, cuda
                 shape.entries,
                 shape.factors,
                 numbers.mutable_data_ptr<uint8_t>(),
-                numbers.mutable_data_ptr<uint8_t>() + 2 * shape.entries,
+                numbers.mutable_data_ptr<uint8_t>() + int64_t{2} * shape.entries,
                 weights.mutable_data_ptr<double>()};
   const at::Tensor to = at::full({plan.chunks.count(task.other.rows), 2, count, n.cv + 1}, std::nan(""), at::kDouble);
   task.states = to.mutable_data_ptr<double>();

@@ -55,7 +55,7 @@ void require_same(const Outcome& actual, const Outcome& expected, const std::str
 
 // The same bits in the other order of threads.
 Outcome ordered(const Arguments& a, const PolynomialNumbers& n, const at::Tensor& upstream, at::ScalarType type) {
-  const Outcome actual = emulated(a, n, upstream, type);
+  Outcome actual = emulated(a, n, upstream, type);
   require_same(emulated<true, ThreadOrder::kDescending>(a, n, upstream, type), actual, "other order ");
   return actual;
 }
@@ -164,7 +164,8 @@ TEST_CASE("the CUDA kernels of polynomial_attention, emulated, take float16 and 
 TEST_CASE("the CUDA kernels of polynomial_attention name the argument that is wrong", "[polynomial_grids]") {
   for (const auto& [c, cv] : {std::pair(129, 1), std::pair(1, 130)}) {
     const Arguments a = random_polynomial({{1}, {1}, 1, c, cv}, 41);
-    require_error([&] { emulated(a, {1, 1.0}, at::ones({1, 1, cv}), at::kFloat); }, {"q", "v", "128"});
+    const at::Tensor upstream = at::ones({1, 1, cv});
+    require_error([&] { emulated(a, {1, 1.0}, upstream, at::kFloat); }, {"q", "v", "128"});
   }
   Arguments a = random_polynomial({{4, 3}, {4, 3}, 1, 2, 2}, 41);
   a.tensors["k_ptr"] = at::tensor({0, 3, 7}, at::kLong);

@@ -57,7 +57,7 @@ TEST_CASE("every other basis that polynomial_attention computes with has a table
       REQUIRE(shape.factors >= 2);
       REQUIRE(shape.entries <= cuda::kLargestTable);
       REQUIRE(shape.entries == monomial_count(c, shape.table_degree));
-      REQUIRE(shape.factors * shape.table_degree >= degree);
+      REQUIRE(int64_t{shape.factors} * shape.table_degree >= degree);
     }
   }
 }
