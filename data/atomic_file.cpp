@@ -31,14 +31,21 @@ bool runs(pid_t process) {
 
 }  // namespace
 
-void remove_abandoned(const std::filesystem::path& folder) {
-  static const std::regex hidden("\\..+\\.([0-9]{1,9})\\.[0-9]+\\.tmp");
+void remove_abandoned(const std::filesystem::path& folder, const std::string& names) {
+  const std::regex made_by(names);
   std::error_code error;
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
     std::smatch match;
-    if (std::regex_match(name, match, hidden) && !runs(std::stoi(match[1]))) ::unlink(at->path().c_str());
+    std::error_code kept;  // that of another user stays
+    if (std::regex_match(name, match, made_by) && !runs(std::stoi(match[1]))) {
+      std::filesystem::remove_all(at->path(), kept);
+    }
   }
+}
+
+void remove_abandoned(const std::filesystem::path& folder) {
+  remove_abandoned(folder, "\\..+\\.([0-9]{1,9})\\.[0-9]+\\.tmp");
 }
 
 AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)) {

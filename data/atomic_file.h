@@ -31,6 +31,10 @@ class AtomicFile {
 // more.
 void remove_abandoned(const std::filesystem::path& folder);
 
+// The same of the files and folders in `folder` whose names match the regular expression `names`, the first group of
+// which, of at most 9 digits, is the process that made them.
+void remove_abandoned(const std::filesystem::path& folder, const std::string& names);
+
 void write_file_atomically(const std::filesystem::path& target, std::string_view contents);
 
 }  // namespace geosft

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every training where the disk or the memory is full: one line, the last checkpoint intact, and it goes on when there
-// is room.
+// Every training whose disk or memory is full, whose folder is locked or whose data are gone: one line, the last
+// checkpoint intact, and it goes on when it can.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/environment.h"
 #include "tests/tools/all_trainings.h"
 #include "tests/tools/common/same_runs.h"
 #include "tests/tools/common/small_disk.h"
@@ -14,18 +18,45 @@ namespace fs = std::filesystem;
 
 namespace {
 
+const std::set<std::string> unfinished = {"config.toml", "classes.txt", "metrics.csv",
+                                          "best.ckpt",   "last.ckpt",   "version"};
+
+std::set<std::string> names_in(const fs::path& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename().string());
+  return names;
+}
+
 // The error is the last line, and nothing that is half of something is left.
-void require_clean_end(const Workshop& shop, const ProcessResult& result, const Words& words, const fs::path& run) {
+void require_clean_end(const Workshop& shop, const ProcessResult& result, const Words& words, const fs::path& run,
+                       const std::set<std::string>& names = unfinished) {
   shop.require_failure(result, 1, words);
   for (const char* name : {"last.ckpt", "best.ckpt"}) CHECK_NOTHROW(load_checkpoint(run / name));
   CHECK_NOTHROW(read_metrics(run / "metrics.csv"));
   CHECK(read_text(run / "metrics.csv").ends_with('\n'));
-  const std::set<std::string> known = {"config.toml", "classes.txt", "metrics.csv",
-                                       "best.ckpt",   "last.ckpt",   "version"};
-  for (const auto& entry : fs::directory_iterator(run)) {
-    INFO(entry.path());
-    CHECK(known.contains(entry.path().filename().string()));
-  }
+  CHECK(names_in(run) == names);
+}
+
+// Of 60 epochs, a checkpoint each.
+Words long_training(const Workshop& shop, const std::string& out) {
+  return with(with(shop.train(out), "--epochs", "60"), "--checkpoint-every", "1");
+}
+
+Words resume(const fs::path& run) {
+  return {"train", "--resume", "--out", run.string()};
+}
+
+ProcessResult train_until(const Workshop& shop, const Words& words, const ProcessOptions& options, const fs::path& run,
+                          const std::function<void()>& event) {
+  return test::train_until(shop.program(), words, options, run / "metrics.csv", 4, [&](const Process&) { event(); });
+}
+
+nlohmann::json result_metrics(const fs::path& run) {
+  return nlohmann::json::parse(read_text(run / "result.json")).at("metrics");
+}
+
+void set_words(Words& words, const Words& options) {
+  for (size_t i = 0; i + 1 < options.size(); i += 2) words = with(words, options[i], options[i + 1]);
 }
 
 }  // namespace
@@ -37,15 +68,81 @@ TEST_CASE("a disk that is full ends every training, which goes on when there is 
   const fs::path run = disk.path() / "run";
   for (const Workshop* shop : shops.all()) {
     INFO(shop->tool());
-    const Words longer = with(with(shop->train("whole"), "--epochs", "60"), "--checkpoint-every", "1");
-    shop->run_well(longer);
-    const ProcessResult full = train_until(shop->program(), with(longer, "--out", run.string()), shop->process(),
-                                           run / "metrics.csv", 4, [&](const Process&) { disk.fill(); });
+    shop->run_well(long_training(*shop, "whole"));
+    const Words words = with(long_training(*shop, "run"), "--out", run.string());
+    const ProcessResult full = train_until(*shop, words, shop->process(), run, [&] { disk.fill(); });
     require_clean_end(*shop, full, {"No space left on device"}, run);
     disk.make_room();
-    shop->run_well({"train", "--resume", "--out", run.string()});
+    shop->run_well(resume(run));
     require_same_run(*shop / "whole", run);
     fs::remove_all(run);
+  }
+}
+
+// As on a full disk, and possible where none can be mounted.
+TEST_CASE("files that may not grow end every training, which goes on when they may") {
+  const Shops shops;
+  for (const Workshop* shop : shops.all()) {
+    INFO(shop->tool());
+    const fs::path run = *shop / "run";
+    shop->run_well(with(shop->train("run"), "--epochs", "3"));
+    const std::string best = read_text(run / "best.ckpt"), last = read_text(run / "last.ckpt");
+    const std::set<std::string> before = names_in(run);
+    ProcessOptions full = shop->process();
+    full.file_bytes = std::min(best.size(), last.size()) - 1;
+    const Words further = resume(run) + Words{"--epochs", "5"};
+    const ProcessResult ended = run_process(shop->program(), further, full);
+    require_clean_end(*shop, ended, {".ckpt", "room", "File too large"}, run, before);
+    CHECK(read_text(run / "best.ckpt") == best);
+    CHECK(read_text(run / "last.ckpt") == last);
+    shop->run_well(further);
+    shop->run_well(with(shop->train("whole"), "--epochs", "5"));
+    require_same_run(*shop / "whole", run);
+  }
+}
+
+TEST_CASE("a run folder that becomes read-only ends every training, which goes on when it is not") {
+  const Shops shops;
+  ProcessOptions bound;
+  bound.bound = true;
+  if (run_process("/bin/true", {}, bound).exit == not_started) {
+    leave_out("root may not give up its rights here (CAP_SETPCAP): a locked folder is not tested");
+    return;
+  }
+  for (const Workshop* shop : shops.all()) {
+    INFO(shop->tool());
+    const fs::path run = *shop / "run";
+    bound.cache = shop->cache();
+    shop->run_well(long_training(*shop, "whole"));
+    const ProcessResult ended = train_until(*shop, long_training(*shop, "run"), bound, run, [&] {
+      fs::permissions(run, fs::perms::owner_read | fs::perms::owner_exec);
+    });
+    fs::permissions(run, fs::perms::owner_all);
+    require_clean_end(*shop, ended, {".ckpt", "ermission denied"}, run);
+    shop->run_well(resume(run));
+    require_same_run(*shop / "whole", run);
+  }
+}
+
+// Sets of files, which are read all the time, are in the tests of their tools.
+TEST_CASE("a training goes on without the data that it has in memory") {
+  const Shops shops;
+  for (const Workshop* shop : std::vector<const Workshop*>{&shops.parts, &shops.graphs, &shops.sequences}) {
+    INFO(shop->tool());
+    const fs::path run = *shop / "run", away = *shop / "away";
+    shop->run_well(long_training(*shop, "whole"));
+    const ProcessResult result =
+        train_until(*shop, long_training(*shop, "run"), shop->process(), run, [&] { fs::rename(shop->data(), away); });
+    require_same_run(*shop / "whole", run);
+    if (shop == &shops.parts) {  // the test part is opened for the final evaluation
+      require_clean_end(*shop, result, {shop->data().string(), "found nothing of this name"}, run);
+    } else {
+      INFO(result.err);
+      CHECK(result.exit == 0);
+    }
+    fs::rename(away, shop->data());
+    shop->run_well(resume(run));
+    CHECK(result_metrics(run) == result_metrics(*shop / "whole"));
   }
 }
 
@@ -54,23 +151,26 @@ TEST_CASE("a disk that is full ends every training, which goes on when there is 
 TEST_CASE("a step that takes more memory than there is ends a training, and leaves its checkpoint") {
   const Shops shops;
   write_part_set(shops.parts.data(), 8, 4, 30000);
+  write_tiny_graphs(shops.graphs.data(), "TINY", 10000);
+  write_waves(shops.sequences.data(), 5000);
   const std::map<std::string, Words> large = {
-      {"geosft-classify", {"--points", "20000", "--points-per-mesh", "20000", "--batch-size", "15", "--width", "64"}},
-      {"geosft-segment", {"--points", "30000", "--batch-size", "8", "--width", "64"}}};
+      {"geosft-classify", {"--points", "20000", "--points-per-mesh", "20000", "--batch-size", "15"}},
+      {"geosft-segment", {"--points", "30000", "--batch-size", "8"}},
+      {"geosft-graph", {"--batch-size", "18", "--encoding", "none"}},
+      {"geosft-sequence", {"--batch-size", "40", "--bins", "4"}}};
   for (const Workshop* shop : shops.all()) {
-    if (!large.contains(shop->tool())) continue;
     INFO(shop->tool());
     const fs::path run = *shop / "large";
     Words words = shop->train("large");
-    const Words& more = large.at(shop->tool());
-    for (size_t i = 0; i + 1 < more.size(); i += 2) words = with(words, more[i], more[i + 1]);
-    shop->run_well(with(words, "--epochs", "1"));
+    set_words(words, large.at(shop->tool()) + Words{"--width", "64", "--epochs", "1"});
+    shop->run_well(words);
     const std::string before = read_text(run / "last.ckpt");
     ProcessOptions little = shop->process();
     little.memory = rlim_t{1200} << 20;
-    const Words further = {"train", "--resume", "--out", run.string(), "--epochs", "2"};
+    const Words further = resume(run) + Words{"--epochs", "2"};
     const ProcessResult ended = run_process(shop->program(), further, little);
     shop->require_failure(ended, 1, {"out of memory", "--batch-size"});
+    CHECK_THAT(ended.err, Catch::Contains("training on "));
     CHECK(read_text(run / "last.ckpt") == before);
     shop->run_well(further);
     CHECK(load_checkpoint(run / "last.ckpt").tensors.at("position")[0].item<int64_t>() == 2);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/gnuplot.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -16,10 +18,13 @@ namespace {
 constexpr const char* script_name = "script.gp";
 constexpr const char* log_name = "log.txt";
 
+// Named by the process: a killed one leaves it to be removed by the next.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "geosft_plot_XXXXXX").string();
+    const std::filesystem::path parent = std::filesystem::temp_directory_path();
+    remove_abandoned(parent, "geosft_plot_([0-9]{1,9})_.{6}");
+    std::string name = (parent / ("geosft_plot_" + std::to_string(::getpid()) + "_XXXXXX")).string();
     if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder " + name + ": " + std::strerror(errno));
     path_ = name;
   }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // geosft-classify predict, end to end.
 #include <catch2/catch.hpp>
-#include <cstring>
 
 #include "data/formats/ply.h"
-#include "tests/support.h"
 #include "tests/tools/classify/classify_tool.h"
+#include "tests/tools/common/scan_file.h"
 
 namespace geosft::test::test_predict_command {
 namespace fs = std::filesystem;
@@ -65,14 +64,7 @@ TEST_CASE("degenerate clouds are classified all the same") {
 
 TEST_CASE("a scan of 10 million points is thinned, and that is said", "[slow]") {
   const ClassifyShop shop;
-  const int64_t count = 10'000'000;
-  std::string ply = "ply\nformat binary_little_endian 1.0\nelement vertex " + std::to_string(count) +
-                    "\nproperty float x\nproperty float y\nproperty float z\nend_header\n";
-  const size_t header = ply.size();
-  ply.resize(header + 12 * static_cast<size_t>(count));
-  const at::Tensor points = at::randn({count, 3}, generator(4));
-  std::memcpy(ply.data() + header, points.const_data_ptr<float>(), 12 * static_cast<size_t>(count));
-  write_text(shop / "scan.ply", ply);
+  write_scan(shop / "scan.ply", 10'000'000);
   const std::string file = (shop / "scan.ply").string();
   const ProcessResult result = shop.run_well({"predict", shop.trained(), file, "--json"});
   CHECK(nlohmann::json::parse(result.out).at("file") == file);

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/tools/classify/classify_tool.h"
+#include "tests/tools/common/earlier_checkpoint.h"
 #include "tests/tools/common/same_runs.h"
 
 namespace geosft::test::test_train_command_resume {
@@ -73,7 +74,7 @@ TEST_CASE("the number of workers changes nothing") {
 // --head-bins 8 --batch-size 4 --learning-rate 1e-2`, and its answer to a sphere.
 TEST_CASE("checkpoints of earlier versions are used and gone on from") {
   const ClassifyShop shop;
-  const fs::path file = fs::path(GEOSFT_TEST_FIXTURES) / "classify_checkpoint_1.ckpt", run = shop / "old";
+  const fs::path file = earlier_checkpoint("classify_checkpoint_1");
   write_text(shop / "sphere.xyz", sphere_xyz(1.0));
   const ProcessResult answer =
       shop.run_well({"predict", file.string(), (shop / "sphere.xyz").string(), "--device", "cpu", "--json"});
@@ -81,13 +82,7 @@ TEST_CASE("checkpoints of earlier versions are used and gone on from") {
   CHECK(top[0][0] == "tetrahedron");
   CHECK(top[0][1].get<double>() == Approx(0.45465).margin(1e-3));
   CHECK(top[2][1].get<double>() == Approx(0.19128).margin(1e-3));
-
-  write_text(run / "config.toml", load_checkpoint(file).texts.at("config"));
-  fs::copy_file(file, run / "last.ckpt");
-  const ProcessResult resumed =
-      shop.run_well(resume(run) + Words{"--data", shop.data().string(), "--epochs", "21", "--device", "cpu"});
-  CHECK_THAT(resumed.err, Catch::Contains("epoch 21/21"));
-  CHECK(load_checkpoint(run / "last.ckpt").tensors.at("position")[0].item<int64_t>() == 21);
+  require_goes_on(shop, file, 21);
 }
 
 TEST_CASE("a resumed run refuses what contradicts it and stays as it was") {

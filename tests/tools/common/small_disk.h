@@ -23,7 +23,10 @@ class SmallDisk {
                succeeds("PATH=$PATH:/sbin:/usr/sbin mkfs.ext2 -q -F -m 0 " + image) &&
                succeeds("mount -o loop " + image + " " + quoted(path()));
     // No failure even where nothing may be left out: containers may forbid it to everybody.
-    if (!mounted_) WARN("no disk can be mounted (that takes root, mkfs.ext2, a loop device): a full one is not tested");
+    if (!mounted_)
+      WARN(
+          "no disk can be mounted (that takes root, mkfs.ext2, a loop device): only files that may not grow are "
+          "tested");
   }
   ~SmallDisk() {
     if (mounted_) succeeds("umount -l " + quoted(path()));

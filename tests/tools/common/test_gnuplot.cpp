@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/gnuplot.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <set>
 
+#include "tests/data/files.h"
 #include "tests/environment.h"
 #include "tests/tools/common/pictures.h"
 
@@ -18,7 +23,47 @@ Picture line_picture() {
   return picture;
 }
 
+std::set<std::string> picture_folders(const std::filesystem::path& parent) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(parent)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("geosft_plot_")) names.insert(name);
+  }
+  return names;
+}
+
+// A program of the name gnuplot that kills who starts it.
+void write_killing_gnuplot(const std::filesystem::path& folder) {
+  const std::filesystem::path program = folder / "gnuplot";
+  write_text(program, "#!/bin/sh\nkill -9 $PPID\n");
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+}
+
 }  // namespace
+
+TEST_CASE("what a drawing that was killed has left is removed by the next one, and nothing else") {
+  const test::TemporaryFolder folder;
+  write_killing_gnuplot(folder / "bin");
+  const test::EnvironmentVariable temporary("TMPDIR", folder.path().string());
+  const std::string running = "geosft_plot_" + std::to_string(::getpid()) + "_abcdef";
+  std::filesystem::create_directory(folder / running);
+  const pid_t killed = ::fork();
+  if (killed == 0) {
+    ::setenv("PATH", (folder / "bin").c_str(), 1);
+    draw(line_picture(), folder / "picture");
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(killed, &status, 0);
+  REQUIRE(WIFSIGNALED(status));
+  const std::set<std::string> left = picture_folders(folder.path());
+  REQUIRE(left.size() == 2);
+  const std::string abandoned = *left.begin() == running ? *left.rbegin() : *left.begin();
+  CHECK_THAT(abandoned, Catch::StartsWith("geosft_plot_" + std::to_string(killed) + "_"));
+  CHECK(std::filesystem::exists(folder / abandoned / "line"));
+  draw(line_picture(), folder / "picture");
+  CHECK(picture_folders(folder.path()) == std::set<std::string>{running});
+}
 
 TEST_CASE("a picture is left as PNG and SVG") {
   const test::PictureFolder folder;

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "tests/tools/common/earlier_checkpoint.h"
 #include "tests/tools/common/same_runs.h"
 #include "tests/tools/graph/graph_tool.h"
 
@@ -82,6 +83,20 @@ TEST_CASE("a graph run that is killed or interrupted resumes bit for bit") {
   CHECK_THAT(lines_of(interrupted.err).back(), Catch::Contains("saved in") && Catch::Contains("--resume"));
   shop.run_well({"train", "--resume", "--out", stopped.string()});
   require_same_run(whole, stopped);
+}
+
+// One of every version of the format: graph_checkpoint_1.ckpt is the last checkpoint of 40 epochs on the tiny set, with
+// `--folds 4 --width 8 --heads 2 --layers 1 --bins 4 --encoding rwpe --encoding-columns 4 --batch-size 4
+// --learning-rate 1e-2`, and its answer to a star.
+TEST_CASE("checkpoints of graphs that earlier versions left are used and gone on from") {
+  const GraphShop shop;
+  const fs::path file = earlier_checkpoint("graph_checkpoint_1");
+  const ProcessResult answer = shop.run_well(
+      {"predict", file.string(), "--data", shop.data().string(), "--graphs", "3", "--device", "cpu", "--json"});
+  const nlohmann::json star = nlohmann::json::parse(answer.out);
+  CHECK(star.at("class") == "-1");
+  CHECK(star.at("probability").get<double>() == Approx(0.85125).margin(1e-3));
+  require_goes_on(shop, file, 41);
 }
 
 TEST_CASE("the batch of graphs whose loss was not finite lies in the run, passed over or not") {

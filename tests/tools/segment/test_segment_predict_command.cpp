@@ -6,6 +6,7 @@
 #include "data/formats/ply.h"
 #include "tests/support.h"
 #include "tests/tools/classify/tiny_shapes.h"
+#include "tests/tools/common/scan_file.h"
 #include "tests/tools/segment/segment_tool.h"
 
 namespace geosft::test::test_segment_predict_command {
@@ -90,6 +91,32 @@ TEST_CASE("a cloud is labelled in blocks, each point once") {
     CHECK(lines_of(read_text(shop / "out.txt")).size() == 900);
   }
 }
+
+// Address space that a sanitizer reserves would count, too.
+#ifndef __SANITIZE_ADDRESS__
+TEST_CASE("in blocks a cloud twice as large takes little more memory, where at once there is too little", "[slow]") {
+  const SegmentShop shop;
+  const std::string run = (shop / "run").string();
+  shop.run_well(shop.train("run", {"--epochs", "1"}) + Words{"--no-normals", "--width", "64"});
+  ProcessOptions little = shop.process();
+  little.memory = rlim_t{900} << 20;  // half of it or more are libraries: at once 200,000 points take 600 MB on top
+  const auto predict = [&](int64_t points, const Words& words) {
+    const std::filesystem::path scan = shop / (std::to_string(points) + ".ply");
+    if (!std::filesystem::exists(scan)) write_scan(scan, points);
+    const Words common = {"predict", run, scan.string(), "--category", "mug", "--json"};
+    return run_process(GEOSFT_SEGMENT, common + words, little);
+  };
+  for (const char* kind : {"spread", "near"}) {
+    for (const int64_t points : {200'000, 400'000}) {
+      const ProcessResult result = predict(points, {"--block", "512", "--block-kind", kind});
+      INFO(result.err);
+      REQUIRE(result.exit == 0);
+      CHECK(nlohmann::json::parse(result.out).at("points") == points);
+    }
+  }
+  shop.require_failure(predict(400'000, {"--block", "0"}), 1, {"out of memory", "--block"});
+}
+#endif
 
 TEST_CASE("predict of parts names what is wrong") {
   const SegmentShop shop;

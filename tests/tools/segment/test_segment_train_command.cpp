@@ -2,6 +2,7 @@
 // geosft-segment train, end to end.
 #include <catch2/catch.hpp>
 
+#include "tests/tools/common/earlier_checkpoint.h"
 #include "tests/tools/common/same_runs.h"
 #include "tests/tools/segment/segment_tool.h"
 
@@ -61,6 +62,28 @@ TEST_CASE("a training of parts that is killed or interrupted resumes bit for bit
     require_same_run(shop / "whole", run);
   }
   shop.refuses({"train", "--resume", "--out", (shop / "whole").string(), "--width", "32"}, 2, {"--resume", "--block"});
+}
+
+// One of every version of the format: segment_checkpoint_1.ckpt is the last checkpoint of 80 epochs on a set like the
+// shop's, with `--points 48 --tokens absolute_local --scale-low 1 --scale-high 1 --width 8 --heads 2 --layers 1 --bins
+// 8
+// --batch-size 4 --learning-rate 1e-2 --beta2 0.9 --schedule cosine`, and its answer to a column: parts lie by height.
+TEST_CASE("checkpoints of parts that earlier versions left are used and gone on from") {
+  const SegmentShop shop;
+  const fs::path file = earlier_checkpoint("segment_checkpoint_1"), cloud = shop / "column.xyz";
+  std::ostringstream column;
+  for (int i = 0; i < 120; ++i) {
+    column << 0.3 * (i % 5) - 0.6 << ' ' << 0.2 * (i % 7) - 0.6 << ' ' << (i + 0.5) / 60 - 1 << " 0 0 1\n";
+  }
+  write_text(cloud, column.str());
+  const ProcessResult answer =
+      shop.run_well({"predict", file.string(), cloud.string(), "--category", "lamp", "--device", "cpu", "--json"});
+  const nlohmann::json parts = nlohmann::json::parse(answer.out).at("parts");
+  REQUIRE(parts.size() == 3);
+  CHECK(parts[0].at("part") == "lamp/top");
+  CHECK(parts[0].at("points").get<double>() == Approx(50).margin(2));
+  CHECK(parts[1].at("points").get<double>() == Approx(21).margin(2));
+  require_goes_on(shop, file, 81);
 }
 
 TEST_CASE("the batch of parts whose loss was not finite lies in the run, passed over or not") {

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "tests/tools/common/earlier_checkpoint.h"
 #include "tests/tools/sequence/sequence_tool.h"
 
 namespace geosft::test::test_sequence_tool {
@@ -64,6 +65,20 @@ TEST_CASE("pairs of documents are told apart by what they have in common") {
   CHECK(result.at("metrics").at("accuracy") > 0.95);
   CHECK_THAT(shop.run_well({"info", (shop / "run").string()}).out, Catch::Contains("\"documents\":true"));
   shop.require_failure(shop.run(shop.train("patches", words + Words{"--patch", "2"})), 2, {"patch", "texts"});
+}
+
+// One of every version of the format: sequence_checkpoint_1.ckpt is the last checkpoint of 10 epochs on the waves, with
+// `--attention bn_sh --no-relative --positions added --width 8 --heads 2 --layers 1 --batch-size 8 --learning-rate 1e-2
+// --beta2 0.9`, and its answer to a fast one.
+TEST_CASE("checkpoints of sequences that earlier versions left are used and gone on from") {
+  const SequenceShop shop;
+  const fs::path file = earlier_checkpoint("sequence_checkpoint_1");
+  const ProcessResult answer = shop.run_well(
+      {"predict", file.string(), "--data", shop.data().string(), "--sequences", "7", "--device", "cpu", "--json"});
+  const nlohmann::json fast = nlohmann::json::parse(answer.out);
+  CHECK(fast.at("class") == "fast");
+  CHECK(fast.at("probability").get<double>() == Approx(0.59834).margin(1e-3));
+  require_goes_on(shop, file, 11);
 }
 
 TEST_CASE("a sweep over attentions ends with a table") {
