@@ -13,6 +13,12 @@ namespace geosft {
 namespace {
 
 constexpr int64_t kBlockElements = int64_t{1} << 20;  // of a block of U3 or V3
+constexpr int64_t kMaskedRows = 256;                  // of a block under a mask, whose pairs are computed as they are
+
+int64_t block_rows(int64_t elements_a_row, bool causal) {
+  const int64_t rows = std::max<int64_t>(1, kBlockElements / elements_a_row);
+  return causal ? std::min(rows, kMaskedRows) : rows;
+}
 
 at::Tensor with_column(const at::Tensor& rows, const at::Tensor& column) {
   return at::cat({rows, column.unsqueeze(1)}, 1);
@@ -39,7 +45,7 @@ class LowRankHead {
         weights_(at::tensor(basis.weights, at::kDouble).to(q.scalar_type())),
         scale_(scale),
         causal_(causal),
-        block_(std::max<int64_t>(1, kBlockElements / (basis.size() * h_.size(1)))) {}
+        block_(block_rows(basis.size() * h_.size(1), causal)) {}
 
   AttentionGradient gradient() {
     AttentionGradient to{at::empty_like(q_), at::empty_like(k_), at::empty({k_.size(0), h_.size(1) - 1}, k_.options())};

@@ -6,9 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "models/ops/monomials.h"
+#include "models/ops/polynomial_attention.h"
 #include "tools/bench/bench_options.h"
 #include "tools/bench/commands.h"
 #include "tools/bench/polynomial_errors.h"
+#include "tools/common/arguments.h"
 #include "tools/common/main_guard.h"
 
 namespace geosft::bench {
@@ -25,17 +28,19 @@ struct ErrorsCommand {
   MachineOptions machine;
   std::vector<int64_t> layers = {1, 2, 4}, degrees = {2, 4, 6, 8, 10};
   std::vector<double> scores = {1.0};
-  int64_t heads = 2;
+  int64_t heads = 2, channels = 8;
+  double mean = 0.0;
   std::string gradient = "exact";
-  bool each = false, json = false;
+  bool center = false, each = false, json = false;
 
   int execute() const {
+    check_degrees();
     machine.apply();
     install_interrupt_handler();
     std::vector<ErrorRow> rows;
     for (const int64_t count : layers) {
       for (const double score : scores) {
-        for (const int64_t degree : degrees) append(rows, {count, heads, score}, degree);
+        for (const int64_t degree : degrees) append(rows, network_of(count, score), degree);
       }
     }
     std::cout << (json ? as_json(rows) : as_table(rows));
@@ -43,11 +48,27 @@ struct ErrorsCommand {
   }
 
  private:
-  // Without and with the causal mask, either loss: a row each, or the largest errors of the four.
+  void check_degrees() const {
+    for (const int64_t degree : degrees) {
+      const int64_t monomials = monomial_count(channels, degree);
+      if (monomials <= kMostMonomials) continue;
+      throw UsageError("--degrees " + std::to_string(degree) + ": heads of " + std::to_string(channels) +
+                       " channels (--channels) have " + std::to_string(monomials) + " monomials then, at most " +
+                       std::to_string(kMostMonomials) + " are computed with");
+    }
+  }
+
+  ErrorNetwork network_of(int64_t count, double score) const {
+    return {
+        .layers = count, .heads = heads, .largest_score = score, .channels = channels, .center = center, .mean = mean};
+  }
+
+  // Without and, unless keys are centred, with the causal mask, either loss: a row each, or the largest errors of all.
   void append(std::vector<ErrorRow>& rows, ErrorNetwork network, int64_t degree) const {
     ErrorRow all{network, "all", degree, {}};
     const PolynomialGradient chosen = gradient == "paper" ? PolynomialGradient::paper : PolynomialGradient::exact;
     for (const bool causal : {false, true}) {
+      if (causal && center) continue;  // the mean of all keys would leak the future
       for (const bool cross_entropy : {false, true}) {
         throw_if_interrupted("in the middle of the table");
         network.causal = causal;
@@ -83,6 +104,9 @@ struct ErrorsCommand {
       list.push_back(
           {{"layers", row.network.layers},
            {"heads", row.network.heads},
+           {"channels", row.network.channels},
+           {"center", row.network.center},
+           {"mean", row.network.mean},
            {"network", row.of},
            {"largest_score", row.network.largest_score},
            {"degree", row.degree},
@@ -103,7 +127,8 @@ Command add_errors_command(CLI::App& verb) {
       ->check(CLI::Range(1, 64))
       ->delimiter(',')
       ->capture_default_str();
-  verb.add_option("--heads", command->heads, "heads of each layer, 8 channels each")
+  verb.add_option("--heads", command->heads, "heads of each layer")->check(CLI::Range(1, 64))->capture_default_str();
+  verb.add_option("--channels", command->channels, "of a head; few channels make high degrees affordable")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
   verb.add_option("--scores", command->scores, "R = max |scale q . k| of every layer")
@@ -111,8 +136,14 @@ Command add_errors_command(CLI::App& verb) {
       ->delimiter(',')
       ->capture_default_str();
   verb.add_option("--degrees", command->degrees, "degrees of the polynomial")
-      ->check(CLI::Range(int64_t{0}, most_error_degree()))
+      ->check(CLI::Range(int64_t{0}, kMostMonomials))
       ->delimiter(',')
+      ->capture_default_str();
+  verb.add_flag("--center", command->center,
+                "centre the keys before the polynomial sees them; networks with the causal mask are left out");
+  verb.add_option("--mean", command->mean,
+                  "deviation of a random vector that all tokens share: what --center takes out of the keys")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   verb.add_option("--gradient", command->gradient,
                   "exact: of the polynomial form; paper: softmax's formula with the low-rank attention matrix")

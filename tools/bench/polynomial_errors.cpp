@@ -11,19 +11,18 @@
 #include <vector>
 
 #include "models/ops/low_rank_gradient.h"
-#include "models/ops/monomials.h"
 #include "models/ops/polynomial_attention.h"
 #include "tools/bench/benchmark.h"
 
 namespace geosft::bench {
 namespace {
 
-constexpr int64_t kErrorTokens = 160, kErrorChannels = 8, kErrorPrompt = 10;
+constexpr int64_t kErrorTokens = 160, kErrorPrompt = 10;
 constexpr size_t first_weight = 2;  // among the leaves: prompt, tokens, then W_Q, W_K, W_V, W_O of each layer
 
 struct ErrorParameters {
   explicit ErrorParameters(const ErrorNetwork& network) {
-    const int64_t width = network.heads * kErrorChannels;
+    const int64_t width = network.heads * network.channels;
     at::Generator random = at::make_generator<at::CPUGeneratorImpl>(7);
     const auto leaf = [&](at::IntArrayRef shape, double deviation) {
       leaves.push_back((at::randn(shape, random, at::kDouble) * deviation).requires_grad_(true));
@@ -33,9 +32,10 @@ struct ErrorParameters {
     for (int64_t w = 0; w < 4 * network.layers; ++w) leaf({width, width}, 1 / std::sqrt(static_cast<double>(width)));
     target = at::randn({kErrorTokens, width}, random, at::kDouble);
     classes = at::randint(width, {kErrorTokens}, random, at::kLong);
+    mean = at::randn({width}, random, at::kDouble) * network.mean;
   }
   std::vector<at::Tensor> leaves;
-  at::Tensor target, classes;
+  at::Tensor target, classes, mean;
 };
 
 at::Tensor softmax_of_all(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double scale, bool causal) {
@@ -49,10 +49,11 @@ at::Tensor softmax_of_all(const at::Tensor& q, const at::Tensor& k, const at::Te
 
 using AttentionOfAll = std::function<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, double)>;
 
-AttentionOfAll polynomial_of_all(int64_t degree, PolynomialGradient gradient, bool causal) {
+AttentionOfAll polynomial_of_all(const ErrorNetwork& network, int64_t degree, PolynomialGradient gradient) {
   const auto attention = gradient == PolynomialGradient::paper ? polynomial_attention_low_rank : polynomial_attention;
-  return [=](const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double scale) {
-    return attention(q, k, v, degree, scale, causal, std::nullopt, std::nullopt, false);
+  return [=, causal = network.causal, center = network.center](const at::Tensor& q, const at::Tensor& k,
+                                                               const at::Tensor& v, double scale) {
+    return attention(q, k, v, degree, scale, causal, std::nullopt, std::nullopt, center);
   };
 }
 
@@ -60,7 +61,7 @@ AttentionOfAll polynomial_of_all(int64_t degree, PolynomialGradient gradient, bo
 // scales.
 Tensors run_network(const ErrorNetwork& network, const ErrorParameters& p, const AttentionOfAll& attention,
                     std::vector<double>& scales) {
-  at::Tensor x = at::cat({p.leaves[0], p.leaves[1]});
+  at::Tensor x = at::cat({p.leaves[0], p.leaves[1]}) + p.mean;
   for (int64_t layer = 0; layer < network.layers; ++layer) {
     const size_t at = first_weight + 4 * static_cast<size_t>(layer);
     const auto map = [&](size_t n) { return at::matmul(x, p.leaves[at + n]).view({kErrorTokens, network.heads, -1}); };
@@ -99,17 +100,11 @@ void NetworkErrors::raise(const NetworkErrors& other) {
   }
 }
 
-int64_t most_error_degree() {
-  int64_t degree = 0;
-  while (monomial_count(kErrorChannels, degree + 1) <= kMostMonomials) ++degree;
-  return degree;
-}
-
 NetworkErrors network_errors(const ErrorNetwork& network, int64_t degree, PolynomialGradient gradient) {
   const ErrorParameters parameters(network);
   std::vector<double> scales;
   const Tensors exact = run_network(network, parameters, {}, scales);
-  const Tensors ours = run_network(network, parameters, polynomial_of_all(degree, gradient, network.causal), scales);
+  const Tensors ours = run_network(network, parameters, polynomial_of_all(network, degree, gradient), scales);
   const auto error = [&](size_t i) { return ((ours[i] - exact[i]).norm() / exact[i].norm()).item<double>(); };
   NetworkErrors errors{.out = error(0), .x = error(2), .prompt = error(1)};
   for (size_t i = 1 + first_weight; i < exact.size(); i += 4) {

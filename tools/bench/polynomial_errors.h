@@ -7,13 +7,16 @@
 
 namespace geosft::bench {
 
-// Layers x + attention(x W_Q, x W_K, x W_V) W_O of 160 tokens, the first 10 of them a prompt, heads of 8 channels;
-// random normal tokens, weights and targets; in double precision.
+// Layers x + attention(x W_Q, x W_K, x W_V) W_O of 160 tokens, the first 10 of them a prompt; random normal tokens,
+// weights and targets; in double precision.
 struct ErrorNetwork {
   int64_t layers = 1, heads = 1;
   double largest_score = 1.0;  // R = max |scale q . k|: each layer's scale is chosen so that softmax attention has it
   bool causal = false;
   bool cross_entropy = false;  // else half the sum of squares
+  int64_t channels = 8;        // of a head
+  bool center = false;         // the polynomial sees keys minus their mean; not with causal
+  double mean = 0.0;           // deviation of a random normal vector that is added to all tokens
 };
 
 // |polynomial - exact| / |exact|, of the norms: of the network's output, and of the loss's gradients, of weights the
@@ -31,10 +34,8 @@ enum class PolynomialGradient {
   paper,  // polynomial_low_rank_gradient
 };
 
-// The largest degree that heads of these networks are computed with.
-int64_t most_error_degree();
-
-// polynomial_attention with that gradient beside softmax n x n, differentiated by autograd.
+// polynomial_attention with that gradient beside softmax n x n, differentiated by autograd. What polynomial_attention
+// refuses (too many monomials, `center` with `causal`) is refused with its error.
 NetworkErrors network_errors(const ErrorNetwork& network, int64_t degree,
                              PolynomialGradient gradient = PolynomialGradient::exact);
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers/encoder.h"
 
+#include <ATen/core/grad_mode.h>
+
 #include <catch2/catch.hpp>
+#include <map>
 
 #include "tests/support.h"
 
@@ -30,6 +33,39 @@ Encoder encoder(NormPlacement norm, int64_t layers) {
   Encoder made(small(norm), layers);
   made->to(at::kDouble);
   return made;
+}
+
+// Two layers with attention of that name, norms and feed-forward.
+Encoder over_all_tokens(const std::string& attention, NormPlacement norm, int64_t degree) {
+  LayerOptions options;
+  options.attention.width = 12;
+  options.attention.heads = 3;
+  options.norm = norm;
+  options.polynomial.degree = degree;
+  choose_attention(options, attention);
+  at::manual_seed(4);
+  Encoder made(options, 2);
+  made->to(at::kDouble);
+  return made;
+}
+
+void copy_parameters(const Encoder& from, const Encoder& to) {
+  const at::NoGradGuard guard;
+  const auto values = from->named_parameters();
+  REQUIRE(to->named_parameters().keys() == values.keys());
+  for (auto& parameter : to->named_parameters()) parameter.value().copy_(values[parameter.key()]);
+}
+
+// What comes out, and the gradients of the tokens and of every parameter, by name.
+std::map<std::string, at::Tensor> pass_through(Encoder made) {
+  const at::Tensor ptr = at::tensor({0, 10, 11, 25}, at::kLong);
+  const at::Tensor x = Cloud().x.requires_grad_(true);
+  SamplingContext context = SamplingContext::seeded();
+  const at::Tensor out = made->forward(x, Relative::none(), ptr, context);
+  out.backward(at::randn({25, 12}, generator(3), at::kDouble));
+  std::map<std::string, at::Tensor> pass{{"out", out.detach()}, {"x", x.grad()}};
+  for (const auto& parameter : made->named_parameters()) pass[parameter.key()] = parameter.value().grad();
+  return pass;
 }
 
 }  // namespace
@@ -71,6 +107,25 @@ TEST_CASE("an item of a batch is encoded as it is alone", "[encoder]") {
       made->forward(cloud.x.slice(0, 11), Relative::points(cloud.points.slice(0, 11)), std::nullopt, alone);
   require_close(out.slice(0, 11), last, 1e-12, "last item");
   REQUIRE(at::isfinite(out).all().item<bool>());
+}
+
+TEST_CASE("gradients through norms, feed-forward and layers of polynomial attention are softmax's in the limit",
+          "[encoder]") {
+  for (const auto norm : {NormPlacement::pre, NormPlacement::post}) {
+    Encoder exact = over_all_tokens("softmax", norm, 0);
+    const auto expected = pass_through(exact);
+    const auto polynomial = [&](int64_t degree) {
+      Encoder made = over_all_tokens("polynomial", norm, degree);
+      copy_parameters(exact, made);
+      return pass_through(made);
+    };
+    const auto actual = polynomial(12);
+    REQUIRE(actual.size() == expected.size());
+    // Softmax does not see the keys' bias: its gradient is zero but for rounding.
+    for (const auto& [name, value] : expected) require_close(actual.at(name), value, 1e-5, name, 0.01);
+    const at::Tensor coarse = polynomial(4).at("x"), fine = expected.at("x");
+    CHECK((coarse - fine).abs().max().item<double>() > 1e-4 * fine.abs().max().item<double>());
+  }
 }
 
 }  // namespace geosft::test::test_encoder

@@ -30,12 +30,12 @@ TEST_CASE("errors gives the same numbers to programs, each network or the worst 
   CHECK(each[0]["out"].get<double>() == Approx(network_errors({2, 2, 1.0, false, false}, 4).out).epsilon(1e-6));
 }
 
-TEST_CASE("errors takes the largest degree that it names, and the paper's gradient", "[bench]") {
+TEST_CASE("errors takes the largest degree that there is, and the paper's gradient", "[bench]") {
   const auto first = [](std::vector<std::string> words) {
     words.insert(words.begin(), {"errors", "--json", "--layers", "1", "--heads", "1"});
     return nlohmann::json::parse(run_bench_well(words).out)[0];
   };
-  const nlohmann::json highest = first({"--degrees", std::to_string(most_error_degree())});
+  const nlohmann::json highest = first({"--degrees", "11"});
   CHECK(highest["degree"] == 11);
   CHECK(highest["gradients"]["w_q"] < 1e-9);
   const nlohmann::json own = first({"--degrees", "2"}), paper = first({"--degrees", "2", "--gradient", "paper"});
@@ -46,9 +46,28 @@ TEST_CASE("errors takes the largest degree that it names, and the paper's gradie
   CHECK(paper["gradients"]["w_q"] > 0);
 }
 
+TEST_CASE("errors takes heads of other widths, and centres keys where no mask is", "[bench]") {
+  const std::string out = run_bench_well({"errors", "--json", "--each", "--layers", "1", "--channels", "4", "--scores",
+                                          "4", "--degrees", "12", "--center", "--mean", "2"})
+                              .out;
+  const nlohmann::json rows = nlohmann::json::parse(out);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0]["network"] == "squares");
+  CHECK(rows[1]["network"] == "cross entropy");
+  CHECK(rows[0]["channels"] == 4);
+  CHECK(rows[0]["center"] == true);
+  CHECK(rows[0]["mean"] == 2);
+  const ErrorNetwork network{.heads = 2, .largest_score = 4, .channels = 4, .center = true, .mean = 2};
+  CHECK(rows[0]["gradients"]["w_q"].get<double>() == Approx(network_errors(network, 12).w_q).epsilon(1e-6));
+}
+
 TEST_CASE("errors refuses what it cannot compute", "[bench]") {
   require_wrong_use({"errors", "--degrees", "40"}, {"--degrees", "40"});
-  require_wrong_use({"errors", "--degrees", "12"}, {"--degrees", "12"});  // 125,970 monomials of 8 channels
+  require_wrong_use({"errors", "--degrees", "12"}, {"--degrees", "12", "8 channels", "125970"});
+  require_wrong_use({"errors", "--degrees", "37", "--channels", "4"}, {"--degrees", "37", "4 channels", "101270"});
+  require_wrong_use({"errors", "--degrees", "100001", "--channels", "1"}, {"--degrees", "100001"});
+  require_wrong_use({"errors", "--channels", "0"}, {"--channels", "0"});
+  require_wrong_use({"errors", "--mean", "-1"}, {"--mean", "-1"});
   require_wrong_use({"errors", "--device", "cuda"}, {"--device"});
   require_wrong_use({"errors", "--gradient", "none"}, {"--gradient", "none"});
   require_wrong_use({"errors", "--scores", "0"}, {"--scores"});

@@ -7,6 +7,23 @@
 #include <tuple>
 
 namespace geosft::bench::test::test_polynomial_errors {
+namespace {
+
+// The largest error of a gradient of such networks, with either loss and, unless keys are centred, either mask.
+double largest_of_all(ErrorNetwork network, int64_t degree) {
+  NetworkErrors errors;
+  for (const bool causal : {false, true}) {
+    if (causal && network.center) continue;
+    for (const bool cross_entropy : {false, true}) {
+      network.causal = causal;
+      network.cross_entropy = cross_entropy;
+      errors.raise(network_errors(network, degree));
+    }
+  }
+  return errors.largest_gradient();
+}
+
+}  // namespace
 
 TEST_CASE("gradients through networks of polynomial attention are as exact as the degree", "[bench]") {
   const std::map<int64_t, double> expected{{2, 5e-2}, {4, 1e-3}, {6, 3e-5}, {8, 4e-7}, {10, 4e-9}};
@@ -33,6 +50,27 @@ TEST_CASE("even degrees take larger scores at a larger degree", "[bench]") {
     INFO("R " << largest_score << ", degree " << degree);
     CHECK(network_errors({1, 1, largest_score, false, false}, degree).largest_gradient() < most);
   }
+}
+
+TEST_CASE("the first even degree whose gradients are within 1e-6 grows with the scores", "[bench]") {
+  for (const auto& [largest_score, degree] :
+       {std::pair(0.5, 6), std::pair(1.0, 8), std::pair(2.0, 10), std::pair(4.0, 16)}) {
+    INFO("R " << largest_score << ", degree " << degree);
+    const ErrorNetwork network{.heads = 2, .largest_score = largest_score, .channels = 4};
+    CHECK(largest_of_all(network, degree) < 1e-6);
+    CHECK(largest_of_all(network, degree - 2) > 1e-6);
+  }
+}
+
+TEST_CASE("of tokens that share a mean, centred keys take a lower degree", "[bench]") {
+  ErrorNetwork network{.heads = 2, .largest_score = 4, .channels = 4, .mean = 2};
+  CHECK(largest_of_all(network, 12) > 1e-5);
+  CHECK(largest_of_all(network, 16) < 1e-6);
+  network.center = true;
+  CHECK(largest_of_all(network, 10) > 1e-6);
+  CHECK(largest_of_all(network, 12) < 1e-6);
+  network.causal = true;
+  CHECK_THROWS_WITH(network_errors(network, 12), Catch::Contains("center") && Catch::Contains("causal"));
 }
 
 TEST_CASE("the larger errors are kept", "[bench]") {
