@@ -155,7 +155,8 @@ def polynomial_attention(q, k, v, degree, scale, causal=False, q_ptr=None, k_ptr
     beyond 224, are evaluated pair by pair there. In C++ choose_polynomial_degree finds a degree.
 
       q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv]
-      degree >= 0, with at most 100,000 monomials; even ones keep A positive
+      degree >= 0, with at most 100,000 monomials; even ones keep A positive. Long items sum entries of sqrt(|scale|) q
+        and k to the power of the degree: where those leave the range of the type (float32: 3e38), the result is NaN
       scale finite, of any sign (1 / sqrt(c) for usual attention)
       causal: query i of an item sees its keys 0 … i; items must have as many queries as keys
       center: keys minus the mean of their item, which softmax does not see but the polynomial's error does; not with

@@ -70,6 +70,7 @@ std::vector<std::pair<PolynomialCase, bool>> monomial_cases() {
           {{{{900}, {900}, 1, 2, 17}, {4, -1.0, true}}, false},
           {{{{450}, {380}, 1, 10, 5}, {3, 2.0}}, true},
           {{{{290, 500}, {900, 400}, 1, 2, 3}, {60, 2.0}}, true},
+          {{{{500}, {450}, 1, 2, 3}, {20, 2.0}}, true},
           {{{{500}, {450}, 1, 50, 3}, {2, 2.0}}, true},
           {{{{70, 40}, {150, 900}, 2, 128, 40}, {1, 1.0}}, true},
           {{{{300}, {100}, 2, 8, 8}, {0, 1.0}}, true},
@@ -119,6 +120,23 @@ TEST_CASE("the CUDA kernels of polynomial_attention give the same bits whether t
     const Outcome known = emulated<true>(a, polynomial.numbers, upstream, at::kFloat);
     require_same(emulated<false>(a, polynomial.numbers, upstream, at::kFloat), known, "unknown ");
     require_same(ordered(a, polynomial.numbers, upstream, at::kFloat), known, "again ");
+  }
+}
+
+TEST_CASE("the CUDA kernels of polynomial_attention, emulated, take values without channels", "[polynomial_grids]") {
+  for (const int64_t tokens : {7, 600}) {  // pair by pair, and by monomials
+    for (const bool causal : {false, true}) {
+      INFO(tokens << " tokens" << (causal ? ", causal" : ""));
+      const Arguments a = random_polynomial({{tokens}, {tokens}, 2, 3, 0}, 18);
+      Stages stages;
+      const Outcome outcome = emulated(a, {2, 2.0, causal}, at::ones({tokens, 2, 0}), at::kFloat, &stages);
+      CHECK((stages.monomials > 0) == (tokens == 600));
+      REQUIRE(outcome.out.sizes() == at::IntArrayRef({tokens, 2, 0}));
+      REQUIRE(outcome.gradients.at("v").sizes() == at::IntArrayRef({tokens, 2, 0}));
+      for (const char* name : {"q", "k"}) {
+        require_equal(outcome.gradients.at(name), at::zeros({tokens, 2, 3}), name);
+      }
+    }
   }
 }
 
