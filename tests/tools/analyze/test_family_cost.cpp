@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "tools/analyze/analysis.h"
+
 namespace geosft::test::test_family_cost {
 
 TEST_CASE("multiply-adds are those of the maps and of the pairs that heads look at") {
@@ -55,6 +57,18 @@ TEST_CASE("inference holds less than training") {
   const auto training = bytes(bench::Pass::both), inference = bytes(bench::Pass::forward);
   CHECK(inference[0].bytes < training[0].bytes);
   CHECK(inference[1].bytes < training[1].bytes);
+}
+
+TEST_CASE("memory of every member is linear in the tokens") {
+  const bench::Sizes sizes{.batch = 1, .width = 64, .heads = 4};
+  std::map<std::string, std::vector<double>> bytes;
+  family_costs(primal_names(), sizes, {512, 2048}, bench::Pass::both, {.repeats = 1, .seconds = 0.0},
+               [&](const FamilyCost& cost) { bytes[cost.attention].push_back(cost.bytes); });
+  REQUIRE(bytes.size() == primal_names().size());
+  for (const auto& [name, found] : bytes) {
+    INFO(name);
+    CHECK(power_law({512, 2048}, found).exponent == Approx(1.0).margin(0.15));
+  }
 }
 
 }  // namespace geosft::test::test_family_cost
