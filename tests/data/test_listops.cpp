@@ -109,7 +109,10 @@ TEST_CASE("broken files of ListOps name the line", "[listops]") {
   refused("Source\tTarget\n[MAX 1 2 ]\t3\n", {"basic_train.tsv:2", "2", "3"});
   refused("Source\tTarget\n[MAX 1 2\t3\n", {"basic_train.tsv:2", "a ] for every operator"});
   refused("Source\tTarget\n[AVG 1 2 ]\t3\n", {"basic_train.tsv:2", "[AVG"});
+  refused("Source\tTarget\n", {"basic_train.tsv", "expressions", "none"});
   refused("Source\tTarget\n[MAX 1 2 ]\t2\n", {"basic_val.tsv"});
+  write_text(folder / "basic_val.tsv", "Source\tTarget\n");
+  require_error([&] { read_listops(folder.path()); }, {"basic_val.tsv", "expressions", "none"});
 }
 
 }  // namespace geosft::test::test_listops
