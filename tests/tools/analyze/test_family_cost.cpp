@@ -59,6 +59,18 @@ TEST_CASE("inference holds less than training") {
   CHECK(inference[1].bytes < training[1].bytes);
 }
 
+TEST_CASE("work of softmax attention grows with the square of the tokens, that of the others linearly") {
+  const std::vector<double> tokens = {4096, 16384};
+  for (const std::string& name : primal_names()) {
+    INFO(name);
+    std::vector<double> work;
+    for (const double n : tokens)
+      work.push_back(primal_multiply_adds(primal_options(name, 4), 64, 4, static_cast<int64_t>(n)));
+    const bool linear = name.starts_with("linear") || name.starts_with("sparse");
+    CHECK(power_law(tokens, work).exponent == Approx(linear ? 1.0 : 2.0).margin(0.05));
+  }
+}
+
 TEST_CASE("memory of every member is linear in the tokens") {
   const bench::Sizes sizes{.batch = 1, .width = 64, .heads = 4};
   std::map<std::string, std::vector<double>> bytes;
