@@ -112,7 +112,9 @@ void read_expressions(const std::filesystem::path& file, Expressions& all) {
   TextLines lines(text, file.string());
   if (!lines.next() || lines.word() != "Source")
     throw DataError(file.string(), "a first line Source<TAB>Target", "another");
+  const size_t before = all.values.size();
   while (lines.next()) read_expression(lines, all);
+  if (all.values.size() == before) throw DataError(file.string(), "expressions below the first line", "none");
 }
 
 }  // namespace

@@ -134,6 +134,11 @@ struct Pictures {
 
   void append(const fs::path& folder, const fs::path& metadata) {
     const std::string text = read_file(metadata);
+    // The benchmark's files have that ending but are text.
+    if (text.starts_with("\x93NUMPY")) {
+      throw DataError(metadata.string(), "lines of text with a folder, a picture, its number and its label",
+                      "an array of NumPy");
+    }
     TextLines lines(text, metadata.string());
     while (lines.next()) {
       const std::string place(lines.word()), name(lines.word());

@@ -65,7 +65,10 @@ void read_keyword(TextLines& lines, const std::string& keyword, TsHeader& header
     header.length = read_count(lines);
   } else if (keyword == "@classlabel") {
     header.labelled = read_bool(lines);
-    for (std::string_view word = lines.word(); !word.empty(); word = lines.word()) header.classes.emplace_back(word);
+    for (std::string_view word = lines.word(); !word.empty(); word = lines.word()) {
+      if (word.find(':') != word.npos) lines.fail_word("names of classes without ':'", word);
+      header.classes.emplace_back(word);
+    }
     if (header.labelled && header.classes.empty()) lines.fail("names of classes", "none");
   } else {
     lines.fail("a keyword such as @dimensions, @classLabel or @data", keyword);

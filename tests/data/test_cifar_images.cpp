@@ -39,6 +39,8 @@ TEST_CASE("broken CIFAR files are refused by name", "[cifar_images]") {
   const TemporaryFolder folder;
   write_text(folder / "data_batch_1.bin", record(3, 0, 0, 0) + "x");
   require_error([&] { read_cifar_images(folder.path()); }, {"data_batch_1.bin", "3073", "3074"});
+  write_text(folder / "data_batch_1.bin", "");
+  require_error([&] { read_cifar_images(folder.path()); }, {"data_batch_1.bin", "3073", "0 bytes"});
   write_text(folder / "data_batch_1.bin", record(10, 0, 0, 0));
   require_error([&] { read_cifar_images(folder.path()); }, {"data_batch_1.bin", "labels from 0 to 9", "10"});
   write_text(folder / "data_batch_1.bin", record(1, 0, 0, 0));

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/data/files.h"
+#include "tests/data/gz_files.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_idx_images {
@@ -53,6 +54,21 @@ TEST_CASE("broken idx files are refused by name", "[idx_images]") {
   refused("train-labels-idx1-ubyte", idx({2049, 3}, "abc"), {"train-labels", "2 images", "3"});
   refused("t10k-labels-idx1-ubyte", idx({2049, 1}, "\x07"), {"target", "7"});
   refused("t10k-images-idx3-ubyte", idx({2051, 1, 3, 1}, "abc"), {"size of the training images"});
+}
+
+TEST_CASE("idx files packed by gzip are read, and refused by name where they are cut short", "[idx_images]") {
+  const TemporaryFolder folder;
+  write_set(folder);
+  const at::Tensor pixels = read_idx_images(folder.path()).node_values;
+  const auto plain = folder / "train-images-idx3-ubyte", packed = folder / "train-images-idx3-ubyte.gz";
+  write_gz(packed, read_text(plain));
+  std::filesystem::remove(plain);
+  require_equal(read_idx_images(folder.path()).node_values, pixels, "pixels");
+  const std::string whole = read_text(packed);
+  for (const size_t kept : {size_t{2}, whole.size() / 2, whole.size() - 1}) {
+    write_text(packed, whole.substr(0, kept));
+    require_error([&] { read_idx_images(folder.path()); }, {"train-images-idx3-ubyte.gz", "truncated"});
+  }
 }
 
 TEST_CASE("the MNIST sample is read from its compressed files", "[idx_images]") {

@@ -2,6 +2,7 @@
 #include "data/listops.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <sstream>
 
 #include "tests/data/files.h"
@@ -16,6 +17,19 @@ std::vector<int64_t> tokens_of(const std::string& text) {
   std::vector<int64_t> tokens;
   for (std::string word; in >> word;) tokens.push_back(std::find(words.begin(), words.end(), word) - words.begin());
   return tokens;
+}
+
+// The share of every value among all expressions of one operator and two or three digits, either as likely.
+std::vector<double> shares_of_flat_expressions() {
+  std::vector<double> shares(10);
+  for (int64_t op = 10; op < 14; ++op) {
+    for (int64_t digits = 0; digits < 1000; ++digits) {
+      const int64_t a = digits / 100, b = digits / 10 % 10, c = digits % 10;
+      shares[static_cast<size_t>(listops_value({op, a, b, 14}))] += 1.0 / 8000;
+      shares[static_cast<size_t>(listops_value({op, a, b, c, 14}))] += 1.0 / 8000;
+    }
+  }
+  return shares;
 }
 
 }  // namespace
@@ -54,10 +68,26 @@ TEST_CASE("generated expressions have the lengths, depth and classes of the benc
   CHECK(deepest == 10);
   CHECK(length > 600);
   CHECK(length < 1400);
-  for (const int64_t of_class : classes) CHECK(of_class > 0);
-  CHECK(*std::max_element(classes.begin(), classes.end()) < count / 2);
+  for (const int64_t of_class : classes) {
+    CHECK(of_class > count / 40);
+    CHECK(of_class < count / 4);
+  }
   for (size_t token = 10; token < 14; ++token) {
     CHECK(static_cast<double>(operators[token]) == Approx(static_cast<double>(operators[14]) / 4).epsilon(0.05));
+  }
+}
+
+TEST_CASE("generated values are as frequent as the definition makes them", "[listops]") {
+  const ListOpsOptions flat{.least_tokens = 4, .most_tokens = 5, .max_depth = 2, .max_arguments = 3};
+  at::Generator random = generator(4);
+  constexpr int64_t count = 20000;
+  std::vector<int64_t> found(10);
+  for (int64_t n = 0; n < count; ++n) ++found[static_cast<size_t>(generate_listops(flat, random).value)];
+  const std::vector<double> shares = shares_of_flat_expressions();
+  for (size_t value = 0; value < 10; ++value) {
+    INFO(value);
+    const double deviation = std::sqrt(count * shares[value] * (1 - shares[value]));
+    CHECK(std::abs(static_cast<double>(found[value]) - count * shares[value]) < 4 * deviation);
   }
 }
 
@@ -109,7 +139,10 @@ TEST_CASE("broken files of ListOps name the line", "[listops]") {
   refused("Source\tTarget\n[MAX 1 2 ]\t3\n", {"basic_train.tsv:2", "2", "3"});
   refused("Source\tTarget\n[MAX 1 2\t3\n", {"basic_train.tsv:2", "a ] for every operator"});
   refused("Source\tTarget\n[AVG 1 2 ]\t3\n", {"basic_train.tsv:2", "[AVG"});
+  refused("Source\tTarget\n", {"basic_train.tsv", "expressions", "none"});
   refused("Source\tTarget\n[MAX 1 2 ]\t2\n", {"basic_val.tsv"});
+  write_text(folder / "basic_val.tsv", "Source\tTarget\n");
+  require_error([&] { read_listops(folder.path()); }, {"basic_val.tsv", "expressions", "none"});
 }
 
 }  // namespace geosft::test::test_listops

@@ -126,6 +126,7 @@ TEST_CASE("broken folders of pictures are refused", "[pathfinder]") {
     require_error([&] { read_pathfinder(folder.path()); }, words);
   };
   refused("", {"metadata/*.npy", "none"});
+  refused(std::string("\x93NUMPY\x01\0v\0{'descr': '<U9'}\n", 27), {"0.npy", "lines of text", "an array of NumPy"});
   refused("imgs/0 a.png 0\n", {"0.npy:1", "a label"});
   refused("imgs/0 a.png 0 2\n", {"0.npy:1", "0 or 1", "2"});
   refused("imgs/0 a.png 0 1\nimgs/0 b.png 1 0\n", {"b.png", "2 x 2", "1 x 2"});

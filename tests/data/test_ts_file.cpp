@@ -51,6 +51,7 @@ TEST_CASE("broken files of series name the line", "[ts_file]") {
   require_refused("@dimensions 0\n", {"1 or more", "0"});
   require_refused("@rhythm 3\n", {"keyword", "@rhythm"});
   require_refused("@classLabel true\n", {"names of classes"});
+  require_refused("@classLabel true up a:b\n", {"set.ts:1", "without ':'", "a:b"});
   require_refused("@classLabel false\n@data\n1:2\n", {"@classLabel true"});
   require_refused("@targetLabel true\n@data\n1:2\n", {"@targetlabel"});
   require_refused("@problemName x\n", {"@data", "the end of the file"});

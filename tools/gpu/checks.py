@@ -327,6 +327,51 @@ def pair_results(device, score, ptr, seeds, k, random):
     return [top, partner, sample_ptr], [weight, *torch.autograd.grad(weight, leaf, upstream)]
 
 
+def primal_cases(small):
+    """Name, items' queries and keys, and the options of a call: plain, recentred and pooled, linear, masked."""
+    ragged, others = [129, 0, 33, 2], [40, 7, 90, 3]
+    beta = torch.randn(2, generator=seeded(17), dtype=torch.float64)
+    pooled = {"beta": beta, "pool": [1, 2]}
+    for queries, keys in ((ragged, others),) if small else ((ragged, others), ([1500, 700], [900, 2100])):
+        yield "plain", queries, keys, {}
+        yield "recentred and pooled", queries, keys, pooled
+        yield "linear", queries, keys, {"kernel": "linear", "eps": 1e-3, **pooled}
+        begins = offsets(keys)
+        seen = [int(begins[b]) + j for b, n in enumerate(queries) for i in range(n) for j in (i % keys[b], keys[b] - 1)]
+        col = torch.tensor(seen).view(-1, 2).sort(1).values
+        apart = torch.ones_like(col, dtype=torch.bool)
+        apart[:, 1] = col[:, 1] > col[:, 0]
+        yield "masked", queries, keys, {"mask_rowptr": offsets(apart.sum(1).tolist()), "mask_col": col[apart]}
+
+
+def primal_results(queries, keys, options, device, dtype):
+    generator = seeded(18)
+    rows = (sum(queries), sum(keys), sum(keys))
+    leaves = [torch.randn(n, 2, 8, generator=generator, dtype=torch.float64).to(device, dtype) for n in rows]
+    leaves = [x.requires_grad_() for x in leaves]
+    there = {name: x.to(device) if torch.is_tensor(x) else x for name, x in options.items()}
+    if "beta" in there:
+        there["beta"] = there["beta"].to(dtype).requires_grad_()
+        leaves.append(there["beta"])
+    pointers = {"q_ptr": offsets(queries).to(device), "k_ptr": offsets(keys).to(device)}
+    out = OPS.primal_attention(*leaves[:3], **there, **pointers)
+    return [out.detach(), *torch.autograd.grad((out * out).sum(), leaves)]
+
+
+def check_primal(small):
+    """Composed of PyTorch's operations, some of which add in any order: equal bits are told, not asked for."""
+    other_bits = []
+    for name, *case in primal_cases(small):
+        expected = primal_results(*case, "cpu", torch.float64)
+        for dtype, limit in ((torch.float64, 1e-10), (torch.float32, 2e-4)):
+            error = difference(primal_results(*case, GPU, dtype), expected)
+            require(error <= limit, f"{name}, queries {case[0]}, {dtype}: {error:.1e} apart")
+        first, again = (primal_results(*case, GPU, torch.float32) for _ in range(2))
+        if not all(torch.equal(a, b) for a, b in zip(first, again)) and name not in other_bits:
+            other_bits.append(name)
+    return "as on the CPU, " + (f"with other bits on a second call: {', '.join(other_bits)}" if other_bits else "and the same bits again")
+
+
 def check_pairs(small):
     """Draws without noise and with a partner at random are the CPU's; noise is to the rounding of two logarithms."""
     seeds = torch.arange(6) + 11
@@ -381,6 +426,7 @@ CHECKS = {
     "polynomial_attention: one item": check_polynomial_alone,
     "polynomial_attention: CUDA graph": check_polynomial_graph,
     "polynomial_attention: wrong offsets": check_polynomial_ptr,
+    "primal_attention: CPU against CUDA": check_primal,
     "sample_pairs: CPU against CUDA": check_pairs,
     "gather_pairs: CPU against CUDA": check_gather,
     "softmax_pool: CPU against CUDA": check_pool,

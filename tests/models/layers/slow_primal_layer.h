@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "models/layers/primal_self_attention.h"
 
@@ -14,7 +15,9 @@ namespace geosft::test {
 struct SlowPrimalHead {
   const PrimalSelfAttentionImpl& layer;
   int64_t head;
-  at::Tensor x;  // [n, d]
+  at::Tensor x;            // [n, d]
+  Relative relative = {};  // of the whole batch
+  int64_t begin = 0;       // row of the batch that is the item's first
 
   int64_t factor() const { return layer.options.pool.empty() ? 1 : layer.options.pool[static_cast<size_t>(head)]; }
   int64_t channels() const { return layer.query->options.out_features() / layer.heads; }
@@ -33,8 +36,53 @@ struct SlowPrimalHead {
     }
     return {};
   }
+  // The cluster of every token after five rounds of k-means that began at `count` evenly spaced tokens.
+  std::vector<int64_t> clusters(int64_t count) const {
+    const at::Tensor rows = x.detach();
+    const int64_t n = rows.size(0);
+    std::vector<at::Tensor> centres;
+    for (int64_t g = 0; g < count; ++g) centres.push_back(rows[(2 * g + 1) * n / (2 * count)]);
+    std::vector<int64_t> cluster(static_cast<size_t>(n));
+    for (int round = 0; round < 5; ++round) {
+      for (int64_t i = 0; i < n; ++i) cluster[static_cast<size_t>(i)] = nearest_of(centres, rows[i]);
+      for (int64_t g = 0; g < count; ++g) {
+        if (const auto members = members_of(cluster, g, rows); !members.empty())
+          centres[static_cast<size_t>(g)] = at::stack(members).mean(0);
+      }
+    }
+    return cluster;
+  }
+  static int64_t nearest_of(const std::vector<at::Tensor>& centres, const at::Tensor& row) {
+    int64_t nearest = 0;
+    double least = std::numeric_limits<double>::infinity();
+    for (size_t g = 0; g < centres.size(); ++g) {
+      const double distance = (row - centres[g]).square().sum().item<double>();
+      if (distance < least) nearest = static_cast<int64_t>(g);
+      least = std::min(least, distance);
+    }
+    return nearest;
+  }
+  static std::vector<at::Tensor> members_of(const std::vector<int64_t>& cluster, int64_t group,
+                                            const at::Tensor& rows) {
+    std::vector<at::Tensor> members;
+    for (size_t i = 0; i < cluster.size(); ++i) {
+      if (cluster[i] == group) members.push_back(rows[static_cast<int64_t>(i)]);
+    }
+    return members;
+  }
+  // The means of the clusters that have tokens.
+  at::Tensor pooled_clusters() const {
+    const int64_t count = (x.size(0) - 1) / factor() + 1;
+    const std::vector<int64_t> cluster = clusters(count);
+    std::vector<at::Tensor> means;
+    for (int64_t g = 0; g < count; ++g) {
+      if (const auto members = members_of(cluster, g, x); !members.empty()) means.push_back(at::stack(members).mean(0));
+    }
+    return at::stack(means);
+  }
   at::Tensor pooled() const {
     if (factor() == 1) return x;
+    if (layer.options.pooling == PoolingKind::k_means) return pooled_clusters();
     std::vector<at::Tensor> groups;
     for (int64_t row = 0; row < x.size(0); row += factor())
       groups.push_back(pooled_group(x.slice(0, row, row + factor())));
@@ -63,15 +111,46 @@ struct SlowPrimalHead {
     return at::stack(sums);
   }
 
+  // Fewer than mask_size tokens of the item are nearer to i than t.
+  bool near(int64_t i, int64_t t) const {
+    const auto distance = [&](int64_t j) {
+      return (relative.coordinates[begin + i] - relative.coordinates[begin + j]).square().sum().item<double>();
+    };
+    int64_t nearer = 0;
+    for (int64_t j = 0; j < x.size(0); ++j) nearer += distance(j) < distance(t) ? 1 : 0;
+    return nearer < layer.options.mask_size;
+  }
+  // The graph has an edge from i to t.
+  bool joined(int64_t i, int64_t t) const {
+    const auto end = relative.rowptr[begin + i + 1].item<int64_t>();
+    for (auto e = relative.rowptr[begin + i].item<int64_t>(); e < end; ++e) {
+      if (relative.col[e].item<int64_t>() == begin + t) return true;
+    }
+    return false;
+  }
+  bool token_seen(int64_t i, int64_t t) const {
+    const int64_t apart = std::abs(t - i), size = layer.options.mask_size;
+    switch (layer.options.mask) {
+      case MaskKind::window:
+        return apart <= size;
+      case MaskKind::strided:
+        return apart < size || apart % size == 0;
+      case MaskKind::block:
+        return t / size == i / size;
+      case MaskKind::nearest:
+        return near(i, t);
+      case MaskKind::neighbours:
+        return t == i || joined(i, t);
+      default:
+        return true;
+    }
+  }
   // Whether token i sees one of the tokens of group j.
   bool seen(int64_t i, int64_t j) const {
-    const int64_t end = std::min((j + 1) * factor(), x.size(0)), size = layer.options.mask_size;
+    if (layer.options.mask == MaskKind::none) return true;
+    const int64_t end = std::min((j + 1) * factor(), x.size(0));
     for (int64_t t = j * factor(); t < end; ++t) {
-      const int64_t apart = std::abs(t - i);
-      if (layer.options.mask == MaskKind::none) return true;
-      if (layer.options.mask == MaskKind::window && apart <= size) return true;
-      if (layer.options.mask == MaskKind::strided && (apart < size || apart % size == 0)) return true;
-      if (layer.options.mask == MaskKind::block && t / size == i / size) return true;
+      if (token_seen(i, t)) return true;
     }
     return false;
   }
@@ -122,13 +201,14 @@ struct SlowPrimalHead {
 
 // The layer over packed items.
 inline at::Tensor slow_primal_layer(PrimalSelfAttention& layer, const at::Tensor& x,
-                                    const std::vector<int64_t>& offsets) {
+                                    const std::vector<int64_t>& offsets, const Relative& relative = Relative::none()) {
   std::vector<at::Tensor> items;
   for (size_t b = 0; b + 1 < offsets.size(); ++b) {
     const at::Tensor rows = x.slice(0, offsets[b], offsets[b + 1]);
     if (rows.size(0) == 0) continue;
     std::vector<at::Tensor> heads;
-    for (int64_t s = 0; s < layer->heads; ++s) heads.push_back(SlowPrimalHead{*layer, s, rows}.result());
+    for (int64_t s = 0; s < layer->heads; ++s)
+      heads.push_back(SlowPrimalHead{*layer, s, rows, relative, offsets[b]}.result());
     items.push_back(at::cat(heads, 1));
   }
   return layer->output->forward(at::cat(items));

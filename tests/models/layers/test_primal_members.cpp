@@ -20,7 +20,27 @@ struct Items {
   std::vector<int64_t> offsets;
 };
 
-void require_member(PrimalOptions options, const std::string& what) {
+Relative random_points() {
+  const Items items(false);
+  return Relative::points(at::randn({items.offsets.back(), 3}, generator(8), at::kDouble));
+}
+
+// Edges one way, two a token, some of them repeated or to itself; every fourth token has none.
+Relative directed_graph() {
+  const Items items(false);
+  std::vector<int64_t> rowptr{0}, col;
+  for (size_t b = 0; b + 1 < items.offsets.size(); ++b) {
+    const int64_t begin = items.offsets[b], nodes = items.offsets[b + 1] - begin;
+    for (int64_t i = 0; i < nodes; ++i) {
+      if (i % 4 != 3) col.insert(col.end(), {begin + (3 * i + 1) % nodes, begin + (i * i + 2) % nodes});
+      rowptr.push_back(static_cast<int64_t>(col.size()));
+    }
+  }
+  const auto edges = static_cast<int64_t>(col.size());
+  return Relative::graph(at::tensor(rowptr, at::kLong), at::tensor(col, at::kLong), at::ones({edges, 1}, at::kDouble));
+}
+
+void require_member(PrimalOptions options, const std::string& what, const Relative& relative = Relative::none()) {
   const bool grids = options.convolution == ConvolutionKind::grid;
   if (grids) {
     options.grid_height = 3;
@@ -37,8 +57,8 @@ void require_member(PrimalOptions options, const std::string& what) {
   for (at::Tensor& weight : layer->pooling) weight.set_data(at::randn_like(weight));
   const at::Tensor x = at::randn({items.offsets.back(), kWidth}, generator(6), at::kDouble).requires_grad_(true);
   const at::Tensor upstream = at::randn(x.sizes(), generator(7), at::kDouble);
-  const at::Tensor found = layer->forward(x, items.ptr(), Relative::none());
-  const at::Tensor expected = slow_primal_layer(layer, x, items.offsets);
+  const at::Tensor found = layer->forward(x, items.ptr(), relative);
+  const at::Tensor expected = slow_primal_layer(layer, x, items.offsets, relative);
   require_close(found, expected, 1e-12, what);
   std::vector<at::Tensor> inputs = layer->parameters();
   inputs.push_back(x);
@@ -64,6 +84,25 @@ TEST_CASE("every pooling with every kernel is what its definition says", "[prima
       options.pool = {3, 1, 5, 1};  // heads of one factor are no neighbours
       require_member(options, std::string(name) + " with another pooling");
     }
+  }
+}
+
+TEST_CASE("clusters of k-means as keys are what their definition says", "[primal_members]") {
+  for (const char* name : {"sh", "bn_sh", "linear_bn_sh"}) {
+    PrimalOptions options = primal_options(name, kHeads);
+    options.pooling = PoolingKind::k_means;
+    options.pool = {3, 1, 5, 1};
+    require_member(options, std::string(name) + " of clusters");
+  }
+}
+
+TEST_CASE("masks of points and of graphs are what their definition says", "[primal_members]") {
+  for (const char* name : {"sparse", "sparse_bn_sh"}) {
+    PrimalOptions options = primal_options(name, kHeads);
+    options.mask = MaskKind::nearest;
+    require_member(options, std::string(name) + " of the nearest", random_points());
+    options.mask = MaskKind::neighbours;
+    require_member(options, std::string(name) + " of neighbours", directed_graph());
   }
 }
 

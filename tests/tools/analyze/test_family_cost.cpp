@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "tools/analyze/analysis.h"
+
 namespace geosft::test::test_family_cost {
 
 TEST_CASE("multiply-adds are those of the maps and of the pairs that heads look at") {
@@ -55,6 +57,30 @@ TEST_CASE("inference holds less than training") {
   const auto training = bytes(bench::Pass::both), inference = bytes(bench::Pass::forward);
   CHECK(inference[0].bytes < training[0].bytes);
   CHECK(inference[1].bytes < training[1].bytes);
+}
+
+TEST_CASE("work of softmax attention grows with the square of the tokens, that of the others linearly") {
+  const std::vector<double> tokens = {4096, 16384};
+  for (const std::string& name : primal_names()) {
+    INFO(name);
+    std::vector<double> work;
+    for (const double n : tokens)
+      work.push_back(primal_multiply_adds(primal_options(name, 4), 64, 4, static_cast<int64_t>(n)));
+    const bool linear = name.starts_with("linear") || name.starts_with("sparse");
+    CHECK(power_law(tokens, work).exponent == Approx(linear ? 1.0 : 2.0).margin(0.05));
+  }
+}
+
+TEST_CASE("memory of every member is linear in the tokens") {
+  const bench::Sizes sizes{.batch = 1, .width = 64, .heads = 4};
+  std::map<std::string, std::vector<double>> bytes;
+  family_costs(primal_names(), sizes, {512, 2048}, bench::Pass::both, {.repeats = 1, .seconds = 0.0},
+               [&](const FamilyCost& cost) { bytes[cost.attention].push_back(cost.bytes); });
+  REQUIRE(bytes.size() == primal_names().size());
+  for (const auto& [name, found] : bytes) {
+    INFO(name);
+    CHECK(power_law({512, 2048}, found).exponent == Approx(1.0).margin(0.15));
+  }
 }
 
 }  // namespace geosft::test::test_family_cost

@@ -176,6 +176,7 @@ TEST_CASE("parts are drawn in their colours, and another layer in others", "[win
   const Picture first = draw(shop, looked + Words{"--colour", "importance", "--layer", "1"});
   CHECK(difference(found, first) > 0.01);
   CHECK(difference(first, draw(shop, looked + Words{"--colour", "importance", "--layer", "2"})) > 0.005);
+  CHECK(difference(found, draw(shop, looked + Words{"--colour", "parts", "--beside"})) > 0.01);
 }
 
 TEST_CASE("what is drawn stays clear of texts and legend", "[window]") {
@@ -246,12 +247,28 @@ TEST_CASE("a turn is drawn frame by frame, and animated where a program can", "[
   CHECK_THAT(result.out, Catch::Contains("4 frames"));
   CHECK(difference(Picture(shop / "turn/frame_0000.png"), Picture(shop / "turn/frame_0001.png")) > 0.02);
   if (has_imagemagick()) CHECK(frames_of(shop / "turn/turntable.gif") == 4);
+  if (!has_imagemagick()) leave_out("no ImageMagick: the frames of an animated picture are not counted");
   if (!has_imagemagick() && !installed("ffmpeg")) CHECK_THAT(result.out, Catch::Contains("no animated picture"));
   // Frames of an earlier, longer turn stay out of a shorter one.
   const ProcessResult shorter = run_view_tool(
       {cube, "--size", "160x120", "--turntable", (shop / "turn").string(), "--frames", "2"}, shop.process());
   REQUIRE(shorter.exit == 0);
   if (has_imagemagick()) CHECK(frames_of(shop / "turn/turntable.gif") == 2);
+}
+
+TEST_CASE("a graph is turned frame by frame", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const ClassifyShop shop;
+  const GraphShop graphs;
+  const ProcessResult result = run_view_tool({"--graph", "--data", graphs.data().string(), "--item", "2", "--size",
+                                              "160x120", "--turntable", (shop / "turn").string(), "--frames", "4"},
+                                             shop.process());
+  INFO(result.err);
+  REQUIRE(result.exit == 0);
+  const Picture first(shop / "turn/frame_0000.png");
+  CHECK(first.share(not_white) > 0.01);
+  CHECK(difference(first, Picture(shop / "turn/frame_0001.png")) > 0.002);
 }
 
 TEST_CASE("a large cloud moves as a part of its points", "[window]") {
