@@ -64,11 +64,15 @@ void HeadDistanceSums::add(const HeadDistances& found) {
   item_count += found.items.size(0);
 }
 
-void watch_heads(const torch::nn::Module& module) {
+int64_t watch_heads(const torch::nn::Module& module) {
+  int64_t watched = 0;
   for (const auto& part : module.modules()) {
     auto* const attention = part->as<PrimalSelfAttentionImpl>();
-    if (attention != nullptr && attention->heads >= 2) attention->distances.emplace();
+    if (attention == nullptr || attention->heads < 2) continue;
+    attention->distances.emplace();
+    ++watched;
   }
+  return watched;
 }
 
 std::vector<MeanHeadDistance> mean_head_distances(const torch::nn::Module& module) {

@@ -39,8 +39,9 @@ struct MeanHeadDistance {
   double tokens, items;
 };
 
-// From here on every PrimalSelfAttention of several heads below a module adds up the distances of what passes it.
-void watch_heads(const torch::nn::Module& module);
+// From here on every PrimalSelfAttention of several heads below a module adds up the distances of what passes it. How
+// many layers these are.
+int64_t watch_heads(const torch::nn::Module& module);
 // Of each layer that has been watched and passed, in their order.
 std::vector<MeanHeadDistance> mean_head_distances(const torch::nn::Module& module);
 

@@ -15,6 +15,7 @@ namespace geosft {
 namespace {
 
 struct AblationsCommand {
+  const CLI::App* verb = nullptr;
   std::string config_file;
   ClassifySettings settings;
   Config config = settings.config();
@@ -34,6 +35,7 @@ struct AblationsCommand {
   }
 
   int execute() {
+    refuse_unused(*verb);
     const at::Device device = runtime.apply();
     if (!config_file.empty()) config.load_toml(config_file);
     config.apply_options();
@@ -65,6 +67,7 @@ struct AblationsCommand {
 
 Command add_ablations_command(CLI::App& verb) {
   auto command = std::make_shared<AblationsCommand>();
+  command->verb = &verb;
   verb.add_option("--config", command->config_file, "TOML file that is varied (see tools/configs)");
   verb.add_option("--change", command->changes,
                   "KEY=VALUE, or several separated by +: a variant each (default: score, probability, sample size, "

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analyze/in_memory_training.h"
 
+#include <CLI/CLI.hpp>
+
 #include "tools/classify/classify_task.h"
+#include "tools/common/arguments.h"
 #include "tools/common/main_guard.h"
 
 namespace geosft {
@@ -47,6 +50,17 @@ RunModel train_in_memory(const ClassifySettings& settings, const PointDataset& t
   load_module_state(*made.model, weights);
   made.model->eval();
   return made;
+}
+
+void refuse_unused(const CLI::App& verb) {
+  refuse_given(verb, {"--validation-fraction", "--monitor-test", "--validate-every", "--checkpoint-every"},
+               "this analysis neither validates nor saves");
+}
+
+void refuse_given(const CLI::App& verb, const std::vector<std::string>& options, const std::string& reason) {
+  for (const std::string& option : options) {
+    if (verb.count(option) > 0) throw UsageError(option + " has no effect here: " + reason);
+  }
 }
 
 }  // namespace geosft

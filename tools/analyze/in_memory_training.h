@@ -3,8 +3,14 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "tools/classify/run_model.h"
+
+namespace CLI {
+class App;
+}
 
 namespace geosft {
 
@@ -14,5 +20,11 @@ class PointDataset;
 // done, 0 first. Throws Interrupted when a signal comes.
 RunModel train_in_memory(const ClassifySettings& settings, const PointDataset& training, at::Device device,
                          const std::function<void(int64_t, RunModel&)>& after_epoch = {});
+
+// Throws UsageError for an option of a configuration that was given on the command line and means nothing to
+// train_in_memory(), which neither validates nor saves.
+void refuse_unused(const CLI::App& verb);
+// The same for these options, which `reason` says why not to give.
+void refuse_given(const CLI::App& verb, const std::vector<std::string>& options, const std::string& reason);
 
 }  // namespace geosft

@@ -17,6 +17,7 @@ namespace geosft {
 namespace {
 
 struct SamplingCommand {
+  const CLI::App* verb = nullptr;
   std::string config_file;
   ClassifySettings settings;
   Config config = settings.config();
@@ -46,6 +47,8 @@ struct SamplingCommand {
   }
 
   void prepare() {
+    refuse_unused(*verb);
+    refuse_given(*verb, {"--epochs"}, "training ends with the last of --snapshots");
     if (!config_file.empty()) config.load_toml(config_file);
     config.apply_options();
     settings.check();
@@ -79,6 +82,7 @@ struct SamplingCommand {
 
 Command add_sampling_command(CLI::App& verb) {
   auto command = std::make_shared<SamplingCommand>();
+  command->verb = &verb;
   verb.add_option("--config", command->config_file, "TOML file of the experiment (see tools/configs)");
   verb.add_option("--snapshots", command->snapshots, "epochs after which to look, separated by commas")
       ->delimiter(',')

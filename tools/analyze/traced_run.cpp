@@ -13,7 +13,8 @@ void TracedRun::add_to(CLI::App& verb) {
   verb.add_option("--items", items, "clouds of the test split to average over")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  overrides.add_to(verb, "dataset: furniture, or a folder (default: the one trained on)", "of the draws");
+  overrides.add_to(verb, "dataset: furniture, or a folder (default: the one trained on)", "of the draws",
+                   /*votes=*/false);
 }
 
 void TracedRun::look(const std::function<void(const ShapeExplanation&)>& told) const {

@@ -5,9 +5,11 @@
 
 namespace geosft {
 
-void RunOverrides::add_to(CLI::App& verb, const std::string& data_help, const std::string& seed_help) {
+void RunOverrides::add_to(CLI::App& verb, const std::string& data_help, const std::string& seed_help, bool votes) {
   verb.add_option("--data", data_, data_help);
-  verb.add_option("--votes", votes_, "draws whose logits are averaged")->check(CLI::Range(1, 1000000));
+  if (votes) {
+    verb.add_option("--votes", votes_, "draws whose logits are averaged")->check(CLI::Range(1, 1000000));
+  }
   verb.add_option("--evaluation", evaluation_, "how the samplers draw")->check(CLI::IsMember({"seeded", "greedy"}));
   verb.add_option("--seed", seed_, seed_help)->check(CLI::NonNegativeNumber);
   runtime_.add_to(verb);

@@ -13,8 +13,8 @@ namespace geosft {
 
 class RunOverrides {
  public:
-  // `data_help` and `seed_help` say what the two options mean to the tool.
-  void add_to(CLI::App& verb, const std::string& data_help, const std::string& seed_help);
+  // `data_help` and `seed_help` say what the two options mean to the tool; without `votes` it looks into one draw.
+  void add_to(CLI::App& verb, const std::string& data_help, const std::string& seed_help, bool votes = true);
   // Sets LibTorch's threads, and gives the device. Throws UsageError for one that cannot be used.
   at::Device apply_runtime() const { return runtime_.apply(); }
   // Replaces what was given on the command line.

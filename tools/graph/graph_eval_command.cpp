@@ -24,7 +24,11 @@ struct GraphEvalCommand {
     const GraphSplit parts = split_of(opened.graphs, opened.trained.settings.splits);
     const Part part = part_of(split);
     if (items_of_part(parts, part).empty()) throw UsageError("--split " + split + ": the data have no such part");
-    if (heads) watch_heads(*opened.trained.model);
+    if (heads && watch_heads(*opened.trained.model) == 0) {
+      const GraphModelSettings& model = opened.trained.settings.model;
+      throw UsageError("--heads: the distance is that of several heads of primal-dual attention, found attention " +
+                       model.attention + " with heads " + std::to_string(model.heads));
+    }
     const GraphReport report = evaluate_graphs(opened.trained, opened.graphs, parts, part, renumber);
     const std::vector<std::string>& names = opened.trained.schema.output_names;
     if (std::filesystem::is_directory(run)) draw_report(report, names, RunFolder::open(run));

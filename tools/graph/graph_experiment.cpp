@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "data/atomic_file.h"
 #include "models/summary.h"
@@ -38,9 +40,9 @@ bool train_run(const GraphSettings& settings, const PackedGraphs& graphs, const 
                              " parameters");
 }
 
-// The report of the test part, which is left in the folder too.
-GraphReport report_run(const PackedGraphs& graphs, const GraphSplit& split, const RunFolder& folder,
-                       at::Device device) {
+// On the test part; the report is left in the folder too.
+RunResult result_of(const PlannedRun& planned, const PackedGraphs& graphs, const GraphSplit& split,
+                    const RunFolder& folder, at::Device device) {
   GraphRunModel trained = load_graph_run(folder.path());
   trained.model->to(device);
   const GraphReport report = evaluate_graphs(trained, graphs, split, Part::test, 0);
@@ -49,7 +51,21 @@ GraphReport report_run(const PackedGraphs& graphs, const GraphSplit& split, cons
                                                  score_style(trained.schema, trained.settings.train.metric));
   if (!curves.drawn) std::cerr << "no picture: " << curves.reason << '\n';
   folder.write_result(report_json(report).dump() + "\n");
-  return report;
+  return {planned.name.empty() ? folder.path().filename().string() : planned.name,
+          report.metrics,
+          planned.settings.seed,
+          planned.settings.splits.fold,
+          report.count,
+          report.task,
+          parameter_count(*trained.model),
+          planned.settings.train.epochs,
+          read_metrics(folder.metrics()).back().seconds};
+}
+
+GraphSplit checked_split(const PackedGraphs& graphs, const SplitSettings& splits) {
+  GraphSplit split = split_of(graphs, splits);
+  if (split.train.empty() || split.test.empty()) throw UsageError("the data need a training and a test part");
+  return split;
 }
 
 RunFolder run_folder_of(const PlannedRun& planned, const RunFolder& folder, bool& resume,
@@ -65,21 +81,14 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedGra
                                       bool resume, at::Device device, const Communicator& processes) {
   const RunFolder folder = run_folder_of(planned, parent, resume, processes);
   if (!planned.name.empty() && processes.leads()) std::cerr << "\nrun " << planned.name << '\n';
-  const GraphSplit split = split_of(graphs, planned.settings.splits);
-  if (split.train.empty() || split.test.empty()) throw UsageError("the data need a training and a test part");
+  const GraphSplit split = checked_split(graphs, planned.settings.splits);
   if (!train_or_clean(folder, processes,
                       [&] { return train_run(planned.settings, graphs, split, folder, resume, device, processes); })) {
     throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with train --resume --out " +
                       parent.path().string());
   }
   if (!processes.leads()) return std::nullopt;
-  const GraphReport report = report_run(graphs, split, folder, device);
-  return RunResult{planned.name.empty() ? folder.path().filename().string() : planned.name,
-                   report.metrics,
-                   planned.settings.seed,
-                   planned.settings.splits.fold,
-                   report.count,
-                   report.task};
+  return result_of(planned, graphs, split, folder, device);
 }
 
 }  // namespace
@@ -126,6 +135,27 @@ std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFo
     write_file_atomically(folder.path() / "table.csv", csv_table(rows));
   }
   return results;
+}
+
+double seconds_of_an_epoch(const GraphSettings& settings, const RunFolder& folder, at::Device device) {
+  const PackedGraphs graphs = open_encoded_graphs(settings);
+  PlannedRun first = planned_runs(settings, graphs).front();
+  first.settings.train.epochs = 1;
+  const GraphSplit split = checked_split(graphs, first.settings.splits);
+  if (!train_run(first.settings, graphs, split, folder, /*resume=*/false, device, one_process())) {
+    throw Interrupted("before the time of an epoch was known");
+  }
+  return read_metrics(folder.metrics()).back().seconds;
+}
+
+std::vector<std::pair<std::string, std::string>> cost_labels(const std::vector<RunResult>& results) {
+  double seconds = 0;
+  for (const RunResult& result : results) seconds += result.seconds / static_cast<double>(results.size());
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(1) << seconds;
+  return {{"parameters", std::to_string(results.front().parameters)},
+          {"epochs", std::to_string(results.front().epochs)},
+          {"seconds", text.str()}};
 }
 
 std::vector<ResultRow> experiment_rows(const std::vector<RunResult>& results) {

@@ -29,6 +29,8 @@ struct RunResult {
   int64_t fold = 0;
   int64_t count = 0;  // of the test part
   GraphTask task = GraphTask::classification;
+  int64_t parameters = 0, epochs = 0;
+  double seconds = 0.0;  // of the training, its validations included
 };
 
 // Trains what is left of the experiment in `folder` (which the caller has made or opened), evaluates every run on its
@@ -37,6 +39,13 @@ struct RunResult {
 // processes that train together the leading one evaluates: the others have no results.
 std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
                                       at::Device device = at::kCPU, const Communicator& processes = one_process());
+
+// Seconds that the first epoch of the experiment's first run takes, its validation included. It is left in `folder`,
+// which is new. Throws Interrupted when a signal comes.
+double seconds_of_an_epoch(const GraphSettings& settings, const RunFolder& folder, at::Device device);
+
+// Columns of a table: parameters of the model, epochs, and the mean of the seconds of a training.
+std::vector<std::pair<std::string, std::string>> cost_labels(const std::vector<RunResult>& results);
 
 // The runs of a finished experiment, and, for several, their mean.
 std::vector<ResultRow> experiment_rows(const std::vector<RunResult>& results);

@@ -50,12 +50,18 @@ void check_walks(const GraphModelSettings& model) {
   if (model.encoding_walks == 1) throw UsageError("encoding_walks must be 0 or at least 2, found 1");
 }
 
+// Other attentions would leave the places out, and learn of no order at all.
+void check_positions(const GraphModelSettings& model) {
+  if (model.positions == "relative" && model.attention != "sampling") {
+    throw UsageError("positions relative are seen by attention sampling alone, found attention " + model.attention +
+                     ": take positions added");
+  }
+}
+
 // Masks are made of what relative encodings are made of.
 void check_mask(const GraphModelSettings& model) {
   if (model.attention == "sampling" || !model.sees_relative()) return;
-  if (!model.relative || model.positions == "relative") {
-    throw UsageError("mask " + model.primal.mask + " needs relative = true, and positions other than relative");
-  }
+  if (!model.relative) throw UsageError("mask " + model.primal.mask + " needs relative = true");
   if (model.primal.mask == "nearest" && model.distance_channels == 0) {
     throw UsageError("mask nearest needs nodes with coordinates: distance_channels must be at least 1");
   }
@@ -106,6 +112,7 @@ Config GraphSettings::config() {
 
 void GraphSettings::check() const {
   model.check();
+  check_positions(model);
   check_mask(model);
   check_walks(model);
   if (model.on_grid() && train.drop_tokens > 0) {

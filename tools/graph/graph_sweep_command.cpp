@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <memory>
@@ -23,19 +24,32 @@ struct GraphSweepCommand {
   std::filesystem::path out;
   std::string data;
   std::optional<uint64_t> seed;
+  std::optional<double> seconds;
   bool csv = false, json = false;
   RuntimeOptions runtime;
+
+  // So many as a run trains in the given seconds, at the pace of a first one that is thrown away.
+  int64_t epochs_that_fit(const Variation& variation, at::Device device) const {
+    const std::filesystem::path trial = out / (folder_name(variation.name) + ".trial");
+    std::filesystem::remove_all(trial);
+    std::cerr << "\nthe time of an epoch of " << variation.name << '\n';
+    const double one = seconds_of_an_epoch(variation.settings, RunFolder::create(trial), device);
+    std::filesystem::remove_all(trial);
+    return std::max<int64_t>(1, std::llround(*seconds / one));
+  }
 
   // A folder that is there already holds an experiment that is continued.
   std::vector<RunResult> results_of(const Variation& variation, at::Device device) const {
     const std::filesystem::path path = out / folder_name(variation.name);
     const bool begun = std::filesystem::exists(path / "config.toml");
-    const RunFolder folder = begun ? RunFolder::resume(path) : RunFolder::create(path);
     GraphSettings settings = variation.settings;
+    if (seconds && !begun) settings.train.epochs = epochs_that_fit(variation, device);
+    const RunFolder folder = begun ? RunFolder::resume(path) : RunFolder::create(path);
     settings.data = std::filesystem::absolute(settings.data).lexically_normal().string();
     if (begun) {
       GraphSettings before;
       before.config().load_toml(folder.config());
+      if (seconds) settings.train.epochs = before.train.epochs;
       if (before.config().to_toml() != settings.config().to_toml()) {
         throw UsageError(path.string() + " holds a run of another configuration: name another folder");
       }
@@ -49,6 +63,7 @@ struct GraphSweepCommand {
     std::vector<std::string> common = set;
     if (!data.empty()) common.push_back("data=" + data);
     if (seed) common.push_back("seed=" + std::to_string(*seed));
+    check_epochs();
     const std::vector<Variation> all = variations(files, common, vary);
     std::set<std::string> folders;
     for (const Variation& variation : all) {
@@ -63,6 +78,7 @@ struct GraphSweepCommand {
       const std::vector<RunResult> results = results_of(variation, device);
       ResultRow& row = rows.emplace_back(experiment_rows(results).back());
       row.name = variation.name;
+      row.labels = cost_labels(results);
       if (rows.size() == 1) first = results;
       if (rows.size() > 1) row.differences = paired_differences(results, first);
       if (json) print(variation.name, results, row);
@@ -73,10 +89,20 @@ struct GraphSweepCommand {
     return 0;
   }
 
+  void check_epochs() const {
+    const auto epochs = [](const std::string& entry) { return entry.rfind("epochs=", 0) == 0; };
+    if (seconds && (std::any_of(set.begin(), set.end(), epochs) || std::any_of(vary.begin(), vary.end(), epochs))) {
+      throw UsageError("either --seconds, which says how many epochs there are, or epochs, not both");
+    }
+  }
+
   // A line a configuration.
   static void print(const std::string& name, const std::vector<RunResult>& results, const ResultRow& row) {
     nlohmann::json line = experiment_json(results);
     line["configuration"] = name;
+    line["parameters"] = results.front().parameters;
+    line["epochs"] = results.front().epochs;
+    for (const RunResult& result : results) line["seconds"].push_back(result.seconds);
     for (const auto& [metric, value] : row.differences) {
       line["differences"][metric] = value.mean;
       if (!std::isnan(value.deviation)) line["difference_deviations"][metric] = value.deviation;
@@ -97,6 +123,9 @@ Command add_graph_sweep_command(CLI::App& verb, const ItemWords& words) {
   verb.add_option("--vary", command->vary, "KEY=VALUE,VALUE: every combination is run; may be repeated")->take_all();
   verb.add_option("--seed", command->seed, "of the first run of every configuration (default: the configuration's)")
       ->check(CLI::NonNegativeNumber);
+  verb.add_option("--seconds", command->seconds,
+                  "of training a run: as many epochs as fit, found by training one; validations are included")
+      ->check(CLI::Range(1e-3, 1e9));
   auto* csv = verb.add_flag("--csv", command->csv, "print the table as CSV instead of Markdown");
   verb.add_flag("--json", command->json, "print one JSON object a configuration instead")->excludes(csv);
   command->runtime.add_to(verb);

@@ -2,7 +2,6 @@
 #include "tools/graph/variations.h"
 
 #include <cctype>
-#include <sstream>
 
 #include "tools/common/arguments.h"
 
@@ -14,16 +13,53 @@ struct Assignment {
   std::vector<std::string> values;
 };
 
+// At the commas outside brackets: [1,2] is one value.
+std::vector<std::string> values_of(const std::string& text) {
+  std::vector<std::string> values;
+  int depth = 0;
+  bool begins = true;
+  for (const char c : text) {
+    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+    const bool separates = c == ',' && depth == 0;
+    if (begins) values.emplace_back();
+    if (!separates) values.back() += c;
+    begins = separates;
+  }
+  return values;
+}
+
+// "A+KEY=B" is A and "KEY=B". A plus that no KEY=VALUE follows belongs to the value.
+std::vector<std::string> parts_of(const std::string& value) {
+  std::vector<std::string> parts = {""};
+  for (size_t i = 0; i < value.size(); ++i) {
+    const size_t next = value.find('+', i + 1), equals = value.find('=', i + 1);
+    if (value[i] == '+' && equals < next) {
+      parts.emplace_back();
+    } else {
+      parts.back() += value[i];
+    }
+  }
+  return parts;
+}
+
 Assignment assignment_of(const std::string& entry) {
   const size_t equals = entry.find('=');
   if (equals == 0 || equals == std::string::npos) {
     throw UsageError("expected KEY=VALUE,VALUE or KEY=VALUE, found '" + entry + "'");
   }
-  Assignment found{entry.substr(0, equals), {}};
-  std::istringstream values(entry.substr(equals + 1));
-  for (std::string value; std::getline(values, value, ',');) found.values.push_back(value);
+  Assignment found{entry.substr(0, equals), values_of(entry.substr(equals + 1))};
   if (found.values.empty()) throw UsageError("expected a value in '" + entry + "'");
   return found;
+}
+
+void assign(GraphSettings& settings, const std::string& key, const std::string& value) {
+  const std::vector<std::string> parts = parts_of(value);
+  Config config = settings.config();
+  config.assign(key, parts.front());
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const size_t equals = parts[i].find('=');
+    config.assign(parts[i].substr(0, equals), parts[i].substr(equals + 1));
+  }
 }
 
 std::vector<Variation> configured(const std::vector<std::filesystem::path>& files) {
@@ -43,7 +79,7 @@ std::vector<Variation> varied(const std::vector<Variation>& before, const Assign
   for (const Variation& from : before) {
     for (const std::string& value : assignment.values) {
       Variation variation = from;
-      variation.settings.config().assign(assignment.key, value);
+      assign(variation.settings, assignment.key, value);
       if (named) variation.name += (variation.name.empty() ? "" : " ") + assignment.key + "=" + value;
       all.push_back(variation);
     }

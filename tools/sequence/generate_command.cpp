@@ -13,7 +13,12 @@
 namespace geosft {
 namespace {
 
+constexpr const char* of_listops[] = {"--train",        "--validation",  "--test",
+                                      "--least-tokens", "--most-tokens", "--max-depth"};
+constexpr const char* of_pathfinder[] = {"--pictures", "--side", "--dashes", "--distractors"};
+
 struct GenerateCommand {
+  const CLI::App* verb = nullptr;
   std::string kind;
   std::filesystem::path out;
   int64_t train = 96000, validation = 2000, test = 2000, pictures = 200000;
@@ -21,7 +26,21 @@ struct GenerateCommand {
   PathfinderOptions pathfinder;
   uint64_t seed = 0;
 
-  int execute() const { return kind == "listops" ? write_expressions() : write_pictures(); }
+  int execute() const {
+    if (kind == "listops") {
+      refuse(of_pathfinder, "pathfinder");
+      return write_expressions();
+    }
+    refuse(of_listops, "listops");
+    return write_pictures();
+  }
+
+  template <size_t n>
+  void refuse(const char* const (&options)[n], const char* other) const {
+    for (const char* option : options) {
+      if (verb->count(option) > 0) throw UsageError(std::string(option) + " is for " + other + ", not for " + kind);
+    }
+  }
 
   int write_expressions() const {
     if (listops.least_tokens > listops.most_tokens) {
@@ -50,6 +69,7 @@ struct GenerateCommand {
 
 Command add_generate_command(CLI::App& verb) {
   auto command = std::make_shared<GenerateCommand>();
+  command->verb = &verb;
   verb.add_option("KIND", command->kind, "what to generate: listops or pathfinder")
       ->required()
       ->check(CLI::IsMember({"listops", "pathfinder"}));

@@ -2,6 +2,7 @@
 // geosft-analyze on small sizes.
 #pragma once
 
+#include <algorithm>
 #include <map>
 
 #include "tests/tools/classify/classify_tool.h"
@@ -46,8 +47,13 @@ class AnalysisShop : public ClassifyShop {
     return found;
   }
 
-  // Of analyses that train.
-  Words tiny() const { return Words{"--data", data().string()} + small_training(); }
+  // Of analyses that train, but for the epochs.
+  Words tiny() const {
+    Words words = Words{"--data", data().string()} + small_training();
+    const auto epochs = std::find(words.begin(), words.end(), "--epochs");
+    words.erase(epochs, epochs + 2);
+    return words;
+  }
 };
 
 }  // namespace geosft::test

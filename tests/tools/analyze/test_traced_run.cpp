@@ -56,6 +56,14 @@ TEST_CASE("a device that is not there is refused") {
   }
 }
 
+TEST_CASE("one draw is looked into: there are no votes to choose") {
+  const AnalysisShop shop;
+  const std::string run = shop.trained();
+  for (const char* verb : {"depth", "heads"}) {
+    require_tool_failure("geosft-analyze", shop.analyze({verb, run, "--votes", "2"}), 2, {"--votes"});
+  }
+}
+
 TEST_CASE("a run that is none is refused in one line") {
   const AnalysisShop shop;
   for (const char* verb : {"depth", "heads"}) {

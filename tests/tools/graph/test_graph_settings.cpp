@@ -91,9 +91,6 @@ TEST_CASE("attention sees the edges where it samples or takes its mask from them
   settings.model.primal.mask = "neighbours";
   CHECK(settings.graph_model(schema).relative);
   settings.check();
-  settings.model.positions = "relative";
-  require_error([&] { settings.check(); }, {"mask neighbours", "positions"});
-  settings.model.positions = "none";
   settings.model.relative = false;
   require_error([&] { settings.check(); }, {"mask neighbours", "relative"});
   settings.model.relative = true;
@@ -102,6 +99,18 @@ TEST_CASE("attention sees the edges where it samples or takes its mask from them
   CHECK(settings.graph_model(schema).distance_channels == 4);
   settings.model.distance_channels = 0;
   require_error([&] { settings.check(); }, {"mask nearest", "distance_channels"});
+}
+
+TEST_CASE("relative positions are refused where attention does not see them") {
+  GraphSettings settings;
+  settings.model.positions = "relative";
+  settings.check();
+  for (const char* attention : {"softmax", "polynomial", "bn_sh", "sparse"}) {
+    settings.model.attention = attention;
+    require_error([&] { settings.check(); }, {"positions relative", "sampling", attention, "added"});
+  }
+  settings.model.positions = "added";
+  settings.check();
 }
 
 TEST_CASE("images and pairs of documents have models of their own") {
@@ -130,9 +139,9 @@ TEST_CASE("the configurations that come along load") {
        {"enzymes", "mutag", "nci1", "pascalvoc_sp", "pascalvoc_sp_rwpe", "peptides_func", "peptides_func_rwpe",
         "peptides_struct", "peptides_struct_rwpe", "proteins", "qm7"}},
       {"sequence",
-       {"basic_motions", "image_bn_sh", "image_sft", "japanese_vowels", "listops_bn_sh", "listops_sft",
-        "pathfinder_bn_sh", "pathfinder_sft", "retrieval_bn_sh", "retrieval_sft", "text_bn_sh", "text_sft",
-        "uwave_gestures"}}};
+       {"basic_motions", "image_bn_sh", "image_sft", "image_small", "japanese_vowels", "listops_bn_sh", "listops_sft",
+        "listops_small", "pathfinder_bn_sh", "pathfinder_sft", "retrieval_bn_sh", "retrieval_sft", "text_bn_sh",
+        "text_sft", "text_small", "uwave_gestures"}}};
   for (const auto& [kind, names] : expected) {
     std::set<std::string> found;
     for (const auto& entry :

@@ -7,6 +7,20 @@
 namespace geosft::test::test_graph_sweep_command {
 namespace fs = std::filesystem;
 
+namespace {
+
+// Of a table without the column of measured seconds, which differ from training to training.
+Words without_seconds(Words lines) {
+  for (std::string& line : lines) {
+    size_t begin = 0;
+    for (int bars = 0; bars < 4; ++bars) begin = line.find('|', begin) + 1;
+    line.erase(begin, line.find('|', begin) - begin);
+  }
+  return lines;
+}
+
+}  // namespace
+
 TEST_CASE("sweep trains every configuration, tabulates them, and goes on where it was") {
   const GraphShop shop;
   write_text(shop / "tiny.toml",
@@ -20,6 +34,7 @@ TEST_CASE("sweep trains every configuration, tabulates them, and goes on where i
                        "--vary", "score=maxout,dot"};
   const Words table = lines_of(shop.run_well(words).out);
   REQUIRE(table.size() == 2 + 2);
+  CHECK_THAT(table[0], Catch::StartsWith("| run | parameters | epochs | seconds | "));
   CHECK_THAT(table[2], Catch::StartsWith("| tiny score=maxout |") && Catch::Contains(" ± "));
   CHECK_THAT(table[3], Catch::StartsWith("| tiny score=dot |"));
   CHECK_THAT(table[0], Catch::EndsWith("| accuracy less the first's (%) |"));
@@ -28,13 +43,16 @@ TEST_CASE("sweep trains every configuration, tabulates them, and goes on where i
   CHECK(lines_of(read_text(out / "table.md")) == table);
   CHECK(fs::exists(out / "tiny_score=dot" / "seed_1" / "best.ckpt"));
   fs::remove_all(out / "tiny_score=dot" / "seed_1");
-  CHECK(lines_of(shop.run_well(words).out) == table);
+  CHECK(without_seconds(lines_of(shop.run_well(words).out)) == without_seconds(table));
   CHECK(lines_of(shop.run_well(words + Words{"--csv"}).out)[0] == lines_of(read_text(out / "table.csv"))[0]);
   const Words lines = lines_of(shop.run_well(words + Words{"--json"}).out);
   REQUIRE(lines.size() == 2);
   const nlohmann::json first = nlohmann::json::parse(lines[0]), second = nlohmann::json::parse(lines[1]);
   CHECK(first.at("configuration") == "tiny score=maxout");
   CHECK(first.at("repeats") == 2);
+  CHECK(first.at("parameters") > 1000);
+  CHECK(first.at("epochs") == 1);
+  CHECK(first.at("seconds").size() == 2);
   CHECK_FALSE(first.contains("differences"));
   double difference = 0;
   for (int run : {0, 1}) {
@@ -49,6 +67,33 @@ TEST_CASE("sweep trains every configuration, tabulates them, and goes on where i
   shop.refuses(words + Words{"--set", "epochs=2"}, 2, {"another configuration"});
 }
 
+TEST_CASE("a sweep in equal time finds the epochs that fit, and goes on with them") {
+  const GraphShop shop;
+  const fs::path out = shop / "sweep";
+  const auto words = [&](const std::string& seconds) {
+    return Words{"sweep",    "--data",       shop.data().string(),
+                 "--out",    out.string(),   "--json",
+                 "--set",    "folds=4",      "--set",
+                 "width=16", "--set",        "heads=2",
+                 "--set",    "bins=4",       "--set",
+                 "layers=1", "--set",        "repeats=2",
+                 "--vary",   "score=maxout", "--seconds",
+                 seconds};
+  };
+  const auto epochs_of = [&](const std::string& seconds) {
+    return nlohmann::json::parse(shop.run_well(words(seconds)).out).at("epochs").get<int64_t>();
+  };
+  CHECK(epochs_of("0.001") == 1);
+  fs::remove_all(out);
+  write_text(out / "score=maxout.trial" / "config.toml", "of a trial that was killed");
+  const int64_t epochs = epochs_of("3");
+  CHECK(epochs >= 2);
+  CHECK_FALSE(fs::exists(out / "score=maxout.trial"));
+  CHECK_THAT(read_text(out / "score=maxout" / "seed_1" / "config.toml"),
+             Catch::Contains("\nepochs = " + std::to_string(epochs) + "\n"));
+  CHECK(epochs_of("3") == epochs);
+}
+
 TEST_CASE("sweep refuses wrong use in a line") {
   const GraphShop shop;
   const std::string data = shop.data().string(), out = (shop / "sweep").string();
@@ -57,6 +102,10 @@ TEST_CASE("sweep refuses wrong use in a line") {
   shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "scroe=dot"}, 2, {"'scroe'", "'score'"});
   shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "bins=4,4"}, 2, {"two configurations"});
   shop.refuses({"sweep", "--data", data, "--out", out, "--json", "--csv"}, 2, {"--csv"});
+  for (const char* option : {"--set", "--vary"}) {
+    shop.refuses({"sweep", "--data", data, "--out", out, "--seconds", "9", option, "epochs=4"}, 2,
+                 {"--seconds", "epochs"});
+  }
   CHECK_FALSE(fs::exists(out));
 }
 

@@ -28,6 +28,22 @@ TEST_CASE("a sweep is every file with every combination") {
   CHECK(variations({}, {}, {"bins=4,8"})[1].name == "bins=8");
 }
 
+TEST_CASE("a value brings others along, and lists stay whole") {
+  const std::vector<Variation> all =
+      variations({}, {"positions=added"}, {"attention=sampling+positions=relative+bins=7,softmax"});
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].name == "attention=sampling+positions=relative+bins=7");
+  CHECK(all[0].settings.model.positions == "relative");
+  CHECK(all[0].settings.model.bins == 7);
+  CHECK(all[1].name == "attention=softmax");
+  CHECK(all[1].settings.model.positions == "added");
+  CHECK(variations({}, {"learning_rate=1e+0"}, {})[0].settings.train.learning_rate == 1.0);
+  const std::vector<Variation> pools = variations({}, {"attention=sh", "heads=2"}, {"pool=[1,2],[2,4]"});
+  REQUIRE(pools.size() == 2);
+  CHECK(pools[0].settings.model.primal.pool == std::vector<double>{1, 2});
+  CHECK(pools[1].settings.model.primal.pool == std::vector<double>{2, 4});
+}
+
 TEST_CASE("names of folders are safe") {
   CHECK(folder_name("mutag score=dot") == "mutag_score=dot");
   CHECK(folder_name("a/../b") == "a_.._b");
@@ -35,7 +51,7 @@ TEST_CASE("names of folders are safe") {
 }
 
 TEST_CASE("entries that mean nothing are refused") {
-  for (const char* entry : {"score", "=dot", "score=", "score=loud", "scroe=dot", "heads=5"}) {
+  for (const char* entry : {"score", "=dot", "score=", "score=loud", "scroe=dot", "heads=5", "bins=4+scroe=dot"}) {
     INFO(entry);
     CHECK_THROWS_AS(variations({}, {}, {entry}), UsageError);
   }

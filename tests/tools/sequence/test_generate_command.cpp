@@ -81,6 +81,15 @@ TEST_CASE("wrong use of generate is one line") {
   require_tool_failure("geosft-sequence", run_process(GEOSFT_SEQUENCE, words + Words{"--most-tokens", "40"}, {}), 2,
                        {"--least-tokens", "50", "40"});
   require_tool_failure("geosft-sequence", run_process(GEOSFT_SEQUENCE, {"generate", "snakes"}, {}), 2, {"listops"});
+  const auto refused = [&](const std::string& kind, const std::string& option) {
+    const Words given = {"generate", kind, "--out", (folder / kind).string(), option, "9"};
+    require_tool_failure("geosft-sequence", run_process(GEOSFT_SEQUENCE, given, {}), 2, {option, "not for " + kind});
+    CHECK_FALSE(std::filesystem::exists(folder / kind));
+  };
+  for (const char* option : {"--train", "--validation", "--test", "--least-tokens", "--most-tokens", "--max-depth"}) {
+    refused("pathfinder", option);
+  }
+  for (const char* option : {"--pictures", "--side", "--dashes", "--distractors"}) refused("listops", option);
 }
 
 }  // namespace geosft::test::test_generate_command

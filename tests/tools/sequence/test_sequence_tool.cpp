@@ -49,6 +49,17 @@ TEST_CASE("a trained sequence model is evaluated, applied and described") {
   CHECK_THAT(read_text(shop / "run" / "config.toml"), Catch::Contains("attention = \"bn_sh\""));
 }
 
+TEST_CASE("heads are compared where there are several of primal-dual attention") {
+  const SequenceShop shop;
+  const auto refused = [&](const std::string& name, const Words& model, const Words& expected) {
+    shop.run_well(shop.train(name, model + Words{"--epochs", "1"}));
+    shop.refuses({"eval", (shop / name).string(), "--heads"}, 2, expected);
+  };
+  refused("polynomial", {"--attention", "polynomial"}, {"--heads", "polynomial"});
+  refused("sampling", {"--attention", "sampling", "--bins", "6"}, {"--heads", "sampling"});
+  refused("one", {"--attention", "bn", "--heads", "1"}, {"--heads", "bn", "heads 1"});
+}
+
 TEST_CASE("pairs of documents are told apart by what they have in common") {
   const SequenceShop shop;
   std::string pairs;
