@@ -37,7 +37,7 @@ struct PullBackColumns {
           by[t][n] = hn::Load(d, y + (first + t) * kTokenBlock + i + n * kLanes<T>);
         }
       }
-      for (int64_t degree = basis.degree; degree > 0; --degree) {
+      for (int64_t degree = basis.degree; degree > 1; --degree) {
         for (int64_t channel = 0; channel < basis.channels; ++channel) {
           const MonomialRun& run = basis.runs[(degree - 1) * basis.channels + channel];
           if (degree == basis.degree) {
@@ -47,6 +47,35 @@ struct PullBackColumns {
           }
         }
       }
+      for (int64_t channel = 0; channel < (basis.degree > 0 ? basis.channels : 0); ++channel) {
+        pull_channel(channel, first, i, by);
+      }
+    }
+  }
+
+  // The slope of a monomial that is a channel: nobody asks for that of the constant.
+  template <int J>
+  HWY_INLINE void pull_channel(int64_t channel, int64_t first, int64_t i0,
+                               const Vector<T> (&by)[J][kTokenVectors]) const {
+    const Tag<T> d;
+    T* const total = gradient + channel * kTokenBlock + i0;
+    const T* const passed = slopes + (channel + 1) * kTokenBlock + i0;
+    Vector<T> slope[kTokenVectors];
+    for (int n = 0; n < kTokenVectors; ++n)
+      slope[n] = basis.degree > 1 ? hn::Load(d, passed + n * kLanes<T>) : hn::Zero(d);
+    add_columns(state.at(channel + 1, first), by, slope);
+    for (int n = 0; n < kTokenVectors; ++n) {
+      hn::Store(hn::Add(hn::Load(d, total + n * kLanes<T>), slope[n]), d, total + n * kLanes<T>);
+    }
+  }
+
+  template <int J>
+  static HWY_INLINE void add_columns(const T* HWY_RESTRICT at, const Vector<T> (&by)[J][kTokenVectors],
+                                     Vector<T> (&slope)[kTokenVectors]) {
+    const Tag<T> d;
+    for (int t = 0; t < J; ++t) {
+      const Vector<T> weight = hn::Set(d, at[t * kLanes<T>]);
+      for (int n = 0; n < kTokenVectors; ++n) slope[n] = hn::MulAdd(by[t][n], weight, slope[n]);
     }
   }
 
@@ -61,21 +90,23 @@ struct PullBackColumns {
       factor[n] = hn::Load(d, x + run.channel * kTokenBlock + i0 + n * kLanes<T>);
       total[n] = hn::Load(d, gradient + run.channel * kTokenBlock + i0 + n * kLanes<T>);
     }
-    for (int64_t p = 0; p < run.count; ++p) {
-      const T* const at = state.at(run.to + p, first);
-      const int64_t own = (run.to + p) * kTokenBlock + i0, parent = (run.from + p) * kTokenBlock + i0;
+    // Copies: the compiler must not read members again after every store.
+    const StateColumns<T> columns = state;
+    const int64_t to = run.to, count = run.count;
+    const T* HWY_RESTRICT made = monomials + run.from * kTokenBlock + i0;
+    const T* own = slopes + to * kTokenBlock + i0;
+    T* parent = slopes + run.from * kTokenBlock + i0;
+    for (int64_t p = 0; p < count; ++p, own += kTokenBlock, parent += kTokenBlock, made += kTokenBlock) {
       Vector<T> slope[kTokenVectors];
       for (int n = 0; n < kTokenVectors; ++n) {
-        slope[n] = kHighest ? hn::Zero(d) : hn::Load(d, slopes + own + n * kLanes<T>);
+        slope[n] = kHighest ? hn::Zero(d) : hn::Load(d, own + n * kLanes<T>);
       }
-      for (int t = 0; t < J; ++t) {
-        const Vector<T> weight = hn::Set(d, at[t * kLanes<T>]);
-        for (int n = 0; n < kTokenVectors; ++n) slope[n] = hn::MulAdd(by[t][n], weight, slope[n]);
-      }
+      add_columns(columns.at(to + p, first), by, slope);
       for (int n = 0; n < kTokenVectors; ++n) {
-        T* const to = slopes + parent + n * kLanes<T>;
-        hn::Store(kFirst ? hn::Mul(factor[n], slope[n]) : hn::MulAdd(factor[n], slope[n], hn::Load(d, to)), d, to);
-        total[n] = hn::MulAdd(hn::Load(d, monomials + parent + n * kLanes<T>), slope[n], total[n]);
+        T* const passed = parent + n * kLanes<T>;
+        hn::Store(kFirst ? hn::Mul(factor[n], slope[n]) : hn::MulAdd(factor[n], slope[n], hn::Load(d, passed)), d,
+                  passed);
+        total[n] = hn::MulAdd(hn::Load(d, made + n * kLanes<T>), slope[n], total[n]);
       }
     }
     for (int n = 0; n < kTokenVectors; ++n) {

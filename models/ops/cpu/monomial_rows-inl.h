@@ -18,6 +18,7 @@ namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
 constexpr int64_t kGroupBytes = 20 << 10;  // of monomials that are made together
+constexpr size_t kLineBytes = 64;          // of a cache line
 
 template <typename T>
 constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(Tag<T>()));
@@ -56,37 +57,52 @@ HWY_INLINE void copy_row(const T* HWY_RESTRICT from, int64_t count, T by, T then
 #endif
 }
 
-// A part of a run in one vector of monomials: from lane `begin` on, [to, to + lanes) is x[channel] times [from, …).
-struct MonomialPiece {
-  int64_t to, from, channel, begin;
-};
+// copy_row for rows [rows][from_stride], with ones after them: column by column, or compilers make calls of memcpy of
+// it where the factor is 1. What is after a row may be stored over the next, hence comes first.
+template <typename T>
+HWY_INLINE void copy_rows(const T* HWY_RESTRICT from, int64_t from_stride, int64_t count, int64_t rows, T by,
+                          T* HWY_RESTRICT to, int64_t to_stride) {
+  const Tag<T> d;
+  const Vector<T> factor = hn::Set(d, by);
+  const int64_t whole = count / kLanes<T> * kLanes<T>;
+  for (int64_t j = 0; j < rows; ++j) {
+    copy_row(from + j * from_stride + whole, count - whole, by, T(1), to + j * to_stride + whole);
+  }
+  for (int64_t t = 0; t < whole; t += kLanes<T>) {
+    for (int64_t j = 0; j < rows; ++j) {
+      hn::StoreU(hn::Mul(hn::LoadU(d, from + j * from_stride + t), factor), d, to + j * to_stride + t);
+    }
+  }
+}
 
-// How rows of monomials are made. Those up to degree 2 are products of two lanes of the vector [x, 1, …], where that
-// holds x and the 1; others are made in pieces, in their order: the lanes after a piece are garbage until the next.
+// How rows of monomials are made. Where vectors hold all x, those up to degree 2 are products of two lanes of the
+// vector [x, 1, …], or of x alone where that fills it, and 1 and x are copied then. Others are made run by run, in
+// their order: the lanes after a run are garbage until the next.
 template <typename T>
 struct MonomialRecipe {
   using Lane = hwy::MakeSigned<T>;
 
-  explicit MonomialRecipe(const MonomialBasis& basis) : in_lanes(basis.channels < kLanes<T>) {
-    const size_t c = static_cast<size_t>(basis.channels), runs = basis.runs.size();
-    const size_t first_piece = std::min(in_lanes ? 2 * c : c, runs);
-    if (in_lanes) choose_lanes(basis, first_piece);
-    for (size_t r = first_piece; r < runs; ++r) append_pieces(basis.runs[r]);
+  explicit MonomialRecipe(const MonomialBasis& basis)
+      : in_lanes(basis.channels <= kLanes<T>),
+        full(basis.channels == kLanes<T>),
+        first_run(std::min(static_cast<size_t>(in_lanes ? 2 * basis.channels : basis.channels), basis.runs.size())) {
+    if (in_lanes) choose_lanes(basis);
   }
 
-  bool in_lanes;
+  bool in_lanes, full;            // vectors hold all x, and nothing else
+  size_t first_run;               // of those that are not made with the first monomials
   std::vector<Lane> left, right;  // lanes of the two factors, for whole vectors of monomials
-  std::vector<MonomialPiece> pieces;
 
  private:
-  // The least variable of a monomial, and what it is a multiple of: 1 or a variable, which is its own least one.
-  void choose_lanes(const MonomialBasis& basis, size_t runs) {
-    const auto one = static_cast<Lane>(basis.channels);
-    const int64_t count = runs == 0 ? 1 : basis.runs[runs - 1].to + basis.runs[runs - 1].count;
+  // The least variable of a monomial, and what it is a multiple of: 1 or a variable, which is its own least one. A
+  // lane beyond a full vector stands for lane 0; those products are overwritten.
+  void choose_lanes(const MonomialBasis& basis) {
+    const auto one = static_cast<Lane>(basis.channels % kLanes<T>);
+    const int64_t count = first_run == 0 ? 1 : basis.runs[first_run - 1].to + basis.runs[first_run - 1].count;
     const auto padded = static_cast<size_t>((count + kLanes<T> - 1) / kLanes<T> * kLanes<T>);
     left.assign(padded, one);
     right.assign(padded, one);
-    for (size_t r = 0; r < runs; ++r) {
+    for (size_t r = 0; r < first_run; ++r) {
       const MonomialRun& run = basis.runs[r];
       for (int64_t p = 0; p < run.count; ++p) {
         left[static_cast<size_t>(run.to + p)] = static_cast<Lane>(run.channel);
@@ -94,36 +110,58 @@ struct MonomialRecipe {
       }
     }
   }
-
-  void append_pieces(const MonomialRun& run) {
-    for (int64_t at = run.to; at < run.to + run.count; at = (at / kLanes<T> + 1) * kLanes<T>) {
-      const int64_t begin = at % kLanes<T>;
-      pieces.push_back({at - begin, run.from + (at - run.to) - begin, run.channel, begin});
-    }
-  }
 };
 
-// The first monomials of rows x [rows][row_stride] that copy_row has made, 1 after the channels.
+// 1 and the channels of rows x; vectors spill into the monomials after them. Column by column, or compilers make calls
+// of memcpy of it.
 template <typename T>
-void first_monomials(const MonomialBasis& basis, const MonomialRecipe<T>& recipe, const T* HWY_RESTRICT x, int64_t rows,
-                     T* HWY_RESTRICT to) {
+HWY_NOINLINE void copy_channels(const T* HWY_RESTRICT x, int64_t x_stride, int64_t channels, int64_t rows,
+                                T* HWY_RESTRICT to, int64_t stride) {
   const Tag<T> d;
-  const int64_t stride = monomial_stride<T>(basis), x_stride = row_stride<T>(basis.channels);
-  if (!recipe.in_lanes) {
-    for (int64_t j = 0; j < rows; ++j) {
-      to[j * stride] = 1;
-      if (basis.degree > 0) std::copy_n(x + j * x_stride, basis.channels, to + j * stride + 1);
-    }
-    return;
+  for (int64_t j = 0; j < rows; ++j) to[j * stride] = 1;
+  for (int64_t t = 0; t < channels; t += kLanes<T>) {
+    for (int64_t j = 0; j < rows; ++j) hn::StoreU(hn::Load(d, x + j * x_stride + t), d, to + j * stride + 1 + t);
   }
-  for (size_t a = 0; a < recipe.left.size(); a += static_cast<size_t>(kLanes<T>)) {
+}
+
+// The monomials that are products of two lanes of rows x; of a full vector, those after the channels.
+template <typename T>
+HWY_NOINLINE void multiply_lanes(const MonomialRecipe<T>& recipe, const T* HWY_RESTRICT x, int64_t x_stride,
+                                 int64_t rows, T* HWY_RESTRICT to, int64_t stride) {
+  const Tag<T> d;
+  const int64_t count = static_cast<int64_t>(recipe.left.size());
+  for (int64_t a = recipe.full ? kLanes<T> : 0; a < count; a += kLanes<T>) {
     const auto left = hn::SetTableIndices(d, recipe.left.data() + a);
     const auto right = hn::SetTableIndices(d, recipe.right.data() + a);
     for (int64_t j = 0; j < rows; ++j) {
       const Vector<T> row = hn::Load(d, x + j * x_stride);
       const Vector<T> product = hn::Mul(hn::TableLookupLanes(row, left), hn::TableLookupLanes(row, right));
-      hn::StoreU(product, d, to + j * stride + static_cast<int64_t>(a));
+      hn::StoreU(product, d, to + j * stride + a);
     }
+  }
+}
+
+// The monomials of a run, of rows x that begin at its channel. Vectors as long as a cache line are stored to whole
+// lines, with a mask for the first; shorter ones where the run begins, since a store across two lines is cheap beside
+// one with a mask, for which AMD's processors take a dozen cycles. A function of its own has registers for all it
+// needs.
+template <typename T>
+HWY_NOINLINE void make_run(const MonomialRun& run, const T* HWY_RESTRICT x, int64_t x_stride, int64_t rows, T* to,
+                           int64_t stride) {
+  const Tag<T> d;
+  constexpr bool whole_lines = kLanes<T> * sizeof(T) >= kLineBytes;
+  const int64_t begin = whole_lines ? run.to % kLanes<T> : 0, count = begin + run.count;
+  const auto lanes = hn::Not(hn::FirstN(d, static_cast<size_t>(begin)));
+  const T* from = to + run.from - begin;
+  to += run.to - begin;
+  for (int64_t j = 0; j < rows; ++j, x += x_stride, from += stride, to += stride) {
+    const Vector<T> by = hn::Set(d, *x);
+    int64_t p = 0;
+    if (begin > 0) {
+      hn::BlendedStore(hn::Mul(by, hn::LoadU(d, from)), lanes, d, to);
+      p = kLanes<T>;
+    }
+    for (; p < count; p += kLanes<T>) hn::StoreU(hn::Mul(by, hn::LoadU(d, from + p)), d, to + p);
   }
 }
 
@@ -133,19 +171,17 @@ void first_monomials(const MonomialBasis& basis, const MonomialRecipe<T>& recipe
 template <typename T>
 void monomial_rows(const MonomialBasis& basis, const MonomialRecipe<T>& recipe, const T* HWY_RESTRICT x, int64_t rows,
                    T* to) {
-  const Tag<T> d;
   const int64_t stride = monomial_stride<T>(basis), x_stride = row_stride<T>(basis.channels);
   const int64_t group = std::max<int64_t>(kGroupBytes / (stride * static_cast<int64_t>(sizeof(T))), 4);
-  first_monomials(basis, recipe, x, rows, to);
+  if (recipe.in_lanes) multiply_lanes(recipe, x, x_stride, rows, to, stride);
+  if (!recipe.in_lanes || recipe.full) {
+    copy_channels(x, x_stride, basis.degree > 0 ? basis.channels : 0, rows, to, stride);
+  }
   for (int64_t first = 0; first < rows; first += group) {
-    const int64_t last = std::min(first + group, rows);
-    for (const MonomialPiece piece : recipe.pieces) {
-      const auto lanes = hn::Not(hn::FirstN(d, static_cast<size_t>(piece.begin)));
-      for (int64_t j = first; j < last; ++j) {
-        T* const row = to + j * stride;
-        const Vector<T> product = hn::Mul(hn::Set(d, x[j * x_stride + piece.channel]), hn::LoadU(d, row + piece.from));
-        hn::BlendedStore(product, lanes, d, row + piece.to);
-      }
+    const int64_t count = std::min(group, rows - first);
+    for (size_t r = recipe.first_run; r < basis.runs.size(); ++r) {
+      const MonomialRun& run = basis.runs[r];
+      make_run(run, x + first * x_stride + run.channel, x_stride, count, to + first * stride, stride);
     }
   }
 }

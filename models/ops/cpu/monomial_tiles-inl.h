@@ -90,16 +90,20 @@ struct AddColumns {
 
 // Monomials below the highest degree with tokens as lanes, x [channels][kTokenBlock] to [parents][kTokenBlock].
 template <typename T>
-void monomial_lanes(const MonomialBasis& basis, const T* HWY_RESTRICT x, int64_t padded, T* to) {
+HWY_NOINLINE void monomial_lanes(const MonomialBasis& basis, const T* HWY_RESTRICT x, int64_t padded, T* to) {
   const Tag<T> d;
   for (int64_t i = 0; i < padded; i += kLanes<T>) hn::Store(hn::Set(d, 1), d, to + i);
-  for (const MonomialRun& run : basis.runs) {
+  for (const MonomialRun run : basis.runs) {
     if (run.to >= basis.parents()) break;
-    for (int64_t i = 0; i < padded; i += kLanes<T>) {
-      const Vector<T> by = hn::Load(d, x + run.channel * kTokenBlock + i);
-      for (int64_t p = 0; p < run.count; ++p) {
-        hn::Store(hn::Mul(by, hn::Load(d, to + (run.from + p) * kTokenBlock + i)), d,
-                  to + (run.to + p) * kTokenBlock + i);
+    for (int64_t i = 0; i < padded; i += kTokenVectors * kLanes<T>) {
+      Vector<T> by[kTokenVectors];
+      for (int n = 0; n < kTokenVectors; ++n) by[n] = hn::Load(d, x + run.channel * kTokenBlock + i + n * kLanes<T>);
+      const T* from = to + run.from * kTokenBlock + i;
+      T* at = to + run.to * kTokenBlock + i;
+      for (int64_t p = 0; p < run.count; ++p, from += kTokenBlock, at += kTokenBlock) {
+        for (int n = 0; n < kTokenVectors; ++n) {
+          hn::Store(hn::Mul(by[n], hn::Load(d, from + n * kLanes<T>)), d, at + n * kLanes<T>);
+        }
       }
     }
   }

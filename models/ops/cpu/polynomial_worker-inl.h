@@ -116,16 +116,22 @@ class PolynomialWorker {
     for (int64_t n = 0; n < count; n += line) hwy::Prefetch(from + n);
   }
 
-  // Other rows as they are read: x scaled, y with its further column.
-  void gather(int64_t head, int64_t begin, int64_t rows) {
+  // Other rows as they are read: x scaled, y with its further column. A function of its own, as make_run is.
+  HWY_NOINLINE void gather(int64_t head, int64_t begin, int64_t rows) {
     const PolynomialSide<T>& from = t_.other;
-    const int64_t c = t_.basis.channels, cv = t_.cv, stride = row_stride<T>(c);
+    const int64_t c = t_.basis.channels, cv = t_.cv, heads = t_.heads, first = begin * heads + head;
+    copy_rows(from.x + first * c, heads * c, c, rows, from.scale, x_rows_.get(), row_stride<T>(c));
+    const T* const y = from.y + first * cv;
+    if (!from.divisor && !from.last) return copy_rows(y, heads * cv, cv, rows, T(1), y_rows_.get(), cv + 1);
     for (int64_t j = 0; j < rows; ++j) {
-      const int64_t row = (begin + j) * t_.heads + head;
+      const int64_t row = first + j * heads;
       const T share = from.divisor ? 1 / from.divisor[row] : T(1), last = from.last ? from.last[row] : T(1);
-      copy_row(from.x + row * c, c, from.scale, T(1), x_rows_.get() + j * stride);
-      copy_row(from.y + row * cv, cv, share, last * share, y_rows_.get() + j * (cv + 1));
+      copy_row(y + j * heads * cv, cv, share, last * share, y_rows_.get() + j * (cv + 1));
     }
+  }
+
+  static void scale_block(T* values, int64_t columns, T by) {
+    for (int64_t n = 0; n < columns * kTokenBlock; ++n) values[n] *= by;
   }
 
   void begin_block(int64_t head, int64_t begin, int64_t rows) {
@@ -135,7 +141,7 @@ class PolynomialWorker {
     rows_ = rows;
     padded_ = (rows + step - 1) / step * step;
     pack_rows<kTokenBlock>(from.x + first * c, t_.heads * c, rows, padded_, c, x_.get());
-    for (int64_t n = 0; n < c * kTokenBlock; ++n) x_.get()[n] *= from.scale;
+    scale_block(x_.get(), c, from.scale);
     std::fill_n(value_.get(), value_columns() * kTokenBlock, T(0));
     if (!t_.gradient) return;
     std::fill_n(gradient_.get(), c * kTokenBlock, T(0));
@@ -223,7 +229,7 @@ class PolynomialWorker {
       unpack_rows<kTokenBlock>(value_.get() + t_.cv * kTokenBlock, rows_, 1, t_.denominator + first, t_.heads);
     }
     if (!t_.gradient) return;
-    for (int64_t n = 0; n < c * kTokenBlock; ++n) gradient_.get()[n] *= t_.own.scale;
+    scale_block(gradient_.get(), c, t_.own.scale);
     unpack_rows<kTokenBlock>(gradient_.get(), rows_, c, t_.gradient + first * c, t_.heads * c);
   }
 
