@@ -80,7 +80,8 @@ std::filesystem::path part_file(const std::filesystem::path& folder, const char*
 }
 
 struct Expressions {
-  std::vector<int64_t> tokens, offsets{0}, values;
+  std::vector<uint8_t> tokens;
+  std::vector<int64_t> offsets{0}, values;
 };
 
 // The words of one line: an expression and its value.
@@ -102,7 +103,7 @@ void read_expression(TextLines& lines, Expressions& all) {
   } catch (const std::invalid_argument& error) {
     lines.fail(error.what(), "another expression");
   }
-  all.tokens.insert(all.tokens.end(), tokens.begin(), tokens.end());
+  for (const int64_t token : tokens) all.tokens.push_back(static_cast<uint8_t>(token));
   all.offsets.push_back(static_cast<int64_t>(all.tokens.size()));
   all.values.push_back(value);
 }
@@ -192,7 +193,7 @@ PackedGraphs read_listops(const std::filesystem::path& folder) {
   }
   PackedGraphs packed = packed_sequences(at::tensor(all.offsets, at::kLong), at::tensor(all.values, at::kLong),
                                          {listops_words().begin(), listops_words().begin() + 10});
-  packed.node_categories = at::tensor(all.tokens, at::kLong).unsqueeze(1);
+  packed.node_categories = byte_categories(std::move(all.tokens), 1);
   packed.schema.node_vocabulary = {listops_vocabulary};
   packed.split = split;
   check_packed_graphs(packed, folder.string());

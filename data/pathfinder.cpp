@@ -128,7 +128,7 @@ std::vector<fs::path> metadata_files(const fs::path& folder) {
 }
 
 struct Pictures {
-  std::vector<float> values;
+  std::vector<uint8_t> pixels;
   std::vector<int64_t> labels;
   int64_t height = 0, width = 0;
 
@@ -154,9 +154,17 @@ struct Pictures {
         throw DataError(file.string(), std::to_string(height) + " x " + std::to_string(width) + " pixels",
                         std::to_string(image.height) + " x " + std::to_string(image.width));
       }
-      for (const uint8_t grey : image.pixels) values.push_back(static_cast<float>(grey) / 255.0F);
+      pixels.insert(pixels.end(), image.pixels.begin(), image.pixels.end());
       labels.push_back(label);
     }
+  }
+
+  // float32 [pixels, 1], from 0 to 1.
+  at::Tensor values() const {
+    at::Tensor values = at::empty({static_cast<int64_t>(pixels.size()), 1}, at::kFloat);
+    const auto share = [](uint8_t grey) { return static_cast<float>(grey) / 255.0F; };
+    std::transform(pixels.begin(), pixels.end(), values.mutable_data_ptr<float>(), share);
+    return values;
   }
 };
 
@@ -212,7 +220,7 @@ PackedGraphs read_pathfinder(const fs::path& folder) {
   if (count == 0) throw DataError(folder.string(), "pictures named in metadata/*.npy", "none");
   PackedGraphs packed = packed_sequences(at::arange(count + 1, at::kLong) * (pictures.height * pictures.width),
                                          at::tensor(pictures.labels, at::kLong), {"apart", "connected"});
-  packed.node_values = at::tensor(pictures.values, at::kFloat).unsqueeze(1);
+  packed.node_values = pictures.values();
   packed.schema.node_values = 1;
   packed.schema.grid_height = pictures.height;
   packed.schema.grid_width = pictures.width;

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <iomanip>
+#include <limits>
 #include <sstream>
 #include <stdexcept>
 
@@ -43,7 +44,7 @@ void AnalysisOutput::save(const std::string& x, const std::string& y, const std:
 
 PowerLaw power_law(const std::vector<double>& x, const std::vector<double>& y) {
   PowerLaw law{bench::fitted_exponent(x, y), 0.0};
-  if (x.size() == 2) return law;
+  if (x.size() == 2) return {law.exponent, std::numeric_limits<double>::quiet_NaN()};
   const auto count = static_cast<double>(x.size());
   double mean_x = 0, mean_y = 0, squares = 0, residuals = 0;
   for (size_t i = 0; i < x.size(); ++i) {
@@ -61,7 +62,8 @@ PowerLaw power_law(const std::vector<double>& x, const std::vector<double>& y) {
 
 std::string exponent_text(const PowerLaw& law) {
   std::ostringstream text;
-  text << std::fixed << std::setprecision(2) << law.exponent << " ± " << law.error;
+  text << std::fixed << std::setprecision(2) << law.exponent;
+  if (!std::isnan(law.error)) text << " ± " << law.error;
   return text.str();
 }
 

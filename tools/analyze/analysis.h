@@ -40,13 +40,13 @@ struct AnalysisBasics {
 };
 
 // y = a x^exponent through positive points by least squares of the logarithms, with the standard error of the exponent
-// (0 for two points). Throws c10::Error for fewer than two points or numbers that are not positive.
+// (NaN for two points). Throws c10::Error for fewer than two points or numbers that are not positive.
 struct PowerLaw {
   double exponent = 0.0, error = 0.0;
 };
 PowerLaw power_law(const std::vector<double>& x, const std::vector<double>& y);
 
-// "1.02 ± 0.01".
+// "1.02 ± 0.01", or "1.02" where the error is NaN.
 std::string exponent_text(const PowerLaw& law);
 
 }  // namespace geosft

@@ -54,9 +54,10 @@ struct CostCommand {
   }
 
   // The curves that have a slope, with it in their names and on stdout.
-  static CurvePanel fitted(const Axes& axes, std::vector<Curve> curves) {
+  static CurvePanel fitted(const Axes& axes, const std::vector<Curve>& curves) {
     CurvePanel panel{axes, {}};
-    for (Curve& curve : curves) {
+    for (const Curve& measured : curves) {
+      Curve curve = in_order_of_x(measured);
       if (curve.x.size() >= 2) {
         const std::string law = exponent_text(power_law(curve.x, curve.y));
         std::cout << axes.title << ", " << curve.name << ": power " << law << '\n';

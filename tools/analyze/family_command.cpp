@@ -40,7 +40,7 @@ struct FamilyCommand {
         std::cout << what << " against tokens, " << name << ": power " << law << '\n';
         curve.name += ": " + law;
       }
-      all.curves.push_back(curve);
+      all.curves.push_back(in_order_of_x(curve));
     }
     return all;
   }

@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <numeric>
 #include <sstream>
 
 namespace geosft {
 namespace {
 
 constexpr int curve_panel_width = 560, curve_panel_height = 420;
+constexpr int line_of_key = 20;              // pixels a curve's name takes below the panel
+constexpr size_t names_beside_axes = 6;      // that the height of a panel has room for
 constexpr size_t most_marked = 40;  // beyond so many points a marker at each would hide the line
 
 // Colours of Paul Tol's bright scheme, which colour-blind people can tell apart.
@@ -25,6 +28,13 @@ set tics out nomirror textcolor rgb '#303030'
 set grid lc rgb '#e4e4e4' lt 1
 set key outside bottom center horizontal textcolor rgb '#303030'
 )";
+
+// The key is below the panel, at worst with a line a curve.
+int height_for(const std::vector<CurvePanel>& panels) {
+  size_t most = names_beside_axes;
+  for (const CurvePanel& panel : panels) most = std::max(most, panel.curves.size());
+  return curve_panel_height + line_of_key * static_cast<int>(most - names_beside_axes);
+}
 
 void check_curve(const Curve& curve, const Axes& axes) {
   TORCH_CHECK(!curve.name.empty() && !curve.x.empty() && curve.x.size() == curve.y.size(), "curve '", curve.name,
@@ -64,7 +74,7 @@ std::string plot_panel(const CurvePanel& panel, size_t index, Picture& picture) 
 
 PlotResult plot_curves(const std::vector<CurvePanel>& panels, const std::filesystem::path& stem) {
   TORCH_CHECK(!panels.empty(), "panels: expected at least one");
-  Picture picture{.width = curve_panel_width * static_cast<int>(panels.size()), .height = curve_panel_height};
+  Picture picture{.width = curve_panel_width * static_cast<int>(panels.size()), .height = height_for(panels)};
   picture.script = std::string(panel_frame) + "set multiplot layout 1," + std::to_string(panels.size()) + "\n";
   for (size_t i = 0; i < panels.size(); ++i) {
     TORCH_CHECK(!panels[i].curves.empty(), "panel ", i, ": expected at least one curve");
@@ -73,6 +83,18 @@ PlotResult plot_curves(const std::vector<CurvePanel>& panels, const std::filesys
   }
   picture.script += "unset multiplot\n";
   return draw(picture, stem);
+}
+
+Curve in_order_of_x(const Curve& curve) {
+  std::vector<size_t> order(curve.x.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return curve.x[a] < curve.x[b]; });
+  Curve sorted{curve.name, {}, {}};
+  for (const size_t i : order) {
+    sorted.x.push_back(curve.x[i]);
+    sorted.y.push_back(curve.y[i]);
+  }
+  return sorted;
 }
 
 std::string exact_number(double value) {

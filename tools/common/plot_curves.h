@@ -31,6 +31,9 @@ struct CurvePanel {
 // positive numbers alone: else throws c10::Error.
 PlotResult plot_curves(const std::vector<CurvePanel>& panels, const std::filesystem::path& stem);
 
+// The same points from the least x to the most.
+Curve in_order_of_x(const Curve& curve);
+
 // curve,<x>,<y>: a line a point, numbers in the fewest digits that read back the same.
 std::string curves_csv(const std::string& x, const std::string& y, const std::vector<Curve>& curves);
 

@@ -83,7 +83,7 @@ GraphReport evaluate_graphs(GraphRunModel& trained, const PackedGraphs& graphs, 
   if (renumberings > 0) report.prediction_agreement = 0.0;
   for (int64_t pass = 1; pass <= renumberings; ++pass) compare(report, original.outputs, outputs(pass).outputs);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  report.graphs_per_second = static_cast<double>((1 + renumberings) * count) / seconds;
+  report.items_per_second = static_cast<double>((1 + renumberings) * count) / seconds;
   return report;
 }
 
@@ -96,10 +96,12 @@ nlohmann::json report_json(const GraphReport& report) {
                       {"rotation", "none"},
                       {"repeats", 1},
                       {"metrics", metrics},
-                      {"renumberings", report.renumberings},
-                      {"max_logit_difference", report.max_logit_difference},
-                      {"graphs_per_second", report.graphs_per_second}};
-  if (report.confusion.defined()) json["prediction_agreement"] = report.prediction_agreement;
+                      {report.items + "_per_second", report.items_per_second}};
+  if (report.items == "graphs") {
+    json["renumberings"] = report.renumberings;
+    json["max_logit_difference"] = report.max_logit_difference;
+    if (report.confusion.defined()) json["prediction_agreement"] = report.prediction_agreement;
+  }
   if (!report.degrees.empty()) json["attention"] = attention_json(report.degrees);
   for (const MeanHeadDistance& layer : report.head_distances) {
     json["head_distances"].push_back({{"tokens", layer.tokens}, {"items", layer.items}});
@@ -116,7 +118,7 @@ std::string metrics_text(const NamedValues& metrics) {
 std::string report_text(const GraphReport& report, const std::vector<std::string>& names) {
   std::ostringstream out;
   out << report.count << " " << report.items << " of the " << part_name(report.part) << " part\n"
-      << metrics_text(report.metrics) << std::fixed << std::setprecision(0) << "  (" << report.graphs_per_second << " "
+      << metrics_text(report.metrics) << std::fixed << std::setprecision(0) << "  (" << report.items_per_second << " "
       << report.items << "/s)\n";
   if (report.renumberings > 0) {
     out << std::defaultfloat << std::setprecision(3) << "largest difference of an output when nodes are renumbered "

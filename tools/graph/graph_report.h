@@ -22,7 +22,7 @@ struct GraphReport {
   int64_t renumberings = 0;
   double max_logit_difference = 0.0;  // between renumbered graphs and the originals
   double prediction_agreement = 1.0;  // share of equal predictions among them, where there are classes
-  double graphs_per_second = 0.0;
+  double items_per_second = 0.0;
   std::vector<PolynomialDegree> degrees = {};         // of layers with polynomial attention
   std::vector<MeanHeadDistance> head_distances = {};  // of layers whose heads were watched (watch_heads)
 };

@@ -22,8 +22,10 @@ TEST_CASE("a power law is found with its error") {
   const PowerLaw law = power_law(x, y);
   CHECK(law.exponent == Approx(1.5));
   CHECK(law.error == Approx(std::sqrt(4 * r * r / 2 / (5 * std::pow(std::log(2.0), 2)))));
-  CHECK(power_law({1, 2}, {1, 8}).error == 0);
+  CHECK(power_law({1, 2}, {1, 8}).exponent == Approx(3));
+  CHECK(std::isnan(power_law({1, 2}, {1, 8}).error));  // a line through two points has no residuals
   CHECK(exponent_text({1.234, 0.056}) == "1.23 ± 0.06");
+  CHECK(exponent_text(power_law({1, 2}, {1, 8})) == "3.00");
   require_error([] { power_law({1}, {1}); }, {"two"});
   require_error([] { power_law({1, 2}, {1, 0}); }, {"positive"});
 }

@@ -35,6 +35,7 @@ TEST_CASE("reports of every task hold its metrics and the loss") {
     CHECK(json.at("metrics").contains("loss"));
     const bool classes = task == GraphTask::classification || task == GraphTask::node_classification;
     CHECK(json.contains("prediction_agreement") == classes);
+    CHECK(json.at("graphs_per_second") > 0);
     const std::string text = report_text(report, {"a", "b", "c"});
     CHECK_THAT(text, Catch::Contains("3 graphs of the test part") && Catch::Contains(report.metrics.front().first));
     CHECK((text.find("\nclass") != std::string::npos) == classes);

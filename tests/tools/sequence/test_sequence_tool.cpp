@@ -119,6 +119,11 @@ TEST_CASE("geosft-sequence speaks of sequences") {
   CHECK(nlohmann::json::parse(some[0]).at("sequence") == 7);
   shop.require_failure(shop.run({"predict", run, "--sequences", "60"}), 2, {"--sequences", "0 … 59", "60"});
   shop.require_failure(shop.run({"eval", run, "--renumber", "2"}), 2, {"--renumber"});
+  const nlohmann::json evaluated = nlohmann::json::parse(shop.run_well({"eval", run, "--json"}).out);
+  CHECK(evaluated.at("sequences_per_second") > 0);
+  for (const char* word : {"renumberings", "max_logit_difference", "prediction_agreement"}) {
+    CHECK_FALSE(evaluated.contains(word));
+  }
 }
 
 TEST_CASE("wrong use of geosft-sequence is one line") {
