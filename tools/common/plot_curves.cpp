@@ -13,9 +13,9 @@ namespace geosft {
 namespace {
 
 constexpr int curve_panel_width = 560, curve_panel_height = 420;
-constexpr int line_of_key = 20;              // pixels a curve's name takes below the panel
-constexpr size_t names_beside_axes = 6;      // that the height of a panel has room for
-constexpr size_t most_marked = 40;  // beyond so many points a marker at each would hide the line
+constexpr int line_of_key = 20;          // pixels a curve's name takes below the panel
+constexpr size_t names_beside_axes = 6;  // that the height of a panel has room for
+constexpr size_t most_marked = 40;       // beyond so many points a marker at each would hide the line
 
 // Colours of Paul Tol's bright scheme, which colour-blind people can tell apart.
 // Further curves are dashed.
