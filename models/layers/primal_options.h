@@ -31,6 +31,7 @@ struct PrimalOptions {
   int64_t mask_size = 16;          // its radius, stride, block or count
   double beta = 0.0;               // weight of the keys' mean that queries and keys are recentred by (Attention-BN)
   bool learn_beta = false;         // of each head, beginning with `beta`
+  bool share_beta = false;         // learned, too: one of all heads
   bool variance = false;           // recentre by the whole mean and divide by the keys' deviation instead
   std::vector<int64_t> pool = {};  // pooling factor of every head (Attention-SH); empty: 1
   PoolingKind pooling = PoolingKind::average;

@@ -35,13 +35,15 @@ void PrimalSelfAttentionImpl::check() const {
               " and ", options.grid_width);
   TORCH_CHECK(!(options.variance && (options.beta != 0 || options.learn_beta)),
               "beta must be 0 with variance, which recentres by the whole mean");
+  TORCH_CHECK(!options.share_beta || options.learn_beta, "share_beta must be false where no beta is learned");
   TORCH_CHECK(options.convolution_size >= 1, "convolution_size must be at least 1, got ", options.convolution_size);
 }
 
 void PrimalSelfAttentionImpl::register_extras(int64_t width) {
   const int64_t size = options.convolution_size;
   if (options.learn_beta) {
-    beta = register_parameter("beta", at::full({heads}, options.beta));
+    const at::Tensor begin = at::scalar_tensor(options.beta);
+    beta = register_parameter("beta", options.share_beta ? begin : begin.repeat({heads}));
   } else if (options.beta != 0) {
     beta = register_buffer("beta", at::scalar_tensor(options.beta));
   }

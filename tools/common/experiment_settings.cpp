@@ -27,6 +27,7 @@ void add_polynomial(Config& config, PolynomialOptions& polynomial) {
 void PrimalSettings::add_keys(Config& config) {
   config.add("model", "beta", &beta, "bn attentions: weight of the keys' mean that queries and keys are recentred by")
       .add("model", "learn_beta", &learn_beta, "let each head learn it, beginning there")
+      .add("model", "share_beta", &share_beta, "learn one beta for all heads of a layer instead")
       .add("model", "pool", &pool, "sh attentions: pooling factor of every head; empty: those of the paper", positive)
       .add_choice("model", "pooling", &pooling, {"average", "max", "convolution", "k_means"}, "how they pool")
       .add_choice("model", "mask", &mask, {"window", "strided", "block", "nearest", "neighbours"},
@@ -40,6 +41,7 @@ void PrimalSettings::apply(PrimalOptions& options) const {
   if (options.beta != 0) {
     options.beta = beta;
     options.learn_beta = learn_beta;
+    options.share_beta = share_beta;
   }
   if (!options.pool.empty() && !pool.empty()) options.pool.assign(pool.begin(), pool.end());
   options.pooling = pooling_kind(pooling);

@@ -21,7 +21,7 @@ inline constexpr Range above_zero{.low = 0, .open_low = true};
 // Section [model]: the attention of the primal-dual family, where one is chosen (PrimalOptions).
 struct PrimalSettings {
   double beta = 0.5;  // of the members that recentre
-  bool learn_beta = false;
+  bool learn_beta = false, share_beta = false;
   std::vector<double> pool = {};  // of the members with scaled heads; empty: default_pool
   std::string pooling = "average", mask = "window";
   int64_t mask_size = 16;

@@ -106,11 +106,28 @@ TEST_CASE("masks see what they are made of", "[primal_self_attention]") {
   require_error([&] { run({.mask = MaskKind::neighbours}); }, {"relative", "graph"});
 }
 
+TEST_CASE("a beta of all heads is that of each, and learns from all of them", "[primal_self_attention]") {
+  const auto learned = [](bool shared) {
+    PrimalSelfAttention layer = layer_of({.beta = 0.4, .learn_beta = true, .share_beta = shared, .pool = {1, 2, 1}});
+    const at::Tensor out = layer->forward(tokens(), items(), Relative::none());
+    out.square().sum().backward();
+    return std::pair(out.detach(), layer->beta.grad());
+  };
+  const auto [out, gradient] = learned(true);
+  const auto [out_of_heads, gradient_of_heads] = learned(false);
+  REQUIRE(gradient.dim() == 0);
+  REQUIRE(gradient_of_heads.sizes() == at::IntArrayRef({kHeads}));
+  require_close(out, out_of_heads, 1e-12, "result");
+  require_close(gradient, gradient_of_heads.sum(), 1e-12, "gradient");
+  require_error([] { layer_of({.share_beta = true}); }, {"share_beta"});
+}
+
 TEST_CASE("every pooling and convolution learns", "[primal_self_attention]") {
   std::vector<PrimalOptions> all;
   for (const char* pooling : {"average", "max", "convolution", "k_means"}) {
     all.push_back({.beta = 0.5, .learn_beta = true, .pool = {1, 2, 4}, .pooling = pooling_kind(pooling)});
   }
+  all.push_back({.beta = 0.5, .learn_beta = true, .share_beta = true, .pool = {1, 2, 4}});
   all.push_back({.variance = true, .pool = {2, 1, 1}});
   all.push_back({.linear = true, .convolution = ConvolutionKind::sequence, .convolution_size = 4});
   for (const PrimalOptions& options : all) {

@@ -43,7 +43,7 @@ TEST_CASE("the attention of the encoder is chosen by name and changed by its key
   settings.add_keys(keys);
   CHECK(settings.layer().kind == AttentionKind::sampling);
   keys.set_text(
-      "[model]\nwidth = 8\nheads = 4\nattention = 'linear_bn_sh'\nbeta = 0.3\nlearn_beta = true\n"
+      "[model]\nwidth = 8\nheads = 4\nattention = 'linear_bn_sh'\nbeta = 0.3\nlearn_beta = true\nshare_beta = true\n"
       "pool = [1, 3, 3, 5]\npooling = 'max'\n");
   settings.check();
   PrimalOptions options = settings.layer().primal;
@@ -51,6 +51,7 @@ TEST_CASE("the attention of the encoder is chosen by name and changed by its key
   CHECK(options.linear);
   CHECK(options.beta == 0.3);
   CHECK(options.learn_beta);
+  CHECK(options.share_beta);
   CHECK(options.pool == std::vector<int64_t>{1, 3, 3, 5});
   CHECK(options.pooling == PoolingKind::max);
   keys.set_text("[model]\nattention = 'sparse_conv1d'\nmask = 'block'\nmask_size = 9\nconvolution_size = 3\n");
