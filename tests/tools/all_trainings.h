@@ -2,7 +2,6 @@
 // Every training that there is, on the tiny data of its tool.
 #pragma once
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -23,10 +22,8 @@ struct Shops {
 };
 
 // The words with another value of an option, which may be said once.
-inline Words with(Words words, const std::string& option, const std::string& value) {
-  const auto found = std::find(words.begin(), words.end(), option);
-  if (found != words.end()) words.erase(found, found + 2);
-  return words + Words{option, value};
+inline Words with(const Words& words, const std::string& option, const std::string& value) {
+  return without(words, option) + Words{option, value};
 }
 
 }  // namespace geosft::test

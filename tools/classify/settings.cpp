@@ -43,6 +43,10 @@ void ClassifySettings::check() const {
   augment.check();
 }
 
+std::vector<KeyUse> ClassifySettings::key_uses() const {
+  return model.key_uses(/*head_samples=*/true);
+}
+
 void ClassifySettings::locate_data() {
   data = absolute_source(data).string();
 }

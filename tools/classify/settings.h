@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "data/point_dataset.h"
 #include "models/point_classifier.h"
@@ -39,6 +40,8 @@ struct ClassifySettings {
   Config config();
   // What no key alone can tell. Throws UsageError naming the keys and their values.
   void check() const;
+  // Which keys the values of others make use of.
+  std::vector<KeyUse> key_uses() const;
   // Makes `data` a name that holds in any working folder.
   void locate_data();
   // What the steps of a run do not depend on: where the data lies, how often it is looked at, and the number of epochs,

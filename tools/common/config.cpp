@@ -29,6 +29,11 @@ std::string qualified(const std::string& section, const std::string& key) {
   return section.empty() ? "'" + key + "'" : "'" + key + "' in [" + section + "]";
 }
 
+// Whether the parsed command line names its option.
+bool given(const ConfigEntry& entry) {
+  return entry.option && !entry.option->empty();
+}
+
 // Reads one TOML document into the entries.
 struct Reader {
   const std::vector<ConfigEntry>& entries;
@@ -141,17 +146,20 @@ void Config::set_text(const std::string& toml, const std::string& source) {
   Reader{entries_, source}.read(document);
 }
 
-void Config::assign(const std::string& key, const std::string& text) const {
-  const auto entry =
-      std::find_if(entries_.begin(), entries_.end(), [&](const auto& known) { return known.key == key; });
-  if (entry == entries_.end()) {
-    std::vector<std::string> known;
-    for (const ConfigEntry& other : entries_) known.push_back(other.key);
-    throw UsageError("unknown key '" + key + "'; the nearest known is '" + nearest_name(key, known) + "'");
+const ConfigEntry& Config::entry_of(const std::string& key) const {
+  std::vector<std::string> known;
+  for (const ConfigEntry& entry : entries_) {
+    if (entry.key == key) return entry;
+    known.push_back(entry.key);
   }
-  const std::optional<ConfigValue> value = entry->parse(text);
-  if (!value || !entry->assign(*value)) {
-    throw UsageError(key + ": expected " + entry->expected() + ", found '" + text + "'");
+  throw UsageError("unknown key '" + key + "'; the nearest known is '" + nearest_name(key, known) + "'");
+}
+
+void Config::assign(const std::string& key, const std::string& text) const {
+  const ConfigEntry& entry = entry_of(key);
+  const std::optional<ConfigValue> value = entry.parse(text);
+  if (!value || !entry.assign(*value)) {
+    throw UsageError(key + ": expected " + entry.expected() + ", found '" + text + "'");
   }
 }
 
@@ -171,12 +179,22 @@ void Config::add_options(CLI::App& app, bool listed) {
 
 void Config::apply_options() const {
   for (const ConfigEntry& entry : entries_) {
-    if (!entry.option || entry.option->empty()) continue;
+    if (!given(entry)) continue;
     const std::string text =
         entry.is_bool() ? (entry.option->as<bool>() ? "true" : "false") : entry.option->results().back();
     const std::optional<ConfigValue> value = entry.parse(text);
     if (!value || !entry.assign(*value)) {
       throw UsageError(entry.option_name() + ": expected " + entry.expected() + ", found '" + text + "'");
+    }
+  }
+}
+
+void Config::refuse_unused(const std::vector<KeyUse>& uses) const {
+  for (const KeyUse& use : uses) {
+    for (const std::string& key : use.keys) {
+      const ConfigEntry& entry = entry_of(key);
+      if (use.used || !given(entry)) continue;
+      throw UsageError(entry.option_name() + " is for " + use.purpose + ", not for " + use.instead);
     }
   }
 }

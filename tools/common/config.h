@@ -11,6 +11,14 @@
 
 namespace geosft {
 
+// Keys that only some values of other keys make use of.
+struct KeyUse {
+  std::vector<std::string> keys;
+  bool used;            // by the present values
+  std::string purpose;  // "the bn attentions"
+  std::string instead;  // what there is where they are not used: "attention softmax"
+};
+
 // Precedence: the targets' values when they were added < TOML < command line. So:
 //     config.add("train", "epochs", &options.epochs, "passes over the training set", {.low = 1});
 //     config.add_options(app);
@@ -44,6 +52,9 @@ class Config {
   void add_options(CLI::App& app, bool listed = true);
   // Sets what the parsed command line named. Throws UsageError naming option, value and what was expected.
   void apply_options() const;
+  // Throws UsageError for an option that the parsed command line named and nothing uses: "--beta is for the bn
+  // attentions, not for attention softmax". Keys in TOML may be there for another value to come.
+  void refuse_unused(const std::vector<KeyUse>& uses) const;
 
   // The present values; loads back to exactly the same ones.
   std::string to_toml() const;
@@ -52,6 +63,8 @@ class Config {
 
  private:
   void insert(ConfigEntry entry);
+  // Throws UsageError for an unknown key, with the nearest known one.
+  const ConfigEntry& entry_of(const std::string& key) const;
 
   std::vector<ConfigEntry> entries_;
 };

@@ -110,6 +110,27 @@ void EncoderSettings::check_primal() const {
   }
 }
 
+std::vector<KeyUse> EncoderSettings::key_uses(bool head_samples) const {
+  LayerOptions chosen;
+  choose_attention(chosen, attention);
+  const bool samples = chosen.kind == AttentionKind::sampling, approximates = chosen.kind == AttentionKind::polynomial,
+             tolerant = polynomial.tolerance > 0;
+  const PrimalOptions& member = chosen.primal;
+  const std::string found = "attention " + attention;
+  return {
+      {{"bins", "score", "probability", "score_dropout"}, samples, "attention sampling", found},
+      {{"weighting", "tau", "hard", "with_replacement", "noise"}, samples || head_samples, "sampling", found},
+      {{"degree", "tolerance", "most_monomials", "or_exact", "center"}, approximates, "attention polynomial", found},
+      {{"degree"}, !tolerant, "polynomials of one degree", "a tolerance, which chooses it"},
+      {{"most_monomials", "or_exact"}, tolerant, "polynomials with a tolerance", "tolerance 0"},
+      {{"beta", "learn_beta"}, member.beta != 0, "the bn attentions", found},
+      {{"pool", "pooling"}, !member.pool.empty(), "the sh attentions", found},
+      {{"mask", "mask_size"}, member.mask != MaskKind::none, "the sparse attentions", found},
+      {{"mask_size"}, primal.mask != "neighbours", "masks of a size", "mask neighbours"},
+      {{"convolution_size"}, member.convolution != ConvolutionKind::none, "the conv attentions", found},
+  };
+}
+
 SamplerOptions EncoderSettings::sampler(int64_t sampled) const {
   SamplerOptions options;
   options.bins = sampled;

@@ -46,6 +46,8 @@ struct EncoderSettings {
   void add_keys(Config& config);
   // Throws UsageError naming the keys that contradict each other.
   void check() const;
+  // Which keys the chosen attention uses, and, where `head_samples`, the head.
+  std::vector<KeyUse> key_uses(bool head_samples) const;
   // A sampler with so many bins.
   SamplerOptions sampler(int64_t sampled) const;
   LayerOptions layer() const;

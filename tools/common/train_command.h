@@ -11,8 +11,9 @@
 
 namespace geosft {
 
-// Settings has config(), check(), locate_data(), which makes `data` a name that holds in any working folder or throws
-// UsageError, and what a resumed run may choose anew: take_resumable(other), and kResumable, the options' names.
+// Settings has config(), check(), key_uses(), locate_data(), which makes `data` a name that holds in any working folder
+// or throws UsageError, and what a resumed run may choose anew: take_resumable(other), and kResumable, the options'
+// names.
 template <class Settings>
 class TrainCommand : protected TrainArguments {
  public:
@@ -56,6 +57,8 @@ RunFolder TrainCommand<Settings>::prepare() {
     return folder;
   }
   load_new(config_, settings.train);
+  // Not of a resumed run, whose options say no more than its configuration does.
+  config_.refuse_unused(settings.key_uses());
   settings.check();
   settings.locate_data();
   if (again) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/graph/graph_settings.h"
 
+#include "data/sequence_dataset.h"
 #include "tools/common/arguments.h"
 
 namespace geosft {
@@ -83,6 +84,24 @@ NodeEncodingOptions GraphModelSettings::node_encoding() const {
   return {kind, encoding_columns, encoding_walks, encoding_seed};
 }
 
+std::vector<KeyUse> GraphModelSettings::key_uses() const {
+  const bool samples = attention == "sampling", head_samples = head == "sample_max";
+  const bool near = sparse() && primal.mask == "nearest";
+  const std::string found = "attention " + attention;
+  const std::vector<KeyUse> own = {
+      {{"head_bins", "head_dropout"}, head_samples, "head sample_max", "head " + head},
+      {{"position_channels"}, positions == "relative", "positions relative", "positions " + positions},
+      {{"distance_channels"}, samples || near, "attention sampling and mask nearest", found},
+      {{"distance_channels"}, positions != "relative", "attention that sees edges", "positions relative"},
+      {{"distance_channels"}, relative, "attention that sees edges", "relative = false"},
+      {{"distance_range"}, samples, "attention sampling", found},
+      {{"distance_range"}, distance_channels > 0, "distances", "distance_channels 0"},
+  };
+  std::vector<KeyUse> uses = EncoderSettings::key_uses(head_samples);
+  uses.insert(uses.end(), own.begin(), own.end());
+  return uses;
+}
+
 GraphTrainSettings::GraphTrainSettings() {
   learning_rate = 8e-4;
   weight_decay = 0.17;
@@ -122,6 +141,14 @@ void GraphSettings::check() const {
     throw UsageError("fold must be below folds: " + std::to_string(splits.fold) + " and " +
                      std::to_string(splits.folds));
   }
+}
+
+std::vector<KeyUse> GraphSettings::key_uses() const {
+  std::vector<KeyUse> uses = model.key_uses();
+  // What is not there is refused where it is opened.
+  const bool of_graphs = longest > 0 && std::filesystem::exists(data) && !is_sequence_dataset(data);
+  uses.push_back({{"longest"}, !of_graphs, "sequences", "the graphs in " + data});
+  return uses;
 }
 
 void GraphSettings::locate_data() {

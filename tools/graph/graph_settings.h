@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "data/packed_graphs.h"
 #include "graph/node_encoding.h"
@@ -36,6 +37,8 @@ struct GraphModelSettings : EncoderSettings {
   double head_dropout = 0.0;
 
   NodeEncodingOptions node_encoding() const;
+  // Also of the encoder's.
+  std::vector<KeyUse> key_uses() const;
 };
 
 struct GraphTrainSettings : TrainSettings {
@@ -62,6 +65,8 @@ struct GraphSettings {
   Config config();
   // What no key alone can tell. Throws UsageError naming the keys and their values.
   void check() const;
+  // Which keys the values of others make use of.
+  std::vector<KeyUse> key_uses() const;
   // Makes `data` a name that holds in any working folder. Throws UsageError when there is none.
   void locate_data();
   // What the steps of a run do not depend on: where the data lies, how often it is looked at, and the number of epochs,

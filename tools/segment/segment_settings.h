@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "models/point_segmenter.h"
 #include "tools/common/cloud_settings.h"
@@ -39,6 +40,8 @@ struct SegmentSettings {
   Config config();
   // What no key alone can tell. Throws UsageError naming the keys and their values.
   void check() const;
+  // Which keys the values of others make use of.
+  std::vector<KeyUse> key_uses() const;
   // Makes `data` a name that holds in any working folder. Throws UsageError when there is none.
   void locate_data();
   // What the steps of a run do not depend on: where the data lies, how often it is looked at, and the number of epochs,

@@ -2,7 +2,6 @@
 // geosft-analyze on small sizes.
 #pragma once
 
-#include <algorithm>
 #include <map>
 
 #include "tests/tools/classify/classify_tool.h"
@@ -48,12 +47,7 @@ class AnalysisShop : public ClassifyShop {
   }
 
   // Of analyses that train, but for the epochs.
-  Words tiny() const {
-    Words words = Words{"--data", data().string()} + small_training();
-    const auto epochs = std::find(words.begin(), words.end(), "--epochs");
-    words.erase(epochs, epochs + 2);
-    return words;
-  }
+  Words tiny() const { return Words{"--data", data().string()} + without(small_training(), "--epochs"); }
 };
 
 }  // namespace geosft::test

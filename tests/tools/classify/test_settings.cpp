@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "tests/support.h"
+#include "tests/tools/common/unused_options.h"
 
 namespace geosft::test::test_settings {
 
@@ -187,6 +188,15 @@ TEST_CASE("the names of choices mean what they say") {
   CHECK(settings.classifier(2).layer.norm == NormPlacement::post);
   CHECK(settings.classifier(2).head_sampler.weighting == PairWeighting::softplus);
   CHECK(settings.training().optimization.schedule == Schedule::step);
+}
+
+TEST_CASE("options of a classification that nothing uses are refused") {
+  const auto said = [](const std::vector<std::string>& options) {
+    return said_of_unused<ClassifySettings>("[model]\nattention = 'softmax'\nbins = 4\n", options);
+  };
+  CHECK(said({"--bins", "4"}) == "--bins is for attention sampling, not for attention softmax");
+  CHECK(said({"--tau", "2"}).empty());
+  CHECK(said({"--head-bins", "4", "--head-dropout", "0.1"}).empty());
 }
 
 TEST_CASE("values that contradict each other are refused") {

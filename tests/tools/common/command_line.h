@@ -2,6 +2,7 @@
 // What the tests of all programs share.
 #pragma once
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdlib>
@@ -22,6 +23,13 @@ using Words = std::vector<std::string>;
 inline Words operator+(Words left, const Words& right) {
   left.insert(left.end(), right.begin(), right.end());
   return left;
+}
+
+// The words but for an option with a value, which may be said once.
+inline Words without(Words words, const std::string& option) {
+  const auto found = std::find(words.begin(), words.end(), option);
+  if (found != words.end()) words.erase(found, found + 2);
+  return words;
 }
 
 inline Words lines_of(const std::string& text) {

@@ -2,6 +2,7 @@
 #include "tools/common/config.h"
 
 #include "tests/support.h"
+#include "tests/tools/common/unused_options.h"
 
 #include <CLI/CLI.hpp>
 #include <catch2/catch.hpp>
@@ -140,6 +141,39 @@ TEST_CASE("a wrong value on the command line is refused with what was expected")
   refuse({"--epochs", "ten"}, {"--epochs", "an integer", "'ten'"});
   refuse({"--score", "sum"}, {"--score", "one of maxout, dot", "'sum'"});
   refuse({"--learning-rat", "0.1"}, {"unknown option '--learning-rat'", "'--learning-rate'"});
+}
+
+namespace {
+
+struct Sized {
+  int64_t size = 1;
+  double beta = 0.5, gamma = 0.5;
+  bool learn = false;
+
+  Config config() {
+    Config keys;
+    keys.add("", "size", &size, "of it").add("", "beta", &beta, "of large ones").add("", "gamma", &gamma, "of all");
+    return keys.add("", "learn_beta", &learn, "let it be learned");
+  }
+  std::vector<KeyUse> key_uses() const {
+    return {{{"beta", "learn_beta"}, size > 1, "large ones", "size " + std::to_string(size)}};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an option that nothing uses is refused, and the key in a file is not") {
+  const auto said = [](const std::string& toml, const std::vector<std::string>& options) {
+    return said_of_unused<Sized>(toml, options);
+  };
+  CHECK(said("", {"--beta", "0.5"}) == "--beta is for large ones, not for size 1");
+  CHECK(said("size = 2", {"--size", "1", "--learn-beta"}) == "--learn-beta is for large ones, not for size 1");
+  CHECK(said("", {"--no-learn-beta"}) == "--learn-beta is for large ones, not for size 1");
+  CHECK(said("size = 2", {"--beta", "0.5", "--learn-beta"}).empty());
+  CHECK(said("beta = 0.1\nlearn_beta = true", {"--gamma", "1"}).empty());
+  Options options;
+  const Config config = describe(options);
+  require_error([&] { config.refuse_unused({KeyUse{{"epoch"}, true, "", ""}}); }, {"'epoch'", "'epochs'"});
 }
 
 TEST_CASE("files are read, and a missing one or a folder is refused by name") {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/support.h"
+#include "tests/tools/common/unused_options.h"
 #include "tools/common/arguments.h"
 
 namespace geosft::test::test_experiment_settings {
@@ -112,6 +113,98 @@ TEST_CASE("polynomial attention is chosen by name, with its keys") {
   settings.check();  // a tolerance chooses the degree
   settings.polynomial.tolerance = 0;
   CHECK_THROWS_WITH(settings.check(), Catch::Contains("degree 12") && Catch::Contains("16 channels"));
+}
+
+namespace {
+
+// The encoder alone, under a head that samples or does not.
+template <bool kHeadSamples>
+struct Encoder : EncoderSettings {
+  Config config() {
+    Config keys;
+    add_keys(keys);
+    return keys;
+  }
+  std::vector<KeyUse> key_uses() const { return EncoderSettings::key_uses(kHeadSamples); }
+};
+
+std::string said(const std::string& model, const std::vector<std::string>& options) {
+  return said_of_unused<Encoder<false>>("[model]\n" + model, options);
+}
+
+// Options that softmax attention has no use for, and a model that has.
+struct Unused {
+  std::vector<std::string> option;
+  std::string purpose, model;
+};
+
+const std::vector<Unused>& all_unused() {
+  static const std::string sampling = "attention = 'sampling'", polynomial = "attention = 'polynomial'",
+                           tolerant = polynomial + "\ntolerance = 0.1", bn = "attention = 'linear_bn_sh'",
+                           sh = "attention = 'sparse_sh'", sparse = "attention = 'sparse'",
+                           conv = "attention = 'linear_conv1d'";
+  static const std::vector<Unused> all = {
+      {{"--bins", "4"}, "attention sampling", sampling},
+      {{"--score", "dot"}, "attention sampling", sampling},
+      {{"--probability", "softmax"}, "attention sampling", sampling},
+      {{"--score-dropout", "0"}, "attention sampling", sampling},
+      {{"--weighting", "softplus"}, "sampling", sampling},
+      {{"--tau", "2"}, "sampling", sampling},
+      {{"--hard"}, "sampling", sampling},
+      {{"--with-replacement"}, "sampling", sampling},
+      {{"--noise"}, "sampling", sampling},
+      {{"--degree", "2"}, "attention polynomial", polynomial},
+      {{"--tolerance", "0.1"}, "attention polynomial", polynomial},
+      {{"--most-monomials", "9"}, "attention polynomial", tolerant},
+      {{"--or-exact"}, "attention polynomial", tolerant},
+      {{"--center"}, "attention polynomial", polynomial},
+      {{"--beta", "0.1"}, "the bn attentions", bn},
+      {{"--learn-beta"}, "the bn attentions", bn},
+      {{"--pool", "1,2"}, "the sh attentions", sh},
+      {{"--pooling", "max"}, "the sh attentions", sh},
+      {{"--mask", "block"}, "the sparse attentions", sparse},
+      {{"--mask-size", "4"}, "the sparse attentions", sparse},
+      {{"--convolution-size", "3"}, "the conv attentions", conv},
+  };
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("options that the chosen attention does not use are refused") {
+  for (const auto& [option, purpose, model] : all_unused()) {
+    INFO(option[0]);
+    CHECK(said("attention = 'softmax'", option) == option[0] + " is for " + purpose + ", not for attention softmax");
+    CHECK(said(model, option).empty());
+  }
+  CHECK(said("", {"--attention", "bn_variance", "--beta", "0.1"}) ==
+        "--beta is for the bn attentions, not for attention bn_variance");
+  CHECK(said("attention = 'softmax'", {"--attention", "bn", "--beta", "0.1"}).empty());
+  CHECK_THAT(said("attention = 'polynomial'\ntolerance = 0.1", {"--degree", "2"}),
+             Catch::Contains("not for a tolerance"));
+  for (const char* option : {"--or-exact", "--most-monomials=9"}) {
+    CHECK_THAT(said("attention = 'polynomial'", {option}), Catch::Contains("not for tolerance 0"));
+  }
+  CHECK_THAT(said("attention = 'sparse'\nmask = 'neighbours'", {"--mask-size", "4"}),
+             Catch::Contains("not for mask neighbours"));
+  CHECK(said("", {"--width", "8", "--heads", "2", "--norm", "pre", "--token-dropout", "0"}).empty());
+}
+
+TEST_CASE("a head that samples uses the options of the sampler, whatever the attention") {
+  const auto said_of_head = [](const std::string& option) {
+    return said_of_unused<Encoder<true>>("[model]\nattention = 'softmax'", {option});
+  };
+  for (const char* option : {"--weighting=softplus", "--tau=2", "--hard", "--with-replacement", "--noise"}) {
+    CHECK(said_of_head(option).empty());
+  }
+  CHECK(said_of_head("--bins=4") == "--bins is for attention sampling, not for attention softmax");
+}
+
+TEST_CASE("keys that the chosen attention does not use may be in a file") {
+  CHECK(said("attention = 'softmax'\nbins = 4\nscore = 'dot'\ntau = 2.0\nhard = true\ndegree = 2\ntolerance = 0.1\n"
+             "beta = 0.1\npool = [1, 2]\nmask = 'block'\nmask_size = 4\nconvolution_size = 3\n",
+             {"--layers", "1"})
+            .empty());
 }
 
 TEST_CASE("the keys of the training are its options, and some may change later") {

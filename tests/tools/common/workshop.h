@@ -2,6 +2,7 @@
 // A tool, tiny data for it, and a folder for what it leaves.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <utility>
@@ -35,9 +36,12 @@ class Workshop {
     return result;
   }
 
-  // The small training; words that come later win.
+  // The small training; words that come later win. Other attentions than sampling, which have no bins, are given none.
   Words train(const std::string& out, const Words& more = {}) const {
-    return Words{"train", "--data", data().string(), "--out", (folder_ / out).string()} + small_training_ + more;
+    const auto named = std::find(more.begin(), more.end(), "--attention");
+    const bool samples = named == more.end() || named[1] == "sampling";
+    return Words{"train", "--data", data().string(), "--out", (folder_ / out).string()} +
+           (samples ? small_training_ : without(small_training_, "--bins")) + more;
   }
   // The folder of a trained run, made once.
   std::string trained() const {

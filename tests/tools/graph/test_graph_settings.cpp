@@ -7,7 +7,10 @@
 #include <set>
 
 #include "tests/support.h"
+#include "tests/tools/common/unused_options.h"
+#include "tests/tools/graph/graph_tool.h"
 #include "tests/tools/graph/small_graph_model.h"
+#include "tests/tools/sequence/sequence_tool.h"
 
 namespace geosft::test::test_graph_settings {
 
@@ -111,6 +114,53 @@ TEST_CASE("relative positions are refused where attention does not see them") {
   }
   settings.model.positions = "added";
   settings.check();
+}
+
+TEST_CASE("options of graphs that nothing uses are refused") {
+  const auto said = [](const std::string& toml, const std::vector<std::string>& options) {
+    return said_of_unused<GraphSettings>(toml, options);
+  };
+  const std::string softmax = "[model]\nattention = 'softmax'\n", sampled = "[model]\nhead = 'sample_max'\n";
+  CHECK(said(softmax, {"--beta", "0.1"}) == "--beta is for the bn attentions, not for attention softmax");
+  CHECK(said(softmax, {"--tau", "2"}) == "--tau is for sampling, not for attention softmax");
+  CHECK(said(sampled, {"--tau", "2", "--attention", "softmax"}).empty());
+  CHECK(said("", {"--head-bins", "4"}) == "--head-bins is for head sample_max, not for head softmax_pool");
+  CHECK(said("", {"--head", "sum", "--head-dropout", "0"}) ==
+        "--head-dropout is for head sample_max, not for head sum");
+  CHECK(said(sampled, {"--head-bins", "4", "--head-dropout", "0"}).empty());
+  const std::vector<std::string> places = {"--position-channels", "4"};
+  CHECK(said("", places) == "--position-channels is for positions relative, not for positions none");
+  CHECK(said("[model]\npositions = 'relative'", places).empty());
+  CHECK(said("[model]\nhead_bins = 4\nposition_channels = 4\ndistance_range = 2.0", {"--epochs", "1"}).empty());
+}
+
+TEST_CASE("options of distances are refused where attention sees none") {
+  const auto said = [](const std::string& model, const std::vector<std::string>& options) {
+    return said_of_unused<GraphSettings>("[model]\n" + model, options);
+  };
+  const std::vector<std::string> channels = {"--distance-channels", "4"}, range = {"--distance-range", "2"};
+  CHECK(said("", {"--distance-channels", "4", "--distance-range", "2"}).empty());
+  CHECK(said("attention = 'sparse'\nmask = 'nearest'", channels).empty());
+  CHECK(said("attention = 'sparse'", channels) ==
+        "--distance-channels is for attention sampling and mask nearest, not for attention sparse");
+  CHECK_THAT(said("positions = 'relative'", channels), Catch::Contains("not for positions relative"));
+  CHECK_THAT(said("relative = false", channels), Catch::Contains("not for relative = false"));
+  CHECK(said("", range) == "--distance-range is for distances, not for distance_channels 0");
+  CHECK(said("attention = 'bn'\ndistance_channels = 4", range) ==
+        "--distance-range is for attention sampling, not for attention bn");
+}
+
+TEST_CASE("sequences alone are cut on the command line") {
+  const TemporaryFolder folder;
+  write_tiny_graphs(folder / "graphs");
+  write_waves(folder / "waves");
+  const auto said = [&](const std::string& data, const std::string& longest) {
+    return said_of_unused<GraphSettings>("data = '" + (folder / data).string() + "'", {"--longest", longest});
+  };
+  CHECK(said("graphs", "3") == "--longest is for sequences, not for the graphs in " + (folder / "graphs").string());
+  CHECK(said("graphs", "0").empty());
+  CHECK(said("waves", "3").empty());
+  CHECK(said("absent", "3").empty());
 }
 
 TEST_CASE("images and pairs of documents have models of their own") {

@@ -154,6 +154,9 @@ TEST_CASE("train on graphs refuses wrong use in a line and leaves no run") {
   refused(shop.train("run", {"--folds", "25"}), 2, {"folds", "24", "25"});
   refused(shop.train("run", {"--encoding-walks", "1"}), 2, {"encoding_walks", "1"});
   refused(shop.train("run", {"--encoding", "lappe", "--encoding-walks", "9"}), 2, {"encoding_walks", "lappe"});
+  refused(shop.train("run", {"--longest", "3"}), 2, {"--longest is for sequences", shop.data().string()});
+  refused(shop.train("run", {"--head-bins", "3"}), 2,
+          {"--head-bins is for head sample_max, not for head softmax_pool"});
   refused(shop.train("run", {"--metric", "mae"}), 2, {"mae", "classification", "accuracy"});
   refused(shop.train("run", {"--validation-fraction", "0.001"}), 2, {"validation_fraction", "18"});
   refused(shop.train("run", {"--device", "cuda"}), 2, {"cuda", "cpu"});

@@ -7,6 +7,7 @@
 
 #include "tests/data/files.h"
 #include "tests/support.h"
+#include "tests/tools/common/unused_options.h"
 
 namespace geosft::test::test_segment_settings {
 namespace {
@@ -73,6 +74,14 @@ TEST_CASE("keys of a segmentation change it and survive the round trip") {
   CHECK(defaults.segmenter(9, 3).categories == 3);
   CHECK(settings.training().epochs == 12);
   CHECK(settings.training().seed == 7);
+}
+
+TEST_CASE("options of a segmentation that nothing uses are refused") {
+  const auto said = [](const std::vector<std::string>& options) {
+    return said_of_unused<SegmentSettings>("[model]\nattention = 'softmax'\nbins = 4\n", options);
+  };
+  CHECK(said({"--bins", "4"}) == "--bins is for attention sampling, not for attention softmax");
+  CHECK(said({"--tau", "2"}) == "--tau is for sampling, not for attention softmax");
 }
 
 TEST_CASE("values of a segmentation that contradict each other are refused") {

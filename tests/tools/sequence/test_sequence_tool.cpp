@@ -96,7 +96,7 @@ TEST_CASE("a sweep over attentions ends with a table") {
   const SequenceShop shop;
   const Words sweep = Words{"sweep", "--data", shop.data().string(), "--out", (shop / "sweep").string()} +
                       Words{"--set", "width=8", "--set", "heads=2", "--set", "layers=1", "--set", "epochs=1"} +
-                      Words{"--set", "relative=false", "--vary", "attention=softmax,bn,sh"};
+                      Words{"--set", "relative=false", "--set", "beta=0.4", "--vary", "attention=softmax,bn,sh"};
   CHECK(lines_of(shop.run_well(sweep).out).size() == 2 + 3);
 }
 
@@ -136,6 +136,18 @@ TEST_CASE("wrong use of geosft-sequence is one line") {
   refused({"--attention", "sh", "--pool", "1,2"}, 2, {"pool", "4 heads"});
   write_text(shop.data() / "Waves_TEST.ts", "@timeStamps true\n");
   refused({}, 1, {"Waves_TEST.ts", "time stamps"});
+}
+
+TEST_CASE("an option that the attention does not use is refused, but not in a file or of a resumed run") {
+  const SequenceShop shop;
+  const Words softmax = {"--attention", "softmax", "--epochs", "1"};
+  shop.refuses(shop.train("run", softmax + Words{"--beta", "0.4"}), 2,
+               {"--beta is for the bn attentions, not for attention softmax"});
+  CHECK_FALSE(fs::exists(shop / "run"));
+  write_text(shop / "file.toml", "[model]\nbeta = 0.4\nbins = 7\n");
+  shop.run_well(shop.train("run", softmax + Words{"--config", (shop / "file.toml").string()}));
+  CHECK_THAT(read_text(shop / "run" / "config.toml"), Catch::Contains("beta = 0.4"));
+  shop.run_well({"train", "--resume", "--out", (shop / "run").string(), "--epochs", "2", "--beta", "0.4"});
 }
 
 TEST_CASE("BasicMotions is learned from its files") {
