@@ -123,7 +123,7 @@ std::vector<KeyUse> EncoderSettings::key_uses(bool head_samples) const {
       {{"degree", "tolerance", "most_monomials", "or_exact", "center"}, approximates, "attention polynomial", found},
       {{"degree"}, !tolerant, "polynomials of one degree", "a tolerance, which chooses it"},
       {{"most_monomials", "or_exact"}, tolerant, "polynomials with a tolerance", "tolerance 0"},
-      {{"beta", "learn_beta"}, member.beta != 0, "the bn attentions", found},
+      {{"beta", "learn_beta", "share_beta"}, member.beta != 0, "the bn attentions", found},
       {{"pool", "pooling"}, !member.pool.empty(), "the sh attentions", found},
       {{"mask", "mask_size"}, member.mask != MaskKind::none, "the sparse attentions", found},
       {{"mask_size"}, primal.mask != "neighbours", "masks of a size", "mask neighbours"},
