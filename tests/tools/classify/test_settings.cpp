@@ -46,6 +46,7 @@ or_exact = true
 center = false
 beta = 0.75
 learn_beta = true
+share_beta = true
 pool = [1, 1, 2, 2, 4, 4]
 pooling = "max"
 mask = "block"
