@@ -47,14 +47,12 @@ inline Geometry cloud_geometry(const at::Tensor& points, const at::Tensor& colou
 // What is drawn of a scene: always, only at rest, only while it moves.
 struct Geometries {
   std::vector<Geometry> always, at_rest, moving;
-  int64_t moving_points = 0;
 };
 
 inline Geometries geometries_of(const Scene& scene) {
   Geometries made;
   std::vector<Mesh> meshes;
   const int64_t points = scene.points.size(0);
-  made.moving_points = points;
   if (points <= most_balls) {
     const at::Tensor radii = at::full({points}, scene.radius, at::kDouble);
     meshes.push_back(mesh_of_balls({scene.points, radii, scene.colours}, points <= finest_balls ? 2 : 1));
@@ -62,7 +60,6 @@ inline Geometries geometries_of(const Scene& scene) {
     const at::Tensor rows = thinned_rows(scene.points, most_moving);
     made.at_rest.push_back(cloud_geometry(scene.points, scene.colours));
     made.moving.push_back(cloud_geometry(scene.points.index_select(0, rows), scene.colours.index_select(0, rows)));
-    made.moving_points = rows.size(0);
   }
   if (scene.edges.defined() && scene.edges.size(0) > 0) {
     meshes.push_back(mesh_of_edges(scene.points, scene.edges, 0.22 * scene.radius, edge_colour));

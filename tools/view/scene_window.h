@@ -63,7 +63,6 @@ class SceneWindow : public open3d::visualization::Visualizer {
   void set_scene(const Scene& scene) {
     const Geometries made = geometries_of(scene);
     ClearGeometries();
-    moving_points_ = made.moving_points;
     for (const auto* group : {&made.always, &made.at_rest, &made.moving}) {
       for (const Geometry& geometry : *group) AddGeometry(geometry, /*reset_bounding_box=*/false);
     }
@@ -141,7 +140,16 @@ class SceneWindow : public open3d::visualization::Visualizer {
     return frames / seconds;
   }
 
-  int64_t moving_points() const { return moving_points_; }
+  // How many points are drawn at this moment.
+  int64_t shown_points() const {
+    if (at_rest_.empty()) return points_.size(0);  // as balls, whatever moves
+    int64_t shown = 0;
+    for (const auto& renderer : geometry_renderer_ptrs_) {
+      const auto cloud = std::dynamic_pointer_cast<const open3d::geometry::PointCloud>(renderer->GetGeometry());
+      if (cloud && renderer->IsVisible()) shown += static_cast<int64_t>(cloud->points_.size());
+    }
+    return shown;
+  }
 
  protected:
   bool InitViewControl() override {
@@ -194,7 +202,6 @@ class SceneWindow : public open3d::visualization::Visualizer {
   std::vector<Box> taken_, fitted_taken_;                      // by texts and legend, and when the scene was fitted
   PictureSize fitted_size_;
   PlacedControl* control_ = nullptr;  // the window's own
-  int64_t moving_points_ = 0;
   int scale_;
   double distance_ = 1.0;
   bool moves_ = false, turns_ = false;

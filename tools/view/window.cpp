@@ -166,9 +166,11 @@ class Open3dDisplay : public Display {
     window.set_scene(scene);
     window.set_overlay(scene, /*help=*/false);
     window.look(camera);
-    FrameRates rates{scene.points.size(0), window.moving_points()};
+    FrameRates rates;
+    rates.points = window.shown_points();
     rates.all = window.frame_rate();
     window.set_moving(true);
+    rates.moving_points = window.shown_points();
     rates.moving = window.frame_rate();
     return rates;
   }

@@ -4,10 +4,10 @@
 
 #include <catch2/catch.hpp>
 #include <functional>
-#include <iomanip>
 #include <map>
 
 #include "geometry/rotation.h"
+#include "tests/data/molecule_files.h"
 #include "tests/data/molecules.h"
 #include "tests/support.h"
 #include "tests/tools/graph/graph_tool.h"
@@ -80,27 +80,21 @@ double constant_precision() {
 void write_molecules(const std::filesystem::path& folder, int count,
                      const std::function<at::Tensor(const at::Tensor&)>& moved) {
   const std::vector<std::string> elements = {"H", "C", "N", "O"};
-  std::string table;
+  std::vector<PlacedMolecule> molecules;
   for (int molecule = 1; molecule <= count; ++molecule) {
     const at::Generator random = generator(static_cast<uint64_t>(molecule));
     const int64_t atoms = 3 + molecule % 6;
     const at::Tensor cell = at::arange(atoms);
     at::Tensor places = at::stack({cell % 2, cell.div(2, "floor") % 2, cell.div(4, "floor")}, 1).to(at::kDouble) * 1.4;
     places = places + 0.2 * at::randn({atoms, 3}, random, at::kDouble);
-    const at::Tensor kind = at::randint(4, {atoms}, random, at::kLong), there = moved(places);
+    const at::Tensor kind = at::randint(4, {atoms}, random, at::kLong);
     const double energy = -100.0 * (kind + 1).sum().item<double>() + 20.0 * at::pdist(places).sum().item<double>();
-    std::ostringstream text, name;
-    text << atoms << "\n\n" << std::setprecision(12);
+    PlacedMolecule& made = molecules.emplace_back(PlacedMolecule{{}, moved(places), energy});
     for (int64_t atom = 0; atom < atoms; ++atom) {
-      text << elements[static_cast<size_t>(kind[atom].item<int64_t>())];
-      for (int64_t axis = 0; axis < 3; ++axis) text << ' ' << there[atom][axis].item<double>();
-      text << '\n';
+      made.elements.push_back(elements[static_cast<size_t>(kind[atom].item<int64_t>())]);
     }
-    name << std::setw(4) << std::setfill('0') << molecule << ".xyz";
-    write_text(folder / "xyz" / name.str(), text.str());
-    table += name.str() + " " + std::to_string(energy) + "\n";
   }
-  write_text(folder / "hof_qm7.txt", table);
+  write_qm7(folder, molecules);
 }
 
 // An energy for every molecule of `data`.

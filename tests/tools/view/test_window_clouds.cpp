@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pictures that geosft-view draws of clouds, on an invisible display.
+#include <catch2/catch.hpp>
+
+#include "tests/tools/view/drawn_picture.h"
+#include "tests/tools/view/looked_at.h"
+#include "tests/tools/view/virtual_screen.h"
+#include "tools/view/overlay.h"
+
+namespace geosft::test::test_window_clouds {
+
+TEST_CASE("every colouring of a cloud draws it", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const ClassifyShop shop;
+  write_text(shop / "ball.xyz", sphere_xyz(1.0, 400));
+  const Words ball = ball_with_two_layers(shop) + Words{"--points", "400", "--view", "30,20,0.7"};
+  for (const std::string colour : {"height", "normals", "importance", "samples", "attention", "diversity"}) {
+    INFO(colour);
+    const DrawnPicture picture = draw_view(shop, ball + Words{"--colour", colour});
+    CHECK(picture.width == 420);
+    CHECK(picture.height == 320);
+    // The ball fills a good part of the picture and is not all of it; by normals and by height it is coloured.
+    CHECK(picture.share(not_white) > 0.2);
+    CHECK(picture.share(not_white) < 0.8);
+    const bool full = colour == "normals" || colour == "height" || colour == "importance" || colour == "diversity";
+    CHECK(picture.share(coloured) > (full ? 0.15 : 0.005));
+  }
+}
+
+TEST_CASE("another layer and another head are drawn differently, whatever they colour", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const ClassifyShop shop;
+  write_text(shop / "ball.xyz", sphere_xyz(1.0, 200));
+  const Words ball = ball_with_two_layers(shop);
+  for (const std::string colour : {"importance", "samples", "attention", "diversity"}) {
+    INFO(colour);
+    const Words first = ball + Words{"--colour", colour, "--layer", "1"};
+    const DrawnPicture picture = draw_view(shop, first);
+    CHECK(difference(picture, draw_view(shop, first)) == 0);
+    CHECK(difference(picture, draw_view(shop, ball + Words{"--colour", colour, "--layer", "2"})) > 0.01);
+  }
+  // Of layer 1: in the other one, little trained, the leaky relu leaves these points without any attention.
+  const Words attention = ball + Words{"--colour", "attention", "--layer", "1"};
+  const DrawnPicture head = draw_view(shop, attention + Words{"--query", "5", "--head", "2"});
+  CHECK(difference(head, draw_view(shop, attention + Words{"--query", "5", "--head", "1"})) > 0.005);
+  CHECK(difference(head, draw_view(shop, attention + Words{"--query", "6", "--head", "2"})) > 0.005);
+}
+
+TEST_CASE("attention over all points is drawn by heads and layers", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const ClassifyShop shop;
+  write_text(shop / "ball.xyz", sphere_xyz(1.0, 200));
+  const Words attention =
+      ball_with_two_layers(shop, {"--attention", "softmax"}) + Words{"--colour", "attention", "--query", "5"};
+  const auto drawn = [&](const char* layer, const char* head) {
+    return draw_view(shop, attention + Words{"--layer", layer, "--head", head});
+  };
+  const DrawnPicture first = drawn("1", "1");
+  CHECK(first.share(coloured) > 0.02);
+  CHECK(difference(first, drawn("1", "2")) > 0.02);
+  CHECK(difference(first, drawn("1", "0")) > 0.02);  // the mean of both
+  CHECK(difference(first, drawn("2", "1")) > 0.02);
+}
+
+TEST_CASE("maps, views and a copy beside it draw different pictures", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const ClassifyShop shop;
+  write_text(shop / "ball.xyz", sphere_xyz(1.0, 200));
+  const Words ball = ball_with_two_layers(shop) + Words{"--colour", "importance", "--layer", "1"};
+  const DrawnPicture first = draw_view(shop, ball);
+  for (const Words& change : {Words{"--map", "cividis"}, Words{"--view", "100,60,1"}, Words{"--beside"}}) {
+    CHECK(difference(first, draw_view(shop, ball + change)) > 0.02);
+  }
+}
+
+TEST_CASE("what is drawn stays clear of texts and legend", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const ClassifyShop shop;
+  write_text(shop / "ball.xyz", sphere_xyz(1.0, 300));
+  view::CloudGallery gallery({shop / "ball.xyz"}, nullptr, std::nullopt, {});
+  for (const bool beside : {false, true}) {
+    const Words words = {(shop / "ball.xyz").string(), "--size", "560x420", "--view", "20,30"};
+    const std::filesystem::path file = shop / "clear.png";
+    const ProcessResult drawn = run_view_tool(
+        words + Words{"--screenshot", file.string()} + (beside ? Words{"--beside"} : Words{}), shop.process());
+    REQUIRE(drawn.exit == 0);
+    const DrawnPicture picture(file);
+    const view::Scene scene = view::scene_of(gallery.get(0, beside), choose(view::Colouring::height));
+    const view::Raster texts = view::shrunk(view::overlay_of(scene, false, {1120, 840}, 2), 2);
+    const std::vector<view::Box> taken = view::taken_up(scene, {560, 420}, 1);
+    int64_t covered = 0, differ = 0;
+    for (const view::Box& box : taken) {
+      for (int y = static_cast<int>(box.top); y < static_cast<int>(box.bottom); ++y) {
+        for (int x = static_cast<int>(box.left); x < std::min(static_cast<int>(box.right), 560); ++x, ++covered) {
+          const uint32_t text = texts.pixels[static_cast<size_t>(y * 560 + x)];
+          const auto green = static_cast<int>((text >> 8 & 0xff) + 0xff - (text >> 24));  // over white
+          differ += std::abs(green - static_cast<int>(picture.at(x, y) >> 8 & 0xff)) > 12;
+        }
+      }
+    }
+    CHECK(covered > 10'000);
+    CHECK(differ == 0);
+    CHECK(picture.share(coloured) > (beside ? 0.15 : 0.2));
+  }
+}
+
+}  // namespace geosft::test::test_window_clouds
