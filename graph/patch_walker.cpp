@@ -54,7 +54,7 @@ typename PatchWalker<T>::RowList PatchWalker<T>::rows_of(const Front& front, con
 template <typename T>
 typename PatchWalker<T>::RowList PatchWalker<T>::step(Front& front, const Patch& patch, const WalkLists<T>& reach,
                                                       const WalkLists<T>& lists, double* even, double* odd) {
-  if (2 * front.reach.size() <= patch.size) front.reach.expand(reach, patch.component, patch.size);
+  if (2 * front.reach.size() <= patch.size) front.reach.expand(reach, patch.component);
   const RowList list = rows_of(front, patch);
   const WalkStep<T> arguments{lists.begin.data() + patch.component,
                               lists.neighbour.data(),

@@ -12,11 +12,11 @@
 
 namespace geosft {
 
-// Numbers of all sources for every row of a component and the zero row behind it; 64 bytes a row, aligned.
+// Numbers of all sources for every row of a component; 64 bytes a row, aligned.
 template <typename T>
 class WalkRows {
  public:
-  explicit WalkRows(int64_t rows) : numbers_(static_cast<size_t>((rows + 1) * walk_sources<T>), T(0)) {}
+  explicit WalkRows(int64_t rows) : numbers_(static_cast<size_t>(rows * walk_sources<T>), T(0)) {}
   T* data() { return numbers_.data(); }
   T& at(int64_t row, int64_t source) { return numbers_[row * walk_sources<T> + source]; }
   void clear(const int32_t* rows, int64_t count) {

@@ -20,7 +20,7 @@ void SourceWalker<T>::next_stamp() {
 // overlaps with waiting for the next ones'.
 template <typename T>
 template <bool weighted>
-void SourceWalker<T>::scatter(int64_t component, int64_t size) {
+void SourceWalker<T>::scatter(int64_t component) {
   const WalkLists<T>& lists = graph_.out;
   next_stamp();
   int32_t* reached = reached_.data();
@@ -29,7 +29,6 @@ void SourceWalker<T>::scatter(int64_t component, int64_t size) {
     const int64_t row = component + place.row, end = lists.begin[row + 1];
     for (int64_t e = lists.begin[row]; e < end; ++e) {
       const int32_t to = lists.neighbour[e];
-      if (to == size) break;
       Slot& slot = slots_[to];
       const bool is_new = slot.stamp != stamp_;
       reached[count] = to;
@@ -46,17 +45,17 @@ void SourceWalker<T>::run(int64_t c, int64_t first, int64_t steps, T* out) {
   const int64_t component = graph_.order.component_begin[c];
   const int64_t size = graph_.order.component_begin[c + 1] - component;
   for (int64_t source = first; source < std::min(first + walk_sources<T>, size); ++source) {
-    run_source(component, size, source, steps, out + graph_.order.node[component + source] * steps);
+    run_source(component, source, steps, out + graph_.order.node[component + source] * steps);
   }
 }
 
 // See PatchWalker::run_symmetric: the same sums, over the places alone.
 template <typename T>
-void SourceWalker<T>::run_source(int64_t component, int64_t size, int64_t source, int64_t steps, T* result) {
+void SourceWalker<T>::run_source(int64_t component, int64_t source, int64_t steps, T* result) {
   const double scale = static_cast<double>(graph_.inverse_degree[component + source]);
   places_.assign(1, Place{static_cast<int32_t>(source), T(1)});
   for (int64_t t = 0; t < steps; t += 2) {
-    graph_.out.weight.empty() ? scatter<false>(component, size) : scatter<true>(component, size);
+    graph_.out.weight.empty() ? scatter<false>(component) : scatter<true>(component);
     double odd = 0, even = 0;
     for (const Place& place : places_) {
       const Slot& slot = slots_[place.row];

@@ -32,11 +32,11 @@ class SourceWalker {
     uint32_t stamp;
   };
 
-  void run_source(int64_t component, int64_t size, int64_t source, int64_t steps, T* result);
+  void run_source(int64_t component, int64_t source, int64_t steps, T* result);
   void next_stamp();
   // One step: fills reached_ and the sums of its rows.
   template <bool weighted>
-  void scatter(int64_t component, int64_t size);
+  void scatter(int64_t component);
 
   const WalkGraph<T>& graph_;
   LargeArray<Slot> slots_;

@@ -17,25 +17,20 @@ void divide_by_degree(Links<T>& links, const std::vector<T>& inverse) {
 }
 
 template <typename T>
-WalkLists<T> padded_lists(const Links<T>& links, const NodeOrder& order) {
+WalkLists<T> lists_of(const Links<T>& links, const NodeOrder& order) {
   const std::vector<int64_t>& begin = links.structure.begin;
   WalkLists<T> lists;
   lists.begin.assign(1, 0);
-  for (const int32_t node : order.node) {
-    lists.begin.push_back(lists.begin.back() + (begin[node + 1] - begin[node] + 3) / 4 * 4);
-  }
-  lists.neighbour.resize(static_cast<size_t>(lists.begin.back()));
-  if (!links.weight.empty()) lists.weight.assign(lists.neighbour.size(), T(0));
+  for (const int32_t node : order.node) lists.begin.push_back(lists.begin.back() + begin[node + 1] - begin[node]);
+  lists.neighbour.reserve(links.structure.to.size());
+  lists.weight.reserve(links.weight.size());
   for (int64_t c = 0; c < order.components(); ++c) {
     const int64_t first = order.component_begin[c], last = order.component_begin[c + 1];
     for (int64_t i = first; i < last; ++i) {
-      int64_t slot = lists.begin[i];
-      for (int64_t e = begin[order.node[i]]; e < begin[order.node[i] + 1]; ++e, ++slot) {
-        lists.neighbour[slot] = static_cast<int32_t>(order.row[links.structure.to[e]] - first);
-        if (!links.weight.empty()) lists.weight[slot] = links.weight[e];
+      for (int64_t e = begin[order.node[i]]; e < begin[order.node[i] + 1]; ++e) {
+        lists.neighbour.push_back(static_cast<int32_t>(order.row[links.structure.to[e]] - first));
+        if (!links.weight.empty()) lists.weight.push_back(links.weight[e]);
       }
-      std::fill(lists.neighbour.begin() + slot, lists.neighbour.begin() + lists.begin[i + 1],
-                static_cast<int32_t>(last - first));
     }
   }
   return lists;
@@ -68,9 +63,9 @@ WalkGraph<T> prepare_walks(const at::Tensor& rowptr, const at::Tensor& col, cons
     divide_by_degree(links, inverse);
     const Links<T> backward = transposed(links);
     graph.order = patched_order(links.structure, &backward.structure, walk_sources<T>);
-    graph.in = padded_lists(backward, graph.order);
+    graph.in = lists_of(backward, graph.order);
   }
-  graph.out = padded_lists(links, graph.order);
+  graph.out = lists_of(links, graph.order);
   graph.by_length = rows_by_length(graph.out.begin, graph.order);
   graph.inverse_degree.reserve(inverse.size());
   for (const int32_t node : graph.order.node) graph.inverse_degree.push_back(inverse[node]);

@@ -17,13 +17,12 @@ namespace geosft {
 template <typename T>
 constexpr int64_t walk_sources = 64 / sizeof(T);
 
-// The neighbours of every row, as rows within the component. Lists are padded to multiples of four with the row behind
-// the component's last, whose numbers are 0: loops then have few lengths, which processors predict well.
+// The neighbours of every row, as rows within the component.
 template <typename T>
 struct WalkLists {
   LargeArray<int64_t> begin;
   LargeArray<int32_t> neighbour;
-  LargeArray<T> weight;  // 0 in the padding. Empty: every neighbour weighs 1
+  LargeArray<T> weight;  // empty: every neighbour weighs 1
 };
 
 template <typename T>
@@ -33,7 +32,8 @@ struct WalkGraph {
   LargeArray<T> inverse_degree;   // 1 / D by row, 0 where D is 0
   WalkLists<T> out;               // links that leave each row: weights of A if symmetric, otherwise of P
   WalkLists<T> in;                // links that reach each row, weights of P; empty if symmetric
-  LargeArray<int32_t> by_length;  // rows of each component (within it), shorter lists first
+  LargeArray<int32_t> by_length;  // rows of each component (within it), shorter lists first: a processor predicts when
+                                  // loops over lists of one length end
 };
 
 // The arguments are those of random_walk_pe; checks their values.

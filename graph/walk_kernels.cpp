@@ -24,20 +24,21 @@ constexpr int64_t columns = 64 / sizeof(T);
 // So many rows are summed in T before the sum goes on in double.
 constexpr int64_t chunk_rows = 256;
 
-template <bool weighted, typename T>
-HWY_INLINE hn::Vec<Lanes<T>> gather(const WalkStep<T>& step, int64_t row, int64_t column) {
+// Sums of `vectors` vectors side by side: of each neighbour, its whole line of numbers is read at once where two
+// vectors hold one.
+template <size_t vectors, bool weighted, typename T>
+HWY_INLINE void gather(const WalkStep<T>& step, int64_t row, int64_t column, hn::Vec<Lanes<T>>* sum) {
   const Lanes<T> d;
   const T* from = step.from + column;
-  const auto load = [&](int64_t e) {
-    const auto value = hn::Load(d, from + step.neighbour[e] * columns<T>);
-    if constexpr (weighted) return hn::Mul(value, hn::Set(d, step.weight[e]));
-    return value;
+  const auto add = [&](int64_t e, size_t v) {
+    const auto value = hn::Load(d, from + step.neighbour[e] * columns<T> + v * hn::Lanes(d));
+    if constexpr (weighted) return hn::MulAdd(value, hn::Set(d, step.weight[e]), sum[v]);
+    return hn::Add(sum[v], value);
   };
-  auto sum = hn::Zero(d);
-  for (int64_t e = step.begin[row]; e < step.begin[row + 1]; e += 4) {
-    sum = hn::Add(sum, hn::Add(hn::Add(load(e), load(e + 1)), hn::Add(load(e + 2), load(e + 3))));
+  for (size_t v = 0; v < vectors; ++v) sum[v] = hn::Zero(d);
+  for (int64_t e = step.begin[row]; e < step.begin[row + 1]; ++e) {
+    for (size_t v = 0; v < vectors; ++v) sum[v] = add(e, v);
   }
-  return sum;
 }
 
 template <typename T>
@@ -48,55 +49,73 @@ HWY_INLINE void add_lanes(hn::Vec<Lanes<T>> sums, int64_t column, double* to) {
   for (size_t lane = 0; lane < hn::Lanes(d); ++lane) to[column + lane] += static_cast<double>(values[lane]);
 }
 
-template <bool weighted, typename T>
+template <size_t vectors, bool weighted, typename T>
 void symmetric_chunk(const WalkStep<T>& step, const int32_t* rows, int64_t count, int64_t column, double* even,
                      double* odd) {
   const Lanes<T> d;
-  auto even_sum = hn::Zero(d), odd_sum = hn::Zero(d);
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  hn::Vec<Lanes<T>> sum[vectors], even_sum[vectors], odd_sum[vectors];
+  for (size_t v = 0; v < vectors; ++v) even_sum[v] = odd_sum[v] = hn::Zero(d);
   for (int64_t r = 0; r < count; ++r) {
-    const int64_t row = rows[r], at = row * columns<T> + column;
-    const auto sum = gather<weighted>(step, row, column);
-    const auto next = hn::Mul(sum, hn::Set(d, step.inverse_degree[row]));
-    hn::Store(next, d, step.to + at);
-    even_sum = hn::MulAdd(sum, next, even_sum);
-    odd_sum = hn::MulAdd(sum, hn::Load(d, step.from + at), odd_sum);
+    const int64_t row = rows[r], first = row * columns<T> + column;
+    gather<vectors, weighted>(step, row, column, sum);
+    const auto inverse_degree = hn::Set(d, step.inverse_degree[row]);
+    for (size_t v = 0; v < vectors; ++v) {
+      const int64_t at = first + static_cast<int64_t>(v) * lanes;
+      const auto next = hn::Mul(sum[v], inverse_degree);
+      hn::Store(next, d, step.to + at);
+      even_sum[v] = hn::MulAdd(sum[v], next, even_sum[v]);
+      odd_sum[v] = hn::MulAdd(sum[v], hn::Load(d, step.from + at), odd_sum[v]);
+    }
   }
-  add_lanes<T>(even_sum, column, even);
-  add_lanes<T>(odd_sum, column, odd);
+  for (size_t v = 0; v < vectors; ++v) {
+    add_lanes<T>(even_sum[v], column + static_cast<int64_t>(v) * lanes, even);
+    add_lanes<T>(odd_sum[v], column + static_cast<int64_t>(v) * lanes, odd);
+  }
 }
 
-// Calls body(rows, count, column) for chunks of the rows and, within a chunk, for vectors of the columns.
-template <typename T, class Body>
-HWY_INLINE void for_chunks(const int32_t* rows, int64_t count, const Body& body) {
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(Lanes<T>()));
+// Calls body(rows, count, column) for chunks of the rows and, within a chunk, for `wide` columns at a time.
+template <class Body>
+HWY_INLINE void for_chunks(const int32_t* rows, int64_t count, int64_t all, int64_t wide, const Body& body) {
   for (int64_t begin = 0; begin < count; begin += chunk_rows) {
     const int64_t size = std::min(chunk_rows, count - begin);
-    for (int64_t column = 0; column < columns<T>; column += lanes) body(rows + begin, size, column);
+    for (int64_t column = 0; column < all; column += wide) body(rows + begin, size, column);
   }
 }
 
-template <typename T>
-void symmetric_any(const WalkStep<T>& step, double* even, double* odd) {
-  for_chunks<T>(step.rows, step.count, [&](const int32_t* rows, int64_t count, int64_t column) {
-    if (step.weight == nullptr) return symmetric_chunk<false>(step, rows, count, column, even, odd);
-    symmetric_chunk<true>(step, rows, count, column, even, odd);
+template <size_t vectors, bool weighted, typename T>
+void symmetric_steps(const WalkStep<T>& step, double* even, double* odd) {
+  const int64_t wide = static_cast<int64_t>(vectors * hn::Lanes(Lanes<T>()));
+  for_chunks(step.rows, step.count, columns<T>, wide, [&](const int32_t* rows, int64_t count, int64_t column) {
+    symmetric_chunk<vectors, weighted>(step, rows, count, column, even, odd);
   });
 }
 
 template <typename T>
+void symmetric_any(const WalkStep<T>& step, double* even, double* odd) {
+  constexpr size_t vectors = 2 * hn::MaxLanes(Lanes<T>()) <= columns<T> ? 2 : 1;
+  if (step.weight == nullptr) return symmetric_steps<vectors, false>(step, even, odd);
+  symmetric_steps<vectors, true>(step, even, odd);
+}
+
+template <typename T>
 void step_any(const WalkStep<T>& step) {
-  for_chunks<T>(step.rows, step.count, [&](const int32_t* rows, int64_t count, int64_t column) {
-    const Lanes<T> d;
+  const Lanes<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for_chunks(step.rows, step.count, columns<T>, lanes, [&](const int32_t* rows, int64_t count, int64_t column) {
     for (int64_t r = 0; r < count; ++r) {
-      hn::Store(gather<true>(step, rows[r], column), d, step.to + rows[r] * columns<T> + column);
+      hn::Vec<Lanes<T>> sum;
+      gather<1, true>(step, rows[r], column, &sum);
+      hn::Store(sum, d, step.to + rows[r] * columns<T> + column);
     }
   });
 }
 
 template <typename T>
 void product_any(const T* a, const T* b, const int32_t* all_rows, int64_t all_count, double* sum) {
-  for_chunks<T>(all_rows, all_count, [&](const int32_t* rows, int64_t count, int64_t column) {
-    const Lanes<T> d;
+  const Lanes<T> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  for_chunks(all_rows, all_count, columns<T>, lanes, [&](const int32_t* rows, int64_t count, int64_t column) {
     auto sums = hn::Zero(d);
     for (int64_t r = 0; r < count; ++r) {
       const int64_t at = rows[r] * columns<T> + column;

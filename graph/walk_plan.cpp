@@ -22,7 +22,7 @@ int64_t rows_visited(const WalkGraph<T>& graph, WalkReach& reach, int64_t compon
   int64_t visited = 0;
   reach.start(first, count);
   for (int64_t t = 0; t < steps; ++t) {
-    if (reach.size() < size) reach.expand(graph.out, component, size);
+    if (reach.size() < size) reach.expand(graph.out, component);
     visited += reach.size();
   }
   return visited;

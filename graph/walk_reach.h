@@ -21,16 +21,13 @@ class WalkReach {
     for (int64_t row = first; row < first + count; ++row) reach(static_cast<int32_t>(row));
   }
 
-  // Adds what one step along `lists` leads to from the rows added last. `component` is the component's first row and
-  // `size` its number of rows.
+  // Adds what one step along `lists` leads to from the rows added last. `component` is the component's first row.
   template <typename T>
-  void expand(const WalkLists<T>& lists, int64_t component, int64_t size) {
+  void expand(const WalkLists<T>& lists, int64_t component) {
     const size_t end = rows_.size();
     for (; expanded_ < end; ++expanded_) {
       const int64_t row = component + rows_[expanded_];
-      for (int64_t e = lists.begin[row]; e < lists.begin[row + 1] && lists.neighbour[e] < size; ++e) {
-        reach(lists.neighbour[e]);
-      }
+      for (int64_t e = lists.begin[row]; e < lists.begin[row + 1]; ++e) reach(lists.neighbour[e]);
     }
   }
 
