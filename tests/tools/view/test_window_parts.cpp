@@ -14,7 +14,8 @@ TEST_CASE("parts are drawn in their colours, and what the model did by layers an
   const ClassifyShop shop;
   const SegmentShop parts;
   const std::string run = (parts / "deep").string();
-  parts.run_well(parts.train("deep", {"--layers", "2", "--epochs", "1"}));
+  // So little trained, the leaky relu would leave most points without any attention.
+  parts.run_well(parts.train("deep", {"--layers", "2", "--epochs", "1", "--probability", "softmax"}));
   const Words looked = {"--run", run, "--item", "1"};
   const DrawnPicture found = draw_view(shop, looked + Words{"--colour", "parts"});
   CHECK(found.share(not_white) > 0.01);
@@ -26,7 +27,7 @@ TEST_CASE("parts are drawn in their colours, and what the model did by layers an
     const DrawnPicture first = draw_view(shop, words + Words{"1"});
     CHECK(first.share(not_white) > 0.01);
     CHECK(difference(found, first) > 0.01);
-    CHECK(difference(first, draw_view(shop, words + Words{"2"})) > 0.005);
+    CHECK(difference(first, draw_view(shop, words + Words{"2"})) > 0.01);
     CHECK(difference(first, draw_view(shop, words + Words{"1", "--beside"})) > 0.01);
   }
 }
