@@ -16,7 +16,7 @@
 //   node_categories, edge_categories    [N, columns], [E, columns], each with
 //   node_vocabulary, edge_vocabulary    [columns]: values that a column may have, 0 … size - 1
 //   node_values, edge_values            float [N, columns], [E, columns]
-//   weight                              float [E]
+//   weight                              float [E], of the encodings; attention sees the values of edges, not this
 //   coordinates                         float [N, 3]
 //   node_split                          [N]: 0 train, 1 validation, 2 test, -1 none
 //   split_train, split_validation, split_test   graphs, all three or none

@@ -20,8 +20,10 @@ namespace {
 constexpr double point_mean[] = {0.6, 0.0};
 constexpr double point_deviation[] = {0.6, 0.7};
 constexpr double relative_spread = 1.8;  // deviation of R_add over pairs that the standardised X_R is scaled to
-constexpr double additive_mean = -3.0;   // about as far below zero as the maxout score of equal tokens is above it
-constexpr double carrying_gain = 2.4;    // of W_V and W_O
+// About as far below zero as the maxout score is above it: that of equal tokens, and of nodes of a graph, whose tokens
+// differ and whose relative terms are the same for all pairs without an edge.
+constexpr double additive_mean = -3.0, additive_mean_of_graphs = -1.0;
+constexpr double carrying_gain = 2.4;  // of W_V and W_O
 
 void check_relative(const AttentionOptions& options, const Relative& relative, const at::Tensor& x) {
   TORCH_CHECK(relative.kind == options.relative, "relative must be of the kind this attention was built for");
@@ -77,7 +79,7 @@ void SamplingAttentionImpl::reset_relative() {
   torch::nn::init::normal_(w_mul, 0.0, spread);
   torch::nn::init::normal_(w_add, 0.0, spread);
   torch::nn::init::normal_(b_mul);
-  torch::nn::init::normal_(b_add, additive_mean);
+  torch::nn::init::normal_(b_add, options.relative == RelativeKind::graph ? additive_mean_of_graphs : additive_mean);
   if (options.relative != RelativeKind::points) return;
   for (int64_t channel = 0; channel < options.relative_channels; ++channel) {
     for (auto [w, b] : {std::pair{w_mul, b_mul}, std::pair{w_add, b_add}}) {

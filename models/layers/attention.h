@@ -38,7 +38,9 @@ struct AttentionOptions {
 // X_R therefore enters standardised (its usual mean and spread per channel are absorbed in the weights), and b_add
 // begins below zero by about as much as the score is above it: S then changes sign over the pairs of a cloud, and the
 // row sums of P spread over (0, 1) instead of saturating. W_V and W_O carry more than unit gain, because averaging over
-// the sample shrinks what they carry.
+// the sample shrinks what they carry. In a graph almost all pairs have no edge, and R_mul and R_add of these are one
+// constant a head: b_add begins closer to zero there, so that two pairs in five have a score above it. (As far below
+// zero as for points all but three in a hundred would be 0, and six heads of seven without a gradient.)
 class SamplingAttentionImpl : public torch::nn::Module {
  public:
   explicit SamplingAttentionImpl(const AttentionOptions& options);

@@ -79,6 +79,20 @@ TEST_CASE("laplacian_pe: simple eigenvectors follow their nodes, signs included"
                 "vectors");
 }
 
+TEST_CASE("laplacian_pe: spaces of repeated eigenvalues follow their nodes, solved densely and iterated") {
+  // All copies of the smallest eigenvalue: two of a cycle, four of a torus.
+  for (const auto& [graph, copies] : {std::pair(test::cycle(12), 2), std::pair(test::torus(17), 4)}) {
+    const CsrGraph exact = in_double(graph);
+    const at::Tensor order = at::randperm(exact.nodes(), test::generator(9), at::kLong);
+    const LaplacianEncoding before = encode(exact, copies), after = encode(permuted(exact, order), copies);
+    require_close(before.values, before.values.slice(1, 0, 1).expand({1, copies}), 1e-9, "one value");
+    require_close(after.values, before.values, 1e-9, "values");
+    const at::Tensor moved = before.vectors.index_select(0, order);
+    require_close(after.vectors.matmul(after.vectors.t()), moved.matmul(moved.t()), 1e-7, "projection", 1.0);
+    require_equal(encode(exact, copies).vectors, before.vectors, "the same basis every time");
+  }
+}
+
 TEST_CASE("laplacian_pe: items of a batch are encoded on their own, empty ones too") {
   const std::vector<CsrGraph> graphs = {in_double(test::cycle(9)), in_double(test::graph_of(0, {})),
                                         in_double(test::path(2)), in_double(test::torus(17))};

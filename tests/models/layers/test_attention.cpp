@@ -133,6 +133,29 @@ TEST_CASE("at initialisation the row sums of equal tokens spread over (0, 1)", "
   REQUIRE(spread > 0.05);
 }
 
+TEST_CASE("at initialisation most heads attend to nodes that no edge leads to", "[attention]") {
+  AttentionOptions options = options_of(RelativeKind::graph, 14);
+  options.width = 96;
+  options.heads = 8;
+  options.sampler.bins = 32;
+  const at::Tensor rowptr = at::zeros({65}, at::kLong), col = at::zeros({0}, at::kLong);
+  const Relative no_edges = Relative::graph(rowptr, col, at::zeros({0, 14}, at::kDouble));
+  constexpr int64_t layers = 40;
+  int64_t attending = 0, below_all = 0;
+  for (int64_t seed = 0; seed < layers; ++seed) {
+    SamplingAttention attention = attention_of(options, seed);
+    show_row_sums(attention);
+    SamplingContext context = SamplingContext::seeded();
+    const at::Tensor sums =
+        attention->forward(normal({64, 96}, 20 + seed), no_edges, std::nullopt, context).view({64, 8, 12}).select(2, 0);
+    attending += (sums.amax(0) > 0).sum().item<int64_t>();
+    below_all += (sums.amin(0) == 0).sum().item<int64_t>();
+  }
+  INFO(attending << " of " << layers * 8 << " heads attend, of " << below_all << " some node attends to nothing");
+  CHECK(attending > layers * 8 / 2);
+  CHECK(below_all > layers * 8 / 10);
+}
+
 TEST_CASE("the leak injects rank into equal tokens, softmax does not", "[attention]") {
   REQUIRE(rank_after(0, ProbabilityKind::leaky_relu) == 1);
   REQUIRE(rank_after(1, ProbabilityKind::leaky_relu) == 2);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // geosft-graph on sets in the form of the Open Graph Benchmark: several splits, directed edges, split nodes.
 #include <catch2/catch.hpp>
+#include <sstream>
 
 #include "tests/tools/graph/graph_tool.h"
 
@@ -29,6 +30,31 @@ void write_paths(const std::filesystem::path& folder) {
   write_text(folder / "split/small/train.csv", "0\n1\n2\n3\n");
   write_text(folder / "split/small/valid.csv", "4\n");
   write_text(folder / "split/small/test.csv", "5\n6\n");
+}
+
+// The same paths as one graph whose nodes have classes: the first, middle and last node of a path. What the first and
+// some of the middle nodes have for features is the same. Two nodes of the test part have no class.
+void write_nodes(const std::filesystem::path& folder) {
+  write_paths(folder);
+  std::filesystem::remove_all(folder / "split");
+  std::filesystem::remove(folder / "raw/graph-label.csv");
+  std::string ends, labels;
+  for (int node = 0; node < 48; ++node) {
+    if (node % 3 < 2) ends += std::to_string(node) + "," + std::to_string(node + 1) + "\n";
+    labels += node < 46 ? std::to_string(node % 3) + "\n" : "nan\n";
+  }
+  write_text(folder / "raw/num-node-list.csv", "48\n");
+  write_text(folder / "raw/num-edge-list.csv", "32\n");
+  write_text(folder / "raw/edge.csv", ends);
+  write_text(folder / "raw/node-label.csv", labels);
+  const auto write_part = [&](const char* name, int begin, int end) {
+    std::string nodes;
+    for (int node = begin; node < end; ++node) nodes += std::to_string(node) + "\n";
+    write_text(folder / "split/time" / name, nodes);
+  };
+  write_part("train.csv", 0, 30);
+  write_part("valid.csv", 30, 36);
+  write_part("test.csv", 36, 48);
 }
 
 }  // namespace
@@ -68,20 +94,53 @@ TEST_CASE("edges are left as they are listed where that is asked for") {
 
 TEST_CASE("info says how nodes are split") {
   const GraphShop shop;
-  write_paths(shop / "ogb");
-  std::filesystem::remove_all(shop / "ogb/split");
-  std::filesystem::remove(shop / "ogb/raw/graph-label.csv");
-  write_text(shop / "ogb/raw/num-node-list.csv", "48\n");
-  write_text(shop / "ogb/raw/num-edge-list.csv", "32\n");
-  std::string labels;
-  for (int node = 0; node < 48; ++node) labels += std::to_string(node % 3) + "\n";
-  write_text(shop / "ogb/raw/node-label.csv", labels);
-  write_text(shop / "ogb/split/time/train.csv", "0\n1\n2\n");
-  write_text(shop / "ogb/split/time/valid.csv", "5\n");
-  write_text(shop / "ogb/split/time/test.csv", "7\n8\n");
+  write_nodes(shop / "ogb");
+  write_text(shop / "ogb/split/time/test.csv", "37\n38\n");
   CHECK_THAT(shop.run_well({"info", (shop / "ogb").string()}).out,
              Catch::Contains("node_classification") &&
-                 Catch::Contains("published split of the nodes: 3 train, 1 validation, 2 test, 42 in none"));
+                 Catch::Contains("published split of the nodes: 30 train, 6 validation, 2 test, 10 in none"));
+}
+
+TEST_CASE("nodes of one graph are trained on, evaluated part by part, and predicted") {
+  const GraphShop shop;
+  write_nodes(shop / "ogb");
+  const std::string run = (shop / "run").string();
+  const Words more = {"--data", (shop / "ogb").string(), "--epochs", "100",      "--beta2",
+                      "0.9",    "--learning-rate",       "1e-2",     "--metric", "macro_f1",
+                      "--json"};
+  const nlohmann::json trained = nlohmann::json::parse(shop.run_well(shop.train("run", more)).out);
+  CHECK(trained.at("task") == "node_classification");
+  // A constant predictor has an accuracy of 0.4 at most and a macro F1 of 0.19.
+  for (const char* metric : {"accuracy", "macro_f1", "roc_auc"}) CHECK(trained.at("metrics").at(metric) > 0.8);
+  const auto evaluated = [&](const Words& words) {
+    return nlohmann::json::parse(shop.run_well(Words{"eval", run, "--json"} + words).out);
+  };
+  CHECK(evaluated({}).at("metrics") == trained.at("metrics"));
+  CHECK(evaluated({"--split", "validation"}).at("metrics").at("accuracy") > 0.6);
+  CHECK_THAT(read_text(shop / "run" / "metrics.csv"),
+             Catch::StartsWith("step,epoch,split,loss,macro_f1,") && Catch::Contains(",validation,"));
+  // Nodes of the test part by class; those without one count for none.
+  const Words lines = lines_of(shop.run_well({"eval", run}).out);
+  REQUIRE(lines.size() >= 3);
+  const auto count_of = [&](size_t label) {
+    std::istringstream words(lines[lines.size() - 3 + label]);
+    int64_t name = -1, count = -1;
+    words >> name >> count;
+    CHECK(name == static_cast<int64_t>(label));
+    return count;
+  };
+  CHECK(count_of(0) == 4);
+  CHECK(count_of(1) == 3);
+  CHECK(count_of(2) == 3);
+  const Words predicted = lines_of(shop.run_well({"predict", run, "--json"}).out);
+  REQUIRE(predicted.size() == 1);
+  const nlohmann::json classes = nlohmann::json::parse(predicted[0]).at("classes");
+  REQUIRE(classes.size() == 48);
+  int64_t right = 0;
+  for (int node = 0; node < 48; ++node) {
+    right += classes[static_cast<size_t>(node)].get<std::string>() == std::to_string(node % 3);
+  }
+  CHECK(right >= 40);
 }
 
 }  // namespace geosft::test::test_graph_ogb
