@@ -25,6 +25,7 @@ void write_seeds(const std::filesystem::path& folder) {
 
 extern "C" int LLVMFuzzerInitialize(int*, char***) {
   at::set_num_threads(1);
+  geosft::fuzz::forget_cache();
   const char* name = std::getenv("GEOSFT_FUZZ_TARGET");
   for (const geosft::fuzz::Target& target : geosft::fuzz::targets()) {
     if (name == nullptr) std::puts(target.name);

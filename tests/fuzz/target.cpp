@@ -2,6 +2,7 @@
 #include "tests/fuzz/target.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string_view>
 
 namespace geosft::fuzz {
@@ -24,6 +25,11 @@ const std::vector<Target>& targets() {
   std::sort(known().begin(), known().end(),
             [](const Target& a, const Target& b) { return std::string_view(a.name) < b.name; });
   return known();
+}
+
+void forget_cache() {
+  ::unsetenv("XDG_CACHE_HOME");
+  ::unsetenv("HOME");
 }
 
 const std::filesystem::path& InputFolder::fill(const std::string& input) const {

@@ -26,6 +26,9 @@ struct Target {
 // All of them, by name.
 const std::vector<Target>& targets();
 
+// From now on sets are read, and not taken from the user's cache, where nothing is kept either.
+void forget_cache();
+
 // Makes a target known: one at the end of every file of targets/.
 struct Registration {
   explicit Registration(const Target& target);

@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "data/cache_folder.h"
+#include "tests/environment.h"
 #include "tests/fuzz/target.h"
 
 namespace geosft::fuzz::test_targets {
@@ -32,6 +34,7 @@ std::string damaged(std::string input, std::mt19937& random) {
 }  // namespace
 
 TEST_CASE("every reader takes its seeds, and answers damaged ones with a result or a DataError") {
+  forget_cache();
   REQUIRE(targets().size() > 30);
   for (const Target& target : targets()) {
     DYNAMIC_SECTION(target.name) {
@@ -46,7 +49,19 @@ TEST_CASE("every reader takes its seeds, and answers damaged ones with a result 
   }
 }
 
+TEST_CASE("targets read their inputs, and neither take them from the user's cache nor keep them there") {
+  const test::TemporaryFolder folder;
+  const test::EnvironmentVariable home("HOME", folder.path().string()), cache("XDG_CACHE_HOME", folder.path().string());
+  REQUIRE(default_cache_folder() == folder / "geosft");
+  forget_cache();
+  for (const Target& target : targets()) {
+    for (const std::string& seed : target.seeds()) target.read(seed);
+  }
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
 TEST_CASE("what a fuzzer has found is answered") {
+  forget_cache();
   for (const Target& target : targets()) {
     const std::filesystem::path folder = std::filesystem::path(GEOSFT_FUZZ_FINDINGS) / target.name;
     if (!std::filesystem::is_directory(folder)) continue;
