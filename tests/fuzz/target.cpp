@@ -32,11 +32,22 @@ void forget_cache() {
   ::unsetenv("HOME");
 }
 
+// Folders that are empty then, too: a reader may tell forms apart by them.
+void InputFolder::leave_out(const std::string& name) const {
+  std::filesystem::path file = folder_ / name;
+  std::filesystem::remove(file);
+  for (file = file.parent_path(); file != folder_.path(); file = file.parent_path()) {
+    if (!std::filesystem::exists(file)) continue;
+    if (!std::filesystem::is_empty(file)) return;
+    std::filesystem::remove(file);
+  }
+}
+
 const std::filesystem::path& InputFolder::fill(const std::string& input) const {
   size_t begin = 0;
   for (const std::string& name : names_) {
     if (begin > input.size()) {
-      std::filesystem::remove(folder_ / name);
+      leave_out(name);
       continue;
     }
     const size_t end = std::min(input.find(separator, begin), input.size());

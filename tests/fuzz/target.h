@@ -43,6 +43,8 @@ class InputFolder {
   std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
 
  private:
+  void leave_out(const std::string& name) const;
+
   test::TemporaryFolder folder_;
   std::vector<std::string> names_;
 };

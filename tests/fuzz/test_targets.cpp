@@ -49,6 +49,18 @@ TEST_CASE("every reader takes its seeds, and answers damaged ones with a result 
   }
 }
 
+TEST_CASE("what a shorter input ends before is absent, its folder too") {
+  const InputFolder folder({"list", "points/a", "points/b"});
+  folder.fill(joined({"1", "2", "3"}));
+  CHECK(std::filesystem::exists(folder / "points/b"));
+  folder.fill(joined({"1", "2"}));
+  CHECK(std::filesystem::exists(folder / "points/a"));
+  CHECK_FALSE(std::filesystem::exists(folder / "points/b"));
+  folder.fill("1");
+  CHECK(std::filesystem::exists(folder / "list"));
+  CHECK_FALSE(std::filesystem::exists(folder / "points"));
+}
+
 TEST_CASE("targets read their inputs, and neither take them from the user's cache nor keep them there") {
   const test::TemporaryFolder folder;
   const test::EnvironmentVariable home("HOME", folder.path().string()), cache("XDG_CACHE_HOME", folder.path().string());
