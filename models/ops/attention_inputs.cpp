@@ -4,8 +4,15 @@
 namespace geosft {
 
 AttentionInputs::AttentionInputs(const OptionalTensors& inputs, double eps_) : eps(eps_) {
+  TORCH_CHECK(inputs.size() >= 6, "inputs must be at least 6 tensors, or None in place of some, got ", inputs.size());
   tensors.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) tensors.push_back(inputs.get(i).value_or(at::Tensor()));
+}
+
+AttentionInputs::AttentionInputs(const OptionalTensors& inputs, double eps_, size_t count)
+    : AttentionInputs(inputs, eps_) {
+  TORCH_CHECK(tensors.size() == count, "inputs must be ", count, " tensors, or None in place of some, got ",
+              tensors.size());
 }
 
 WantedGradients::WantedGradients(const c10::List<bool>& wanted, const AttentionInputs& in)

@@ -18,6 +18,7 @@ using OptionalTensors = c10::List<std::optional<at::Tensor>>;
 // throws an error naming the argument where a type or a shape is wrong: it needs no values, so meta tensors will do.
 class AttentionInputs {
  public:
+  // Of any operator: at least q, k, v, leak, q_ptr and k_ptr.
   AttentionInputs(const OptionalTensors& inputs, double eps_);
 
   const at::Tensor& q() const { return tensors[0]; }
@@ -31,6 +32,8 @@ class AttentionInputs {
   double eps;
 
  protected:
+  // `count`: how many the operator has. Another number of them is an error.
+  AttentionInputs(const OptionalTensors& inputs, double eps_, size_t count);
   const at::Tensor& own(size_t i) const { return tensors[4 + i]; }
 };
 
@@ -52,7 +55,7 @@ class WantedGradients {
 };
 
 struct MaxoutInputs : AttentionInputs {
-  using AttentionInputs::AttentionInputs;
+  MaxoutInputs(const OptionalTensors& inputs, double eps_) : AttentionInputs(inputs, eps_, 8) {}
   static constexpr const char* kOperator = "maxout_attention";
   void check() const;
   const at::Tensor& r_mul() const { return own(0); }
@@ -61,7 +64,7 @@ struct MaxoutInputs : AttentionInputs {
 
 // Inputs that end with the weights of a relative term.
 struct WeightedInputs : AttentionInputs {
-  using AttentionInputs::AttentionInputs;
+  WeightedInputs(const OptionalTensors& inputs, double eps_, size_t count) : AttentionInputs(inputs, eps_, count) {}
   const at::Tensor& w_mul() const { return tensors[tensors.size() - 6]; }
   const at::Tensor& b_mul() const { return tensors[tensors.size() - 5]; }
   const at::Tensor& w_add() const { return tensors[tensors.size() - 4]; }
@@ -69,7 +72,7 @@ struct WeightedInputs : AttentionInputs {
 };
 
 struct PointInputs : WeightedInputs {
-  using WeightedInputs::WeightedInputs;
+  PointInputs(const OptionalTensors& inputs, double eps_) : WeightedInputs(inputs, eps_, 14) {}
   static constexpr const char* kOperator = "point_attention";
   void check() const;
   const at::Tensor& x() const { return own(0); }
@@ -79,7 +82,7 @@ struct PointInputs : WeightedInputs {
 };
 
 struct SequenceInputs : WeightedInputs {
-  using WeightedInputs::WeightedInputs;
+  SequenceInputs(const OptionalTensors& inputs, double eps_) : WeightedInputs(inputs, eps_, 12) {}
   static constexpr const char* kOperator = "sequence_attention";
   void check() const;
   const at::Tensor& s() const { return own(0); }
@@ -87,7 +90,7 @@ struct SequenceInputs : WeightedInputs {
 };
 
 struct GraphInputs : WeightedInputs {
-  using WeightedInputs::WeightedInputs;
+  GraphInputs(const OptionalTensors& inputs, double eps_) : WeightedInputs(inputs, eps_, 16) {}
   static constexpr const char* kOperator = "graph_attention";
   void check() const;
   const at::Tensor& rowptr() const { return own(0); }

@@ -10,6 +10,7 @@
 
 #include "geometry/operators.h"
 #include "models/ops/cpu/computable.h"
+#include "models/ops/dropout_checks.h"
 #include "models/ops/dropout_mask.h"
 
 namespace geosft {
@@ -48,6 +49,7 @@ void drop(const T* x, T* out, int64_t count, int64_t first, const DropoutScale& 
 }
 
 at::Tensor masked_cpu(const at::Tensor& x, double probability, int64_t seed, int64_t first) {
+  check_dropout(probability, first, x.numel());
   const at::Tensor input = computable(x), out = at::empty_like(input);
   const DropoutScale scale = dropout_scale(probability);
   AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "seeded_dropout", [&] {
@@ -85,8 +87,7 @@ class SeededDropout : public torch::autograd::Function<SeededDropout> {
 }  // namespace
 
 at::Tensor seeded_dropout(const at::Tensor& x, double probability, uint64_t seed, int64_t first) {
-  TORCH_CHECK(probability >= 0 && probability < 1, "probability must be in [0, 1), got ", probability);
-  TORCH_CHECK(first >= 0, "first must be 0 or more, got ", first);
+  check_dropout(probability, first, 0);
   if (probability == 0) return x;
   return SeededDropout::apply(x, probability, static_cast<int64_t>(seed), first);
 }

@@ -19,6 +19,10 @@ if grep -rIl -e "$build" -e "$folder/first" "$prefix/lib/cmake" "$prefix/lib/pkg
   say "these installed files name the folder they were built in" && exit 1
 fi
 
+if readelf -d "$prefix"/lib/lib*.so "$prefix"/bin/* | grep -E 'R(UN)?PATH' | grep -F -e "$build" -e "$folder/first"; then
+  say "these installed libraries or programs look for others in the folder they were built in" && exit 1
+fi
+
 say "libraries show namespace geosft alone"
 strangers=$(nm -D --defined-only "$prefix"/lib/lib*.so | grep -E '^[0-9a-f]+ [A-Za-z] ' |
   grep -vE ' (_Z(N[KRO]*|ZNK?|T[ISVT]N|GVZ?NK?|T[hv].*_N)6geosft|geosft_start_mpi|GEOSFT_)' || true)

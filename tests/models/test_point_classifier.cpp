@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/point_classifier.h"
 
+#include <thread>
+
 #include "tests/models/classifier_clouds.h"
 #include "tests/models/layers/layer_fixture.h"
 
@@ -53,6 +55,31 @@ double diversity(const at::Tensor& rows) {
 }
 
 }  // namespace
+
+TEST_CASE("eight threads that share a classifier give batches the logits that one gives", "[point_classifier]") {
+  PointClassifier model = classifier(PointTokens::radial, true, at::kFloat);
+  model->eval();
+  std::vector<Clouds> batches;
+  std::vector<at::Tensor> alone;
+  const std::vector<std::vector<int64_t>> packings = {{40, 7, 60}, {25}, {13, 13, 50}};
+  for (const std::vector<int64_t>& sizes : packings) {
+    batches.emplace_back(sizes, at::kFloat);
+    alone.push_back(logits(model, batches.back(), SamplingContext::seeded()));
+  }
+  std::vector<std::vector<at::Tensor>> together(8);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < together.size(); ++t) {
+    threads.emplace_back([&, t] {
+      for (size_t i = 0; i < 2 * batches.size(); ++i) {
+        together[t].push_back(logits(model, batches[(i + t) % batches.size()], SamplingContext::seeded()));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (size_t t = 0; t < together.size(); ++t) {
+    for (size_t i = 0; i < together[t].size(); ++i) CHECK(at::equal(together[t][i], alone[(i + t) % batches.size()]));
+  }
+}
 
 TEST_CASE("the classifier reproduces the golden cases", "[point_classifier]") {
   for (const char* name : {"model_point_rotation_invariant", "model_point_rotation_invariant_no_normals"}) {

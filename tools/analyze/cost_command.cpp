@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <c10/util/StringUtil.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
@@ -90,10 +92,10 @@ struct CostCommand {
     std::vector<CurvePanel> all;
     for (const auto& [name, quantity] :
          {std::pair{"seconds", &AttentionCost::seconds}, std::pair{"bytes", &AttentionCost::bytes}}) {
-      const std::string what = name;
-      all.push_back(
-          fitted({what + " against tokens" + at_keys, "tokens", what, true, true}, by_tokens(costs, quantity)));
-      all.push_back(fitted({what + " against keys" + at_tokens, "keys", what, true, true}, by_keys(costs, quantity)));
+      const Axes against_tokens{c10::str(name, " against tokens", at_keys), "tokens", name, true, true};
+      const Axes against_keys{c10::str(name, " against keys", at_tokens), "keys", name, true, true};
+      all.push_back(fitted(against_tokens, by_tokens(costs, quantity)));
+      all.push_back(fitted(against_keys, by_keys(costs, quantity)));
     }
     return all;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analyze/in_memory_training.h"
 
+#include <c10/util/StringUtil.h>
+
 #include <CLI/CLI.hpp>
 
 #include "tools/classify/classify_task.h"
@@ -59,7 +61,7 @@ void refuse_unused(const CLI::App& verb) {
 
 void refuse_given(const CLI::App& verb, const std::vector<std::string>& options, const std::string& reason) {
   for (const std::string& option : options) {
-    if (verb.count(option) > 0) throw UsageError(option + " has no effect here: " + reason);
+    if (verb.count(option) > 0) throw UsageError(c10::str(option, " has no effect here: ", reason));
   }
 }
 

@@ -250,7 +250,11 @@ at::Tensor pair_weight_cpu(const at::Tensor& score, const at::Tensor& top, const
 
 at::Tensor pair_weight_backward_cpu(const at::Tensor& grad_weight, const at::Tensor& score, const at::Tensor& top,
                                     const at::Tensor& partner, const at::Tensor& noise, double tau) {
+  check_tau(tau);
   const CheckedPairs pairs(score, top, partner, noise);
+  TORCH_CHECK(grad_weight.sizes() == top.sizes() && grad_weight.scalar_type() == score.scalar_type(),
+              "grad_weight must be [bins] with the dtype of score, got ", grad_weight.scalar_type(), " ",
+              grad_weight.sizes());
   const int64_t bins = top.size(0);
   const at::Tensor values = score.contiguous();
   const at::Tensor upstream = grad_weight.contiguous();

@@ -7,11 +7,13 @@
 
 #include "models/ops/cpu/computable.h"
 #include "models/ops/cuda/dropout_tile.h"
+#include "models/ops/dropout_checks.h"
 
 namespace geosft::cuda {
 
 template <class Run>
 at::Tensor masked(const at::Tensor& x, double probability, int64_t seed, int64_t first, const Run& run) {
+  check_dropout(probability, first, x.numel());
   const at::Tensor input = computable(x), out = at::empty_like(input);
   const DropoutScale scale = dropout_scale(probability);
   AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "seeded_dropout", [&] {

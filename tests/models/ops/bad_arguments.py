@@ -3,6 +3,7 @@
 
 Takes the valid cases of opcheck.py and breaks one argument at a time: its shape, type, device, layout, its values. Each
 call must raise an error that names the argument, or give a result that is the same a second time, forward and backward.
+Operators that are behind it (geosft::_…) get broken shapes and indices in place of what it calls them with: they must end, too.
 Each operator runs in a process of its own, so a crash is a failure as well, and so is a call of more than 30 s.
 """
 
@@ -13,6 +14,7 @@ import sys
 
 import opcheck
 from opcheck import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 MOST, LEAST = 2**63 - 1, -(2**63)
 SECONDS_A_CALL, SECONDS_AN_OPERATOR = 30, 600
@@ -140,12 +142,63 @@ def complaint(op, arguments, name):
     return None if same else "two calls give different results"
 
 
+class InnerCalls(TorchDispatchMode):
+    """Keeps the calls of operators geosft::_… while it is entered: {operator: its arguments}, the last of each."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls = {}
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if func.namespace == "geosft" and func._schema.name.startswith("geosft::_"):
+            self.calls[func] = dict(zip((argument.name for argument in func._schema.arguments), args)) | (kwargs or {})
+        return func(*args, **(kwargs or {}))
+
+
+def broken_inside(value):
+    """(what was done, value) for an argument that an operator was called with by another one."""
+    if isinstance(value, torch.Tensor):
+        yield from broken_shapes(value.detach())
+        yield "None", None
+        if value.dtype == torch.int64:
+            yield from broken_indices(value)
+    elif isinstance(value, (list, tuple)):
+        yield "an empty list", []
+        yield "a list without its last", list(value[:-1])
+        yield "a list with None at its end", [*value, None]
+        for place, one in enumerate(value):
+            if isinstance(one, torch.Tensor):
+                for what, other in broken_inside(one):
+                    yield f"{what} at {place}", [*value[:place], other, *value[place + 1:]]
+    elif not isinstance(value, str):
+        yield from broken(value, "")
+
+
+def call_inside(op, valid):
+    """How many broken calls of an operator have ended, well or with an error."""
+    count = 0
+    for name, value in valid.items():
+        for what, other in broken_inside(value):
+            count += 1
+            print(f"at {op}: {name} {what[:80]}", file=sys.stderr, flush=True)
+            faulthandler.dump_traceback_later(SECONDS_A_CALL, exit=True)
+            try:
+                op(**(valid | {name: other}))
+            except Exception:  # whatever it says: nobody is meant to call it
+                pass
+            faulthandler.cancel_dump_traceback_later()
+    return count
+
+
 def check(operator):
     op = getattr(torch.ops.geosft, operator.__name__).default
-    schema, count, failures = op._schema.arguments, 0, []
+    schema, count, inside, failures = op._schema.arguments, 0, 0, []
     for case, args, kwargs in operator(opcheck.Inputs(torch.float32, False)):
         defaults = {argument.name: argument.default_value for argument in schema if argument.has_default_value()}
         valid = defaults | dict(zip((argument.name for argument in schema), args)) | kwargs
+        with InnerCalls() as inner:
+            evaluate(op, valid)
+        inside += sum(call_inside(other, arguments) for other, arguments in inner.calls.items())
         for argument in schema:
             for what, value in broken(valid[argument.name], str(argument.type)):
                 count += 1
@@ -155,7 +208,7 @@ def check(operator):
                 faulthandler.cancel_dump_traceback_later()
                 if wrong:
                     failures.append(f"{operator.__name__}, {case}: {argument.name} {what[:80]}: {wrong}")
-    print(f"{operator.__name__}: {count - len(failures)} of {count} broken calls as they should be")
+    print(f"{operator.__name__}: {count - len(failures)} of {count} broken calls as they should be, {inside} broken calls behind it ended")
     for line in failures:
         print(f"FAILED {line}")
     return 1 if failures else 0

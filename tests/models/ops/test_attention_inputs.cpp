@@ -25,6 +25,25 @@ TEST_CASE("attention inputs are found by name, absent ones undefined", "[attenti
   REQUIRE(point.k_ptr().is_same(t[13]));
 }
 
+TEST_CASE("a list of another length is refused", "[attention_inputs]") {
+  const auto list = [](size_t count) {
+    OptionalTensors inputs;
+    for (size_t i = 0; i < count; ++i) inputs.push_back(at::ones({1}));
+    return inputs;
+  };
+  const auto refused = [&](auto make, size_t count) {
+    REQUIRE_NOTHROW(make(list(count)));
+    for (const size_t other : {size_t{0}, size_t{5}, count - 1, count + 1}) {
+      require_error([&] { make(list(other)); }, {"inputs must be", "got " + std::to_string(other)});
+    }
+  };
+  refused([](const OptionalTensors& inputs) { return MaxoutInputs(inputs, 0.5); }, 8);
+  refused([](const OptionalTensors& inputs) { return PointInputs(inputs, 0.5); }, 14);
+  refused([](const OptionalTensors& inputs) { return SequenceInputs(inputs, 0.5); }, 12);
+  refused([](const OptionalTensors& inputs) { return GraphInputs(inputs, 0.5); }, 16);
+  require_error([&] { AttentionInputs(list(5), 0.5); }, {"inputs must be at least 6 tensors", "got 5"});
+}
+
 TEST_CASE("gradients that are not wanted are left out, but for q, k, v and leak", "[attention_inputs]") {
   const at::Tensor one = at::ones({1}), ptr = at::zeros({2}, at::kLong);
   const MaxoutInputs in(OptionalTensors({one, one, one, one, std::nullopt, one, ptr, ptr}), 0.5);

@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "geometry/operators.h"
 #include "models/ops/sample_pairs.h"
 #include "tests/support.h"
 
@@ -45,6 +46,21 @@ TEST_CASE("pairs that are no rows of score are refused", "[sample_pairs]") {
   const at::Tensor other = longs({1, 1});
   require_equal(pair_weight(at::arange(3, at::kFloat), {strided, other, noise, {}}, 1.0),
                 pair_weight(at::arange(3, at::kFloat), {good, other, noise, {}}, 1.0), "strided");
+}
+
+TEST_CASE("the gradient of other pairs than there are is refused", "[sample_pairs]") {
+  using Backward =
+      at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, double);
+  const auto op = find_operator<Backward>("_pair_weight_backward");
+  const at::Tensor score = at::ones({3}), top = at::tensor({0, 1}, at::kLong), partner = at::tensor({2, 2}, at::kLong);
+  const at::Tensor noise = at::zeros({2, 2});
+  CHECK(op.call(at::ones({2}), score, top, partner, noise, 1.0).sizes() == score.sizes());
+  for (const at::Tensor& grad : {at::ones({1}), at::ones({3}), at::ones({0}), at::ones({2, 1}), at::scalar_tensor(1)}) {
+    require_error([&] { op.call(grad, score, top, partner, noise, 1.0); }, {"grad_weight must be [bins]"});
+  }
+  require_error([&] { op.call(at::ones({2}, at::kDouble), score, top, partner, noise, 1.0); },
+                {"grad_weight must be [bins] with the dtype of score", "Double"});
+  require_error([&] { op.call(at::ones({2}), score, top, partner, noise, 0.0); }, {"tau must be"});
 }
 
 }  // namespace geosft::test::test_pair_weight

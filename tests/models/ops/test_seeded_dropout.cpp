@@ -4,7 +4,9 @@
 #include <ATen/Parallel.h>
 
 #include <catch2/catch.hpp>
+#include <limits>
 
+#include "geometry/operators.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_seeded_dropout {
@@ -54,6 +56,19 @@ TEST_CASE("dropout of nothing, of a strided tensor, and with a bad probability")
   REQUIRE(at::equal(seeded_dropout(x.t(), 0.3, 1), seeded_dropout(x.t().contiguous(), 0.3, 1)));
   REQUIRE(seeded_dropout(at::empty({0}), 0.3, 1).numel() == 0);
   test::require_error([&] { seeded_dropout(x, 1.0, 1); }, {"probability"});
+}
+
+TEST_CASE("the operator behind dropout checks what it is called with") {
+  const auto op = find_operator<at::Tensor(const at::Tensor&, double, int64_t, int64_t)>("_seeded_dropout");
+  const at::Tensor x = at::ones({10});
+  CHECK(at::equal(op.call(x, 0.3, 1, 5), seeded_dropout(x, 0.3, 1, 5)));
+  for (const double probability : {-0.1, 1.0, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
+    require_error([&] { op.call(x, probability, 1, 0); }, {"probability must be in [0, 1)"});
+  }
+  for (const int64_t first :
+       {int64_t{-1}, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max() - 9}) {
+    require_error([&] { op.call(x, 0.3, 1, first); }, {"first must be 0 or more", std::to_string(first)});
+  }
 }
 
 }  // namespace geosft::test::test_seeded_dropout

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // geosft-sequence, end to end.
+#include <c10/util/StringUtil.h>
+
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
@@ -66,7 +68,7 @@ TEST_CASE("pairs of documents are told apart by what they have in common") {
   for (int i = 0; i < 48; ++i) {
     const char first = i % 4 < 2 ? 'a' : 'z', second = i % 2 == 0 ? 'a' : 'z';
     const std::string a(3 + static_cast<size_t>(i % 5), first), b(4 + static_cast<size_t>(i % 3), second);
-    pairs += std::string(first == second ? "1" : "0") + "\tP\tQ\t" + a + "\t" + b + "\n";
+    pairs += c10::str(first == second, "\tP\tQ\t", a, "\t", b, "\n");
   }
   write_text(shop / "pairs/set.train.tsv", pairs);
   write_text(shop / "pairs/set.test.tsv", pairs);
