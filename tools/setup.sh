@@ -12,7 +12,7 @@
 #   --torch DIR    use the LibTorch or PyTorch in DIR, the folder that holds include/ and lib/, and install none
 #   --viewer       also what geosft-view draws with (tools/packages_viewer.txt: Open3D, 0.4 GB on disk)
 #   --jobs N       compile and test N at a time (default: one a core, fewer where memory is short)
-#   --preset NAME  release (default), debug or asan: a preset of CMakePresets.json, built in build/NAME (fuzz: tools/fuzz.sh)
+#   --preset NAME  release (default), debug, asan or tsan: a preset of CMakePresets.json, built in build/NAME (fuzz: tools/fuzz.sh)
 
 set -euo pipefail
 
@@ -62,7 +62,7 @@ geosft_option() {
     --torch) geosft_torch=$(cd -- "$2" 2>/dev/null && pwd) || geosft_misuse "--torch: no folder '$2'" ;;
     --jobs) [[ $2 =~ ^[1-9][0-9]*$ ]] || geosft_misuse "--jobs: '$2' is not a number of 1 or more"; geosft_jobs=$2 ;;
     --preset)
-      [[ $2 == @(release|debug|asan) ]] || geosft_misuse "--preset: '$2' is none of release, debug, asan"
+      [[ $2 == @(release|debug|asan|tsan) ]] || geosft_misuse "--preset: '$2' is none of release, debug, asan, tsan"
       geosft_preset=$2 ;;
     *) geosft_misuse "unknown option '$1'" ;;
   esac

@@ -79,7 +79,7 @@ TEST_CASE("every script refuses what it does not know, with a line and exit code
       CHECK(lines_of(result.err).size() == 1);
     };
     refused({"--nonsense"}, {"unknown option '--nonsense'", "--help"});
-    refused({"--preset", "x"}, {"--preset: 'x' is none of release, debug, asan"});
+    refused({"--preset", "x"}, {"--preset: 'x' is none of release, debug, asan, tsan"});
     refused({"--jobs", "0"}, {"--jobs: '0' is not a number of 1 or more"});
     refused({"--jobs"}, {"--jobs needs a value"});
     refused({"--torch", "/nowhere/at/all"}, {"--torch: no folder '/nowhere/at/all'"});

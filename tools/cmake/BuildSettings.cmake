@@ -16,8 +16,11 @@ set(CMAKE_POSITION_INDEPENDENT_CODE OFF)
 # -fopenmp because at::parallel_for is a header: without it the loops would silently run on one thread.
 # Not for nvcc, which knows none of these: see Cuda.cmake for its own.
 set(_host "$<COMPILE_LANGUAGE:C,CXX>")
-# The fuzzers are to run on one thread, and clang would bring a second OpenMP runtime.
-if(NOT GEOSFT_FUZZ)
+# The fuzzers are to run on one thread, and clang would bring a second OpenMP runtime. ThreadSanitizer cannot see what
+# OpenMP's threads wait for: the precompiled headers then give at::parallel_for others.
+if(GEOSFT_SANITIZE MATCHES "thread")
+  add_compile_definitions($<$<COMPILE_LANGUAGE:CXX>:GEOSFT_PARALLEL_THREADS>)
+elseif(NOT GEOSFT_FUZZ)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fopenmp>)
 endif()
 add_compile_options($<${_host}:-fPIC>
@@ -32,6 +35,10 @@ if(GEOSFT_SANITIZE)
   add_compile_options("$<${_host}:-fsanitize=${GEOSFT_SANITIZE};-fno-omit-frame-pointer>")
   if(GEOSFT_FUZZ)
     add_compile_options("$<${_host}:-fno-sanitize-recover=all>") # whatever is reported is a finding
+  endif()
+  # The fences of Boost.Asio, which stand beside its mutexes.
+  if(GEOSFT_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options("$<${_host}:-Wno-tsan>")
   endif()
   add_link_options(-fsanitize=${GEOSFT_SANITIZE})
 endif()

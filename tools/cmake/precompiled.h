@@ -4,6 +4,10 @@
 // more in every source, which costs 1 s with these headers and 4 s with those of precompiled_modules.h.
 #pragma once
 
+#ifdef GEOSFT_PARALLEL_THREADS
+#include "tools/cmake/parallel_threads.h"
+#endif
+
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 

@@ -3,6 +3,10 @@
 // and 4 s from here.
 #pragma once
 
+#ifdef GEOSFT_PARALLEL_THREADS
+#include "tools/cmake/parallel_threads.h"
+#endif
+
 #include <torch/nn/module.h>
 #include <torch/nn/modules/container/modulelist.h>
 #include <torch/nn/modules/linear.h>
