@@ -74,14 +74,16 @@ SeenBox seen_box(const at::Tensor& points, double radius, const std::array<doubl
   const at::Tensor middle = (low + high) / 2, half = (high - low) / 2 + radius;
   const auto m = middle.matmul(axes).contiguous(), h = half.contiguous();
   const double *at_middle = m.const_data_ptr<double>(), *sides = h.const_data_ptr<double>();
-  SeenBox box{{at_middle[0], at_middle[1], at_middle[2]}, sides[0], sides[1], sides[2]};
-  if (!turning) return box;
+  const std::array<double, 3> centre{at_middle[0], at_middle[1], at_middle[2]};
+  if (!turning) return {centre, sides[0], sides[1], sides[2], places - middle, radius};
   // What turns stays within an upright cylinder.
   const double reach = (places - middle).index_select(1, at::tensor({0, 2}, at::kLong)).norm(2, 1).max().item<double>();
   const auto along = [&](const std::array<double, 3>& axis) {
     return sides[1] * std::abs(axis[1]) + (reach + radius) * std::hypot(axis[0], axis[2]);
   };
-  return {box.middle, along(right), along(up), along(front)};
+  const at::Tensor most = at::tensor({along(right), along(up), along(front)}, at::kDouble);
+  const at::Tensor end = at::tensor({-1.0, 1.0}, at::kDouble);
+  return {centre, along(right), along(up), along(front), at::cartesian_prod({end, end, end}) * most, 0.0};
 }
 
 PictureSize size_of(const std::string& text) {
@@ -91,6 +93,23 @@ PictureSize size_of(const std::string& text) {
     throw UsageError("--size: expected WIDTHxHEIGHT, each from 16 to 8192 pixels, found '" + text + "'");
   }
   return {static_cast<int>((*numbers)[0]), static_cast<int>((*numbers)[1])};
+}
+
+double reach_in(const Box& room, const PictureSize& size, const SeenBox& seen, double field_of_view_degrees) {
+  const double half = size.height / 2.0, slope = std::tan(radians(field_of_view_degrees) / 2);
+  const at::Tensor across = seen.places.select(1, 0), above = seen.places.select(1, 1), near = seen.places.select(1, 2);
+  double reach = 0.0;
+  // Pixels: `edge` from the middle of the picture, `half_room` from that of the room.
+  const auto towards = [&](const at::Tensor& outward, double edge, double half_room) {
+    const at::Tensor needed = (outward + seen.radius + near * (slope * edge / half)) * (half / half_room);
+    reach = std::max(reach, needed.max().item<double>());
+  };
+  const double half_across = (room.right - room.left) / 2, half_down = (room.bottom - room.top) / 2;
+  towards(across, room.right - size.width / 2.0, half_across);
+  towards(-across, size.width / 2.0 - room.left, half_across);
+  towards(above, half - room.top, half_down);
+  towards(-above, room.bottom - half, half_down);
+  return reach;
 }
 
 std::optional<int64_t> picked_point(const at::Tensor& points, double radius, const at::Tensor& projection,

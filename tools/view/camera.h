@@ -28,6 +28,9 @@ std::array<double, 3> upwards(const Camera& camera);
 struct SeenBox {
   std::array<double, 3> middle;
   double wide, tall, deep;
+  at::Tensor
+      places;     // double [m, 3], across, upwards and towards the eye from the middle: what must be in the picture,
+  double radius;  // with so much room around
 };
 // points: double [n, 3], n > 0; front and up as above. `turning`: large enough for a whole turn about the vertical
 // axis.
@@ -41,6 +44,15 @@ struct PictureSize {
 };
 // "WxH", each from 16 to 8192. Throws UsageError for anything else.
 PictureSize size_of(const std::string& text);
+
+// A part of a picture, in pixels from its upper left corner.
+struct Box {
+  double left = 0, top = 0, right = 0, bottom = 0;
+  bool operator==(const Box&) const = default;
+};
+// How much of the scene, at the depth of its middle, half the height of the picture shows where the middle appears in
+// that of the room and all places within it. What is nearer looks larger, and farther from the middle of the picture.
+double reach_in(const Box& room, const PictureSize& size, const SeenBox& seen, double field_of_view_degrees);
 
 // The row of points [n, 3] nearest to the eye among those whose ball of that radius is under the place (x, y), in
 // pixels from the upper left corner, or whose middle is within 6 pixels of it; nothing when there is none.

@@ -23,11 +23,6 @@ struct Raster {
 // are fewer.
 Raster overlay_of(const Scene& scene, bool help, const PictureSize& size, double scale);
 
-// A part of a picture, in pixels from its upper left corner.
-struct Box {
-  double left = 0, top = 0, right = 0, bottom = 0;
-  bool operator==(const Box&) const = default;
-};
 // What the lines and the legend of the scene take up, with some room around them.
 std::vector<Box> taken_up(const Scene& scene, const PictureSize& size, double scale);
 

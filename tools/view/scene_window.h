@@ -181,13 +181,10 @@ class SceneWindow : public open3d::visualization::Visualizer {
     const SeenBox seen = seen_box(points_, radius_, front, up, turns_);
     const PictureSize all = size();
     const Box room = room_beside(taken_, all, seen.wide / seen.tall);
-    const double across = room.right - room.left, down = room.bottom - room.top;
-    // What is nearer than the middle looks larger by perspective.
-    const double nearer = seen.deep * std::tan(PlacedControl::field_of_view / 360.0 * M_PI) / 2;
-    const double reach = std::max(seen.tall, seen.wide * down / across) + nearer;
+    const double reach = reach_in(room, all, seen, PlacedControl::field_of_view);
     control_->place((room.left + room.right) / all.width - 1, 1 - (room.top + room.bottom) / all.height);
     control_->look(vector(seen.middle), vector(front), vector(up), 2 * std::max({seen.wide, seen.tall, seen.deep}),
-                   distance_ * fill_share * reach * all.height / down);
+                   distance_ * fill_share * reach);
     fitted_box_ = box_;
     fitted_taken_ = taken_;
     fitted_size_ = all;

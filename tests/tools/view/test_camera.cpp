@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/view/camera.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <numbers>
 
 #include "tests/support.h"
 #include "tools/common/arguments.h"
@@ -58,6 +61,37 @@ TEST_CASE("points are as large as they look, or as they look at most in a turn")
     CHECK(whole.wide >= still.wide - 1e-12);
     CHECK(whole.tall >= still.tall - 1e-12);
     CHECK(whole.deep >= still.deep - 1e-12);
+  }
+}
+
+TEST_CASE("all of a scene is drawn within its room, and no smaller than it must be") {
+  // A line that comes towards the eye to the right, and one away from it; with a room left of, above, beside the
+  // middle.
+  const at::Tensor slanted = at::tensor({-2.0, 0.0, -3.0, 0.0, 0.5, 0.0, 2.0, 1.0, 3.0}, at::kDouble).view({3, 3});
+  const PictureSize size{1000, 700};
+  const double slope = std::tan(15.0 * std::numbers::pi / 180);
+  for (const at::Tensor& points : {slanted, -slanted}) {
+    for (const Box& room :
+         {Box{0, 0, 1000, 700}, Box{300, 0, 1000, 700}, Box{0, 0, 450, 300}, Box{20, 400, 980, 690}}) {
+      for (const bool turning : {false, true}) {
+        const Camera camera{25, 10};
+        const SeenBox seen = seen_box(points, 0.25, towards_eye(camera), upwards(camera), turning);
+        const double reach = reach_in(room, size, seen, 30.0), eye = reach / slope;
+        const double pixels = size.height / 2.0 / reach;
+        const double right = (room.left + room.right) / 2 - 500, below = (room.top + room.bottom) / 2 - 350;
+        double least = 1e9;  // pixels to the nearest edge
+        for (int64_t i = 0; i < seen.places.size(0); ++i) {
+          const double x = seen.places[i][0].item<double>(), y = seen.places[i][1].item<double>();
+          const double nearer = eye / (eye - seen.places[i][2].item<double>());
+          for (const double side : {-seen.radius, seen.radius}) {
+            const double across = 500 + (right + pixels * (x + side)) * nearer;
+            const double down = 350 + (below - pixels * (y + side)) * nearer;
+            least = std::min({least, across - room.left, room.right - across, down - room.top, room.bottom - down});
+          }
+        }
+        CHECK(least == Approx(0.0).margin(1e-9));
+      }
+    }
   }
 }
 
