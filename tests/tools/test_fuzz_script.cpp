@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tools/fuzz.sh around a program that stands in for the fuzzer: what is counted, and when a target has had enough.
+#include <c10/util/StringUtil.h>
+
 #include <catch2/catch.hpp>
 
 #include "tests/environment.h"
@@ -57,7 +59,7 @@ class Fuzzing {
       std::istringstream columns(line);
       std::string name, executions, since, seconds, findings;
       columns >> name >> executions >> since >> seconds >> findings;
-      if (name == target) return executions + " " + since + " " + findings;
+      if (name == target) return c10::str(executions, " ", since, " ", findings);
     }
     return "none";
   }

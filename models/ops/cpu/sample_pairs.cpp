@@ -234,7 +234,7 @@ at::Tensor pair_weight_cpu(const at::Tensor& score, const at::Tensor& top, const
   const CheckedPairs pairs(score, top, partner, noise);
   const int64_t bins = top.size(0);
   const at::Tensor values = score.contiguous();
-  const at::Tensor weight = at::empty({bins}, score.options());
+  at::Tensor weight = at::empty({bins}, score.options());
   AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "pair_weight", [&] {
     const scalar_t* z = values.const_data_ptr<scalar_t>();
     const scalar_t* added = pairs.noise.const_data_ptr<scalar_t>();
@@ -242,7 +242,7 @@ at::Tensor pair_weight_cpu(const at::Tensor& score, const at::Tensor& top, const
       const int64_t a = pairs.top.const_data_ptr<int64_t>()[j];
       const int64_t b = pairs.partner.const_data_ptr<int64_t>()[j];
       const double difference = log_softplus(z[a] + added[j]) - log_softplus(z[b] + added[bins + j]);
-      weight.data_ptr<scalar_t>()[j] = a == b ? scalar_t(1) : static_cast<scalar_t>(sigmoid(difference / tau));
+      weight.mutable_data_ptr<scalar_t>()[j] = a == b ? scalar_t(1) : static_cast<scalar_t>(sigmoid(difference / tau));
     }
   });
   return weight;
@@ -258,7 +258,7 @@ at::Tensor pair_weight_backward_cpu(const at::Tensor& grad_weight, const at::Ten
   const int64_t bins = top.size(0);
   const at::Tensor values = score.contiguous();
   const at::Tensor upstream = grad_weight.contiguous();
-  const at::Tensor grad = at::zeros({score.size(0)}, score.options());
+  at::Tensor grad = at::zeros({score.size(0)}, score.options());
   AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "pair_weight_backward", [&] {
     const scalar_t* z = values.const_data_ptr<scalar_t>();
     const scalar_t* added = pairs.noise.const_data_ptr<scalar_t>();
@@ -270,8 +270,8 @@ at::Tensor pair_weight_backward_cpu(const at::Tensor& grad_weight, const at::Ten
       const double zb = z[b] + added[bins + j];
       const double weight = sigmoid((log_softplus(za) - log_softplus(zb)) / tau);
       const double slope = upstream.const_data_ptr<scalar_t>()[j] * weight * (1 - weight) / tau;
-      grad.data_ptr<scalar_t>()[a] += static_cast<scalar_t>(slope * log_softplus_slope(za));
-      grad.data_ptr<scalar_t>()[b] -= static_cast<scalar_t>(slope * log_softplus_slope(zb));
+      grad.mutable_data_ptr<scalar_t>()[a] += static_cast<scalar_t>(slope * log_softplus_slope(za));
+      grad.mutable_data_ptr<scalar_t>()[b] -= static_cast<scalar_t>(slope * log_softplus_slope(zb));
     }
   });
   return grad;

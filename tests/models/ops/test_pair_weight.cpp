@@ -13,7 +13,7 @@
 namespace geosft::test::test_pair_weight {
 namespace {
 
-at::Tensor longs(std::vector<int64_t> values) {
+at::Tensor longs(const std::vector<int64_t>& values) {
   return at::tensor(values, at::kLong);
 }
 

@@ -34,7 +34,9 @@ struct DrawnPicture {
     }
   }
 
-  uint32_t at(int x, int y) const { return pixels[static_cast<size_t>(y * width + x)]; }
+  uint32_t at(int x, int y) const {
+    return pixels[static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x)];
+  }
 
   // Share of the pixels right of the legend that `test` is true of.
   template <typename Test>

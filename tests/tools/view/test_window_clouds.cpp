@@ -97,7 +97,7 @@ TEST_CASE("what is drawn stays clear of texts and legend", "[window]") {
     for (const view::Box& box : taken) {
       for (int y = static_cast<int>(box.top); y < static_cast<int>(box.bottom); ++y) {
         for (int x = static_cast<int>(box.left); x < std::min(static_cast<int>(box.right), 560); ++x, ++covered) {
-          const uint32_t text = texts.pixels[static_cast<size_t>(y * 560 + x)];
+          const uint32_t text = texts.pixels[static_cast<size_t>(y) * 560 + static_cast<size_t>(x)];
           const auto green = static_cast<int>((text >> 8 & 0xff) + 0xff - (text >> 24));  // over white
           differ += std::abs(green - static_cast<int>(picture.at(x, y) >> 8 & 0xff)) > 12;
         }
