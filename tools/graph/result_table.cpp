@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/graph/result_table.h"
 
+#include <c10/util/StringUtil.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
@@ -83,10 +85,10 @@ std::string csv_table(const std::vector<ResultRow>& rows) {
   std::string text = "run";
   for (const auto& [label, value] : rows.front().labels) text += "," + csv_field(label);
   text += ",runs";
-  for (const auto& [metric, value] : rows.front().values) text += "," + metric + "," + metric + "_deviation";
+  for (const auto& [metric, value] : rows.front().values) text += c10::str(",", metric, ",", metric, "_deviation");
   const bool differ = compared(rows);
   for (const auto& [metric, value] : rows.front().values) {
-    if (differ) text += "," + metric + "_difference," + metric + "_difference_deviation";
+    if (differ) text += c10::str(",", metric, "_difference,", metric, "_difference_deviation");
   }
   text += "\n";
   for (const ResultRow& row : rows) {
