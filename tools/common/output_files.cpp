@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/output_files.h"
 
+#include <c10/util/StringUtil.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -54,7 +55,7 @@ OutputFiles::OutputFiles(const std::string& option, const std::string& wanted, c
     refuse_input(option, output, files);
     const auto [owner, is_new] = owners.emplace(output, file);
     if (!is_new) {
-      throw UsageError(option + ": " + owner->second + " and " + file + " would both leave " + output.string());
+      throw UsageError(c10::str(option, ": ", owner->second, " and ", file, " would both leave ", output.string()));
     }
     paths_.push_back(output);
   }

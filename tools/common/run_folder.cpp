@@ -65,7 +65,7 @@ bool RunFolder::holds_run(const std::filesystem::path& folder) {
 }
 
 RunFolder RunFolder::open(const std::filesystem::path& folder) {
-  const RunFolder run(folder);
+  RunFolder run(folder);
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) {
     throw UsageError("no run folder " + folder.string() + ": it does not exist or is not a folder");

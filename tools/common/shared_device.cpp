@@ -53,7 +53,7 @@ at::Device shared_device(const std::string& name, at::Device chosen, const Commu
     throw UsageError("some of the processes have a --device with a number and some have none: give it to all or none");
   }
   if (!some || numbered) return chosen;
-  const int64_t gpus = at::detail::getCUDAHooks().deviceCount();
+  const c10::DeviceIndex gpus = at::detail::getCUDAHooks().deviceCount();
   return {chosen.type(), static_cast<c10::DeviceIndex>(own_gpu(place_on_machine(processes), gpus))};
 }
 
