@@ -223,9 +223,8 @@ Raster shrunk(const Raster& raster, int factor) {
     for (int column = 0; column < small.size.width; ++column) {
       std::array<uint32_t, 4> sums = {};
       for (int i = 0; i < factor * factor; ++i) {
-        const auto y = static_cast<size_t>(row * factor + i / factor),
-                   x = static_cast<size_t>(column * factor + i % factor);
-        const uint32_t pixel = raster.pixels[y * static_cast<size_t>(raster.size.width) + x];
+        const int y = row * factor + i / factor, x = column * factor + i % factor;
+        const uint32_t pixel = raster.pixels[static_cast<size_t>(int64_t{y} * raster.size.width + x)];
         for (size_t c = 0; c < 4; ++c) sums[c] += pixel >> (8 * c) & 0xff;
       }
       uint32_t mean = 0;
