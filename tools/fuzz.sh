@@ -73,7 +73,7 @@ real_files() {
   local pattern
   case $1 in
     checkpoint) pattern='*.ckpt' ;;
-    cloud_hdf5 | part_hdf5 | scan_object_nn | packed_graphs | graph_cache) pattern='*.h5' ;;
+    cloud_hdf5 | part_hdf5 | scan_object_nn | packed_graphs | graph_cache | encoding_cache) pattern='*.h5' ;;
     matrix_market) pattern='*.mtx' ;;
     metrics) pattern=metrics.csv ;;
     xyz_molecule) pattern='*.xyz' ;;
@@ -121,7 +121,8 @@ fuzz() {
   case $1 in
     obj) real_meshes "$TMPDIR/seeds" ;;
     ts) real_series "$TMPDIR/seeds" && length=32768 ;;
-    checkpoint | cloud_hdf5 | part_hdf5 | scan_object_nn | packed_graphs | graph_cache) length=32768 ;; # no part of one is read
+    # No part of one is read.
+    checkpoint | cloud_hdf5 | part_hdf5 | scan_object_nn | packed_graphs | graph_cache | encoding_cache) length=32768 ;;
   esac
   [[ ! -d $geosft_root/tests/fuzz/findings/$1 ]] || cp "$geosft_root/tests/fuzz/findings/$1"/* "$TMPDIR/seeds"
   GEOSFT_FUZZ_TARGET=$1 GEOSFT_FUZZ_SEEDS=$TMPDIR/seeds

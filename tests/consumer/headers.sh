@@ -52,6 +52,6 @@ compile() {
 export -f compile
 # xargs puts what it reads at the end: the compiler is handed over by name.
 export compiler_words="${compiler[*]}"
-xargs -a "$folder/wanted.txt" -P "$(nproc)" -L 1 bash -c 'compile "$1" "$2" $compiler_words "${@:3}"' compile
+xargs -r -a "$folder/wanted.txt" -P "$(nproc)" -L 1 bash -c 'compile "$1" "$2" $compiler_words "${@:3}"' compile
 rm -f -- "$folder/tensors.h.gch" # 0.4 GB
 echo "${#headers[@]} headers compile alone ($(wc -l <"$folder/wanted.txt") of them compiled now)"

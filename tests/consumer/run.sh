@@ -42,7 +42,7 @@ if PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --exists 'geosft >= 0.2'; th
 say "public headers, one by one"
 "$here/headers.sh" "$prefix/include/geosft" "$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --variable=torch geosft)" "$folder.headers"
 
-say "the three programs, by CMake"
+say "the programs, by CMake"
 cmake -S "$here" -B "$folder/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER_LAUNCHER="$(command -v ccache)" \
   >"$folder/configure.log"
 cmake --build "$folder/build" >"$folder/build.log" || { cat "$folder/build.log" && exit 1; }
@@ -61,6 +61,27 @@ XDG_CACHE_HOME=$folder/cache "$prefix/bin/geosft-classify" train --config "$pref
 if "$folder/build/1_classify_a_cloud" "$folder/nowhere" 2>"$folder/error.txt"; then say "a missing RUN was accepted" && exit 1; fi
 cat "$folder/error.txt"
 
+say "RUNs of graphs and of parts, loaded by the sixth example"
+mkdir -p -- "$folder/G" "$folder/parts/train_test_split" "$folder/parts/02691156"
+printf '1, 2\n2, 1\n2, 3\n3, 2\n4, 5\n5, 4\n6, 7\n7, 6\n7, 8\n8, 7\n9, 10\n10, 9\n' >"$folder/G/G_A.txt"
+printf '%d\n' 1 1 1 2 2 3 3 3 4 4 >"$folder/G/G_graph_indicator.txt"
+printf '%d\n' 1 -1 1 -1 >"$folder/G/G_graph_labels.txt"
+printf '%d\n' 0 1 0 0 1 0 1 0 1 0 >"$folder/G/G_node_labels.txt"
+for i in 1 2 3 4; do
+  for j in 0 1 2 3 4 5; do echo "0.$j 0.$((j * i % 7)) $((j % 2)) 0 0 1 $((j % 2)).000000"; done >"$folder/parts/02691156/$i.txt"
+done
+printf 'Airplane\t02691156\n' >"$folder/parts/synsetoffset2category.txt"
+echo '["shape_data/02691156/1", "shape_data/02691156/2"]' >"$folder/parts/train_test_split/shuffled_train_file_list.json"
+echo '["shape_data/02691156/3"]' >"$folder/parts/train_test_split/shuffled_val_file_list.json"
+echo '["shape_data/02691156/4"]' >"$folder/parts/train_test_split/shuffled_test_file_list.json"
+small=(--epochs 1 --width 16 --heads 2 --layers 1 --bins 4)
+XDG_CACHE_HOME=$folder/cache "$prefix/bin/geosft-graph" train --data "$folder/G" --folds 2 --out "$folder/graph_run" \
+  --encoding rwpe "${small[@]}" 2>"$folder/train.log" || { cat "$folder/train.log" && exit 1; }
+XDG_CACHE_HOME=$folder/cache "$prefix/bin/geosft-segment" train --data "$folder/parts" --out "$folder/part_run" \
+  --points 6 "${small[@]}" 2>"$folder/train.log" || { cat "$folder/train.log" && exit 1; }
+served=("$folder/graph_run" "$folder/G" "$folder/part_run" "$folder/shapes/tall/1.off" Airplane)
+"$folder/build/6_answer_graphs" "${served[@]}"
+
 say "the third example, by pkg-config"
 # shellcheck disable=SC2046 # words are wanted
 PKG_CONFIG_PATH=$prefix/lib/pkgconfig c++ "$here/3_layer_on_the_sampler.cpp" -o "$folder/by_pkg_config" \
@@ -75,4 +96,6 @@ if [[ -n $python ]]; then
   say "the RUN, from Python"
   "$python" -c "$lazily" "$here/5_serve_from_python.py" "$prefix/lib/libgeosft_classify.so" "$folder/run" \
     "$folder/shapes/flat/1.off" "$folder/shapes/tall/1.off"
+  say "the RUNs of graphs and of parts, from Python"
+  "$python" -c "$lazily" "$here/7_serve_graphs_from_python.py" "$prefix/lib" "${served[@]}"
 fi

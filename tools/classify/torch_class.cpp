@@ -7,19 +7,11 @@
 // Python's lock is not held meanwhile, and threads may share one.
 #include <torch/custom_class.h>
 
-#include "geometry/points.h"
 #include "tools/classify/prediction.h"
+#include "tools/common/given_cloud.h"
 
 namespace geosft {
 namespace {
-
-at::Tensor checked(const at::Tensor& points, const char* name) {
-  check_points(points, name);
-  TORCH_CHECK(points.size(0) > 0, name, " must have at least one row");
-  const at::Tensor plain = points.detach().to(at::kCPU, at::kFloat).contiguous();
-  check_finite(plain, name);
-  return plain;
-}
 
 class Classifier final : public torch::CustomClassHolder {
  public:
@@ -37,12 +29,7 @@ class Classifier final : public torch::CustomClassHolder {
   }
 
   at::Tensor predict(const at::Tensor& points, const std::optional<at::Tensor>& normals) {
-    Shape shape{.points = checked(points, "points"), .normals = {}, .name = "points"};
-    if (normals.has_value()) {
-      shape.normals = checked(*normals, "normals");
-      TORCH_CHECK(shape.normals.sizes() == shape.points.sizes(), "normals must have the shape of points, ",
-                  shape.points.sizes(), ", got ", shape.normals.sizes());
-    }
+    Shape shape = given_cloud(points, normals);
     std::vector<std::string> remarks;
     prepare(run_.settings, shape, remarks);
     return explain_shape(run_, shape, Rotation::none, 0).logits.softmax(0);

@@ -6,10 +6,10 @@ include(CMakePackageConfigHelpers)
 set(libraries geosft_ops geosft_models geosft_data)
 set(programs)
 if(GEOSFT_TOOLS)
-  list(APPEND libraries geosft_tools_common geosft_classify)
+  list(APPEND libraries geosft_tools_common geosft_classify geosft_segment geosft_graph_tool)
   list(APPEND programs geosft-classify geosft-segment geosft-graph geosft-sequence geosft-view geosft-analyze)
 endif()
-foreach(name IN ITEMS ops models data tools_common classify)
+foreach(name IN ITEMS ops models data tools_common classify segment graph_tool)
   if(TARGET geosft_${name})
     set_target_properties(geosft_${name} PROPERTIES EXPORT_NAME ${name} VERSION ${PROJECT_VERSION}
                                                     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
@@ -37,7 +37,9 @@ endforeach()
 set(run_headers classify/clouds.h classify/prediction.h classify/run_model.h classify/settings.h common/arguments.h
                 common/cloud_settings.h common/cloud_transforms.h common/config.h common/config_entry.h
                 common/experiment_settings.h common/metrics_csv.h common/progress.h common/run_checkpoint.h
-                common/run_folder.h common/run_observer.h)
+                common/run_folder.h common/run_observer.h graph/graph_answers.h graph/graph_run_model.h
+                graph/graph_settings.h segment/blocks.h segment/segment_prediction.h segment/segment_run.h
+                segment/segment_settings.h segment/segmentation.h)
 if(GEOSFT_TOOLS)
   foreach(header IN LISTS run_headers)
     get_filename_component(below tools/${header} DIRECTORY)

@@ -42,7 +42,7 @@ GraphOutputs graph_outputs(GraphModel& model, const PackedGraphs& graphs, const 
                            const std::function<void(int64_t)>& progress) {
   TORCH_CHECK(!items.empty(), "the ", part_name(part), " part has no graphs");
   at::NoGradGuard guard;
-  model->eval();
+  if (model->is_training()) model->eval();  // threads may share a model that is loaded
   GraphLoader loader(graphs, items, {.batch_size = settings.evaluation_batch});
   loader.start_epoch(0);
   std::vector<at::Tensor> outputs, targets;

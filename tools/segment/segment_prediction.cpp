@@ -46,6 +46,12 @@ int64_t category_of(const SegmentRun& trained, const std::string& name) {
                    names);
 }
 
+void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& remarks) {
+  const bool normals = trained.settings.clouds.normals;
+  if (normals) estimate_missing_normals(shape, remarks);
+  prepare_normals(shape, normals);
+}
+
 Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file, std::vector<std::string>& remarks,
                     Mesh* mesh) {
   const SegmentSettings& settings = trained.settings;
@@ -53,8 +59,7 @@ Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file
   options.points_per_mesh = settings.clouds.points_per_mesh;
   options.seed = settings.seed;
   Shape shape = read_shape(file, options, &remarks, mesh);
-  if (settings.clouds.normals) estimate_missing_normals(shape, remarks);
-  prepare_normals(shape, settings.clouds.normals);
+  prepare(trained, shape, remarks);
   return shape;
 }
 

@@ -16,6 +16,9 @@ namespace geosft {
 // all classes, of `--category`.
 int64_t category_of(const SegmentRun& trained, const std::string& name);
 
+// A shape as the model may see it, with a sentence in `remarks` for what was done to it: normals estimated where the
+// model needs them and there are none.
+void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& remarks);
 // A file as the model may see it, with a sentence in `remarks` for what was done to it: points sampled from a mesh,
 // which is left in `mesh`, and normals estimated where the model needs them and there are none.
 Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file, std::vector<std::string>& remarks,

@@ -61,7 +61,7 @@ struct VotePass {
 CloudLogits segment_clouds(PointSegmenter& model, const SegmentSettings& settings, const PackedClouds& clouds,
                            BlockKind kind, const std::function<void(int64_t)>& progress) {
   const at::NoGradGuard guard;
-  model->eval();
+  if (model->is_training()) model->eval();  // threads may share a model that is loaded
   const int64_t points = clouds.points.size(0), votes = settings.evaluation.votes;
   CloudLogits total{at::zeros({points, model->options.parts}), at::zeros({points}, at::kLong)};
   const VotePass pass{model, settings, clouds, kind, progress};

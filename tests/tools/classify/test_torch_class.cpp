@@ -1,47 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The class that serves a RUN in Python, found and called by name as Python does.
-#include <torch/custom_class.h>
-
 #include <catch2/catch.hpp>
 #include <limits>
 
 #include "tests/tools/classify/small_classifier.h"
 #include "tests/tools/classify/tiny_shapes.h"
+#include "tests/tools/common/served.h"
 #include "tools/classify/clouds.h"
 #include "tools/classify/prediction.h"
-#include "tools/common/run_folder.h"
 
 namespace geosft::test::test_torch_class {
 namespace {
-
-at::ClassTypePtr served_class() {
-  at::ClassTypePtr found = torch::getCustomClass("__torch__.torch.classes.geosft.Classifier");
-  REQUIRE(found != nullptr);
-  return found;
-}
-
-class Served {
- public:
-  explicit Served(const std::string& run) { call("__init__", {run}); }
-  at::IValue call(const std::string& method, std::vector<at::IValue> arguments) const {
-    arguments.insert(arguments.begin(), object_);
-    return served_class()->getMethod(method)(std::move(arguments));
-  }
-
- private:
-  at::IValue object_ = c10::ivalue::Object::create(served_class(), 1);
-};
 
 // A RUN of a small model that nobody has trained, and a cloud.
 struct ServedRun {
   explicit ServedRun(bool normals = true) {
     ClassifySettings settings = small_settings();
     settings.clouds.normals = normals;
-    const PointClassifier model = small_model(settings);
-    Checkpoint checkpoint{{}, describe_run(settings, {"a", "b", "c"}).texts()};
-    for (const auto& [name, tensor] : module_state(*model)) checkpoint.tensors.emplace("model." + name, tensor);
-    RunFolder::create(run).write_config("");
-    save_checkpoint(std::filesystem::path(run) / "best.ckpt", checkpoint);
+    write_run(run, describe_run(settings, {"a", "b", "c"}), *small_model(settings));
     write_text(cloud, sphere_xyz(0.7, 60));
   }
 
@@ -62,8 +37,8 @@ std::vector<std::pair<std::string, double>> ranking_of(const at::IValue& value) 
 
 TEST_CASE("a RUN is served by its class names and the ranking of a file") {
   const ServedRun made;
-  const Served served(made.run);
-  CHECK(served.call("class_names", {}).to<std::vector<std::string>>() == std::vector<std::string>{"a", "b", "c"});
+  const Served served("Classifier", made.run);
+  CHECK(served.names("class_names") == std::vector<std::string>{"a", "b", "c"});
   RunModel run = load_run_model(made.run);
   const Prediction wanted = predict(run, made.cloud, 3);
   const auto ranking = ranking_of(served.call("predict_file", {made.cloud, 3}));
@@ -78,7 +53,7 @@ TEST_CASE("a RUN is served by its class names and the ranking of a file") {
 TEST_CASE("a cloud that is handed over has the probabilities of its file") {
   const bool normals = GENERATE(true, false);
   const ServedRun made(normals);
-  const Served served(made.run);
+  const Served served("Classifier", made.run);
   const Shape shape = read_shape(made.cloud);
   const at::IValue given = normals ? at::IValue(shape.normals) : at::IValue();
   const at::Tensor probabilities = served.call("predict", {shape.points, given}).toTensor();
@@ -90,7 +65,7 @@ TEST_CASE("a cloud that is handed over has the probabilities of its file") {
 
 TEST_CASE("what cannot be served is named") {
   const ServedRun made;
-  const Served served(made.run);
+  const Served served("Classifier", made.run);
   const at::Tensor cloud = at::randn({20, 3}, generator(1));
   const auto refused = [&](const at::IValue& points, const at::IValue& normals, const std::vector<std::string>& words) {
     require_error([&] { served.call("predict", {points, normals}); }, words);
@@ -101,7 +76,7 @@ TEST_CASE("what cannot be served is named") {
   refused(cloud, cloud.slice(0, 0, 5), {"normals", "[20, 3]", "[5, 3]"});
   require_error([&] { served.call("predict_file", {made.cloud, 0}); }, {"top must be at least 1", "0"});
   require_error([&] { served.call("predict_file", {made.run + "/none.off", 1}); }, {"none.off"});
-  require_error([&] { Served(made.run + "/nowhere"); }, {"nowhere"});
+  require_error([&] { Served("Classifier", made.run + "/nowhere"); }, {"nowhere"});
 }
 
 }  // namespace geosft::test::test_torch_class

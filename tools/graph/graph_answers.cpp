@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/graph/graph_answers.h"
+
+#include <limits>
+#include <numeric>
+
+#include "tools/graph/graph_evaluation.h"
+
+namespace geosft {
+namespace {
+
+// Targets that say nothing, as the task has them.
+at::Tensor no_targets(const GraphSchema& schema, const GraphBatch& graphs) {
+  if (schema.task == GraphTask::classification) return at::zeros({graphs.items()}, at::kLong);
+  if (schema.task == GraphTask::node_classification) return at::full({graphs.graph.nodes()}, -1, at::kLong);
+  return at::full({graphs.items(), schema.outputs()}, std::numeric_limits<float>::quiet_NaN());
+}
+
+at::Tensor answers(GraphRunModel& trained, const PackedGraphs& encoded) {
+  const GraphTask task = trained.schema.task;
+  std::vector<int64_t> all(static_cast<size_t>(encoded.size()));
+  std::iota(all.begin(), all.end(), 0);
+  const at::Tensor outputs =
+      graph_outputs(trained.model, encoded, all, Part::test, trained.settings.evaluation).outputs;
+  if (task == GraphTask::regression) return in_units(trained.model, task, outputs);
+  return task == GraphTask::multi_label ? outputs.sigmoid() : outputs.softmax(1);
+}
+
+}  // namespace
+
+at::Tensor graph_answers(GraphRunModel& trained, const FeaturedGraphs& graphs) {
+  check_batch(graphs.graphs);
+  PackedGraphs packed;
+  static_cast<FeaturedGraphs&>(packed) = graphs;
+  packed.schema = trained.schema;
+  packed.target = no_targets(trained.schema, graphs.graphs);
+  check_packed_graphs(packed, "graphs");
+  packed.node_encoding = encoded_nodes(packed.graphs, trained.settings.model.node_encoding()).values;
+  return answers(trained, packed);
+}
+
+at::Tensor dataset_answers(GraphRunModel& trained, const std::filesystem::path& dataset) {
+  GraphSettings settings = trained.settings;
+  settings.data = dataset.string();
+  const PackedGraphs graphs = open_encoded_graphs(settings);
+  check_same_schema(trained, graphs.schema, settings.data);
+  return answers(trained, graphs);
+}
+
+}  // namespace geosft

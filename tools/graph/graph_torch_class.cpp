@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trained model of graphs or sequences in Python, from a RUN folder: torch.classes.load_library(
+// "libgeosft_graph_tool.so"), then
+//   run = torch.classes.geosft.GraphPredictor("runs/mutag/fold_0")
+//   run.output_names()        list of str: classes, labels or targets
+//   run.task()                "classification", "multi_label", "regression" or "node_classification"
+//   run.predict_data(path)    answers to a whole dataset, float [graphs, outputs], or [nodes, outputs]
+//   run.predict(ptr, edges, node_categories=None, node_values=None, edge_categories=None, edge_values=None,
+//               coordinates=None)
+// answers to packed graphs: ptr int64 [B + 1], the nodes of all one after the other; edges int64 [2, E], from and to,
+// by packed rows, both directions of an undirected edge; features as the data had them in training, a row a node or
+// edge. Answers are probabilities of classes and labels, values in the units of the data of a regression. Python's lock
+// is not held meanwhile, and threads may share one.
+#include <torch/custom_class.h>
+
+#include "tools/graph/graph_answers.h"
+
+namespace geosft {
+namespace {
+
+using Given = std::optional<at::Tensor>;
+
+at::Tensor on_cpu(const Given& given, at::ScalarType dtype) {
+  return given.has_value() ? given->detach().to(at::kCPU, dtype).contiguous() : at::Tensor();
+}
+
+// Categories that are no whole numbers would be cut off.
+at::Tensor categories(const Given& given, const char* name) {
+  TORCH_CHECK(!given.has_value() || at::isIntegralType(given->scalar_type(), false), name,
+              " must be whole numbers, got ", given.has_value() ? given->scalar_type() : at::kLong);
+  return on_cpu(given, at::kLong);
+}
+
+at::Tensor values(const Given& given, const char* name) {
+  TORCH_CHECK(!given.has_value() || !given->is_complex(), name, " must be real numbers");
+  return on_cpu(given, at::kFloat);
+}
+
+void check_ends(const at::Tensor& edges, int64_t nodes) {
+  if (edges.numel() == 0) return;
+  const int64_t least = edges.min().item<int64_t>(), most = edges.max().item<int64_t>();
+  TORCH_CHECK(least >= 0 && most < nodes, "edges must name nodes from 0 to ", nodes - 1, ", got ",
+              least < 0 ? least : most);
+}
+
+// The graphs of a list of edges, and for every stored edge its place in the list.
+std::pair<GraphBatch, at::Tensor> graphs_of(const at::Tensor& ptr, const at::Tensor& edges) {
+  TORCH_CHECK(ptr.scalar_type() == at::kLong && ptr.dim() == 1 && ptr.size(0) >= 2, "ptr must be int64 [B + 1], got ",
+              ptr.scalar_type(), " ", ptr.sizes());
+  TORCH_CHECK(edges.scalar_type() == at::kLong && edges.dim() == 2 && edges.size(0) == 2,
+              "edges must be int64 [2, E], got ", edges.scalar_type(), " ", edges.sizes());
+  const at::Tensor offsets = on_cpu(ptr, at::kLong), ends = on_cpu(edges, at::kLong);
+  const int64_t nodes = offsets[-1].item<int64_t>();
+  TORCH_CHECK(nodes >= 0, "ptr must end with the number of nodes, got ", nodes);
+  check_ends(ends, nodes);
+  CsrGraph graph = graph_from_edges(ends[0], ends[1], nodes, at::arange(ends.size(1)).unsqueeze(1));
+  const at::Tensor place = graph.edge_attr.squeeze(1);
+  graph.edge_attr = at::Tensor();
+  return {{graph, offsets}, place};
+}
+
+at::Tensor rows_at(const at::Tensor& rows, const at::Tensor& place, const char* name) {
+  if (!rows.defined()) return rows;
+  TORCH_CHECK(rows.dim() == 2 && rows.size(0) == place.size(0), name, " must have a row for each of the ",
+              place.size(0), " edges, got ", rows.sizes());
+  return rows.index_select(0, place);
+}
+
+class GraphPredictor final : public torch::CustomClassHolder {
+ public:
+  explicit GraphPredictor(const std::string& run) : run_(load_graph_run(run)) {}
+
+  std::vector<std::string> output_names() const { return run_.schema.output_names; }
+  std::string task() const { return task_name(run_.schema.task); }
+  at::Tensor predict_data(const std::string& data) { return dataset_answers(run_, data); }
+
+  at::Tensor predict(const at::Tensor& ptr, const at::Tensor& edges, const Given& node_categories,
+                     const Given& node_values, const Given& edge_categories, const Given& edge_values,
+                     const Given& coordinates) {
+    FeaturedGraphs graphs;
+    at::Tensor place;
+    std::tie(graphs.graphs, place) = graphs_of(ptr, edges);
+    graphs.node_categories = categories(node_categories, "node_categories");
+    graphs.node_values = values(node_values, "node_values");
+    graphs.edge_categories = rows_at(categories(edge_categories, "edge_categories"), place, "edge_categories");
+    graphs.edge_values = rows_at(values(edge_values, "edge_values"), place, "edge_values");
+    graphs.coordinates = values(coordinates, "coordinates");
+    return graph_answers(run_, graphs);
+  }
+
+ private:
+  GraphRunModel run_;
+};
+
+// Another copy of this library may have registered its own, which then serves.
+const bool registered = [] {
+  if (torch::getCustomClass("__torch__.torch.classes.geosft.GraphPredictor") != nullptr) return false;
+  const auto none = [](const char* name) { return torch::arg(name) = c10::IValue(); };
+  torch::class_<GraphPredictor>("geosft", "GraphPredictor")
+      .def(torch::init<std::string>())
+      .def("output_names", &GraphPredictor::output_names)
+      .def("task", &GraphPredictor::task)
+      .def("predict_data", &GraphPredictor::predict_data)
+      .def("predict", &GraphPredictor::predict, "",
+           {torch::arg("ptr"), torch::arg("edges"), none("node_categories"), none("node_values"),
+            none("edge_categories"), none("edge_values"), none("coordinates")});
+  return true;
+}();
+
+}  // namespace
+}  // namespace geosft

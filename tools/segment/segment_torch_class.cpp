@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// A trained model of parts in Python, from a RUN folder: torch.classes.load_library("libgeosft_segment.so"), then
+//   run = torch.classes.geosft.Segmenter("runs/parts")
+//   run.class_names(), run.part_names()       lists of str; a part is "Chair/seat"
+//   run.predict_file(path, "Chair")           (points float32 [n, 3], parts int64 [n]) of a file; of a mesh, of points
+//                                             sampled from it
+//   run.predict(points, normals, "Chair")     probabilities float32 [n, parts] of a cloud [n, 3]; normals [n, 3] or
+//   None
+// The class of a shape may be "" where the model is not told it. Clouds are cut into blocks as in training ("spread").
+// Python's lock is not held meanwhile, and threads may share one.
+#include <torch/custom_class.h>
+
+#include "tools/common/given_cloud.h"
+#include "tools/segment/segment_prediction.h"
+
+namespace geosft {
+namespace {
+
+class Segmenter final : public torch::CustomClassHolder {
+ public:
+  explicit Segmenter(const std::string& run) : run_(load_segment_run(run)) {}
+
+  std::vector<std::string> class_names() const { return run_.class_names; }
+
+  std::vector<std::string> part_names() const {
+    std::vector<std::string> names;
+    names.reserve(run_.parts.size());
+    for (size_t part = 0; part < run_.parts.size(); ++part) names.push_back(run_.part_name(static_cast<int64_t>(part)));
+    return names;
+  }
+
+  std::tuple<at::Tensor, at::Tensor> predict_file(const std::string& file, const std::string& category) {
+    const PartPrediction found = predict_parts(run_, file, category, BlockKind::spread);
+    return {found.points, found.labels};
+  }
+
+  at::Tensor predict(const at::Tensor& points, const std::optional<at::Tensor>& normals, const std::string& category) {
+    Shape shape = given_cloud(points, normals);
+    std::vector<std::string> remarks;
+    prepare(run_, shape, remarks);
+    return part_logits(run_, shape, category_of(run_, category), BlockKind::spread).softmax(1);
+  }
+
+ private:
+  SegmentRun run_;
+};
+
+// Another copy of this library may have registered its own, which then serves.
+const bool registered = [] {
+  if (torch::getCustomClass("__torch__.torch.classes.geosft.Segmenter") != nullptr) return false;
+  torch::class_<Segmenter>("geosft", "Segmenter")
+      .def(torch::init<std::string>())
+      .def("class_names", &Segmenter::class_names)
+      .def("part_names", &Segmenter::part_names)
+      .def("predict_file", &Segmenter::predict_file)
+      .def("predict", &Segmenter::predict);
+  return true;
+}();
+
+}  // namespace
+}  // namespace geosft
