@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/encoding_cache.h"
 
-#include <optional>
+#include <map>
 #include <string>
 
 #include "data/cache_folder.h"
@@ -34,11 +34,18 @@ std::string encoding_key(const GraphBatch& batch, const NodeEncodingOptions& opt
   return options.encoding == NodeEncoding::laplacian ? key + tensor_key(batch.ptr) : key;
 }
 
-std::optional<EncodedNodes> stored_encoding(const std::filesystem::path& file, const std::string& key, int64_t nodes,
-                                            const NodeEncodingOptions& options) {
+// Where an encoding lies, and the key that its file must hold.
+struct Place {
+  Place(const std::filesystem::path& folder, const GraphBatch& batch, const NodeEncodingOptions& options)
+      : key(encoding_key(batch, options)), file(cache_file(folder, key, ".encoding.h5")) {}
+  std::string key;
+  std::filesystem::path file;
+};
+
+std::optional<EncodedNodes> stored_at(const Place& place, int64_t nodes, const NodeEncodingOptions& options) {
   try {
-    const Hdf5File stored(file);
-    if (!at::equal(stored.read_int("key"), as_bytes(key).to(at::kLong))) return std::nullopt;
+    const Hdf5File stored(place.file);
+    if (!at::equal(stored.read_int("key"), as_bytes(place.key).to(at::kLong))) return std::nullopt;
     EncodedNodes found{stored.read_float("values"), {}};
     if (options.walks > 0) found.standard_error = stored.read_float("standard_error");
     for (const at::Tensor& table : {found.values, found.standard_error}) {
@@ -50,11 +57,11 @@ std::optional<EncodedNodes> stored_encoding(const std::filesystem::path& file, c
   }
 }
 
-void store_encoding(const std::filesystem::path& file, const std::string& key, const EncodedNodes& encoded) {
-  std::map<std::string, at::Tensor> sets = {{"key", as_bytes(key)}, {"values", encoded.values}};
+void store_at(const Place& place, const EncodedNodes& encoded) {
+  std::map<std::string, at::Tensor> sets = {{"key", as_bytes(place.key)}, {"values", encoded.values}};
   if (encoded.standard_error.defined()) sets["standard_error"] = encoded.standard_error;
   try {
-    write_hdf5(file, sets);
+    write_hdf5(place.file, sets);
   } catch (const DataError&) {
     return;  // as said: it is computed again
   }
@@ -64,17 +71,21 @@ void store_encoding(const std::filesystem::path& file, const std::string& key, c
 
 std::filesystem::path encoding_file(const std::filesystem::path& folder, const GraphBatch& batch,
                                     const NodeEncodingOptions& options) {
-  return cache_file(folder, encoding_key(batch, options), ".encoding.h5");
+  return Place(folder, batch, options).file;
+}
+
+std::optional<EncodedNodes> stored_encoding(const std::filesystem::path& folder, const GraphBatch& batch,
+                                            const NodeEncodingOptions& options) {
+  return stored_at(Place(folder, batch, options), batch.graph.nodes(), options);
 }
 
 EncodedNodes cached_encoding(const std::filesystem::path& folder, const GraphBatch& batch,
                              const NodeEncodingOptions& options) {
   if (options.encoding == NodeEncoding::none || folder.empty()) return encoded_nodes(batch, options);
-  const std::filesystem::path file = encoding_file(folder, batch, options);
-  const std::string key = encoding_key(batch, options);
-  if (std::optional<EncodedNodes> stored = stored_encoding(file, key, batch.graph.nodes(), options)) return *stored;
+  const Place place(folder, batch, options);
+  if (const std::optional<EncodedNodes> stored = stored_at(place, batch.graph.nodes(), options)) return *stored;
   EncodedNodes encoded = encoded_nodes(batch, options);
-  if (make_cache_folder(folder)) store_encoding(file, key, encoded);
+  if (make_cache_folder(folder)) store_at(place, encoded);
   return encoded;
 }
 

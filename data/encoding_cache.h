@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "graph/node_encoding.h"
 
@@ -12,6 +13,10 @@ namespace geosft {
 // kind and its options.
 std::filesystem::path encoding_file(const std::filesystem::path& folder, const GraphBatch& batch,
                                     const NodeEncodingOptions& options);
+
+// What that file holds: nothing where it is absent, damaged, or of something else.
+std::optional<EncodedNodes> stored_encoding(const std::filesystem::path& folder, const GraphBatch& batch,
+                                            const NodeEncodingOptions& options);
 
 // encoded_nodes from that file, or, where it is absent or damaged, computed and stored. What cannot be kept (an empty
 // folder, a full disk) is computed the next time again.

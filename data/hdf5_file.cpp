@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "data/atomic_file.h"
+#include "data/hdf5_chunks.h"
 #include "data/shape.h"
 #include "data/unpacked_size.h"
 
@@ -93,8 +94,7 @@ hid_t open_own(hid_t file, const std::string& dataset) {
 }
 
 // Whether the numbers lie in this file: other files can be named for them, by any path.
-bool holds_own(hid_t data) {
-  const Handle layout(H5Dget_create_plist(data), H5Pclose);
+bool holds_own(hid_t layout) {
   return H5Pget_external_count(layout) == 0 && H5Pget_layout(layout) != H5D_VIRTUAL;
 }
 
@@ -200,7 +200,8 @@ at::Tensor Hdf5File::read(const std::string& dataset, at::ScalarType type) const
   const std::string name = file_ + ":" + dataset;
   const Handle data(open_own(handle_, dataset), H5Dclose);
   if (data < 0) throw DataError(name, "a dataset of this name in the file itself", "none");
-  if (!holds_own(data)) throw DataError(name, "numbers in the file itself", "a reference to another file");
+  const Handle layout(H5Dget_create_plist(data), H5Pclose);
+  if (!holds_own(layout)) throw DataError(name, "numbers in the file itself", "a reference to another file");
   const Handle type_in_file(H5Dget_type(data), H5Tclose);
   const H5T_class_t kind = H5Tget_class(type_in_file);
   constexpr size_t largest_number = 16;
@@ -211,11 +212,15 @@ at::Tensor Hdf5File::read(const std::string& dataset, at::ScalarType type) const
   if (H5Sget_simple_extent_type(space) == H5S_NULL) throw DataError(name, "numbers", "none");
   const std::vector<int64_t> shape = dimensions(space);
   // What is stored is a claim, too: that of the file is none.
-  const uint64_t stored_bytes = std::min<uint64_t>(H5Dget_storage_size(data), std::filesystem::file_size(file_));
+  const uint64_t file_bytes = std::filesystem::file_size(file_);
+  const uint64_t stored_bytes = std::min<uint64_t>(H5Dget_storage_size(data), file_bytes);
   const double bytes = unpacked_bytes(shape, H5Tget_size(type_in_file));
   if (!is_plausible(bytes, stored_bytes)) {
     throw DataError(name, "a size that fits its " + std::to_string(stored_bytes) + " stored bytes",
                     c10::str(at::IntArrayRef(shape)) + " numbers");
+  }
+  if (H5Pget_layout(layout) == H5D_CHUNKED) {
+    check_chunks({data, layout, shape, H5Tget_size(type_in_file), file_bytes, name});
   }
   at::Tensor out = at::empty(shape, type);
   const hid_t memory_type = type == at::kFloat ? H5T_NATIVE_FLOAT : H5T_NATIVE_INT64;
