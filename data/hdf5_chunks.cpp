@@ -26,7 +26,7 @@ class Chunks {
     for (int i = 0; i < filters; ++i) add_filter(static_cast<unsigned>(i));
   }
 
-  void check() const {
+  uint64_t check() const {
     const double bytes = chunk_bytes();
     const auto most = static_cast<double>(most_unpacked(of_.file_bytes));
     if (bytes > most) fail("chunks of at most " + std::to_string(most_unpacked(of_.file_bytes)) + " bytes", bytes);
@@ -37,6 +37,7 @@ class Chunks {
     const double count = chunk_count();
     if (count > few + static_cast<double>(of_.file_bytes) / least_bytes) fail("fewer chunks", count);
     if (deflate_ >= 0 && static_cast<double>(deflate_ratio) * stored > most) check_each(bytes);
+    return static_cast<uint64_t>(bytes);
   }
 
  private:
@@ -127,8 +128,8 @@ class Chunks {
 
 }  // namespace
 
-void check_chunks(const ChunkedDataset& chunked) {
-  Chunks(chunked).check();
+uint64_t check_chunks(const ChunkedDataset& chunked) {
+  return Chunks(chunked).check();
 }
 
 }  // namespace geosft

@@ -18,7 +18,7 @@ struct ChunkedDataset {
 
 // Throws DataError, naming the dataset, for chunks that are larger, stored or unpacked, than data/unpacked_size.h
 // allows for a file of so many bytes, for far more of them than the file has room for, and for filters other than
-// deflate (once), shuffle and Fletcher32. The library must be locked.
-void check_chunks(const ChunkedDataset& chunked);
+// deflate (once), shuffle and Fletcher32. Returns the bytes of an unpacked chunk.
+uint64_t check_chunks(const ChunkedDataset& chunked);
 
 }  // namespace geosft

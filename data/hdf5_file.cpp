@@ -1,102 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/hdf5_file.h"
 
-#include <c10/util/StringUtil.h>
-#include <hdf5.h>
-
 #include <algorithm>
-#include <mutex>
 
 #include "data/atomic_file.h"
-#include "data/hdf5_chunks.h"
+#include "data/hdf5_handles.h"
+#include "data/hdf5_library.h"
+#include "data/isolated_reader.h"
 #include "data/shape.h"
-#include "data/unpacked_size.h"
 
 namespace geosft {
 namespace {
-
-// The library keeps global state and is built without locks on Debian. While held, it prints no errors either.
-class LibraryLock {
- public:
-  LibraryLock() : lock_(mutex()) {
-    H5Eget_auto2(H5E_DEFAULT, &printer_, &data_);
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  }
-  ~LibraryLock() { H5Eset_auto2(H5E_DEFAULT, printer_, data_); }
-  LibraryLock(const LibraryLock&) = delete;
-  LibraryLock& operator=(const LibraryLock&) = delete;
-
- private:
-  static std::mutex& mutex() {
-    static std::mutex instance;
-    return instance;
-  }
-  std::lock_guard<std::mutex> lock_;
-  H5E_auto2_t printer_ = nullptr;
-  void* data_ = nullptr;
-};
-
-// A handle of the library with the function that closes it.
-class Handle {
- public:
-  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-  ~Handle() {
-    if (id_ >= 0) close_(id_);
-  }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  operator hid_t() const { return id_; }
-
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
-
-herr_t collect_name(hid_t group, const char* name, const H5L_info_t*, void* names) {
-  H5O_info_t about;
-  if (H5Oget_info_by_name(group, name, &about, H5P_DEFAULT) >= 0 && about.type == H5O_TYPE_DATASET) {
-    static_cast<std::vector<std::string>*>(names)->emplace_back(name);
-  }
-  return 0;
-}
-
-std::vector<int64_t> dimensions(hid_t space) {
-  const int count = H5Sget_simple_extent_ndims(space);
-  std::vector<hsize_t> sizes(static_cast<size_t>(std::max(count, 0)));
-  H5Sget_simple_extent_dims(space, sizes.data(), nullptr);
-  return {sizes.begin(), sizes.end()};
-}
-
-// The bytes of a dataset as they would lie in the file without compression. Sizes of 0 count as 1: a tensor has strides
-// even where it holds nothing.
-double unpacked_bytes(const std::vector<int64_t>& shape, size_t number_size) {
-  auto bytes = static_cast<double>(number_size);
-  for (const int64_t size : shape) bytes *= size < 0 ? 1e30 : std::max(static_cast<double>(size), 1.0);
-  return bytes;
-}
-
-// A larger claim is a broken or a hostile header.
-bool is_plausible(double bytes, uint64_t stored_bytes) {
-  constexpr double allowance = 65536;
-  const double stored = static_cast<double>(stored_bytes);
-  return bytes <= deflate_ratio * stored + allowance && bytes <= static_cast<double>(most_unpacked(stored_bytes));
-}
-
-herr_t refuse_other_files(const char*, const char*, const char*, const char*, unsigned*, hid_t, void*) {
-  return -1;
-}
-
-// Opens a dataset of this file: not through a link to another one.
-hid_t open_own(hid_t file, const std::string& dataset) {
-  const Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
-  H5Pset_elink_cb(access, refuse_other_files, nullptr);
-  return H5Dopen2(file, dataset.c_str(), access);
-}
-
-// Whether the numbers lie in this file: other files can be named for them, by any path.
-bool holds_own(hid_t layout) {
-  return H5Pget_external_count(layout) == 0 && H5Pget_layout(layout) != H5D_VIRTUAL;
-}
 
 hid_t stored_type(at::ScalarType type) {
   switch (type) {
@@ -155,6 +69,48 @@ std::string file_image(const std::string& name, const std::map<std::string, at::
   return bytes;
 }
 
+// Names in one text, and back: no name holds a zero.
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += name + '\0';
+  return text;
+}
+
+std::vector<std::string> names_in(const std::string& text) {
+  std::vector<std::string> names;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\0', begin);
+    names.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return names;
+}
+
+// What is asked of the process that reads a file: a letter, then the name of a dataset.
+constexpr char open_file = 'o', list_datasets = 'l', has_dataset = 'h', read_floats = 'f', read_integers = 'i';
+
+// In that process.
+class Reading {
+ public:
+  explicit Reading(std::string file) : file_(std::move(file)) {}
+
+  std::string operator()(const std::string& request, IsolatedReader::Room& room) {
+    if (!library_) library_ = std::make_shared<Hdf5Library>(file_);
+    const std::string dataset = request.substr(1);
+    if (request[0] == list_datasets) return joined(library_->list());
+    if (request[0] == has_dataset) return library_->has(dataset) ? "yes" : "";
+    if (request[0] == open_file) return "";
+    std::vector<std::string> sizes;
+    const at::ScalarType type = request[0] == read_floats ? at::kFloat : at::kLong;
+    for (const int64_t size : library_->read(dataset, type, room)) sizes.push_back(std::to_string(size));
+    return joined(sizes);
+  }
+
+ private:
+  std::string file_;
+  std::shared_ptr<Hdf5Library> library_;
+};
+
 }  // namespace
 
 void write_hdf5(const std::filesystem::path& file, const std::map<std::string, at::Tensor>& datasets) {
@@ -172,62 +128,38 @@ at::Tensor as_bytes(const std::string& text) {
 
 Hdf5File::Hdf5File(const std::filesystem::path& file) : file_(file.string()) {
   if (!std::filesystem::is_regular_file(file)) throw DataError(file_, "an HDF5 file", "no file of this name");
-  const LibraryLock lock;
-  handle_ = H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-  if (handle_ < 0) throw DataError(file_, "an HDF5 file", "something else, or a truncated one");
+  {
+    const LibraryLock lock;  // no other thread is inside the library, which the process begins with as it is
+    reader_ = std::make_unique<IsolatedReader>(file_, std::filesystem::file_size(file), Reading(file_));
+  }
+  ask(open_file, "");
 }
 
-Hdf5File::~Hdf5File() {
-  const LibraryLock lock;
-  H5Fclose(handle_);
+Hdf5File::~Hdf5File() = default;
+
+std::string Hdf5File::ask(char what, const std::string& dataset) const {
+  if (const std::optional<std::string> answer = reader_->ask(what + dataset)) return *answer;
+  throw DataError(dataset.empty() ? file_ : file_ + ":" + dataset, "an HDF5 file",
+                  "damage that ends the HDF5 library, or takes it too long or too much memory");
 }
 
 std::vector<std::string> Hdf5File::list() const {
-  const LibraryLock lock;
-  std::vector<std::string> names;
-  H5Literate(handle_, H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, collect_name, &names);
-  std::sort(names.begin(), names.end());
-  return names;
+  const std::lock_guard<std::mutex> turn(turn_);
+  return names_in(ask(list_datasets, ""));
 }
 
 bool Hdf5File::has(const std::string& dataset) const {
-  const LibraryLock lock;
-  return H5Lexists(handle_, dataset.c_str(), H5P_DEFAULT) > 0;
+  const std::lock_guard<std::mutex> turn(turn_);
+  return !ask(has_dataset, dataset).empty();
 }
 
 at::Tensor Hdf5File::read(const std::string& dataset, at::ScalarType type) const {
-  const LibraryLock lock;
-  const std::string name = file_ + ":" + dataset;
-  const Handle data(open_own(handle_, dataset), H5Dclose);
-  if (data < 0) throw DataError(name, "a dataset of this name in the file itself", "none");
-  const Handle layout(H5Dget_create_plist(data), H5Pclose);
-  if (!holds_own(layout)) throw DataError(name, "numbers in the file itself", "a reference to another file");
-  const Handle type_in_file(H5Dget_type(data), H5Tclose);
-  const H5T_class_t kind = H5Tget_class(type_in_file);
-  constexpr size_t largest_number = 16;
-  const bool wanted =
-      (kind == H5T_INTEGER || (kind == H5T_FLOAT && type == at::kFloat)) && H5Tget_size(type_in_file) <= largest_number;
-  if (!wanted) throw DataError(name, type == at::kFloat ? "numbers" : "integers", "another type");
-  const Handle space(H5Dget_space(data), H5Sclose);
-  if (H5Sget_simple_extent_type(space) == H5S_NULL) throw DataError(name, "numbers", "none");
-  const std::vector<int64_t> shape = dimensions(space);
-  // What is stored is a claim, too: that of the file is none.
-  const uint64_t file_bytes = std::filesystem::file_size(file_);
-  const uint64_t stored_bytes = std::min<uint64_t>(H5Dget_storage_size(data), file_bytes);
-  const double bytes = unpacked_bytes(shape, H5Tget_size(type_in_file));
-  if (!is_plausible(bytes, stored_bytes)) {
-    throw DataError(name, "a size that fits its " + std::to_string(stored_bytes) + " stored bytes",
-                    c10::str(at::IntArrayRef(shape)) + " numbers");
+  const std::lock_guard<std::mutex> turn(turn_);
+  std::vector<int64_t> sizes;
+  for (const std::string& size : names_in(ask(type == at::kFloat ? read_floats : read_integers, dataset))) {
+    sizes.push_back(std::stoll(size));
   }
-  if (H5Pget_layout(layout) == H5D_CHUNKED) {
-    check_chunks({data, layout, shape, H5Tget_size(type_in_file), file_bytes, name});
-  }
-  at::Tensor out = at::empty(shape, type);
-  const hid_t memory_type = type == at::kFloat ? H5T_NATIVE_FLOAT : H5T_NATIVE_INT64;
-  if (H5Dread(data, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out.data_ptr()) < 0) {
-    throw DataError(name, "readable data", "damaged or truncated data");
-  }
-  return out;
+  return reader_->taken(sizes, type);
 }
 
 }  // namespace geosft

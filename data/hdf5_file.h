@@ -6,15 +6,20 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
 namespace geosft {
 
-// Thread-safe: calls into the HDF5 library take turns, in the whole process.
+class IsolatedReader;
+
+// A file is read in a process of its own, so that one that is made to crash the HDF5 library, or to keep it busy, is an
+// error like any other. Thread-safe: calls take turns.
 class Hdf5File {
  public:
-  // Throws DataError when the file is absent or no HDF5.
+  // Throws DataError when the file is absent or no HDF5, or the system has no more processes.
   explicit Hdf5File(const std::filesystem::path& file);
   ~Hdf5File();
   Hdf5File(const Hdf5File&) = delete;
@@ -31,8 +36,10 @@ class Hdf5File {
 
  private:
   at::Tensor read(const std::string& dataset, at::ScalarType type) const;
+  std::string ask(char what, const std::string& dataset) const;
   std::string file_;
-  int64_t handle_;
+  std::unique_ptr<IsolatedReader> reader_;
+  mutable std::mutex turn_;
 };
 
 // Writes a file with a dataset for every tensor (uint8, int32, int64, float32 or float64), compressed, by AtomicFile:

@@ -25,6 +25,8 @@ class DataError : public std::runtime_error {
  public:
   DataError(const std::string& file, const std::string& expected, const std::string& found)
       : std::runtime_error(file + ": expected " + expected + ", found " + found) {}
+  // The text of such an error.
+  explicit DataError(const std::string& text) : std::runtime_error(text) {}
 };
 
 }  // namespace geosft

@@ -26,7 +26,7 @@ install(EXPORT geosft FILE geosftTargets.cmake NAMESPACE geosft:: DESTINATION ${
 
 # What the sources share among themselves is nobody else's business: kernels, registration, search trees, containers.
 set(private_headers "(/primal_(heads|mask|composition)|_checks|_walker|_operator|_inputs|_solver|_kernels|_plan|_reach|_header)\\.h$"
-    "/(operators|kd_tree|bucketed_cloud|large_pages|links|walk_graph|node_order|hdf5_chunks|hdf5_file|lzf|gz_file|binary|text_lines)\\.h$"
+    "/(operators|kd_tree|bucketed_cloud|large_pages|links|walk_graph|node_order|hdf5_chunks|hdf5_handles|hdf5_library|isolated_reader|hdf5_file|lzf|gz_file|binary|text_lines)\\.h$"
     "/(meeting|ordered_thread|nccl_library|watched_group)\\.h$")
 list(JOIN private_headers "|" private_headers)
 foreach(source IN ITEMS geometry graph models data)
