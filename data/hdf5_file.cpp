@@ -87,7 +87,7 @@ std::vector<std::string> names_in(const std::string& text) {
 }
 
 // What is asked of the process that reads a file: a letter, then the name of a dataset.
-constexpr char open_file = 'o', list_datasets = 'l', has_dataset = 'h', read_floats = 'f', read_integers = 'i';
+constexpr char ask_open = 'o', ask_list = 'l', ask_has = 'h', ask_floats = 'f', ask_integers = 'i';
 
 // In that process.
 class Reading {
@@ -97,11 +97,11 @@ class Reading {
   std::string operator()(const std::string& request, IsolatedReader::Room& room) {
     if (!library_) library_ = std::make_shared<Hdf5Library>(file_);
     const std::string dataset = request.substr(1);
-    if (request[0] == list_datasets) return joined(library_->list());
-    if (request[0] == has_dataset) return library_->has(dataset) ? "yes" : "";
-    if (request[0] == open_file) return "";
+    if (request[0] == ask_list) return joined(library_->list());
+    if (request[0] == ask_has) return library_->has(dataset) ? "yes" : "";
+    if (request[0] == ask_open) return "";
     std::vector<std::string> sizes;
-    const at::ScalarType type = request[0] == read_floats ? at::kFloat : at::kLong;
+    const at::ScalarType type = request[0] == ask_floats ? at::kFloat : at::kLong;
     for (const int64_t size : library_->read(dataset, type, room)) sizes.push_back(std::to_string(size));
     return joined(sizes);
   }
@@ -132,7 +132,7 @@ Hdf5File::Hdf5File(const std::filesystem::path& file) : file_(file.string()) {
     const LibraryLock lock;  // no other thread is inside the library, which the process begins with as it is
     reader_ = std::make_unique<IsolatedReader>(file_, std::filesystem::file_size(file), Reading(file_));
   }
-  ask(open_file, "");
+  ask(ask_open, "");
 }
 
 Hdf5File::~Hdf5File() = default;
@@ -145,18 +145,18 @@ std::string Hdf5File::ask(char what, const std::string& dataset) const {
 
 std::vector<std::string> Hdf5File::list() const {
   const std::lock_guard<std::mutex> turn(turn_);
-  return names_in(ask(list_datasets, ""));
+  return names_in(ask(ask_list, ""));
 }
 
 bool Hdf5File::has(const std::string& dataset) const {
   const std::lock_guard<std::mutex> turn(turn_);
-  return !ask(has_dataset, dataset).empty();
+  return !ask(ask_has, dataset).empty();
 }
 
 at::Tensor Hdf5File::read(const std::string& dataset, at::ScalarType type) const {
   const std::lock_guard<std::mutex> turn(turn_);
   std::vector<int64_t> sizes;
-  for (const std::string& size : names_in(ask(type == at::kFloat ? read_floats : read_integers, dataset))) {
+  for (const std::string& size : names_in(ask(type == at::kFloat ? ask_floats : ask_integers, dataset))) {
     sizes.push_back(std::stoll(size));
   }
   return reader_->taken(sizes, type);
