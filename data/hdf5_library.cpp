@@ -98,7 +98,7 @@ std::vector<int64_t> Hdf5Library::read(const std::string& dataset, at::ScalarTyp
   if (!wanted) throw DataError(name, type == at::kFloat ? "numbers" : "integers", "another type");
   const Handle space(H5Dget_space(data), H5Sclose);
   if (H5Sget_simple_extent_type(space) == H5S_NULL) throw DataError(name, "numbers", "none");
-  const std::vector<int64_t> shape = dimensions(space);
+  std::vector<int64_t> shape = dimensions(space);
   // What is stored is a claim, too: that of the file is none.
   const uint64_t file_bytes = std::filesystem::file_size(file_);
   const uint64_t stored_bytes = std::min<uint64_t>(H5Dget_storage_size(data), file_bytes);

@@ -162,7 +162,7 @@ std::optional<std::string> IsolatedReader::ask(const std::string& request) {
 }
 
 at::Tensor IsolatedReader::taken(at::IntArrayRef sizes, at::ScalarType type) const {
-  const at::Tensor out = at::empty(sizes, type);
+  at::Tensor out = at::empty(sizes, type);
   if (out.numel() == 0) return out;
   struct stat about {};
   TORCH_CHECK(::fstat(memory_, &about) == 0 && static_cast<uint64_t>(about.st_size) == out.nbytes(), "the answer has ",

@@ -98,6 +98,7 @@ TEST_CASE("a child that never answers is ended", "[slow]") {
 TEST_CASE("threads have children of their own, which end with them") {
   std::vector<std::thread> threads;
   std::atomic<int> good = 0;
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&good, i] {
       for (int round = 0; round < 10; ++round) {

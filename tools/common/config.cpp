@@ -87,8 +87,9 @@ struct Reader {
     if (!list) return std::nullopt;
     std::vector<double> values;
     for (const toml::node& element : *list) {
-      if (!element.is_number()) return std::nullopt;
-      values.push_back(*element.value<double>());
+      const std::optional<double> value = element.value<double>();  // none of an integer that no double is equal to
+      if (!element.is_number() || !value) return std::nullopt;
+      values.push_back(*value);
     }
     return values;
   }

@@ -9,7 +9,7 @@ namespace {
 at::Tensor checked(const at::Tensor& rows, const char* name) {
   check_points(rows, name);
   TORCH_CHECK(rows.size(0) > 0, name, " must have at least one row");
-  const at::Tensor plain = rows.detach().to(at::kCPU, at::kFloat).contiguous();
+  at::Tensor plain = rows.detach().to(at::kCPU, at::kFloat).contiguous();
   check_finite(plain, name);
   return plain;
 }

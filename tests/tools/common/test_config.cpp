@@ -127,6 +127,7 @@ TEST_CASE("a value of another type or out of range is refused with what was expe
   require_refused("[data]\nnormals = 1", {"'normals'", "true or false", "found 1"});
   require_refused("[data]\nscales = 1.0", {"'scales'", "a list of numbers", "found 1.0"});
   require_refused("[data]\nscales = [1.0, \"a\"]", {"'scales'", "a list of numbers"});
+  require_refused("[data]\nscales = [1, 33333333333333322]", {"'scales'", "a list of numbers", "33333333333333322"});
   require_refused("[model]\nscore = \"product\"", {"'score'", "one of maxout, dot", "product"});
   require_refused("seed = -1", {"'seed'", "an integer of at least 0", "found -1"});
   require_refused("seed = 1979-05-27", {"'seed'", "found 1979-05-27"});
