@@ -89,7 +89,7 @@ TEST_CASE("a child may take the memory that it is allowed, and no more") {
   CHECK(of_a_large_file.ask("x") == "taken");
 }
 
-TEST_CASE("a child that never answers is ended", "[slow]") {
+TEST_CASE("a child that never answers is ended") {
   CHECK_FALSE(asked([](Room&) -> std::string {
     for (std::atomic<int> i = 0;; ++i) continue;
   }));

@@ -5,10 +5,9 @@
 //   run.predict_file(path, 3)   list of (class, probability), the 3 most probable ones
 //   run.predict(points, None)   probabilities float32 [classes] of a cloud [n, 3]; normals [n, 3] in place of None
 // Python's lock is not held meanwhile, and threads may share one.
-#include <torch/custom_class.h>
-
 #include "tools/classify/prediction.h"
 #include "tools/common/given_cloud.h"
+#include "tools/common/served_class.h"
 
 namespace geosft {
 namespace {
@@ -39,16 +38,11 @@ class Classifier final : public torch::CustomClassHolder {
   RunModel run_;
 };
 
-// Another copy of this library may have registered its own, which then serves.
-const bool registered = [] {
-  if (torch::getCustomClass("__torch__.torch.classes.geosft.Classifier") != nullptr) return false;
-  torch::class_<Classifier>("geosft", "Classifier")
-      .def(torch::init<std::string>())
-      .def("class_names", &Classifier::class_names)
+const bool registered = serve_class<Classifier>("Classifier", [](auto& served) {
+  served.def("class_names", &Classifier::class_names)
       .def("predict_file", &Classifier::predict_file)
       .def("predict", &Classifier::predict);
-  return true;
-}();
+});
 
 }  // namespace
 }  // namespace geosft

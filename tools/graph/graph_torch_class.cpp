@@ -11,8 +11,7 @@
 // by packed rows, both directions of an undirected edge; features as the data had them in training, a row a node or
 // edge. Answers are probabilities of classes and labels, values in the units of the data of a regression. Python's lock
 // is not held meanwhile, and threads may share one.
-#include <torch/custom_class.h>
-
+#include "tools/common/served_class.h"
 #include "tools/graph/graph_answers.h"
 
 namespace geosft {
@@ -92,20 +91,15 @@ class GraphPredictor final : public torch::CustomClassHolder {
   GraphRunModel run_;
 };
 
-// Another copy of this library may have registered its own, which then serves.
-const bool registered = [] {
-  if (torch::getCustomClass("__torch__.torch.classes.geosft.GraphPredictor") != nullptr) return false;
-  const auto none = [](const char* name) { return torch::arg(name) = c10::IValue(); };
-  torch::class_<GraphPredictor>("geosft", "GraphPredictor")
-      .def(torch::init<std::string>())
-      .def("output_names", &GraphPredictor::output_names)
+const bool registered = serve_class<GraphPredictor>("GraphPredictor", [](auto& served) {
+  const auto none = [](const char* argument) { return torch::arg(argument) = c10::IValue(); };
+  served.def("output_names", &GraphPredictor::output_names)
       .def("task", &GraphPredictor::task)
       .def("predict_data", &GraphPredictor::predict_data)
       .def("predict", &GraphPredictor::predict, "",
            {torch::arg("ptr"), torch::arg("edges"), none("node_categories"), none("node_values"),
             none("edge_categories"), none("edge_values"), none("coordinates")});
-  return true;
-}();
+});
 
 }  // namespace
 }  // namespace geosft

@@ -8,9 +8,8 @@
 //   None
 // The class of a shape may be "" where the model is not told it. Clouds are cut into blocks as in training ("spread").
 // Python's lock is not held meanwhile, and threads may share one.
-#include <torch/custom_class.h>
-
 #include "tools/common/given_cloud.h"
+#include "tools/common/served_class.h"
 #include "tools/segment/segment_prediction.h"
 
 namespace geosft {
@@ -45,17 +44,12 @@ class Segmenter final : public torch::CustomClassHolder {
   SegmentRun run_;
 };
 
-// Another copy of this library may have registered its own, which then serves.
-const bool registered = [] {
-  if (torch::getCustomClass("__torch__.torch.classes.geosft.Segmenter") != nullptr) return false;
-  torch::class_<Segmenter>("geosft", "Segmenter")
-      .def(torch::init<std::string>())
-      .def("class_names", &Segmenter::class_names)
+const bool registered = serve_class<Segmenter>("Segmenter", [](auto& served) {
+  served.def("class_names", &Segmenter::class_names)
       .def("part_names", &Segmenter::part_names)
       .def("predict_file", &Segmenter::predict_file)
       .def("predict", &Segmenter::predict);
-  return true;
-}();
+});
 
 }  // namespace
 }  // namespace geosft
