@@ -12,10 +12,12 @@ namespace geosft {
 namespace {
 
 // Columns of classes share the numbers of all columns, so each may have any of them.
-void take_labels(const TuLabels& labels, at::Tensor& categories, std::vector<int64_t>& vocabulary) {
+void take_labels(const TuLabels& labels, at::Tensor& categories, std::vector<int64_t>& vocabulary,
+                 std::vector<int64_t>& numbers) {
   if (!labels.classes.defined()) return;
   categories = labels.classes;
   vocabulary.assign(static_cast<size_t>(categories.size(1)), labels.count());
+  numbers = labels.values;
 }
 
 void take_target(const TuDataset& set, PackedGraphs& packed) {
@@ -26,6 +28,7 @@ void take_target(const TuDataset& set, PackedGraphs& packed) {
   }
   packed.schema.task = GraphTask::regression;
   packed.target = set.graph_attributes;
+  if (!packed.target.defined()) return;
   for (int64_t column = 0; column < packed.target.size(1); ++column) {
     packed.schema.output_names.push_back("target " + std::to_string(column));
   }
@@ -36,8 +39,8 @@ void take_target(const TuDataset& set, PackedGraphs& packed) {
 PackedGraphs packed_graphs(const TuDataset& set) {
   PackedGraphs packed;
   packed.graphs = set.graphs;
-  take_labels(set.node_labels, packed.node_categories, packed.schema.node_vocabulary);
-  take_labels(set.edge_labels, packed.edge_categories, packed.schema.edge_vocabulary);
+  take_labels(set.node_labels, packed.node_categories, packed.schema.node_vocabulary, packed.schema.node_labels);
+  take_labels(set.edge_labels, packed.edge_categories, packed.schema.edge_vocabulary, packed.schema.edge_labels);
   packed.node_values = set.node_attributes;
   packed.edge_values = set.edge_attributes;
   packed.schema.node_values = set.node_attributes.defined() ? set.node_attributes.size(1) : 0;

@@ -20,8 +20,8 @@ LabelledGraphs labelled_items(const PackedGraphs& dataset, const std::vector<int
   static_cast<FeaturedGraphs&>(batch) = items_of(dataset, items);
   batch.items = items;
   const at::Tensor nodes = rows_of_items(dataset.graphs.ptr, items);
-  const bool of_nodes = dataset.schema.task == GraphTask::node_classification;
-  batch.target = dataset.target.index_select(0, of_nodes ? nodes : at::tensor(items, at::kLong));
+  batch.target =
+      dataset.target.index_select(0, is_of_nodes(dataset.schema.task) ? nodes : at::tensor(items, at::kLong));
   if (dataset.node_split.defined()) batch.node_split = dataset.node_split.index_select(0, nodes);
   return batch;
 }
@@ -35,7 +35,7 @@ LabelledGraphs without_some_nodes(const LabelledGraphs& graphs, GraphTask task, 
   const at::Tensor rows = at::cat(kept);
   LabelledGraphs part = graphs;
   static_cast<FeaturedGraphs&>(part) = induced_subgraph(graphs, rows);
-  if (task == GraphTask::node_classification) part.target = graphs.target.index_select(0, rows);
+  if (is_of_nodes(task)) part.target = graphs.target.index_select(0, rows);
   if (graphs.node_split.defined()) part.node_split = graphs.node_split.index_select(0, rows);
   return part;
 }

@@ -92,10 +92,10 @@ constexpr char ask_open = 'o', ask_list = 'l', ask_has = 'h', ask_floats = 'f', 
 // In that process.
 class Reading {
  public:
-  explicit Reading(std::string file) : file_(std::move(file)) {}
+  Reading(std::string name, std::string path) : name_(std::move(name)), path_(std::move(path)) {}
 
-  std::string operator()(const std::string& request, IsolatedReader::Room& room) {
-    if (!library_) library_ = std::make_shared<Hdf5Library>(file_);
+  std::string operator()(const std::string& request, ReaderRoom& room) {
+    if (!library_) library_ = std::make_shared<Hdf5Library>(name_, path_);
     const std::string dataset = request.substr(1);
     if (request[0] == ask_list) return joined(library_->list());
     if (request[0] == ask_has) return library_->has(dataset) ? "yes" : "";
@@ -107,9 +107,15 @@ class Reading {
   }
 
  private:
-  std::string file_;
+  std::string name_, path_;
   std::shared_ptr<Hdf5Library> library_;
 };
+
+// Of a file's name, and where it is: the process may have begun in another folder.
+ReaderWork reading(const std::string& file) {
+  const std::vector<std::string> names = names_in(file);
+  return Reading(names.at(0), names.at(1));
+}
 
 }  // namespace
 
@@ -130,7 +136,8 @@ Hdf5File::Hdf5File(const std::filesystem::path& file) : file_(file.string()) {
   if (!std::filesystem::is_regular_file(file)) throw DataError(file_, "an HDF5 file", "no file of this name");
   {
     const LibraryLock lock;  // no other thread is inside the library, which the process begins with as it is
-    reader_ = std::make_unique<IsolatedReader>(file_, std::filesystem::file_size(file), Reading(file_));
+    reader_ = std::make_unique<IsolatedReader>(joined({file_, std::filesystem::absolute(file).string()}),
+                                               std::filesystem::file_size(file), reading);
   }
   ask(ask_open, "");
 }

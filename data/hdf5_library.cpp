@@ -61,11 +61,19 @@ bool holds_own(hid_t layout) {
   return H5Pget_external_count(layout) == 0 && H5Pget_layout(layout) != H5D_VIRTUAL;
 }
 
+// Whether numbers that lie in one piece are all there: the library reads on behind a header that holds fewer. Of those
+// that were never written nothing is stored, and the library fills them in, unless they belong into the header.
+bool holds_all(hid_t layout, const std::vector<int64_t>& shape, size_t number_size, uint64_t stored_bytes) {
+  const H5D_layout_t kind = H5Pget_layout(layout);
+  if (kind == H5D_CHUNKED || (kind == H5D_CONTIGUOUS && stored_bytes == 0)) return true;
+  return stored_bytes / number_size >= static_cast<uint64_t>(c10::multiply_integers(shape));
+}
+
 }  // namespace
 
-Hdf5Library::Hdf5Library(const std::string& file) : file_(file) {
-  handle_ = H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
-  if (handle_ < 0) throw DataError(file_, "an HDF5 file", "something else, or a truncated one");
+Hdf5Library::Hdf5Library(const std::string& name, const std::string& path) : name_(name), path_(path) {
+  handle_ = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (handle_ < 0) throw DataError(name_, "an HDF5 file", "something else, or a truncated one");
 }
 
 Hdf5Library::~Hdf5Library() {
@@ -83,9 +91,8 @@ bool Hdf5Library::has(const std::string& dataset) const {
   return H5Lexists(handle_, dataset.c_str(), H5P_DEFAULT) > 0;
 }
 
-std::vector<int64_t> Hdf5Library::read(const std::string& dataset, at::ScalarType type,
-                                       IsolatedReader::Room& room) const {
-  const std::string name = file_ + ":" + dataset;
+std::vector<int64_t> Hdf5Library::read(const std::string& dataset, at::ScalarType type, ReaderRoom& room) const {
+  const std::string name = name_ + ":" + dataset;
   const Handle data(open_own(handle_, dataset), H5Dclose);
   if (data < 0) throw DataError(name, "a dataset of this name in the file itself", "none");
   const Handle layout(H5Dget_create_plist(data), H5Pclose);
@@ -100,22 +107,27 @@ std::vector<int64_t> Hdf5Library::read(const std::string& dataset, at::ScalarTyp
   if (H5Sget_simple_extent_type(space) == H5S_NULL) throw DataError(name, "numbers", "none");
   std::vector<int64_t> shape = dimensions(space);
   // What is stored is a claim, too: that of the file is none.
-  const uint64_t file_bytes = std::filesystem::file_size(file_);
+  const uint64_t file_bytes = std::filesystem::file_size(path_);
   const uint64_t stored_bytes = std::min<uint64_t>(H5Dget_storage_size(data), file_bytes);
   const double bytes = unpacked_bytes(shape, H5Tget_size(type_in_file));
   if (!is_plausible(bytes, stored_bytes)) {
     throw DataError(name, "a size that fits its " + std::to_string(stored_bytes) + " stored bytes",
                     c10::str(at::IntArrayRef(shape)) + " numbers");
   }
-  if (H5Pget_layout(layout) == H5D_CHUNKED) {
-    constexpr uint64_t copies = 4;  // as it is stored and, growing by doubling, as it becomes
-    IsolatedReader::Room::allow(copies *
-                                check_chunks({data, layout, shape, H5Tget_size(type_in_file), file_bytes, name}));
+  if (!holds_all(layout, shape, H5Tget_size(type_in_file), H5Dget_storage_size(data))) {
+    throw DataError(name, "all of its numbers", std::to_string(stored_bytes) + " bytes");
   }
   const bool floats = type == at::kFloat;
-  const int64_t count = c10::multiply_integers(shape);
-  void* out = room.take(static_cast<uint64_t>(count) * (floats ? sizeof(float) : sizeof(int64_t)));
+  const size_t number_size = floats ? sizeof(float) : sizeof(int64_t);
   const hid_t memory_type = floats ? H5T_NATIVE_FLOAT : H5T_NATIVE_INT64;
+  const int64_t count = c10::multiply_integers(shape);
+  if (H5Pget_layout(layout) == H5D_CHUNKED) {
+    const Hdf5Chunks chunks({data, layout, type_in_file, shape, file_bytes, name});
+    chunks.read(memory_type, number_size,
+                static_cast<unsigned char*>(room.take(static_cast<uint64_t>(count) * number_size)));
+    return shape;
+  }
+  void* out = room.take(static_cast<uint64_t>(count) * number_size);
   if (count > 0 && H5Dread(data, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0) {
     throw DataError(name, "readable data", "damaged or truncated data");
   }

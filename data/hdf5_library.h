@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "data/isolated_reader.h"
+#include "data/reader_process.h"
 
 namespace geosft {
 
 // One open file.
 class Hdf5Library {
  public:
-  // Throws DataError when the file is no HDF5.
-  explicit Hdf5Library(const std::string& file);
+  // `name` is for messages. Throws DataError when the file is no HDF5.
+  Hdf5Library(const std::string& name, const std::string& path);
   ~Hdf5Library();
   Hdf5Library(const Hdf5Library&) = delete;
   Hdf5Library& operator=(const Hdf5Library&) = delete;
@@ -23,10 +23,10 @@ class Hdf5Library {
   // As Hdf5File has them; the numbers of a dataset go to `room`, its sizes are returned.
   std::vector<std::string> list() const;
   bool has(const std::string& dataset) const;
-  std::vector<int64_t> read(const std::string& dataset, at::ScalarType type, IsolatedReader::Room& room) const;
+  std::vector<int64_t> read(const std::string& dataset, at::ScalarType type, ReaderRoom& room) const;
 
  private:
-  std::string file_;
+  std::string name_, path_;
   int64_t handle_;
 };
 

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // To be raised whenever the same files give another result.
-constexpr const char* ogb_version = "ogb 1";
+constexpr const char* ogb_version = "ogb 2";
 
 [[noreturn]] void fail_row(const fs::path& file, int64_t line, const std::string& expected, const std::string& found) {
   throw DataError(file.string() + ":" + std::to_string(line), expected, found);
@@ -161,10 +161,7 @@ void take_graph_labels(const NumberTable& labels, PackedGraphs& packed) {
   }
 }
 
-void take_node_labels(const NumberTable& labels, PackedGraphs& packed) {
-  if (labels.columns != 1) {
-    throw DataError(labels.file.string(), "one class a node", std::to_string(labels.columns) + " columns");
-  }
+void take_node_classes(const NumberTable& labels, PackedGraphs& packed) {
   int64_t classes = 0;
   std::vector<int64_t> target;
   for (size_t i = 0; i < labels.values.size(); ++i) {
@@ -179,6 +176,32 @@ void take_node_labels(const NumberTable& labels, PackedGraphs& packed) {
   packed.target = at::tensor(target, at::kLong);
   packed.schema.task = GraphTask::node_classification;
   packed.schema.output_names = numbered("", classes);
+}
+
+void take_node_labels(const NumberTable& labels, PackedGraphs& packed) {
+  const auto columns = static_cast<size_t>(labels.columns);
+  for (size_t i = 0; i < labels.values.size(); ++i) {
+    const float label = labels.values[i];
+    if (std::isnan(label) || label == 0 || label == 1) continue;
+    fail_row(labels.file, labels.lines[i / columns], "in several columns labels 0, 1 or nothing",
+             std::to_string(label));
+  }
+  packed.target = labels.tensor();
+  if (packed.target.isnan().all().item<bool>()) throw DataError(labels.file.string(), "a node with a label", "none");
+  packed.schema.task = GraphTask::node_multi_label;
+  packed.schema.output_names = numbered("label ", labels.columns);
+}
+
+// OGB's further tables (of proteins the species, by which they are split, of papers the year) are no features there.
+std::vector<std::string> remarks_on(const fs::path& folder) {
+  std::vector<std::string> remarks;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder / "raw")) {
+    const std::string name = entry.path().filename().string();
+    if (name.rfind("node_", 0) != 0 && name.rfind("edge_", 0) != 0) continue;
+    remarks.push_back("raw/" + name + " is left out: node-feat and edge-feat alone are features");
+  }
+  std::sort(remarks.begin(), remarks.end());
+  return remarks;
 }
 
 GraphSplit read_ogb_split(const fs::path& folder, const std::string& name, int64_t count) {
@@ -220,9 +243,14 @@ PackedGraphs make_ogb_dataset(const fs::path& folder, const GraphReadOptions& op
     check_rows(file_or_gz(folder / "raw/num-node-list.csv"), packed.size(), 1, "graphs of a set with labels of nodes");
     const NumberTable labels = read_number_table(folder / "raw/node-label.csv", true);
     check_rows(labels.file, labels.rows(), nodes, "nodes of num-node-list");
-    take_node_labels(labels, packed);
+    if (labels.columns == 1) {
+      take_node_classes(labels, packed);
+    } else {
+      take_node_labels(labels, packed);
+    }
     packed.node_split = node_split_of(read_ogb_split(folder, options.split, nodes), nodes);
   }
+  packed.remarks = remarks_on(folder);
   check_packed_graphs(packed, folder.string());
   return packed;
 }

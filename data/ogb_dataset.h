@@ -18,8 +18,9 @@ bool is_ogb_dataset(const std::filesystem::path& folder);
 // Edges get their missing directions, unless `directed`. Features that are all integers are categories, others values;
 // molecules' 9 and 3 columns get the vocabularies of molecule_features.h where they fit, other categories one value
 // more than the largest. The task is what the labels are: of graphs 0, 1 or missing: multi_label; one column of other
-// integers: classification; else regression; of nodes (one graph, one column of integers or missing):
-// node_classification with the split in `node_split`. Kept in the cache of `options`, by what raw/ and split/ hold.
+// integers: classification; else regression; of nodes, with the split in `node_split` (one graph), one column of
+// integers or missing: node_classification; several columns of 0, 1 or missing: node_multi_label. Further tables
+// (node_species, node_year) are left out with a remark. Kept in the cache of `options`, by what raw/ and split/ hold.
 // Throws DataError, naming file and line: counts that do not fit the tables, nodes out of range, several splits and
 // none named, an absent split, labels of another kind.
 PackedGraphs read_ogb_dataset(const std::filesystem::path& folder, const GraphReadOptions& options = {});

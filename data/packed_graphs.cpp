@@ -21,7 +21,7 @@ class Checker {
  public:
   Checker(const PackedGraphs& packed, const std::string& source) : packed_(packed), source_(source) {}
 
-  void check() const {
+  void check_features() const {
     const int64_t nodes = packed_.graphs.graph.nodes(), edges = packed_.graphs.graph.edges();
     const GraphSchema& schema = packed_.schema;
     check_categories(packed_.node_categories, "node_categories", nodes, schema.node_vocabulary);
@@ -30,10 +30,13 @@ class Checker {
     check_values(packed_.edge_values, "edge_values", edges, schema.edge_values);
     check_values(packed_.coordinates, "coordinates", nodes, schema.coordinates ? 3 : 0);
     check_layout();
+  }
+
+  void check_answers() const {
     check_names();
     check_target();
     if (packed_.node_split.defined()) {
-      check_shape(packed_.node_split, "node_split", at::kLong, {nodes});
+      check_shape(packed_.node_split, "node_split", at::kLong, {packed_.graphs.graph.nodes()});
       check_range(packed_.node_split, "node_split", -1, 3);
     }
     check_split();
@@ -113,18 +116,18 @@ class Checker {
 
   void check_target() const {
     const at::Tensor& target = packed_.target;
-    const int64_t items = packed_.size(), outputs = packed_.schema.outputs();
     const GraphTask task = packed_.schema.task;
-    if (task == GraphTask::classification || task == GraphTask::node_classification) {
-      const bool of_nodes = task == GraphTask::node_classification;
-      check_shape(target, "target", at::kLong, {of_nodes ? packed_.graphs.graph.nodes() : items});
+    const bool of_nodes = is_of_nodes(task);
+    const int64_t rows = of_nodes ? packed_.graphs.graph.nodes() : packed_.size(), outputs = packed_.schema.outputs();
+    if (has_classes(task)) {
+      check_shape(target, "target", at::kLong, {rows});
       check_range(target, "target", of_nodes ? -1 : 0, outputs);
       return;
     }
-    check_shape(target, "target", at::kFloat, {items, outputs});
+    check_shape(target, "target", at::kFloat, {rows, outputs});
     if (target.isinf().any().item<bool>()) fail("target", "finite numbers, or NaN where one is missing", "infinity");
     const at::Tensor label = target.isnan() | (target == 0) | (target == 1);
-    if (task == GraphTask::multi_label && !label.all().item<bool>()) {
+    if (has_labels(task) && !label.all().item<bool>()) {
       fail("target", "1, 0, or NaN where a label is missing", "another number");
     }
   }
@@ -160,13 +163,39 @@ const char* task_name(GraphTask task) {
       return "regression";
     case GraphTask::node_classification:
       return "node_classification";
+    case GraphTask::node_multi_label:
+      return "node_multi_label";
   }
   TORCH_CHECK(false, "unknown graph task");
 }
 
-void check_packed_graphs(const PackedGraphs& packed, const std::string& source) {
+std::optional<GraphTask> task_named(const std::string& name) {
+  for (const GraphTask task : graph_tasks) {
+    if (name == task_name(task)) return task;
+  }
+  return std::nullopt;
+}
+
+bool has_classes(GraphTask task) {
+  return task == GraphTask::classification || task == GraphTask::node_classification;
+}
+
+bool has_labels(GraphTask task) {
+  return task == GraphTask::multi_label || task == GraphTask::node_multi_label;
+}
+
+bool is_of_nodes(GraphTask task) {
+  return task == GraphTask::node_classification || task == GraphTask::node_multi_label;
+}
+
+void check_graph_features(const PackedGraphs& packed, const std::string& source) {
   check_batch(packed.graphs);
-  Checker(packed, source).check();
+  Checker(packed, source).check_features();
+}
+
+void check_packed_graphs(const PackedGraphs& packed, const std::string& source) {
+  check_graph_features(packed, source);
+  Checker(packed, source).check_answers();
 }
 
 }  // namespace geosft

@@ -30,9 +30,9 @@ class PackedFile {
     }
   }
 
-  PackedGraphs read() const {
+  // Graphs and features.
+  PackedGraphs read_graphs() const {
     PackedGraphs out;
-    read_schema(out.schema);
     out.graphs.ptr = integers("ptr");
     out.graphs.graph.rowptr = integers("rowptr");
     out.graphs.graph.col = integers("col");
@@ -41,15 +41,19 @@ class PackedFile {
     read_features("edge", out.schema.edge_vocabulary, out.schema.edge_values, out.edge_categories, out.edge_values);
     out.coordinates = optional_numbers("coordinates");
     out.schema.coordinates = out.coordinates.defined();
-    const bool classes =
-        out.schema.task == GraphTask::classification || out.schema.task == GraphTask::node_classification;
-    out.target = classes ? integers("target") : file_.read_float("target");
+    out.remarks = lines("remarks");
+    return out;
+  }
+
+  PackedGraphs read() const {
+    PackedGraphs out = read_graphs();
+    read_task(out.schema);
+    out.target = has_classes(out.schema.task) ? integers("target") : file_.read_float("target");
     if (file_.has("node_split")) out.node_split = integers("node_split");
     if (has_split()) {
       out.split.emplace();
       for (const auto& [name, part] : split_parts) *out.split.*part = list(name);
     }
-    out.remarks = lines("remarks");
     return out;
   }
 
@@ -64,16 +68,11 @@ class PackedFile {
   }
 
  private:
-  void read_schema(GraphSchema& schema) const {
-    const std::string task = text("task");
-    bool known = false;
-    for (const GraphTask each :
-         {GraphTask::classification, GraphTask::multi_label, GraphTask::regression, GraphTask::node_classification}) {
-      if (task != task_name(each)) continue;
-      schema.task = each;
-      known = true;
-    }
-    if (!known) throw DataError(name_ + ":task", "the name of a task", "\"" + task.substr(0, 40) + "\"");
+  void read_task(GraphSchema& schema) const {
+    const std::string name = text("task");
+    const std::optional<GraphTask> task = task_named(name);
+    if (!task) throw DataError(name_ + ":task", "the name of a task", "\"" + name.substr(0, 40) + "\"");
+    schema.task = *task;
     schema.output_names = lines("output_names");
   }
 
@@ -123,6 +122,16 @@ class PackedFile {
   Hdf5File file_;
 };
 
+template <class Check>
+PackedGraphs checked(PackedGraphs packed, const std::filesystem::path& file, const Check& check) {
+  try {
+    check(packed, file.string());
+  } catch (const c10::Error& error) {
+    throw DataError(file.string(), "graphs that are sound", error.what_without_backtrace());
+  }
+  return packed;
+}
+
 at::Tensor as_text(const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text.append(line).append("\n");
@@ -141,13 +150,11 @@ at::Tensor narrowed(const at::Tensor& tensor) {
 }  // namespace
 
 PackedGraphs read_packed_graphs(const std::filesystem::path& file) {
-  PackedGraphs packed = PackedFile(file).read();
-  try {
-    check_packed_graphs(packed, file.string());
-  } catch (const c10::Error& error) {
-    throw DataError(file.string(), "graphs that are sound", error.what_without_backtrace());
-  }
-  return packed;
+  return checked(PackedFile(file).read(), file, check_packed_graphs);
+}
+
+PackedGraphs read_packed_features(const std::filesystem::path& file) {
+  return checked(PackedFile(file).read_graphs(), file, check_graph_features);
 }
 
 std::string packed_graphs_key(const std::filesystem::path& file) {

@@ -20,7 +20,7 @@
 namespace geosft {
 namespace {
 
-// Streams for the order of an epoch and for the transforms of its items.
+// Streams for the order of an epoch and for the changes of its items.
 constexpr uint64_t order_stream = 1, item_stream = 2;
 
 // A number below `bound`, without bias worth mentioning: bound is the size of a dataset, far below 2^64.
@@ -123,18 +123,22 @@ PointBatch PointLoader::State::prepare(const Share& share, int64_t of_epoch) con
   const c10::InferenceMode no_inference(false);
   const at::NoGradGuard no_grad;
   std::vector<Shape> shapes;
+  std::vector<int64_t> seeds;
   for (const int64_t item : share.items) {
     Shape shape = dataset.get(item);
+    const uint64_t seed =
+        combine_seeds({item_stream, options.seed, static_cast<uint64_t>(of_epoch), static_cast<uint64_t>(item)});
     if (options.transform) {
-      at::Generator generator = make_generator(
-          combine_seeds({item_stream, options.seed, static_cast<uint64_t>(of_epoch), static_cast<uint64_t>(item)}));
+      at::Generator generator = make_generator(seed);
       shape = options.transform(std::move(shape), generator);
     }
     shapes.push_back(std::move(shape));
+    seeds.push_back(static_cast<int64_t>(seed));
   }
   PointBatch batch = pack(shapes, share.items);
   batch.place = share.place;
-  return batch;
+  batch.seeds = at::tensor(seeds, at::kLong);
+  return options.batch_transform ? options.batch_transform(std::move(batch)) : batch;
 }
 
 void PointLoader::State::work() {

@@ -24,20 +24,25 @@ struct PointBatch {
   // int64 [N], parts of the points; undefined unless all clouds have them.
   at::Tensor parts = {};
   BatchPlace place = {};  // of these items in the whole batch
+  // int64 [B]: the random changes of an item in this epoch are to follow from its seed.
+  at::Tensor seeds = {};
 };
 
 // What becomes of a shape on its way into a batch; the generator belongs to this item of this epoch alone.
 using ShapeTransform = std::function<Shape(Shape, at::Generator&)>;
+// What becomes of a packed batch.
+using BatchTransform = std::function<PointBatch(PointBatch)>;
 
 struct PointLoaderOptions {
-  int64_t batch_size = 32;        // of all shares together
-  BatchShare share = {};          // of every batch that this loader prepares
-  bool shuffle = false;           // a new order every epoch, from the seed
-  bool drop_last = false;         // leave out a last batch that is not full
-  uint64_t seed = 0;              // order and transforms are functions of (seed, epoch, item), whatever the workers do
-  int64_t workers = 1;            // threads that prepare batches; 0 prepares them in the caller's thread
-  int64_t prefetch = 4;           // batches prepared ahead
-  ShapeTransform transform = {};  // may be empty
+  int64_t batch_size = 32;  // of all shares together
+  BatchShare share = {};    // of every batch that this loader prepares
+  bool shuffle = false;     // a new order every epoch, from the seed
+  bool drop_last = false;   // leave out a last batch that is not full
+  uint64_t seed = 0;        // order, transforms and seeds are functions of (seed, epoch, item), whatever the workers do
+  int64_t workers = 1;      // threads that prepare batches; 0 prepares them in the caller's thread
+  int64_t prefetch = 4;     // batches prepared ahead
+  ShapeTransform transform = {};        // may be empty
+  BatchTransform batch_transform = {};  // after it; may be empty
 };
 
 class PointLoader {

@@ -92,6 +92,27 @@ TuLabels read_labels(const SetFiles& files, const char* what, int64_t count, con
   return {classes, {values.const_data_ptr<int64_t>(), values.const_data_ptr<int64_t>() + values.size(0)}};
 }
 
+// The same with the classes that the numbers have in `known`, which ascend.
+TuLabels read_known_labels(const SetFiles& files, const char* what, int64_t count, const char* of_what,
+                           const std::vector<int64_t>& known) {
+  if (!files.has(what)) return {};
+  if (known.empty()) {
+    throw DataError(files.path(what).string(),
+                    "no such file, as the set trained on has no labels of " + std::string(of_what), "one");
+  }
+  const at::Tensor classes =
+      read_table<int64_t>(files, what, count, of_what, at::kLong, [&](const TextLines& lines, std::string_view word) {
+        const int64_t number = lines.to_integer(word, "an integer");
+        const auto place = std::lower_bound(known.begin(), known.end(), number);
+        if (place == known.end() || *place != number) {
+          lines.fail("one of the " + std::to_string(known.size()) + " labels of the set trained on",
+                     std::to_string(number));
+        }
+        return place - known.begin();
+      });
+  return {classes, known};
+}
+
 // First node of every graph, from the graph of every node.
 std::vector<int64_t> read_offsets(const SetFiles& files) {
   std::vector<int64_t> offsets;
@@ -150,7 +171,8 @@ at::Tensor features(const TuLabels& labels, const at::Tensor& attributes, int64_
 }
 
 // The graphs, with what belongs to edges brought into their order.
-void read_graphs(const SetFiles& files, const std::vector<int64_t>& offsets, TuDataset& set) {
+void read_graphs(const SetFiles& files, const std::vector<int64_t>& offsets, const TuLabelNumbers* known,
+                 TuDataset& set) {
   const Edges edges = read_edges(files, offsets);
   const int64_t count = edges.source.size(0);
   // The place of each edge in the file travels along as its feature.
@@ -159,11 +181,27 @@ void read_graphs(const SetFiles& files, const std::vector<int64_t>& offsets, TuD
   set.graphs.ptr = offsets_tensor(offsets);
   const at::Tensor place = set.graphs.graph.edge_attr.squeeze(1);
   set.graphs.graph.edge_attr = at::Tensor();
-  set.edge_labels = read_labels(files, "edge_labels", count, "edges");
+  set.edge_labels = known == nullptr ? read_labels(files, "edge_labels", count, "edges")
+                                     : read_known_labels(files, "edge_labels", count, "edges", known->edges);
   set.edge_attributes = read_attributes(files, "edge_attributes", count, "edges");
   for (at::Tensor* table : {&set.edge_labels.classes, &set.edge_attributes}) {
     if (table->defined()) *table = table->index_select(0, place);
   }
+}
+
+// Labels and attributes of the graphs, of which one must be there.
+void read_answers(const SetFiles& files, int64_t graphs, TuDataset& set) {
+  set.graph_labels = read_labels(files, "graph_labels", graphs, "graphs");
+  set.graph_attributes = read_attributes(files, "graph_attributes", graphs, "graphs");
+  at::Tensor& classes = set.graph_labels.classes;
+  if (!classes.defined() && !set.graph_attributes.defined()) {
+    throw DataError(files.path("graph_labels").string(), "a label for every graph", "no such file");
+  }
+  if (!classes.defined()) return;
+  if (classes.size(1) != 1) {
+    throw DataError(files.path("graph_labels").string(), "one number a line", std::to_string(classes.size(1)));
+  }
+  classes = classes.squeeze(1);
 }
 
 }  // namespace
@@ -176,28 +214,18 @@ at::Tensor TuDataset::edge_features() const {
   return features(edge_labels, edge_attributes, graphs.graph.edges());
 }
 
-TuDataset read_tu_dataset(const fs::path& folder) {
+TuDataset read_tu_dataset(const fs::path& folder, const TuLabelNumbers* known) {
   TuDataset set;
   set.name = set_name(folder);
   if (set.name.empty()) throw DataError(folder.string(), "a file *_A.txt of a TU dataset", "none");
   const SetFiles files(folder, set.name);
   const std::vector<int64_t> offsets = read_offsets(files);
-  const int64_t graphs = static_cast<int64_t>(offsets.size()) - 1;
-  read_graphs(files, offsets, set);
-  set.node_labels = read_labels(files, "node_labels", offsets.back(), "nodes");
-  set.node_attributes = read_attributes(files, "node_attributes", offsets.back(), "nodes");
-  set.graph_labels = read_labels(files, "graph_labels", graphs, "graphs");
-  set.graph_attributes = read_attributes(files, "graph_attributes", graphs, "graphs");
-  at::Tensor& classes = set.graph_labels.classes;
-  if (!classes.defined() && !set.graph_attributes.defined()) {
-    throw DataError(files.path("graph_labels").string(), "a label for every graph", "no such file");
-  }
-  if (classes.defined()) {
-    if (classes.size(1) != 1) {
-      throw DataError(files.path("graph_labels").string(), "one number a line", std::to_string(classes.size(1)));
-    }
-    classes = classes.squeeze(1);
-  }
+  read_graphs(files, offsets, known, set);
+  const int64_t nodes = offsets.back();
+  set.node_labels = known == nullptr ? read_labels(files, "node_labels", nodes, "nodes")
+                                     : read_known_labels(files, "node_labels", nodes, "nodes", known->nodes);
+  set.node_attributes = read_attributes(files, "node_attributes", nodes, "nodes");
+  if (known == nullptr) read_answers(files, static_cast<int64_t>(offsets.size()) - 1, set);
   return set;
 }
 

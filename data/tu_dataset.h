@@ -37,11 +37,18 @@ struct TuDataset {
   at::Tensor edge_features() const;
 };
 
+// How a set is read whose graphs a model is asked about: the numbers of labels keep the classes that they had in the
+// set that it was trained on (TuLabels::values of that set), and graphs need no labels of their own.
+struct TuLabelNumbers {
+  std::vector<int64_t> nodes, edges;
+};
+
 // Reads NAME_A.txt, NAME_graph_indicator.txt and what there is of NAME_{graph,node,edge}_{labels,attributes}.txt in
-// `folder`, which holds one such set. Every graph needs a label or an attribute. Throws DataError, which names the file
-// and the line: wrong counts, words that are no numbers, nodes or graphs out of range, graphs whose nodes are not
-// together, edges between graphs.
-TuDataset read_tu_dataset(const std::filesystem::path& folder);
+// `folder`, which holds one such set. Every graph needs a label or an attribute; with `known` labels of graphs and
+// attributes of graphs are not read. Throws DataError, which names the file and the line: wrong counts, words that are
+// no numbers, nodes or graphs out of range, graphs whose nodes are not together, edges between graphs, labels of nodes
+// and edges that are not `known`.
+TuDataset read_tu_dataset(const std::filesystem::path& folder, const TuLabelNumbers* known = nullptr);
 
 // Whether `folder` holds files *_A.txt and *_graph_indicator.txt.
 bool is_tu_dataset(const std::filesystem::path& folder);

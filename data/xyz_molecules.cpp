@@ -170,4 +170,8 @@ PackedGraphs read_xyz_molecules(const fs::path& folder, const GraphReadOptions& 
                        });
 }
 
+PackedGraphs read_xyz_graph(const fs::path& file) {
+  return pack_molecules(read_xyz_files({file}));
+}
+
 }  // namespace geosft

@@ -23,4 +23,8 @@ bool is_xyz_molecules(const std::filesystem::path& folder);
 // twice; those that are not listed are left out, with a remark. Kept in the cache of `options`, by what the files hold.
 PackedGraphs read_xyz_molecules(const std::filesystem::path& folder, const GraphReadOptions& options = {});
 
+// One molecule in an XYZ file of its own, with the same features; no target, no output names. Throws DataError as
+// above.
+PackedGraphs read_xyz_graph(const std::filesystem::path& file);
+
 }  // namespace geosft

@@ -1,35 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random changes of a cloud for training. Each draws from the generator it is given (of the CPU), and only from it.
-// points [N, 3] and normals [N, 3] are float32 or float64, of any unit; what is returned has their shape and dtype and
-// is a new tensor. Errors (c10::Error) name the argument, what it was and what was expected.
+// Random changes of clouds for training. Errors (c10::Error) name the argument, what it was and what was expected.
 #pragma once
 
 #include <ATen/ATen.h>
 
 #include <cstdint>
 
+#include "geometry/augment_options.h"
+
 namespace geosft {
 
-// `points` times one number, uniform in [low, high], 0 < low <= high.
-at::Tensor random_scale(const at::Tensor& points, double low, double high, at::Generator generator);
-
-// A random stretch along the coordinate axes: each factor is exp(u), u uniform in [-spread, spread], spread >= 0.
-// Points are multiplied by the factors, normals (undefined: none) divided by them and made unit again.
-struct StretchedPoints {
-  at::Tensor points, normals;
+// The rows that are left of every cloud of a packed batch, and what has become of them.
+struct AugmentedClouds {
+  at::Tensor points;   // [M, 3], dtype of the points
+  at::Tensor normals;  // [M, 3], dtype of the normals; undefined: there are none
+  at::Tensor ptr;      // int64 [B + 1], on the CPU
+  at::Tensor rows;     // int64 [M], rows of the given batch, ascending, by which labels of points go along
 };
-StretchedPoints random_stretch(const at::Tensor& points, const at::Tensor& normals, double spread,
-                               at::Generator generator);
 
-// `points` plus normal noise of standard deviation `sigma` >= 0 on every coordinate, clipped to [-clip, clip], clip >=
-// 0; both in the unit of the points.
-at::Tensor jitter(const at::Tensor& points, double sigma, double clip, at::Generator generator);
+// Clouds of a packed batch, each changed at random as the options say.
+//   points [N, 3], normals [N, 3] or undefined: float32 or float64, of one dtype, on one device
+//   ptr int64 [B + 1], seeds int64 [B], on the CPU or on that device
+// What becomes of a cloud is a function of its points and its seed alone, by Philox (see philox.h): the same bits in
+// every run, whatever the other clouds of the batch, and on a GPU the rows of the CPU and its coordinates to rounding.
+// Computed in float64 and rounded once. Carries no gradient. On a GPU nothing is waited for where ptr is on the CPU,
+// and points that are not finite are no error but give points that are not finite.
+AugmentedClouds augment_clouds(const at::Tensor& points, const at::Tensor& normals, const at::Tensor& ptr,
+                               const at::Tensor& seeds, const AugmentOptions& options);
 
-// m of the rows 0 … n - 1, int64 [m], every subset equally likely, in ascending order. 0 <= m <= n.
+// m of the rows 0 … n - 1, int64 [m], every subset equally likely, in ascending order, from a generator of the CPU. 0
+// <= m <= n.
 at::Tensor random_subset(int64_t n, int64_t m, at::Generator generator);
 
-// The rows that stay when a share `p` in [0, 1) of n rows is dropped: a random subset of ceil((1 - p) n) rows in
-// ascending order, int64. Rows, so that points and normals can be dropped alike.
+// How many of n rows stay when a share `p` in [0, 1) of them is dropped: ceil((1 - p) n).
+int64_t rows_kept(int64_t n, double p);
+
+// The rows that stay then: a random subset of rows_kept(n, p) rows, as random_subset has it. Rows, so that all that
+// belongs to them can be dropped alike.
 at::Tensor drop_rows(int64_t n, double p, at::Generator generator);
 
 }  // namespace geosft

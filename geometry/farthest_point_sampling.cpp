@@ -100,11 +100,46 @@ int64_t outermost_row(const scalar_t* points, int64_t count) {
   return outermost;
 }
 
+at::Tensor farthest_point_order_meta(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
+  check_farthest_point_arguments(points, 0, ptr, 0);
+  return at::empty_symint({points.sym_size(0)}, points.options().dtype(at::kLong));
+}
+
+at::Tensor farthest_point_order_cpu(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
+  check_points(points, "points");
+  const std::vector<int64_t> offsets = packed_offsets(ptr, points.size(0), "ptr");
+  const at::Tensor contiguous = points.contiguous();
+  check_finite(contiguous, "points");
+  at::Tensor order = at::empty({points.size(0)}, points.options().dtype(at::kLong));
+  AT_DISPATCH_FLOATING_TYPES(points.scalar_type(), "farthest_point_order", [&] {
+    const scalar_t* values = contiguous.const_data_ptr<scalar_t>();
+    int64_t* out = order.data_ptr<int64_t>();
+    at::parallel_for(0, static_cast<int64_t>(offsets.size()) - 1, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) {
+        const int64_t first = offsets[b], count = offsets[b + 1] - first;
+        const scalar_t* item = values + 3 * first;
+        sample_item(item, count, count, outermost_row(item, count), first, out + first);
+      }
+    });
+  });
+  return order;
+}
+
+// A GPU's block keeps so many points in registers; it reads more of them in every round, where the tree is faster.
+constexpr int64_t most_ordered_on_gpu = 4096;
+
+// Points of the largest item; of all of them where ptr is on a GPU, too.
+int64_t largest_item(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
+  if (!given(ptr) || !ptr->is_cpu() || ptr->numel() < 2) return points.size(0);
+  return ptr->diff().max().item<int64_t>();
+}
+
 GEOSFT_OPERATORS(m) {
   m.def("farthest_point_sampling(Tensor points, int m, Tensor? ptr=None, int start=0) -> Tensor",
         {at::Tag::pt2_compliant_tag});
   m.def("_farthest_point_sampling(Tensor points, int m, Tensor? ptr, int start, SymInt rows) -> Tensor",
         {at::Tag::pt2_compliant_tag});
+  m.def("_farthest_point_order(Tensor points, Tensor? ptr) -> Tensor", {at::Tag::pt2_compliant_tag});
 }
 
 GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
@@ -113,10 +148,12 @@ GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
 
 GEOSFT_KERNELS(CPU, m) {
   m.impl("_farthest_point_sampling", farthest_point_sampling_cpu);
+  m.impl("_farthest_point_order", farthest_point_order_cpu);
 }
 
 GEOSFT_KERNELS(Meta, m) {
   m.impl("_farthest_point_sampling", farthest_point_sampling_meta);
+  m.impl("_farthest_point_order", farthest_point_order_meta);
 }
 
 }  // namespace
@@ -136,23 +173,9 @@ at::Tensor farthest_point_sampling(const at::Tensor& points, int64_t m, const st
 }
 
 at::Tensor farthest_point_order(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
-  check_points(points, "points");
-  const std::vector<int64_t> offsets = packed_offsets(ptr, points.size(0), "ptr");
-  const at::Tensor contiguous = points.contiguous();
-  check_finite(contiguous, "points");
-  at::Tensor order = at::empty({points.size(0)}, points.options().dtype(at::kLong));
-  AT_DISPATCH_FLOATING_TYPES(points.scalar_type(), "farthest_point_order", [&] {
-    const scalar_t* values = contiguous.const_data_ptr<scalar_t>();
-    int64_t* out = order.data_ptr<int64_t>();
-    at::parallel_for(0, static_cast<int64_t>(offsets.size()) - 1, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) {
-        const int64_t first = offsets[b], count = offsets[b + 1] - first;
-        const scalar_t* item = values + 3 * first;
-        sample_item(item, count, count, outermost_row(item, count), first, out + first);
-      }
-    });
-  });
-  return order;
+  static const auto op = find_operator<decltype(farthest_point_order)>("_farthest_point_order");
+  const bool there = points.defined() && points.is_cuda() && largest_item(points, ptr) > most_ordered_on_gpu;
+  return there ? op.call(points.detach().cpu(), ptr).to(points.device()) : op.call(points.detach(), ptr);
 }
 
 }  // namespace geosft

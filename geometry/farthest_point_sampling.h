@@ -27,7 +27,8 @@ at::Tensor farthest_point_sampling(const at::Tensor& points, int64_t m, const st
 
 // The canonical order of clouds: int64 [N], every item wholly in farthest-point order, starting from the row that is
 // farthest from the item's centroid (ties: the lowest row). Up to rounding it does not depend on rotation, translation,
-// or the stored order of the points.
+// or the stored order of the points. On a GPU nothing is waited for, and points that are not finite are no error but
+// give some of the rows; clouds of more than 4,096 points are ordered on the CPU.
 at::Tensor farthest_point_order(const at::Tensor& points, const std::optional<at::Tensor>& ptr = {});
 
 }  // namespace geosft

@@ -9,8 +9,16 @@ namespace geosft {
 
 // `ptr` (argument `name`) of a packed batch, contiguous and on `device`; undefined where there is none. Offsets may
 // stay on the CPU while the rows are on a GPU: how many rows there are can then be told without waiting for it, and the
-// copy waits for nothing either. On any other device: an error. Offsets of what an operator makes (sample_ptr of
-// sample_pairs) are on the device of the ptr that was given.
+// copy waits for nothing either; where offsets_with_copy has left one, it is that. On any other device: an error.
+// Offsets of what an operator makes (sample_ptr of sample_pairs) are on the device of the ptr that was given.
 at::Tensor offsets_on(const std::optional<at::Tensor>& ptr, at::Device device, const char* name);
+
+// The values of `ptr`, which is on the CPU, with `copy`, the same values on another device: made once for all operators
+// of a pass, in memory that a captured step may read. Values that are changed in place have no copy any more.
+at::Tensor offsets_with_copy(const at::Tensor& ptr, const at::Tensor& copy);
+
+// Item of every packed row, int64 [rows], on `device`; zeros without ptr. Without waiting, offsets that are not on the
+// CPU are not checked: wrong ones give rows some item.
+at::Tensor item_of_row_on(const std::optional<at::Tensor>& ptr, int64_t rows, at::Device device);
 
 }  // namespace geosft

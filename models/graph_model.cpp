@@ -5,6 +5,7 @@
 
 #include <numeric>
 
+#include "geometry/offsets_on.h"
 #include "graph/laplacian_pe.h"
 
 namespace geosft {
@@ -40,7 +41,11 @@ void check_columns(const at::Tensor& features, const char* name, int64_t columns
 at::Tensor table_rows(const at::Tensor& categories, const std::vector<int64_t>& vocabulary) {
   std::vector<int64_t> begin(vocabulary.size());
   std::exclusive_scan(vocabulary.begin(), vocabulary.end(), begin.begin(), int64_t{0});
-  return categories + at::tensor(begin, at::kLong).to(categories.device(), /*non_blocking=*/true);
+  std::vector<at::Tensor> columns;
+  for (size_t i = 0; i < begin.size(); ++i) {
+    columns.push_back(categories.select(1, static_cast<int64_t>(i)).to(at::kLong) + begin[i]);
+  }
+  return at::stack(columns, 1);
 }
 
 }  // namespace
@@ -117,12 +122,12 @@ at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, const at::Tensor
 
 // Sinusoids of the place of every node in its item.
 at::Tensor GraphModelImpl::places(const at::Tensor& ptr, int64_t channels) const {
-  const at::Tensor sizes = at::diff(ptr);
+  const at::Device device = numbers->weight.device();
+  const at::Tensor sizes = at::diff(ptr), begin = offsets_on(ptr, device, "ptr");
   const int64_t longest = sizes.numel() > 0 ? sizes.max().item<int64_t>() : 0, nodes = ptr[-1].item<int64_t>();
-  const at::Tensor place =
-      at::arange(nodes, ptr.options()) - at::repeat_interleave(ptr.slice(0, 0, -1), sizes, 0, nodes);
-  return sinusoids(longest, channels, numbers->weight.options().requires_grad(false))
-      .index_select(0, place.to(numbers->weight.device()));
+  const at::Tensor item = item_of_row_on(ptr, nodes, device);
+  const at::Tensor place = at::arange(nodes, item.options()) - begin.index_select(0, item);
+  return sinusoids(longest, channels, numbers->weight.options().requires_grad(false)).index_select(0, place);
 }
 
 Relative GraphModelImpl::relative(const FeaturedGraphs& graphs, const at::Tensor& ptr) const {

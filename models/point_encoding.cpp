@@ -33,7 +33,7 @@ EncodedPoints encode_points(torch::nn::Linear& embed, Encoder& encoder, PointTok
   at::Tensor order;
   if (canonical_order && context.mode() != SampleMode::random) {
     // In double precision, so that of the rounding of a moved cloud only that of its coordinates can flip a near-tie.
-    order = farthest_point_order(points.to(at::kCPU, at::kDouble), ptr).to(points.device());
+    order = farthest_point_order(points.to(at::kDouble), ptr);
     context.note_choice(order, at::arange(order.size(0), order.options()), ptr);
     if (context.trace() != nullptr) context.trace()->order = order;
     points = points.index_select(0, order);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/point_segmenter.h"
 
+#include "geometry/offsets_on.h"
 #include "geometry/packed.h"
 
 namespace geosft {
@@ -12,15 +13,15 @@ at::Tensor category_features(const at::Tensor& category, int64_t categories, con
   TORCH_CHECK(category.defined() == (categories > 0),
               "category must be given exactly when the model was built for categories");
   if (categories == 0) return {};
-  const std::vector<int64_t> offsets = packed_offsets(ptr, points.size(0), "ptr");
-  const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
+  const int64_t items = given(ptr) ? ptr->size(0) - 1 : 1;
   TORCH_CHECK(category.scalar_type() == at::kLong && category.dim() == 1 && category.size(0) == items,
               "category must be int64 [", items, "], one an item, got ", category.scalar_type(), " ", category.sizes());
-  const at::Tensor on_cpu = category.cpu();
-  TORCH_CHECK(items == 0 || (on_cpu.min().item<int64_t>() >= 0 && on_cpu.max().item<int64_t>() < categories),
+  TORCH_CHECK(!category.device().is_cpu() || items == 0 ||
+                  (category.min().item<int64_t>() >= 0 && category.max().item<int64_t>() < categories),
               "category must lie in [0, ", categories, ")");
-  const at::Tensor one_hot = at::one_hot(on_cpu, categories).to(points.options());
-  return one_hot.index_select(0, item_of_row(offsets).to(points.device()));
+  const at::Tensor there = category.to(points.device()), known = at::arange(categories, there.options());
+  const at::Tensor one_hot = (there.unsqueeze(1) == known).to(points.scalar_type());
+  return one_hot.index_select(0, item_of_row_on(ptr, points.size(0), points.device()));
 }
 
 }  // namespace

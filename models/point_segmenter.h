@@ -23,7 +23,8 @@ class PointSegmenterImpl : public torch::nn::Module {
   explicit PointSegmenterImpl(const PointSegmenterOptions& options);
 
   // points [N, 3], normals [N, 3] (undefined unless options.normals), ptr int64 [B + 1] or none, category int64 [B] in
-  // [0, categories) (undefined if categories is 0): logits [N, parts], a row for every point in the order of `points`.
+  // [0, categories) (undefined if categories is 0; checked on the CPU): logits [N, parts], a row for every point in the
+  // order of `points`.
   at::Tensor forward(const at::Tensor& points, const at::Tensor& normals, const std::optional<at::Tensor>& ptr,
                      const at::Tensor& category, SamplingContext& context);
 

@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include "geometry/knn.h"
+#include "geometry/offsets_on.h"
 #include "geometry/packed.h"
 
 namespace geosft {
@@ -15,13 +16,11 @@ constexpr int64_t normal_channels = 4;  // and from normals
 
 // Offset of every point from the centroid of its cloud.
 at::Tensor centred(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
-  const std::vector<int64_t> offsets = packed_offsets(ptr, points.size(0), "ptr");
-  const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
-  const at::Tensor item = item_of_row(offsets).to(points.device(), /*non_blocking=*/true);
+  const at::Tensor item = item_of_row_on(ptr, points.size(0), points.device());
   const at::Tensor count =
-      offsets_tensor(offsets).diff().clamp_min(1).unsqueeze(1).to(points.options(), /*non_blocking=*/true);
-  const at::Tensor sum = at::zeros({items, 3}, points.options()).index_add(0, item, points);
-  return points - (sum / count).index_select(0, item);
+      given(ptr) ? offsets_on(ptr, points.device(), "ptr").diff() : at::full({1}, points.size(0), item.options());
+  const at::Tensor sum = at::zeros({count.size(0), 3}, points.options()).index_add(0, item, points);
+  return points - (sum / count.clamp_min(1).unsqueeze(1).to(points.scalar_type())).index_select(0, item);
 }
 
 std::vector<at::Tensor> radial(const at::Tensor& points, const at::Tensor& normals,

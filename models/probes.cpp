@@ -8,9 +8,9 @@
 #include <cmath>
 #include <limits>
 
+#include "geometry/philox.h"
 #include "models/layers/composed_attention.h"
 #include "models/ops/maxout_attention.h"
-#include "models/ops/philox.h"
 
 namespace geosft {
 namespace {

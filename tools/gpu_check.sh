@@ -55,7 +55,10 @@ build() {
   say "building the operators and geosft-classify"
   cmake --preset release -S "$root" -B "$root/build/gpu" -DGEOSFT_CUDA=ON -DGEOSFT_TESTS=OFF \
     ${architectures:+-DGEOSFT_CUDA_ARCHITECTURES="$architectures"} >&2
-  cmake --build "$root/build/gpu" --target geosft_ops geosft-classify >&2
+  local targets=(geosft_ops geosft-classify)
+  # Where LibTorch has the headers of its CUDA part.
+  if cmake --build "$root/build/gpu" --target help | grep -q '^geosft_cuda_graph:'; then targets+=(geosft_cuda_graph); fi
+  cmake --build "$root/build/gpu" --target "${targets[@]}" >&2
   library=$root/build/gpu/lib/libgeosft_ops.so
 }
 
@@ -76,6 +79,10 @@ pack_into() {
   cp "$root/build/gpu/bin/geosft-classify" "$here/configs/modelnet40.toml" "$1/classify/"
   libraries_of "$library" | xargs -r cp -L -t "$1"
   libraries_of "$root/build/gpu/bin/geosft-classify" | xargs -r cp -L -t "$1/classify"
+  # Loaded, not linked; without it steps are not replayed.
+  if [[ -e $root/build/gpu/lib/libgeosft_cuda_graph.so ]]; then
+    cp "$root/build/gpu/lib/libgeosft_cuda_graph.so" "$1/classify"
+  fi
   for file in "$1"/*.so* "$1"/classify/*.so*; do strip --strip-unneeded "$file"; done
   for file in "$1"/classify/libgeosft_ops.so*; do ln -sf ../libgeosft_ops.so "$file"; done # with its kernels it is large
   say "packed into $1: $(du -sh "$1" | cut -f1)"

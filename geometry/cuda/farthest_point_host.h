@@ -14,13 +14,10 @@
 
 namespace geosft::cuda {
 
-// geosft::_farthest_point_sampling; run(FarthestPoints<T>) is the kernel. The host reads nothing from the device:
-// numbers in ptr, `start` beyond an item and points that are not finite are no errors here, but rows inside the batch
-// all the same.
+// At most m rows of each item, `rows` in all.
 template <class Run>
-at::Tensor farthest_point_rows(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr, int64_t start,
-                               int64_t rows, const Run& run) {
-  check_farthest_point_arguments(points, m, ptr, start);
+at::Tensor chosen_rows(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr, int64_t start,
+                       int64_t rows, const Run& run) {
   const auto index = points.options().dtype(at::kLong);
   const bool packed = given(ptr);
   TORCH_CHECK(rows >= 0 && rows <= points.size(0), "rows must be between 0 and ", points.size(0), ", got ", rows);
@@ -41,6 +38,23 @@ at::Tensor farthest_point_rows(const at::Tensor& points, int64_t m, const std::o
                                  chosen.mutable_data_ptr<int64_t>()});
   });
   return chosen;
+}
+
+// geosft::_farthest_point_sampling; run(FarthestPoints<T>) is the kernel. The host reads nothing from the device:
+// numbers in ptr, `start` beyond an item and points that are not finite are no errors here, but rows inside the batch
+// all the same.
+template <class Run>
+at::Tensor farthest_point_rows(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr, int64_t start,
+                               int64_t rows, const Run& run) {
+  check_farthest_point_arguments(points, m, ptr, start);
+  return chosen_rows(points, m, ptr, start, rows, run);
+}
+
+// geosft::_farthest_point_order likewise.
+template <class Run>
+at::Tensor farthest_point_order_rows(const at::Tensor& points, const std::optional<at::Tensor>& ptr, const Run& run) {
+  check_farthest_point_arguments(points, points.size(0), ptr, 0);
+  return chosen_rows(points, points.size(0), ptr, FarthestPoints<float>::kOutermost, points.size(0), run);
 }
 
 }  // namespace geosft::cuda

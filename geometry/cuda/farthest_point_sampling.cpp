@@ -16,10 +16,18 @@ at::Tensor farthest_point_sampling(const at::Tensor& points, int64_t m, const st
   });
 }
 
+at::Tensor farthest_point_order(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
+  const Stream stream(points.device());
+  return farthest_point_order_rows(points, ptr, [&](const auto& in) {
+    check_launch(launch_farthest_points(in, stream.get()), "farthest_point_order");
+  });
+}
+
 }  // namespace
 
 GEOSFT_KERNELS(CUDA, m) {
   m.impl("_farthest_point_sampling", farthest_point_sampling);
+  m.impl("_farthest_point_order", farthest_point_order);
 }
 
 }  // namespace geosft::cuda

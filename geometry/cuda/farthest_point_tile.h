@@ -17,9 +17,10 @@
 namespace geosft::cuda {
 
 // points [rows, 3]; chosen [total]: those of item b are rows out_ptr[b] … out_ptr[b + 1] - 1, at most m, from `start`
-// on. distance [rows] is for clouds that registers do not hold.
+// on, or from the row farthest from the item's centroid. distance [rows] is for clouds that registers do not hold.
 template <typename T>
 struct FarthestPoints {
+  static constexpr int64_t kOutermost = -1;
   const T* points;
   PackedRows packed;
   int64_t m, start, total;
@@ -36,13 +37,17 @@ class FarthestPointTile {
   static constexpr int kKept = sizeof(T) == 4 ? 20 : 8;  // points of a thread in registers: 80 and 64 of 128 registers
 
   // The farthest row of some: the largest distance, of equal ones the lowest row. Chosen rows are at distance -1.
-  struct Farthest {
-    T distance;
+  template <typename Distance>
+  struct FarthestBy {
+    Distance distance;
     int64_t row;
   };
+  using Farthest = FarthestBy<T>;
   struct Tiles {
     Farthest of_thread[kBlockThreads];
     Farthest of_group[kGroups];
+    double centroid[3];
+    FarthestBy<double> outermost[kBlockThreads];
   };
   using Arguments = FarthestPoints<T>;
 
@@ -60,6 +65,7 @@ class FarthestPointTile {
     block.each(
         [&](int thread) { kept ? begin_kept(in, rows, thread, state[thread]) : begin_stored(in, rows, thread); });
     int64_t last = in.start < count ? in.start : count - 1;
+    if (in.start == Arguments::kOutermost) last = outermost_row(block, tiles, in, rows);
     for (int64_t i = 0; i < wanted; ++i) {
       block.each([&](int thread) {
         if (thread == 0) in.chosen[out + i] = rows.begin + last;
@@ -79,6 +85,29 @@ class FarthestPointTile {
   };
 
   GEOSFT_DEVICE static T infinity() { return T(INFINITY); }
+
+  // The row farthest from the centroid, by the same sums as on the CPU: one thread adds up a coordinate.
+  template <class Block>
+  GEOSFT_DEVICE static int64_t outermost_row(Block& block, Tiles& tiles, const Arguments& in, const RowRange& rows) {
+    const int64_t count = rows.end - rows.begin;
+    block.each([&](int thread) {
+      if (thread >= 3) return;
+      double sum = 0;
+      for (int64_t row = rows.begin; row < rows.end; ++row) sum += double(in.points[row * 3 + thread]) / double(count);
+      tiles.centroid[thread] = sum;
+    });
+    block.each([&](int thread) {
+      FarthestBy<double> best{-1, 0};
+      for (int64_t row = thread; row < count; row += kBlockThreads) {
+        const T* at = in.points + (rows.begin + row) * 3;
+        const double distance = squared_length(double(at[0]) - tiles.centroid[0], double(at[1]) - tiles.centroid[1],
+                                               double(at[2]) - tiles.centroid[2]);
+        if (distance > best.distance) best = {distance, row};
+      }
+      tiles.outermost[thread] = best;
+    });
+    return farthest<kBlockThreads>(tiles.outermost, 0).row;
+  }
 
   GEOSFT_DEVICE static void begin_kept(const Arguments& in, const RowRange& rows, int thread, State& state) {
     GEOSFT_UNROLL
@@ -126,11 +155,11 @@ class FarthestPointTile {
   GEOSFT_DEVICE static T nearer(T before, T now, bool chosen) { return chosen ? T(-1) : (now < before ? now : before); }
 
   // Of entries group * kCount … of `all`.
-  template <int kCount, int kAll>
-  GEOSFT_DEVICE static Farthest farthest(const Farthest (&all)[kAll], int group) {
-    Farthest best = all[group * kCount];
+  template <int kCount, int kAll, typename Distance>
+  GEOSFT_DEVICE static FarthestBy<Distance> farthest(const FarthestBy<Distance> (&all)[kAll], int group) {
+    FarthestBy<Distance> best = all[group * kCount];
     for (int i = 1; i < kCount; ++i) {
-      const Farthest other = all[group * kCount + i];
+      const FarthestBy<Distance> other = all[group * kCount + i];
       if (other.distance > best.distance || (other.distance == best.distance && other.row < best.row)) best = other;
     }
     return best;

@@ -59,7 +59,7 @@ at::Tensor distance_features(const at::Tensor& squared_distance, int64_t channel
 
 at::Tensor sinusoids(int64_t n, int64_t width, const at::TensorOptions& options) {
   TORCH_CHECK(n >= 0 && width >= 1, "sinusoids need n >= 0 and width >= 1, got ", n, " and ", width);
-  const auto wide = at::TensorOptions().dtype(at::kDouble);
+  const auto wide = options.dtype(at::kDouble);
   const at::Tensor column = at::arange(width, wide);
   const at::Tensor exponent = at::floor(column / 2) / static_cast<double>(width);
   const at::Tensor angle = at::arange(n, wide).unsqueeze(1) / at::pow(10000.0, exponent).unsqueeze(0);

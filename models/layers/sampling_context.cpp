@@ -2,7 +2,8 @@
 #include "models/layers/sampling_context.h"
 
 #include "geometry/packed.h"
-#include "models/ops/philox.h"
+#include "geometry/philox.h"
+#include "models/layers/seed_tape.h"
 #include "models/ops/sample_pairs.h"
 #include "models/ops/seeded_dropout.h"
 
@@ -15,6 +16,12 @@ SamplingContext SamplingContext::training(at::Generator generator, WholeBatch wh
   context.whole_ = std::move(whole);
   context.mode_ = SampleMode::random;
   context.generator_ = std::move(generator);
+  return context;
+}
+
+SamplingContext SamplingContext::training(SeedTape& tape, WholeBatch whole) {
+  SamplingContext context = training(tape.generator(), std::move(whole));
+  context.tape_ = &tape;
   return context;
 }
 
@@ -31,11 +38,16 @@ SamplingContext SamplingContext::greedy() {
 
 at::Tensor SamplingContext::next_seeds(int64_t items, at::Device device) {
   if (mode_ == SampleMode::random) {
-    const auto draw = [&](int64_t count) { return draw_seeds(count, generator_); };
-    return draw_rows(items, draw).to(device, /*non_blocking=*/true);
+    return draw_rows(items, [&](int64_t count) { return drawn_on(count, device); });
   }
   const int64_t seed = static_cast<int64_t>(philox(vote_, draws_++, 0).first() >> 1);
   return at::full({items}, seed, at::TensorOptions().dtype(at::kLong).device(device));
+}
+
+at::Tensor SamplingContext::drawn_on(int64_t count, at::Device device) const {
+  if (tape_ == nullptr) return draw_seeds(count, generator_).to(device, /*non_blocking=*/true);
+  TORCH_CHECK(device == tape_->device(), "device must be that of the tape, ", tape_->device(), ", got ", device);
+  return tape_->next(count);
 }
 
 at::Tensor SamplingContext::draw_rows(int64_t items, const std::function<at::Tensor(int64_t)>& draw) const {
@@ -69,9 +81,8 @@ void SamplingContext::note_choice(const at::Tensor& first, const at::Tensor& sec
 
 at::Tensor SamplingContext::dropout(const at::Tensor& x, double probability, std::optional<int64_t> before) {
   if (mode_ != SampleMode::random || probability == 0.0) return x;
-  const auto seed = static_cast<uint64_t>(draw_seeds(1, generator_).item<int64_t>());
   const int64_t rows = before ? *before : rows_before([](int64_t tokens) { return tokens; });
-  return seeded_dropout(x, probability, seed, x.size(0) == 0 ? 0 : rows * (x.numel() / x.size(0)));
+  return seeded_dropout(x, probability, drawn_on(1, x.device()), x.size(0) == 0 ? 0 : rows * (x.numel() / x.size(0)));
 }
 
 }  // namespace geosft

@@ -13,6 +13,7 @@
 namespace geosft {
 
 struct ForwardTrace;
+class SeedTape;
 
 // How a model draws its samples outside training (see SamplerOptions for what training does).
 enum class SampleMode {
@@ -33,6 +34,8 @@ class SamplingContext {
  public:
   // Training: samples and dropout masks come from `generator`, which moves on as for the whole batch.
   static SamplingContext training(at::Generator generator, WholeBatch whole = {});
+  // The same from the generator of `tape`, by way of it; it must outlive the context.
+  static SamplingContext training(SeedTape& tape, WholeBatch whole = {});
   // Evaluation: `vote` picks one of many fixed seeds.
   static SamplingContext seeded(uint64_t vote = 0);
   static SamplingContext greedy();
@@ -69,8 +72,11 @@ class SamplingContext {
   at::Tensor dropout(const at::Tensor& x, double probability, std::optional<int64_t> before = std::nullopt);
 
  private:
+  at::Tensor drawn_on(int64_t count, at::Device device) const;
+
   SampleMode mode_ = SampleMode::greedy;
   std::optional<at::Generator> generator_;
+  SeedTape* tape_ = nullptr;
   WholeBatch whole_;
   uint64_t vote_ = 0;
   uint64_t draws_ = 0;

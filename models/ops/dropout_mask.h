@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "models/ops/philox.h"
+#include "geometry/philox.h"
 
 namespace geosft {
 

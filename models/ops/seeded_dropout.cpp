@@ -48,19 +48,20 @@ void drop(const T* x, T* out, int64_t count, int64_t first, const DropoutScale& 
   drop_some(x, out, head + groups * kDropoutLanes, count, first, scale, seed);
 }
 
-at::Tensor masked_cpu(const at::Tensor& x, double probability, int64_t seed, int64_t first) {
-  check_dropout(probability, first, x.numel());
+at::Tensor masked_cpu(const at::Tensor& x, double probability, const at::Tensor& seed, int64_t first) {
+  check_dropout(x, probability, seed, first);
   const at::Tensor input = computable(x), out = at::empty_like(input);
   const DropoutScale scale = dropout_scale(probability);
   AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "seeded_dropout", [&] {
     drop(input.const_data_ptr<scalar_t>(), out.data_ptr<scalar_t>(), input.numel(), first, scale,
-         static_cast<uint64_t>(seed));
+         static_cast<uint64_t>(*seed.const_data_ptr<int64_t>()));
   });
   return out.to(x.scalar_type());
 }
 
-at::Tensor masked(const at::Tensor& x, double probability, int64_t seed, int64_t first) {
-  static const auto op = find_operator<at::Tensor(const at::Tensor&, double, int64_t, int64_t)>("_seeded_dropout");
+at::Tensor masked(const at::Tensor& x, double probability, const at::Tensor& seed, int64_t first) {
+  using Signature = at::Tensor(const at::Tensor&, double, const at::Tensor&, int64_t);
+  static const auto op = find_operator<Signature>("_seeded_dropout");
   at::AutoDispatchBelowADInplaceOrView below;
   return op.call(x, probability, seed, first);
 }
@@ -68,9 +69,9 @@ at::Tensor masked(const at::Tensor& x, double probability, int64_t seed, int64_t
 class SeededDropout : public torch::autograd::Function<SeededDropout> {
  public:
   static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& x, double probability,
-                            int64_t seed, int64_t first) {
+                            const at::Tensor& seed, int64_t first) {
+    context->save_for_backward({seed});
     context->saved_data["probability"] = probability;
-    context->saved_data["seed"] = seed;
     context->saved_data["first"] = first;
     return masked(x, probability, seed, first);
   }
@@ -78,22 +79,22 @@ class SeededDropout : public torch::autograd::Function<SeededDropout> {
                                                  const torch::autograd::variable_list& grads) {
     // Dropout is linear in x: its gradient is the same mask, and differentiable in turn.
     const at::Tensor grad =
-        SeededDropout::apply(grads[0], context->saved_data["probability"].toDouble(),
-                             context->saved_data["seed"].toInt(), context->saved_data["first"].toInt());
+        SeededDropout::apply(grads[0], context->saved_data["probability"].toDouble(), context->get_saved_variables()[0],
+                             context->saved_data["first"].toInt());
     return {grad, at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
 
 }  // namespace
 
-at::Tensor seeded_dropout(const at::Tensor& x, double probability, uint64_t seed, int64_t first) {
-  check_dropout(probability, first, 0);
+at::Tensor seeded_dropout(const at::Tensor& x, double probability, const at::Tensor& seed, int64_t first) {
+  check_dropout(x, probability, seed, first);
   if (probability == 0) return x;
-  return SeededDropout::apply(x, probability, static_cast<int64_t>(seed), first);
+  return SeededDropout::apply(x, probability, seed, first);
 }
 
 GEOSFT_OPERATORS(m) {
-  m.def("_seeded_dropout(Tensor x, float probability, int seed, int first=0) -> Tensor");
+  m.def("_seeded_dropout(Tensor x, float probability, Tensor seed, int first=0) -> Tensor");
 }
 
 GEOSFT_KERNELS(CPU, m) {

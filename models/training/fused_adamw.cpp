@@ -28,7 +28,7 @@ at::Tensor FusedAdamW::scaled(const at::Tensor& loss) const {
   return scale_.defined() ? loss * scale_.squeeze() : loss;
 }
 
-at::Tensor FusedAdamW::step(double learning_rate) {
+at::Tensor FusedAdamW::step(const at::Tensor& learning_rate) {
   at::NoGradGuard guard;
   std::vector<at::Tensor> parameters, gradients, first, second, steps;
   for (size_t i = 0; i < parameters_.size(); ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AdamW for a GPU: clipping, loss scaling and the step itself are enqueued and nothing is waited for.
+// AdamW for a GPU: clipping, loss scaling and the step itself are enqueued and nothing is waited for. What changes from
+// step to step is in memory of the device, so that a step can be captured and replayed.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -24,9 +25,9 @@ class FusedAdamW {
   // whose gradients were not finite, doubled after 2,000 in a row that were. The loss itself without scale_loss.
   at::Tensor scaled(const at::Tensor& loss) const;
 
-  // Applies the gradients that the parameters hold, if they are finite, and clears them. The norm of the gradient
-  // before clipping, a tensor without dimensions.
-  at::Tensor step(double learning_rate);
+  // Applies the gradients that the parameters hold, if they are finite, and clears them. learning_rate: a float32
+  // tensor without dimensions, there too. The norm of the gradient before clipping, a tensor without dimensions.
+  at::Tensor step(const at::Tensor& learning_rate);
 
   // Moments and the number of steps taken of parameter i; the factor of the loss and its steps since the last change.
   struct Moments {

@@ -3,11 +3,16 @@
 
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include "geometry/offsets_on.h"
+
 namespace geosft {
 
 HostCopy::HostCopy(const at::Tensor& values) : host_(values.detach()) {
   const at::Device device = values.device();
-  if (device.is_cpu()) return;
+  if (!device.is_cuda()) {
+    host_ = host_.cpu();
+    return;
+  }
   host_ = at::empty(values.sizes(), values.options().device(at::kCPU).pinned_memory(true).requires_grad(false));
   host_.copy_(values.detach(), /*non_blocking=*/true);
   copied_.emplace(device.type());
@@ -19,10 +24,18 @@ const at::Tensor& HostCopy::values() const {
   return host_;
 }
 
+void copy_to_device(const at::Tensor& values, const at::Tensor& target) {
+  target.copy_(target.is_cuda() ? values.pin_memory() : values, /*non_blocking=*/true);
+}
+
 at::Tensor device_copy(const at::Tensor& values, at::Device device) {
   if (!values.defined() || values.device() == device) return values;
   if (!device.is_cuda()) return values.to(device);
   return values.pin_memory().to(device, /*non_blocking=*/true);
+}
+
+at::Tensor offsets_for(const at::Tensor& ptr, at::Device device) {
+  return device.is_cpu() ? ptr : offsets_with_copy(ptr, device_copy(ptr, device));
 }
 
 }  // namespace geosft

@@ -20,8 +20,15 @@ class HostCopy {
   std::optional<c10::Event> copied_;
 };
 
+// The values of a tensor on the CPU on their way into `target`, of the same shape on any device, which nothing waits
+// for: through page-locked memory if that is on a GPU.
+void copy_to_device(const at::Tensor& values, const at::Tensor& target);
+
 // A tensor on its way to a device, which nothing waits for: through page-locked memory if that is a GPU. Undefined
 // tensors stay undefined, and tensors that are there already are the same.
 at::Tensor device_copy(const at::Tensor& values, at::Device device);
+
+// Offsets of a batch, ptr on the CPU, for operators on `device`: with a copy there (offsets_with_copy).
+at::Tensor offsets_for(const at::Tensor& ptr, at::Device device);
 
 }  // namespace geosft

@@ -9,6 +9,9 @@
 #include <limits>
 #include <numbers>
 
+#include "models/summary.h"
+#include "models/training/host_copy.h"
+
 namespace geosft {
 namespace {
 
@@ -51,6 +54,7 @@ Optimization::Optimization(torch::nn::Module& module, const OptimizationOptions&
                                                                          .weight_decay = options.weight_decay,
                                                                          .max_gradient_norm = options.max_gradient_norm,
                                                                          .scale_loss = options.scale_loss});
+    numbers_ = at::zeros({2}, at::TensorOptions().dtype(at::kFloat).device(device_of(module)));
     return;
   }
   optimizer_ = std::make_unique<torch::optim::AdamW>(parameters_, torch::optim::AdamWOptions(options.learning_rate)
@@ -60,9 +64,23 @@ Optimization::Optimization(torch::nn::Module& module, const OptimizationOptions&
 
 at::Tensor Optimization::enqueue(double epoch) {
   if (!fused_) return at::scalar_tensor(step(epoch), at::kDouble);
+  begin_step(epoch);
+  return apply();
+}
+
+void Optimization::begin_step(double epoch) {
+  TORCH_CHECK(fused_, "begin_step is of fused steps");
   rate_ = scheduled_rate(options_, steps_++, epoch);
-  const at::Tensor norm = fused_->step(rate_);
-  update_average();
+  copy_to_device(at::tensor({rate_, average_weight()}, at::kFloat), numbers_);
+}
+
+at::Tensor Optimization::apply() {
+  TORCH_CHECK(fused_, "apply is of fused steps");
+  at::NoGradGuard guard;
+  const at::Tensor norm = fused_->step(numbers_[0]);
+  for (size_t i = 0; i < average_.size(); ++i) {
+    average_[i].lerp_(parameters_[i], numbers_[1].to(average_[i].scalar_type()));
+  }
   return norm;
 }
 
@@ -76,18 +94,17 @@ double Optimization::step(double epoch) {
     static_cast<torch::optim::AdamWOptions&>(optimizer_->param_groups()[0].options()).lr(rate_);
     optimizer_->step();
     ++steps_;
-    update_average();
+    at::NoGradGuard guard;
+    for (size_t i = 0; i < average_.size(); ++i) average_[i].lerp_(parameters_[i], average_weight());
   }
   optimizer_->zero_grad();
   return norm;
 }
 
-void Optimization::update_average() {
-  at::NoGradGuard guard;
+double Optimization::average_weight() const {
   // A young average forgets its beginning faster.
   const double n = static_cast<double>(steps_);
-  const double keep = std::min(options_.average_decay, (1.0 + n) / (10.0 + n));
-  for (size_t i = 0; i < average_.size(); ++i) average_[i].lerp_(parameters_[i], 1.0 - keep);
+  return 1.0 - std::min(options_.average_decay, (1.0 + n) / (10.0 + n));
 }
 
 void Optimization::swap_average() {

@@ -53,6 +53,10 @@ class Optimization {
   // The same with the norm as a tensor without dimensions. With options.fused the device is not waited for, and steps
   // that change nothing count for the learning rate.
   at::Tensor enqueue(double epoch);
+  // The two parts of that, with options.fused alone. The first counts the step, and brings what it depends on beside
+  // the gradients (learning rate, weight of the average) to the device; the second reads it there, and can be captured.
+  void begin_step(double epoch);
+  at::Tensor apply();
   // What is to be differentiated instead of `loss`: see FusedAdamW.
   at::Tensor scaled(const at::Tensor& loss) const { return fused_ ? fused_->scaled(loss) : loss; }
 
@@ -79,7 +83,8 @@ class Optimization {
   // Moments of parameter i, undefined where it has none yet; and places for them.
   FusedAdamW::Moments moments(size_t i) const;
   FusedAdamW::Moments new_moments(size_t i);
-  void update_average();
+  // Of the averaged weights, how much the next ones count.
+  double average_weight() const;
   void swap_average();
 
   OptimizationOptions options_;
@@ -87,6 +92,7 @@ class Optimization {
   std::vector<at::Tensor> parameters_, average_;
   std::unique_ptr<torch::optim::AdamW> optimizer_;  // one of the two
   std::unique_ptr<FusedAdamW> fused_;
+  at::Tensor numbers_;  // of a fused step, float32 [2] on the device: learning rate, weight of the average
   int64_t steps_ = 0;
   double rate_ = 0.0;
 };

@@ -42,6 +42,11 @@ OptimizationOptions optimization_on(at::Device device, const TrainingOptions& op
   return result;
 }
 
+// What is read of a step later, float64.
+at::Tensor norm_and_sums(const at::Tensor& norm, const at::Tensor& sums) {
+  return at::cat({norm.to(at::kDouble).view({1}), sums});
+}
+
 }  // namespace
 
 TrainingLoop::TrainingLoop(TrainingTask& task, const TrainingOptions& options, const Communicator& processes)
@@ -58,6 +63,11 @@ TrainingLoop::TrainingLoop(TrainingTask& task, const TrainingOptions& options, c
   if (processes.size() > 1)
     exchange_ =
         std::make_unique<GradientExchange>(processes, task.module().parameters(), bucket_bytes_for(processes.size()));
+  if (!options.step_graphs) return;
+  TORCH_CHECK(dynamic_cast<ReplayableTask*>(&task) != nullptr,
+              "task must be a ReplayableTask for steps to be replayed");
+  TORCH_CHECK(processes.size() == 1, "processes must be one for steps to be replayed, there are ", processes.size());
+  replay_ = std::make_unique<StepReplay>(options.step_graphs, generator_, device_);
 }
 
 bool TrainingLoop::run(TrainingObserver& observer) try {
@@ -142,10 +152,41 @@ void TrainingLoop::backward(const TrainingTask::Step& step, double weight) {
   exchange_->finish();
 }
 
+// Nothing is known of it: not its norm, and not its loss.
+TrainingLoop::Enqueued TrainingLoop::begun_step() const {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  return {{epoch_, step_in_epoch_ + 1, 0, {}, 0.0, nan}, {nan, 0.0, 0}, {}};
+}
+
+double TrainingLoop::epochs_so_far() const {
+  return static_cast<double>(epoch_) +
+         static_cast<double>(step_in_epoch_) / static_cast<double>(task_.steps_per_epoch());
+}
+
+TrainingLoop::Enqueued TrainingLoop::enqueue_replayable(ReplayableTask& task) {
+  Enqueued enqueued = begun_step();
+  task.take_batch();
+  enqueued.batch = task.last_batch();
+  const StepInputs inputs = task.inputs();
+  enqueued.tally.items = inputs.items;
+  optimization_.begin_step(epochs_so_far());
+  const at::Tensor numbers = replay_->run(inputs, [&](SeedTape& seeds) {
+    TrainingTask::Step step;
+    {
+      const Autocast autocast(device_.type(), options_.autocast);
+      step = task.compute(seeds);
+    }
+    backward(step, 1.0);
+    return norm_and_sums(optimization_.apply(), step.sums);
+  });
+  enqueued.numbers = std::make_shared<HostCopy>(numbers);
+  return enqueued;
+}
+
 // Forward, backward and optimiser; a norm of NaN when the model refused its own activations.
 TrainingLoop::Enqueued TrainingLoop::enqueue_step() {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  Enqueued enqueued{{epoch_, step_in_epoch_ + 1, 0, {}, 0.0, nan}, {nan, 0.0, 0}, {}};
+  if (replay_) return enqueue_replayable(dynamic_cast<ReplayableTask&>(task_));
+  Enqueued enqueued = begun_step();
   const at::Tensor drawn_so_far = exchange_ ? generator_.get_state() : at::Tensor();
   TrainingTask::Step step;
   const Together all = together(step, !forward(step, enqueued.refusal));
@@ -159,15 +200,24 @@ TrainingLoop::Enqueued TrainingLoop::enqueue_step() {
   enqueued.tally.items = all.items;
   const at::Tensor sums = summed(step, all);
   backward(step, all.weight);
-  const double done = static_cast<double>(step_in_epoch_) / static_cast<double>(task_.steps_per_epoch());
   if (step.sums.defined()) {
-    const at::Tensor norm = optimization_.enqueue(static_cast<double>(epoch_) + done).to(at::kDouble);
-    enqueued.numbers = std::make_shared<HostCopy>(at::cat({norm.view({1}), sums}));
+    enqueued.numbers = std::make_shared<HostCopy>(norm_and_sums(optimization_.enqueue(epochs_so_far()), sums));
   } else {
-    enqueued.report.gradient_norm = optimization_.step(static_cast<double>(epoch_) + done);
+    enqueued.report.gradient_norm = optimization_.step(epochs_so_far());
     read_sums(sums, enqueued);
   }
   return enqueued;
+}
+
+bool TrainingLoop::try_step() {
+  // A step that is to be replayed is captured at its second time, into memory of its own.
+  for (int i = replay_ ? 2 : 1; i > 0; --i) {
+    task_.start_epoch(epoch_, 0);
+    const Enqueued step = enqueue_step();
+    if (step.numbers) step.numbers->values();
+    if (!step.refusal.empty()) return false;
+  }
+  return true;
 }
 
 void TrainingLoop::settle(Enqueued& step, TrainingObserver& observer) {

@@ -15,6 +15,7 @@
 #include "models/training/host_copy.h"
 #include "models/training/module_state.h"
 #include "models/training/optimization.h"
+#include "models/training/step_replay.h"
 #include "models/training/training_task.h"
 
 namespace geosft {
@@ -26,6 +27,9 @@ struct TrainingOptions {
   uint64_t seed = 0;           // of everything that is drawn inside a step
   // float16 or bfloat16: forward passes of steps run under autocast; float16 with a scaled loss, fused steps alone.
   std::optional<at::ScalarType> autocast = {};
+  // Steps of one shape are captured and replayed, where there is something to capture them with: of a ReplayableTask,
+  // by one process, fused, on a device whose operators refuse no numbers.
+  StepGraphMaker step_graphs = {};
   // End the run at the first step whose loss or gradient is not finite, which is passed over otherwise.
   bool stop_at_non_finite = false;
 };
@@ -85,10 +89,16 @@ class TrainingLoop {
   // counts as one. An exception from the validation leaves the loop where it can go on.
   bool run(TrainingObserver& observer);
 
+  // One step of the epoch, which nobody is told of: is there memory for it? False where the model refused it, which
+  // then is not known. The loop is of no use afterwards.
+  bool try_step();
+
   Optimization& optimization() { return optimization_; }
   const Communicator& processes() const { return processes_; }
   int64_t steps_per_epoch() const { return task_.steps_per_epoch(); }
   int64_t epochs() const { return epoch_; }  // finished
+  // Steps that were replayed since the loop was made.
+  int64_t replayed_steps() const { return replay_ ? replay_->replayed() : 0; }
   // Of the epoch that is not finished; complete when run() has returned or an observer is told of an epoch.
   const Tally& tally() const { return tally_; }
 
@@ -120,7 +130,10 @@ class TrainingLoop {
   void read_sums(const at::Tensor& sums, Enqueued& step) const;
   void backward(const TrainingTask::Step& step, double weight);
   void train_step(TrainingObserver& observer);
+  Enqueued begun_step() const;
   Enqueued enqueue_step();
+  Enqueued enqueue_replayable(ReplayableTask& task);
+  double epochs_so_far() const;
   void settle(Enqueued& step, TrainingObserver& observer);
   void settle_last(TrainingObserver& observer);
   void settle_all(TrainingObserver& observer);
@@ -137,6 +150,7 @@ class TrainingLoop {
   Optimization optimization_;
   std::unique_ptr<GradientExchange> exchange_;  // with other processes
   at::Generator generator_;
+  std::unique_ptr<StepReplay> replay_;  // by option
   int64_t epoch_ = 0, step_in_epoch_ = 0;
   int64_t non_finite_steps_ = 0;  // in a row
   std::string refusal_;           // what an operator said of the last of them

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/training/training_task.h"
 
+#include "models/summary.h"
+
 namespace geosft {
 
 void Tally::add(const Tally& other) {
   loss += other.loss;
   score += other.score;
   items += other.items;
+}
+
+TrainingTask::Step ReplayableTask::step(at::Generator& generator) {
+  take_batch();
+  SeedTape seeds(generator, device_of(module()));
+  return compute(seeds);
 }
 
 TrainingTask::Step measured_step(const at::Tensor& loss, const at::Tensor& score, int64_t items,

@@ -9,6 +9,9 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "models/layers/seed_tape.h"
 
 namespace geosft {
 
@@ -49,6 +52,27 @@ class TrainingTask {
   virtual double seconds_waited() const { return 0.0; }
   // What the last step was computed from (by this process), by name, to be looked at when its loss is not finite.
   virtual std::map<std::string, at::Tensor> last_batch() const { return {}; }
+};
+
+// What a step is computed from.
+struct StepInputs {
+  std::vector<at::Tensor> host = {};     // offsets, say: the program reads their values
+  std::vector<at::Tensor*> device = {};  // the step reads them where these point; entries may be undefined
+  int64_t items = 0;                     // of the tally, where the step is not computed by the program
+};
+
+// A task whose steps can be replayed (step_replay.h): what a step does follows from the sizes of its inputs and the
+// values of those that the program reads. Everything else that differs from step to step (the batch, random numbers)
+// is read in memory of the device, nothing is copied there or waited for, and Step::sums are given.
+class ReplayableTask : public TrainingTask {
+ public:
+  // Takes the next batch of the epoch, and has what is needed of it on the device.
+  virtual void take_batch() = 0;
+  virtual StepInputs inputs() = 0;
+  // A step on that batch.
+  virtual Step compute(SeedTape& seeds) = 0;
+
+  Step step(at::Generator& generator) final;
 };
 
 // A step with this loss over so many items, and this score (a tensor without dimensions, summed over the items); read

@@ -8,20 +8,20 @@
 
 namespace {
 
-constexpr int64_t clouds_a_step = 16, points = 128;
+constexpr int64_t clouds_a_step = 16, new_clouds = 200, points = 128;
 
 struct Batch {
   at::Tensor points, ptr, labels;
 };
 
 // Label 0: points all over a ball; label 1: on its surface.
-Batch balls_and_shells(at::Generator& generator) {
-  const at::Tensor labels = at::randint(0, 2, {clouds_a_step}, generator, at::kLong);
-  at::Tensor cloud = at::randn({clouds_a_step, points, 3}, generator);
+Batch balls_and_shells(int64_t count, at::Generator& generator) {
+  const at::Tensor labels = at::randint(0, 2, {count}, generator, at::kLong);
+  at::Tensor cloud = at::randn({count, points, 3}, generator);
   cloud = cloud / cloud.norm(2, -1, true);
-  const at::Tensor radius = at::rand({clouds_a_step, points, 1}, generator).pow(1.0 / 3);
+  const at::Tensor radius = at::rand({count, points, 1}, generator).pow(1.0 / 3);
   cloud = at::where(labels.view({-1, 1, 1}) == 0, cloud * radius, cloud);
-  return {cloud.reshape({-1, 3}), at::arange(0, clouds_a_step + 1) * points, labels};
+  return {cloud.reshape({-1, 3}), at::arange(0, count + 1) * points, labels};
 }
 
 class BallTask final : public geosft::TrainingTask {
@@ -33,7 +33,7 @@ class BallTask final : public geosft::TrainingTask {
 
   Step step(at::Generator& generator) override {
     geosft::SamplingContext context = geosft::SamplingContext::training(generator);
-    const Batch batch = balls_and_shells(generator);
+    const Batch batch = balls_and_shells(clouds_a_step, generator);
     const at::Tensor logits = model_->forward(batch.points, {}, batch.ptr, context);
     const at::Tensor loss = at::cross_entropy_loss(logits, batch.labels);
     return {loss, tally(logits, batch.labels, loss)};
@@ -43,7 +43,7 @@ class BallTask final : public geosft::TrainingTask {
     at::NoGradGuard guard;
     at::Generator generator = geosft::make_generator(1);
     geosft::SamplingContext context = geosft::SamplingContext::seeded();
-    const Batch batch = balls_and_shells(generator);
+    const Batch batch = balls_and_shells(new_clouds, generator);
     const at::Tensor logits = model_->forward(batch.points, {}, batch.ptr, context);
     return tally(logits, batch.labels, at::cross_entropy_loss(logits, batch.labels));
   }
@@ -51,7 +51,8 @@ class BallTask final : public geosft::TrainingTask {
  private:
   static geosft::Tally tally(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& loss) {
     const double correct = logits.argmax(1).eq(labels).sum().item<double>();
-    return {loss.item<double>() * clouds_a_step, correct, clouds_a_step};
+    const int64_t clouds = labels.size(0);
+    return {loss.item<double>() * static_cast<double>(clouds), correct, clouds};
   }
   geosft::PointClassifier model_;
 };
@@ -79,7 +80,7 @@ int main() {
   options.head_sampler.bins = 32;
   BallTask task{geosft::PointClassifier(options)};
   geosft::TrainingOptions training;
-  training.epochs = 5;
+  training.epochs = 12;
   training.optimization.learning_rate = 2e-3;
   geosft::TrainingLoop loop(task, training);
   Printer printer;

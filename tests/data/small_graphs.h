@@ -18,7 +18,9 @@ inline PackedGraphs small_graphs(GraphTask task = GraphTask::classification) {
   if (task == GraphTask::classification) packed.target = at::arange(7) % 3;
   if (task == GraphTask::node_classification) packed.target = at::randint(-1, 3, {nodes}, random, at::kLong);
   if (task == GraphTask::regression) packed.target = at::randn({7, 3}, random) * 5 + 20;
-  if (task == GraphTask::multi_label) packed.target = at::randint(0, 2, {7, 3}, random, at::kLong).to(at::kFloat);
+  if (has_labels(task)) {
+    packed.target = at::randint(0, 2, {is_of_nodes(task) ? nodes : 7, 3}, random, at::kLong).to(at::kFloat);
+  }
   return packed;
 }
 

@@ -24,12 +24,15 @@ std::vector<int64_t> items_in(const std::vector<LabelledGraphs>& batches) {
 }  // namespace
 
 TEST_CASE("a batch holds its graphs with their targets") {
-  const PackedGraphs graphs = small_graphs(), nodes = small_graphs(GraphTask::node_classification);
+  const PackedGraphs graphs = small_graphs();
   const LabelledGraphs of_graphs = labelled_items(graphs, {4, 1});
   require_equal(of_graphs.target, at::tensor({1, 1}, at::kLong), "target");
   require_equal(of_graphs.graphs.ptr, at::tensor({0, 4, 5}, at::kLong), "ptr");
-  const at::Tensor rows = rows_of_items(nodes.graphs.ptr, {4, 1});
-  require_equal(labelled_items(nodes, {4, 1}).target, nodes.target.index_select(0, rows), "targets of nodes");
+  const at::Tensor rows = rows_of_items(graphs.graphs.ptr, {4, 1});
+  for (const GraphTask task : {GraphTask::node_classification, GraphTask::node_multi_label}) {
+    const PackedGraphs nodes = small_graphs(task);
+    require_equal(labelled_items(nodes, {4, 1}).target, nodes.target.index_select(0, rows), "targets of nodes");
+  }
   PackedGraphs parts = small_graphs(GraphTask::node_classification);
   parts.node_split = at::arange(24) % 3;
   require_equal(labelled_items(parts, {4, 1}).node_split, parts.node_split.index_select(0, rows), "node_split");
@@ -70,7 +73,7 @@ TEST_CASE("an epoch holds every item once, shuffled anew each time, and begins w
 }
 
 TEST_CASE("dropped nodes are gone with their edges and targets, the same ones every time") {
-  const PackedGraphs nodes = small_graphs(GraphTask::node_classification);
+  const PackedGraphs nodes = small_graphs(GENERATE(GraphTask::node_classification, GraphTask::node_multi_label));
   GraphLoader loader(nodes, {0, 1, 2}, {.batch_size = 3, .drop_nodes = 0.4});
   loader.start_epoch(0);
   const LabelledGraphs first = loader.next().value();

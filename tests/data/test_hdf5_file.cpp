@@ -47,6 +47,19 @@ TEST_CASE("tensors written to an HDF5 file come back") {
   CHECK(file.read_float("empty").sizes() == at::IntArrayRef({0, 3}));
 }
 
+TEST_CASE("a name without a folder is that of the working folder of the moment") {
+  const test::TemporaryFolder folder;
+  const std::filesystem::path before = std::filesystem::current_path();
+  for (const int number : {1, 2}) {
+    const std::filesystem::path inner = folder / std::to_string(number);
+    test::write_hdf5(inner / "a.h5", {{"data", at::full({3}, number)}});
+    std::filesystem::current_path(inner);
+    test::require_equal(Hdf5File("a.h5").read_int("data"), at::full({3}, number, at::kLong), "data");
+  }
+  test::require_error([] { Hdf5File("a.h5").read_int("other"); }, {"a.h5:other"});
+  std::filesystem::current_path(before);
+}
+
 TEST_CASE("an HDF5 file that cannot be written leaves the old one") {
   const test::TemporaryFolder folder;
   geosft::write_hdf5(folder / "a.h5", {{"data", at::ones({3})}});
@@ -123,6 +136,28 @@ TEST_CASE("a dataset that claims to be stored in more bytes than its file has is
   }
   test::write_text(folder / "a.h5", bytes);
   test::require_error([&] { Hdf5File(folder / "a.h5").read_float("data"); }, {"a.h5"});
+}
+
+TEST_CASE("a dataset in one piece that holds fewer numbers than it has is refused") {
+  const test::TemporaryFolder folder;
+  const auto in_header = [](hid_t layout) { H5Pset_layout(layout, H5D_COMPACT); };
+  const auto in_file = [](hid_t layout) { H5Pset_alloc_time(layout, H5D_ALLOC_TIME_EARLY); };
+  for (const bool compact : {true, false}) {
+    CAPTURE(compact);
+    write_laid_out(folder / "a.h5", 10, [&](hid_t layout) { compact ? in_header(layout) : in_file(layout); });
+    test::require_equal(Hdf5File(folder / "a.h5").read_float("data"), at::zeros({10}), "as it is");
+    std::string bytes = test::read_text(folder / "a.h5");
+    const std::string from = test::raw(uint64_t{10});
+    REQUIRE(bytes.find(from) != std::string::npos);
+    for (size_t at = bytes.find(from); at != std::string::npos; at = bytes.find(from, at + 8)) {
+      bytes.replace(at, 8, test::raw(uint64_t{1000}));
+    }
+    test::write_text(folder / "a.h5", bytes);
+    test::require_error([&] { Hdf5File(folder / "a.h5").read_float("data"); },
+                        {"a.h5:data", "all of its numbers", "40 bytes"});
+  }
+  write_laid_out(folder / "b.h5", 10, [](hid_t) {});
+  test::require_equal(Hdf5File(folder / "b.h5").read_float("data"), at::zeros({10}), "never written");
 }
 
 TEST_CASE("datasets without numbers, or with overflowing sizes around a 0, are refused") {

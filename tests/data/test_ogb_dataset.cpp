@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "data/molecule_features.h"
@@ -37,6 +38,17 @@ const Texts citations = {{"raw/num-node-list", "4\n"},         {"raw/num-edge-li
                          {"raw/edge", "0,1\n2,1\n3,0\n"},      {"raw/node-feat", "0.5,1\n-1,2\n0,0\n1,1\n"},
                          {"raw/node-label", "2\n0\nnan\n1\n"}, {"split/time/train", "0\n"},
                          {"split/time/valid", "1\n"},          {"split/time/test", "3\n"}};
+
+// One graph whose nodes have labels and a species, but no features; those of its edges are numbers.
+const Texts proteins = {{"raw/num-node-list", "4\n"},
+                        {"raw/num-edge-list", "3\n"},
+                        {"raw/edge", "0,1\n2,1\n3,0\n"},
+                        {"raw/edge-feat", "0.001,0.5\n0.2,0.3\n0.9,0\n"},
+                        {"raw/node_species", "9606\n9606\n4932\n511145\n"},
+                        {"raw/node-label", "1,0,0\n0,,1\nnan,nan,nan\n0,1,1\n"},
+                        {"split/species/train", "0\n1\n"},
+                        {"split/species/valid", "2\n"},
+                        {"split/species/test", "3\n"}};
 
 PackedGraphs read_with(Texts texts, const Texts& changes = {}, GraphReadOptions options = {}) {
   const test::TemporaryFolder folder;
@@ -105,6 +117,21 @@ TEST_CASE("OGB: labels of nodes") {
   CHECK_FALSE(packed.split);
 }
 
+TEST_CASE("OGB: several labels a node, features of edges alone, and a table that is left out") {
+  const PackedGraphs packed = read_with(proteins);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  CHECK(packed.schema ==
+        GraphSchema{GraphTask::node_multi_label, {}, 0, {}, 2, false, {"label 0", "label 1", "label 2"}});
+  CHECK(at::allclose(packed.target,
+                     at::tensor({1.0F, 0.0F, 0.0F, 0.0F, nan, 1.0F, nan, nan, nan, 0.0F, 1.0F, 1.0F}).view({4, 3}), 0,
+                     0, /*equal_nan=*/true));
+  require_equal(packed.node_split, at::tensor({0, 0, 1, 2}, at::kLong), "split");
+  require_equal(packed.edge_values.select(1, 1), at::tensor({0.5F, 0.0F, 0.5F, 0.3F, 0.3F, 0.0F}), "edge values");
+  CHECK(packed.remarks ==
+        std::vector<std::string>{"raw/node_species.csv.gz is left out: node-feat and edge-feat alone are features"});
+  CHECK(read_with(proteins, {{"raw/node_species", "absent"}}).remarks.empty());
+}
+
 TEST_CASE("OGB: the cache gives the same, tells splits and directions apart, and goes stale with its files") {
   const test::TemporaryFolder folder;
   Texts texts = molecules;
@@ -147,9 +174,15 @@ TEST_CASE("OGB: broken files are refused by file and line") {
   require_broken(molecules, "split/random/test", "0\n", {"split", "one folder", "split_name", "random, scaffold"});
   require_error([] { read_with(molecules, {}, {"", {}, "time", false}); }, {"split/time", "a split", "scaffold"});
   require_broken(citations, "raw/num-node-list", "3\n", {"node-feat.csv.gz", "3 rows", "4"});
-  require_broken(citations, "raw/node-label", "0,1\n0,1\n0,1\n0,1\n", {"node-label.csv.gz", "one class", "2 columns"});
+  require_broken(citations, "raw/node-label", "0,1\n0,1\n", {"node-label.csv.gz", "4 rows", "2"});
   require_broken(citations, "raw/node-label", "0\n0.5\n1\n1\n", {"node-label.csv.gz:2", "a class", "0.5"});
   require_broken(citations, "raw/node-label", "nan\nnan\nnan\nnan\n", {"node-label.csv.gz", "a node with a class"});
+  require_broken(proteins, "raw/node-label", "0,1\n0,1\n0,2\n0,1\n", {"node-label.csv.gz:3", "labels 0, 1", "found 2"});
+  require_broken(proteins, "raw/node-label", "0,1\n0,0.5\n0,0\n0,1\n", {"node-label.csv.gz:2", "labels 0, 1", "0.5"});
+  require_broken(proteins, "raw/node-label", "0,1\n0\n0,0\n0,1\n", {"node-label.csv.gz:2", "2 columns", "1"});
+  require_broken(proteins, "raw/node-label", "nan,\nnan,\nnan,\nnan,\n", {"node-label.csv.gz", "a node with a label"});
+  require_broken(proteins, "raw/edge-feat", "0.1\n0.2\n", {"edge-feat.csv.gz", "3 rows", "2"});
+  require_broken(proteins, "split/species/test", "4\n", {"test.csv.gz:1", "0 to 3", "4"});
 }
 
 TEST_CASE("OGB: a number of nodes without anything to show for it") {

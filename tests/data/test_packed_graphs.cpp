@@ -23,18 +23,28 @@ void require_refused(const std::function<void(PackedGraphs&)>& change, const std
 }  // namespace
 
 TEST_CASE("packed graphs of every task are accepted") {
-  for (const GraphTask task :
-       {GraphTask::classification, GraphTask::multi_label, GraphTask::regression, GraphTask::node_classification}) {
+  for (const GraphTask task : graph_tasks) {
     PackedGraphs packed = small_graphs(task);
     packed.split = GraphSplit{{0, 1, 2}, {5}, {3, 4}};
     packed.node_split = at::arange(packed.graphs.graph.nodes()) % 4 - 1;
     check_packed_graphs(packed, "set");
     CHECK(packed.size() == 7);
   }
+}
+
+TEST_CASE("tasks have names, and are of graphs or nodes, classes or labels") {
   CHECK(std::string(task_name(GraphTask::classification)) == "classification");
   CHECK(std::string(task_name(GraphTask::multi_label)) == "multi_label");
   CHECK(std::string(task_name(GraphTask::regression)) == "regression");
   CHECK(std::string(task_name(GraphTask::node_classification)) == "node_classification");
+  CHECK(std::string(task_name(GraphTask::node_multi_label)) == "node_multi_label");
+  for (const GraphTask task : graph_tasks) {
+    CHECK(task_named(task_name(task)) == task);
+    CHECK(has_classes(task) == (task == GraphTask::classification || task == GraphTask::node_classification));
+    CHECK(has_labels(task) == (task == GraphTask::multi_label || task == GraphTask::node_multi_label));
+    CHECK(is_of_nodes(task) == (task == GraphTask::node_classification || task == GraphTask::node_multi_label));
+  }
+  CHECK_FALSE(task_named("sorting"));
 }
 
 TEST_CASE("what does not fit the schema is named") {
@@ -62,6 +72,9 @@ TEST_CASE("what does not fit the schema is named") {
   require_refused([](PackedGraphs& p) { p.target = p.target.narrow(0, 0, 6); }, {"target", "[7]", "[6]"});
   require_refused([&](PackedGraphs& p) { p.target[1][1] = infinity; }, {"target", "infinity"}, GraphTask::regression);
   require_refused([](PackedGraphs& p) { p.target[1][1] = 2; }, {"target", "1, 0, or NaN"}, GraphTask::multi_label);
+  require_refused([](PackedGraphs& p) { p.target[1][1] = 2; }, {"target", "1, 0, or NaN"}, GraphTask::node_multi_label);
+  require_refused([](PackedGraphs& p) { p.target = p.target.narrow(0, 0, 7); }, {"target", "[24, 3]", "[7, 3]"},
+                  GraphTask::node_multi_label);
   require_refused([](PackedGraphs& p) { p.target[1] = -2; }, {"target", "found -2"}, GraphTask::node_classification);
   require_refused([](PackedGraphs& p) { p.schema.output_names[1] = "a"; }, {"output_names", "distinct"});
   require_refused([](PackedGraphs& p) { p.schema.output_names[1] = " b"; }, {"output_names"});
@@ -71,7 +84,7 @@ TEST_CASE("what does not fit the schema is named") {
 }
 
 TEST_CASE("missing labels and targets are NaN") {
-  for (const GraphTask task : {GraphTask::multi_label, GraphTask::regression}) {
+  for (const GraphTask task : {GraphTask::multi_label, GraphTask::regression, GraphTask::node_multi_label}) {
     PackedGraphs packed = small_graphs(task);
     packed.target[3][1] = std::numeric_limits<float>::quiet_NaN();
     check_packed_graphs(packed, "set");

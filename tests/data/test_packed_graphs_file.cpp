@@ -43,11 +43,10 @@ void require_broken(const std::string& name, const at::Tensor& tensor, std::vect
 
 TEST_CASE("packed graphs of every task come back from their file") {
   const TemporaryFolder folder;
-  for (const GraphTask task :
-       {GraphTask::classification, GraphTask::multi_label, GraphTask::regression, GraphTask::node_classification}) {
+  for (const GraphTask task : graph_tasks) {
     PackedGraphs packed = small_graphs(task);
     packed.remarks = {"a sentence", "another: \"ü\""};
-    if (task == GraphTask::multi_label) packed.target[0][1] = std::numeric_limits<float>::quiet_NaN();
+    if (has_labels(task)) packed.target[0][1] = std::numeric_limits<float>::quiet_NaN();
     write_packed_graphs(folder / "set.h5", packed);
     require_same(read_packed_graphs(folder / "set.h5"), packed);
     packed.split = GraphSplit{{0, 6, 2}, {}, {1}};

@@ -50,6 +50,7 @@ void require_same(const std::vector<PointBatch>& a, const std::vector<PointBatch
     test::require_equal(a[i].ptr, b[i].ptr, "ptr");
     test::require_equal(a[i].labels, b[i].labels, "labels");
     test::require_equal(a[i].index, b[i].index, "index");
+    test::require_equal(a[i].seeds, b[i].seeds, "seeds");
   }
 }
 
@@ -146,6 +147,45 @@ TEST_CASE("batches are packed and say where they come from") {
   CHECK(drain(full).size() == 2);
 }
 
+TEST_CASE("every item of every epoch has a seed of its own") {
+  const ArrayDataset dataset = example();
+  std::set<int64_t> seen;
+  for (const uint64_t seed : {3, 4}) {
+    PointLoader loader(dataset, {.batch_size = 4, .shuffle = true, .seed = seed});
+    for (int64_t epoch = 0; epoch < 3; ++epoch) {
+      loader.start_epoch(epoch);
+      for (const PointBatch& batch : drain(loader)) {
+        REQUIRE(batch.seeds.sizes() == batch.index.sizes());
+        for (int64_t i = 0; i < batch.seeds.size(0); ++i) seen.insert(batch.seeds[i].item<int64_t>());
+      }
+    }
+  }
+  CHECK(seen.size() == 2 * 3 * 10);
+}
+
+TEST_CASE("a batch is transformed once its shapes are, by the thread that prepares it") {
+  const ArrayDataset dataset = example();
+  for (const int64_t workers : {0, 2}) {
+    PointLoaderOptions options{.batch_size = 4, .shuffle = true, .seed = 5, .workers = workers, .transform = jitter};
+    PointLoader plain(dataset, options);
+    const auto caller = std::this_thread::get_id();
+    options.batch_transform = [&](PointBatch batch) {
+      if ((std::this_thread::get_id() == caller) != (workers == 0)) throw DataError("batch", "a worker", "the caller");
+      batch.points = batch.points * batch.seeds[0].sign();
+      return batch;
+    };
+    PointLoader changed(dataset, options);
+    plain.start_epoch(1);
+    changed.start_epoch(1);
+    const std::vector<PointBatch> before = drain(plain), after = drain(changed);
+    REQUIRE(after.size() == 3);
+    for (size_t i = 0; i < after.size(); ++i) {
+      test::require_equal(after[i].points, before[i].points * before[i].seeds[0].sign(), "points");
+      CHECK(after[i].place.all == before[i].place.all);
+    }
+  }
+}
+
 TEST_CASE("what a worker throws arrives at its batch, and a new epoch starts afresh") {
   const ArrayDataset dataset = example();
   for (const int64_t workers : {0, 1, 3}) {
@@ -226,7 +266,7 @@ TEST_CASE("shares of a loader make up its batches, each item once") {
   }
   for (size_t b = 0; b < 3; ++b) {
     CHECK((batches[b].place.first == 0 && batches[b].place.count == batches[b].place.all && !batches[b].place.spare));
-    std::vector<at::Tensor> points, index;
+    std::vector<at::Tensor> points, index, seeds;
     for (const auto& share : shares) {
       REQUIRE(share.size() == 3);
       const BatchPlace& place = share[b].place;
@@ -235,9 +275,11 @@ TEST_CASE("shares of a loader make up its batches, each item once") {
       if (place.spare) continue;
       points.push_back(share[b].points);
       index.push_back(share[b].index);
+      seeds.push_back(share[b].seeds);
     }
     test::require_equal(at::cat(index), batches[b].index, "items");
     test::require_equal(at::cat(points), batches[b].points, "points, with the same transforms");
+    test::require_equal(at::cat(seeds), batches[b].seeds, "seeds");
   }
   CHECK((shares[0][2].place.spare && !shares[1][2].place.spare && !shares[2][2].place.spare));
   options.share = {3, 3};

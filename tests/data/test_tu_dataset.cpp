@@ -112,6 +112,24 @@ TEST_CASE("TU dataset: folders that hold no set, two sets, or no labels") {
   require_error([&] { read_tu_dataset(folder.path()); }, {"one set", "SMALL_A.txt", "OTHER_A.txt"});
 }
 
+TEST_CASE("TU dataset: known labels keep their classes, and graphs need none") {
+  const test::TemporaryFolder folder;
+  write_set(folder, small_set);
+  std::filesystem::remove(folder / "SMALL_graph_labels.txt");
+  const TuLabelNumbers known = {{0, 4, 5, 7}, {0, 1, 2, 3, 4, 9}};
+  const TuDataset set = read_tu_dataset(folder.path(), &known);
+  require_equal(set.node_labels.classes.squeeze(1), longs({2, 0, 2, 3}), "node labels");
+  require_equal(set.edge_labels.classes.squeeze(1), longs({1, 0, 3, 2, 4}), "edge labels");
+  CHECK(set.node_labels.values == known.nodes);
+  CHECK_FALSE(set.graph_labels.classes.defined());
+  const TuLabelNumbers fewer = {{0, 5}, known.edges}, none;
+  require_error([&] { read_tu_dataset(folder.path(), &fewer); }, {"SMALL_node_labels.txt:4", "2 labels", "7"});
+  require_error([&] { read_tu_dataset(folder.path(), &none); }, {"SMALL_edge_labels.txt", "no labels of edges"});
+  std::filesystem::remove(folder / "SMALL_edge_labels.txt");
+  std::filesystem::remove(folder / "SMALL_node_labels.txt");
+  CHECK_FALSE(read_tu_dataset(folder.path(), &none).node_labels.classes.defined());
+}
+
 TEST_CASE("TU dataset: the real sets") {
   const auto folder = test::real_data("tu");
   if (folder.empty()) return;

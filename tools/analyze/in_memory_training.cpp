@@ -55,8 +55,9 @@ RunModel train_in_memory(const ClassifySettings& settings, const PointDataset& t
 }
 
 void refuse_unused(const CLI::App& verb) {
-  refuse_given(verb, {"--validation-fraction", "--monitor-test", "--validate-every", "--checkpoint-every"},
-               "this analysis neither validates nor saves");
+  refuse_given(verb,
+               {"--validation-fraction", "--monitor-test", "--validate-every", "--checkpoint-every", "--replay-steps"},
+               "this analysis neither validates nor saves, nor replays steps");
 }
 
 void refuse_given(const CLI::App& verb, const std::vector<std::string>& options, const std::string& reason) {

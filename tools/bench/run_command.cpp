@@ -134,8 +134,9 @@ Command add_run_command(CLI::App& verb) {
   verb.add_option("--scaling-to", command->scaling_to, "most tokens of --scaling")
       ->check(CLI::Range(int64_t{2}, int64_t{1} << 30))
       ->capture_default_str();
-  verb.add_option("--scaling-of", command->scaling_of,
-                  "what --scaling measures; of graphs all inputs are sparse, 8 or 4 edges a node")
+  verb.add_option(
+          "--scaling-of", command->scaling_of,
+          "what --scaling measures: graph_attention on random graphs of 8 edges a node, random_walk_pe on grids")
       ->check(CLI::IsMember({"maxout_attention", "graph_attention", "random_walk_pe"}))
       ->capture_default_str();
   verb.add_option("--scaling-degree", command->scaling_degree,

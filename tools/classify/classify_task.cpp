@@ -4,24 +4,11 @@
 #include <ATen/core/Reduction.h>
 
 #include "models/summary.h"
+#include "models/training/host_copy.h"
 #include "tools/common/main_guard.h"
 #include "tools/common/shared_batch.h"
 
 namespace geosft {
-namespace {
-
-PointLoaderOptions loader_options(const ClassifySettings& settings, const Communicator& processes) {
-  PointLoaderOptions options;
-  options.batch_size = settings.train.batch_size;
-  options.share = share_of(processes);
-  options.shuffle = true;
-  options.seed = settings.seed;
-  options.workers = settings.workers;
-  options.transform = augmentation(settings.clouds, settings.augment);
-  return options;
-}
-
-}  // namespace
 
 ClassifyTask::ClassifyTask(PointClassifier model, const PointDataset& training, const PointDataset* validation,
                            const ClassifySettings& settings, const Communicator& processes)
@@ -30,15 +17,22 @@ ClassifyTask::ClassifyTask(PointClassifier model, const PointDataset& training, 
       validation_(validation),
       settings_(settings),
       validation_settings_(settings),
-      loader_(training, loader_options(settings, processes)) {
+      loader_(training, settings, processes, device_of(*model_)) {
   validation_settings_.evaluation.votes = 1;  // a curve needs no more
 }
 
-TrainingTask::Step ClassifyTask::step(at::Generator& generator) {
-  last_ = loader_.next();
-  TORCH_CHECK(last_.has_value(), "the loader ended before the epoch did");
-  const PointBatch batch = on_device(*last_, device_of(*model_));
-  SamplingContext context = shared_context(generator, processes_, batch.place, batch.ptr);
+void ClassifyTask::take_batch() {
+  there_ = loader_.next();
+  there_.ptr = offsets_for(there_.ptr, device_of(*model_));
+}
+
+StepInputs ClassifyTask::inputs() {
+  return {{there_.ptr}, {&there_.points, &there_.normals, &there_.labels}, there_.labels.size(0)};
+}
+
+TrainingTask::Step ClassifyTask::compute(SeedTape& seeds) {
+  const PointBatch& batch = there_;
+  SamplingContext context = shared_context(seeds, processes_, batch.place, batch.ptr);
   const at::Tensor logits = model_->forward(batch.points, batch.normals, batch.ptr, context);
   const at::Tensor loss =
       at::cross_entropy_loss(logits, batch.labels, {}, at::Reduction::Mean, -100, settings_.train.label_smoothing);

@@ -6,11 +6,12 @@
 
 #include "models/training/training_loop.h"
 #include "tools/classify/evaluation.h"
+#include "tools/common/augmented_loader.h"
 
 namespace geosft {
 
 // Classification of point clouds for the training loop: batches, loss, validation.
-class ClassifyTask : public TrainingTask {
+class ClassifyTask : public ReplayableTask {
  public:
   // What is referred to must outlive the task; `validation` may be null. A batch of settings.train.batch_size clouds is
   // shared by the processes.
@@ -20,19 +21,21 @@ class ClassifyTask : public TrainingTask {
   torch::nn::Module& module() override { return *model_; }
   int64_t steps_per_epoch() const override { return loader_.batches_per_epoch(); }
   void start_epoch(int64_t epoch, int64_t first_step) override { loader_.start_epoch(epoch, first_step); }
-  Step step(at::Generator& generator) override;
+  void take_batch() override;
+  StepInputs inputs() override;
+  Step compute(SeedTape& seeds) override;
   // Throws Interrupted when a signal comes in the middle.
   std::optional<Tally> validate() override;
   double seconds_waited() const override { return loader_.seconds_waited(); }
-  std::map<std::string, at::Tensor> last_batch() const override { return batch_tensors(last_); }
+  std::map<std::string, at::Tensor> last_batch() const override { return batch_tensors(loader_.last()); }
 
  private:
   PointClassifier model_;
   const Communicator& processes_;
   const PointDataset* validation_;
   ClassifySettings settings_, validation_settings_;
-  PointLoader loader_;
-  std::optional<PointBatch> last_;
+  AugmentedLoader loader_;
+  PointBatch there_;  // of the step, on the device of the model
 };
 
 }  // namespace geosft

@@ -48,7 +48,8 @@ struct ClassifySettings {
   // along whose new curve a cosine schedule goes on.
   void take_resumable(const ClassifySettings& other);
   static constexpr const char* kResumable =
-      "--data, --workers, --epochs, --validate-every, --checkpoint-every, --on-non-finite and the keys of [evaluation]";
+      "--data, --workers, --epochs, --validate-every, --checkpoint-every, --on-non-finite, --replay-steps and the keys "
+      "of [evaluation]";
 
   PointClassifierOptions classifier(int64_t classes) const;
   TrainingOptions training() const;

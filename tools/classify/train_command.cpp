@@ -21,11 +21,16 @@ namespace {
 
 class ClassifyTrainCommand : public TrainCommand<ClassifySettings> {
  protected:
-  bool train(const RunFolder& folder) override;
+  bool train(const RunFolder& folder) override {
+    return within_memory([&](RunStart start) { return train_once(folder, start); });
+  }
   void report(const RunFolder& folder) override;
+
+ private:
+  bool train_once(const RunFolder& folder, RunStart start);
 };
 
-bool ClassifyTrainCommand::train(const RunFolder& folder) {
+bool ClassifyTrainCommand::train_once(const RunFolder& folder, RunStart start) {
   const CloudTrainingData data = leader_first(processes(), [&] {
     return CloudTrainingData(open_dataset(settings, Split::train), nullptr, open_dataset(settings, Split::test),
                              settings.clouds, settings.seed, settings.data);
@@ -35,8 +40,10 @@ bool ClassifyTrainCommand::train(const RunFolder& folder) {
   PointClassifier model(settings.classifier(static_cast<int64_t>(names.size())));
   model->to(device);
   ClassifyTask task(model, data.train(), data.validation(), settings, processes());
-  TrainingLoop loop(task, settings.training(), processes());
-  return train_in_folder(loop, *model, folder, describe_run(settings, names), resume,
+  TrainingOptions options = settings.training();
+  options.step_graphs = step_graphs(settings.train, device);
+  TrainingLoop loop(task, options, processes());
+  return train_in_folder(loop, *model, folder, describe_run(settings, names), start,
                          "training on " + std::to_string(data.train().size()) + " clouds of " +
                              std::to_string(names.size()) + " classes, " + std::to_string(parameter_count(*model)) +
                              " parameters");

@@ -21,12 +21,15 @@ install(TARGETS ${programs})
 if(GEOSFT_HAS_MPI)
   install(TARGETS geosft_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}) # loaded, never linked: not exported
 endif()
+if(TARGET geosft_cuda_graph)
+  install(TARGETS geosft_cuda_graph LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}) # the same
+endif()
 set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/geosft)
 install(EXPORT geosft FILE geosftTargets.cmake NAMESPACE geosft:: DESTINATION ${folder})
 
 # What the sources share among themselves is nobody else's business: kernels, registration, search trees, containers.
 set(private_headers "(/primal_(heads|mask|composition)|_checks|_walker|_operator|_inputs|_solver|_kernels|_plan|_reach|_header)\\.h$"
-    "/(operators|kd_tree|bucketed_cloud|large_pages|links|walk_graph|node_order|hdf5_chunks|hdf5_handles|hdf5_library|isolated_reader|hdf5_file|lzf|gz_file|binary|text_lines)\\.h$"
+    "/(operators|kd_tree|bucketed_cloud|cloud_pose|large_pages|links|walk_graph|node_order|hdf5_chunks|hdf5_filters|hdf5_handles|hdf5_library|isolated_reader|reader_process|hdf5_file|lzf|gz_file|binary|text_lines)\\.h$"
     "/(meeting|ordered_thread|nccl_library|watched_group)\\.h$")
 list(JOIN private_headers "|" private_headers)
 foreach(source IN ITEMS geometry graph models data)

@@ -4,7 +4,6 @@
 #include <numbers>
 
 #include "geometry/augment.h"
-#include "geometry/normalize.h"
 #include "geometry/normals.h"
 #include "geometry/rotation.h"
 #include "models/training/host_copy.h"
@@ -81,27 +80,23 @@ void estimate_missing_normals(Shape& shape, std::vector<std::string>& remarks) {
   remarks.push_back(shape.name + ": has no normals: they are estimated");
 }
 
-ShapeTransform augmentation(const CloudSettings& clouds, const AugmentSettings& augment) {
-  return [clouds, augment, rotation = rotation_of(augment.rotate)](Shape shape, at::Generator& generator) {
-    prepare_normals(shape, clouds.normals);
-    keep_subset(shape, clouds.points, generator);
-    set_precision(shape, at::kDouble);
-    if (augment.stretch > 0) {
-      const StretchedPoints stretched = random_stretch(shape.points, shape.normals, augment.stretch, generator);
-      shape.points = stretched.points;
-      shape.normals = stretched.normals;
-    }
-    rotate_shape(shape, rotation, generator);
-    shape.points = normalize(shape.points).points;
-    shape.points = random_scale(shape.points, augment.scale_low, augment.scale_high, generator);
-    if (augment.jitter > 0) {
-      shape.points = jitter(shape.points, augment.jitter, jitter_clip * augment.jitter, generator);
-    }
-    if (augment.drop_tokens > 0) {
-      keep_rows(shape, drop_rows(shape.points.size(0), augment.drop_tokens, generator));
-    }
-    set_precision(shape, at::kFloat);
+ShapeTransform plain_clouds(bool normals) {
+  return [normals](Shape shape, at::Generator&) {
+    prepare_normals(shape, normals);
     return shape;
+  };
+}
+
+BatchTransform augmentation(const CloudSettings& clouds, const AugmentSettings& augment) {
+  const AugmentOptions options{clouds.points,      augment.stretch, rotation_of(augment.rotate),  augment.scale_low,
+                               augment.scale_high, augment.jitter,  jitter_clip * augment.jitter, augment.drop_tokens};
+  return [options](PointBatch batch) {
+    const AugmentedClouds changed = augment_clouds(batch.points, batch.normals, batch.ptr, batch.seeds, options);
+    batch.points = changed.points;
+    batch.normals = changed.normals;
+    batch.ptr = changed.ptr;
+    if (batch.parts.defined()) batch.parts = batch.parts.index_select(0, changed.rows);
+    return batch;
   };
 }
 
@@ -112,7 +107,8 @@ PointBatch on_device(const PointBatch& batch, at::Device device) {
           device_copy(batch.labels, device),
           batch.index,
           device_copy(batch.parts, device),
-          batch.place};
+          batch.place,
+          batch.seeds};
 }
 
 std::map<std::string, at::Tensor> batch_tensors(const std::optional<PointBatch>& batch) {

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "data/point_loader.h"
+#include "geometry/augment_options.h"
 #include "tools/common/cloud_settings.h"
 
 namespace geosft {
 
-enum class Rotation { none, z, so3 };
 Rotation rotation_of(const std::string& name);  // "none", "z" or "so3"
 const char* rotation_name(Rotation rotation);   // the same back
 const char* rotation_text(Rotation rotation);   // "rotated at random", for people
@@ -35,11 +35,14 @@ void prepare_normals(Shape& shape, bool wanted);
 // Estimated normals where there are none, with a sentence in `remarks`.
 void estimate_missing_normals(Shape& shape, std::vector<std::string>& remarks);
 
-// Training: a random subset of the points, rotated by option, normalised (centroid, largest distance), scaled,
-// jittered, with a share of its points dropped.
-ShapeTransform augmentation(const CloudSettings& clouds, const AugmentSettings& augment);
+// Clouds as they are, but for their normals, which are left out or demanded.
+ShapeTransform plain_clouds(bool normals);
 
-// The same batch with what a model computes from on `device`; ptr stays on the CPU, see offsets_on.
+// Training, from the seeds of a batch, on the device where it is: a random subset of the points, stretched and rotated
+// by option, normalised (centroid, largest distance), scaled, jittered, with a share of its points dropped.
+BatchTransform augmentation(const CloudSettings& clouds, const AugmentSettings& augment);
+
+// The same batch with what a model computes from on `device`; ptr and seeds stay on the CPU, see offsets_on.
 PointBatch on_device(const PointBatch& batch, at::Device device);
 
 // What there is of a batch, by name.

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/config.h"
 
-#include <toml++/toml.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <sstream>
 #include <stdexcept>
 
-#include "data/read_file.h"
-#include "data/shape.h"
 #include "tools/common/nearest_name.h"
+#include "tools/common/toml_document.h"
 
 namespace geosft {
 namespace {
@@ -47,7 +43,8 @@ struct Reader {
       if (!table) {
         set("", name, node);
       } else if (std::find(sections.begin(), sections.end(), name) == sections.end()) {
-        fail(node, "unknown section [" + name + "]; the nearest known is [" + nearest_name(name, sections) + "]");
+        fail_toml(source, node,
+                  "unknown section [" + name + "]; the nearest known is [" + nearest_name(name, sections) + "]");
       } else {
         for (const auto& [inner, value] : *table) set(name, std::string(inner.str()), value);
       }
@@ -58,10 +55,13 @@ struct Reader {
     const auto entry = std::find_if(entries.begin(), entries.end(), [&](const ConfigEntry& candidate) {
       return candidate.section == section && candidate.key == key;
     });
-    if (entry == entries.end()) fail(node, "unknown key " + qualified(section, key) + "; " + suggestion(section, key));
+    if (entry == entries.end()) {
+      fail_toml(source, node, "unknown key " + qualified(section, key) + "; " + suggestion(section, key));
+    }
     const std::optional<ConfigValue> value = convert(node);
     if (!value || !entry->assign(*value)) {
-      fail(node, qualified(section, key) + ": expected " + entry->expected() + ", found " + text(node));
+      fail_toml(source, node,
+                qualified(section, key) + ": expected " + entry->expected() + ", found " + toml_text(node));
     }
   }
 
@@ -93,16 +93,6 @@ struct Reader {
     }
     return values;
   }
-
-  static std::string text(const toml::node& node) {
-    std::ostringstream out;
-    node.visit([&](const auto& value) { out << value; });
-    return out.str();
-  }
-
-  [[noreturn]] void fail(const toml::node& node, const std::string& message) const {
-    throw UsageError(source + ":" + std::to_string(node.source().begin.line) + ": " + message);
-  }
 };
 
 }  // namespace
@@ -127,24 +117,11 @@ void Config::insert(ConfigEntry entry) {
 }
 
 void Config::load_toml(const std::filesystem::path& path) {
-  std::string text;
-  try {
-    text = read_file(path);
-  } catch (const DataError& error) {
-    throw UsageError(std::string("cannot read the configuration ") + error.what());
-  }
-  set_text(text, path.string());
+  set_text(read_toml_text(path), path.string());
 }
 
 void Config::set_text(const std::string& toml, const std::string& source) {
-  toml::table document;
-  try {
-    document = toml::parse(toml);
-  } catch (const toml::parse_error& error) {
-    throw UsageError(source + ":" + std::to_string(error.source().begin.line) + ": " +
-                     std::string(error.description()));
-  }
-  Reader{entries_, source}.read(document);
+  Reader{entries_, source}.read(parse_toml(toml, source));
 }
 
 const ConfigEntry& Config::entry_of(const std::string& key) const {

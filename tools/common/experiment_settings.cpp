@@ -177,6 +177,8 @@ void TrainSettings::add_keys(Config& config, const std::string& items) {
                   "of matrix products in training (autocast)")
       .add_choice("train", "on_non_finite", &on_non_finite, {"skip", "stop"},
                   "what a step whose loss or gradient is not finite does: nothing, or end the run")
+      .add("train", "replay_steps", &replay_steps,
+           "on a GPU: capture a step as a CUDA graph, and replay it for every batch of the same sizes")
       .add("train", "validate_every", &validate_every, "epochs between validations", positive)
       .add("train", "checkpoint_every", &checkpoint_every, "epochs between checkpoints", positive);
 }
@@ -207,6 +209,7 @@ void TrainSettings::take_resumable(const TrainSettings& other) {
   validate_every = other.validate_every;
   checkpoint_every = other.checkpoint_every;
   on_non_finite = other.on_non_finite;
+  replay_steps = other.replay_steps;
 }
 
 void EvaluationSettings::add_keys(Config& config, const std::string& items) {

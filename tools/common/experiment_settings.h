@@ -70,6 +70,7 @@ struct TrainSettings {
   double decay = 0.8, average_decay = 0.0, label_smoothing = 0.0;
   int64_t validate_every = 10, checkpoint_every = 1;
   std::string precision = "float32", on_non_finite = "skip";
+  bool replay_steps = false;
 
   // `items`: what a batch consists of, "clouds" say.
   void add_keys(Config& config, const std::string& items);

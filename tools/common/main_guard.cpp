@@ -8,10 +8,11 @@
 #include <csignal>
 #include <cstring>
 #include <iostream>
-#include <new>
+#include <optional>
 #include <string>
 
 #include "tools/common/arguments.h"
+#include "tools/common/memory_error.h"
 
 namespace geosft {
 namespace {
@@ -40,16 +41,9 @@ int report(const char* name, const std::string& message, int code) {
   return code;
 }
 
-constexpr const char* smaller_batches =
-    " A smaller --batch-size (when evaluating: --evaluation-batch) needs less in proportion; of one large cloud, "
-    "geosft-segment's --block N.";
-
-int report_error(const char* name, const c10::Error& error) {
-  const std::string text = first_line(error.what_without_backtrace());
-  // LibTorch's allocator of the CPU has no error of its own.
-  const size_t allocator = text.find("DefaultCPUAllocator: ");
-  if (allocator == std::string::npos) return report(name, "error: " + text, failure);
-  return report(name, "error: out of memory: " + text.substr(allocator) + "." + smaller_batches, failure);
+int report_error(const char* name, const std::string& text) {
+  const std::optional<std::string> memory = memory_error(std::current_exception());
+  return report(name, "error: " + (memory ? *memory + smaller_batches : first_line(text)), failure);
 }
 
 int report_stdout(const char* name, int reason) {
@@ -79,16 +73,12 @@ int guarded(const char* name, const std::function<int()>& body) {
     return report(name, std::string("interrupted: ") + first_line(stop.what()), stopped);
   } catch (const UsageError& error) {
     return report(name, std::string("error: ") + first_line(error.what()), wrong_use);
-  } catch (const std::bad_alloc&) {
-    return report(name, std::string("error: out of memory.") + smaller_batches, failure);
-  } catch (const c10::OutOfMemoryError& error) {
-    return report(name, "error: " + first_line(error.what_without_backtrace()) + smaller_batches, failure);
   } catch (const c10::Error& error) {
-    return report_error(name, error);
+    return report_error(name, error.what_without_backtrace());
   } catch (const std::exception& error) {
     const int reason = errno;
     if (!std::cout) return report_stdout(name, reason);
-    return report(name, std::string("error: ") + first_line(error.what()), failure);
+    return report_error(name, error.what());
   } catch (...) {
     return report(name, "error: an exception of an unknown type", failure);
   }

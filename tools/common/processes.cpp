@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/processes.h"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
-#include <filesystem>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -12,6 +9,7 @@
 #include "models/training/mpi/mpi_communicator.h"
 #include "models/training/sockets/socket_communicator.h"
 #include "tools/common/arguments.h"
+#include "tools/common/library_beside.h"
 
 namespace geosft {
 namespace {
@@ -83,11 +81,7 @@ MeetingPoint meeting_point(const Place& place) {
 }
 
 StartMpi find_start() {
-  Dl_info here;
-  if (dladdr(reinterpret_cast<const void*>(&join_processes), &here) == 0) return nullptr;
-  const std::filesystem::path library = std::filesystem::path(here.dli_fname).parent_path() / "libgeosft_mpi.so";
-  void* const loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  return loaded == nullptr ? nullptr : reinterpret_cast<StartMpi>(dlsym(loaded, start_mpi_name));
+  return reinterpret_cast<StartMpi>(function_beside("libgeosft_mpi.so", start_mpi_name));
 }
 
 void check_launcher(int64_t launched, const Communicator& joined) {

@@ -26,7 +26,8 @@ std::vector<std::string> run_names(const Checkpoint& checkpoint, const std::stri
                                    const std::filesystem::path& file);
 
 // Throws DataError, naming `data`, when a checkpoint to resume from has other classes, or other texts than the run
-// beside configuration and version; naming `file` when it is of another kind.
+// beside configuration and version (where it has such a text: earlier versions keep fewer); naming `file` when it is of
+// another kind.
 void check_same_outputs(const Checkpoint& checkpoint, const std::map<std::string, std::string>& texts,
                         const std::filesystem::path& file, const std::string& data);
 

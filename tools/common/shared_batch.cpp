@@ -7,14 +7,14 @@ BatchShare share_of(const Communicator& processes) {
   return {processes.rank(), processes.size()};
 }
 
-SamplingContext shared_context(const at::Generator& generator, const Communicator& processes, const BatchPlace& place,
+SamplingContext shared_context(SeedTape& seeds, const Communicator& processes, const BatchPlace& place,
                                const at::Tensor& ptr) {
-  if (processes.size() == 1) return SamplingContext::training(generator);
+  if (processes.size() == 1) return SamplingContext::training(seeds);
   const at::Tensor sizes = at::diff(ptr.cpu());
   const int64_t each = sizes.size(0) / place.count;
   const at::Tensor all = gathered_rows(processes, sizes, place.first * each, place.all * each, place.spare);
   const int64_t* const begin = all.const_data_ptr<int64_t>();
-  return SamplingContext::training(generator, {{begin, begin + all.numel()}, place.first * each});
+  return SamplingContext::training(seeds, {{begin, begin + all.numel()}, place.first * each});
 }
 
 }  // namespace geosft

@@ -6,6 +6,7 @@
 
 #include "data/batch_share.h"
 #include "models/layers/sampling_context.h"
+#include "models/layers/seed_tape.h"
 #include "models/training/communicator.h"
 
 namespace geosft {
@@ -15,7 +16,7 @@ BatchShare share_of(const Communicator& processes);
 
 // For a training pass over a loader's batch packed by ptr int64 [items + 1], or several entries an item, as many for
 // each (the two documents of a pair). All processes call it together: each learns the sizes of all items.
-SamplingContext shared_context(const at::Generator& generator, const Communicator& processes, const BatchPlace& place,
+SamplingContext shared_context(SeedTape& seeds, const Communicator& processes, const BatchPlace& place,
                                const at::Tensor& ptr);
 
 }  // namespace geosft

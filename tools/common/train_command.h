@@ -6,14 +6,16 @@
 #include <string>
 
 #include "tools/common/arguments.h"
+#include "tools/common/fitting_batch.h"
 #include "tools/common/main_guard.h"
+#include "tools/common/replay.h"
 #include "tools/common/training_run.h"
 
 namespace geosft {
 
-// Settings has config(), check(), key_uses(), locate_data(), which makes `data` a name that holds in any working folder
-// or throws UsageError, and what a resumed run may choose anew: take_resumable(other), and kResumable, the options'
-// names.
+// Settings has train, model, config(), check(), key_uses(), locate_data(), which makes `data` a name that holds in any
+// working folder or throws UsageError, and what a resumed run may choose anew: take_resumable(other), and kResumable,
+// the options' names.
 template <class Settings>
 class TrainCommand : protected TrainArguments {
  public:
@@ -32,6 +34,10 @@ class TrainCommand : protected TrainArguments {
   // Evaluates the trained model, and leaves and prints what is found; in the leading one of several processes.
   virtual void report(const RunFolder& folder) = 0;
 
+  // train_once(start) with `settings`; for want of memory it says with which batch there would be enough.
+  template <class Train>
+  bool within_memory(const Train& train_once);
+
   // evaluate(); an interruption says that the training is safe.
   template <class Evaluate>
   auto final_evaluation(const RunFolder& folder, const Evaluate& evaluate) const;
@@ -41,6 +47,7 @@ class TrainCommand : protected TrainArguments {
 
  private:
   RunFolder prepare();
+  void check();
   int train_and_report();
 
   Config config_ = settings.config();
@@ -52,21 +59,36 @@ RunFolder TrainCommand<Settings>::prepare() {
   if (resume) {
     RunFolder folder = open_run_folder(out, resume, processes());
     load_resumed(settings, config_, folder);
-    settings.check();
-    settings.locate_data();
+    check();
     return folder;
   }
   load_new(config_, settings.train);
   // Not of a resumed run, whose options say no more than its configuration does.
   config_.refuse_unused(settings.key_uses());
-  settings.check();
-  settings.locate_data();
+  check();
   if (again) {
     load_begun(settings, config_, RunFolder::open(out));
     resume = true;
     if (processes().leads()) std::cerr << "started again: going on with the run in " << out << '\n';
   }
   return open_run_folder(out, resume, processes());
+}
+
+template <class Settings>
+void TrainCommand<Settings>::check() {
+  settings.check();
+  check_replay(settings.train, settings.model, device, processes());
+  settings.locate_data();
+}
+
+template <class Settings>
+template <class Train>
+bool TrainCommand<Settings>::within_memory(const Train& train_once) {
+  return train_within_memory(settings.train.batch_size, resume ? RunStart::resumed : RunStart::fresh, processes(),
+                             [&](int64_t batch_size, RunStart start) {
+                               settings.train.batch_size = batch_size;
+                               return train_once(start);
+                             });
 }
 
 template <class Settings>

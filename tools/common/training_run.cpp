@@ -98,13 +98,15 @@ RunFolder open_run_folder(const std::filesystem::path& path, bool resume, const 
 }
 
 bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder,
-                     const RunDescription& run, bool resume, const std::string& remark) {
+                     const RunDescription& run, RunStart start, const std::string& remark) {
+  if (start == RunStart::trial) return loop.try_step();
   RunObserver observer(loop, model, folder, run);
-  if (resume) observer.resume();
+  if (start == RunStart::resumed) observer.resume();
   if (loop.processes().leads()) begin_folder(loop, folder, run, remark);
   install_interrupt_handler();
   const bool done = run_to_end_or_interrupt(loop, observer);
   observer.finish(done);
+  if (const int64_t replayed = loop.replayed_steps(); replayed > 0) std::cerr << "replayed steps: " << replayed << '\n';
   return done;
 }
 

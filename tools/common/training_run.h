@@ -59,11 +59,17 @@ struct TrainArguments {
 // A folder to resume, or a new one that the leading process makes.
 RunFolder open_run_folder(const std::filesystem::path& path, bool resume, const Communicator& processes);
 
-// Runs what is left of the loop: from the last checkpoint of the folder if `resume`. Writes the configuration, names
-// and version into the folder first, shows configuration and `remark` on stderr, and leaves checkpoints and metrics.
-// False when a signal came: the run is saved and can go on. Of several processes the leading one writes and speaks.
+enum class RunStart {
+  fresh,
+  resumed,  // from the last checkpoint of the folder
+  trial     // a single step, of which nothing is left: is there room for it?
+};
+
+// Runs what is left of the loop. Writes the configuration, names and version into the folder first, shows configuration
+// and `remark` on stderr, and leaves checkpoints and metrics. False when a signal came: the run is saved and can go on;
+// of a trial: the model refused the step. Of several processes the leading one writes and speaks.
 bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder,
-                     const RunDescription& run, bool resume, const std::string& remark);
+                     const RunDescription& run, RunStart start, const std::string& remark);
 
 // train(); when it throws before anything was written, the empty folder is removed by the process that made it.
 bool train_or_clean(const RunFolder& folder, const Communicator& processes, const std::function<bool()>& train);

@@ -36,7 +36,8 @@ def training_lines(results):
     lines = []
     for name, r in results.items():
         if "same" in r:
-            lines.append(f"| {name} | {'the same losses, bit for bit' if r['same'] else 'FAILED: other losses'} |")
+            speed = f"{r['clouds_per_s']:.0f} clouds/s, " if "clouds_per_s" in r else ""
+            lines.append(f"| {name} | {speed}{'the same losses, bit for bit' if r['same'] else 'FAILED: other losses'} |")
         elif "left_out" in r:
             lines.append(f"| {name} | left out: {r['left_out']} |")
         elif "apart" in r:

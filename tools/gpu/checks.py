@@ -161,6 +161,10 @@ def check_farthest(small):
             expected = OPS.farthest_point_sampling(points, m, ptr)
             actual = OPS.farthest_point_sampling(points.to(GPU), m, ptr.to(GPU)).cpu()
             require(torch.equal(actual, expected), f"{dtype}, items of {sizes}, m={m}: other rows than on the CPU")
+            if sum(sizes) < 5000:
+                order = OPS._farthest_point_order(points.to(GPU), ptr)  # ptr on the CPU: nothing is waited for
+                require(torch.equal(order.cpu(), OPS._farthest_point_order(points, ptr)),
+                        f"{dtype}, items of {sizes}: another canonical order than on the CPU")
     return "the rows of the CPU, index by index"
 
 
@@ -409,9 +413,29 @@ def check_gather(small):
 def check_dropout(small):
     x = torch.randn(12345, generator=seeded(16))
     for dtype in (torch.float32, torch.float64, torch.bfloat16):
-        here, there = (OPS._seeded_dropout(x.to(d, dtype), 0.3, -7).cpu() for d in ("cpu", GPU))
+        here, there = (OPS._seeded_dropout(x.to(d, dtype), 0.3, torch.tensor([-7], device=d)).cpu() for d in ("cpu", GPU))
         require(torch.equal(here, there), f"{dtype}: other elements or values than on the CPU")
     return "the elements of the CPU, bit by bit"
+
+
+def check_augmentation(small):
+    """The rows are the CPU's; sums run in another order, and exponentials, logarithms and sines round differently."""
+    sizes = [30, 0, 1, 700, 257] if small else [30, 0, 1, 700, 257, 100000] + [10000] * 40
+    ptr, generator = offsets(sizes), seeded(19)
+    points = torch.randn(sum(sizes), 3, generator=generator, dtype=torch.float64) + 4
+    normals = torch.nn.functional.normalize(torch.randn(sum(sizes), 3, generator=generator, dtype=torch.float64))
+    seeds = torch.arange(len(sizes)) * 17 - 20
+    for dtype, limit in ((torch.float32, 1e-6), (torch.float64, 1e-12)):
+        for most, rotation, numbers in ((256, 2, [0.3, 0.6, 1.4, 0.02, 0.05, 0.3]), (1 << 40, 1, [0.0, 1.0, 1.0, 0.0, 0.0, 0.0])):
+            def results(device):
+                return OPS._augment_clouds(points.to(device, dtype), normals.to(device, dtype), ptr, seeds, most, rotation, numbers)
+            expected, actual, again = (results(device) for device in ("cpu", GPU, GPU))
+            what = f"{dtype}, at most {most} points"
+            require_same(actual, again, what)
+            require(all(torch.equal(a.cpu(), e) for a, e in zip(actual[2:], expected[2:])), f"{what}: other rows than on the CPU")
+            error = difference(actual[:2], expected[:2])
+            require(error <= limit, f"{what}: {error:.1e} apart, at most {limit:.0e} allowed")
+    return "the rows of the CPU, coordinates to rounding, and the same bits again"
 
 
 CHECKS = {
@@ -432,6 +456,7 @@ CHECKS = {
     "softmax_pool: CPU against CUDA": check_pool,
     "dropout: CPU against CUDA": check_dropout,
     "farthest_point_sampling: CPU against CUDA": check_farthest,
+    "augment_clouds: CPU against CUDA": check_augmentation,
     "knn: CPU against CUDA": check_knn,
     "random_walk_pe: CPU against CUDA": check_walks,
 }

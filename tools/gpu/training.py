@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains a classifier with geosft-classify on a GPU, on clouds made here: speed, idle time, and the same bits twice; where
-there are two GPUs, on both."""
+"""Trains a classifier with geosft-classify on a GPU, on clouds made here: speed, idle time, the same bits twice and with
+replayed steps; where there are two GPUs, on both."""
 
 import csv
 import math
@@ -84,6 +84,10 @@ def run_training(program, config, folder):
     losses = [[row["loss"] for row in train(program, data, os.path.join(folder, f"again{i}"), *common, "--epochs", "2")]
               for i in range(2)]
     lines["training, twice"] = {"same": losses[0] == losses[1]}
+    replayed = train(program, data, os.path.join(folder, "replayed"), *common, "--epochs", "8", "--replay-steps")
+    lines["training, float32, steps replayed as a CUDA graph"] = {
+        "clouds_per_s": max(float(row[rate_of(row)]) for row in replayed[1:]),
+        "same": [float(row["loss"]) for row in replayed] == lines["training, float32"]["losses"]}
     two = "training, two GPUs (NCCL), against one with the whole batch"
     if gpus() < 2:
         return {**lines, two: {"left_out": "there is one GPU here"}}

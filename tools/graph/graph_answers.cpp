@@ -11,9 +11,10 @@ namespace {
 
 // Targets that say nothing, as the task has them.
 at::Tensor no_targets(const GraphSchema& schema, const GraphBatch& graphs) {
-  if (schema.task == GraphTask::classification) return at::zeros({graphs.items()}, at::kLong);
-  if (schema.task == GraphTask::node_classification) return at::full({graphs.graph.nodes()}, -1, at::kLong);
-  return at::full({graphs.items(), schema.outputs()}, std::numeric_limits<float>::quiet_NaN());
+  const bool of_nodes = is_of_nodes(schema.task);
+  const int64_t rows = of_nodes ? graphs.graph.nodes() : graphs.items();
+  if (has_classes(schema.task)) return at::full({rows}, of_nodes ? -1 : 0, at::kLong);
+  return at::full({rows, schema.outputs()}, std::numeric_limits<float>::quiet_NaN());
 }
 
 at::Tensor answers(GraphRunModel& trained, const PackedGraphs& encoded) {
@@ -23,12 +24,12 @@ at::Tensor answers(GraphRunModel& trained, const PackedGraphs& encoded) {
   const at::Tensor outputs =
       graph_outputs(trained.model, encoded, all, Part::test, trained.settings.evaluation).outputs;
   if (task == GraphTask::regression) return in_units(trained.model, task, outputs);
-  return task == GraphTask::multi_label ? outputs.sigmoid() : outputs.softmax(1);
+  return has_labels(task) ? outputs.sigmoid() : outputs.softmax(1);
 }
 
 }  // namespace
 
-at::Tensor graph_answers(GraphRunModel& trained, const FeaturedGraphs& graphs) {
+PackedGraphs without_answers(const GraphRunModel& trained, const FeaturedGraphs& graphs) {
   check_batch(graphs.graphs);
   PackedGraphs packed;
   static_cast<FeaturedGraphs&>(packed) = graphs;
@@ -36,7 +37,11 @@ at::Tensor graph_answers(GraphRunModel& trained, const FeaturedGraphs& graphs) {
   packed.target = no_targets(trained.schema, graphs.graphs);
   check_packed_graphs(packed, "graphs");
   packed.node_encoding = encoded_nodes(packed.graphs, trained.settings.model.node_encoding()).values;
-  return answers(trained, packed);
+  return packed;
+}
+
+at::Tensor graph_answers(GraphRunModel& trained, const FeaturedGraphs& graphs) {
+  return answers(trained, without_answers(trained, graphs));
 }
 
 at::Tensor dataset_answers(GraphRunModel& trained, const std::filesystem::path& dataset) {

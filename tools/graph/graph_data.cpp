@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <limits>
 #include <memory>
 #include <numeric>
 
@@ -144,7 +145,9 @@ const std::vector<int64_t>& items_of_part(const GraphSplit& split, Part part) {
 
 at::Tensor target_of_part(const at::Tensor& target, const at::Tensor& node_split, Part part) {
   if (!node_split.defined()) return target;
-  return target.masked_fill(node_split != static_cast<int64_t>(part), -1);
+  const at::Tensor outside = node_split != static_cast<int64_t>(part);
+  if (!target.is_floating_point()) return target.masked_fill(outside, -1);
+  return target.masked_fill(outside.unsqueeze(1), std::numeric_limits<double>::quiet_NaN());
 }
 
 }  // namespace geosft

@@ -44,8 +44,8 @@ GraphSplit split_of(const PackedGraphs& graphs, const SplitSettings& settings);
 
 const std::vector<int64_t>& items_of_part(const GraphSplit& split, Part part);
 
-// Targets with everything outside the part made missing (-1): of node classification with a node_split; else as they
-// are.
+// Targets with everything outside the part made missing (-1 of classes, NaN of labels): of nodes with a node_split;
+// else as they are.
 at::Tensor target_of_part(const at::Tensor& target, const at::Tensor& node_split, Part part);
 
 }  // namespace geosft

@@ -34,6 +34,7 @@ FeaturedGraphs on_device(const FeaturedGraphs& graphs, at::Device device) {
         &there.edge_categories, &there.edge_values, &there.coordinates, &there.node_encoding}) {
     *tensor = device_copy(*tensor, device);
   }
+  there.graphs.ptr = offsets_for(graphs.graphs.ptr, device);
   return there;
 }
 

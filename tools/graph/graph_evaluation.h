@@ -13,13 +13,13 @@
 
 namespace geosft {
 
-// The same graphs with what a model computes from on `device`; ptr stays on the CPU, see offsets_on.
+// The same graphs with what a model computes from on `device`; ptr stays on the CPU, see offsets_for.
 FeaturedGraphs on_device(const FeaturedGraphs& graphs, at::Device device);
 
 struct GraphOutputs {
   at::Tensor
       outputs;  // [n, outputs], a row a graph or a node, averaged over the votes: logits, or standardised targets
-  at::Tensor targets;  // as in PackedGraphs; nodes outside the part have no class
+  at::Tensor targets;  // as in PackedGraphs; nodes outside the part have none
 };
 
 // Of some items of a dataset. With a `renumbering` the nodes of every graph are renumbered at random by that seed

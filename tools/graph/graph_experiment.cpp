@@ -14,30 +14,43 @@
 #include "data/atomic_file.h"
 #include "models/summary.h"
 #include "tools/common/arguments.h"
+#include "tools/common/fitting_batch.h"
 #include "tools/common/main_guard.h"
 #include "tools/common/plots.h"
+#include "tools/common/replay.h"
 #include "tools/common/training_run.h"
 #include "tools/graph/graph_task.h"
 
 namespace geosft {
 namespace {
 
-// Trains one run to its end; false when a signal came.
-bool train_run(const GraphSettings& settings, const PackedGraphs& graphs, const GraphSplit& split,
-               const RunFolder& folder, bool resume, at::Device device, const Communicator& processes) {
+bool train_once(const GraphSettings& settings, const PackedGraphs& graphs, const GraphSplit& split,
+                const RunFolder& folder, RunStart start, at::Device device, const Communicator& processes) {
   at::manual_seed(settings.seed);
   GraphModel model(settings.graph_model(graphs.schema));
   const LabelledGraphs training = labelled_items(graphs, split.train);
   model->standardize(training, graphs.schema.task == GraphTask::regression ? training.target : at::Tensor());
   model->to(device);
   GraphTraining task(model, graphs, split, settings, processes);
-  TrainingLoop loop(task, settings.train.options(settings.seed), processes);
+  TrainingOptions options = settings.train.options(settings.seed);
+  options.step_graphs = step_graphs(settings.train, device);
+  TrainingLoop loop(task, options, processes);
   const bool held_out = !split.validation.empty();
-  return train_in_folder(loop, *model, folder, describe_graph_run(settings, graphs.schema, held_out), resume,
+  return train_in_folder(loop, *model, folder, describe_graph_run(settings, graphs.schema, held_out), start,
                          "training on " + std::to_string(split.train.size()) + " " + graphs.schema.items +
                              ", validation on " + std::to_string(split.validation.size()) + ", test on " +
                              std::to_string(split.test.size()) + ", " + std::to_string(parameter_count(*model)) +
                              " parameters");
+}
+
+// Trains one run to its end; false when a signal came.
+bool train_run(GraphSettings settings, const PackedGraphs& graphs, const GraphSplit& split, const RunFolder& folder,
+               bool resume, at::Device device, const Communicator& processes) {
+  return train_within_memory(settings.train.batch_size, resume ? RunStart::resumed : RunStart::fresh, processes,
+                             [&](int64_t batch_size, RunStart start) {
+                               settings.train.batch_size = batch_size;
+                               return train_once(settings, graphs, split, folder, start, device, processes);
+                             });
 }
 
 // On the test part; the report is left in the folder too.

@@ -30,7 +30,7 @@ std::string sizes_text(const std::vector<int64_t>& vocabulary) {
 
 void describe_targets(const PackedGraphs& graphs) {
   const GraphSchema& schema = graphs.schema;
-  const bool classes = schema.task == GraphTask::classification || schema.task == GraphTask::node_classification;
+  const bool classes = has_classes(schema.task);
   at::Tensor counts;
   if (classes) counts = at::bincount(graphs.target.masked_select(graphs.target >= 0), {}, schema.outputs());
   std::cout << "task: " << task_name(schema.task) << ", " << schema.outputs() << (classes ? " classes" : " targets");

@@ -14,13 +14,10 @@ namespace {
 
 constexpr int64_t no_class = -1;
 
-bool has_classes(GraphTask task) {
-  return task == GraphTask::classification || task == GraphTask::node_classification;
-}
-
 std::vector<std::string> metric_names(GraphTask task) {
   if (has_classes(task)) return {"accuracy", "macro_f1", "roc_auc"};
   if (task == GraphTask::multi_label) return {"average_precision", "roc_auc"};
+  if (task == GraphTask::node_multi_label) return {"roc_auc", "average_precision"};
   return {"mae", "r2"};
 }
 
@@ -34,24 +31,27 @@ double class_metric(const std::string& name, const at::Tensor& outputs, const at
 
 }  // namespace
 
+at::Tensor known_targets(GraphTask task, const at::Tensor& targets) {
+  const at::Tensor known = has_classes(task) ? targets != no_class : targets.flatten().isnan().logical_not();
+  return known.nonzero().squeeze(1);
+}
+
 at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets, double label_smoothing) {
+  return graph_loss(task, outputs, targets, known_targets(task, targets), label_smoothing);
+}
+
+at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets, const at::Tensor& known,
+                      double label_smoothing) {
+  if (known.size(0) == 0) return outputs.sum() * 0.0;
   if (has_classes(task)) {
-    const at::Tensor rows = (targets != no_class).nonzero().squeeze(1);
-    if (rows.size(0) == 0) return outputs.sum() * 0.0;
-    return at::cross_entropy_loss(outputs.index_select(0, rows), targets.index_select(0, rows), {}, at::Reduction::Mean,
-                                  no_class, label_smoothing);
+    return at::cross_entropy_loss(outputs.index_select(0, known), targets.index_select(0, known), {},
+                                  at::Reduction::Mean, no_class, label_smoothing);
   }
-  const at::Tensor there = targets.isnan().logical_not();
-  const at::Tensor found = outputs.masked_select(there), truth = targets.masked_select(there).to(outputs.dtype());
-  if (truth.numel() == 0) return outputs.sum() * 0.0;
+  const at::Tensor found = outputs.flatten().index_select(0, known);
+  const at::Tensor truth = targets.flatten().index_select(0, known).to(outputs.dtype());
   if (task == GraphTask::regression) return at::l1_loss(found, truth);
   const at::Tensor smooth = truth * (1.0 - label_smoothing) + 0.5 * label_smoothing;
   return at::binary_cross_entropy_with_logits(found, smooth);
-}
-
-int64_t loss_terms(GraphTask task, const at::Tensor& targets) {
-  const at::Tensor there = has_classes(task) ? targets != no_class : targets.isnan().logical_not();
-  return there.sum().item<int64_t>();
 }
 
 double graph_metric(GraphTask task, const std::string& name, const at::Tensor& outputs, const at::Tensor& targets) {

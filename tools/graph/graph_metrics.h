@@ -18,8 +18,11 @@ namespace geosft {
 at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets,
                       double label_smoothing = 0.0);
 
-// Over how many targets that mean is.
-int64_t loss_terms(GraphTask task, const at::Tensor& targets);
+// The places, int64 [terms], of the targets that are not missing: rows of classes, entries of the others one row after
+// the other. The loss over these, which then looks for none: nothing waits for a GPU.
+at::Tensor known_targets(GraphTask task, const at::Tensor& targets);
+at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets, const at::Tensor& known,
+                      double label_smoothing);
 
 // Values by name; what a task goes by comes first.
 using NamedValues = std::vector<std::pair<std::string, double>>;
@@ -27,6 +30,7 @@ using NamedValues = std::vector<std::pair<std::string, double>>;
 //   classification       accuracy, macro_f1, roc_auc (one class against the rest)
 //   node_classification  the same over the nodes that have a class
 //   multi_label          average_precision, roc_auc (means over labels)
+//   node_multi_label     roc_auc, average_precision: the same over the nodes, in the order of OGB's sets of nodes
 //   regression           mae, r2 (means over targets); outputs and targets in the dataset's units
 NamedValues graph_metrics(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets);
 

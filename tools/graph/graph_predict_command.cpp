@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "data/given_graphs.h"
 #include "tools/common/arguments.h"
 #include "tools/graph/commands.h"
+#include "tools/graph/graph_answers.h"
 #include "tools/graph/graph_evaluation.h"
 #include "tools/graph/graph_overrides.h"
 #include "tools/graph/graph_prediction.h"
@@ -14,9 +16,16 @@
 namespace geosft {
 namespace {
 
+// What an item is called: before the answer in a text, and beside it in JSON.
+struct ItemTitle {
+  std::string text;
+  nlohmann::json fields;
+};
+
 struct GraphPredictCommand {
   ItemWords words;
   std::string run, split = "all";
+  std::vector<std::string> files, smiles;
   std::vector<int64_t> items;
   int64_t top = 3;
   bool json = false;
@@ -31,40 +40,79 @@ struct GraphPredictCommand {
     }
     if (!items.empty()) return items;
     if (split != "all") return items_of_part(split_of(opened.graphs, opened.trained.settings.splits), part_of(split));
-    std::vector<int64_t> all(static_cast<size_t>(opened.graphs.size()));
+    return all_of(opened.graphs);
+  }
+
+  static std::vector<int64_t> all_of(const PackedGraphs& graphs) {
+    std::vector<int64_t> all(static_cast<size_t>(graphs.size()));
     std::iota(all.begin(), all.end(), 0);
     return all;
   }
 
-  void print(const OpenedRun& opened, int64_t item, const at::Tensor& outputs) const {
-    const GraphSchema& schema = opened.trained.schema;
-    const std::string& data = opened.trained.settings.data;
+  void print(const GraphSchema& schema, const at::Tensor& outputs, const ItemTitle& title) const {
     if (!json) {
-      std::cout << item << ':' << prediction_text(schema, outputs, top) << '\n';
+      std::cout << title.text << ':' << prediction_text(schema, outputs, top) << '\n';
       return;
     }
     nlohmann::json line = prediction_json(schema, outputs, top);
-    line["file"] = data;
-    line[words.item] = item;
+    line.update(title.fields);
     std::cout << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   }
 
-  int execute() {
-    OpenedRun opened = open_run(overrides, run);
-    GraphModel& model = opened.trained.model;
-    const std::vector<int64_t> wanted = chosen(opened);
-    if (wanted.empty()) throw UsageError("--split " + split + ": the data have no such part");
-    const GraphOutputs found =
-        graph_outputs(model, opened.graphs, wanted, Part::test, opened.trained.settings.evaluation);
-    const at::Tensor outputs = in_units(model, opened.trained.schema.task, found.outputs);
-    const bool of_nodes = opened.trained.schema.task == GraphTask::node_classification;
-    const at::Tensor& ptr = opened.graphs.graphs.ptr;
+  // Answers to some items, in their order.
+  template <class TitleOf>
+  void answer(GraphRunModel& trained, const PackedGraphs& graphs, const std::vector<int64_t>& wanted,
+              const TitleOf& title_of) const {
+    const GraphTask task = trained.schema.task;
+    const GraphOutputs found = graph_outputs(trained.model, graphs, wanted, Part::test, trained.settings.evaluation);
+    const at::Tensor outputs = in_units(trained.model, task, found.outputs);
+    const bool of_nodes = is_of_nodes(task);
+    const at::Tensor& ptr = graphs.graphs.ptr;
     int64_t row = 0;
     for (const int64_t item : wanted) {
       const int64_t nodes = (ptr[item + 1] - ptr[item]).item<int64_t>();
-      print(opened, item, of_nodes ? outputs.narrow(0, row, nodes) : outputs[row]);
+      print(trained.schema, of_nodes ? outputs.narrow(0, row, nodes) : outputs[row], title_of(item));
       row += of_nodes ? nodes : 1;
     }
+  }
+
+  void answer_given(GraphRunModel& trained, const GivenGraphs& given, const std::string& source) const {
+    for (const std::string& remark : given.packed.remarks) std::cerr << remark << '\n';
+    const PackedGraphs graphs = without_answers(trained, given.packed);
+    const auto title_of = [&](int64_t item) {
+      const std::string& name = given.names[static_cast<size_t>(item)];
+      ItemTitle title{name.empty() ? source : name, {{"file", source}, {words.item, item}}};
+      if (name.empty() && graphs.size() > 1) title.text += " " + std::to_string(item);
+      if (!name.empty()) title.fields["name"] = name;
+      const at::Tensor& ids = given.node_ids;
+      if (ids.defined() && is_of_nodes(trained.schema.task)) {
+        title.fields["nodes"] =
+            std::vector<int64_t>(ids.const_data_ptr<int64_t>(), ids.const_data_ptr<int64_t>() + ids.numel());
+      }
+      return title;
+    };
+    answer(trained, graphs, all_of(graphs), title_of);
+  }
+
+  int answer_all_given() const {
+    GraphRunModel trained = overrides.load(run);
+    const bool directed = trained.settings.directed;
+    if (!smiles.empty()) answer_given(trained, given_molecules(smiles, trained.schema, "--smiles"), "--smiles");
+    for (const std::string& file : files) {
+      answer_given(trained, read_given_graphs(file, trained.schema, directed), file);
+    }
+    return 0;
+  }
+
+  int execute() const {
+    if (!files.empty() || !smiles.empty()) return answer_all_given();
+    OpenedRun opened = open_run(overrides, run);
+    const std::vector<int64_t> wanted = chosen(opened);
+    if (wanted.empty()) throw UsageError("--split " + split + ": the data have no such part");
+    const std::string& data = opened.trained.settings.data;
+    answer(opened.trained, opened.graphs, wanted, [&](int64_t item) {
+      return ItemTitle{std::to_string(item), {{"file", data}, {words.item, item}}};
+    });
     return 0;
   }
 };
@@ -75,19 +123,27 @@ Command add_graph_predict_command(CLI::App& verb, const ItemWords& words) {
   auto command = std::make_shared<GraphPredictCommand>();
   command->words = words;
   verb.add_option("RUN", command->run, "RUN folder, or a checkpoint file")->required();
-  verb.add_option("--" + words.items, command->items,
-                  "numbers of " + words.items + " of the dataset, from 0, separated by commas")
-      ->delimiter(',')
-      ->check(CLI::Range(0, 1000000000));
-  verb.add_option("--split", command->split,
-                  "without --" + words.items + ": which part of the dataset, as the run was trained")
-      ->check(CLI::IsMember({"all", "train", "validation", "test"}))
-      ->capture_default_str();
+  auto* items = verb.add_option("--" + words.items, command->items,
+                                "numbers of " + words.items + " of the dataset, from 0, separated by commas");
+  items->delimiter(',')->check(CLI::Range(0, 1000000000));
+  auto* split = verb.add_option("--split", command->split,
+                                "without --" + words.items + ": which part of the dataset, as the run was trained");
+  split->check(CLI::IsMember({"all", "train", "validation", "test"}))->capture_default_str();
   verb.add_option("--top", command->top, "classes to show a " + words.item)
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   verb.add_flag("--json", command->json, "print one JSON object a " + words.item);
   command->overrides.add_to(verb, words, "as for the other commands; predictions draw nothing from it");
+  if (words.graphs) {
+    auto* files = verb.add_option("FILE", command->files,
+                                  "graphs in place of the dataset: SMILES (smi, smiles, csv), a molecule (xyz), a list "
+                                  "of edges, Matrix Market (mtx), packed graphs (h5), a folder in TU's form");
+    auto* smiles = verb.add_option("--smiles", command->smiles, "a molecule in place of the dataset; may be repeated");
+    smiles->allow_extra_args(false);  // what follows is a FILE
+    for (CLI::Option* given : {files, smiles}) {
+      given->excludes(items)->excludes(split)->excludes("--data")->excludes("--split-name");
+    }
+  }
   return [command] { return command->execute(); };
 }
 

@@ -46,6 +46,30 @@ std::vector<std::string> node_classes(const GraphSchema& schema, const at::Tenso
   return names;
 }
 
+// Of every node, that of every label.
+std::vector<std::vector<double>> node_probabilities(const at::Tensor& logits) {
+  const at::Tensor shares = logits.to(at::kDouble).sigmoid().contiguous();
+  const int64_t labels = shares.size(1);
+  const double* const first = shares.const_data_ptr<double>();
+  std::vector<std::vector<double>> rows;
+  rows.reserve(static_cast<size_t>(shares.size(0)));
+  for (int64_t i = 0; i < shares.size(0); ++i) rows.emplace_back(first + i * labels, first + (i + 1) * labels);
+  return rows;
+}
+
+std::vector<std::string> node_labels(const GraphSchema& schema, const at::Tensor& logits) {
+  std::vector<std::string> names;
+  names.reserve(static_cast<size_t>(logits.size(0)));
+  for (const std::vector<double>& node : node_probabilities(logits)) {
+    std::string joined;
+    for (size_t i = 0; i < node.size(); ++i) {
+      if (node[i] >= 0.5) joined += (joined.empty() ? "" : "+") + schema.output_names[i];
+    }
+    names.push_back(joined.empty() ? "-" : joined);
+  }
+  return names;
+}
+
 std::string percentages(const std::vector<Ranked>& ranked) {
   std::ostringstream out;
   out << std::fixed << std::setprecision(1);
@@ -57,6 +81,9 @@ std::string percentages(const std::vector<Ranked>& ranked) {
 
 nlohmann::json prediction_json(const GraphSchema& schema, const at::Tensor& outputs, int64_t top) {
   if (schema.task == GraphTask::node_classification) return {{"classes", node_classes(schema, outputs)}};
+  if (schema.task == GraphTask::node_multi_label) {
+    return {{"labels", schema.output_names}, {"probabilities", node_probabilities(outputs)}};
+  }
   nlohmann::json found = nlohmann::json::object();
   if (schema.task != GraphTask::classification) {
     const bool labels = schema.task == GraphTask::multi_label;
@@ -75,8 +102,11 @@ std::string prediction_text(const GraphSchema& schema, const at::Tensor& outputs
   std::ostringstream out;
   if (schema.task == GraphTask::classification) return percentages(ranking(schema, outputs, top));
   if (schema.task == GraphTask::multi_label) return percentages(every_output(schema, outputs.sigmoid()));
-  if (schema.task == GraphTask::node_classification) {
-    for (const std::string& name : node_classes(schema, outputs)) out << "  " << name;
+  if (is_of_nodes(schema.task)) {
+    const bool labels = has_labels(schema.task);
+    for (const std::string& name : labels ? node_labels(schema, outputs) : node_classes(schema, outputs)) {
+      out << "  " << name;
+    }
     return out.str();
   }
   for (const Ranked& entry : every_output(schema, outputs)) out << "  " << entry.name << ' ' << entry.probability;

@@ -18,10 +18,6 @@ namespace {
 
 constexpr size_t most_classes = 40;  // that a table or a picture of all of them is worth
 
-bool of_classes(GraphTask task) {
-  return task == GraphTask::classification || task == GraphTask::node_classification;
-}
-
 at::Tensor confusion_of(const GraphOutputs& outputs) {
   const int64_t classes = outputs.outputs.size(1);
   const at::Tensor rows = (outputs.targets >= 0).nonzero().squeeze(1);
@@ -76,7 +72,7 @@ GraphReport evaluate_graphs(GraphRunModel& trained, const PackedGraphs& graphs, 
   report.items = graphs.schema.items;
   report.count = count;
   report.metrics = evaluation_metrics(trained.model, report.task, original);
-  if (of_classes(report.task)) report.confusion = confusion_of(original);
+  if (has_classes(report.task)) report.confusion = confusion_of(original);
   report.degrees = worst_degrees(*trained.model);
   report.head_distances = mean_head_distances(*trained.model);
   report.renumberings = renumberings;

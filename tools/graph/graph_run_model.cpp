@@ -10,14 +10,23 @@ namespace geosft {
 namespace {
 
 constexpr const char* graph_kind = "geosft-graph";
-constexpr GraphTask tasks[] = {GraphTask::classification, GraphTask::multi_label, GraphTask::regression,
-                               GraphTask::node_classification};
 
 GraphTask task_of(const std::string& name) {
-  for (const GraphTask task : tasks) {
-    if (name == task_name(task)) return task;
-  }
+  if (const std::optional<GraphTask> task = task_named(name)) return *task;
   throw std::invalid_argument("no task " + name);
+}
+
+// Those that the checkpoint holds; an earlier version's has none.
+void take_labels(const Checkpoint& checkpoint, const std::string& file, GraphSchema& schema) {
+  const auto text = checkpoint.texts.find("labels");
+  if (text == checkpoint.texts.end()) return;
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text->second);
+    json.at("nodes").get_to(schema.node_labels);
+    json.at("edges").get_to(schema.edge_labels);
+  } catch (const std::exception& error) {
+    throw DataError(file, "the labels of a graph dataset", error.what());
+  }
 }
 
 }  // namespace
@@ -27,7 +36,7 @@ RunDescription describe_graph_run(GraphSettings settings, const GraphSchema& sch
   run.kind = graph_kind;
   run.config = settings.config().to_toml();
   run.names = schema.output_names;
-  run.more_texts = {{"schema", schema_text(schema)}};
+  run.more_texts = {{"schema", schema_text(schema)}, {"labels", labels_text(schema)}};
   run.data = settings.data;
   run.epochs = settings.train.epochs;
   run.checkpoint_every = settings.train.checkpoint_every;
@@ -58,11 +67,16 @@ GraphSchema schema_of(const std::string& text, const std::string& file) {
   }
 }
 
+std::string labels_text(const GraphSchema& schema) {
+  return nlohmann::json{{"nodes", schema.node_labels}, {"edges", schema.edge_labels}}.dump();
+}
+
 GraphRunModel load_graph_run(const std::filesystem::path& run) {
   std::filesystem::path file;
   const Checkpoint checkpoint = load_run_checkpoint(run, file);
   GraphRunModel loaded;
   loaded.schema = schema_of(run_text(checkpoint, graph_kind, "schema", file), file.string());
+  take_labels(checkpoint, file.string(), loaded.schema);
   read_run_config(file, [&] {
     loaded.settings.config().set_text(run_text(checkpoint, graph_kind, "config", file), "its configuration");
   });
@@ -73,9 +87,18 @@ GraphRunModel load_graph_run(const std::filesystem::path& run) {
 }
 
 void check_same_schema(const GraphRunModel& trained, const GraphSchema& schema, const std::string& data) {
-  if (schema == trained.schema) return;
-  throw DataError(data, "the features and outputs of the trained model, " + schema_text(trained.schema),
-                  schema_text(schema));
+  GraphSchema found = schema, expected = trained.schema;
+  // Files of packed graphs have none, and neither has a RUN of an earlier version.
+  for (const auto labels : {&GraphSchema::node_labels, &GraphSchema::edge_labels}) {
+    if ((found.*labels).empty() || (expected.*labels).empty()) (found.*labels) = (expected.*labels) = {};
+  }
+  if (found == expected) return;
+  const bool labels = schema_text(schema) == schema_text(trained.schema);  // are what differs
+  const auto text = labels ? labels_text : schema_text;
+  throw DataError(
+      data,
+      std::string("the ") + (labels ? "labels" : "features and outputs") + " of the trained model, " + text(expected),
+      text(found));
 }
 
 }  // namespace geosft

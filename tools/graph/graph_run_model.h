@@ -19,9 +19,11 @@ struct GraphRunModel {
 // What the observer of a run needs to know of it.
 RunDescription describe_graph_run(GraphSettings settings, const GraphSchema& schema, bool held_out);
 
-// A schema as JSON on one line, and back. Throws DataError, naming `file`, for anything else.
+// A schema without its labels as JSON on one line, and back. Throws DataError, naming `file`, for anything else.
 std::string schema_text(const GraphSchema& schema);
 GraphSchema schema_of(const std::string& text, const std::string& file);
+// The labels, a text of their own, as earlier versions kept none.
+std::string labels_text(const GraphSchema& schema);
 
 // Loads a RUN folder (its best checkpoint) or a checkpoint file. Throws when it is not one of this tool.
 GraphRunModel load_graph_run(const std::filesystem::path& run);

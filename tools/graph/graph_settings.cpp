@@ -68,6 +68,17 @@ void check_mask(const GraphModelSettings& model) {
   }
 }
 
+// What is looked up for every batch, or drawn on the CPU.
+void check_replayable(const GraphModelSettings& model) {
+  if (model.encoding == "lappe") throw UsageError("replay_steps needs another encoding than lappe");
+  const bool sees_edges = model.attention == "sampling" && model.relative && model.positions != "relative";
+  if (!sees_edges) return;
+  if (model.distance_channels > 0) throw UsageError("replay_steps needs distance_channels 0");
+  if (model.score != "maxout" || model.probability != "leaky_relu") {
+    throw UsageError("replay_steps needs relative = false, or score maxout and probability leaky_relu");
+  }
+}
+
 }  // namespace
 
 GraphModelSettings::GraphModelSettings() {
@@ -134,6 +145,7 @@ void GraphSettings::check() const {
   check_positions(model);
   check_mask(model);
   check_walks(model);
+  if (train.replay_steps) check_replayable(model);
   if (model.on_grid() && train.drop_tokens > 0) {
     throw UsageError("drop_tokens must be 0 with attention " + model.attention + ", which needs every place of a grid");
   }
@@ -186,8 +198,9 @@ GraphModelOptions GraphSettings::graph_model(const GraphSchema& schema) const {
   options.head = model.head == "sum"          ? GraphHead::sum
                  : model.head == "sample_max" ? GraphHead::sample_max
                                               : GraphHead::softmax_pool;
-  if (schema.task == GraphTask::node_classification) options.head = GraphHead::nodes;
+  if (is_of_nodes(schema.task)) options.head = GraphHead::nodes;
   if (schema.documents) {
+    if (train.replay_steps) throw UsageError("replay_steps needs items that are no pairs of documents");
     options.documents = true;
     options.head = GraphHead::pairs;
     options.node_vocabulary.pop_back();

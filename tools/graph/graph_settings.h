@@ -73,7 +73,8 @@ struct GraphSettings {
   // along whose new curve a cosine schedule goes on.
   void take_resumable(const GraphSettings& other);
   static constexpr const char* kResumable =
-      "--data, --epochs, --validate-every, --checkpoint-every, --on-non-finite and the keys of [evaluation]";
+      "--data, --epochs, --validate-every, --checkpoint-every, --on-non-finite, --replay-steps and the keys of "
+      "[evaluation]";
 
   GraphModelOptions graph_model(const GraphSchema& schema) const;
 };

@@ -10,6 +10,7 @@
 
 #include "data/atomic_file.h"
 #include "tools/common/arguments.h"
+#include "tools/common/replay.h"
 #include "tools/common/runtime_options.h"
 #include "tools/graph/commands.h"
 #include "tools/graph/graph_experiment.h"
@@ -19,14 +20,24 @@ namespace geosft {
 namespace {
 
 struct GraphSweepCommand {
-  std::vector<std::filesystem::path> files;
-  std::vector<std::string> set, vary;
-  std::filesystem::path out;
+  SweepList given;  // by options
+  std::filesystem::path list, out;
   std::string data;
   std::optional<uint64_t> seed;
   std::optional<double> seconds;
   bool csv = false, json = false;
   RuntimeOptions runtime;
+
+  // What the file says, and then the command line; named changes are laid over what is set for all.
+  SweepList planned() const {
+    SweepList plan = list.empty() ? SweepList() : read_sweep_list(list);
+    plan.configs.insert(plan.configs.end(), given.configs.begin(), given.configs.end());
+    plan.set.insert(plan.set.end(), given.set.begin(), given.set.end());
+    plan.vary.insert(plan.vary.end(), given.vary.begin(), given.vary.end());
+    if (!data.empty()) plan.set.push_back("data=" + data);
+    if (seed) plan.set.push_back("seed=" + std::to_string(*seed));
+    return plan;
+  }
 
   // So many as a run trains in the given seconds, at the pace of a first one that is thrown away.
   int64_t epochs_that_fit(const Variation& variation, at::Device device) const {
@@ -60,14 +71,14 @@ struct GraphSweepCommand {
 
   int execute() const {
     const at::Device device = runtime.apply();
-    std::vector<std::string> common = set;
-    if (!data.empty()) common.push_back("data=" + data);
-    if (seed) common.push_back("seed=" + std::to_string(*seed));
-    check_epochs();
-    const std::vector<Variation> all = variations(files, common, vary);
+    const SweepList plan = planned();
+    check_epochs(plan);
+    const std::vector<Variation> all = variations(plan);
     std::set<std::string> folders;
     for (const Variation& variation : all) {
-      if (variation.settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
+      const GraphSettings& settings = variation.settings;
+      if (settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
+      check_replay(settings.train, settings.model, device, one_process());
       if (!folders.insert(folder_name(variation.name)).second) {
         throw UsageError("two configurations are called " + variation.name);
       }
@@ -89,9 +100,13 @@ struct GraphSweepCommand {
     return 0;
   }
 
-  void check_epochs() const {
-    const auto epochs = [](const std::string& entry) { return entry.rfind("epochs=", 0) == 0; };
-    if (seconds && (std::any_of(set.begin(), set.end(), epochs) || std::any_of(vary.begin(), vary.end(), epochs))) {
+  void check_epochs(const SweepList& plan) const {
+    const auto with_epochs = [](const std::vector<std::string>& entries) {
+      return std::any_of(entries.begin(), entries.end(), [](const auto& e) { return e.rfind("epochs=", 0) == 0; });
+    };
+    if (seconds && (with_epochs(plan.set) || with_epochs(plan.vary) ||
+                    std::any_of(plan.variations.begin(), plan.variations.end(),
+                                [&](const NamedChange& change) { return with_epochs(change.set); }))) {
       throw UsageError("either --seconds, which says how many epochs there are, or epochs, not both");
     }
   }
@@ -115,12 +130,15 @@ struct GraphSweepCommand {
 
 Command add_graph_sweep_command(CLI::App& verb, const ItemWords& words) {
   auto command = std::make_shared<GraphSweepCommand>();
-  verb.add_option("CONFIG", command->files, "TOML files, an experiment each (default: one, with the defaults)");
+  verb.add_option("CONFIG", command->given.configs, "TOML files, an experiment each (default: one, with the defaults)");
+  verb.add_option("--list", command->list,
+                  "TOML file of what is compared (configs, set, vary, variations), to be added to");
   verb.add_option("--out", command->out, "folder for the runs and the table; one that is there is continued")
       ->required();
   verb.add_option("--data", command->data, "dataset: a folder (default: the configuration's)");
-  verb.add_option("--set", command->set, "KEY=VALUE for all configurations; may be repeated")->take_all();
-  verb.add_option("--vary", command->vary, "KEY=VALUE,VALUE: every combination is run; may be repeated")->take_all();
+  verb.add_option("--set", command->given.set, "KEY=VALUE for all configurations; may be repeated")->take_all();
+  verb.add_option("--vary", command->given.vary, "KEY=VALUE,VALUE: every combination is run; may be repeated")
+      ->take_all();
   verb.add_option("--seed", command->seed, "of the first run of every configuration (default: the configuration's)")
       ->check(CLI::NonNegativeNumber);
   verb.add_option("--seconds", command->seconds,

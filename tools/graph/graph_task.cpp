@@ -50,30 +50,45 @@ double GraphTraining::step_score(const at::Tensor& outputs, const at::Tensor& ta
   return style_.value(graph_metric(task, style_.name, in_units(model_, task, outputs), targets));
 }
 
-SamplingContext GraphTraining::context(at::Generator& generator) const {
+SamplingContext GraphTraining::context(SeedTape& seeds) const {
   const at::Tensor& ptr = last_->graphs.ptr;
   const bool documents = model_->options.documents;  // are attended to one by one
-  return shared_context(generator, processes_, last_->place,
+  return shared_context(seeds, processes_, last_->place,
                         documents ? document_offsets(ptr, last_->node_categories.select(1, -1)) : ptr);
 }
 
-TrainingTask::Step GraphTraining::step(at::Generator& generator) {
+void GraphTraining::take_batch() {
   last_ = loader_.next();
-  const std::optional<LabelledGraphs>& batch = last_;
-  TORCH_CHECK(batch.has_value(), "the loader ended before the epoch did");
+  TORCH_CHECK(last_.has_value(), "the loader ended before the epoch did");
   const at::Device device = device_of(*model_);
+  there_ = on_device(*last_, device);
+  const at::Tensor truth = target_of_part(last_->target, last_->node_split, Part::train);
+  const at::Tensor known = known_targets(graphs_.schema.task, truth);
+  terms_ = known.size(0);
+  targets_ = device_copy(truth, device);
+  known_ = device_copy(known, device);
+}
+
+StepInputs GraphTraining::inputs() {
+  CsrGraph& graph = there_.graphs.graph;
+  return {
+      {there_.graphs.ptr},
+      {&graph.rowptr, &graph.col, &graph.edge_attr, &graph.weight, &there_.node_categories, &there_.node_values,
+       &there_.edge_categories, &there_.edge_values, &there_.coordinates, &there_.node_encoding, &targets_, &known_},
+      static_cast<int64_t>(last_->items.size())};
+}
+
+TrainingTask::Step GraphTraining::compute(SeedTape& seeds) {
   const GraphTask task = graphs_.schema.task;
-  SamplingContext pass = context(generator);
-  const at::Tensor outputs = model_->forward(on_device(*batch, device), pass);
-  const at::Tensor truth = target_of_part(batch->target, batch->node_split, Part::train);
-  const at::Tensor targets = device_copy(truth, device);
+  SamplingContext pass = context(seeds);
+  const at::Tensor outputs = model_->forward(there_, pass);
   const at::Tensor loss =
-      graph_loss(task, outputs, standardized_targets(model_, task, targets), settings_.train.label_smoothing);
-  const int64_t items = batch->place.spare ? 0 : static_cast<int64_t>(batch->items.size());
-  const int64_t terms = batch->place.spare ? 0 : loss_terms(task, truth);
+      graph_loss(task, outputs, standardized_targets(model_, task, targets_), known_, settings_.train.label_smoothing);
+  const int64_t items = last_->place.spare ? 0 : static_cast<int64_t>(last_->items.size());
+  const int64_t terms = last_->place.spare ? 0 : terms_;
   at::NoGradGuard guard;
   // A GPU would have to be waited for: the metric of a step is left to the CPU.
-  const double score = device.is_cpu() ? step_score(outputs.detach(), targets) : std::nan("");
+  const double score = outputs.device().is_cpu() ? step_score(outputs.detach(), targets_) : std::nan("");
   return measured_step(loss, at::scalar_tensor(score * static_cast<double>(items), loss.options().dtype(at::kDouble)),
                        items, static_cast<double>(terms));
 }

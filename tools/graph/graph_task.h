@@ -13,7 +13,7 @@ namespace geosft {
 std::optional<Part> validation_part(const GraphSplit& split, const SplitSettings& settings);
 
 // Tasks on graphs for the training loop: batches, loss, validation.
-class GraphTraining : public TrainingTask {
+class GraphTraining : public ReplayableTask {
  public:
   // What is referred to must outlive the task. A batch of settings.train.batch_size graphs is shared by the processes.
   GraphTraining(GraphModel model, const PackedGraphs& graphs, const GraphSplit& split, const GraphSettings& settings,
@@ -22,9 +22,11 @@ class GraphTraining : public TrainingTask {
   torch::nn::Module& module() override { return *model_; }
   int64_t steps_per_epoch() const override { return loader_.batches_per_epoch(); }
   void start_epoch(int64_t epoch, int64_t first_step) override { loader_.start_epoch(epoch, first_step); }
+  void take_batch() override;
+  StepInputs inputs() override;
   // The score of a step: right classes, or less absolute error (in the dataset's units); NaN for labels, whose metric
   // a batch alone does not have.
-  Step step(at::Generator& generator) override;
+  Step compute(SeedTape& seeds) override;
   // The score is the metric that the run goes by, less it where lower is better. Throws Interrupted when a signal comes
   // in the middle.
   std::optional<Tally> validate() override;
@@ -32,7 +34,7 @@ class GraphTraining : public TrainingTask {
   std::map<std::string, at::Tensor> last_batch() const override;
 
  private:
-  SamplingContext context(at::Generator& generator) const;
+  SamplingContext context(SeedTape& seeds) const;
   double step_score(const at::Tensor& outputs, const at::Tensor& targets) const;
 
   GraphModel model_;
@@ -43,6 +45,10 @@ class GraphTraining : public TrainingTask {
   ScoreStyle style_;
   GraphLoader loader_;
   std::optional<LabelledGraphs> last_;
+  // The same on the device of the model: graphs, targets, and which of these are known.
+  FeaturedGraphs there_;
+  at::Tensor targets_, known_;
+  int64_t terms_ = 0;  // of the loss
 };
 
 }  // namespace geosft

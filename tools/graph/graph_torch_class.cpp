@@ -3,7 +3,8 @@
 // "libgeosft_graph_tool.so"), then
 //   run = torch.classes.geosft.GraphPredictor("runs/mutag/fold_0")
 //   run.output_names()        list of str: classes, labels or targets
-//   run.task()                "classification", "multi_label", "regression" or "node_classification"
+//   run.task()                "classification", "multi_label", "regression", "node_classification" or
+//                             "node_multi_label"
 //   run.predict_data(path)    answers to a whole dataset, float [graphs, outputs], or [nodes, outputs]
 //   run.predict(ptr, edges, node_categories=None, node_values=None, edge_categories=None, edge_values=None,
 //               coordinates=None)

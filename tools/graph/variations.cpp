@@ -73,14 +73,40 @@ std::vector<Variation> configured(const std::vector<std::filesystem::path>& file
   return all;
 }
 
+void set_all(GraphSettings& settings, const std::vector<std::string>& entries) {
+  for (const std::string& entry : entries) {
+    const Assignment assignment = assignment_of(entry);
+    if (assignment.values.size() != 1) throw UsageError("expected one value in '" + entry + "'");
+    assign(settings, assignment.key, assignment.values.front());
+  }
+}
+
+void add_name(Variation& variation, const std::string& name) {
+  variation.name += (variation.name.empty() ? "" : " ") + name;
+}
+
+// Each of `before` once with every change.
+std::vector<Variation> changed(const std::vector<Variation>& before, const std::vector<NamedChange>& changes) {
+  std::vector<Variation> all;
+  for (const Variation& from : before) {
+    for (const NamedChange& change : changes) {
+      Variation variation = from;
+      add_name(variation, change.name);
+      set_all(variation.settings, change.set);
+      all.push_back(variation);
+    }
+  }
+  return all;
+}
+
 // Each of `before` once for every value.
-std::vector<Variation> varied(const std::vector<Variation>& before, const Assignment& assignment, bool named) {
+std::vector<Variation> varied(const std::vector<Variation>& before, const Assignment& assignment) {
   std::vector<Variation> all;
   for (const Variation& from : before) {
     for (const std::string& value : assignment.values) {
       Variation variation = from;
       assign(variation.settings, assignment.key, value);
-      if (named) variation.name += (variation.name.empty() ? "" : " ") + assignment.key + "=" + value;
+      add_name(variation, assignment.key + "=" + value);
       all.push_back(variation);
     }
   }
@@ -89,15 +115,11 @@ std::vector<Variation> varied(const std::vector<Variation>& before, const Assign
 
 }  // namespace
 
-std::vector<Variation> variations(const std::vector<std::filesystem::path>& files,
-                                  const std::vector<std::string>& common, const std::vector<std::string>& vary) {
-  std::vector<Variation> all = configured(files);
-  for (const std::string& entry : common) {
-    const Assignment assignment = assignment_of(entry);
-    if (assignment.values.size() != 1) throw UsageError("expected one value in '" + entry + "'");
-    all = varied(all, assignment, /*named=*/false);
-  }
-  for (const std::string& entry : vary) all = varied(all, assignment_of(entry), /*named=*/true);
+std::vector<Variation> variations(const SweepList& list) {
+  std::vector<Variation> all = configured(list.configs);
+  for (Variation& variation : all) set_all(variation.settings, list.set);
+  if (!list.variations.empty()) all = changed(all, list.variations);
+  for (const std::string& entry : list.vary) all = varied(all, assignment_of(entry));
   for (const Variation& variation : all) variation.settings.check();
   return all;
 }

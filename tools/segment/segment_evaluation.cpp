@@ -66,10 +66,7 @@ PointLoaderOptions whole_clouds(const SegmentSettings& settings) {
   PointLoaderOptions options;
   options.batch_size = settings.evaluation.evaluation_batch;
   options.workers = settings.workers;
-  options.transform = [normals = settings.clouds.normals](Shape shape, at::Generator&) {
-    prepare_normals(shape, normals);
-    return shape;
-  };
+  options.transform = plain_clouds(settings.clouds.normals);
   return options;
 }
 

@@ -48,8 +48,8 @@ struct SegmentSettings {
   // along whose new curve a cosine schedule goes on.
   void take_resumable(const SegmentSettings& other);
   static constexpr const char* kResumable =
-      "--data, --workers, --block, --epochs, --validate-every, --checkpoint-every, --on-non-finite and the keys of "
-      "[evaluation]";
+      "--data, --workers, --block, --epochs, --validate-every, --checkpoint-every, --on-non-finite, "
+      "--replay-steps and the keys of [evaluation]";
 
   PointSegmenterOptions segmenter(int64_t parts, int64_t classes) const;
   TrainingOptions training() const;

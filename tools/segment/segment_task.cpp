@@ -3,30 +3,19 @@
 
 #include <ATen/core/Reduction.h>
 
-#include "geometry/packed.h"
+#include "geometry/offsets_on.h"
 #include "models/summary.h"
+#include "models/training/host_copy.h"
 #include "tools/common/main_guard.h"
 #include "tools/common/shared_batch.h"
 
 namespace geosft {
 namespace {
 
-PointLoaderOptions augmented_clouds(const SegmentSettings& settings, const Communicator& processes) {
-  PointLoaderOptions options;
-  options.batch_size = settings.train.batch_size;
-  options.share = share_of(processes);
-  options.shuffle = true;
-  options.seed = settings.seed;
-  options.workers = settings.workers;
-  options.transform = augmentation(settings.clouds, settings.augment);
-  return options;
-}
-
 // Summed over the shapes of the batch; of parts that their classes have.
 at::Tensor summed_iou(const at::Tensor& logits, const PointBatch& batch, const at::Tensor& mask) {
-  const std::vector<int64_t> offsets = packed_offsets(batch.ptr, logits.size(0), "ptr");
-  const at::Tensor item = item_of_row(offsets).to(logits.device());
-  const at::Tensor allowed = mask.to(logits.device()).index_select(0, batch.labels);
+  const at::Tensor item = item_of_row_on(batch.ptr, logits.size(0), logits.device());
+  const at::Tensor allowed = mask.index_select(0, batch.labels);
   const at::Tensor found = masked_logits(logits.detach(), allowed.index_select(0, item)).argmax(1);
   return shape_ious(count_parts(found, batch.parts, item, batch.labels.size(0), mask.size(1)), allowed).sum();
 }
@@ -41,21 +30,29 @@ SegmentTask::SegmentTask(PointSegmenter model, const PointDataset& training, con
       settings_(settings),
       validation_settings_(settings),
       mask_(mask),
-      loader_(training, augmented_clouds(settings, processes)) {
+      mask_there_(mask.to(device_of(*model_))),
+      loader_(training, settings, processes, device_of(*model_)) {
   validation_settings_.evaluation.votes = 1;  // a curve needs no more
 }
 
-TrainingTask::Step SegmentTask::step(at::Generator& generator) {
-  last_ = loader_.next();
-  TORCH_CHECK(last_.has_value(), "the loader ended before the epoch did");
-  const PointBatch batch = on_device(*last_, device_of(*model_));
-  SamplingContext context = shared_context(generator, processes_, batch.place, batch.ptr);
-  const at::Tensor category = model_->options.categories > 0 ? last_->labels : at::Tensor();
+void SegmentTask::take_batch() {
+  there_ = loader_.next();
+  there_.ptr = offsets_for(there_.ptr, device_of(*model_));
+}
+
+StepInputs SegmentTask::inputs() {
+  return {{there_.ptr}, {&there_.points, &there_.normals, &there_.labels, &there_.parts}, there_.labels.size(0)};
+}
+
+TrainingTask::Step SegmentTask::compute(SeedTape& seeds) {
+  const PointBatch& batch = there_;
+  SamplingContext context = shared_context(seeds, processes_, batch.place, batch.ptr);
+  const at::Tensor category = model_->options.categories > 0 ? batch.labels : at::Tensor();
   const at::Tensor logits = model_->forward(batch.points, batch.normals, batch.ptr, category, context);
   const at::Tensor loss =
       at::cross_entropy_loss(logits, batch.parts, {}, at::Reduction::Mean, -100, settings_.train.label_smoothing);
   const bool counts = !batch.place.spare;
-  return measured_step(loss, summed_iou(logits, batch, mask_), counts ? batch.labels.size(0) : 0,
+  return measured_step(loss, summed_iou(logits, batch, mask_there_), counts ? batch.labels.size(0) : 0,
                        counts ? static_cast<double>(batch.parts.size(0)) : 0.0);
 }
 

@@ -4,12 +4,13 @@
 #include <optional>
 
 #include "models/training/training_loop.h"
+#include "tools/common/augmented_loader.h"
 #include "tools/segment/segment_evaluation.h"
 
 namespace geosft {
 
 // Part segmentation for the training loop: batches, loss, validation. The score is the instance IoU.
-class SegmentTask : public TrainingTask {
+class SegmentTask : public ReplayableTask {
  public:
   // What is referred to must outlive the task; `validation` may be null. mask: part_mask of the dataset. A batch of
   // settings.train.batch_size clouds is shared by the processes.
@@ -19,20 +20,22 @@ class SegmentTask : public TrainingTask {
   torch::nn::Module& module() override { return *model_; }
   int64_t steps_per_epoch() const override { return loader_.batches_per_epoch(); }
   void start_epoch(int64_t epoch, int64_t first_step) override { loader_.start_epoch(epoch, first_step); }
-  Step step(at::Generator& generator) override;
+  void take_batch() override;
+  StepInputs inputs() override;
+  Step compute(SeedTape& seeds) override;
   // Throws Interrupted when a signal comes in the middle.
   std::optional<Tally> validate() override;
   double seconds_waited() const override { return loader_.seconds_waited(); }
-  std::map<std::string, at::Tensor> last_batch() const override { return batch_tensors(last_); }
+  std::map<std::string, at::Tensor> last_batch() const override { return batch_tensors(loader_.last()); }
 
  private:
   PointSegmenter model_;
   const Communicator& processes_;
   const PointDataset* validation_;
   SegmentSettings settings_, validation_settings_;
-  at::Tensor mask_;
-  PointLoader loader_;
-  std::optional<PointBatch> last_;
+  at::Tensor mask_, mask_there_;  // the second on the device of the model
+  AugmentedLoader loader_;
+  PointBatch there_;  // of the step, on the device of the model
 };
 
 }  // namespace geosft

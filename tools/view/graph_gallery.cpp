@@ -81,7 +81,7 @@ void GraphGallery::explain(const FeaturedGraphs& one, Subject& subject) {
   subject.trace = on_host(std::move(trace));
   const at::Tensor in_unit =
       in_units(trained_->model, trained_->schema.task, sum / static_cast<double>(evaluation.votes));
-  if (trained_->schema.task != GraphTask::node_classification) {
+  if (!is_of_nodes(trained_->schema.task)) {
     subject.prediction = prediction_text(trained_->schema, in_unit[0], 1).substr(2);
   }
 }

@@ -9,8 +9,8 @@
 
 #include "geometry/operators.h"
 #include "geometry/packed.h"
+#include "geometry/philox.h"
 #include "models/ops/non_finite_error.h"
-#include "models/ops/philox.h"
 #include "models/ops/sample_pairs_checks.h"
 
 namespace geosft {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of dropout_tile.h, for the GPU and its emulation; run(DropoutCall<T>) is the kernel.
+// From tensors to the arrays of dropout_tile.h, for the GPU and its emulation; run(DropoutCall<T>) is the kernel. The
+// host reads nothing from the device.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,13 +13,13 @@
 namespace geosft::cuda {
 
 template <class Run>
-at::Tensor masked(const at::Tensor& x, double probability, int64_t seed, int64_t first, const Run& run) {
-  check_dropout(probability, first, x.numel());
+at::Tensor masked(const at::Tensor& x, double probability, const at::Tensor& seed, int64_t first, const Run& run) {
+  check_dropout(x, probability, seed, first);
   const at::Tensor input = computable(x), out = at::empty_like(input);
   const DropoutScale scale = dropout_scale(probability);
   AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "seeded_dropout", [&] {
     run(DropoutCall<scalar_t>{input.const_data_ptr<scalar_t>(), out.mutable_data_ptr<scalar_t>(), input.numel(), first,
-                              scale.threshold, static_cast<uint64_t>(seed), static_cast<scalar_t>(scale.kept)});
+                              scale.threshold, seed.const_data_ptr<int64_t>(), static_cast<scalar_t>(scale.kept)});
   });
   return out.to(x.scalar_type());
 }

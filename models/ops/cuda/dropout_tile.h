@@ -13,7 +13,8 @@ struct DropoutCall {
   const T* x;
   T* out;
   int64_t count, first;  // elements, and the place of the first of them
-  uint64_t threshold, seed;
+  uint64_t threshold;
+  const int64_t* seed;
   T scale;
 };
 
@@ -29,7 +30,7 @@ class DropoutTile {
     block.each([&](int thread) {
       // The first and the last group of places may lie half outside.
       const int64_t group = in.first / kDropoutLanes + block.x() * kBlockThreads + thread;
-      const uint64_t bits = dropout_bits(in.seed, static_cast<uint64_t>(group));
+      const uint64_t bits = dropout_bits(static_cast<uint64_t>(*in.seed), static_cast<uint64_t>(group));
       GEOSFT_UNROLL
       for (int lane = 0; lane < kDropoutLanes; ++lane) {
         const int64_t at = group * kDropoutLanes + lane - in.first;

@@ -29,9 +29,7 @@ inline at::Tensor centered_rows(const at::Tensor& rows, const at::Tensor& ptr) {
   const auto offsets = ptr.defined() ? std::optional(ptr) : std::nullopt;
   const at::Tensor mean = softmax_pool(flat, none, offsets);
   if (!ptr.defined()) return (flat - mean).view_as(rows);
-  const at::Tensor row = at::arange(rows.size(0), ptr.options());
-  const at::Tensor item = at::searchsorted(ptr, row, /*out_int32=*/false, /*right=*/true) - 1;
-  return (flat - mean.index_select(0, item.clamp(0, mean.size(0) - 1))).view_as(rows);
+  return (flat - mean.index_select(0, item_of_row_on(offsets, rows.size(0), rows.device()))).view_as(rows);
 }
 
 // The offsets of all items, where the host knows them without waiting: there is one, or they are on the CPU.

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "geometry/cuda/packed_tiles.h"
-#include "models/ops/philox.h"
+#include "geometry/philox.h"
 
 namespace geosft::cuda {
 

@@ -8,7 +8,7 @@
 namespace geosft::cuda {
 namespace {
 
-at::Tensor seeded_dropout(const at::Tensor& x, double probability, int64_t seed, int64_t first) {
+at::Tensor seeded_dropout(const at::Tensor& x, double probability, const at::Tensor& seed, int64_t first) {
   const Stream stream(x.device());
   return masked(x, probability, seed, first,
                 [&](const auto& in) { check_launch(launch_dropout(in, stream.get()), "seeded_dropout"); });

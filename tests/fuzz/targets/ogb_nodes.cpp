@@ -8,14 +8,18 @@ namespace {
 void read_ogb_nodes_folder(const std::string& input) {
   static const InputFolder folder({"raw/num-node-list.csv", "raw/num-edge-list.csv", "raw/edge.csv",
                                    "raw/node-label.csv", "split/s/train.csv", "split/s/valid.csv", "split/s/test.csv",
-                                   "raw/node-feat.csv"});
+                                   "raw/node-feat.csv", "raw/edge-feat.csv"});
   read_ogb_dataset(folder.fill(input), {});
 }
 
 const Registration ogb_nodes({"ogb_nodes", read_ogb_nodes_folder, [] {
-                                return Inputs{joined({"3\n", "2\n", "0,1\n1,2\n", "1\n0\nnan\n", "0\n", "1\n", "",
-                                                      "0.5,1\n1,1\n0,0\n"}),
-                                              joined({"3\n", "2\n", "0,1\n1,2\n", "1\n0\nnan\n", "0\n", "1\n", ""})};
+                                return Inputs{
+                                    joined({"3\n", "2\n", "0,1\n1,2\n", "1\n0\nnan\n", "0\n", "1\n", "",
+                                            "0.5,1\n1,1\n0,0\n"}),
+                                    joined({"3\n", "2\n", "0,1\n1,2\n", "1\n0\nnan\n", "0\n", "1\n", ""}),
+                                    joined({"3\n", "2\n", "0,1\n1,2\n", "1,0\n0,nan\n,1\n", "0\n", "1\n", "2\n"}),
+                                    joined({"3\n", "2\n", "0,1\n1,2\n", "1,0\n0,0\n1,1\n", "0\n", "1\n", "2\n",
+                                            "0\n1\n1\n", "0.5,1\n0.25,0\n"})};
                               }});
 
 }  // namespace

@@ -20,6 +20,20 @@ at::Tensor emulated(const at::Tensor& points, int64_t m, const std::optional<at:
   });
 }
 
+template <ThreadOrder kOrder>
+at::Tensor emulated_order(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
+  return cuda::farthest_point_order_rows(points, ptr, [](const auto& in) {
+    using T = std::remove_const_t<std::remove_pointer_t<decltype(in.points)>>;
+    EmulatedGrids<kOrder>().template grid<cuda::FarthestPointTile<T>>(in.packed.items, 1, in);
+  });
+}
+
+void require_order(const at::Tensor& points, const std::optional<at::Tensor>& ptr, const std::string& what) {
+  const at::Tensor expected = farthest_point_order(points, ptr);
+  require_equal(emulated_order<ThreadOrder::kAscending>(points, ptr), expected, what);
+  require_equal(emulated_order<ThreadOrder::kDescending>(points, ptr), expected, what + " turned");
+}
+
 // The rows of the CPU operator, index by index, in both orders of threads.
 void require_rows(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr, int64_t start,
                   const std::string& what) {
@@ -53,6 +67,16 @@ TEST_CASE("the CUDA kernel of farthest_point_sampling, emulated, settles ties as
   require_rows(at::cat({points, points}), 128, std::nullopt, 5, "duplicated lattice");
 }
 
+TEST_CASE("the CUDA kernel of farthest_point_order, emulated, gives the order of the CPU", "[farthest_point_tile]") {
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    require_order(random_points(700, type, 8), std::nullopt, "one cloud");
+    require_order(random_points(0, type, 9), std::nullopt, "no points");
+    require_order(random_points(1200, type, 10), at::tensor({0, 600, 600, 603, 1200}, at::kLong), "ragged");
+    require_order(at::ones({9, 3}, type), std::nullopt, "equal points");
+  }
+  require_order(at::tensor({1., 1., 0., -1., 1., 0., -1., -1., 0., 1., -1., 0.}).view({4, 3}), std::nullopt, "ties");
+}
+
 TEST_CASE("the CUDA kernel of farthest_point_sampling, emulated, takes clouds that registers do not hold",
           "[farthest_point_tile]") {
   require_rows(random_points(10241, at::kFloat, 5), 6, std::nullopt, 0, "float32");
@@ -66,6 +90,9 @@ TEST_CASE("the CUDA kernel of farthest_point_sampling, emulated, stays inside th
   inside(emulated<ThreadOrder::kAscending>(points, 4, at::tensor({-7, 9, 50}, at::kLong), 30, 8));
   inside(emulated<ThreadOrder::kAscending>(at::full_like(points, std::numeric_limits<double>::quiet_NaN()), 4,
                                            std::nullopt, 0, 4));
+  inside(emulated_order<ThreadOrder::kAscending>(points, at::tensor({-7, 9, 50}, at::kLong)));
+  inside(emulated_order<ThreadOrder::kAscending>(at::full_like(points, std::numeric_limits<double>::quiet_NaN()),
+                                                 std::nullopt));
 }
 
 }  // namespace geosft::test::test_farthest_point_tile

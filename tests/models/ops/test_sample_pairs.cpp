@@ -9,7 +9,7 @@
 #include <cmath>
 #include <limits>
 
-#include "models/ops/philox.h"
+#include "geometry/philox.h"
 #include "tests/models/ops/sample_cases.h"
 
 namespace geosft::test::test_sample_pairs {

@@ -11,6 +11,8 @@
 namespace geosft::test::test_fused_adamw {
 namespace {
 
+const at::Tensor rate = at::scalar_tensor(0.1, at::kFloat);
+
 std::vector<at::Tensor> some_parameters() {
   std::vector<at::Tensor> parameters;
   for (const int64_t size : {3, 40}) {
@@ -41,7 +43,7 @@ TEST_CASE("fused steps are those of LibTorch's AdamW", "[fused_adamw]") {
   for (uint64_t step = 0; step < 20; ++step) {
     set_gradients(fused, 10 * step);
     set_gradients(plain, 10 * step);
-    optimizer.step(0.1);
+    optimizer.step(rate);
     expected.step();
     for (size_t i = 0; i < fused.size(); ++i) {
       REQUIRE_FALSE(fused[i].grad().defined());
@@ -57,8 +59,8 @@ TEST_CASE("fused steps clip the norm of all gradients", "[fused_adamw]") {
   set_gradients(plain, 1);
   const double norm = at::cat({plain[0].grad(), plain[1].grad()}).norm().item<double>();
   for (at::Tensor& parameter : plain) parameter.mutable_grad() = parameter.grad() * (0.5 / norm);
-  REQUIRE(optimizer.step(0.1).item<double>() == Approx(norm));
-  REQUIRE(unclipped.step(0.1).item<double>() == Approx(0.5));
+  REQUIRE(optimizer.step(rate).item<double>() == Approx(norm));
+  REQUIRE(unclipped.step(rate).item<double>() == Approx(0.5));
   require_close(optimizer.moments()[1].first, unclipped.moments()[1].first, 1e-5, "first moment");
 }
 
@@ -66,12 +68,12 @@ TEST_CASE("a fused step with gradients that are not finite changes nothing", "[f
   std::vector<at::Tensor> parameters = some_parameters();
   FusedAdamW optimizer(parameters, {.weight_decay = 0.1, .max_gradient_norm = 1.0});
   set_gradients(parameters, 1);
-  optimizer.step(0.1);
+  optimizer.step(rate);
   const std::vector<at::Tensor> before = copies(parameters);
   for (const double wrong : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     set_gradients(parameters, 2);
     parameters[0].mutable_grad()[1][1] = wrong;
-    REQUIRE_FALSE(std::isfinite(optimizer.step(0.1).item<double>()));
+    REQUIRE_FALSE(std::isfinite(optimizer.step(rate).item<double>()));
     for (size_t i = 0; i < before.size(); ++i) require_equal(parameters[i].detach(), before[i], "parameter");
     REQUIRE(optimizer.moments()[0].steps.item<double>() == 1.0);
   }
@@ -85,17 +87,17 @@ TEST_CASE("a scaled loss takes the same steps, and a smaller factor after an ove
   REQUIRE(optimizer.scaled(at::ones({})).item<double>() == 65536.0);
   set_gradients(scaled, 1, 65536.0);
   set_gradients(plain, 1);
-  REQUIRE(optimizer.step(0.1).item<double>() == Approx(expected.step(0.1).item<double>()));
+  REQUIRE(optimizer.step(rate).item<double>() == Approx(expected.step(rate).item<double>()));
   for (size_t i = 0; i < plain.size(); ++i) require_close(scaled[i].detach(), plain[i].detach(), 1e-6, "parameter");
   set_gradients(scaled, 2, std::numeric_limits<double>::infinity());
-  optimizer.step(0.1);
+  optimizer.step(rate);
   REQUIRE(optimizer.scaled(at::ones({})).item<double>() == 32768.0);
   for (size_t i = 0; i < plain.size(); ++i) require_close(scaled[i].detach(), plain[i].detach(), 1e-6, "kept");
 }
 
 TEST_CASE("a fused step without gradients is an error", "[fused_adamw]") {
   FusedAdamW optimizer(some_parameters(), {});
-  require_error([&] { optimizer.step(0.1); }, {"gradient"});
+  require_error([&] { optimizer.step(rate); }, {"gradient"});
 }
 
 }  // namespace geosft::test::test_fused_adamw

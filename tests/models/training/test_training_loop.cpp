@@ -98,6 +98,15 @@ TEST_CASE("the loop reports steps and epochs in order", "[training_loop]") {
   REQUIRE(notes.steps.size() == 10);
 }
 
+TEST_CASE("a step can be tried without being told of", "[training_loop]") {
+  Later task;
+  TrainingLoop loop(task, {.epochs = 2});
+  CHECK(loop.try_step());
+  CHECK(task.started == std::vector<std::pair<int64_t, int64_t>>{{0, 0}});
+  CHECK(loop.optimization().steps() == 1);
+  CHECK(loop.tally().items == 0);
+}
+
 TEST_CASE("training learns", "[training_loop]") {
   Regression task;
   TrainingOptions options = options_of(30);

@@ -46,7 +46,7 @@ TEST_CASE("a step is the cross entropy of the next batch as training augments it
   options.batch_size = 4;
   options.shuffle = true;
   options.seed = example.settings.seed;
-  options.transform = augmentation(example.settings.clouds, example.settings.augment);
+  options.batch_transform = augmentation(example.settings.clouds, example.settings.augment);
   PointLoader loader(example.clouds, options);
   loader.start_epoch(0);
   const PointBatch batch = loader.next().value();

@@ -80,6 +80,7 @@ average_decay = 0.625
 label_smoothing = 0.05
 precision = "float16"
 on_non_finite = "stop"
+replay_steps = true
 validate_every = 15
 checkpoint_every = 16
 [evaluation]

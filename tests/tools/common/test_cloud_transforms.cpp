@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "geometry/augment.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_cloud_transforms {
@@ -22,13 +23,17 @@ Shape example(bool normals = true) {
   return shape;
 }
 
-Shape transformed(const ShapeTransform& transform, uint64_t seed = 1, const Shape& shape = example()) {
-  at::Generator generator = test::generator(seed);
-  return transform(shape, generator);
-}
-
-double largest_radius(const Shape& shape) {
-  return shape.points.norm(2, 1).max().item<double>();
+// Two clouds of 300 and 40 points.
+PointBatch example_batch() {
+  const Shape shape = example();
+  PointBatch batch{at::cat({shape.points, shape.points.slice(0, 0, 40)}),
+                   at::cat({shape.normals, shape.normals.slice(0, 0, 40)}),
+                   at::tensor({0, 300, 340}, at::kLong),
+                   at::tensor({1, 2}, at::kLong),
+                   at::tensor({5, 6}, at::kLong),
+                   at::arange(340, at::kLong)};
+  batch.seeds = at::tensor({7, 8}, at::kLong);
+  return batch;
 }
 
 }  // namespace
@@ -41,28 +46,30 @@ TEST_CASE("rotations are known by name") {
   test::require_error([] { rotation_of("SO3"); }, {"SO3", "none", "so3"});
 }
 
-TEST_CASE("training clouds follow from their generator alone") {
-  const ShapeTransform transform = augmentation({.points = 64}, {0.5, 2.0, 0.02, 0.1, "so3", 0.25});
-  const Shape first = transformed(transform, 1);
-  test::require_equal(transformed(transform, 1).points, first.points, "points");
-  test::require_equal(transformed(transform, 1).normals, first.normals, "normals");
-  CHECK_FALSE(at::equal(transformed(transform, 2).points, first.points));
-  CHECK(first.points.size(0) == 48);
-  CHECK(first.parts.size(0) == 48);
-  CHECK(first.points.scalar_type() == at::kFloat);
+TEST_CASE("training clouds are those of augment_clouds, and their parts go along") {
+  const AugmentSettings settings{0.5, 2.0, 0.02, 0.1, "so3", 0.25};
+  const PointBatch before = example_batch(), after = augmentation({.points = 64}, settings)(before);
+  const AugmentedClouds expected = augment_clouds(before.points, before.normals, before.ptr, before.seeds,
+                                                  {64, 0.1, Rotation::so3, 0.5, 2.0, 0.02, 5 * 0.02, 0.25});
+  test::require_equal(after.points, expected.points, "points");
+  test::require_equal(after.normals, expected.normals, "normals");
+  test::require_equal(after.ptr, at::tensor({0, 48, 78}, at::kLong), "ptr");
+  test::require_equal(after.parts, expected.rows, "parts");
+  CHECK((after.labels.is_same(before.labels) && after.index.is_same(before.index)));
+  PointBatch bare = before;
+  bare.normals = bare.parts = at::Tensor();
+  const PointBatch less = augmentation({.points = 64}, settings)(bare);
+  test::require_equal(less.points, expected.points, "points without parts");
+  CHECK_FALSE((less.parts.defined() || less.normals.defined()));
 }
 
-TEST_CASE("training clouds are scaled within the range") {
-  const ShapeTransform transform = augmentation({.points = 64}, {.scale_low = 0.5, .scale_high = 2.0});
-  double low = 10, high = 0;
-  for (uint64_t seed = 0; seed < 50; ++seed) {
-    const double radius = largest_radius(transformed(transform, seed));
-    low = std::min(low, radius);
-    high = std::max(high, radius);
-  }
-  CHECK(low >= Approx(0.5));
-  CHECK(high <= Approx(2.0));
-  CHECK(high > low + 0.5);
+TEST_CASE("plain clouds are as they were read, with normals as wanted") {
+  at::Generator generator = test::generator(1);
+  const Shape shape = example(), without = plain_clouds(false)(shape, generator);
+  CHECK((without.points.is_same(shape.points) && without.parts.is_same(shape.parts)));
+  CHECK_FALSE(without.normals.defined());
+  CHECK(plain_clouds(true)(shape, generator).normals.is_same(shape.normals));
+  test::require_error([&] { plain_clouds(true)(without, generator); }, {"example", "normals", "--no-normals"});
 }
 
 TEST_CASE("a subset keeps points, normals and parts together") {
@@ -101,17 +108,13 @@ TEST_CASE("clouds are rotated as they are told") {
   }
 }
 
-TEST_CASE("a batch on a device keeps ptr and rows where they are") {
-  const PointBatch batch{at::ones({2, 3}),
-                         {},
-                         at::tensor({0, 2}, at::kLong),
-                         at::tensor({1}, at::kLong),
-                         at::tensor({5}, at::kLong),
-                         at::tensor({3, 4}, at::kLong)};
+TEST_CASE("a batch on a device keeps ptr, seeds and rows where they are") {
+  PointBatch batch = example_batch();
+  batch.normals = at::Tensor();
   const PointBatch there = on_device(batch, at::kCPU);
   test::require_equal(there.parts, batch.parts, "parts");
   CHECK_FALSE(there.normals.defined());
-  CHECK(there.index.is_same(batch.index));
+  CHECK((there.index.is_same(batch.index) && there.seeds.is_same(batch.seeds)));
   const auto named = batch_tensors(batch);
   CHECK(named.size() == 5);
   CHECK(named.at("parts").is_same(batch.parts));

@@ -224,7 +224,9 @@ TEST_CASE("the keys of the training are its options, and some may change later")
   other.epochs = 9;
   other.checkpoint_every = 4;
   other.learning_rate = 5.0;
+  other.replay_steps = true;
   settings.take_resumable(other);
+  CHECK(settings.replay_steps);
   CHECK(settings.epochs == 9);
   CHECK(settings.checkpoint_every == 4);
   CHECK(settings.learning_rate == TrainSettings().learning_rate);

@@ -30,13 +30,12 @@ at::Tensor outputs_of(GraphRunModel& run, PackedGraphs graphs) {
 }  // namespace
 
 TEST_CASE("answers are probabilities or values in the dataset's units, with the encodings of the run") {
-  const GraphTask task = GENERATE(GraphTask::classification, GraphTask::multi_label, GraphTask::regression,
-                                  GraphTask::node_classification);
+  const GraphTask task = GENERATE(from_range(std::begin(graph_tasks), std::end(graph_tasks)));
   PackedGraphs graphs = small_graphs(task);
   GraphRunModel run = encoding_run(graphs.schema);
   const at::Tensor outputs = outputs_of(run, graphs);
   at::Tensor expected = outputs.softmax(1);
-  if (task == GraphTask::multi_label) expected = outputs.sigmoid();
+  if (has_labels(task)) expected = outputs.sigmoid();
   if (task == GraphTask::regression) {
     run.model->target_mean.fill_(7.0);
     run.model->target_deviation.fill_(3.0);
@@ -44,7 +43,7 @@ TEST_CASE("answers are probabilities or values in the dataset's units, with the 
   }
   graphs.target = at::Tensor();  // is not looked at
   const at::Tensor found = graph_answers(run, graphs);
-  CHECK(found.size(0) == (task == GraphTask::node_classification ? graphs.graphs.graph.nodes() : 7));
+  CHECK(found.size(0) == (is_of_nodes(task) ? graphs.graphs.graph.nodes() : 7));
   require_close(found.to(at::kFloat), expected.to(at::kFloat), 1e-6, "answers");
 }
 

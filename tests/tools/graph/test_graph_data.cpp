@@ -78,6 +78,11 @@ TEST_CASE("where nodes are split every part has all graphs, and targets of the p
   require_equal(test.masked_select(graphs.node_split == 2), graphs.target.masked_select(graphs.node_split == 2),
                 "test");
   require_equal(target_of_part(graphs.target, {}, Part::test), graphs.target, "no split of nodes");
+  const PackedGraphs labelled = small_graphs(GraphTask::node_multi_label);
+  const at::Tensor labels = target_of_part(labelled.target, graphs.node_split, Part::test);
+  const at::Tensor rows = (graphs.node_split == 2).nonzero().squeeze(1);
+  require_equal(labels.isnan().any(1), graphs.node_split != 2, "missing");
+  require_equal(labels.index_select(0, rows), labelled.target.index_select(0, rows), "labels");
 }
 
 TEST_CASE("the encoding that is asked for is there, and that it is estimated is said") {

@@ -63,11 +63,28 @@ TEST_CASE("every task has its metrics, the one it goes by first") {
   CHECK_THROWS_AS(value_of(targets, "accuracy"), std::out_of_range);
 }
 
+TEST_CASE("labels of nodes go by ROC-AUC, the mean over labels, as OGB's evaluator has it") {
+  const at::Tensor labels = at::tensor({1.0f, 1.0f, 0.0f, 0.0f, nan, 0.0f, 1.0f, 0.0f}).view({4, 2});
+  // First label: 2 and 0 are above -1. Second: 0 is below 0.5, 1 and 3, the fourth of four.
+  const NamedValues both = graph_metrics(GraphTask::node_multi_label, logits(), labels);
+  CHECK(both[0].first == "roc_auc");
+  CHECK(both[0].second == Approx((1.0 + 0.0) / 2));
+  CHECK(both[1].first == "average_precision");
+  CHECK(both[1].second == Approx((1.0 + 0.25) / 2));
+  const at::Tensor of_one_kind = labels.clone();
+  of_one_kind.select(1, 1).fill_(0);
+  CHECK(graph_metric(GraphTask::node_multi_label, "roc_auc", logits(), of_one_kind) == 1.0);
+  CHECK(graph_loss(GraphTask::node_multi_label, logits(), labels).item<double>() ==
+        graph_loss(GraphTask::multi_label, logits(), labels).item<double>());
+  CHECK(known_targets(GraphTask::node_multi_label, labels).size(0) == 7);
+}
+
 TEST_CASE("a metric alone is that of all, and another task's is none") {
   const at::Tensor classes = at::tensor({0, 1, 1, -1}, at::kLong);
   const at::Tensor labels = at::tensor({1.0f, 0.0f, 0.0f, 1.0f, nan, 0.0f, 1.0f, 0.0f}).view({4, 2});
   const std::vector<std::pair<GraphTask, at::Tensor>> cases = {{GraphTask::node_classification, classes},
                                                                {GraphTask::multi_label, labels},
+                                                               {GraphTask::node_multi_label, labels},
                                                                {GraphTask::regression, logits().flip(0) + 1}};
   for (const auto& [task, targets] : cases) {
     for (const auto& [name, value] : graph_metrics(task, logits(), targets)) {
@@ -81,6 +98,8 @@ TEST_CASE("a run goes by a metric that its task has") {
   CHECK(score_style(GraphTask::classification, "auto").name == "accuracy");
   CHECK(score_style(GraphTask::node_classification, "macro_f1").name == "macro_f1");
   CHECK(score_style(GraphTask::multi_label, "auto").name == "average_precision");
+  CHECK(score_style(GraphTask::node_multi_label, "auto").name == "roc_auc");
+  CHECK(score_style(GraphTask::node_multi_label, "average_precision").name == "average_precision");
   const ScoreStyle error = score_style(GraphTask::regression, "auto");
   CHECK(error.name == "mae");
   CHECK((error.lower_is_better && !error.share));

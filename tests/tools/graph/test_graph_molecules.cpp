@@ -134,6 +134,24 @@ TEST_CASE("a hundred molecules are trained on, evaluated and predicted from thei
     right += (probabilities.at("antifungal") > 0.5) == (labels_of(smiles[i])[0] == 1);
   }
   CHECK(right >= 80);
+  // The same molecules as a list, with one that is none, and typed: the same answers.
+  std::string list = "C(C broken\n";
+  for (const std::string& molecule : smiles) list += molecule + "\n";
+  write_text(shop / "new.smi", list);
+  const std::string file = (shop / "new.smi").string();
+  const auto result = shop.run_well({"predict", run, file, "--json"});
+  CHECK_THAT(result.err, Catch::Contains("new.smi:1: invalid SMILES \"C(C\""));
+  const Words given = lines_of(result.out);
+  REQUIRE(given.size() == 100);
+  for (size_t i = 0; i < given.size(); ++i) {
+    const nlohmann::json line = nlohmann::json::parse(given[i]);
+    CHECK(line.at("name") == smiles[i]);
+    CHECK(line.at("probabilities") == nlohmann::json::parse(lines[i]).at("probabilities"));
+  }
+  const Words typed = lines_of(shop.run_well({"predict", run, "--smiles", smiles[3], "--smiles", smiles[5], file}).out);
+  REQUIRE(typed.size() == 102);
+  CHECK_THAT(typed[1], Catch::StartsWith(smiles[5] + ":  antifungal "));
+  shop.refuses({"predict", run, "--smiles", "C(C"}, 1, {"--smiles:1", "C(C"});
 }
 
 TEST_CASE("energies of molecules with coordinates are learnt, and rotations do not change them") {

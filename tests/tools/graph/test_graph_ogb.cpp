@@ -32,21 +32,15 @@ void write_paths(const std::filesystem::path& folder) {
   write_text(folder / "split/small/test.csv", "5\n6\n");
 }
 
-// The same paths as one graph whose nodes have classes: the first, middle and last node of a path. What the first and
-// some of the middle nodes have for features is the same. Two nodes of the test part have no class.
-void write_nodes(const std::filesystem::path& folder) {
-  write_paths(folder);
-  std::filesystem::remove_all(folder / "split");
-  std::filesystem::remove(folder / "raw/graph-label.csv");
-  std::string ends, labels;
+// The same paths as one graph of split nodes, without features and labels.
+void write_one_graph(const std::filesystem::path& folder) {
+  std::string ends;
   for (int node = 0; node < 48; ++node) {
     if (node % 3 < 2) ends += std::to_string(node) + "," + std::to_string(node + 1) + "\n";
-    labels += node < 46 ? std::to_string(node % 3) + "\n" : "nan\n";
   }
   write_text(folder / "raw/num-node-list.csv", "48\n");
   write_text(folder / "raw/num-edge-list.csv", "32\n");
   write_text(folder / "raw/edge.csv", ends);
-  write_text(folder / "raw/node-label.csv", labels);
   const auto write_part = [&](const char* name, int begin, int end) {
     std::string nodes;
     for (int node = begin; node < end; ++node) nodes += std::to_string(node) + "\n";
@@ -55,6 +49,36 @@ void write_nodes(const std::filesystem::path& folder) {
   write_part("train.csv", 0, 30);
   write_part("valid.csv", 30, 36);
   write_part("test.csv", 36, 48);
+}
+
+// Its nodes have classes: the first, middle and last node of a path. What the first and some of the middle nodes have
+// for features is the same. Two nodes of the test part have no class.
+void write_nodes(const std::filesystem::path& folder) {
+  write_one_graph(folder);
+  std::string features, labels;
+  for (int node = 0; node < 48; ++node) {
+    features += std::to_string(node % 3 == 1 ? node / 3 % 2 : node % 3) + "\n";
+    labels += node < 46 ? std::to_string(node % 3) + "\n" : "nan\n";
+  }
+  write_text(folder / "raw/node-feat.csv", features);
+  write_text(folder / "raw/node-label.csv", labels);
+}
+
+// As ogbn-proteins: edges alone have features, eight numbers, and nodes three labels: whether it is the middle of its
+// path, whether the path's edges are strong by their first number (unknown of some), and one that all have.
+void write_proteins(const std::filesystem::path& folder) {
+  write_one_graph(folder);
+  std::string features, labels, species;
+  for (int node = 0; node < 48; ++node) {
+    const bool strong = node / 3 % 2 == 0;
+    const std::string rest = ",0." + std::to_string(node % 7) + ",0,0.25,0,0,0.5,0.001\n";
+    if (node % 3 < 2) features += (strong ? "0.9" : "0.1") + rest;
+    labels += (node % 3 == 1 ? "1," : "0,") + std::string(node % 11 == 5 ? "" : strong ? "1" : "0") + ",1\n";
+    species += node < 36 ? "9606\n" : "4932\n";
+  }
+  write_text(folder / "raw/edge-feat.csv", features);
+  write_text(folder / "raw/node-label.csv", labels);
+  write_text(folder / "raw/node_species.csv", species);
 }
 
 }  // namespace
@@ -141,6 +165,43 @@ TEST_CASE("nodes of one graph are trained on, evaluated part by part, and predic
     right += classes[static_cast<size_t>(node)].get<std::string>() == std::to_string(node % 3);
   }
   CHECK(right >= 40);
+}
+
+TEST_CASE("labels of nodes that have no features are trained on, evaluated and predicted") {
+  const GraphShop shop;
+  write_proteins(shop / "ogb");
+  const std::string data = (shop / "ogb").string(), run = (shop / "run").string();
+  const ProcessResult info = shop.run_well({"info", data});
+  CHECK_THAT(info.out, Catch::Contains("task: node_multi_label, 3 targets: label 0") &&
+                           Catch::Contains("node categories: none; node values: 0") &&
+                           Catch::Contains("edge values: 8") && Catch::Contains("30 train, 6 validation, 12 test"));
+  CHECK_THAT(info.err, Catch::Contains("node_species.csv is left out"));
+  const Words more = Words{"--data", data, "--epochs",        "300",  "--layers", "2",
+                           "--bins", "48", "--learning-rate", "3e-2", "--beta2",  "0.9"} +
+                     Words{"--weight-decay", "0", "--score-dropout", "0", "--feed-forward-dropout", "0",
+                           "--drop-tokens",  "0", "--json"};
+  const nlohmann::json trained = nlohmann::json::parse(shop.run_well(shop.train("run", more)).out);
+  CHECK(trained.at("task") == "node_multi_label");
+  CHECK(trained.at("metrics").at("roc_auc") > 0.9);
+  CHECK(trained.at("metrics").at("average_precision") > 0.9);
+  const auto evaluated = [&](const Words& words) {
+    return nlohmann::json::parse(shop.run_well(Words{"eval", run, "--json"} + words).out);
+  };
+  CHECK(evaluated({}).at("metrics") == trained.at("metrics"));
+  CHECK_FALSE(evaluated({"--split", "validation"}).at("metrics") == trained.at("metrics"));
+  CHECK_THAT(shop.run_well({"eval", run}).out, Catch::Contains("1 graphs of the test part\nroc_auc "));
+  CHECK_THAT(read_text(shop / "run" / "metrics.csv"), Catch::StartsWith("step,epoch,split,loss,roc_auc,"));
+  const nlohmann::json predicted = nlohmann::json::parse(shop.run_well({"predict", run, "--json"}).out);
+  CHECK(predicted.at("labels") == nlohmann::json({"label 0", "label 1", "label 2"}));
+  REQUIRE(predicted.at("probabilities").size() == 48);
+  int64_t right = 0;
+  for (int node = 0; node < 48; ++node) {
+    const nlohmann::json& row = predicted.at("probabilities")[static_cast<size_t>(node)];
+    right += (row[0] > 0.5) == (node % 3 == 1) && (row[1] > 0.5) == (node / 3 % 2 == 0) && row[2] > 0.5;
+  }
+  CHECK(right >= 40);
+  CHECK_THAT(shop.run_well({"predict", run}).out, Catch::StartsWith("0:  label 1+label 2  label 0+label 1+label 2"));
+  CHECK_THAT(shop.run_well({"info", run}).out, Catch::Contains("\"task\":\"node_multi_label\""));
 }
 
 }  // namespace geosft::test::test_graph_ogb

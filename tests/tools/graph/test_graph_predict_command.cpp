@@ -39,4 +39,54 @@ TEST_CASE("predict refuses graphs that are not there") {
   shop.refuses({"predict", run, "--data", (shop / "absent").string()}, 1, {"absent"});
 }
 
+TEST_CASE("predict answers to graphs that are in no dataset") {
+  const GraphShop shop;
+  const std::string run = shop.trained();
+  const Words known = lines_of(shop.run_well({"predict", run, "--json"}).out);
+  // The same graphs without labels: the answers are those to the dataset.
+  std::filesystem::create_directories(shop / "new");
+  for (const char* part : {"A", "graph_indicator", "node_labels"}) {
+    const std::string name = "TINY_" + std::string(part) + ".txt";
+    std::filesystem::copy_file(shop.data() / name, shop / "new" / name);
+  }
+  const std::string folder = (shop / "new").string();
+  const Words given = lines_of(shop.run_well({"predict", run, folder, "--json"}).out);
+  REQUIRE(given.size() == known.size());
+  for (size_t i = 0; i < given.size(); ++i) {
+    nlohmann::json line = nlohmann::json::parse(given[i]);
+    CHECK(line.at("file") == folder);
+    line["file"] = shop.data().string();
+    CHECK(line == nlohmann::json::parse(known[i]));
+  }
+  CHECK_THAT(shop.run_well({"predict", run, folder}).out, Catch::StartsWith(folder + " 0:  "));
+  // A triangle of label 2 alone keeps the class that the label had.
+  write_text(shop / "one/T_A.txt", "1 2\n2 1\n2 3\n3 2\n3 1\n1 3\n");
+  write_text(shop / "one/T_graph_indicator.txt", "1\n1\n1\n");
+  write_text(shop / "one/T_node_labels.txt", "2\n2\n2\n");
+  CHECK(lines_of(shop.run_well({"predict", run, (shop / "one").string(), folder, "--json"}).out).size() == 25);
+  write_text(shop / "one/T_node_labels.txt", "2\n3\n2\n");
+  shop.refuses({"predict", run, (shop / "one").string()}, 1, {"T_node_labels.txt:2", "3"});
+  write_text(shop / "edges.txt", "0 1\n");
+  shop.refuses({"predict", run, (shop / "edges.txt").string()}, 1, {"edges.txt", "categories of nodes (3)"});
+  shop.refuses({"predict", run, (shop / "absent").string()}, 1, {"absent"});
+  shop.refuses({"predict", run, folder, "--graphs", "1"}, 2, {"--graphs"});
+  shop.refuses({"predict", run, folder, "--data", folder}, 2, {"--data"});
+}
+
+TEST_CASE("predict answers to a list of edges where a model looks at nothing else") {
+  const GraphShop shop;
+  std::filesystem::remove(shop.data() / "TINY_node_labels.txt");
+  const std::string run = shop.trained();
+  write_text(shop / "edges.txt", "10 11\n11 12\n12 10\n");
+  const std::string file = (shop / "edges.txt").string();
+  const nlohmann::json line = nlohmann::json::parse(shop.run_well({"predict", run, file, "--json"}).out);
+  CHECK(line.at("file") == file);
+  CHECK(line.at("graph") == 0);
+  CHECK_FALSE(line.contains("nodes"));
+  // The first graph of the set is a triangle, too.
+  const Words known = lines_of(shop.run_well({"predict", run, "--graphs", "0", "--json"}).out);
+  CHECK(line.at("top") == nlohmann::json::parse(known.at(0)).at("top"));
+  CHECK_THAT(shop.run_well({"predict", run, file}).out, Catch::StartsWith(file + ":  "));
+}
+
 }  // namespace geosft::test::test_graph_predict_command

@@ -2,6 +2,7 @@
 #include "tools/graph/graph_prediction.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "tests/support.h"
@@ -41,6 +42,17 @@ TEST_CASE("labels get probabilities, targets values, nodes classes") {
   const at::Tensor nodes = at::stack({outputs(), -outputs()});
   CHECK(prediction_json(schema(GraphTask::node_classification), nodes, 2).at("classes") == nlohmann::json({"b", "c"}));
   CHECK(prediction_text(schema(GraphTask::node_classification), nodes, 2) == "  b  c");
+}
+
+TEST_CASE("nodes with labels get the probability of each, and as text those of at least a half") {
+  const at::Tensor nodes = at::stack({outputs(), -outputs() - 0.5, -outputs()});
+  const nlohmann::json json = prediction_json(schema(GraphTask::node_multi_label), nodes, 2);
+  CHECK(json.at("labels") == nlohmann::json({"a", "b", "c"}));
+  REQUIRE(json.at("probabilities").size() == 3);
+  CHECK(json.at("probabilities")[0][0] == 0.5);
+  CHECK(json.at("probabilities")[2][1].get<double>() == Approx(1 / (1 + std::exp(2.0))));
+  CHECK(prediction_text(schema(GraphTask::node_multi_label), nodes, 2) == "  a+b  c  a+c");
+  CHECK(prediction_text(schema(GraphTask::node_multi_label), nodes - 3, 2) == "  -  -  -");
 }
 
 }  // namespace geosft::test::test_graph_prediction

@@ -18,7 +18,7 @@ Checkpoint checkpoint_of(GraphRunModel& run) {
 }  // namespace
 
 TEST_CASE("a graph model comes back from its checkpoint as it was") {
-  for (const GraphTask task : {GraphTask::classification, GraphTask::regression, GraphTask::node_classification}) {
+  for (const GraphTask task : graph_tasks) {
     const TemporaryFolder folder;
     GraphRunModel run = small_graph_run(small_graphs(task).schema);
     run.model->standardize(small_graphs(task), at::randn({7, 3}, generator(3)));
@@ -55,6 +55,33 @@ TEST_CASE("what is no schema, and data of another one, are refused") {
   GraphSchema other = small_graphs().schema;
   other.node_values = 3;
   require_error([&] { check_same_schema(run, other, "DATA"); }, {"DATA", "\"node_values\":3"});
+}
+
+TEST_CASE("a run knows the labels that its set had, and one of before they were kept takes any") {
+  const TemporaryFolder folder;
+  GraphSchema labelled = small_graphs().schema;
+  labelled.node_labels = {1, 5};
+  labelled.edge_labels = {2};
+  GraphSchema other = labelled;
+  other.node_labels = {1, 6};
+  GraphRunModel run = small_graph_run(labelled);
+  check_same_schema(run, labelled, "DATA");
+  check_same_schema(run, small_graphs().schema, "DATA");
+  require_error([&] { check_same_schema(run, other, "DATA"); }, {"DATA", "labels", "\"nodes\":[1,5]", "[1,6]"});
+  Checkpoint checkpoint = checkpoint_of(run);
+  save_checkpoint(folder / "x.ckpt", checkpoint);
+  CHECK(load_graph_run(folder / "x.ckpt").schema == labelled);
+  check_same_outputs(checkpoint, checkpoint.texts, folder / "x.ckpt", "DATA");
+  const auto others = describe_graph_run(run.settings, other, false).texts();
+  require_error([&] { check_same_outputs(checkpoint, others, folder / "x.ckpt", "DATA"); }, {"DATA", "labels"});
+  checkpoint.texts["labels"] = "{}";
+  save_checkpoint(folder / "x.ckpt", checkpoint);
+  require_error([&] { load_graph_run(folder / "x.ckpt"); }, {"x.ckpt", "labels"});
+  checkpoint.texts.erase("labels");
+  save_checkpoint(folder / "x.ckpt", checkpoint);
+  CHECK(load_graph_run(folder / "x.ckpt").schema == small_graphs().schema);
+  check_same_outputs(checkpoint, others, folder / "x.ckpt", "DATA");
+  check_same_schema(load_graph_run(folder / "x.ckpt"), other, "DATA");
 }
 
 }  // namespace geosft::test::test_graph_run_model

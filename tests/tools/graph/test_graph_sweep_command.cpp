@@ -94,8 +94,31 @@ TEST_CASE("a sweep in equal time finds the epochs that fit, and goes on with the
   CHECK(epochs_of("3") == epochs);
 }
 
+TEST_CASE("sweep compares what a list says, with what the command line adds") {
+  const GraphShop shop;
+  write_text(shop / "lists/tiny.toml", "[splits]\nfolds = 4\n[model]\nwidth = 16\nheads = 2\nlayers = 1\nbins = 4\n");
+  write_text(shop / "lists/both.toml",
+             "configs = ['tiny.toml']\nset = ['epochs=9', 'batch_size=8']\n[[variations]]\nname = 'whole'\n"
+             "[[variations]]\nname = 'no bonds'\nset = ['relative=false']\n");
+  const fs::path out = shop / "sweep";
+  const Words words = Words{"sweep", "--list", (shop / "lists/both.toml").string(), "--data", shop.data().string()} +
+                      Words{"--out", out.string(), "--set", "epochs=1"} +
+                      Words{"--vary", "encoding=none,rwpe+encoding_columns=3"};
+  const Words table = lines_of(shop.run_well(words).out);
+  REQUIRE(table.size() == 2 + 4);
+  CHECK_THAT(table[2], Catch::StartsWith("| tiny whole encoding=none |"));
+  CHECK_THAT(table[5], Catch::StartsWith("| tiny no bonds encoding=rwpe+encoding_columns=3 |"));
+  const std::string config = read_text(out / "tiny_no_bonds_encoding=none" / "config.toml");
+  for (const char* line : {"epochs = 1\n", "batch_size = 8\n", "relative = false\n", "encoding = \"none\"\n"}) {
+    CHECK_THAT(config, Catch::Contains(std::string("\n") + line));
+  }
+  CHECK(without_seconds(lines_of(shop.run_well(words).out)) == without_seconds(table));
+}
+
 TEST_CASE("sweep refuses wrong use in a line") {
   const GraphShop shop;
+  write_text(shop / "list.toml", "varry = ['bins=4,8']\n");
+  write_text(shop / "epochs.toml", "[[variations]]\nname = 'long'\nset = ['epochs=9']\n");
   const std::string data = shop.data().string(), out = (shop / "sweep").string();
   shop.refuses({"sweep", "--data", data}, 2, {"--out"});
   shop.refuses({"sweep", "--out", out}, 2, {"--data"});
@@ -106,6 +129,11 @@ TEST_CASE("sweep refuses wrong use in a line") {
     shop.refuses({"sweep", "--data", data, "--out", out, "--seconds", "9", option, "epochs=4"}, 2,
                  {"--seconds", "epochs"});
   }
+  shop.refuses({"sweep", "--data", data, "--out", out, "--list", (shop / "list.toml").string()}, 2,
+               {"list.toml:1", "'varry'", "'vary'"});
+  shop.refuses({"sweep", "--data", data, "--out", out, "--list", (shop / "none.toml").string()}, 2, {"none.toml"});
+  shop.refuses({"sweep", "--data", data, "--out", out, "--list", (shop / "epochs.toml").string(), "--seconds", "9"}, 2,
+               {"--seconds", "epochs"});
   CHECK_FALSE(fs::exists(out));
 }
 

@@ -2,6 +2,7 @@
 #include "tools/graph/variations.h"
 
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "tests/data/files.h"
 #include "tests/support.h"
@@ -13,8 +14,9 @@ TEST_CASE("a sweep is every file with every combination") {
   const TemporaryFolder folder;
   write_text(folder / "small.toml", "[model]\nlayers = 2\n");
   write_text(folder / "large.toml", "[model]\nlayers = 6\n");
-  const std::vector<Variation> all = variations({folder / "small.toml", folder / "large.toml"}, {"repeats=3"},
-                                                {"score=maxout,dot", "relative=true,false"});
+  const std::vector<Variation> all = variations({.configs = {folder / "small.toml", folder / "large.toml"},
+                                                 .set = {"repeats=3"},
+                                                 .vary = {"score=maxout,dot", "relative=true,false"}});
   REQUIRE(all.size() == 8);
   CHECK(all[0].name == "small score=maxout relative=true");
   CHECK(all[7].name == "large score=dot relative=false");
@@ -24,24 +26,70 @@ TEST_CASE("a sweep is every file with every combination") {
   CHECK(all[2].settings.model.score == "dot");
   CHECK(all[2].settings.model.relative);
   for (const Variation& variation : all) CHECK(variation.settings.repeats == 3);
-  REQUIRE(variations({}, {}, {}).size() == 1);
-  CHECK(variations({}, {}, {"bins=4,8"})[1].name == "bins=8");
+  REQUIRE(variations({}).size() == 1);
+  CHECK(variations({.vary = {"bins=4,8"}})[1].name == "bins=8");
 }
 
 TEST_CASE("a value brings others along, and lists stay whole") {
   const std::vector<Variation> all =
-      variations({}, {"positions=added"}, {"attention=sampling+positions=relative+bins=7,softmax"});
+      variations({.set = {"positions=added"}, .vary = {"attention=sampling+positions=relative+bins=7,softmax"}});
   REQUIRE(all.size() == 2);
   CHECK(all[0].name == "attention=sampling+positions=relative+bins=7");
   CHECK(all[0].settings.model.positions == "relative");
   CHECK(all[0].settings.model.bins == 7);
   CHECK(all[1].name == "attention=softmax");
   CHECK(all[1].settings.model.positions == "added");
-  CHECK(variations({}, {"learning_rate=1e+0"}, {})[0].settings.train.learning_rate == 1.0);
-  const std::vector<Variation> pools = variations({}, {"attention=sh", "heads=2"}, {"pool=[1,2],[2,4]"});
+  CHECK(variations({.set = {"learning_rate=1e+0"}})[0].settings.train.learning_rate == 1.0);
+  const std::vector<Variation> pools = variations({.set = {"attention=sh", "heads=2"}, .vary = {"pool=[1,2],[2,4]"}});
   REQUIRE(pools.size() == 2);
   CHECK(pools[0].settings.model.primal.pool == std::vector<double>{1, 2});
   CHECK(pools[1].settings.model.primal.pool == std::vector<double>{2, 4});
+}
+
+TEST_CASE("changes with a name are laid over what is set for all, and varied") {
+  const TemporaryFolder folder;
+  write_text(folder / "small.toml", "[model]\nlayers = 2\n");
+  const std::vector<Variation> all =
+      variations({.configs = {folder / "small.toml"},
+                  .set = {"score=dot", "repeats=3"},
+                  .variations = {{"as it is", {}}, {"maxout", {"score=maxout", "heads=2"}}},
+                  .vary = {"bins=4,8"}});
+  REQUIRE(all.size() == 4);
+  CHECK(all[0].name == "small as it is bins=4");
+  CHECK(all[0].settings.model.score == "dot");
+  CHECK(all[3].name == "small maxout bins=8");
+  CHECK(all[3].settings.model.score == "maxout");
+  CHECK(all[3].settings.model.heads == 2);
+  CHECK(all[3].settings.model.bins == 8);
+  CHECK((all[3].settings.repeats == 3 && all[3].settings.model.layers == 2));
+  CHECK(all[2].settings.model.bins == 4);
+}
+
+TEST_CASE("the lists that come along compare different models with the first") {
+  const std::string folder = GEOSFT_SOURCE_DIR "/tools/configs/graph/";
+  for (const std::string name : {"ablations_mutag.toml", "ablations_peptides.toml"}) {
+    INFO(name);
+    const std::vector<Variation> all = variations(read_sweep_list(folder + name));
+    REQUIRE(all.size() == 10);
+    std::set<std::string> models, folders, scores, encodings;
+    std::set<int64_t> bins;
+    int without_edges = 0;
+    for (const Variation& variation : all) {
+      GraphSettings settings = variation.settings;
+      models.insert(settings.config().to_toml());
+      folders.insert(folder_name(variation.name));
+      scores.insert(settings.model.score + " " + settings.model.probability);
+      encodings.insert(settings.model.encoding);
+      bins.insert(settings.model.bins);
+      without_edges += settings.model.relative ? 0 : 1;
+    }
+    CHECK(models.size() == 10);
+    CHECK(folders.size() == 10);
+    CHECK(scores.size() == 4);
+    CHECK(encodings == std::set<std::string>{"lappe", "none", "rwpe"});
+    CHECK(bins.size() == 4);
+    CHECK(without_edges == 1);
+  }
 }
 
 TEST_CASE("names of folders are safe") {
@@ -53,10 +101,11 @@ TEST_CASE("names of folders are safe") {
 TEST_CASE("entries that mean nothing are refused") {
   for (const char* entry : {"score", "=dot", "score=", "score=loud", "scroe=dot", "heads=5", "bins=4+scroe=dot"}) {
     INFO(entry);
-    CHECK_THROWS_AS(variations({}, {}, {entry}), UsageError);
+    CHECK_THROWS_AS(variations({.vary = {entry}}), UsageError);
+    CHECK_THROWS_AS(variations({.variations = {{"change", {entry}}}}), UsageError);
   }
-  CHECK_THROWS_AS(variations({}, {"score=dot,maxout"}, {}), UsageError);
-  CHECK_THROWS_AS(variations({"absent.toml"}, {}, {}), UsageError);
+  CHECK_THROWS_AS(variations({.set = {"score=dot,maxout"}}), UsageError);
+  CHECK_THROWS_AS(variations({.configs = {"absent.toml"}}), UsageError);
 }
 
 }  // namespace geosft::test::test_variations

@@ -31,11 +31,10 @@ TEST_CASE("a step is the cross entropy of the points, and its score the summed I
   at::Generator random = generator(1), same = generator(1);
   const TrainingTask::Step step = task.step(random);
 
-  PointLoader loader(example.shapes, {.batch_size = 4,
-                                      .shuffle = true,
-                                      .seed = example.settings.seed,
-                                      .workers = 0,
-                                      .transform = augmentation(example.settings.clouds, example.settings.augment)});
+  const BatchTransform augmented = augmentation(example.settings.clouds, example.settings.augment);
+  PointLoader loader(
+      example.shapes,
+      {.batch_size = 4, .shuffle = true, .seed = example.settings.seed, .workers = 0, .batch_transform = augmented});
   loader.start_epoch(0);
   const PointBatch batch = loader.next().value();
   PointSegmenter model = small_segmenter(example.settings);

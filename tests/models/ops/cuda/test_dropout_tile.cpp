@@ -11,14 +11,15 @@
 namespace geosft::test::test_dropout_tile {
 
 TEST_CASE("the CUDA kernel of dropout, emulated, keeps what the CPU keeps", "[dropout_tile]") {
+  const at::Tensor seed = at::tensor({-5}, at::kLong);
   for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kBFloat16}) {
     for (const int64_t count : {0, 1, 5, 1023, 1024, 5003}) {
       const at::Tensor x = at::rand({count}, generator(3)).to(type) + 1;
       for (const int64_t first : {0, 3, 4096}) {
-        const at::Tensor actual = cuda::masked(x, 0.3, -5, first, [](const auto& in) {
+        const at::Tensor actual = cuda::masked(x, 0.3, seed, first, [](const auto& in) {
           cuda::dropout_grids(in, EmulatedGrids<ThreadOrder::kAscending>());
         });
-        require_equal(actual, seeded_dropout(x, 0.3, static_cast<uint64_t>(-5), first), std::to_string(count));
+        require_equal(actual, seeded_dropout(x, 0.3, seed, first), std::to_string(count));
       }
     }
   }

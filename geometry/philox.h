@@ -44,6 +44,22 @@ GEOSFT_HOST_DEVICE inline double open_uniform(uint64_t bits) {
   return (static_cast<double>(bits >> 12) + 0.5) * (1.0 / 4503599627370496.0);
 }
 
+// A number of the open interval (low, high) from 64 random bits; low where they are equal.
+GEOSFT_HOST_DEVICE inline double uniform_between(double low, double high, uint64_t bits) {
+  return low + (high - low) * open_uniform(bits);
+}
+
+// Two independent draws of the standard normal distribution (Box and Muller 1958), never both 0.
+struct NormalPair {
+  double first, second;
+};
+GEOSFT_HOST_DEVICE inline NormalPair normal_pair(const PhiloxBlock& block) {
+  constexpr double turn = 6.283185307179586;
+  const double radius = std::sqrt(-2 * std::log(open_uniform(block.first())));
+  const double angle = turn * open_uniform(block.second());
+  return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
 // A draw of Gumbel(0, 1) from 64 random bits.
 GEOSFT_HOST_DEVICE inline double gumbel(uint64_t bits) {
   return -std::log(-std::log(open_uniform(bits)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/ops/philox.h"
+#include "geometry/philox.h"
 
 #include <catch2/catch.hpp>
 #include <vector>
@@ -25,6 +25,39 @@ TEST_CASE("uniform numbers stay inside the interval, at any bits", "[philox]") {
   CHECK(open_uniform(0) > 0.0);
   CHECK(open_uniform(~0ull) < 1.0);
   CHECK(open_uniform(1ull << 63) == Approx(0.5).epsilon(1e-15));
+}
+
+TEST_CASE("uniform numbers of a range stay inside it", "[philox]") {
+  CHECK(uniform_between(-2, 6, 1ull << 63) == Approx(2).epsilon(1e-14));
+  CHECK(uniform_between(-2, 6, 0) > -2);
+  CHECK(uniform_between(-2, 6, ~0ull) < 6);
+  CHECK(uniform_between(0.7, 0.7, 12345) == 0.7);
+}
+
+TEST_CASE("normal draws are finite at any bits, and have the moments of the distribution", "[philox]") {
+  for (const uint32_t word : {0u, ~0u}) {
+    const NormalPair drawn = normal_pair({{word, word, word, word}});
+    CHECK(std::isfinite(drawn.first));
+    CHECK(std::hypot(drawn.first, drawn.second) > 0);
+  }
+  constexpr int count = 100'000;
+  double mean[2] = {}, square[2] = {}, fourth[2] = {}, product = 0;
+  for (int i = 0; i < count; ++i) {
+    const NormalPair drawn = normal_pair(philox(4, i, 0));
+    const double pair[2] = {drawn.first, drawn.second};
+    for (int k = 0; k < 2; ++k) {
+      mean[k] += pair[k] / count;
+      square[k] += pair[k] * pair[k] / count;
+      fourth[k] += pair[k] * pair[k] * pair[k] * pair[k] / count;
+    }
+    product += pair[0] * pair[1] / count;
+  }
+  for (int k = 0; k < 2; ++k) {  // 4 deviations each
+    CHECK(mean[k] == Approx(0).margin(0.013));
+    CHECK(square[k] == Approx(1).margin(0.018));
+    CHECK(fourth[k] == Approx(3).margin(0.125));
+  }
+  CHECK(product == Approx(0).margin(0.013));
 }
 
 TEST_CASE("Gumbel draws are finite at any bits, and have the mean and variance of the distribution", "[philox]") {

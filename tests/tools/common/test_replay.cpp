@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/common/replay.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/models/training/replayed_runs.h"
+#include "tests/models/training/thread_processes.h"
+#include "tests/tools/classify/small_classifier.h"
+#include "tests/tools/graph/small_graph_model.h"
+#include "tests/tools/segment/small_segmenter.h"
+#include "tools/classify/classify_task.h"
+#include "tools/graph/graph_task.h"
+#include "tools/segment/segment_task.h"
+
+namespace geosft::test::test_replay {
+namespace {
+
+using emulated_gpu::options_of;
+using emulated_gpu::Outcome;
+using emulated_gpu::require_same;
+using emulated_gpu::trained;
+
+template <class Model>
+Model moved(Model model) {
+  model->train();
+  model->to(emulated_gpu::device);
+  return model;
+}
+
+// Both ways; task() gives it anew.
+template <class Make>
+void require_replayed(const Make& task, int64_t replayed) {
+  const Outcome plain = trained(task(), options_of(false)), again = trained(task(), options_of(true));
+  CHECK(again.replayed == replayed);
+  require_same(again, plain);
+}
+
+}  // namespace
+
+TEST_CASE("trainings of classifiers are the same when their steps are replayed", "[replay]") {
+  for (const std::string tokens : {"radial", "local"}) {
+    ClassifySettings settings = small_settings(tokens);
+    settings.train.label_smoothing = 0.2;
+    const ArrayDataset clouds = random_clouds();
+    require_replayed([&] { return ClassifyTask(moved(small_model(settings)), clouds, nullptr, settings); }, 5);
+  }
+}
+
+TEST_CASE("trainings of segmenters are the same when their steps are replayed", "[replay]") {
+  SegmentSettings settings = small_segment_settings();
+  settings.model.category = true;
+  const ArrayDataset shapes = part_dataset(10);
+  const at::Tensor mask = part_mask(small_parts(), 2);
+  require_replayed([&] { return SegmentTask(moved(small_segmenter(settings)), shapes, nullptr, settings, mask); }, 5);
+}
+
+TEST_CASE("trainings on graphs and sequences are the same when their steps are replayed", "[replay]") {
+  for (const GraphTask kind :
+       {GraphTask::classification, GraphTask::multi_label, GraphTask::regression, GraphTask::node_classification}) {
+    for (const std::string positions : {"none", "added", "relative"}) {
+      const PackedGraphs graphs = small_graphs(kind);
+      const GraphSplit split{{1, 1, 1, 1, 1, 1, 1}, {4}, {5, 6}};
+      GraphSettings settings = small_graph_settings();
+      settings.model.positions = positions;
+      INFO(task_name(kind) << ", positions " << positions);
+      require_replayed(
+          [&] { return GraphTraining(moved(small_graph_run(graphs.schema, settings).model), graphs, split, settings); },
+          5);
+    }
+  }
+}
+
+TEST_CASE("replay is refused where steps cannot be replayed", "[replay]") {
+  TrainSettings train;
+  EncoderSettings model;
+  const at::Device gpu(at::kCUDA, 0);
+  check_replay(train, model, at::kCPU, one_process());
+  CHECK_FALSE(step_graphs(train, at::kCPU));
+  train.replay_steps = true;
+  check_replay(train, model, gpu, one_process());
+  require_error([&] { check_replay(train, model, at::kCPU, one_process()); },
+                {"--replay-steps", "a GPU", "--device cuda"});
+  ThreadProcesses(2).run([&](const Communicator& all) {
+    if (!all.leads()) return;
+    require_error([&] { check_replay(train, model, gpu, all); }, {"--replay-steps", "one process", "2"});
+  });
+  model.attention = "bn";
+  require_error([&] { check_replay(train, model, gpu, one_process()); }, {"--replay-steps", "not bn"});
+  model.attention = "polynomial";
+  check_replay(train, model, gpu, one_process());
+  model.polynomial.tolerance = 0.1;
+  require_error([&] { check_replay(train, model, gpu, one_process()); }, {"--replay-steps", "tolerance"});
+}
+
+TEST_CASE("replay is refused for graphs that every batch is looked up in", "[replay]") {
+  GraphSettings settings = small_graph_settings();
+  settings.train.replay_steps = true;
+  settings.check();
+  settings.config().assign("encoding", "lappe");
+  require_error([&] { settings.check(); }, {"replay_steps", "lappe"});
+  settings.config().assign("encoding", "none");
+  settings.model.distance_channels = 2;
+  require_error([&] { settings.check(); }, {"replay_steps", "distance_channels"});
+  settings.model.distance_channels = 0;
+  settings.model.score = "dot";
+  require_error([&] { settings.check(); }, {"replay_steps", "score maxout"});
+  settings.model.relative = false;
+  settings.check();
+}
+
+}  // namespace geosft::test::test_replay
