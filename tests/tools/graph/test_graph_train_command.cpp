@@ -182,7 +182,7 @@ TEST_CASE("a resumed graph run refuses what contradicts it") {
   write_tiny_graphs(shop / "other");
   std::string text = read_text(shop / "other" / "TINY_node_labels.txt");
   write_text(shop / "other" / "TINY_node_labels.txt", "7\n" + text.substr(2));
-  refused({"--data", (shop / "other").string()}, 1, {"other", "schema"});
+  refused({"--data", (shop / "other").string()}, 1, {"other", "labels"});
 }
 
 TEST_CASE("MUTAG is trained on from its files") {
