@@ -35,10 +35,7 @@ class Checker {
   void check_answers() const {
     check_names();
     check_target();
-    if (packed_.node_split.defined()) {
-      check_shape(packed_.node_split, "node_split", at::kLong, {packed_.graphs.graph.nodes()});
-      check_range(packed_.node_split, "node_split", -1, 3);
-    }
+    check_node_split();
     check_split();
   }
 
@@ -101,6 +98,15 @@ class Checker {
     if (!at::equal(document, in_order)) {
       fail("node_categories", "the first document of an item before the second", "another order");
     }
+  }
+
+  void check_node_split() const {
+    if (!packed_.node_split.defined()) return;
+    check_shape(packed_.node_split, "node_split", at::kLong, {packed_.graphs.graph.nodes()});
+    check_range(packed_.node_split, "node_split", -1, 3);
+    const GraphTask task = packed_.schema.task;
+    if (!is_of_nodes(task))
+      fail("node_split", "none, as targets belong to graphs", std::string("task ") + task_name(task));
   }
 
   void check_names() const {

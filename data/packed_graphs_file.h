@@ -18,7 +18,7 @@
 //   node_values, edge_values            float [N, columns], [E, columns]
 //   weight                              float [E], of the encodings; attention sees the values of edges, not this
 //   coordinates                         float [N, 3]
-//   node_split                          [N]: 0 train, 1 validation, 2 test, -1 none
+//   node_split                          [N], of tasks on nodes: 0 train, 1 validation, 2 test, -1 none
 //   split_train, split_validation, split_test   graphs, all three or none
 //   remarks                             text: what the source lists but the set leaves out, a sentence a line
 //   key                                 text: what the contents were made from, in files of the cache

@@ -26,7 +26,7 @@ TEST_CASE("packed graphs of every task are accepted") {
   for (const GraphTask task : graph_tasks) {
     PackedGraphs packed = small_graphs(task);
     packed.split = GraphSplit{{0, 1, 2}, {5}, {3, 4}};
-    packed.node_split = at::arange(packed.graphs.graph.nodes()) % 4 - 1;
+    if (is_of_nodes(task)) packed.node_split = at::arange(packed.graphs.graph.nodes()) % 4 - 1;
     check_packed_graphs(packed, "set");
     CHECK(packed.size() == 7);
   }
@@ -81,6 +81,7 @@ TEST_CASE("what does not fit the schema is named") {
   require_refused([](PackedGraphs& p) { p.split = GraphSplit{{0, 7}, {}, {}}; }, {"split", "0 … 6", "found 7"});
   require_refused([](PackedGraphs& p) { p.split = GraphSplit{{0}, {1}, {0}}; }, {"split", "graph 0 twice"});
   require_refused([](PackedGraphs& p) { p.node_split = at::full({24}, 3, at::kLong); }, {"node_split", "found 3"});
+  require_refused([](PackedGraphs& p) { p.node_split = at::arange(24) % 3; }, {"node_split", "task classification"});
 }
 
 TEST_CASE("missing labels and targets are NaN") {

@@ -50,7 +50,7 @@ TEST_CASE("packed graphs of every task come back from their file") {
     write_packed_graphs(folder / "set.h5", packed);
     require_same(read_packed_graphs(folder / "set.h5"), packed);
     packed.split = GraphSplit{{0, 6, 2}, {}, {1}};
-    packed.node_split = at::arange(packed.graphs.graph.nodes()) % 4 - 1;
+    if (is_of_nodes(task)) packed.node_split = at::arange(packed.graphs.graph.nodes()) % 4 - 1;
     packed.graphs.graph.weight = at::rand({packed.graphs.graph.edges()});
     packed.node_values = packed.edge_values = packed.coordinates = at::Tensor();
     packed.schema.node_values = packed.schema.edge_values = 0;
@@ -96,6 +96,7 @@ TEST_CASE("packed graphs: broken files are refused by file and dataset") {
   require_broken("target", ints({1}), {"target", "[2]"});
   require_broken("target", ints({1, 2}), {"target", "found 2"});
   require_broken("node_split", ints({0, 1, 5}), {"node_split", "found 5"});
+  require_broken("node_split", ints({0, 1, 2}), {"node_split", "belong to graphs"});
   require_broken("split_train", ints({0}), {"split_train, split_validation and split_test", "not all"});
 }
 
