@@ -57,7 +57,7 @@ build() {
     ${architectures:+-DGEOSFT_CUDA_ARCHITECTURES="$architectures"} >&2
   local targets=(geosft_ops geosft-classify)
   # Where LibTorch has the headers of its CUDA part.
-  if cmake --build "$root/build/gpu" --target help | grep -q '^geosft_cuda_graph:'; then targets+=(geosft_cuda_graph); fi
+  if cmake --build "$root/build/gpu" --target help | grep '^geosft_cuda_graph:' >/dev/null; then targets+=(geosft_cuda_graph); fi
   cmake --build "$root/build/gpu" --target "${targets[@]}" >&2
   library=$root/build/gpu/lib/libgeosft_ops.so
 }
