@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "geometry/packed.h"
-#include "graph/graph_batch.h"
 #include "graph/laplacian_solver.h"
 #include "graph/links.h"
 #include "graph/node_order.h"
@@ -114,6 +113,15 @@ void write_item(std::vector<Choice>& choices, int64_t k, T* values, T* vectors) 
   }
 }
 
+// Of weighted edges half goes either way, so that both directions weigh the same.
+CsrGraph undirected(const CsrGraph& graph) {
+  const CsrGraph both = symmetrized(graph);
+  if (!both.weight.defined()) return both;
+  const at::Tensor source = edge_sources(both), half = both.weight / 2;
+  return graph_from_edges(at::cat({source, both.col}), at::cat({both.col, source}), both.nodes(), {},
+                          at::cat({half, half}));
+}
+
 }  // namespace
 
 LaplacianEncoding laplacian_pe(const at::Tensor& rowptr, const at::Tensor& col, int64_t k,
@@ -143,6 +151,12 @@ LaplacianEncoding laplacian_pe(const at::Tensor& rowptr, const at::Tensor& col, 
     }
   });
   return encoding;
+}
+
+LaplacianEncoding undirected_laplacian_pe(const GraphBatch& batch, int64_t k) {
+  const CsrGraph graph = undirected(batch.graph);
+  const auto weight = graph.weight.defined() ? std::optional(graph.weight) : std::nullopt;
+  return laplacian_pe(graph.rowptr, graph.col, k, batch.ptr, weight);
 }
 
 at::Tensor random_signs(int64_t items, int64_t columns, at::Generator generator, at::ScalarType type) {

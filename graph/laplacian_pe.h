@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "graph/graph_batch.h"
+
 namespace geosft {
 
 struct LaplacianEncoding {
@@ -31,6 +33,10 @@ struct LaplacianEncoding {
 LaplacianEncoding laplacian_pe(const at::Tensor& rowptr, const at::Tensor& col, int64_t k,
                                const std::optional<at::Tensor>& ptr = std::nullopt,
                                const std::optional<at::Tensor>& weight = std::nullopt);
+
+// The same of graphs that may be directed, in float64 where they have weights of that type: a missing direction is
+// added (see symmetrized), and where the two weigh differently both weigh their mean.
+LaplacianEncoding undirected_laplacian_pe(const GraphBatch& batch, int64_t k);
 
 // Signs +1 or -1 of so many columns of every item, drawn from the generator: [items, columns] on the CPU.
 at::Tensor random_signs(int64_t items, int64_t columns, at::Generator generator, at::ScalarType type = at::kFloat);

@@ -26,9 +26,7 @@ EncodedNodes walks_of(const CsrGraph& graph, const NodeEncodingOptions& options)
 EncodedNodes encoded_nodes(const GraphBatch& batch, const NodeEncodingOptions& options) {
   if (options.encoding == NodeEncoding::none) return {};
   if (options.encoding == NodeEncoding::random_walk) return walks_of(batch.graph, options);
-  const CsrGraph graph = symmetrized(batch.graph);
-  const LaplacianEncoding found = laplacian_pe(graph.rowptr, graph.col, options.columns, batch.ptr, weight_of(graph));
-  return {found.vectors.to(at::kFloat), {}};
+  return {undirected_laplacian_pe(batch, options.columns).vectors.to(at::kFloat), {}};
 }
 
 }  // namespace geosft

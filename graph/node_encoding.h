@@ -13,7 +13,7 @@ namespace geosft {
 enum class NodeEncoding {
   none,
   random_walk,  // return probabilities after 1 … columns steps (random_walk_pe), with the weights of the graph
-  laplacian,    // eigenvectors of the smallest non-trivial eigenvalues (laplacian_pe) of the graph made undirected
+  laplacian,    // eigenvectors of the smallest non-trivial eigenvalues (undirected_laplacian_pe)
 };
 
 struct NodeEncodingOptions {

@@ -291,8 +291,9 @@ void TrainingLoop::finish_epoch(TrainingObserver& observer) {
   report.diverging = last ? whole_epoch : non_finite_steps_ > 0;
   if (!report.diverging && (last || (epoch_ + 1) % options_.validate_every == 0)) report.validation = validated();
   if (report.validation.has_value()) {
-    report.best = report.validation->mean_score() >= best_score_;
-    if (report.best) best_score_ = report.validation->mean_score();
+    const double score = report.validation->mean_score();
+    report.best = score >= best_score_ || !std::isfinite(best_score_);
+    if (score > best_score_) best_score_ = score;
   } else {
     report.best = !std::isfinite(best_score_);
   }

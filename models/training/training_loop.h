@@ -45,7 +45,7 @@ struct EpochReport {
   Tally training;
   std::optional<Tally> validation;
   double learning_rate;
-  bool best;              // no validated epoch was better; without validation every epoch is
+  bool best;              // no validated epoch was better, a score that is not a number is worst; without one every is
   bool diverging;         // its last steps were not finite: the weights that made them so are not worth keeping
   double seconds_waited;  // by its steps, for their batches; since the run was resumed, if that was in this epoch
 };

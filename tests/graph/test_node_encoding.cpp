@@ -31,6 +31,13 @@ TEST_CASE("weights count, and a directed graph is made undirected for the Laplac
   const GraphBatch directed = concatenated({graph_of(3, {{0, 1}, {1, 2}})}), undirected = concatenated({path(3)});
   require_equal(encoded_nodes(directed, {NodeEncoding::laplacian, 2}).values,
                 encoded_nodes(undirected, {NodeEncoding::laplacian, 2}).values, "vectors");
+  // Two directions of different weights, an edge of one direction, and a loop.
+  CsrGraph uneven = graph_of(3, {{0, 1}, {1, 0}, {2, 1}, {2, 2}}),
+           even = graph_of(3, {{0, 1}, {1, 0}, {1, 2}, {2, 1}, {2, 2}});
+  uneven.weight = at::tensor({0.25, 0.75, 2.0, 1.0});
+  even.weight = at::tensor({0.5, 0.5, 2.0, 2.0, 1.0});
+  require_close(encoded_nodes(concatenated({uneven}), {NodeEncoding::laplacian, 2}).values,
+                encoded_nodes(concatenated({even}), {NodeEncoding::laplacian, 2}).values, 1e-6, "weighted vectors");
 }
 
 TEST_CASE("random walks are estimated when so many are asked for, with the error beside them") {

@@ -36,7 +36,8 @@ PackedGraphs without_answers(const GraphRunModel& trained, const FeaturedGraphs&
   packed.schema = trained.schema;
   packed.target = no_targets(trained.schema, graphs.graphs);
   check_packed_graphs(packed, "graphs");
-  packed.node_encoding = encoded_nodes(packed.graphs, trained.settings.model.node_encoding()).values;
+  const NodeEncodingOptions encoding = trained.settings.model.node_encoding();
+  take_encoding(packed, encoded_nodes(packed.graphs, encoding), encoding);
   return packed;
 }
 

@@ -13,8 +13,9 @@ namespace geosft {
 // Answers to graphs, averaged over the votes of the run: float [B, outputs], or [N, outputs] where answers are
 // of nodes; columns are trained.schema.output_names. Of classes and labels they are probabilities, of a regression
 // values in the units of the dataset. Features must be those of trained.schema, on the CPU; node_encoding is computed
-// here. Throws DataError naming the member that is wrong, c10::Error for graphs that are none. Threads may share
-// `trained`.
+// here. Where the run estimates it that is said on stderr, with the standard error; an estimate's draws follow the rows
+// of the batch, so that a graph's depends on what stands before it. Throws DataError naming the member that is wrong,
+// c10::Error for graphs that are none. Threads may share `trained`.
 at::Tensor graph_answers(GraphRunModel& trained, const FeaturedGraphs& graphs);
 
 // Such graphs as items of a dataset, encoded as the model takes them, with targets that say nothing. Throws as above.

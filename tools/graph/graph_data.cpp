@@ -17,6 +17,7 @@
 #include "geometry/packed.h"
 #include "tools/common/arguments.h"
 #include "tools/common/progress.h"
+#include "tools/graph/graph_metrics.h"
 
 namespace geosft {
 namespace {
@@ -56,6 +57,17 @@ void hold_out(GraphSplit& split, const PackedGraphs& graphs, const SplitSettings
   split.train.clear();
   for (const int64_t place : kept) split.train.push_back(items[static_cast<size_t>(place)]);
   for (const int64_t place : held) split.validation.push_back(items[static_cast<size_t>(place)]);
+}
+
+// Where nodes are split: all graphs, in the parts in which a node has a target.
+GraphSplit node_parts(const PackedGraphs& graphs) {
+  std::vector<int64_t> all(static_cast<size_t>(graphs.size()));
+  std::iota(all.begin(), all.end(), 0);
+  const auto items = [&](Part part) {
+    const at::Tensor targets = target_of_part(graphs.target, graphs.node_split, part);
+    return known_targets(graphs.schema.task, targets).size(0) > 0 ? all : std::vector<int64_t>();
+  };
+  return {items(Part::train), items(Part::validation), items(Part::test)};
 }
 
 PackedGraphs in_patches(const PackedGraphs& graphs, int64_t patch) {
@@ -111,6 +123,13 @@ OpenedStructure open_structure(const std::string& source, const GraphReadOptions
   return {{found.graph, offsets_tensor({0, found.graph.nodes()})}, found.ids};
 }
 
+void take_encoding(PackedGraphs& graphs, const EncodedNodes& encoded, const NodeEncodingOptions& options) {
+  graphs.node_encoding = encoded.values;
+  if (!encoded.standard_error.defined() || encoded.standard_error.numel() == 0) return;
+  std::cerr << "random walks are estimated from " << options.walks << " walks a node: standard error up to "
+            << encoded.standard_error.max().item<double>() << '\n';
+}
+
 PackedGraphs open_encoded_graphs(const GraphSettings& settings) {
   if (settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
   GraphReadOptions reading;
@@ -119,23 +138,17 @@ PackedGraphs open_encoded_graphs(const GraphSettings& settings) {
   PackedGraphs graphs = open_graphs(settings.data, reading, settings.longest);
   if (settings.patch > 1) graphs = in_patches(graphs, settings.patch);
   if (settings.longest > 0) graphs = shortened(graphs, settings.longest);
-  const EncodedNodes encoded = cached_encoding(default_cache_folder(), graphs.graphs, settings.model.node_encoding());
-  if (encoded.standard_error.defined()) {
-    std::cerr << "random walks are estimated from " << settings.model.encoding_walks
-              << " walks a node: standard error up to " << encoded.standard_error.max().item<double>() << '\n';
-  }
-  graphs.node_encoding = encoded.values;
+  const NodeEncodingOptions encoding = settings.model.node_encoding();
+  take_encoding(graphs, cached_encoding(default_cache_folder(), graphs.graphs, encoding), encoding);
   return graphs;
 }
 
 GraphSplit split_of(const PackedGraphs& graphs, const SplitSettings& settings) {
-  if (graphs.node_split.defined()) {
-    std::vector<int64_t> all(static_cast<size_t>(graphs.size()));
-    std::iota(all.begin(), all.end(), 0);
-    return {all, all, all};
-  }
-  GraphSplit split = graphs.split ? *graphs.split : fold_split(graphs, settings);
-  if (split.validation.empty() && settings.validation_fraction > 0) hold_out(split, graphs, settings);
+  const bool of_nodes = graphs.node_split.defined();
+  GraphSplit split = of_nodes ? node_parts(graphs) : (graphs.split ? *graphs.split : fold_split(graphs, settings));
+  if (!split.validation.empty() || settings.validation_fraction == 0) return split;
+  if (of_nodes) throw UsageError("validation_fraction holds graphs out, and here nodes are split");
+  hold_out(split, graphs, settings);
   return split;
 }
 

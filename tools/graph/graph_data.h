@@ -33,13 +33,15 @@ struct OpenedStructure {
 };
 OpenedStructure open_structure(const std::string& source, const GraphReadOptions& options);
 
+// Graphs get the encoding of their nodes. That it is an estimate, and how far off it may be, is said on stderr.
+void take_encoding(PackedGraphs& graphs, const EncodedNodes& encoded, const NodeEncodingOptions& options);
+
 // The dataset that the settings name, with the encoding of nodes that they ask for, from the cache where it lies there.
-// That an encoding is an estimate, and how far off it may be, is said on stderr.
 PackedGraphs open_encoded_graphs(const GraphSettings& settings);
 
-// The parts of a dataset: the published ones; where nodes are split instead, every graph in all parts; else folds of
-// the graphs, by class where they have one. Without a published validation part, a share of the training part is held
-// out. Throws UsageError when a part that is needed is empty.
+// The parts of a dataset: the published ones; where nodes are split instead, every graph in all parts that have a node
+// with a target; else folds of the graphs, by class where they have one. Without a published validation part, a share
+// of the training graphs is held out. Throws UsageError when a part that is needed is empty, and for a share of nodes.
 GraphSplit split_of(const PackedGraphs& graphs, const SplitSettings& settings);
 
 const std::vector<int64_t>& items_of_part(const GraphSplit& split, Part part);

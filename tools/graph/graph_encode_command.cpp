@@ -7,6 +7,7 @@
 #include "graph/laplacian_pe.h"
 #include "graph/node_encoding.h"
 #include "tools/common/arguments.h"
+#include "tools/common/output_files.h"
 #include "tools/common/runtime_options.h"
 #include "tools/graph/commands.h"
 #include "tools/graph/graph_data.h"
@@ -31,9 +32,7 @@ struct GraphEncodeCommand {
 
   void add_vectors(std::map<std::string, at::Tensor>& file, const GraphBatch& batch) const {
     if (vectors == 0) return;
-    const CsrGraph graph = symmetrized(batch.graph);
-    const auto weight = graph.weight.defined() ? std::optional(graph.weight) : std::nullopt;
-    const LaplacianEncoding found = laplacian_pe(graph.rowptr, graph.col, vectors, batch.ptr, weight);
+    const LaplacianEncoding found = undirected_laplacian_pe(batch, vectors);
     file["laplacian"] = found.vectors.to(at::kFloat);
     file["laplacian_values"] = found.values.to(at::kFloat);
   }
@@ -76,7 +75,7 @@ Command add_graph_encode_command(CLI::App& verb) {
   const auto size = CLI::Range(0, 1000000);
   verb.add_option("DATA", command->data, "graph dataset, or one graph: a list of edges, or Matrix Market (*.mtx)")
       ->required();
-  verb.add_option("--out", command->out, "HDF5 file to write")->required();
+  verb.add_option("--out", command->out, "HDF5 file to write")->required()->check(unwritable);
   verb.add_option("--steps", command->steps, "steps of random walks; 0: none")->check(size)->capture_default_str();
   verb.add_option("--vectors", command->vectors, "eigenvectors of the Laplacian; 0: none")
       ->check(size)

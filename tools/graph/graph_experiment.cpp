@@ -36,11 +36,11 @@ bool train_once(const GraphSettings& settings, const PackedGraphs& graphs, const
   options.step_graphs = step_graphs(settings.train, device);
   TrainingLoop loop(task, options, processes);
   const bool held_out = !split.validation.empty();
-  return train_in_folder(loop, *model, folder, describe_graph_run(settings, graphs.schema, held_out), start,
-                         "training on " + std::to_string(split.train.size()) + " " + graphs.schema.items +
-                             ", validation on " + std::to_string(split.validation.size()) + ", test on " +
-                             std::to_string(split.test.size()) + ", " + std::to_string(parameter_count(*model)) +
-                             " parameters");
+  return train_in_folder(
+      loop, *model, folder, describe_graph_run(settings, graphs.schema, held_out), start,
+      std::string(task_name(graphs.schema.task)) + ": training on " + std::to_string(split.train.size()) + " " +
+          graphs.schema.items + ", validation on " + std::to_string(split.validation.size()) + ", test on " +
+          std::to_string(split.test.size()) + ", " + std::to_string(parameter_count(*model)) + " parameters");
 }
 
 // Trains one run to its end; false when a signal came.

@@ -144,6 +144,18 @@ TEST_CASE("validation runs every few epochs and after the last", "[training_loop
   REQUIRE(best == "bb---bb");
 }
 
+TEST_CASE("an epoch whose score is not a number is the best until one has a score", "[training_loop]") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  Regression task;
+  task.scores = {nan, nan, 0.5, nan, 0.6};
+  TrainingLoop loop(task, options_of(5));
+  Notes notes;
+  loop.run(notes);
+  std::string best;
+  for (const EpochReport& report : notes.epochs) best += report.best ? 'b' : '-';
+  REQUIRE(best == "bbb-b");
+}
+
 TEST_CASE("validation sees the averaged weights", "[training_loop]") {
   class Watched : public Regression {
    public:

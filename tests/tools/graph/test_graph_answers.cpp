@@ -6,6 +6,7 @@
 
 #include "data/packed_graphs_file.h"
 #include "tests/data/files.h"
+#include "tests/tools/common/captured_stderr.h"
 #include "tests/tools/graph/small_graph_model.h"
 #include "tools/graph/graph_evaluation.h"
 
@@ -45,6 +46,15 @@ TEST_CASE("answers are probabilities or values in the dataset's units, with the 
   const at::Tensor found = graph_answers(run, graphs);
   CHECK(found.size(0) == (is_of_nodes(task) ? graphs.graphs.graph.nodes() : 7));
   require_close(found.to(at::kFloat), expected.to(at::kFloat), 1e-6, "answers");
+}
+
+TEST_CASE("answers by estimated encodings are said to be that") {
+  const PackedGraphs graphs = small_graphs();
+  GraphRunModel run = encoding_run(graphs.schema);
+  run.settings.model.encoding_walks = 50;
+  const CapturedStderr said;
+  graph_answers(run, graphs);
+  CHECK_THAT(said.text(), Catch::Contains("estimated from 50 walks") && Catch::Contains("standard error"));
 }
 
 TEST_CASE("a dataset has the answers of its graphs") {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "graph/random_walk_pe_estimate.h"
 #include "tests/environment.h"
@@ -83,6 +84,29 @@ TEST_CASE("where nodes are split every part has all graphs, and targets of the p
   const at::Tensor rows = (graphs.node_split == 2).nonzero().squeeze(1);
   require_equal(labels.isnan().any(1), graphs.node_split != 2, "missing");
   require_equal(labels.index_select(0, rows), labelled.target.index_select(0, rows), "labels");
+}
+
+TEST_CASE("a part in which no node has a target is empty") {
+  PackedGraphs graphs = small_graphs(GENERATE(GraphTask::node_classification, GraphTask::node_multi_label));
+  graphs.node_split = at::arange(24) % 3;
+  const at::Tensor validation = graphs.node_split == 1;
+  SplitSettings settings;
+  SECTION("no node is of the part") {
+    graphs.node_split.masked_fill_(validation, -1);
+  }
+  SECTION("its nodes have none") {
+    if (graphs.target.is_floating_point()) {
+      graphs.target.masked_fill_(validation.unsqueeze(1), std::numeric_limits<double>::quiet_NaN());
+    } else {
+      graphs.target.masked_fill_(validation, -1);
+    }
+  }
+  const GraphSplit split = split_of(graphs, settings);
+  CHECK(split.validation.empty());
+  CHECK(split.train.size() == 7);
+  CHECK(split.test == split.train);
+  settings.validation_fraction = 0.2;
+  require_error([&] { split_of(graphs, settings); }, {"validation_fraction", "nodes"});
 }
 
 TEST_CASE("the encoding that is asked for is there, and that it is estimated is said") {

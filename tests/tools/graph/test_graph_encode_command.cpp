@@ -85,7 +85,7 @@ TEST_CASE("encode refuses wrong use in a line") {
   shop.refuses({"encode", data, "--out", out, "--walks", "1"}, 2, {"--walks"});
   shop.refuses({"encode", (shop / "absent").string(), "--out", out}, 1, {"absent"});
   CHECK_FALSE(fs::exists(out));
-  shop.refuses({"encode", data, "--out", (shop / "no" / "pe.h5").string()}, 1, {"pe.h5"});
+  shop.refuses({"encode", data, "--out", (shop / "no" / "pe.h5").string()}, 2, {"no folder", "pe.h5"});
 }
 
 }  // namespace geosft::test::test_graph_encode_command
