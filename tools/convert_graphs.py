@@ -10,13 +10,12 @@
       The split of Peptides-func and -struct, a dictionary of lists "train", "val" and "test", becomes
       split_train.txt, split_val.txt and split_test.txt in DIR.
 
-Needs numpy, h5py for superpixels, and PyTorch where the pickles hold tensors; no torch_geometric. Of a pickle nothing
-but lists, numbers, arrays and tensors is taken, and nothing else in it is run.
+Needs numpy, and h5py for superpixels. Of a pickle nothing but lists, numbers, arrays and tensors is taken, and nothing
+else in it is run.
 """
 
 import argparse
 import contextlib
-import io
 import os
 import pickle
 import sys
@@ -24,50 +23,53 @@ import tempfile
 
 import numpy
 
+import tensor_pickles
+
 
 class WrongPickle(Exception):
     """A file that is not what it should be; the text names it, what was expected and what was found."""
 
 
-def load_storage(data):
-    """The storage of a tensor, which PyTorch pickles as a file of its own."""
-    import torch
-
-    return torch.load(io.BytesIO(data), weights_only=True)
-
-
 class DataUnpickler(pickle.Unpickler):
-    """Makes arrays and tensors, nothing else."""
+    """Makes arrays, of what were tensors too, and nothing else."""
 
-    NUMPY = {"_reconstruct", "scalar", "ndarray", "dtype", "_frombuffer"}
-    TORCH = {("torch._utils", "_rebuild_tensor_v2"), ("torch._utils", "_rebuild_tensor"), ("torch", "Size")}
+    CLASSES = {"collections.OrderedDict", "numpy.ndarray", "numpy.dtype"} | {
+        f"numpy.{core}.{name}"
+        for core in ("core", "_core")
+        for name in ("multiarray._reconstruct", "multiarray.scalar", "numeric._frombuffer")
+    }
 
     def find_class(self, module, name):
-        if (module, name) == ("torch.storage", "_load_from_bytes"):
-            return load_storage
-        if (module, name) == ("collections", "OrderedDict") or (module, name) in self.TORCH:
+        found = f"{module}.{name}"
+        if found in tensor_pickles.NAMES:
+            return tensor_pickles.NAMES[found]
+        if found in self.CLASSES:
             return super().find_class(module, name)
-        if module.split(".")[0] == "numpy" and name in self.NUMPY:
-            return super().find_class(module, name)
-        raise pickle.UnpicklingError(f"lists, numbers, arrays and tensors, found {module}.{name}")
+        raise pickle.UnpicklingError(f"expected lists, numbers, arrays and tensors, found {found}")
 
 
 def load(path):
-    try:
-        with open(path, "rb") as file:
+    with open(path, "rb") as file:
+        try:
             return DataUnpickler(file).load()
-    except (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, ValueError) as error:
-        raise WrongPickle(f"{path}: expected a pickle of plain data: {error}") from error
+        except Exception as error:  # a broken pickle raises almost any
+            why = " ".join(str(error).split()) or type(error).__name__
+            raise WrongPickle(f"{path}: no pickle of plain data: {why[:200]}") from error
 
 
 def array(value, dtype, rank, what):
-    """A tensor, array or list as an array of this rank."""
-    value = value.detach().cpu().numpy() if hasattr(value, "detach") else numpy.asarray(value)
+    """An array or list as an array of this rank."""
+    try:
+        value = numpy.asarray(value)
+    except ValueError as error:
+        raise WrongPickle(f"{what}: expected numbers of rank {rank}, found lists of several lengths") from error
     if value.ndim != rank or value.dtype.kind not in "iufb":
         raise WrongPickle(f"{what}: expected numbers of rank {rank}, found {value.dtype} {list(value.shape)}")
-    if numpy.issubdtype(dtype, numpy.integer) and not numpy.array_equal(value, value.astype(dtype)):
+    with numpy.errstate(all="ignore"):
+        result = value.astype(dtype)
+    if numpy.issubdtype(dtype, numpy.integer) and not numpy.array_equal(value, result):
         raise WrongPickle(f"{what}: expected integers, found {value.dtype}")
-    return value.astype(dtype)
+    return result
 
 
 def check_length(found, expected, what, of):
@@ -198,7 +200,7 @@ def main():
     options = parse_arguments()
     try:
         options.run(options)
-    except (WrongPickle, OSError, ImportError) as error:
+    except (WrongPickle, OSError, ImportError, MemoryError) as error:
         print(f"{os.path.basename(sys.argv[0])}: {error}", file=sys.stderr)
         sys.exit(1)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tools/convert_graphs.py.
+// tools/convert_graphs.py and tools/tensor_pickles.py.
 #include <catch2/catch.hpp>
 
 #include "data/packed_graphs_file.h"
@@ -37,6 +37,32 @@ const std::string path_graph =
     "path = (x, np.arange(4, dtype=np.float64).reshape(4, 1), np.array([[1, 0, 2, 1], [2, 1, 1, 0]]), [4, 9, 4])\n"
     "node = (x[:1], np.zeros((0, 1)), np.zeros((2, 0), int), np.array([9]))\n";
 
+// Tensors of the numbers 0 to 5 as PyTorch pickles them, made without it.
+const std::string tensors = R"(
+import collections, io, types
+
+def named(module, name):
+    module_of_it = sys.modules.setdefault(module, types.ModuleType(module))
+    return vars(module_of_it).setdefault(name, type(name, (), {'__module__': module}))
+
+class Pickled:
+    def __init__(self, module, name, *arguments): self.call = named(module, name), arguments
+    def __reduce__(self): return self.call
+
+class StoragePickler(pickle.Pickler):
+    def persistent_id(self, item): return item if type(item) is tuple and item[0] == 'storage' else None
+
+def storage(kind='FloatStorage', count=6, data=np.arange(6, dtype='<f4').tobytes(), part=None):
+    file = io.BytesIO()
+    entry = ('storage', named('torch', kind), '7', 'cpu', count, part)
+    for item in (0x1950a86a20f9469cfc6c, 1001, {}, entry, ['7']): StoragePickler(file, 2).dump(item)
+    return Pickled('torch.storage', '_load_from_bytes', file.getvalue() + (6).to_bytes(8, 'little') + data)
+
+def tensor(size, stride, offset=0, of=storage(), *more):
+    hooks = collections.OrderedDict()
+    return Pickled('torch._utils', '_rebuild_tensor_v2', of, offset, size, stride, False, hooks, *more)
+)";
+
 ProcessResult convert_superpixels(const TemporaryFolder& folder) {
   return convert({"superpixels", "--train", folder / "train.pickle", "--val", folder / "val.pickle", "--test",
                   folder / "test.pickle", "--out", folder / "set.h5"});
@@ -53,6 +79,12 @@ void require_refused(const std::string& code, const std::vector<std::string>& wo
   for (const std::string& word : words) CHECK_THAT(result.err, Catch::Contains(word));
   CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
   CHECK_FALSE(std::filesystem::exists(folder / "set.h5"));
+}
+
+// `x` makes the nodes of a graph.
+void require_tensor_refused(const std::string& x, std::vector<std::string> words) {
+  words.emplace_back("train.pickle: no pickle of plain data");
+  require_refused(tensors + "data = [(" + x + ", *path[1:])]", words);
 }
 
 }  // namespace
@@ -80,6 +112,49 @@ TEST_CASE("convert_graphs: pickled superpixels become packed graphs") {
   CHECK(packed.split->test == std::vector<int64_t>{3});
 }
 
+TEST_CASE("convert_graphs: tensors of pickled superpixels need no PyTorch") {
+  if (find_python().empty()) return;
+  const TemporaryFolder folder;
+  std::filesystem::copy_file(GEOSFT_TEST_FIXTURES "/superpixels_tensors.pickle", folder / "train.pickle");
+  make_pickles(folder, path_graph + tensors +
+                           "dump([(tensor((3, 2), (1, 3)), *path[1:])], 'val.pickle')\n"
+                           "dump([(tensor((1, 2), (9, 5)), tensor((0, 1), (1, 1), 6), *node[2:])], 'test.pickle')");
+  const ProcessResult result = convert_superpixels(folder);
+  INFO(result.err);
+  REQUIRE(result.exit == 0);
+  const PackedGraphs packed = read_packed_graphs(folder / "set.h5");
+  require_equal(packed.graphs.ptr, at::tensor({0, 3, 5, 8, 9}, at::kLong), "ptr");
+  require_equal(packed.graphs.graph.col.narrow(0, 0, 6), at::tensor({1, 2, 0, 1, 4, 3}, at::kLong), "col");
+  const at::Tensor nodes = at::tensor({1, 2, 5, 6, 9, 10, 13, 14, 17, 18, 0, 3, 1, 4, 2, 5, 0, 5}, at::kFloat);
+  require_equal(packed.node_values, nodes.reshape({9, 2}), "node values");
+  const at::Tensor edges = at::tensor({0.25F, 0.0F, 0.75F, 0.5F, 0.0F, 1.0F});
+  require_equal(packed.edge_values.narrow(0, 0, 6).squeeze(1), edges, "edge values");
+  require_equal(packed.target, at::tensor({0, 1, 0, 1, 0, 0, 1, 0, 1}, at::kLong), "classes");
+}
+
+TEST_CASE("convert_graphs: tensors beyond their storage, and broken storages, are refused in one line") {
+  if (find_python().empty()) return;
+  require_tensor_refused("tensor((4, 2), (2, 1))", {"within its 6 elements", "size (4, 2), stride (2, 1) from 0"});
+  require_tensor_refused("tensor((3, 2), (2, 1), 1)", {"within its 6 elements", "from 1"});
+  require_tensor_refused("tensor((3, 2), (2**62, 1))", {"within its 6 elements"});
+  require_tensor_refused("tensor((10**12, 2), (0, 1))", {"within its 6 elements"});
+  require_tensor_refused("tensor((3, 2), (-2, 1), 4)", {"sizes and strides", "stride (-2, 1) from 4"});
+  require_tensor_refused("tensor((3, 2), (2, 1), -1)", {"sizes and strides", "from -1"});
+  require_tensor_refused("tensor((3, -2), (2, 1))", {"sizes and strides", "size (3, -2)"});
+  require_tensor_refused("tensor((3, 2), (2,))", {"sizes and strides"});
+  require_tensor_refused("tensor((3, 2), (2, 1), of=x)", {"a plain tensor", "ndarray"});
+  require_tensor_refused("tensor((3, 2), (2, 1), 0, storage(), {'neg': True})", {"plain tensor", "neg"});
+  require_tensor_refused("tensor((3, 2), (2, 1), of=storage('BFloat16Storage'))", {"torch.BFloat16Storage"});
+  require_tensor_refused("tensor((3, 2), (2, 1), of=storage(part=('8', 0, 6)))", {"whole storage"});
+  require_tensor_refused("tensor((3, 2), (2, 1), of=storage(count=7))", {"7 float32", "6 in 24 bytes"});
+  require_tensor_refused("tensor((3, 2), (2, 1), of=storage(data=b'1234567'))", {"6 float32", "6 in 7 bytes"});
+  const std::string bytes = "tensor((3, 2), (2, 1), of=Pickled('torch.storage', '_load_from_bytes', ";
+  require_tensor_refused(bytes + "b''))", {"Ran out of input"});
+  require_tensor_refused(bytes + "storage().call[1][0][:99]))", {});
+  require_tensor_refused(bytes + "pickle.dumps(1) * 5))", {"storage of version 1001", "1"});
+  require_tensor_refused(bytes + "pickle.dumps(os.mkdir)))", {"a storage of numbers", "mkdir"});
+}
+
 TEST_CASE("convert_graphs: the pickled split of the peptides") {
   if (find_python().empty()) return;
   const TemporaryFolder folder;
@@ -105,6 +180,8 @@ TEST_CASE("convert_graphs: broken pickles are refused in one line, and run nothi
   require_refused("data = [(x, path[1], path[2], [4, 0.5, 4])]", {"graph 0, y", "integers"});
   require_refused("data = [(x[0], path[1], path[2], path[3])]", {"graph 0, x", "rank 2"});
   require_refused("data = [node, (x[:1, :1], *node[1:])]", {"graph 1", "2 columns", "1"});
+  require_refused("data = [([[1], [1, 2]], *path[1:])]", {"graph 0, x", "several lengths"});
+  require_refused("data = [(*path[:3], [4, np.nan, 4])]", {"graph 0, y", "integers"});
   require_refused(
       "class Bad:\n  def __reduce__(self): return os.mkdir, (os.path.join(sys.argv[1], 'harm'),)\ndata = [Bad()]",
       {"train.pickle", "plain data", "mkdir"});
