@@ -1,19 +1,25 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: tools/gpu_check.sh [--out NAME] [--python PYTHON] [--library FILE] [--sanitizers LIST | --no-sanitizer]
-#                           [--no-benchmark]
+# usage: tools/gpu_check.sh [--only PARTS] [--out NAME] [--python PYTHON] [--library FILE]
+#                           [--sanitizers LIST | --no-sanitizer] [--no-benchmark]
 #        tools/gpu_check.sh --pack DIR [--architectures LIST]
-# Checks the operators on this machine's GPU against the CPU, runs compute-sanitizer over them, trains with
-# geosft-classify, and times everything beside its bound and its rivals; writes NAME.json and NAME.md. Needs a GPU and a
-# Python with PyTorch for it, and no network.
+# Checks operators and tools on this machine's GPU against the CPU, trains on it, times everything beside its bound and
+# its rivals, and runs compute-sanitizer over the operators; writes NAME.json and NAME.md. Needs a GPU and a Python with
+# PyTorch for it, and no network. Builds first, with what tools/packages.txt lists and nvcc, unless packed or --library.
 #
+#   --only PARTS           some of the parts (PART,PART), each of which adds to NAME.json what it finds, result by result:
+#                          checks      the operators: CPU against CUDA, gradients, same bits, CUDA graphs, 2^31 elements
+#                          tools       classify, segment, graph: train twice, eval, predict, change device, little memory
+#                          training    ModelNet40's configuration: steps a second, share of time in kernels
+#                          benchmark   the operators, beside others
+#                          sanitizers  compute-sanitizer over small checks (long; --sanitizers takes one at a time)
 #   --out NAME             where the report goes (default: build/gpu_check; of a packed folder: gpu_check in it)
 #   --python PYTHON        a Python that imports torch with CUDA (default: .venv/bin/python, else python3)
 #   --library FILE         libgeosft_ops.so (default: the one beside this script, else it is built in build/gpu)
 #   --sanitizers LIST      tools of compute-sanitizer to run (default: "memcheck racecheck initcheck synccheck")
-#   --no-sanitizer         leave compute-sanitizer out
-#   --no-benchmark         leave training and benchmark out
+#   --no-sanitizer         leave the part sanitizers out
+#   --no-benchmark         leave the parts training and benchmark out
 #   --pack DIR             do none of this: build here and put all that another machine needs into DIR, where
 #                          DIR/gpu_check.sh then runs (it needs no compiler, CMake or package there)
 #   --architectures LIST   GPUs to build for, as CMAKE_CUDA_ARCHITECTURES has them (default: 90-real when packing)
@@ -32,13 +38,15 @@ library=
 pack=
 architectures=
 sanitizers="memcheck racecheck initcheck synccheck"
-benchmark=1
+parts="checks tools training benchmark sanitizers"
+left_out=
 while (($#)); do
   case $1 in
     --help | -h) sed -n '/^# usage:/,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
-    --no-sanitizer) sanitizers= && shift && continue ;;
-    --no-benchmark) benchmark= && shift && continue ;;
-    --out | --python | --library | --sanitizers | --pack | --architectures) [[ -n ${2-} ]] || misuse "$1 needs a value" ;;&
+    --no-sanitizer) left_out+=" sanitizers" && shift && continue ;;
+    --no-benchmark) left_out+=" training benchmark" && shift && continue ;;
+    --only | --out | --python | --library | --sanitizers | --pack | --architectures) [[ -n ${2-} ]] || misuse "$1 needs a value" ;;&
+    --only) parts=${2//,/ } ;;
     --out) out=$2 ;;
     --python) python=$2 ;;
     --library) library=$2 ;;
@@ -50,12 +58,24 @@ while (($#)); do
   shift 2
 done
 
-# Builds the operators, and the classifier where what it needs is installed.
+for part in $parts; do
+  [[ " checks tools training benchmark sanitizers " == *" $part "* ]] || misuse "--only: no part '$part'"
+done
+programs=(geosft-classify geosft-segment geosft-graph)
+
+if [[ -z $python ]]; then
+  python=$root/.venv/bin/python
+  [[ -n $packed || ! -x $python ]] && python=python3
+fi
+
+# With the LibTorch of that Python, if it has one; it need not be one that can be imported here.
 build() {
-  say "building the operators and geosft-classify"
+  local torch
+  torch=$("$python" -c 'import importlib.util as u; t = u.find_spec("torch"); print(t.submodule_search_locations[0] if t else "")')
+  say "building the operators and ${programs[*]}"
   cmake --preset release -S "$root" -B "$root/build/gpu" -DGEOSFT_CUDA=ON -DGEOSFT_TESTS=OFF \
-    ${architectures:+-DGEOSFT_CUDA_ARCHITECTURES="$architectures"} >&2
-  local targets=(geosft_ops geosft-classify)
+    ${torch:+-DGEOSFT_TORCH_DIR:PATH="$torch"} ${architectures:+-DGEOSFT_CUDA_ARCHITECTURES="$architectures"} >&2
+  local targets=(geosft_ops "${programs[@]}")
   # Where LibTorch has the headers of its CUDA part.
   if cmake --build "$root/build/gpu" --target help | grep '^geosft_cuda_graph:' >/dev/null; then targets+=(geosft_cuda_graph); fi
   cmake --build "$root/build/gpu" --target "${targets[@]}" >&2
@@ -68,23 +88,24 @@ libraries_of() {
     grep -Ev '/lib(c|m|mvec|dl|rt|pthread|util|resolv|nsl|anl|stdc\+\+|gcc_s)\.so' || true
 }
 
-# What the classifier needs lies apart: the other machine's Python must not find its OpenSSL, say.
+# What the tools need lies apart: the other machine's Python must not find its OpenSSL, say.
 pack_into() {
   local file
   architectures=${architectures:-90-real}
   build
-  mkdir -p "$1/gpu" "$1/classify"
+  mkdir -p "$1/gpu" "$1/programs"
   cp -L "$here/gpu_check.sh" "$library" "$1/"
   cp "$here"/gpu/*.py "$1/gpu/"
-  cp "$root/build/gpu/bin/geosft-classify" "$here/configs/modelnet40.toml" "$1/classify/"
+  cp "$here/configs/modelnet40.toml" "$1/programs/"
+  cp "${programs[@]/#/$root/build/gpu/bin/}" "$1/programs/"
   libraries_of "$library" | xargs -r cp -L -t "$1"
-  libraries_of "$root/build/gpu/bin/geosft-classify" | xargs -r cp -L -t "$1/classify"
+  for file in "${programs[@]}"; do libraries_of "$root/build/gpu/bin/$file"; done | sort -u | xargs -r cp -L -t "$1/programs"
   # Loaded, not linked; without it steps are not replayed.
   if [[ -e $root/build/gpu/lib/libgeosft_cuda_graph.so ]]; then
-    cp "$root/build/gpu/lib/libgeosft_cuda_graph.so" "$1/classify"
+    cp "$root/build/gpu/lib/libgeosft_cuda_graph.so" "$1/programs"
   fi
-  for file in "$1"/*.so* "$1"/classify/*.so*; do strip --strip-unneeded "$file"; done
-  for file in "$1"/classify/libgeosft_ops.so*; do ln -sf ../libgeosft_ops.so "$file"; done # with its kernels it is large
+  for file in "$1"/*.so* "$1"/programs/*.so* "${programs[@]/#/$1/programs/}"; do strip --strip-unneeded "$file"; done
+  for file in "$1"/programs/libgeosft_ops.so*; do ln -sf ../libgeosft_ops.so "$file"; done # with its kernels it is large
   say "packed into $1: $(du -sh "$1" | cut -f1)"
 }
 
@@ -93,10 +114,6 @@ if [[ -n $pack ]]; then
   exit 0
 fi
 
-if [[ -z $python ]]; then
-  python=$root/.venv/bin/python
-  [[ -n $packed || ! -x $python ]] && python=python3
-fi
 [[ -z $library && -n $packed ]] && library=$here/libgeosft_ops.so
 [[ -n $library ]] || build
 [[ -e $library ]] || misuse "--library: no file '$library'"
@@ -124,36 +141,62 @@ sanitize() { # TOOL LOG
     "$python" "$here/gpu/check.py" "$library" --small >"$2" 2>&1 && ! grep -q '^=========  *at .*geosft' "$2"
 }
 
-results=()
-if [[ -n $sanitizers ]]; then
+# One part of the report; parts do not share a process, as an error may end the GPU's context.
+check() { # PART [ARGUMENT...]
+  "$python" "$here/gpu/check.py" "$library" --out "$out" --part "$@" || status=1
+}
+
+# Puts what the sanitizers have found so far into the report; fails unless all are clean.
+declare -A found=()
+note_sanitizers() {
+  local tool results=()
+  for tool in $sanitizers; do results+=(--result "$tool=${found[$tool]:-not finished}"); done
+  "$python" "$here/gpu/check.py" "$library" --out "$out" --part sanitizers "${results[@]}" 2>/dev/null
+}
+
+run_sanitizers() {
+  local tool
   PATH=$PATH:/usr/local/cuda/bin
-  command -v compute-sanitizer >/dev/null || { say "no compute-sanitizer on the PATH: add it, or leave it out with --no-sanitizer"; exit 1; }
   for tool in $sanitizers; do
+    note_sanitizers || true # not all have run
     say "compute-sanitizer $tool"
-    if sanitize "$tool" "$out.$tool.log"; then
-      results+=(--sanitizer "$tool=clean")
+    if ! command -v compute-sanitizer >/dev/null; then
+      found[$tool]="not run: no compute-sanitizer on the PATH (--no-sanitizer leaves it out)"
+    elif sanitize "$tool" "$out.$tool.log"; then
+      found[$tool]=clean
     else
-      results+=(--sanitizer "$tool=errors, see $(basename -- "$out").$tool.log")
-      say "compute-sanitizer $tool has found something: $out.$tool.log"
+      found[$tool]="errors, see $(basename -- "$out").$tool.log"
     fi
+    say "compute-sanitizer $tool: ${found[$tool]}"
   done
-fi
+  note_sanitizers || status=1
+}
 
-# geosft-classify finds its own libraries, then PyTorch's.
-classify=()
-program=$root/build/gpu/bin/geosft-classify
+# A tool finds its own libraries, then PyTorch's.
+wrap_programs() { # FOLDER
+  local program
+  for program in "${programs[@]}"; do
+    [[ -x $1/$program ]] || continue
+    printf '#!/bin/sh\nLD_LIBRARY_PATH=%q exec %q "$@"\n' "$torch:$beside:$1:$aliases" "$1/$program" >"$aliases/$program"
+    chmod +x "$aliases/$program"
+  done
+}
+export XDG_CACHE_HOME=$aliases/cache # of datasets that are there for the tools part and the training alone
+folder=$root/build/gpu/bin
 config=$here/configs/modelnet40.toml
-[[ -n $packed ]] && program=$here/classify/geosft-classify config=$here/classify/modelnet40.toml
-if [[ -n $benchmark && -x $program ]]; then
-  wrapper=$aliases/geosft-classify
-  printf '#!/bin/sh\nLD_LIBRARY_PATH=%q exec %q "$@"\n' "$torch:$beside:$(dirname -- "$program"):$aliases" "$program" >"$wrapper"
-  chmod +x "$wrapper"
-  classify=(--classify "$wrapper" --config "$config")
-fi
-[[ -n $benchmark ]] || classify=(--no-benchmark)
+[[ -n $packed ]] && folder=$here/programs config=$here/programs/modelnet40.toml
+wrap_programs "$folder"
 
-say "checks, training and benchmark"
 status=0
-"$python" "$here/gpu/check.py" "$library" --out "$out" "${results[@]}" "${classify[@]}" || status=1
+for part in $parts; do
+  [[ " $left_out " != *" $part "* ]] || continue
+  say "$part"
+  case $part in
+    sanitizers) run_sanitizers ;;
+    tools) check tools --programs "$aliases" ;;
+    training) check training --programs "$aliases" --config "$config" ;;
+    *) check "$part" ;;
+  esac
+done
 [[ ! -e $out.md ]] || cat "$out.md"
 exit "$status"

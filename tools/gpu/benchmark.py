@@ -30,14 +30,18 @@ def milliseconds(function, repeats=30):
 
 
 def gigahertz():
-    """The highest clock that the driver names for the multiprocessors."""
+    """The highest clock that the driver names for the multiprocessors; None where it names none."""
     query = ["nvidia-smi", "--query-gpu=clocks.max.sm", "--format=csv,noheader,nounits", "-i", "0"]
-    return float(subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]) / 1000
+    try:
+        return float(subprocess.run(query, capture_output=True, text=True, timeout=30).stdout.split()[0]) / 1000
+    except (OSError, subprocess.TimeoutExpired, ValueError, IndexError):
+        return None
 
 
 def max_add_rate():
-    """max+add a second: 64 a clock and multiprocessor."""
-    return 64e9 * gigahertz() * torch.cuda.get_device_properties(0).multi_processor_count
+    """max+add a second: 64 a clock and multiprocessor; None where the clock is not known."""
+    clock = gigahertz()
+    return clock and 64e9 * clock * torch.cuda.get_device_properties(0).multi_processor_count
 
 
 class Table:
@@ -123,7 +127,8 @@ def attention(table):
     batch, n, k, heads, c = 32, 1024, 256, 16, 16
     core, rows, weights, pointers = attention_inputs(batch, n, k, heads, c)
     elements = batch * n * k * heads * c
-    bound = elements / max_add_rate() * 1e3
+    rate = max_add_rate()
+    bound = rate and elements / rate * 1e3
     compiled = torch.compile(lambda inputs: composite(broadcast, inputs, batch))
     variants = {
         "maxout_attention": (lambda: OPS.maxout_attention(*core, None, None, *pointers), core),
@@ -140,7 +145,7 @@ def attention(table):
                                             ours and "50 % of the bound")
         # Backward: the score again, and one comparison and addition for each of dq and dk.
         times["forward + backward"][name] = table.time(name, "forward + backward", backward_of(function, leaves), repeats,
-                                                       4 * bound if ours else None, elements, ours and "35 % of the bound")
+                                                       4 * bound if ours and bound else None, elements, ours and "35 % of the bound")
         torch.cuda.empty_cache()
     for what, measured in times.items():
         others = {name: ms for name, ms in measured.items() if not name.endswith("_attention")}
@@ -297,11 +302,13 @@ def polynomial(table):
 
 
 def run_benchmark():
+    """The rate of the bound, and all rows so far, after every part."""
     table = Table()
+    yield "max_add_per_s", max_add_rate()
     for part in (attention, layers, scaling, neighbours, polynomial, others):
         try:
             part(table)
         except Exception as error:  # the other parts still count
             table.note(part.__name__, "", f"{type(error).__name__}: {error}".split("\n")[0][:200])
         torch.cuda.empty_cache()
-    return {"shape": "attention: B=32 n=1024 k=256 d=256 h=16, float32", "max_add_per_s": max_add_rate(), "rows": table.rows}
+        yield "rows", table.rows

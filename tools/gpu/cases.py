@@ -98,6 +98,7 @@ def attention_cases():
         # Keys of an item without queries are no case of graphs, whose keys are nodes.
         ragged = ([129, 0, 70, 5], [33, 0 if relation == "graph" else 4, 90, 0])
         yield Case(relation, [1], [1], 1, 1, 1)
+        yield Case(relation, [0], [0], 2, 16, 16)
         yield Case(relation, *ragged, 3, 5, 7)
         for c, cv in ((8, 8), (16, 13), (32, 20), (33, 64), (65, 128), (128, 1)):
             yield Case(relation, *ragged, 2, c, cv)

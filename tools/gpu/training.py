@@ -1,97 +1,125 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains a classifier with geosft-classify on a GPU, on clouds made here: speed, idle time, the same bits twice and with
-replayed steps; where there are two GPUs, on both."""
+"""Trains a large classifier with geosft-classify on a GPU, on clouds made here: speed, the share of time in kernels, the same
+losses twice and with replayed steps; where there are two GPUs, on both."""
 
-import csv
-import math
 import os
-import random
+import statistics
 import subprocess
-import threading
+
+from generated import write_clouds
+from kernel_time import Utilisation, profiled_share, profiler
+from programs import last_line, run, training_rows
+
+EPOCHS = 12
 
 
-def write_clouds(folder, classes=4, each=256, points=1024):
-    """Point files in a folder a class: spheres of several shapes, with normals."""
-    draw = random.Random(1)
-    for split, count in (("train", each), ("test", 8)):
-        for label in range(classes):
-            path = os.path.join(folder, f"class{label}", split)
-            os.makedirs(path)
-            for i in range(count):
-                with open(os.path.join(path, f"cloud{i}.xyz"), "w") as file:
-                    for _ in range(points):
-                        x, y, z = (draw.gauss(0, 1) for _ in range(3))
-                        norm = math.sqrt(x * x + y * y + z * z)
-                        x, y, z = x / norm, y / norm, z / norm
-                        stretch = 1 + 0.4 * label * z
-                        file.write(f"{x * stretch} {y * stretch} {z} {x} {y} {z}\n")
-
-
-class Busy(threading.Thread):
-    """Asks the driver, twice a second, for the share of time in which a kernel was running."""
-
-    def __init__(self):
-        super().__init__(daemon=True)
-        self.shares, self.ended = [], threading.Event()
-
-    def run(self):
-        query = ["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits", "-i", "0"]
-        while not self.ended.wait(0.5):
-            answer = subprocess.run(query, capture_output=True, text=True).stdout.split()
-            if answer and answer[0].isdigit():
-                self.shares.append(int(answer[0]) / 100)
-
-
-def train(program, data, run, *options, processes=1):
-    """The rows of metrics.csv of the training split. Several processes have a GPU each."""
-    command = [program, "train", "--data", data, "--out", run, "--device", "cuda", *options]
-    together = [dict(RANK=str(rank), WORLD_SIZE=str(processes), MASTER_ADDR="127.0.0.1", MASTER_PORT="29517")
-                for rank in range(processes)] if processes > 1 else [{}]
-    started = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env={**os.environ, **own})
-               for own in together]
-    said = [process.communicate()[1] for process in started]
-    if any(process.returncode != 0 for process in started):
-        raise RuntimeError("".join(said).strip().split("\n")[-1])
-    with open(os.path.join(run, "metrics.csv")) as file:
-        return [row for row in csv.DictReader(file) if row["split"] == "train"]
+def figures(rows):
+    """Of the epochs after the first: the steps of all of their time, and the median of their clouds a second."""
+    first, last = rows[0], rows[-1]
+    steps, seconds = (float(last[name]) - float(first[name]) for name in ("step", "seconds"))
+    rate = next(name for name in first if name.endswith("_per_second"))
+    return {"steps_per_s": steps / seconds, "clouds_per_s": statistics.median(float(row[rate]) for row in rows[1:]),
+            "losses": [float(row["loss"]) for row in rows]}
 
 
 def gpus():
-    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout
+    try:
+        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=30).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
     return sum(line.startswith("GPU ") for line in listed.splitlines())
 
 
-def rate_of(row):
-    """The name of the column with the clouds a second."""
-    return next(name for name in row if name.endswith("_per_second"))
+class Training:
+    """Trainings of one configuration on the same clouds."""
+
+    def __init__(self, program, config, folder, device="cuda", options=()):
+        self.program, self.folder = program, folder
+        self.common = ["--config", config, "--data", os.path.join(folder, "clouds"), "--device", device, "--validate-every", "1000",
+                       "--workers", str(os.cpu_count()), *options]
+        self.losses = {}  # of the trainings so far, by their precision
+
+    def place(self, name):
+        return os.path.join(self.folder, name)
+
+    def command(self, name, *options):
+        return [self.program, "train", "--out", self.place(name), *self.common, *options]
+
+    def rows(self, name, *options):
+        run(*self.command(name, *options))
+        return training_rows(self.place(name))
+
+    def measured(self, precision):
+        options = ["--precision", precision, "--epochs", str(EPOCHS)]
+        watch = Utilisation(self.place(precision), EPOCHS)
+        watch.start()
+        try:
+            line = figures(self.rows(precision, *options))
+        finally:
+            used = watch.mean()
+        self.losses[precision] = line["losses"]
+        if used is not None:
+            line.update(busy=used, busy_by="nvidia-smi, mean over the epochs after the first")
+        return line
+
+    def profiled(self):
+        """In the type that the target is of."""
+        nsys = profiler()
+        if nsys is None:
+            return {"left_out": "no nsys here: what nvidia-smi says stands in its place"}
+        command = self.command("profiled", "--precision", "bfloat16", "--epochs", "4")
+        return {"busy": profiled_share(nsys, command, self.folder), "busy_by": "nsys, kernels from step to step"}
+
+    def again(self, precision):
+        if precision not in self.losses:
+            return {"left_out": f"no training in {precision} to compare with"}
+        rows = self.rows(f"again_{precision}", "--precision", precision, "--epochs", "2")
+        return {"same": [float(row["loss"]) for row in rows] == self.losses[precision][:2]}
+
+    def replayed(self):
+        try:
+            line = figures(self.rows("replayed", "--epochs", str(EPOCHS), "--replay-steps"))
+        except RuntimeError as error:
+            if "--replay-steps needs libgeosft_cuda_graph.so" not in str(error):
+                raise
+            return {"left_out": str(error)}
+        if "float32" not in self.losses:
+            return line
+        return {**line, "same": line["losses"] == self.losses["float32"]}
+
+    def on_two(self):
+        """Beside one GPU with the whole batch."""
+        if gpus() < 2:
+            return {"left_out": f"GPUs here: {gpus()}"}
+        if "float32" not in self.losses:
+            return {"left_out": "no training in float32 to compare with"}
+        options = ["--epochs", "2", "--batch-size", "16"]
+        together = [{"RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29517"} for rank in range(2)]
+        started = [subprocess.Popen(self.command("two", *options), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                    env={**os.environ, **own}) for own in together]
+        try:
+            said = [process.communicate(timeout=300)[1] for process in started]
+        finally:
+            for process in started:
+                process.kill()
+        if any(process.returncode != 0 for process in started):
+            raise RuntimeError(last_line("".join(said)))
+        line = figures(training_rows(self.place("two")))
+        return {**line, "apart": max(abs(a / b - 1) for a, b in zip(line["losses"], self.losses["float32"]))}
 
 
-def run_training(program, config, folder):
-    """Lines of the report."""
-    data = os.path.join(folder, "clouds")
-    write_clouds(data)
-    common = ["--config", config, "--validate-every", "1000", "--points", "1024", "--workers", str(os.cpu_count())]
-    lines = {}
-    for precision in ("float32", "bfloat16", "float16"):
-        busy = Busy()
-        busy.start()
-        rows = train(program, data, os.path.join(folder, precision), *common, "--precision", precision, "--epochs", "8")
-        busy.ended.set()
-        items = max(float(row[rate_of(row)]) for row in rows[1:])
-        lines[f"training, {precision}"] = {
-            "clouds_per_s": items, "losses": [float(row["loss"]) for row in rows],
-            "busy": max(busy.shares, default=None)}
-    losses = [[row["loss"] for row in train(program, data, os.path.join(folder, f"again{i}"), *common, "--epochs", "2")]
-              for i in range(2)]
-    lines["training, twice"] = {"same": losses[0] == losses[1]}
-    replayed = train(program, data, os.path.join(folder, "replayed"), *common, "--epochs", "8", "--replay-steps")
-    lines["training, float32, steps replayed as a CUDA graph"] = {
-        "clouds_per_s": max(float(row[rate_of(row)]) for row in replayed[1:]),
-        "same": [float(row["loss"]) for row in replayed] == lines["training, float32"]["losses"]}
-    two = "training, two GPUs (NCCL), against one with the whole batch"
-    if gpus() < 2:
-        return {**lines, two: {"left_out": "there is one GPU here"}}
-    rows = train(program, data, os.path.join(folder, "two"), *common, "--epochs", "2", "--batch-size", "16", processes=2)
-    apart = max(abs(float(row["loss"]) / float(one) - 1) for row, one in zip(rows, losses[0], strict=True))
-    lines[two] = {"clouds_per_s": float(rows[-1][rate_of(rows[-1])]), "apart": apart}
-    return lines
+def run_training(training, clouds=(256, 8, 1024)):
+    """Name and figures of one training after the other; `clouds` are those of a class to train on and to test, and points."""
+    write_clouds(training.place("clouds"), *clouds)
+    trainings = [(f"training, {precision}", lambda precision=precision: training.measured(precision))
+                 for precision in ("float32", "bfloat16", "float16")]
+    trainings += [("training, bfloat16, profiled", training.profiled)]
+    trainings += [(f"training again, {precision}", lambda precision=precision: training.again(precision))
+                  for precision in ("float32", "bfloat16")]
+    trainings += [("training, float32, steps replayed as a CUDA graph", training.replayed),
+                  ("training, two GPUs (NCCL), against one with the whole batch", training.on_two)]
+    for name, train in trainings:
+        try:
+            yield name, train()
+        except Exception as error:  # the others still count
+            yield name, {"error": f"{type(error).__name__}: {error}".split("\n")[0][:200]}
