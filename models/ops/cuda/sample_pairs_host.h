@@ -12,6 +12,7 @@
 
 #include "geometry/offsets_on.h"
 #include "geometry/packed.h"
+#include "models/ops/cuda/named_rows.h"
 #include "models/ops/cuda/sample_pairs_tile.h"
 #include "models/ops/sample_pairs_checks.h"
 
@@ -103,28 +104,32 @@ inline at::Tensor log_softplus_slope(const at::Tensor& x) {
   return at::where(x < -30, 1 - 0.5 * x.exp(), x.sigmoid() / at::logaddexp(x, at::zeros_like(x)));
 }
 
+// What `rows` drew, float64.
+inline at::Tensor noisy_scores(const at::Tensor& score, const at::Tensor& rows, const at::Tensor& noise) {
+  return (score.index_select(0, rows) + noise).to(at::kDouble);
+}
+
 // K numbers each: worth no kernel of their own.
 inline at::Tensor pair_weight_composite(const at::Tensor& score, const at::Tensor& top, const at::Tensor& partner,
                                         const at::Tensor& noise, double tau) {
   check_tau(tau);
-  const auto noisy = [&](const at::Tensor& rows, int64_t which) {
-    return (score.index_select(0, rows) + noise[which]).to(at::kDouble);
-  };
-  const at::Tensor weight = ((log_softplus(noisy(top, 0)) - log_softplus(noisy(partner, 1))) / tau).sigmoid();
-  return at::where(top == partner, at::ones_like(weight), weight).to(score.scalar_type());
+  const at::Tensor tops = named_rows(top, score, "score"), partners = named_rows(partner, score, "score");
+  const at::Tensor first = noisy_scores(score, tops, noise[0]), second = noisy_scores(score, partners, noise[1]);
+  const at::Tensor weight = ((log_softplus(first) - log_softplus(second)) / tau).sigmoid();
+  return at::where(tops == partners, at::ones_like(weight), weight).to(score.scalar_type());
 }
 
 // index_put adds up rows that were drawn twice in one order: the same bits every time.
 inline at::Tensor pair_weight_backward_composite(const at::Tensor& grad, const at::Tensor& score, const at::Tensor& top,
                                                  const at::Tensor& partner, const at::Tensor& noise, double tau) {
-  const at::Tensor first = (score.index_select(0, top) + noise[0]).to(at::kDouble);
-  const at::Tensor second = (score.index_select(0, partner) + noise[1]).to(at::kDouble);
+  const at::Tensor tops = named_rows(top, score, "score"), partners = named_rows(partner, score, "score");
+  const at::Tensor first = noisy_scores(score, tops, noise[0]), second = noisy_scores(score, partners, noise[1]);
   const at::Tensor weight = ((log_softplus(first) - log_softplus(second)) / tau).sigmoid();
-  const at::Tensor alone = top == partner;
+  const at::Tensor alone = tops == partners;
   const at::Tensor slope = at::where(alone, at::zeros_like(weight), grad.to(at::kDouble) * weight * (1 - weight) / tau);
   const at::Tensor parts = at::cat({slope * log_softplus_slope(first), -slope * log_softplus_slope(second)});
   return at::zeros_like(score, score.options().dtype(at::kDouble))
-      .index_put_({at::cat({top, partner})}, parts, /*accumulate=*/true)
+      .index_put_({at::cat({tops, partners})}, parts, /*accumulate=*/true)
       .to(score.scalar_type());
 }
 
