@@ -21,8 +21,15 @@ namespace geosft::cuda {
 struct DrawOptions {
   bool noise, random_partner, replacement;
   int64_t k, bins;
-  int64_t sorted_rows = 16384;  // of an item on average, from which on rows are sorted instead of counted
+  int64_t sorted_rows = 16384;  // of an item (rows_an_item), from which on rows are sorted instead of counted
 };
+
+// Rows of the largest item, which the time of counting depends on; of the average one where ptr is on the device, as
+// the host does not wait to see it.
+inline int64_t rows_an_item(const std::optional<at::Tensor>& ptr, int64_t rows) {
+  if (!given(ptr)) return rows;
+  return ptr->is_cpu() ? ptr->diff().max().item<int64_t>() : rows / (ptr->size(0) - 1);
+}
 
 // Where the bins of every item begin, int64 [B + 1], on the device of ptr, if there is one.
 inline at::Tensor bin_offsets(const at::Tensor& score, const std::optional<at::Tensor>& ptr,
@@ -57,7 +64,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw(const at::Tensor
   const at::Tensor sample_ptr = apart ? offsets_with_copy(bin_offsets(score, ptr, options), out_ptr) : out_ptr;
   const auto index = score.options().dtype(at::kLong);
   const int64_t items = out_ptr.size(0) - 1, bins = options.bins;
-  const bool sorted = score.size(0) >= options.sorted_rows * items;
+  const bool sorted = rows_an_item(ptr, score.size(0)) >= options.sorted_rows;
   const at::Tensor values = score.contiguous();
   const at::Tensor item_seeds = seeds.has_value() ? seeds->contiguous() : at::zeros({items}, index);
   const at::Tensor noise = at::empty_like(values), keys = at::empty({2, score.size(0)}, index);

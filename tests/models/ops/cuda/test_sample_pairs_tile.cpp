@@ -136,6 +136,18 @@ TEST_CASE("the CUDA kernels of sample_pairs, emulated, stay inside their arrays 
   }
 }
 
+TEST_CASE("the largest item decides whether rows are sorted where the host knows it", "[sample_pairs_tile]") {
+  const at::Tensor ptr = at::tensor({0, 5, 5, 65, 70}, at::kLong);
+  CHECK(cuda::rows_an_item(std::nullopt, 70) == 70);
+  CHECK(cuda::rows_an_item(ptr, 70) == 60);
+  CHECK(cuda::rows_an_item(ptr.to(at::kMeta), 70) == 17);  // as on a GPU
+  for (const int64_t sorted_rows : {60, 61}) {
+    cuda::draw(at::ones({70}), ptr, std::nullopt, {false, false, false, 2, 6, sorted_rows}, [&](const auto& in) {
+      if (in.phase == cuda::PairPhase::kTop) CHECK((in.order != nullptr) == (sorted_rows == 60));
+    });
+  }
+}
+
 TEST_CASE("the weights of sample_pairs on CUDA are those of the CPU", "[sample_pairs_tile]") {
   at::Tensor score = at::cat({at::randn({20}, generator(3), at::TensorOptions().dtype(at::kDouble)),
                               at::tensor({-1000.0, 900.0, -31.0, 40.0}, at::kDouble)});
