@@ -46,7 +46,8 @@ GEOSFT_DEVICE int64_t first_slot(const PackedRows& packed, int64_t tile, int64_t
   return item_rows(packed, item).begin / tile + item;
 }
 
-// The tile of `tile` rows that belongs to a slot: the last item whose slots begin at or before it.
+// The tile of `tile` rows that belongs to a slot: the last item whose slots begin at or before it. None where ptr does
+// not begin with 0 and the slot comes before all items: so rows that a tile has are always rows of its item.
 GEOSFT_DEVICE PackedTile packed_tile(const PackedRows& packed, int64_t tile, int64_t slot) {
   int64_t item = 0;
   for (int64_t end = packed.items; end - item > 1;) {
@@ -58,7 +59,9 @@ GEOSFT_DEVICE PackedTile packed_tile(const PackedRows& packed, int64_t tile, int
     }
   }
   const RowRange rows = item_rows(packed, item);
-  const int64_t begin = rows.begin + (slot - first_slot(packed, tile, item)) * tile;
+  const int64_t first = first_slot(packed, tile, item);
+  if (slot < first) return {item, rows.end, rows.end, rows.begin};
+  const int64_t begin = rows.begin + (slot - first) * tile;
   const int64_t end = begin + tile < rows.end ? begin + tile : rows.end;
   return {item, begin, end, rows.begin};
 }

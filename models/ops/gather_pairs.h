@@ -10,7 +10,8 @@ namespace geosft {
 //   result [K, ...], of the wider of the two types
 // Differentiable in x and weight. The gradient of a row that is drawn more than once is added up in one order: the same
 // bits every time, on a GPU too, where indexing by LibTorch's own operators would not give them. Errors name the
-// argument.
+// argument. On a GPU the host does not wait to see top and partner: numbers that are no rows of x count as the nearest
+// row, and give wrong rows.
 at::Tensor gather_pairs(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
                         const at::Tensor& weight);
 

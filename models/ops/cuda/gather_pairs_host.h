@@ -10,6 +10,7 @@
 
 #include "models/ops/cpu/computable.h"
 #include "models/ops/cuda/gather_pairs_tile.h"
+#include "models/ops/cuda/named_rows.h"
 #include "models/ops/gather_pairs_checks.h"
 
 namespace geosft::cuda {
@@ -31,8 +32,7 @@ at::Tensor gathered_pairs(const at::Tensor& x_in, const at::Tensor& top_in, cons
                           const at::Tensor& weight_in, const Run& run) {
   check_gather_pairs(x_in, top_in, partner_in, weight_in);
   const PairNumbers in(x_in, weight_in);
-  TORCH_CHECK(in.x.size(0) > 0 || in.weight.size(0) == 0, "x must have the rows that top and partner name, but is ",
-              in.x.sizes());
+  check_any_row(top_in, in.x, "x");
   const at::Tensor top = top_in.contiguous(), partner = partner_in.contiguous();
   std::vector<int64_t> shape = in.x.sizes().vec();
   shape[0] = in.weight.size(0);
@@ -48,9 +48,10 @@ at::Tensor gathered_pairs(const at::Tensor& x_in, const at::Tensor& top_in, cons
 // Gradients of x and weight.
 template <class Run>
 std::tuple<at::Tensor, at::Tensor> gathered_backward(const at::Tensor& grad_in, const at::Tensor& x_in,
-                                                     const at::Tensor& top, const at::Tensor& partner,
+                                                     const at::Tensor& top_in, const at::Tensor& partner_in,
                                                      const at::Tensor& weight_in, const Run& run) {
   const PairNumbers in(x_in, weight_in);
+  const at::Tensor top = named_rows(top_in, in.x, "x"), partner = named_rows(partner_in, in.x, "x");
   const at::Tensor grad = grad_in.to(in.x.scalar_type()).contiguous(), x_grad = at::empty_like(in.x);
   const auto [rows, codes] = at::stack({top, partner}, 1).flatten().sort(/*stable=*/true, 0, false);
   const at::Tensor row_ptr = at::searchsorted(rows, at::arange(in.x.size(0) + 1, rows.options()));

@@ -10,7 +10,7 @@
 
 namespace geosft::cuda {
 
-// x [rows, width], top, partner and weight [bins], out [bins, width]. Rows that are none count as row 0.
+// x [rows, width], top, partner and weight [bins], out [bins, width]. What names no row counts as the nearest.
 template <typename T>
 struct PairGather {
   const T* x;

@@ -64,7 +64,7 @@ GEOSFT_DEVICE int64_t state_place(const PolynomialTask<T>& task, const PackedTil
   const RowRange other = item_rows(task.other.rows, own.item);
   const int64_t first = other.begin / task.chunks.spacing, last = chunk_count(other, task.chunks) - 1;
   if (task.reach == Reach::kAll) return first;
-  // Wrong offsets may lead to a tile before its item, or to more chunks than the other side has.
+  // Wrong offsets may lead to more chunks than the other side has.
   const int64_t number = clamped((own.begin - own.item_begin) / task.chunks.rows, 0, last);
   const bool none = number == (task.reach == Reach::kBefore ? 0 : last);
   return none ? -1 : first + number;

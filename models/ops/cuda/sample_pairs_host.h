@@ -12,6 +12,7 @@
 
 #include "geometry/offsets_on.h"
 #include "geometry/packed.h"
+#include "models/ops/cuda/named_rows.h"
 #include "models/ops/cuda/sample_pairs_tile.h"
 #include "models/ops/sample_pairs_checks.h"
 
@@ -20,8 +21,15 @@ namespace geosft::cuda {
 struct DrawOptions {
   bool noise, random_partner, replacement;
   int64_t k, bins;
-  int64_t sorted_rows = 16384;  // of an item on average, from which on rows are sorted instead of counted
+  int64_t sorted_rows = 16384;  // of an item (rows_an_item), from which on rows are sorted instead of counted
 };
+
+// Rows of the largest item, which the time of counting depends on; of the average one where ptr is on the device, as
+// the host does not wait to see it.
+inline int64_t rows_an_item(const std::optional<at::Tensor>& ptr, int64_t rows) {
+  if (!given(ptr)) return rows;
+  return ptr->is_cpu() ? ptr->diff().max().item<int64_t>() : rows / (ptr->size(0) - 1);
+}
 
 // Where the bins of every item begin, int64 [B + 1], on the device of ptr, if there is one.
 inline at::Tensor bin_offsets(const at::Tensor& score, const std::optional<at::Tensor>& ptr,
@@ -56,7 +64,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw(const at::Tensor
   const at::Tensor sample_ptr = apart ? offsets_with_copy(bin_offsets(score, ptr, options), out_ptr) : out_ptr;
   const auto index = score.options().dtype(at::kLong);
   const int64_t items = out_ptr.size(0) - 1, bins = options.bins;
-  const bool sorted = score.size(0) >= options.sorted_rows * items;
+  const bool sorted = rows_an_item(ptr, score.size(0)) >= options.sorted_rows;
   const at::Tensor values = score.contiguous();
   const at::Tensor item_seeds = seeds.has_value() ? seeds->contiguous() : at::zeros({items}, index);
   const at::Tensor noise = at::empty_like(values), keys = at::empty({2, score.size(0)}, index);
@@ -103,28 +111,32 @@ inline at::Tensor log_softplus_slope(const at::Tensor& x) {
   return at::where(x < -30, 1 - 0.5 * x.exp(), x.sigmoid() / at::logaddexp(x, at::zeros_like(x)));
 }
 
+// What `rows` drew, float64.
+inline at::Tensor noisy_scores(const at::Tensor& score, const at::Tensor& rows, const at::Tensor& noise) {
+  return (score.index_select(0, rows) + noise).to(at::kDouble);
+}
+
 // K numbers each: worth no kernel of their own.
 inline at::Tensor pair_weight_composite(const at::Tensor& score, const at::Tensor& top, const at::Tensor& partner,
                                         const at::Tensor& noise, double tau) {
   check_tau(tau);
-  const auto noisy = [&](const at::Tensor& rows, int64_t which) {
-    return (score.index_select(0, rows) + noise[which]).to(at::kDouble);
-  };
-  const at::Tensor weight = ((log_softplus(noisy(top, 0)) - log_softplus(noisy(partner, 1))) / tau).sigmoid();
-  return at::where(top == partner, at::ones_like(weight), weight).to(score.scalar_type());
+  const at::Tensor tops = named_rows(top, score, "score"), partners = named_rows(partner, score, "score");
+  const at::Tensor first = noisy_scores(score, tops, noise[0]), second = noisy_scores(score, partners, noise[1]);
+  const at::Tensor weight = ((log_softplus(first) - log_softplus(second)) / tau).sigmoid();
+  return at::where(tops == partners, at::ones_like(weight), weight).to(score.scalar_type());
 }
 
 // index_put adds up rows that were drawn twice in one order: the same bits every time.
 inline at::Tensor pair_weight_backward_composite(const at::Tensor& grad, const at::Tensor& score, const at::Tensor& top,
                                                  const at::Tensor& partner, const at::Tensor& noise, double tau) {
-  const at::Tensor first = (score.index_select(0, top) + noise[0]).to(at::kDouble);
-  const at::Tensor second = (score.index_select(0, partner) + noise[1]).to(at::kDouble);
+  const at::Tensor tops = named_rows(top, score, "score"), partners = named_rows(partner, score, "score");
+  const at::Tensor first = noisy_scores(score, tops, noise[0]), second = noisy_scores(score, partners, noise[1]);
   const at::Tensor weight = ((log_softplus(first) - log_softplus(second)) / tau).sigmoid();
-  const at::Tensor alone = top == partner;
+  const at::Tensor alone = tops == partners;
   const at::Tensor slope = at::where(alone, at::zeros_like(weight), grad.to(at::kDouble) * weight * (1 - weight) / tau);
   const at::Tensor parts = at::cat({slope * log_softplus_slope(first), -slope * log_softplus_slope(second)});
   return at::zeros_like(score, score.options().dtype(at::kDouble))
-      .index_put_({at::cat({top, partner})}, parts, /*accumulate=*/true)
+      .index_put_({at::cat({tops, partners})}, parts, /*accumulate=*/true)
       .to(score.scalar_type());
 }
 

@@ -6,6 +6,7 @@
 #include "geometry/cuda/knn_host.h"
 #include "geometry/knn.h"
 #include "tests/geometry/cuda/emulated_block.h"
+#include "tests/geometry/cuda/walled_array.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_knn_tile {
@@ -31,6 +32,21 @@ void require_rows_of_cpu(const at::Tensor& points, const at::Tensor& queries, in
   require_equal(index, expected_index, what + " index");
   require_equal(dist2, expected_dist2, what + " dist2");
 }
+
+// Beyond the points and their boxes there is what lies where the queries do, and so would come first.
+struct WalledSearch {
+  template <typename T>
+  void operator()(cuda::KnnSearch<T> in) const {
+    const int64_t rows = in.of_points.rows, tiles = cuda::tile_slots(rows, in.of_points.items, cuda::kKnnThreads);
+    const WalledArray points(in.points, rows * 3, T(0));
+    std::optional<WalledArray<T>> box;
+    std::optional<WalledArray<const int64_t>> order;
+    if (in.box) box.emplace(in.box, tiles * 6, T(0));
+    if (in.point_order) order.emplace(in.point_order, rows, int64_t{-7});
+    cuda::knn_grids(in, EmulatedGrids<ThreadOrder::kAscending>());
+    REQUIRE((!box || box->close()));
+  }
+};
 
 }  // namespace
 
@@ -68,6 +84,25 @@ TEST_CASE("the CUDA kernels of knn, emulated, survive coordinates that are not f
         cuda::nearest_rows(points, points, 8, std::nullopt, std::nullopt, curve_points,
                            [](const auto& in) { cuda::knn_grids(in, EmulatedGrids<ThreadOrder::kAscending>()); });
     REQUIRE((index >= -1).logical_and(index < 300).all().item<bool>());
+  }
+}
+
+TEST_CASE("the CUDA kernels of knn, emulated, read nothing beyond the points whatever the offsets", "[knn_tile]") {
+  const at::Tensor points = 1 + at::rand({1280, 3}, generator(11)), queries = at::zeros({2000, 3});
+  using Offsets = std::vector<int64_t>;
+  for (const auto& [ptr, query_ptr] :
+       {std::pair(Offsets{0, 1280}, Offsets{1000, 2000}), std::pair(Offsets{0, 1280}, Offsets{2000, 2000}),
+        std::pair(Offsets{0, 1280}, Offsets{5000, 9000}), std::pair(Offsets{700, 1280}, Offsets{0, 2000}),
+        std::pair(Offsets{900, 300, 1280}, Offsets{1500, 200, 2000}),
+        std::pair(Offsets{-5, 640, 9000}, Offsets{1999, -3, 1})}) {
+    for (const int64_t k : {4, 40}) {
+      for (const int64_t curve_points : {int64_t{1}, cuda::kKnnCurvePoints}) {
+        const auto [index, dist2] = cuda::nearest_rows(points, queries, k, at::tensor(ptr, at::kLong),
+                                                       at::tensor(query_ptr, at::kLong), curve_points, WalledSearch());
+        REQUIRE((index >= -1).logical_and(index < 1280).all().item<bool>());
+        REQUIRE((dist2 >= 3).all().item<bool>());
+      }
+    }
   }
 }
 

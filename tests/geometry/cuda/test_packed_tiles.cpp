@@ -46,15 +46,18 @@ TEST_CASE("packed_tile takes all rows for one item where there is no ptr", "[pac
   REQUIRE(covered({nullptr, 1, 0}, 4).empty());
 }
 
-TEST_CASE("packed_tile stays inside the rows whatever ptr says", "[packed_tiles]") {
-  for (const std::vector<int64_t>& ptr : {std::vector<int64_t>{-5, 3, 90}, {0, 90, 4}, {7, 2, -1}, {50, 60, 70}}) {
+TEST_CASE("packed_tile stays inside the rows of its item whatever ptr says", "[packed_tiles]") {
+  for (const std::vector<int64_t>& ptr :
+       {std::vector<int64_t>{-5, 3, 90}, {0, 90, 4}, {7, 2, -1}, {50, 60, 70}, {6, 8, 10}, {10, 10, 10}}) {
     const PackedRows packed{ptr.data(), 2, 10};
     for (int64_t slot = 0; slot < cuda::tile_slots(10, 2, 4); ++slot) {
       const PackedTile found = cuda::packed_tile(packed, 4, slot);
       REQUIRE(found.item < 2);
       if (found.begin >= found.end) continue;
-      REQUIRE(found.begin >= 0);
-      REQUIRE(found.end <= 10);
+      const cuda::RowRange rows = cuda::item_rows(packed, found.item);
+      REQUIRE(found.item_begin == rows.begin);
+      REQUIRE(found.begin >= rows.begin);
+      REQUIRE(found.end <= rows.end);
     }
   }
 }

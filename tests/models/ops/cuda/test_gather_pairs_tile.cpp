@@ -46,4 +46,19 @@ TEST_CASE("the CUDA kernels of gather_pairs, emulated, take no bins and stay ins
   require_error([&] { cuda::gathered_pairs(at::ones({0, 2}), wrong, wrong, at::ones({2}), run); }, {"x"});
 }
 
+TEST_CASE("the CUDA kernels of gather_pairs, emulated, take the nearest row where an index names none",
+          "[gather_pairs_tile]") {
+  const at::Tensor x = at::randn({6, 3}, generator(6)), weight = at::rand({4}, generator(7));
+  const at::Tensor top = at::tensor({-5, 2, 6, 1000}, at::kLong), partner = at::tensor({3, -1, 7, 0}, at::kLong);
+  const at::Tensor near_top = top.clamp(0, 5), near_partner = partner.clamp(0, 5);
+  const at::Tensor grad = at::randn({4, 3}, generator(8));
+  require_equal(cuda::gathered_pairs(x, top, partner, weight, run),
+                cuda::gathered_pairs(x, near_top, near_partner, weight, run), "out");
+  const auto [x_grad, weight_grad] = cuda::gathered_backward(grad, x, top, partner, weight, run);
+  const auto [near_x, near_weight] = cuda::gathered_backward(grad, x, near_top, near_partner, weight, run);
+  require_equal(x_grad, near_x, "gradient of x");
+  require_equal(weight_grad, near_weight, "gradient of weight");
+  require_error([&] { cuda::gathered_backward(grad, x.slice(0, 0, 0), top, partner, weight, run); }, {"x"});
+}
+
 }  // namespace geosft::test::test_gather_pairs_tile

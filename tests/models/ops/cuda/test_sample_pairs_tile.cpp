@@ -7,6 +7,7 @@
 #include "models/ops/pair_weight.h"
 #include "models/ops/sample_pairs.h"
 #include "tests/geometry/cuda/emulated_block.h"
+#include "tests/geometry/cuda/walled_array.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_sample_pairs_tile {
@@ -38,6 +39,37 @@ Batch ragged(at::ScalarType type) {
   const at::Tensor ptr = at::tensor({0, 5, 5, 6, 606, 608, 611}, at::kLong);
   const at::Tensor score = (3 * at::randn({611}, generator(1), at::TensorOptions().dtype(at::kDouble))).round() / 2;
   return {score.to(type), ptr, at::randint(1L << 62, {6}, generator(2), at::TensorOptions().dtype(at::kLong))};
+}
+
+// Nothing is written but what is drawn.
+template <ThreadOrder kOrder>
+struct WalledDraw {
+  bool replacement;
+
+  template <typename T>
+  void operator()(cuda::PairDraw<T> in) const {
+    const WalledArray top(in.top, in.bins, int64_t{-7}), partner(in.partner, in.bins, int64_t{-7});
+    const WalledArray noise_top(in.noise_top, in.bins, T(-7)), noise_partner(in.noise_partner, in.bins, T(-7));
+    const WalledArray noise(in.noise, in.packed.rows, T(-7));
+    const WalledArray key(in.key, in.packed.rows, uint64_t{7}), other(in.other, in.packed.rows, uint64_t{7});
+    const EmulatedGrids<kOrder> grids;
+    if (replacement) {
+      cuda::replacement_grids(in, grids);
+    } else {
+      cuda::pair_grids(in, grids);
+    }
+    REQUIRE((top.close() && partner.close()));
+    REQUIRE((noise_top.close() && noise_partner.close()));
+    REQUIRE((noise.close() && key.close() && other.close()));
+  }
+};
+
+template <ThreadOrder kOrder>
+void require_inside(const at::Tensor& ptr, const cuda::DrawOptions& options) {
+  const at::Tensor score = at::randn({1000}, generator(6)), seeds = at::arange(ptr.size(0) - 1, at::kLong);
+  const auto drawn = cuda::draw(score, ptr, seeds, options, WalledDraw<kOrder>{options.replacement});
+  const at::Tensor rows = at::cat({std::get<0>(drawn), std::get<1>(drawn)});
+  REQUIRE((rows >= 0).logical_and(rows < 1000).all().item<bool>());
 }
 
 }  // namespace
@@ -89,6 +121,33 @@ TEST_CASE("the CUDA kernels of sample_pairs, emulated, draw distinct rows of the
   }
 }
 
+TEST_CASE("the CUDA kernels of sample_pairs, emulated, stay inside their arrays whatever the offsets",
+          "[sample_pairs_tile]") {
+  for (const std::vector<int64_t>& ptr :
+       {std::vector<int64_t>{300, 1000}, {-5, 400, 2000}, {0, 900, 400, 1000}, {700, 200, -1}, {1000, 1000, 1003}}) {
+    const at::Tensor offsets = at::tensor(ptr, at::kLong);
+    for (const bool random : {false, true}) {
+      for (const int64_t sorted_rows : {int64_t{-1}, int64_t{1} << 40}) {
+        require_inside<ThreadOrder::kAscending>(offsets, {true, random, false, 20, 30, sorted_rows});
+        require_inside<ThreadOrder::kDescending>(offsets, {true, random, false, 20, 30, sorted_rows});
+      }
+    }
+    require_inside<ThreadOrder::kAscending>(offsets, {true, false, true, 20, 30});
+  }
+}
+
+TEST_CASE("the largest item decides whether rows are sorted where the host knows it", "[sample_pairs_tile]") {
+  const at::Tensor ptr = at::tensor({0, 5, 5, 65, 70}, at::kLong);
+  CHECK(cuda::rows_an_item(std::nullopt, 70) == 70);
+  CHECK(cuda::rows_an_item(ptr, 70) == 60);
+  CHECK(cuda::rows_an_item(ptr.to(at::kMeta), 70) == 17);  // as on a GPU
+  for (const int64_t sorted_rows : {60, 61}) {
+    cuda::draw(at::ones({70}), ptr, std::nullopt, {false, false, false, 2, 6, sorted_rows}, [&](const auto& in) {
+      if (in.phase == cuda::PairPhase::kTop) CHECK((in.order != nullptr) == (sorted_rows == 60));
+    });
+  }
+}
+
 TEST_CASE("the weights of sample_pairs on CUDA are those of the CPU", "[sample_pairs_tile]") {
   at::Tensor score = at::cat({at::randn({20}, generator(3), at::TensorOptions().dtype(at::kDouble)),
                               at::tensor({-1000.0, 900.0, -31.0, 40.0}, at::kDouble)});
@@ -104,6 +163,20 @@ TEST_CASE("the weights of sample_pairs on CUDA are those of the CPU", "[sample_p
     require_close(cuda::pair_weight_backward_composite(upstream, score, pairs.top, pairs.partner, pairs.noise, tau),
                   leaf.grad(), 1e-12, "gradient");
   }
+}
+
+TEST_CASE("the weights of sample_pairs on CUDA are those of the nearest row where an index names none",
+          "[sample_pairs_tile]") {
+  const at::Tensor score = at::randn({6}, generator(7)), noise = at::randn({2, 4}, generator(8));
+  const at::Tensor top = at::tensor({-5, 2, 6, 1000}, at::kLong), partner = at::tensor({3, -1, 7, 0}, at::kLong);
+  const at::Tensor near_top = top.clamp(0, 5), near_partner = partner.clamp(0, 5), grad = at::ones({4});
+  require_equal(cuda::pair_weight_composite(score, top, partner, noise, 0.5),
+                cuda::pair_weight_composite(score, near_top, near_partner, noise, 0.5), "weight");
+  require_equal(cuda::pair_weight_backward_composite(grad, score, top, partner, noise, 0.5),
+                cuda::pair_weight_backward_composite(grad, score, near_top, near_partner, noise, 0.5), "gradient");
+  const at::Tensor none = score.slice(0, 0, 0);
+  require_error([&] { cuda::pair_weight_composite(none, top, partner, noise, 1); }, {"score"});
+  require_error([&] { cuda::pair_weight_backward_composite(grad, none, top, partner, noise, 1); }, {"score"});
 }
 
 }  // namespace geosft::test::test_sample_pairs_tile
