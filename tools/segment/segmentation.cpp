@@ -71,7 +71,8 @@ CloudLogits segment_clouds(PointSegmenter& model, const SegmentSettings& setting
 }
 
 at::Tensor masked_logits(const at::Tensor& logits, const at::Tensor& allowed) {
-  return logits.masked_fill(allowed.logical_not(), impossible);
+  const at::Tensor wide = logits.to(at::promote_types(logits.scalar_type(), at::kFloat));  // float16 ends at 65504
+  return wide.masked_fill(allowed.logical_not(), impossible);
 }
 
 }  // namespace geosft

@@ -27,7 +27,8 @@ struct CloudLogits {
 CloudLogits segment_clouds(PointSegmenter& model, const SegmentSettings& settings, const PackedClouds& clouds,
                            BlockKind kind, const std::function<void(int64_t)>& progress = {});
 
-// Logits of parts that a shape of its class cannot have, made impossible: allowed bool [N, parts] or [1, parts].
+// Logits of parts that a shape of its class cannot have, made impossible: allowed bool [N, parts] or [1, parts];
+// half types become float32.
 at::Tensor masked_logits(const at::Tensor& logits, const at::Tensor& allowed);
 
 }  // namespace geosft

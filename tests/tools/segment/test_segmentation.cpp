@@ -71,6 +71,9 @@ TEST_CASE("parts that a shape cannot have become impossible") {
   const at::Tensor masked = masked_logits(logits, at::tensor({1, 0, 1}, at::kLong).to(at::kBool).unsqueeze(0));
   require_equal(masked.argmax(1), at::tensor({2, 0}, at::kLong), "labels");
   CHECK(at::isfinite(masked).all().item<bool>());
+  const at::Tensor half =
+      masked_logits(logits.to(at::kHalf), at::tensor({1, 0, 1}, at::kLong).to(at::kBool).unsqueeze(0));
+  require_equal(half, masked, "of logits in float16");
 }
 
 }  // namespace geosft::test::test_segmentation
