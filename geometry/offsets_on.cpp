@@ -26,6 +26,14 @@ at::Tensor carried_copy(const at::Tensor& ptr, at::Device device) {
   return same ? carried->copy : at::Tensor();
 }
 
+// To a GPU through page-locked memory of the copy's own, which nothing else writes before it is read. LibTorch's
+// allocator keeps it until then; of a capture, as long as there is the graph, which reads it in every replay.
+at::Tensor copied_to(const at::Tensor& values, at::Device device) {
+  if (!device.is_cuda() || !values.is_cpu()) return values.to(device, /*non_blocking=*/true).contiguous();
+  const at::Tensor locked = at::empty(values.sizes(), values.options().pinned_memory(true)).copy_(values);
+  return locked.to(device, /*non_blocking=*/true);
+}
+
 }  // namespace
 
 at::Tensor offsets_on(const std::optional<at::Tensor>& ptr, at::Device device, const char* name) {
@@ -33,7 +41,7 @@ at::Tensor offsets_on(const std::optional<at::Tensor>& ptr, at::Device device, c
   TORCH_CHECK(ptr->device() == device || ptr->device().is_cpu(), name, " must be on the CPU or on ", device,
               ", not on ", ptr->device());
   if (at::Tensor carried = carried_copy(*ptr, device); carried.defined()) return carried;
-  return ptr->to(device, /*non_blocking=*/true).contiguous();
+  return copied_to(*ptr, device);
 }
 
 at::Tensor offsets_with_copy(const at::Tensor& ptr, const at::Tensor& copy) {

@@ -33,14 +33,16 @@ namespace geosft {
 // Traced (torch.compile, torch.export, fake tensors) without ptr K follows from N; with ptr it depends on the values of
 // ptr and is an unbacked symbol, which torch.compile wants torch._dynamo.config.capture_scalar_outputs for. A
 // `generator` cannot be traced: give seeds. Meta tensors have no values: with a ptr on the meta device there is no
-// result.
+// result. With ptr on a GPU the call waits for it to read K, and cannot be captured in a CUDA graph; with ptr on the
+// CPU, or none, it can (see offsets_on), if a random one is given seeds.
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs(
     const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr = std::nullopt, bool noise = false,
     bool random_partner = false, double tau = 1.0, const std::optional<at::Generator>& generator = std::nullopt,
     const std::optional<at::Tensor>& seeds = std::nullopt);
 
 // What a draw decides before any weight is computed; nothing here is differentiable. Building block of the sampler's
-// variants. `noise` [2, K] is what was added to the scores of top (row 0) and partner (row 1).
+// variants. `noise` [2, K] is what was added to the scores of top (row 0) and partner (row 1). K is read from ptr as by
+// sample_pairs.
 struct DrawnPairs {
   at::Tensor top, partner, noise, sample_ptr;
 };

@@ -4,6 +4,7 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 
 #include "geometry/offsets_on.h"
+#include "models/training/copy_stream.h"
 
 namespace geosft {
 
@@ -30,8 +31,9 @@ void copy_to_device(const at::Tensor& values, const at::Tensor& target) {
 
 at::Tensor device_copy(const at::Tensor& values, at::Device device) {
   if (!values.defined() || values.device() == device) return values;
-  if (!device.is_cuda()) return values.to(device);
-  return values.pin_memory().to(device, /*non_blocking=*/true);
+  if (!device.is_cuda() || !values.is_cpu()) return values.to(device);
+  const at::Tensor locked = values.contiguous().pin_memory();
+  return on_copy_stream(device, [&] { return locked.to(device, /*non_blocking=*/true); });
 }
 
 at::Tensor offsets_for(const at::Tensor& ptr, at::Device device) {

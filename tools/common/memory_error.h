@@ -9,7 +9,7 @@
 namespace geosft {
 
 // "out of memory", and how much was wanted where that is known; nothing for other errors. LibTorch's allocators, on the
-// CPU and on a GPU, and C++'s are understood.
+// CPU and on a GPU, and C++'s are understood, and what CUDA and its libraries say of memory that they want themselves.
 std::optional<std::string> memory_error(const std::exception_ptr& error);
 
 // What helps against it, in general.

@@ -46,8 +46,8 @@ class PretendedGuard final : public c10::impl::DeviceGuardImplInterface {
   void uncheckedSetDevice(at::Device) const noexcept override {}
   c10::DeviceIndex deviceCount() const noexcept override { return 1; }
 
-  c10::Stream getStream(at::Device) const override { return stream(0); }
-  c10::Stream exchangeStream(c10::Stream) const override { return stream(0); }
+  c10::Stream getStream(at::Device) const override { return stream(current()); }
+  c10::Stream exchangeStream(c10::Stream next) const override { return stream(std::exchange(current(), next.id())); }
   c10::Stream getStreamFromGlobalPool(at::Device, bool) const override {
     const std::lock_guard lock(mutex_);
     streams_[++made_] = std::make_unique<PretendedStream>();
@@ -72,11 +72,25 @@ class PretendedGuard final : public c10::impl::DeviceGuardImplInterface {
     return static_cast<Done*>(event)->wait_for(std::chrono::seconds(0)) == std::future_status::ready;
   }
   void destroyEvent(void* event, const c10::DeviceIndex) const noexcept override { delete static_cast<Done*>(event); }
+  void recordDataPtrOnStream(const c10::DataPtr& memory, const c10::Stream& stream) const override {
+    const std::lock_guard lock(mutex_);
+    readers_[memory.get()] = stream.id();
+  }
 
   // How many threads have said which device they are about.
   int threads() const { return threads_; }
+  // The stream that is known to read what another one made; none: -1.
+  c10::StreamId reader_of(const at::Tensor& tensor) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = readers_.find(tensor.storage().data_ptr().get());
+    return found == readers_.end() ? -1 : found->second;
+  }
 
  private:
+  static c10::StreamId& current() {
+    static thread_local c10::StreamId id = 0;
+    return id;
+  }
   static c10::Stream stream(c10::StreamId id) { return c10::Stream(c10::Stream::UNSAFE, pretended_device, id); }
   PretendedStream* thread_of(const c10::Stream& stream) const {
     const std::lock_guard lock(mutex_);
@@ -85,6 +99,7 @@ class PretendedGuard final : public c10::impl::DeviceGuardImplInterface {
 
   mutable std::mutex mutex_;
   mutable c10::StreamId made_ = 0;
+  mutable std::map<const void*, c10::StreamId> readers_;
   mutable std::map<c10::StreamId, std::unique_ptr<PretendedStream>> streams_;
   mutable std::atomic<int> threads_ = 0;
 };
@@ -96,7 +111,7 @@ inline const PretendedGuard& pretended_guard() {
   return *guard;
 }
 
-// The stream on which the device computes.
+// The current stream: the one on which the device computes, where nobody has said otherwise.
 inline PretendedStream& computing_stream() {
   const PretendedGuard& guard = pretended_guard();
   auto* const handle = static_cast<StandInStream*>(guard.getStreamNativeHandle(guard.getStream(pretended_device)));
