@@ -33,7 +33,8 @@ def farthest_point_sampling(points, m, ptr=None, start=0):
     Traced (torch.compile, torch.export, fake tensors) without ptr the size of the result is min(m, N); with ptr it
     depends on the values of ptr and is an unbacked symbol, which torch.compile wants
     torch._dynamo.config.capture_scalar_outputs for. Meta tensors have no values: with a ptr on the meta device there is
-    no result.
+    no result. With ptr on a GPU the call waits for it to read that size, and cannot be captured in a CUDA graph; with
+    ptr on the CPU, or none, it can (see offsets_on).
     """
     return ops.farthest_point_sampling(points, m, ptr, start)
 
@@ -44,7 +45,8 @@ def gather_pairs(x, top, partner, weight):
       result [K, ...], of the wider of the two types
     Differentiable in x and weight. The gradient of a row that is drawn more than once is added up in one order: the same
     bits every time, on a GPU too, where indexing by LibTorch's own operators would not give them. Errors name the
-    argument.
+    argument. On a GPU the host does not wait to see top and partner: numbers that are no rows of x count as the nearest
+    row, and give wrong rows.
     """
     return ops.gather_pairs(x, top, partner, weight)
 
@@ -248,7 +250,8 @@ def sample_pairs(score, k, ptr=None, noise=False, random_partner=False, tau=1.0,
     Traced (torch.compile, torch.export, fake tensors) without ptr K follows from N; with ptr it depends on the values of
     ptr and is an unbacked symbol, which torch.compile wants torch._dynamo.config.capture_scalar_outputs for. A
     `generator` cannot be traced: give seeds. Meta tensors have no values: with a ptr on the meta device there is no
-    result.
+    result. With ptr on a GPU the call waits for it to read K, and cannot be captured in a CUDA graph; with ptr on the
+    CPU, or none, it can (see offsets_on), if a random one is given seeds.
 
     Returns the tuple (top, partner, weight, sample_ptr).
     """
