@@ -120,7 +120,8 @@ fi
 [[ -n $out ]] || if [[ -n $packed ]]; then out=$here/gpu_check; else out=$root/build/gpu_check; fi
 mkdir -p "$(dirname -- "$out")"
 
-torch=$("$python" -c 'import os, torch; print(os.path.join(os.path.dirname(torch.__file__), "lib"))')
+torch=$("$python" -c 'import os, torch; print(os.path.join(os.path.dirname(torch.__file__), "lib"))' 2>/dev/null) ||
+  { say "$python does not import torch: --python names one that does"; exit 1; }
 beside=$(cd -- "$(dirname -- "$library")" && pwd)
 aliases=$(mktemp -d)
 trap 'rm -rf -- "$aliases"' EXIT
