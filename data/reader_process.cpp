@@ -54,20 +54,26 @@ struct Message {
   std::string text = {};
 
   bool send(int socket) const {
-    const uint64_t size = text.size();
-    return send_all(socket, &kind, sizeof(kind)) && send_all(socket, &number, sizeof(number)) &&
-           send_all(socket, &size, sizeof(size)) && send_all(socket, text.data(), size);
+    const Header header{number, text.size(), kind};
+    std::string bytes(reinterpret_cast<const char*>(&header), sizeof(header));
+    bytes += text;
+    return send_all(socket, bytes.data(), bytes.size());
   }
   bool receive(int socket) {
-    uint64_t size = 0;
+    Header header{};
     constexpr uint64_t longest = uint64_t{1} << 26;
-    if (!receive_all(socket, &kind, sizeof(kind)) || !receive_all(socket, &number, sizeof(number)) ||
-        !receive_all(socket, &size, sizeof(size)) || size > longest) {
-      return false;
-    }
-    text.resize(size);
-    return receive_all(socket, text.data(), size);
+    if (!receive_all(socket, &header, sizeof(header)) || header.size > longest) return false;
+    kind = header.kind;
+    number = header.number;
+    text.resize(header.size);
+    return receive_all(socket, text.data(), header.size);
   }
+
+ private:
+  struct Header {
+    uint64_t number, size;
+    Kind kind;
+  };
 };
 
 void limit(__rlimit_resource resource, uint64_t value) {

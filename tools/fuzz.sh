@@ -132,7 +132,8 @@ fuzz() {
   [[ ! -d $geosft_root/tests/fuzz/findings/$1 ]] || cp "$geosft_root/tests/fuzz/findings/$1"/* "$TMPDIR/seeds"
   GEOSFT_FUZZ_TARGET=$1 GEOSFT_FUZZ_SEEDS=$TMPDIR/seeds
   # What was found before is read again: it is a finding until it is mended.
-  ASAN_OPTIONS=detect_leaks=0:$options \
+  # Where memory was taken is remembered in short: a finding that is repeated by hand says it in full.
+  ASAN_OPTIONS=detect_leaks=0:malloc_context_size=2:$options \
     "$program" -max_total_time="$seconds" -runs="$2" -max_len="$length" -timeout=20 -rss_limit_mb=3000 -malloc_limit_mb=300 \
     -print_final_stats=1 -artifact_prefix="$findings/" "$corpus" "$TMPDIR/seeds" "$findings" >"$log" 2>&1 || true
   executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
