@@ -4,6 +4,7 @@
 //   block.each([&](int thread) { … });       one step: the body for every thread, then a barrier
 //   typename Block::template PerThread<State> state(block);   what a thread keeps from step to step: state[thread]
 //   block.template shared<Tiles>()           the shared memory of the block, not initialised
+//   block.add(sum, value)                    within a step, to an integer in shared memory, from any thread
 //   block.x(), block.y()                     which block of the grid this is
 // Threads exchange nothing but shared memory, and memory that no other block uses meanwhile. So the same source runs on
 // a GPU (DeviceBlock below), where `each` is the calling thread and a barrier, and in tests on the CPU, where it is a
@@ -45,6 +46,8 @@ class DeviceBlock {
     body(static_cast<int>(threadIdx.x));
     __syncthreads();
   }
+
+  __device__ void add(int32_t& sum, int32_t value) const { atomicAdd(&sum, value); }
 
   template <class Tiles>
   __device__ Tiles& shared() const {

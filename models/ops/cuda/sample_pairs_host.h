@@ -6,6 +6,7 @@
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <tuple>
@@ -18,10 +19,13 @@
 
 namespace geosft::cuda {
 
+// How ranks are found: by comparing each row with all of its item, the same among those that can be drawn, or in order.
+enum class Ranking { kCounted, kSelected, kSorted };
+
 struct DrawOptions {
   bool noise, random_partner, replacement;
   int64_t k, bins;
-  int64_t sorted_rows = 16384;  // of an item (rows_an_item), from which on rows are sorted instead of counted
+  std::optional<Ranking> ranking = {};  // by what it costs
 };
 
 // Rows of the largest item, which the time of counting depends on; of the average one where ptr is on the device, as
@@ -41,6 +45,20 @@ inline at::Tensor bin_offsets(const at::Tensor& score, const std::optional<at::T
   return at::constant_pad_nd(bins.cumsum(0), {1, 0});
 }
 
+// Rows that a bin takes in one phase: a top, and with it its partner where that is the next in rank.
+inline int64_t rows_a_bin(const DrawOptions& options) {
+  return options.random_partner ? 1 : 2;
+}
+
+// The cheapest one: a selection starts kernels that take as long as some 10^8 comparisons.
+inline Ranking cheapest_ranking(int64_t rows, int64_t largest, const DrawOptions& options) {
+  constexpr double selection = 1 << 27;
+  const auto drawn = static_cast<double>(rows_a_bin(options) * std::min(options.k, largest));
+  if (static_cast<double>(rows) * static_cast<double>(largest) <= selection) return Ranking::kCounted;
+  return static_cast<double>(rows_a_bin(options) * options.bins) * drawn <= selection ? Ranking::kSelected
+                                                                                      : Ranking::kSorted;
+}
+
 // The rows of each item in turn, by their keys (unsigned numbers), equal ones by row.
 inline at::Tensor row_order(const at::Tensor& keys, const at::Tensor& ptr) {
   const at::Tensor signed_keys = keys.bitwise_xor(std::numeric_limits<int64_t>::min());
@@ -48,6 +66,60 @@ inline at::Tensor row_order(const at::Tensor& keys, const at::Tensor& ptr) {
   if (!ptr.defined()) return order;
   const at::Tensor item = at::searchsorted(ptr, order, /*out_int32=*/false, /*right=*/true);
   return order.index_select(0, std::get<1>(item.sort(/*stable=*/true, 0, false)));
+}
+
+// A KeySelection, and the memory that it works in.
+class Selection {
+ public:
+  // Of the rows with these keys (int64 for uint64) those that the bins can take.
+  Selection(const PackedRows& packed, const at::Tensor& keys, int key_bits, const at::Tensor& out_ptr,
+            const DrawOptions& options)
+      : place_ptr_(out_ptr * rows_a_bin(options)),
+        places_(at::full({2, options.bins * rows_a_bin(options)}, -1, out_ptr.options())),
+        state_(at::zeros({2, packed.items}, out_ptr.options())),
+        count_(at::empty({tile_slots(packed.rows, packed.items, kSelectionRows), kDigits},
+                         out_ptr.options().dtype(at::kInt))) {
+    int64_t* row = places_.mutable_data_ptr<int64_t>();
+    int64_t* state = state_.mutable_data_ptr<int64_t>();
+    call_ = {reinterpret_cast<const uint64_t*>(keys.const_data_ptr<int64_t>()),
+             packed,
+             place_ptr_.const_data_ptr<int64_t>(),
+             places_.size(1),
+             row,
+             reinterpret_cast<uint64_t*>(row + places_.size(1)),
+             count_.size(0),
+             count_.mutable_data_ptr<int32_t>(),
+             reinterpret_cast<uint64_t*>(state),
+             state + packed.items,
+             key_bits,
+             0};
+  }
+
+  const KeySelection& call() const { return call_; }
+  RankedRows ranked() const { return {{call_.place_ptr, call_.packed.items, call_.places}, call_.row_key, call_.row}; }
+
+ private:
+  at::Tensor place_ptr_, places_, state_, count_;
+  KeySelection call_;
+};
+
+// Runs the phase of `call` that ranks rows by `keys`.
+template <typename T, class Run>
+void run_ranked(PairDraw<T> call, const at::Tensor& keys, int key_bits, const at::Tensor& ptr,
+                const at::Tensor& out_ptr, Ranking ranking, const DrawOptions& options, const Run& run) {
+  std::optional<Selection> selection;
+  at::Tensor order;
+  if (ranking == Ranking::kSelected) {
+    selection.emplace(call.packed, keys, key_bits, out_ptr, options);
+    call.selection = selection->call();
+    call.ranked = selection->ranked();
+  } else if (ranking == Ranking::kSorted) {
+    order = row_order(keys, ptr);
+    call.ranked = {call.packed, nullptr, order.const_data_ptr<int64_t>()};
+  } else {
+    call.ranked = {call.packed, reinterpret_cast<const uint64_t*>(keys.const_data_ptr<int64_t>()), nullptr};
+  }
+  run(call);
 }
 
 template <class Run>
@@ -64,7 +136,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw(const at::Tensor
   const at::Tensor sample_ptr = apart ? offsets_with_copy(bin_offsets(score, ptr, options), out_ptr) : out_ptr;
   const auto index = score.options().dtype(at::kLong);
   const int64_t items = out_ptr.size(0) - 1, bins = options.bins;
-  const bool sorted = rows_an_item(ptr, score.size(0)) >= options.sorted_rows;
+  const int64_t largest = rows_an_item(ptr, score.size(0));
+  const Ranking ranking = options.ranking.value_or(cheapest_ranking(score.size(0), largest, options));
   const at::Tensor values = score.contiguous();
   const at::Tensor item_seeds = seeds.has_value() ? seeds->contiguous() : at::zeros({items}, index);
   const at::Tensor noise = at::empty_like(values), keys = at::empty({2, score.size(0)}, index);
@@ -87,17 +160,16 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw(const at::Tensor
                             top + bins,
                             noise_top,
                             noise_top + bins,
-                            nullptr,
-                            PairPhase::kKeys};
+                            PairPhase::kKeys,
+                            {},
+                            {}};
     run(call);
     if (options.replacement) return;
-    for (const PairPhase phase : {PairPhase::kTop, PairPhase::kPartner}) {
-      if (phase == PairPhase::kPartner && !options.random_partner) return;
-      call.phase = phase;
-      const at::Tensor order = sorted ? row_order(keys[phase == PairPhase::kTop ? 0 : 1], rows) : at::Tensor();
-      call.order = sorted ? order.const_data_ptr<int64_t>() : nullptr;
-      run(call);
-    }
+    call.phase = PairPhase::kTop;
+    run_ranked(call, keys[0], 8 * static_cast<int>(sizeof(scalar_t)), rows, out_ptr, ranking, options, run);
+    if (!options.random_partner) return;
+    call.phase = PairPhase::kPartner;
+    run_ranked(call, keys[1], 64, rows, out_ptr, ranking, options, run);
   });
   return {drawn[0], drawn[1], added, sample_ptr};
 }

@@ -1,24 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // The draw of sample_pairs on a GPU. The rank of a row is the number of rows of its item that come before it, counted
 // over tiles of keys in shared memory: no sort, no exchange between blocks, ties to the lowest row, and rows that are
-// drawn are written straight to their place. Items of many rows are sorted instead.
+// drawn are written straight to their place. Of items of many rows those that can be drawn are selected first
+// (key_selection_tile.h); rows are sorted where those are many, too.
 //
 // Bound: issue slots, about 5 a pair of rows of an item (64-bit comparison, tie, addition): 32 items of 1,024 rows take
-// 5 us. It is quadratic, one of 100,000 rows would take 1.6 ms: a radix sort of them takes 0.1 ms.
+// 5 us. It is quadratic: for one of 100,000 rows that would be 1.6 ms, where a selection takes 0.02.
 #pragma once
 
 #include <cstring>
 
 #include "geometry/cuda/packed_tiles.h"
 #include "geometry/philox.h"
+#include "models/ops/cuda/key_selection_tile.h"
 
 namespace geosft::cuda {
 
+// What ranks are found of: every row by its key (row null), rows that were selected by theirs, those that are no rows
+// (-1) last, or all rows where they are in the order of their ranks already, item by item (key null).
+struct RankedRows {
+  PackedRows packed;
+  const uint64_t* key;
+  const int64_t* row;
+
+  GEOSFT_DEVICE int64_t row_at(int64_t place) const { return row ? row[place] : place; }
+};
+
 // score [rows]; noise [rows], key and other [rows] are working memory: what was added, the keys of the score and, for a
-// random partner, of the rows that are not in `top` (kNoKey for those that are). Drawn: top and partner [bins], and
-// what was added to them, noise_top and noise_partner [bins]; those of item b from out_ptr[b] on.
-// Ranks are counted, or they are places in `order` [rows], if it is given: the rows of each item in turn, those that
-// come first before the others. `phase` says what is to be done now; a call goes through all of them in turn.
+// random partner, those by which partners are drawn (kNoKey for rows in `top`). Drawn: top and partner [bins], and
+// what was added to them, noise_top and noise_partner [bins]; those of item b from out_ptr[b] on. `phase` says what is
+// to be done now; a call goes through all of them in turn. It ranks `ranked`, after `selection`, if that has places.
 enum class PairPhase { kKeys, kTop, kPartner };
 template <typename T>
 struct PairDraw {
@@ -35,8 +46,9 @@ struct PairDraw {
   int64_t* partner;
   T* noise_top;
   T* noise_partner;
-  const int64_t* order;
   PairPhase phase;
+  KeySelection selection;
+  RankedRows ranked;
 };
 
 inline constexpr int kRankThreads = 256;
@@ -64,6 +76,11 @@ GEOSFT_DEVICE RowRange item_bins(const PairDraw<T>& in, int64_t item) {
   return {begin, clamped(in.out_ptr[item + 1], begin, in.bins)};
 }
 
+GEOSFT_DEVICE uint64_t partner_key(uint64_t seed, int64_t row) {
+  const uint64_t drawn = philox(seed, static_cast<uint64_t>(row), 0).second();
+  return drawn == kNoKey ? drawn - 1 : drawn;
+}
+
 // Noise and keys, one row a thread.
 template <typename T>
 class PairKeyTile {
@@ -78,13 +95,12 @@ class PairKeyTile {
     block.each([&](int thread) {
       const int64_t row = rows.begin + thread;
       if (row >= rows.end) return;
-      T added = 0;
-      if (in.noisy) {
-        const uint64_t seed = static_cast<uint64_t>(in.seeds[rows.item]);
-        added = static_cast<T>(gumbel(philox(seed, static_cast<uint64_t>(row - rows.item_begin), 0).first()));
-      }
+      const uint64_t seed = static_cast<uint64_t>(in.seeds[rows.item]);
+      const int64_t own = row - rows.item_begin;
+      const T added = in.noisy ? static_cast<T>(gumbel(philox(seed, static_cast<uint64_t>(own), 0).first())) : T(0);
       in.noise[row] = added;
       in.key[row] = descending_key(in.score[row] + added);
+      if (in.random_partner) in.other[row] = partner_key(seed, own);
     });
   }
 };
@@ -95,14 +111,15 @@ class PairPlaces {
  public:
   using Arguments = PairDraw<T>;
 
-  GEOSFT_DEVICE static void draw(const Arguments& in, int64_t item, const RowRange& all, int64_t row, int64_t rank) {
-    const RowRange bins = item_bins(in, item);
+  // `row` is -1 for none.
+  GEOSFT_DEVICE static void draw(const Arguments& in, int64_t item, int64_t row, int64_t rank) {
+    if (row < 0) return;
+    const RowRange all = item_rows(in.packed, item), bins = item_bins(in, item);
     const int64_t count = bins.end - bins.begin;
     if constexpr (kPartners) {
       if (in.other[row] != kNoKey && rank < count) put_partner(in, bins.begin + rank, row);
     } else {
       choose(in, all, row, rank, bins.begin, count);
-      if (in.random_partner) in.other[row] = rank < count ? kNoKey : partner_key(in, item, row - all.begin);
     }
   }
 
@@ -113,15 +130,11 @@ class PairPlaces {
     if (rank < count) {
       in.top[out + rank] = row;
       in.noise_top[out + rank] = in.noise[row];
+      if (in.random_partner) in.other[row] = kNoKey;
       if (all.end - all.begin == 1) put_partner(in, out, row);  // alone: its own partner
     } else if (!in.random_partner && rank < 2 * count) {
       put_partner(in, out + rank - count, row);
     }
-  }
-
-  GEOSFT_DEVICE static uint64_t partner_key(const Arguments& in, int64_t item, int64_t row) {
-    const uint64_t drawn = philox(static_cast<uint64_t>(in.seeds[item]), static_cast<uint64_t>(row), 0).second();
-    return drawn == kNoKey ? drawn - 1 : drawn;
   }
 
   GEOSFT_DEVICE static void put_partner(const Arguments& in, int64_t bin, int64_t row) {
@@ -130,7 +143,7 @@ class PairPlaces {
   }
 };
 
-// Ranks by `key`, or with kPartners those by `other`, and what is drawn from them.
+// Ranks by the keys of `ranked`, and what is drawn by them.
 template <typename T, bool kPartners>
 class PairRankTile {
  public:
@@ -142,25 +155,26 @@ class PairRankTile {
 
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
-    const PackedTile rows = packed_tile(in.packed, kBlockThreads, block.x());
-    if (rows.begin >= rows.end) return;
-    const RowRange all = item_rows(in.packed, rows.item);
-    const uint64_t* keys = kPartners ? in.other : in.key;
+    const RankedRows& ranked = in.ranked;
+    const PackedTile places = packed_tile(ranked.packed, kBlockThreads, block.x());
+    if (places.begin >= places.end) return;
+    const RowRange all = item_rows(ranked.packed, places.item);
     Tiles& tiles = block.template shared<Tiles>();
     typename Block::template PerThread<State> state(block);
     block.each([&](int thread) {
-      const int64_t row = rows.begin + thread;
-      state[thread] = {row < rows.end ? keys[row] : kNoKey, 0};
+      const int64_t place = places.begin + thread;
+      state[thread] = {place < places.end ? ranked.key[place] : kNoKey, 0};
     });
     for (int64_t first = all.begin; first < all.end; first += kBlockThreads) {
-      block.each([&](int thread) { tiles.key[thread] = first + thread < all.end ? keys[first + thread] : kNoKey; });
       block.each(
-          [&](int thread) { state[thread].rank += before(tiles, state[thread].key, rows.begin + thread - first); });
+          [&](int thread) { tiles.key[thread] = first + thread < all.end ? ranked.key[first + thread] : kNoKey; });
+      block.each(
+          [&](int thread) { state[thread].rank += before(tiles, state[thread].key, places.begin + thread - first); });
     }
     block.each([&](int thread) {
-      if (rows.begin + thread < rows.end) {
-        PairPlaces<T, kPartners>::draw(in, rows.item, all, rows.begin + thread, state[thread].rank);
-      }
+      const int64_t place = places.begin + thread;
+      if (place >= places.end) return;
+      PairPlaces<T, kPartners>::draw(in, places.item, ranked.row_at(place), state[thread].rank);
     });
   }
 
@@ -188,13 +202,13 @@ class PairPlaceTile {
 
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
-    const PackedTile places = packed_tile(in.packed, kBlockThreads, block.x());
+    const PackedTile places = packed_tile(in.ranked.packed, kBlockThreads, block.x());
     const RowRange all = item_rows(in.packed, places.item);
     block.each([&](int thread) {
       const int64_t place = places.begin + thread;
       if (place >= places.end) return;
-      const int64_t row = clamped(in.order[place], all.begin, all.end - 1);
-      PairPlaces<T, kPartners>::draw(in, places.item, all, row, place - all.begin);
+      const int64_t row = clamped(in.ranked.row_at(place), all.begin, all.end - 1);
+      PairPlaces<T, kPartners>::draw(in, places.item, row, place - all.begin);
     });
   }
 };
@@ -270,11 +284,13 @@ void replacement_grids(const PairDraw<T>& in, Run&& run) {
 }
 
 template <typename T, bool kPartners, class Run>
-void rank_grid(const PairDraw<T>& in, int64_t slots, Run&& run) {
-  if (in.order) {
-    run.template grid<PairPlaceTile<T, kPartners>>(slots, 1, in);
-  } else {
+void rank_grids(const PairDraw<T>& in, Run&& run) {
+  if (in.selection.places > 0) selection_grids(in.selection, run);
+  const int64_t slots = tile_slots(in.ranked.packed.rows, in.ranked.packed.items, kRankThreads);
+  if (in.ranked.key) {
     run.template grid<PairRankTile<T, kPartners>>(slots, 1, in);
+  } else {
+    run.template grid<PairPlaceTile<T, kPartners>>(slots, 1, in);
   }
 }
 
@@ -282,8 +298,8 @@ template <typename T, class Run>
 void pair_grids(const PairDraw<T>& in, Run&& run) {
   const int64_t slots = tile_slots(in.packed.rows, in.packed.items, kRankThreads);
   if (in.phase == PairPhase::kKeys) run.template grid<PairKeyTile<T>>(slots, 1, in);
-  if (in.phase == PairPhase::kTop) rank_grid<T, false>(in, slots, run);
-  if (in.phase == PairPhase::kPartner) rank_grid<T, true>(in, slots, run);
+  if (in.phase == PairPhase::kTop) rank_grids<T, false>(in, run);
+  if (in.phase == PairPhase::kPartner) rank_grids<T, true>(in, run);
 }
 
 }  // namespace geosft::cuda

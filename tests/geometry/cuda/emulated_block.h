@@ -40,6 +40,8 @@ class EmulatedBlock {
     for (int i = 0; i < kThreads; ++i) body(kOrder == ThreadOrder::kAscending ? i : kThreads - 1 - i);
   }
 
+  void add(int32_t& sum, int32_t value) const { sum += value; }
+
   template <class Tiles>
   Tiles& shared() {
     static_assert(std::is_trivially_copyable_v<Tiles>);

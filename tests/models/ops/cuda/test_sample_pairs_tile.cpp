@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/cuda/sample_pairs_tile.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 
 #include "models/ops/cuda/sample_pairs_host.h"
@@ -29,6 +30,8 @@ void require_drawn(const DrawnPairs& actual, const DrawnPairs& expected, const s
   require_equal(actual.noise, expected.noise, what + " noise");
   require_equal(actual.sample_ptr, expected.sample_ptr, what + " sample_ptr");
 }
+
+constexpr std::array all_rankings{cuda::Ranking::kCounted, cuda::Ranking::kSelected, cuda::Ranking::kSorted};
 
 struct Batch {
   at::Tensor score, ptr, seeds;
@@ -83,11 +86,14 @@ TEST_CASE("the CUDA kernels of sample_pairs, emulated, draw what the CPU draws",
           const DrawnPairs expected = draw_pairs(batch.score, k, batch.ptr, noise, random, batch.seeds);
           cuda::DrawOptions options{noise, random, false, k, expected.top.size(0)};
           const std::string what = "k=" + std::to_string(k) + (noise ? " noise" : "") + (random ? " random" : "");
-          require_drawn(emulated<ThreadOrder::kAscending>(batch.score, batch.ptr, batch.seeds, options), expected,
-                        what + " counted");
-          options.sorted_rows = 1;
-          require_drawn(emulated<ThreadOrder::kDescending>(batch.score, batch.ptr, batch.seeds, options), expected,
-                        what + " sorted");
+          for (const cuda::Ranking ranking : all_rankings) {
+            options.ranking = ranking;
+            const std::string how = what + " ranking " + std::to_string(static_cast<int>(ranking));
+            require_drawn(emulated<ThreadOrder::kAscending>(batch.score, batch.ptr, batch.seeds, options), expected,
+                          how);
+            require_drawn(emulated<ThreadOrder::kDescending>(batch.score, batch.ptr, batch.seeds, options), expected,
+                          how + ", turned");
+          }
         }
       }
     }
@@ -127,24 +133,45 @@ TEST_CASE("the CUDA kernels of sample_pairs, emulated, stay inside their arrays 
        {std::vector<int64_t>{300, 1000}, {-5, 400, 2000}, {0, 900, 400, 1000}, {700, 200, -1}, {1000, 1000, 1003}}) {
     const at::Tensor offsets = at::tensor(ptr, at::kLong);
     for (const bool random : {false, true}) {
-      for (const int64_t sorted_rows : {int64_t{-1}, int64_t{1} << 40}) {
-        require_inside<ThreadOrder::kAscending>(offsets, {true, random, false, 20, 30, sorted_rows});
-        require_inside<ThreadOrder::kDescending>(offsets, {true, random, false, 20, 30, sorted_rows});
+      for (const cuda::Ranking ranking : all_rankings) {
+        require_inside<ThreadOrder::kAscending>(offsets, {true, random, false, 20, 30, ranking});
+        require_inside<ThreadOrder::kDescending>(offsets, {true, random, false, 20, 30, ranking});
       }
     }
     require_inside<ThreadOrder::kAscending>(offsets, {true, false, true, 20, 30});
   }
 }
 
-TEST_CASE("the largest item decides whether rows are sorted where the host knows it", "[sample_pairs_tile]") {
+TEST_CASE("the largest item decides how rows are ranked where the host knows it", "[sample_pairs_tile]") {
   const at::Tensor ptr = at::tensor({0, 5, 5, 65, 70}, at::kLong);
   CHECK(cuda::rows_an_item(std::nullopt, 70) == 70);
   CHECK(cuda::rows_an_item(ptr, 70) == 60);
   CHECK(cuda::rows_an_item(ptr.to(at::kMeta), 70) == 17);  // as on a GPU
-  for (const int64_t sorted_rows : {60, 61}) {
-    cuda::draw(at::ones({70}), ptr, std::nullopt, {false, false, false, 2, 6, sorted_rows}, [&](const auto& in) {
-      if (in.phase == cuda::PairPhase::kTop) CHECK((in.order != nullptr) == (sorted_rows == 60));
-    });
+}
+
+TEST_CASE("rows are compared where they are few, selected where few are drawn, and sorted otherwise",
+          "[sample_pairs_tile]") {
+  const auto ranking = [](int64_t items, int64_t rows, int64_t k) {
+    return cuda::cheapest_ranking(items * rows, rows, {false, false, false, k, items * std::min(k, rows / 2)});
+  };
+  CHECK(ranking(32, 1024, 256) == cuda::Ranking::kCounted);
+  CHECK(ranking(32, 10000, 256) == cuda::Ranking::kSelected);
+  CHECK(ranking(1, 1000000, 4096) == cuda::Ranking::kSelected);
+  CHECK(ranking(1, 1000000, int64_t{1} << 62) == cuda::Ranking::kSorted);
+  CHECK(ranking(1, int64_t{1} << 40, 256) == cuda::Ranking::kSelected);
+  CHECK(ranking(1, 0, 256) == cuda::Ranking::kCounted);
+}
+
+TEST_CASE("the rows of sample_pairs on CUDA are selected over several blocks an item", "[sample_pairs_tile]") {
+  const at::Tensor ptr = at::tensor({0, 5000, 5001, 5001, 18001}, at::kLong), seeds = at::arange(4, at::kLong);
+  const at::Tensor steps = at::randn({18001}, generator(9)).round();
+  for (const at::Tensor& score : {at::randn({18001}, generator(10)), steps, at::zeros({18001})}) {
+    for (const bool random : {false, true}) {
+      const DrawnPairs expected = draw_pairs(score, 100, ptr, false, random, seeds);
+      const cuda::DrawOptions options{false, random, false, 100, expected.top.size(0), cuda::Ranking::kSelected};
+      require_drawn(emulated<ThreadOrder::kAscending>(score, ptr, seeds, options), expected, "ascending");
+      require_drawn(emulated<ThreadOrder::kDescending>(score, ptr, seeds, options), expected, "turned");
+    }
   }
 }
 
