@@ -270,6 +270,7 @@ def others(table):
     large, one = torch.randn(1 << 20, device=GPU), torch.arange(1, device=GPU)
     table.time("sample_pairs, one item of 1,048,576 to 256", "forward",
                lambda: OPS.sample_pairs(large, 256, None, True, True, 1.0, None, one))
+    table.time("torch.topk, 512 of the same", "forward", lambda: torch.topk(large, 512))
     x, u = normal(32 * 1024, 256), normal(256)
     table.time("softmax_pool, 32 x 1,024 x 256", "forward", lambda: OPS.softmax_pool(x, u, ptr))
     q, k, v = (normal(32 * 1024, 16, 16) for _ in range(3))

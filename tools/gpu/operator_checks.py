@@ -86,9 +86,11 @@ def replaced_rows(device, score, ptr, seeds):
 
 
 def check_pairs(small):
-    """Draws without noise and with a partner at random are the CPU's; noise is to the rounding of two logarithms."""
+    """Draws without noise and with a partner at random are the CPU's; noise is to the rounding of two logarithms. Rows
+    of the first batch are compared, of the others selected or, where half of them are drawn, sorted."""
     seeds = torch.arange(6) + 11
-    for ptr in ([0, 5, 5, 6, 606, 608, 611],) if small else ([0, 5, 5, 6, 606, 5000, 30000], [0, 5, 5, 6, 100000, 150000, 200000]):
+    few, several, many = [0, 5, 5, 6, 606, 608, 611], [0, 5, 5, 6, 606, 5000, 30000], [0, 5, 5, 6, 100000, 150000, 200000]
+    for ptr in (few, several) if small else (few, several, many):
         ptr = torch.tensor(ptr)
         whole = torch.randn(int(ptr[-1]), generator=seeded(5)).mul(50).round().div(50)
         for dtype, limit in ((torch.float32, 1e-5), (torch.float64, 1e-12)):
