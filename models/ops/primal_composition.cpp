@@ -101,9 +101,7 @@ std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& q, const at::Tensor
                                            double eps, const Optional& q_ptr, const Optional& k_ptr,
                                            const Optional& mask_rowptr, const Optional& mask_col,
                                            std::optional<double> scale) {
-  const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
-  const at::ScalarType computed = at::toOpMathType(q.scalar_type());
-  return {composed_primal_attention(a).to(computed), at::zeros({q.size(0), q.size(1)}, q.options().dtype(computed))};
+  return composed_primal_forward({q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale});
 }
 
 std::vector<at::Tensor> backward(const at::Tensor& grad, const at::Tensor& /*out*/, const at::Tensor& /*normalizer*/,
@@ -131,6 +129,12 @@ at::Tensor composed_primal_attention(const PrimalArguments& a) {
   }
   const at::Tensor all = at::cat(parts, 1);
   return all.index_select(1, at::tensor(order, at::kLong).argsort().to(all.device()));
+}
+
+std::tuple<at::Tensor, at::Tensor> composed_primal_forward(const PrimalArguments& a) {
+  const at::ScalarType computed = at::toOpMathType(a.q.scalar_type());
+  return {composed_primal_attention(a).to(computed),
+          at::zeros({a.q.size(0), a.q.size(1)}, a.q.options().dtype(computed))};
 }
 
 at::Tensor composed_primal_weights(const PrimalArguments& a) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// primal_attention composed of LibTorch's operations, for devices that have no kernel of it.
+// primal_attention composed of LibTorch's operations, for devices that have no kernel of it, or none of such a width.
 #pragma once
 
 #include <ATen/ATen.h>
 
+#include <tuple>
 #include <vector>
 
 #include "models/ops/primal_attention_checks.h"
@@ -14,6 +15,9 @@ namespace geosft {
 // softmax by scaled_dot_product_attention. Half precision is computed in its own type. Masked attention takes memory
 // for c numbers a pair.
 at::Tensor composed_primal_attention(const PrimalArguments& a);
+
+// The same as _primal_attention_forward has it, in the type that kernels compute in; gradients need no normaliser.
+std::tuple<at::Tensor, at::Tensor> composed_primal_forward(const PrimalArguments& a);
 
 // Its gradients for an upstream gradient, of q, k, v and beta where it is given: the forward pass again, followed by
 // autograd, also where the caller has excluded it.

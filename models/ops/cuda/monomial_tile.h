@@ -20,9 +20,9 @@
 
 namespace geosft::cuda {
 
-template <typename T, int Entries, int Rows, int Columns, PolynomialPart kPart>
+template <typename T, int Entries, int Rows, int Columns, PairPart kPart>
 class MonomialTile {
-  static constexpr bool kValue = kPart != PolynomialPart::kGradient, kGradient = kPart != PolynomialPart::kValue;
+  static constexpr bool kValue = kPart != PairPart::kGradient, kGradient = kPart != PairPart::kValue;
   static constexpr int kTile = Rows * kThreads, kSlab = 128;
 
  public:

@@ -6,7 +6,7 @@
 // queries, backward is their gradient from keys, and both of the keys from queries.
 #pragma once
 
-#include "models/ops/cuda/attention_arrays.h"
+#include "models/ops/cuda/paired_rows.h"
 
 namespace geosft::cuda {
 
@@ -23,9 +23,6 @@ struct PolynomialSide {
 
 // Which rows of the other side a row meets: of its item all, those up to its own place, or those from it on.
 enum class Reach { kAll, kBefore, kAfter };
-
-// What is wanted: value and denominator, the gradient, or the value without a denominator and the gradient.
-enum class PolynomialPart { kValue, kGradient, kBoth };
 
 // The most entries of a table of monomials, and the most factors that a monomial is made of.
 inline constexpr int kSmallTable = 20, kMediumTable = 48, kLargestTable = 132, kMostFactors = 16;
@@ -101,8 +98,8 @@ struct PolynomialTask {
   MonomialTable<T> table;
   T* states;  // [places of chunks, heads, table.count, cv + 1]: sums of monomials times Y'
 
-  PolynomialPart part() const {
-    return denominator ? PolynomialPart::kValue : (value ? PolynomialPart::kBoth : PolynomialPart::kGradient);
+  PairPart part() const {
+    return denominator ? PairPart::kValue : (value ? PairPart::kBoth : PairPart::kGradient);
   }
 };
 

@@ -12,44 +12,39 @@
 
 namespace geosft::cuda {
 
-template <int Value>
-struct PolynomialNumber {
-  static constexpr int kValue = Value;
-};
-
 // body(number) for the columns that a thread holds of cv + 1.
 template <typename T, class Body>
 void with_columns(int cv, const Body& body) {
   if constexpr (sizeof(T) == 4) {
-    if (cv < 9) return body(PolynomialNumber<9>());
+    if (cv < 9) return body(KernelNumber<9>());
   }
-  body(PolynomialNumber<17>());
+  body(KernelNumber<17>());
 }
 
 // body(entries, rows of a thread): see MonomialTile. Double precision is for checks: one row.
-template <typename T, PolynomialPart kPart, class Body>
+template <typename T, PairPart kPart, class Body>
 void with_entries(int entries, const Body& body) {
   if constexpr (sizeof(T) == 4) {
-    constexpr bool kForward = kPart == PolynomialPart::kValue;
-    constexpr int kRows = kForward ? 4 : 2, kRowsOfSmall = kPart == PolynomialPart::kBoth ? 2 : 4;
-    if (entries <= kSmallTable) return body(PolynomialNumber<kSmallTable>(), PolynomialNumber<kRowsOfSmall>());
-    if (entries <= kMediumTable) return body(PolynomialNumber<kMediumTable>(), PolynomialNumber<kRows>());
+    constexpr bool kForward = kPart == PairPart::kValue;
+    constexpr int kRows = kForward ? 4 : 2, kRowsOfSmall = kPart == PairPart::kBoth ? 2 : 4;
+    if (entries <= kSmallTable) return body(KernelNumber<kSmallTable>(), KernelNumber<kRowsOfSmall>());
+    if (entries <= kMediumTable) return body(KernelNumber<kMediumTable>(), KernelNumber<kRows>());
   } else {
-    if (entries <= kMediumTable) return body(PolynomialNumber<kMediumTable>(), PolynomialNumber<1>());
+    if (entries <= kMediumTable) return body(KernelNumber<kMediumTable>(), KernelNumber<1>());
   }
-  body(PolynomialNumber<kLargestTable>(), PolynomialNumber<1>());
+  body(KernelNumber<kLargestTable>(), KernelNumber<1>());
 }
 
 // body(part) for that of a task.
-template <PolynomialPart kPart>
+template <PairPart kPart>
 struct PolynomialPartOf {
-  static constexpr PolynomialPart kValue = kPart;
+  static constexpr PairPart kValue = kPart;
 };
 template <typename T, class Body>
 void with_part(const PolynomialTask<T>& task, const Body& body) {
-  if (task.part() == PolynomialPart::kValue) return body(PolynomialPartOf<PolynomialPart::kValue>());
-  if (task.part() == PolynomialPart::kGradient) return body(PolynomialPartOf<PolynomialPart::kGradient>());
-  body(PolynomialPartOf<PolynomialPart::kBoth>());
+  if (task.part() == PairPart::kValue) return body(PolynomialPartOf<PairPart::kValue>());
+  if (task.part() == PairPart::kGradient) return body(PolynomialPartOf<PairPart::kGradient>());
+  body(PolynomialPartOf<PairPart::kBoth>());
 }
 
 // Own rows of a block of MonomialTile.
@@ -77,10 +72,10 @@ void polynomial_grids(MonomialSumStage, const PolynomialTask<T>& task, Run&& run
       using Tile = MonomialSumTile<T, decltype(columns)::kValue, decltype(factors)::kValue>;
       run.template grid<Tile>(places * Tile::blocks_a_chunk(task), task.heads, task);
     };
-    if (task.table.factors == 2) return grid(PolynomialNumber<2>());
-    if (task.table.factors == 4) return grid(PolynomialNumber<4>());
-    if (task.table.factors == 8) return grid(PolynomialNumber<8>());
-    grid(PolynomialNumber<kMostFactors>());
+    if (task.table.factors == 2) return grid(KernelNumber<2>());
+    if (task.table.factors == 4) return grid(KernelNumber<4>());
+    if (task.table.factors == 8) return grid(KernelNumber<8>());
+    grid(KernelNumber<kMostFactors>());
   });
   using Join = StateJoinTile<T>;
   run.template grid<Join>(places * Join::blocks_a_chunk(task), task.heads, task);
@@ -89,7 +84,7 @@ void polynomial_grids(MonomialSumStage, const PolynomialTask<T>& task, Run&& run
 template <typename T, class Run>
 void polynomial_grids(MonomialStage, const PolynomialTask<T>& task, Run&& run) {
   with_part(task, [&](auto part) {
-    constexpr PolynomialPart kPart = decltype(part)::kValue;
+    constexpr PairPart kPart = decltype(part)::kValue;
     with_columns<T>(task.cv, [&](auto columns) {
       with_entries<T, kPart>(task.table.entries, [&](auto entries, auto rows) {
         using Tile =
@@ -100,16 +95,6 @@ void polynomial_grids(MonomialStage, const PolynomialTask<T>& task, Run&& run) {
   });
 }
 
-// body(number) for the width that heads of `width` channels run with.
-template <typename T, class Body>
-void with_pair_width(int width, const Body& body) {
-  if (width <= 16) return body(PolynomialNumber<16>());
-  if constexpr (sizeof(T) == 4) {
-    if (width <= 32) return body(PolynomialNumber<32>());
-    if (width <= 64) return body(PolynomialNumber<64>());
-  }
-  body(PolynomialNumber<kLargestWidth>());
-}
 template <typename T, class Run>
 void polynomial_grids(PairStage, const PolynomialTask<T>& task, Run&& run) {
   with_part(task, [&](auto part) {

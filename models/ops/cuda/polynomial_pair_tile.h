@@ -42,11 +42,12 @@ GEOSFT_DEVICE PairRows pair_rows(const PolynomialTask<T>& task, int64_t slot) {
   return {own, other, begin, true};
 }
 
-template <typename T, int Width, PolynomialPart kPart>
+template <typename T, int Width, PairPart kPart>
 class PairTile {
-  static constexpr bool kValue = kPart != PolynomialPart::kGradient, kGradient = kPart != PolynomialPart::kValue;
-  static constexpr int kChunks = Width / 4, kGroup = 4;
-  static constexpr int kOthers = sizeof(T) * Width > 512 ? 8 : (Width > 32 ? 16 : 32), kInverses = 32;
+  static constexpr bool kValue = kPart != PairPart::kGradient, kGradient = kPart != PairPart::kValue;
+  using Rows = PairedRows<T, Width>;
+  using Sums = typename Rows::Sums;
+  static constexpr int kChunks = Rows::kChunks, kGroup = Rows::kGroup, kOthers = Rows::kOthers, kInverses = 32;
 
  public:
   static constexpr int kBlockThreads = kThreads;
@@ -92,7 +93,6 @@ class PairTile {
   }
 
  private:
-  using Sums = Vec4<T>[kChunks];
   struct State {
     Vec4<T> value[kValue ? kChunks : 1];
     Vec4<T> gradient[kGradient ? kChunks : 1];
@@ -111,8 +111,8 @@ class PairTile {
   }
 
   GEOSFT_DEVICE static void begin(const Arguments& task, const PairRows& rows, int64_t head, int thread, State& state) {
-    if constexpr (kValue) clear(state.value);
-    if constexpr (kGradient) clear(state.gradient);
+    if constexpr (kValue) Rows::clear(state.value);
+    if constexpr (kGradient) Rows::clear(state.gradient);
     const int64_t row = rows.own.begin + thread;
     state.denominator = 0;
     state.further = kGradient && row < rows.own.end ? column_of(task.own, row * task.heads + head, task.cv, 0) : T(0);
@@ -126,13 +126,13 @@ class PairTile {
     return reach == Reach::kBefore ? other_place <= own_place : own_place <= other_place;
   }
 
-  // Other rows first + group … What a row does not meet must not reach it, not even as 0 * NaN.
+  // Other rows first + group …
   GEOSFT_DEVICE static void meet(const Arguments& task, const PairRows& rows, const Tiles& tiles, int64_t first,
                                  int group, int thread, State& state) {
     T score[kGroup], slope[kGroup], weight[kGroup], derivative[kGroup];
     bool counts[kGroup];
-    products(tiles.own_x[thread], tiles.x, group, score);
-    if constexpr (kGradient) products(tiles.own_y[thread], tiles.y, group, slope);
+    Rows::products(tiles.own_x[thread], tiles.x, group, score);
+    if constexpr (kGradient) Rows::products(tiles.own_y[thread], tiles.y, group, slope);
     GEOSFT_UNROLL
     for (int g = 0; g < kGroup; ++g) score[g] *= task.own.factor * task.other.factor;
     polynomials(score, task.degree, tiles.inverse, weight, derivative);
@@ -141,10 +141,10 @@ class PairTile {
       counts[g] = related(task.reach, rows, rows.own.begin + thread, first + group + g);
       const T further = tiles.further[group + g];
       if constexpr (kGradient) slope[g] = (slope[g] + state.further * further) * derivative[g];
-      if (kPart == PolynomialPart::kValue && counts[g]) state.denominator += weight[g] * further;
+      if (kPart == PairPart::kValue && counts[g]) state.denominator += weight[g] * further;
     }
-    if constexpr (kValue) add(weight, counts, tiles.y, group, state.value);
-    if constexpr (kGradient) add(slope, counts, tiles.x, group, state.gradient);
+    if constexpr (kValue) Rows::add(weight, counts, tiles.y, group, state.value);
+    if constexpr (kGradient) Rows::add(slope, counts, tiles.x, group, state.gradient);
   }
 
   // P(s) and P'(s), the sum of one term less.
@@ -165,46 +165,6 @@ class PairTile {
         value[g] += term[g];
       }
     }
-  }
-
-  // product[g] = own . tile[begin + g].
-  template <int Stride, int Count>
-  GEOSFT_DEVICE static void products(const Vec4<T> (&own)[Stride], const Vec4<T> (&tile)[Count][kChunks], int begin,
-                                     T (&product)[kGroup]) {
-    GEOSFT_UNROLL
-    for (int g = 0; g < kGroup; ++g) product[g] = 0;
-    GEOSFT_UNROLL_TWO
-    for (int chunk = 0; chunk < kChunks; ++chunk) {
-      const Vec4<T> mine = own[chunk];
-      GEOSFT_UNROLL
-      for (int g = 0; g < kGroup; ++g) {
-        const Vec4<T> theirs = tile[begin + g][chunk];
-        GEOSFT_UNROLL
-        for (int t = 0; t < 4; ++t) product[g] += mine.v[t] * theirs.v[t];
-      }
-    }
-  }
-
-  // sum += weight[g] tile[begin + g].
-  template <int Count>
-  GEOSFT_DEVICE static void add(const T (&weight)[kGroup], const bool (&counts)[kGroup],
-                                const Vec4<T> (&tile)[Count][kChunks], int begin, Sums& sum) {
-    GEOSFT_UNROLL
-    for (int chunk = 0; chunk < kChunks; ++chunk) {
-      GEOSFT_UNROLL
-      for (int g = 0; g < kGroup; ++g) {
-        const Vec4<T> theirs = tile[begin + g][chunk];
-        GEOSFT_UNROLL
-        for (int t = 0; t < 4; ++t) {
-          if (counts[g]) sum[chunk].v[t] += weight[g] * theirs.v[t];
-        }
-      }
-    }
-  }
-
-  GEOSFT_DEVICE static void clear(Sums& sum) {
-    GEOSFT_UNROLL
-    for (int chunk = 0; chunk < kChunks; ++chunk) sum[chunk] = Vec4<T>{};
   }
 
   // to = factor sum, and `before` times what is there, if that counts.

@@ -5,6 +5,7 @@
 
 #include "geometry/packed.h"
 #include "models/ops/primal_attention.h"
+#include "models/ops/primal_attention_checks.h"
 #include "tests/models/ops/attention_cases.h"
 
 namespace geosft::test {
@@ -24,6 +25,43 @@ inline PrimalNumbers primal_numbers(const Fixture& fixture) {
     n.pool.assign(pool.const_data_ptr<int64_t>(), pool.const_data_ptr<int64_t>() + pool.size(0));
   }
   return n;
+}
+
+// A golden case.
+struct GoldenPrimal {
+  explicit GoldenPrimal(const std::string& name)
+      : fixture(name),
+        numbers(primal_numbers(fixture)),
+        arguments{{}, fixture.number("eps", 1e-6)},
+        expected{fixture.get("out"), {}},
+        upstream(fixture.get("grad_out")) {
+    for (const char* argument : {"q", "k", "v", "beta", "q_ptr", "k_ptr", "mask_rowptr", "mask_col"}) {
+      if (fixture.has(argument)) arguments.tensors[argument] = fixture.get(argument);
+      const std::string gradient = std::string("grad.") + argument;
+      if (fixture.has(gradient)) expected.gradients[argument] = fixture.get(gradient);
+    }
+  }
+
+  Fixture fixture;
+  PrimalNumbers numbers;
+  Arguments arguments;
+  Outcome expected;
+  at::Tensor upstream;
+};
+inline std::vector<std::string> golden_primal_names() {
+  return {"primal_plain_one",          "primal_plain_ragged", "primal_cross_ragged",      "primal_bn_scalar_ragged",
+          "primal_bn_heads_one",       "primal_sh_ragged",    "primal_bnsh_ragged",       "primal_linear_one",
+          "primal_linear_bnsh_ragged", "primal_sparse_one",   "primal_sparse_bnsh_ragged"};
+}
+
+// use(PrimalArguments) of these.
+template <class Use>
+auto with_arguments(const Arguments& a, const PrimalNumbers& n, const Use& use) {
+  const auto beta = a.optional("beta"), q_ptr = a.optional("q_ptr"), k_ptr = a.optional("k_ptr"),
+             rowptr = a.optional("mask_rowptr"), col = a.optional("mask_col");
+  const auto pool = n.pool.empty() ? at::OptionalIntArrayRef() : at::OptionalIntArrayRef(n.pool);
+  return use(PrimalArguments{a["q"], a["k"], a["v"], beta, pool, n.linear ? "linear" : "softmax", a.eps, q_ptr, k_ptr,
+                             rowptr, col, n.scale});
 }
 
 inline Attention fused_primal(const PrimalNumbers& n) {
@@ -134,5 +172,21 @@ inline void add_random_mask(Arguments& a, const PrimalNumbers& n, bool a_head, u
   a.tensors["mask_rowptr"] = at::tensor(rowptr, at::kLong);
   a.tensors["mask_col"] = at::tensor(col, at::kLong);
 }
+
+inline const std::vector<std::string>& primal_families() {
+  static const std::vector<std::string> names{"softmax", "linear", "masked"};
+  return names;
+}
+
+// q, k, v of some items, recentred, with heads of the factors 3, 1, 3, 2, and a mask where `family` has one.
+struct PrimalCase {
+  PrimalCase(const std::string& family, const Sizes& sizes, uint64_t seed)
+      : numbers{{3, 1, 3, 2}, family == "linear"}, arguments(random_primal(sizes, seed, true)) {
+    numbers.pool.resize(static_cast<size_t>(sizes.heads), 1);
+    if (family == "masked") add_random_mask(arguments, numbers, true, seed + 2);
+  }
+  PrimalNumbers numbers;
+  Arguments arguments;
+};
 
 }  // namespace geosft::test

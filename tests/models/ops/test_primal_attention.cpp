@@ -14,21 +14,13 @@ struct Tolerance {
 };
 
 void require_golden(const std::string& name, const Tolerance& tolerance = {}) {
-  const Fixture fixture(name);
-  Arguments arguments{{}, fixture.number("eps", 1e-6)};
-  Outcome expected{fixture.get("out"), {}};
-  for (const char* argument : {"q", "k", "v", "beta", "q_ptr", "k_ptr", "mask_rowptr", "mask_col"}) {
-    if (fixture.has(argument)) arguments.tensors[argument] = fixture.get(argument);
-    const std::string gradient = std::string("grad.") + argument;
-    if (fixture.has(gradient)) expected.gradients[argument] = fixture.get(gradient);
-  }
-  const Attention fused = fused_primal(primal_numbers(fixture));
-  const at::Tensor upstream = fixture.get("grad_out");
+  const GoldenPrimal golden(name);
+  const Attention fused = fused_primal(golden.numbers);
   for_each_target([&](const std::string& target) {
-    require_outcome(evaluate(fused, arguments, upstream, at::kDouble), expected, tolerance.wide, tolerance.wide,
-                    name + " float64 " + target, tolerance.floor);
-    require_outcome(evaluate(fused, arguments, upstream, at::kFloat), expected, tolerance.out, tolerance.gradient,
-                    name + " float32 " + target);
+    require_outcome(evaluate(fused, golden.arguments, golden.upstream, at::kDouble), golden.expected, tolerance.wide,
+                    tolerance.wide, name + " float64 " + target, tolerance.floor);
+    require_outcome(evaluate(fused, golden.arguments, golden.upstream, at::kFloat), golden.expected, tolerance.out,
+                    tolerance.gradient, name + " float32 " + target);
   });
 }
 
@@ -36,32 +28,13 @@ void require_slow(const Arguments& arguments, const PrimalNumbers& numbers, cons
   require_reference(fused_primal(numbers), slow_primal(numbers), arguments, what, 1e-3);
 }
 
-const std::vector<std::string>& families() {
-  static const std::vector<std::string> names{"softmax", "linear", "masked"};
-  return names;
-}
-
-// q, k, v of five items, recentred, with heads of the factors 3, 1, 3, 2, and a mask where `family` has one.
-struct Case {
-  Case(const std::string& family, const Sizes& sizes, uint64_t seed)
-      : numbers{{3, 1, 3, 2}, family == "linear"}, arguments(random_primal(sizes, seed, true)) {
-    numbers.pool.resize(static_cast<size_t>(sizes.heads));
-    if (family == "masked") add_random_mask(arguments, numbers, true, seed + 2);
-  }
-  PrimalNumbers numbers;
-  Arguments arguments;
-};
-
 // Items of 1, 2 and 31 keys are computed by our own kernel, two of 300 by LibTorch's in one call.
 const Sizes mixed_sizes{{4, 2, 0, 300, 300, 31}, {1, 2, 5, 300, 300, 33}, 4, 5, 3};
 
 }  // namespace
 
 TEST_CASE("primal_attention reproduces the golden cases", "[primal_attention]") {
-  for (const char* name : {"plain_one", "plain_ragged", "cross_ragged", "bn_scalar_ragged", "bn_heads_one", "sh_ragged",
-                           "bnsh_ragged", "linear_one", "linear_bnsh_ragged", "sparse_one", "sparse_bnsh_ragged"}) {
-    require_golden(std::string("primal_") + name);
-  }
+  for (const std::string& name : golden_primal_names()) require_golden(name);
   require_golden("primal_linear_small_sum", {.wide = 1e-9});
   // The gradients of q and k are 2e-7, differences of numbers near 1: the golden ones are 8e-16 away from what 60
   // digits give, ours 3e-21.
@@ -69,18 +42,18 @@ TEST_CASE("primal_attention reproduces the golden cases", "[primal_attention]") 
 }
 
 TEST_CASE("primal_attention agrees with its definition", "[primal_attention]") {
-  for (const std::string& family : families()) {
+  for (const std::string& family : primal_families()) {
     for (const Sizes& sizes : awkward_sizes()) {
       if (sizes.heads > 4) continue;
-      const Case c(family, sizes, 11);
+      const PrimalCase c(family, sizes, 11);
       require_slow(c.arguments, c.numbers, family);
     }
   }
 }
 
 TEST_CASE("primal_attention agrees with its definition where items are large", "[primal_attention]") {
-  for (const std::string& family : families()) {
-    const Case c(family, mixed_sizes, 12);
+  for (const std::string& family : primal_families()) {
+    const PrimalCase c(family, mixed_sizes, 12);
     require_slow(c.arguments, c.numbers, family);
   }
   require_slow(random_primal({{200, 200}, {180, 180}, 2, 16, 16}, 13), {}, "one call");
@@ -130,23 +103,23 @@ TEST_CASE("a pooling factor beyond an item leaves one key", "[primal_attention]"
 }
 
 TEST_CASE("primal_attention passes gradcheck and refuses a second derivative", "[primal_attention]") {
-  for (const std::string& family : families()) {
-    const Case c(family, {{5, 3, 0}, {4, 2, 3}, 3, 3, 2}, 20);
+  for (const std::string& family : primal_families()) {
+    const PrimalCase c(family, {{5, 3, 0}, {4, 2, 3}, 3, 3, 2}, 20);
     require_gradcheck(fused_primal(c.numbers), c.arguments);
     require_single_backward(fused_primal(c.numbers), c.arguments, "primal_attention");
   }
 }
 
 TEST_CASE("primal_attention does not depend on the number of threads", "[primal_attention]") {
-  for (const std::string& family : families()) {
-    const Case c(family, {{700, 30, 1111}, {700, 30, 1111}, 4, 16, 16}, 21);
+  for (const std::string& family : primal_families()) {
+    const PrimalCase c(family, {{700, 30, 1111}, {700, 30, 1111}, 4, 16, 16}, 21);
     require_same_bits(fused_primal(c.numbers), c.arguments, at::randn({1841, 4, 16}, generator(8)));
   }
 }
 
 TEST_CASE("primal_attention takes float16 and bfloat16", "[primal_attention]") {
-  for (const std::string& family : families()) {
-    const Case c(family, {{40, 9}, {33, 7}, 2, 4, 3}, 22);
+  for (const std::string& family : primal_families()) {
+    const PrimalCase c(family, {{40, 9}, {33, 7}, 2, 4, 3}, 22);
     require_half(fused_primal(c.numbers), slow_primal(c.numbers), c.arguments);
   }
 }
@@ -166,8 +139,8 @@ TEST_CASE("primal_attention keeps NaN to the queries that see it", "[primal_atte
 }
 
 TEST_CASE("primal_attention takes strided arguments and leaves them as they are", "[primal_attention]") {
-  for (const std::string& family : families()) {
-    const Case c(family, {{9, 200}, {7, 220}, 3, 8, 8}, 24);
+  for (const std::string& family : primal_families()) {
+    const PrimalCase c(family, {{9, 200}, {7, 220}, 3, 8, 8}, 24);
     Arguments strided = c.arguments;
     for (const char* name : {"q", "k", "v"}) {
       strided.tensors[name] = at::stack({c.arguments[name], c.arguments[name]}, -1).select(-1, 0);
@@ -179,9 +152,9 @@ TEST_CASE("primal_attention takes strided arguments and leaves them as they are"
 }
 
 TEST_CASE("primal_attention of nothing", "[primal_attention]") {
-  for (const std::string& family : families()) {
+  for (const std::string& family : primal_families()) {
     for (const Sizes& sizes : {Sizes{{0}, {3}, 2, 3, 4}, Sizes{{3}, {0}, 2, 3, 4}, Sizes{{0, 0}, {0, 0}, 2, 3, 4}}) {
-      const Case c(family, sizes, 25);
+      const PrimalCase c(family, sizes, 25);
       const int64_t queries = c.arguments["q"].size(0);
       const Outcome outcome =
           evaluate(fused_primal(c.numbers), c.arguments, at::ones({queries, 2, 4}, at::kDouble), at::kDouble);

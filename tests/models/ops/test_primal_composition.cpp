@@ -8,14 +8,6 @@
 namespace geosft::test::test_primal_composition {
 namespace {
 
-template <class Use>
-auto with_arguments(const Arguments& a, const PrimalNumbers& n, const Use& use) {
-  const auto beta = a.optional("beta"), q_ptr = a.optional("q_ptr"), k_ptr = a.optional("k_ptr"),
-             rowptr = a.optional("mask_rowptr"), col = a.optional("mask_col");
-  return use(PrimalArguments{a["q"], a["k"], a["v"], beta, n.pool, n.linear ? "linear" : "softmax", a.eps, q_ptr, k_ptr,
-                             rowptr, col, n.scale});
-}
-
 std::vector<std::pair<Arguments, PrimalNumbers>> cases() {
   std::vector<std::pair<Arguments, PrimalNumbers>> all;
   for (const bool linear : {false, true}) {

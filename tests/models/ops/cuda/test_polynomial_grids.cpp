@@ -3,6 +3,7 @@
 
 #include "models/ops/cuda/polynomial_host.h"
 #include "tests/geometry/cuda/emulated_block.h"
+#include "tests/models/ops/cuda/filled_memory.h"
 #include "tests/models/ops/polynomial_cases.h"
 
 namespace geosft::test::test_polynomial_grids {
@@ -16,15 +17,6 @@ struct Stages {
   void note(cuda::MonomialSumStage) { ++sums; }
   void note(cuda::MonomialStage) { ++monomials; }
   void note(cuda::PairStage) { ++pairs; }
-};
-
-// While it lives, memory that LibTorch hands out is filled with NaN.
-class FilledMemory {
- public:
-  FilledMemory() { at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true); }
-  ~FilledMemory() { at::globalContext().setDeterministicAlgorithms(false, false); }
-  FilledMemory(const FilledMemory&) = delete;
-  FilledMemory& operator=(const FilledMemory&) = delete;
 };
 
 // The CUDA kernels, emulated: result and gradients. kKnown: the host sees the items' lengths.

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kernels share that relate rows of two sides by the products of their numbers: a block owns rows of one side, a
+// row a thread, and goes through those of the other in shared memory, of which a thread takes a group at a time. Every
+// sum is one thread's, in one order.
+#pragma once
+
+#include "models/ops/cuda/attention_term.h"
+
+namespace geosft::cuda {
+
+// What is wanted of a pair's weight w(x . x'): the value and its normaliser, the gradient of x, or the value without a
+// normaliser and the gradient.
+enum class PairPart { kValue, kGradient, kBoth };
+
+template <int Value>
+struct KernelNumber {
+  static constexpr int kValue = Value;
+};
+
+// body(number) for the width that heads of `width` channels run with.
+template <typename T, class Body>
+void with_pair_width(int width, const Body& body) {
+  if (width <= 16) return body(KernelNumber<16>());
+  if constexpr (sizeof(T) == 4) {
+    if (width <= 32) return body(KernelNumber<32>());
+    if (width <= 64) return body(KernelNumber<64>());
+  }
+  body(KernelNumber<kLargestWidth>());
+}
+
+template <typename T, int Width>
+struct PairedRows {
+  static constexpr int kChunks = Width / 4, kGroup = 4;
+  // Rows of the other side in shared memory.
+  static constexpr int kOthers = sizeof(T) * Width > 512 ? 8 : (Width > 32 ? 16 : 32);
+  using Sums = Vec4<T>[kChunks];
+
+  // product[g] = own . tile[begin + g].
+  template <int Stride, int Count>
+  GEOSFT_DEVICE static void products(const Vec4<T> (&own)[Stride], const Vec4<T> (&tile)[Count][kChunks], int begin,
+                                     T (&product)[kGroup]) {
+    GEOSFT_UNROLL
+    for (int g = 0; g < kGroup; ++g) product[g] = 0;
+    GEOSFT_UNROLL_TWO
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+      const Vec4<T> mine = own[chunk];
+      GEOSFT_UNROLL
+      for (int g = 0; g < kGroup; ++g) {
+        const Vec4<T> theirs = tile[begin + g][chunk];
+        GEOSFT_UNROLL
+        for (int t = 0; t < 4; ++t) product[g] += mine.v[t] * theirs.v[t];
+      }
+    }
+  }
+
+  // sum += weight[g] tile[begin + g], of those that count: what a row does not meet must not reach it, not even as
+  // 0 * NaN.
+  template <int Count>
+  GEOSFT_DEVICE static void add(const T (&weight)[kGroup], const bool (&counts)[kGroup],
+                                const Vec4<T> (&tile)[Count][kChunks], int begin, Sums& sum) {
+    GEOSFT_UNROLL
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+      GEOSFT_UNROLL
+      for (int g = 0; g < kGroup; ++g) {
+        const Vec4<T> theirs = tile[begin + g][chunk];
+        GEOSFT_UNROLL
+        for (int t = 0; t < 4; ++t) {
+          if (counts[g]) sum[chunk].v[t] += weight[g] * theirs.v[t];
+        }
+      }
+    }
+  }
+
+  GEOSFT_DEVICE static void clear(Sums& sum) {
+    GEOSFT_UNROLL
+    for (int chunk = 0; chunk < kChunks; ++chunk) sum[chunk] = Vec4<T>{};
+  }
+};
+
+}  // namespace geosft::cuda

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The grids of primal_attention, on a GPU or emulated: see attention_grid.h.
+#pragma once
+
+#include "models/ops/cuda/primal_linear_tile.h"
+#include "models/ops/cuda/primal_masked_tile.h"
+#include "models/ops/cuda/primal_rows_tile.h"
+#include "models/ops/cuda/primal_softmax_tile.h"
+
+namespace geosft::cuda {
+
+// body(part) for that of a task.
+template <PairPart kPart>
+struct PrimalPartOf {
+  static constexpr PairPart kValue = kPart;
+};
+template <typename T, class Body>
+void with_part(const PrimalTask<T>& task, const Body& body) {
+  if (task.part() == PairPart::kValue) return body(PrimalPartOf<PairPart::kValue>());
+  if (task.part() == PairPart::kGradient) return body(PrimalPartOf<PairPart::kGradient>());
+  body(PrimalPartOf<PairPart::kBoth>());
+}
+
+template <typename T, class Run>
+void linear_sum_grids(const PrimalTask<T>& task, Run&& run) {
+  using TileSums = PrimalTileSumTile<T>;
+  using Join = PrimalItemJoinTile<T>;
+  run.template grid<TileSums>(TileSums::slots(task.other.packed) * TileSums::pieces(task), task.heads, task);
+  run.template grid<Join>(task.other.packed.items * Join::pieces(task), task.heads, task);
+}
+
+template <typename T, class Run>
+void primal_grids(const PrimalTask<T>& task, Run&& run) {
+  if (task.linear) linear_sum_grids(task, run);
+  const int64_t slots = tile_slots(task.own.packed.rows, task.own.packed.items, kThreads);
+  with_pair_width<T>(task.c > task.cv ? task.c : task.cv, [&](auto width) {
+    constexpr int kWidth = decltype(width)::kValue;
+    with_part(task, [&](auto part) {
+      constexpr PairPart kPart = decltype(part)::kValue;
+      if (task.linear) return run.template grid<PrimalLinearTile<T, kWidth, kPart>>(slots, task.heads, task);
+      if (task.mask.rowptr) return run.template grid<PrimalMaskedTile<T, kWidth, kPart>>(slots, task.heads, task);
+      if constexpr (kPart == PairPart::kValue) {
+        run.template grid<PrimalSoftmaxTile<T, kWidth>>(slots, task.heads, task);
+      } else {
+        run.template grid<PrimalGradientTile<T, kWidth, kPart>>(slots, task.heads, task);
+      }
+    });
+  });
+}
+
+template <typename T, class Run>
+void primal_grids(const PrimalPooling<T>& in, Run&& run) {
+  using Tile = PrimalPoolTile<T>;
+  run.template grid<Tile>(tile_slots(in.pooled.packed.rows, in.pooled.packed.items, Tile::kRows), in.heads, in);
+}
+
+template <typename T, class Run>
+void primal_grids(const PrimalUnpooling<T>& in, Run&& run) {
+  using Tile = PrimalUnpoolTile<T>;
+  run.template grid<Tile>(tile_slots(in.packed.rows, in.packed.items, Tile::kRows), in.heads, in);
+}
+
+template <typename T, class Run>
+void primal_grids(const PrimalItemSums<T>& in, Run&& run) {
+  run.template grid<PrimalItemSumTile<T>>(in.side.packed.items, in.heads, in);
+}
+
+}  // namespace geosft::cuda

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// From tensors to the arrays of primal_arrays.h, for the GPU and its emulation; run(arrays) are the kernels. The host
+// reads nothing from the device: values of q_ptr and k_ptr are checked only where they are on the CPU, those of a mask
+// never. Pairs of rows that are not of one item count for nothing.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "geometry/offsets_on.h"
+#include "geometry/packed.h"
+#include "models/ops/cpu/computable.h"
+#include "models/ops/cuda/primal_linear_tile.h"
+#include "models/ops/cuda/primal_mask_rows.h"
+#include "models/ops/primal_attention_checks.h"
+
+namespace geosft::cuda {
+
+// Wider heads, and more of them than a grid of blocks is high, are composed of LibTorch's operations.
+inline bool has_primal_kernels(const PrimalArguments& a) {
+  constexpr int64_t kMostHeads = 65535;
+  return a.q.size(2) <= kLargestWidth && a.v.size(2) <= kLargestWidth && a.q.size(1) <= kMostHeads;
+}
+
+// An error where q_ptr and k_ptr are on the CPU, or absent, and their values are wrong.
+inline void check_visible_offsets(const PrimalArguments& a) {
+  const auto on_device = [](const std::optional<at::Tensor>& ptr) { return given(ptr) && !ptr->is_cpu(); };
+  if (on_device(a.q_ptr) || on_device(a.k_ptr)) return;
+  packed_offset_pair(a.q_ptr, a.q.size(0), "q_ptr", a.k_ptr, a.k.size(0), "k_ptr", a.q.device());
+}
+
+// Pooled keys and values of every head, [heads, rows, …], or k and v as they are, [rows, heads, …], where no head
+// pools.
+struct PooledKeys {
+  bool pooled;
+  int64_t rows;
+  at::Tensor factor;  // int64 [heads]
+  at::Tensor ptr;     // int64 [heads, items + 1] or, where no head pools, [items + 1] or undefined
+  at::Tensor size;    // rows of each item, [items, heads, 1], at least 1
+  at::Tensor k, v;
+};
+
+// The arguments, contiguous and of the type that is computed in, on their device.
+class PrimalTensors {
+ public:
+  explicit PrimalTensors(const PrimalArguments& a)
+      : arguments(a),
+        q(computable(a.q)),
+        k(computable(a.k)),
+        v(computable(a.v)),
+        q_ptr(offsets_on(a.q_ptr, q.device(), "q_ptr")),
+        k_ptr(offsets_on(a.k_ptr, q.device(), "k_ptr")),
+        items(q_ptr.defined() ? q_ptr.size(0) - 1 : 1),
+        heads(q.size(1)) {
+    if (given(a.beta)) beta = a.beta->to(q.scalar_type()).expand({heads}).view({1, heads, 1});
+    lay_out_keys();
+    if (given(a.mask_rowptr)) mask = primal_mask_rows(*a.mask_rowptr, *a.mask_col, {q.size(0), keys.rows, heads});
+  }
+
+  template <typename T>
+  PrimalSide<T> queries() const {
+    return {q.const_data_ptr<T>(), nullptr, nullptr, nullptr, nullptr, heads, 1, packed(q_ptr, q.size(0)), 0};
+  }
+  // With what x [.., c] and y [.., cv] are for keys.
+  template <typename T>
+  PrimalSide<T> keys_of(const T* x, const T* y) const {
+    const PackedRows rows{keys.ptr.defined() ? keys.ptr.const_data_ptr<int64_t>() : nullptr, items, keys.rows};
+    return {x,
+            y,
+            nullptr,
+            nullptr,
+            nullptr,
+            keys.pooled ? 1 : heads,
+            keys.pooled ? keys.rows : 1,
+            rows,
+            keys.pooled ? items + 1 : 0};
+  }
+  // Keys and values before pooling.
+  PackedRows given_keys() const { return packed(k_ptr, k.size(0)); }
+
+  const PrimalArguments& arguments;
+  at::Tensor q, k, v, q_ptr, k_ptr, beta;
+  int64_t items, heads;
+  PooledKeys keys;
+  MaskTensors mask;
+
+ private:
+  PackedRows packed(const at::Tensor& ptr, int64_t rows) const {
+    return {ptr.defined() ? ptr.const_data_ptr<int64_t>() : nullptr, items, rows};
+  }
+
+  void lay_out_keys() {
+    const auto index = q.options().dtype(at::kLong);
+    const std::vector<int64_t> factors = arguments.pool.has_value() ? arguments.pool->vec() : std::vector<int64_t>();
+    keys.pooled = std::any_of(factors.begin(), factors.end(), [](int64_t factor) { return factor > 1; });
+    keys.rows = keys.pooled ? 0 : k.size(0);
+    keys.factor = at::ones({heads}, index);
+    for (int64_t head = 0; head < static_cast<int64_t>(factors.size()); ++head) {  // no array that the device waits for
+      if (factors[head] > 1) keys.factor.narrow(0, head, 1).fill_(factors[head]);
+      if (keys.pooled) keys.rows = std::max(keys.rows, std::min(k.size(0), k.size(0) / factors[head] + items));
+    }
+    const at::Tensor rows = k_ptr.defined() ? k_ptr.diff().clamp_min(0) : at::full({1}, k.size(0), index);
+    const at::Tensor factor = keys.factor.unsqueeze(1);
+    const at::Tensor groups = rows.floor_divide(factor) + rows.remainder(factor).ne(0);
+    keys.size = groups.t().clamp_min(1).to(q.scalar_type()).unsqueeze(-1);
+    keys.ptr = keys.pooled ? at::constant_pad_nd(groups.cumsum(1), {1, 0}).contiguous() : k_ptr;
+    keys.k = keys.pooled ? at::empty({heads, keys.rows, k.size(2)}, k.options()) : k;
+    keys.v = keys.pooled ? at::empty({heads, keys.rows, v.size(2)}, v.options()) : v;
+  }
+};
+
+// One call, of numbers of type T.
+template <typename T, class Run>
+class PrimalCall {
+ public:
+  PrimalCall(const PrimalTensors& in, const Run& run) : in_(in), run_(run) {
+    if (in.keys.pooled) {
+      pool(in.k, in.keys.k);
+      pool(in.v, in.keys.v);
+    }
+    queries_ = in.template queries<T>();
+    keys_ = in.keys_of(in.keys.k.const_data_ptr<T>(), in.keys.v.const_data_ptr<T>());
+    if (!in.beta.defined()) return;
+    mean_ = item_sums(keys_, in.k.size(2)) / in.keys.size;
+    shift_ = (in.beta * mean_).contiguous();
+    queries_.shift = shift_.const_data_ptr<T>();
+    if (in.arguments.linear()) keys_.shift = queries_.shift;
+  }
+
+  void forward(const at::Tensor& out, const at::Tensor& normalizer) const {
+    PrimalTask<T> task = task_of(queries_, keys_, in_.mask.queries());
+    task.value = out.mutable_data_ptr<T>();
+    task.normalizer = normalizer.mutable_data_ptr<T>();
+    relate(task);
+  }
+
+  // Gradients of q, k, v and, where it is given, beta; y, further and offset are those of the queries.
+  std::vector<at::Tensor> backward(const at::Tensor& y, const at::Tensor& further, const at::Tensor& offset) const {
+    PrimalSide<T> queries = queries_;
+    queries.y = y.const_data_ptr<T>();
+    queries.further = further.const_data_ptr<T>();
+    if (offset.defined()) queries.offset = offset.const_data_ptr<T>();
+    const at::Tensor q_grad = at::empty_like(in_.q), k_grad = at::empty_like(in_.keys.k);
+    const at::Tensor v_grad = at::empty_like(in_.keys.v);
+    PrimalTask<T> to_queries = task_of(queries, keys_, in_.mask.queries());
+    to_queries.gradient = q_grad.mutable_data_ptr<T>();
+    relate(to_queries);
+    PrimalTask<T> to_keys = task_of(keys_, queries, in_.mask.keys());
+    to_keys.value = v_grad.mutable_data_ptr<T>();
+    to_keys.gradient = k_grad.mutable_data_ptr<T>();
+    relate(to_keys);
+    return gradients(q_grad, k_grad, v_grad);
+  }
+
+ private:
+  PrimalTask<T> task_of(const PrimalSide<T>& own, const PrimalSide<T>& other, const PrimalMaskRows& mask) const {
+    const PrimalArguments& a = in_.arguments;
+    PrimalTask<T> task{};
+    task.own = own;
+    task.other = other;
+    task.heads = in_.heads;
+    task.c = static_cast<int>(in_.q.size(2));
+    task.cv = static_cast<int>(in_.v.size(2));
+    task.linear = a.linear();
+    task.scale = static_cast<T>(a.linear() ? 1.0 : a.logit_scale());
+    task.eps = static_cast<T>(a.eps);
+    task.mask = mask;
+    return task;
+  }
+
+  void relate(PrimalTask<T>& task) const {
+    at::Tensor sums;  // given back behind the kernels
+    if (task.linear) {
+      const int64_t slots = PrimalTileSumTile<T>::slots(task.other.packed), size = task.c * (int64_t{task.cv} + 1);
+      sums = at::empty({slots + in_.items, in_.heads, size}, in_.q.options());
+      task.tile_sums = sums.mutable_data_ptr<T>();
+      task.item_sums = task.tile_sums + slots * in_.heads * size;
+    }
+    run_(task);
+  }
+
+  void pool(const at::Tensor& from, const at::Tensor& to) const {
+    run_(PrimalPooling<T>{from.const_data_ptr<T>(), in_.given_keys(), in_.heads, static_cast<int>(from.size(2)),
+                          in_.keys.factor.const_data_ptr<int64_t>(), in_.template keys_of<T>(nullptr, nullptr),
+                          to.mutable_data_ptr<T>()});
+  }
+
+  // `pooled` less `shift` [items, heads, …], if that is given, shared out to the rows that were pooled.
+  at::Tensor unpooled(const at::Tensor& pooled, const at::Tensor& shift) const {
+    if (!in_.keys.pooled && !shift.defined()) return pooled;
+    const at::Tensor to = at::empty({in_.k.size(0), in_.heads, pooled.size(2)}, pooled.options());
+    PrimalSide<T> side = in_.keys_of(pooled.const_data_ptr<T>(), static_cast<const T*>(nullptr));
+    if (shift.defined()) side.shift = shift.const_data_ptr<T>();
+    run_(PrimalUnpooling<T>{in_.given_keys(), in_.heads, static_cast<int>(pooled.size(2)),
+                            in_.keys.factor.const_data_ptr<int64_t>(), side, to.mutable_data_ptr<T>()});
+    return to;
+  }
+
+  at::Tensor item_sums(const PrimalSide<T>& side, int64_t width) const {
+    const at::Tensor to = at::zeros({in_.items, in_.heads, width}, in_.q.options());
+    if (width > 0) run_(PrimalItemSums<T>{side, in_.heads, static_cast<int>(width), to.mutable_data_ptr<T>()});
+    return to;
+  }
+
+  // What was recentred passes its gradient on to the means.
+  std::vector<at::Tensor> gradients(const at::Tensor& q_grad, const at::Tensor& k_grad,
+                                    const at::Tensor& v_grad) const {
+    if (!in_.beta.defined()) return {q_grad, unpooled(k_grad, {}), unpooled(v_grad, {})};
+    const int64_t c = in_.q.size(2);
+    PrimalSide<T> queries = queries_;
+    queries.x = q_grad.const_data_ptr<T>();
+    at::Tensor shift_grad = item_sums(queries, c);
+    if (in_.arguments.linear()) {
+      const T* x = k_grad.const_data_ptr<T>();
+      shift_grad = shift_grad + item_sums(in_.keys_of(x, static_cast<const T*>(nullptr)), c);
+    }
+    const at::Tensor mean_grad = (in_.beta * shift_grad / in_.keys.size).contiguous();
+    const at::Tensor beta_grad = -(shift_grad * mean_).sum(at::IntArrayRef({0, 2}));
+    return {q_grad, unpooled(k_grad, mean_grad), unpooled(v_grad, {}),
+            in_.arguments.beta->dim() == 0 ? beta_grad.sum() : beta_grad};
+  }
+
+  const PrimalTensors& in_;
+  const Run& run_;
+  PrimalSide<T> queries_, keys_;
+  at::Tensor mean_, shift_;
+};
+
+template <class Run>
+std::tuple<at::Tensor, at::Tensor> primal_forward(const PrimalArguments& a, const Run& run) {
+  const PrimalTensors in(a);
+  const at::Tensor out = at::empty({in.q.size(0), in.heads, in.v.size(2)}, in.q.options());
+  const at::Tensor normalizer = at::empty({in.q.size(0), in.heads}, in.q.options());
+  AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "primal_attention",
+                             [&] { PrimalCall<scalar_t, Run>(in, run).forward(out, normalizer); });
+  return {out, normalizer};
+}
+
+// Of softmax the normaliser is the logarithm of the sum of weights: it is taken off the logits. Of linear it is that
+// sum, which the upstream gradient is divided by.
+template <class Run>
+std::vector<at::Tensor> primal_backward(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer,
+                                        const PrimalArguments& a, const Run& run) {
+  a.check_upstream(grad, out, normalizer);
+  const PrimalTensors in(a);
+  at::Tensor y = grad.contiguous(), offset;
+  if (a.linear()) {
+    const at::Tensor share = at::where(normalizer == 0, at::zeros_like(normalizer), normalizer.reciprocal());
+    y = (grad * share.unsqueeze(-1)).contiguous();
+  } else {
+    offset = normalizer.neg().contiguous();
+  }
+  const at::Tensor further = (y * out).sum(-1).neg_().contiguous();
+  std::vector<at::Tensor> gradients;
+  AT_DISPATCH_FLOATING_TYPES(in.q.scalar_type(), "primal_attention",
+                             [&] { gradients = PrimalCall<scalar_t, Run>(in, run).backward(y, further, offset); });
+  for (at::Tensor& gradient : gradients) gradient = gradient.to(a.q.scalar_type());
+  return gradients;
+}
+
+}  // namespace geosft::cuda

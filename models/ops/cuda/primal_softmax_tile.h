@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Softmax of primal_attention, over all keys of an item: weights are evaluated, and never stored. See paired_rows.h.
+//
+// The bound aimed at, in float32: c + cv multiply-adds a pair forward, 3 c + 2 cv backward on both sides together, of
+// 128 a clock and multiprocessor. Beside them 2 (c + cv) / 4 reads of 16 bytes from shared memory, which take as long
+// as 16 issue slots each: a quarter of the bound can be reached, as items are short or rows few. The matrix units would
+// want half types and give other bits from one layout to the next.
+#pragma once
+
+#include "models/ops/cuda/primal_arrays.h"
+
+namespace geosft::cuda {
+
+// The sums of a row while its largest logit is not known yet.
+template <typename T, int Width>
+struct RunningSoftmax {
+  typename PairedRows<T, Width>::Sums value;
+  T largest, total;
+
+  GEOSFT_DEVICE void begin() {
+    PairedRows<T, Width>::clear(value);
+    largest = -T(INFINITY);
+    total = 0;
+  }
+
+  // Weights relate to the largest logit so far: what is there is rescaled where that has grown.
+  GEOSFT_DEVICE void raise(T logit) {
+    if (!(logit > largest)) return;
+    const T factor = exp_below_zero(largest - logit);
+    largest = logit;
+    total *= factor;
+    GEOSFT_UNROLL
+    for (int chunk = 0; chunk < Width / 4; ++chunk) {
+      GEOSFT_UNROLL
+      for (int t = 0; t < 4; ++t) value[chunk].v[t] *= factor;
+    }
+  }
+
+  // At place `at` of value and normaliser.
+  GEOSFT_DEVICE void store(const PrimalTask<T>& task, int64_t at) const {
+    put_sums(value, total > 0 || total != total ? T(1) / total : T(0), task.value + at * task.cv, task.cv);
+    task.normalizer[at] = total > 0 || total != total ? largest + log(total) : T(0);
+  }
+};
+
+template <typename T, int Width>
+class PrimalSoftmaxTile {
+  using Rows = PairedRows<T, Width>;
+  static constexpr int kChunks = Rows::kChunks, kGroup = Rows::kGroup, kOthers = Rows::kOthers;
+
+ public:
+  static constexpr int kBlockThreads = kThreads;
+  using Arguments = PrimalTask<T>;
+
+  // One Vec4 more in a row of the own: see ForwardTile.
+  struct Tiles {
+    Vec4<T> own_x[kThreads][kChunks + 1];
+    Vec4<T> x[kOthers][kChunks];
+    Vec4<T> y[kOthers][kChunks];
+  };
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
+    const int64_t head = block.y();
+    const PrimalRows rows = primal_rows(task, block.x(), head);
+    if (rows.own.begin >= rows.own.end) return;
+    Tiles& tiles = block.template shared<Tiles>();
+    typename Block::template PerThread<RunningSoftmax<T, Width>> state(block);
+    block.each([&](int thread) {
+      load_shifted_x(task.own, task, tiles.own_x, Width, rows.own.item, rows.own.begin, rows.own_count(), head, thread);
+      state[thread].begin();
+    });
+    for (int64_t first = rows.other.begin; first < rows.other.end; first += kOthers) {
+      const int count = static_cast<int>(rows.other.end - first < kOthers ? rows.other.end - first : kOthers);
+      block.each([&](int thread) {
+        load_shifted_x(task.other, task, tiles.x, Width, rows.own.item, first, count, head, thread);
+        load_y(task.other, task, tiles.y, Width, first, count, head, thread);
+      });
+      block.each([&](int thread) {
+        for (int group = 0; group < count; group += kGroup) {
+          meet(task, tiles, group, count, thread < rows.own_count(), thread, state[thread]);
+        }
+      });
+    }
+    block.each([&](int thread) {
+      if (thread < rows.own_count()) state[thread].store(task, task.own.at(rows.own.begin + thread, head));
+    });
+  }
+
+ private:
+  GEOSFT_DEVICE static void meet(const Arguments& task, const Tiles& tiles, int group, int count, bool there,
+                                 int thread, RunningSoftmax<T, Width>& state) {
+    T weight[kGroup];
+    bool counts[kGroup];
+    Rows::products(tiles.own_x[thread], tiles.x, group, weight);
+    T largest = state.largest;
+    GEOSFT_UNROLL
+    for (int g = 0; g < kGroup; ++g) {
+      counts[g] = there && group + g < count;
+      weight[g] *= task.scale;
+      if (counts[g] && weight[g] > largest) largest = weight[g];
+    }
+    state.raise(largest);
+    GEOSFT_UNROLL
+    for (int g = 0; g < kGroup; ++g) {
+      weight[g] = exp_below_zero(weight[g] - state.largest);
+      if (counts[g]) state.total += weight[g];
+    }
+    Rows::add(weight, counts, tiles.y, group, state.value);
+  }
+};
+
+// The gradient of own rows, and with kBoth the value (of keys: the gradient of their values).
+template <typename T, int Width, PairPart kPart>
+class PrimalGradientTile {
+  using Rows = PairedRows<T, Width>;
+  static constexpr bool kValue = kPart == PairPart::kBoth;
+  static constexpr int kChunks = Rows::kChunks, kGroup = Rows::kGroup, kOthers = Rows::kOthers;
+
+ public:
+  static constexpr int kBlockThreads = kThreads;
+  using Arguments = PrimalTask<T>;
+
+  struct Tiles {
+    Vec4<T> own_x[kThreads][kChunks + 1];
+    Vec4<T> own_y[kThreads][kChunks + 1];
+    Vec4<T> x[kOthers][kChunks];
+    Vec4<T> y[kOthers][kChunks];
+    T further[kOthers], offset[kOthers];
+  };
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
+    const int64_t head = block.y();
+    const PrimalRows rows = primal_rows(task, block.x(), head);
+    if (rows.own.begin >= rows.own.end) return;
+    Tiles& tiles = block.template shared<Tiles>();
+    typename Block::template PerThread<State> state(block);
+    block.each([&](int thread) {
+      load_shifted_x(task.own, task, tiles.own_x, Width, rows.own.item, rows.own.begin, rows.own_count(), head, thread);
+      load_y(task.own, task, tiles.own_y, Width, rows.own.begin, rows.own_count(), head, thread);
+      begin(task, rows, head, thread, state[thread]);
+    });
+    for (int64_t first = rows.other.begin; first < rows.other.end; first += kOthers) {
+      const int count = static_cast<int>(rows.other.end - first < kOthers ? rows.other.end - first : kOthers);
+      block.each([&](int thread) {
+        load_shifted_x(task.other, task, tiles.x, Width, rows.own.item, first, count, head, thread);
+        load_y(task.other, task, tiles.y, Width, first, count, head, thread);
+        if (thread >= kOthers) return;
+        tiles.further[thread] = thread < count ? further_of(task.other, first + thread, head) : T(0);
+        tiles.offset[thread] = thread < count ? offset_of(task.other, first + thread, head) : T(0);
+      });
+      block.each([&](int thread) {
+        for (int group = 0; group < count; group += kGroup) {
+          meet(task, tiles, group, count, thread < rows.own_count(), thread, state[thread]);
+        }
+      });
+    }
+    block.each([&](int thread) {
+      if (thread >= rows.own_count()) return;
+      const int64_t at = task.own.at(rows.own.begin + thread, head);
+      if constexpr (kValue) put_sums(state[thread].value, T(1), task.value + at * task.cv, task.cv);
+      put_sums(state[thread].gradient, task.scale, task.gradient + at * task.c, task.c);
+    });
+  }
+
+ private:
+  struct State {
+    Vec4<T> value[kValue ? kChunks : 1];
+    typename Rows::Sums gradient;
+    T further, offset;
+  };
+
+  GEOSFT_DEVICE static void begin(const Arguments& task, const PrimalRows& rows, int64_t head, int thread,
+                                  State& state) {
+    if constexpr (kValue) Rows::clear(state.value);
+    Rows::clear(state.gradient);
+    const bool there = thread < rows.own_count();
+    state.further = there ? further_of(task.own, rows.own.begin + thread, head) : T(0);
+    state.offset = there ? offset_of(task.own, rows.own.begin + thread, head) : T(0);
+  }
+
+  GEOSFT_DEVICE static void meet(const Arguments& task, const Tiles& tiles, int group, int count, bool there,
+                                 int thread, State& state) {
+    T weight[kGroup], slope[kGroup];
+    bool counts[kGroup];
+    Rows::products(tiles.own_x[thread], tiles.x, group, weight);
+    Rows::products(tiles.own_y[thread], tiles.y, group, slope);
+    GEOSFT_UNROLL
+    for (int g = 0; g < kGroup; ++g) {
+      counts[g] = there && group + g < count;
+      weight[g] = exp_below_zero(weight[g] * task.scale + (state.offset + tiles.offset[group + g]));
+      slope[g] = (slope[g] + state.further * tiles.further[group + g]) * weight[g];
+    }
+    if constexpr (kValue) Rows::add(weight, counts, tiles.y, group, state.value);
+    Rows::add(slope, counts, tiles.x, group, state.gradient);
+  }
+};
+
+}  // namespace geosft::cuda
