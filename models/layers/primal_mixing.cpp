@@ -125,9 +125,9 @@ const char* kernel_name(const PrimalOptions& options) {
 at::Tensor mix_group(const Mixing& m, const HeadGroup& group, const at::Tensor& pooling) {
   const GroupInputs in = group_inputs(m, group, pooling);
   const at::Tensor v = projected(m, group, in.tokens.x, m.weights.w_v, m.weights.b_v);
-  const auto pointer = [&](const std::vector<int64_t>& offsets) { return offsets_tensor(offsets).to(in.q.device()); };
+  // The offsets stay on the CPU: nothing waits for a copy.
   return primal_attention(in.q, in.k, v, in.beta, std::nullopt, kernel_name(m.options), m.options.eps,
-                          pointer(m.offsets), pointer(in.tokens.offsets), in.rowptr, in.col);
+                          offsets_tensor(m.offsets), offsets_tensor(in.tokens.offsets), in.rowptr, in.col);
 }
 
 // What some queries of the one item give to all tokens, [count, N, heads of the group].

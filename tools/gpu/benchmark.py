@@ -302,11 +302,29 @@ def polynomial(table):
         torch.cuda.empty_cache()
 
 
+def primal(table):
+    """The primal-dual family beside PyTorch's softmax attention, which has half types for the matrix units: no figure to reach."""
+    items, n, heads, c = 4, 1024, 8, 32
+    ptr = torch.arange(items + 1) * n
+    beta = torch.full((heads,), 0.6, device=GPU)
+    members = {"softmax": {}, "BN": {"beta": beta}, "BN+SH": {"beta": beta, "pool": [1, 1, 2, 2, 4, 4, 8, 8]}, "linear": {"kernel": "linear"}}
+    for dtype in (torch.float32, torch.bfloat16):
+        q, k, v = (torch.randn(items * n, heads, c, device=GPU, dtype=dtype).requires_grad_() for _ in range(3))
+        first = [x.detach().view(items, n, heads, c).transpose(1, 2).contiguous().requires_grad_() for x in (q, k, v)]
+        size = f"{items} x {n} tokens, h={heads} c={c}, {str(dtype).split('.')[1]}"
+        table.time(f"scaled_dot_product_attention, {size}", "forward + backward",
+                   backward_of(lambda: torch.nn.functional.scaled_dot_product_attention(*first), first), 10)
+        for name, options in members.items():
+            there = {key: x.to(dtype) if torch.is_tensor(x) else x for key, x in options.items()}
+            table.time(f"primal_attention, {name}, {size}", "forward + backward",
+                       backward_of(lambda: OPS.primal_attention(q, k, v, q_ptr=ptr, k_ptr=ptr, **there), [q, k, v]), 10)
+
+
 def run_benchmark():
     """The rate of the bound, and all rows so far, after every part."""
     table = Table()
     yield "max_add_per_s", max_add_rate()
-    for part in (attention, layers, scaling, neighbours, polynomial, others):
+    for part in (attention, layers, scaling, neighbours, polynomial, primal, others):
         try:
             part(table)
         except Exception as error:  # the other parts still count

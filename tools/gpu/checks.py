@@ -7,6 +7,7 @@ A check takes `small` (sizes for compute-sanitizer) and returns what it found as
 import attention_checks as attention
 import operator_checks as operators
 import polynomial_checks as polynomial
+import primal_checks as primal
 from large_checks import check_large
 from wrong_checks import check_operator_ptr
 
@@ -24,8 +25,11 @@ CHECKS = {
     "polynomial_attention: determinism": polynomial.check_polynomial_determinism,
     "polynomial_attention: CUDA graph": polynomial.check_polynomial_graph,
     "polynomial_attention: wrong offsets": polynomial.check_polynomial_ptr,
-    "primal_attention: CPU against CUDA": polynomial.check_primal,
-    "primal_attention: gradients": polynomial.check_primal_gradients,
+    "primal_attention: CPU against CUDA": primal.check_primal,
+    "primal_attention: gradients": primal.check_primal_gradients,
+    "primal_attention: determinism": primal.check_primal_determinism,
+    "primal_attention: CUDA graph": primal.check_primal_graph,
+    "primal_attention: wrong offsets": primal.check_primal_ptr,
     "other operators: CPU against CUDA": operators.check_operators,
     "other operators: gradients": operators.check_operator_gradients,
     "other operators: determinism": operators.check_operator_determinism,

@@ -54,12 +54,12 @@ def by_graph(queries, keys, heads):
     return call
 
 
-def large_polynomial():
-    """Few keys and many queries."""
+def large_products(attend):
+    """Few keys and many queries of attend(q, k, v)."""
     q = torch.randn(rows_beyond(8), 1, 8, device=GPU, dtype=torch.float16)
     k, v = (torch.randn(8, 1, 8, device=GPU, dtype=torch.float16) for _ in range(2))
-    out = OPS.polynomial_attention(q, k, v, 2, 0.3)[-64:]
-    require(difference([out], [OPS.polynomial_attention(q[-64:], k, v, 2, 0.3)]) < 2e-3, "the last queries alone give another result")
+    out = attend(q, k, v)[-64:]
+    require(difference([out], [attend(q[-64:], k, v)]) < 2e-3, "the last queries alone give another result")
 
 
 def large_pairs():
@@ -124,7 +124,9 @@ CALLS = {
     "point_attention": (12, lambda: large_attention(by_points)),
     "graph_attention": (12, lambda: large_attention(by_graph)),
     "sequence_attention": (12, lambda: large_attention(by_sequence)),
-    "polynomial_attention": (40, large_polynomial),
+    "polynomial_attention": (40, lambda: large_products(lambda q, k, v: OPS.polynomial_attention(q, k, v, 2, 0.3))),
+    "primal_attention": (40, lambda: large_products(OPS.primal_attention)),
+    "primal_attention, linear": (40, lambda: large_products(lambda q, k, v: OPS.primal_attention(q, k, v, kernel="linear"))),
     "sample_pairs": (64, large_pairs),
     "gather_pairs": (16, large_gather),
     "softmax_pool": (16, large_pool),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of polynomial and primal attention on a GPU."""
+"""Checks of polynomial attention on a GPU."""
 
 import torch
 
@@ -126,62 +126,3 @@ def check_polynomial_ptr(small):
                 case.results(GPU, torch.float32, GPU, [torch.tensor(ptr)] * 2)
     torch.cuda.synchronize()
     return "wrong offsets stay inside the arrays"
-
-
-def primal_cases(small):
-    """Name, items' queries and keys, and the options of a call: plain, recentred and pooled, linear, masked."""
-    ragged, others = [129, 0, 33, 2], [40, 7, 90, 3]
-    beta = torch.randn(2, generator=seeded(17), dtype=torch.float64)
-    pooled = {"beta": beta, "pool": [1, 2]}
-    for queries, keys in ((ragged, others),) if small else ((ragged, others), ([1500, 700], [900, 2100])):
-        yield "plain", queries, keys, {}
-        yield "recentred and pooled", queries, keys, pooled
-        yield "linear", queries, keys, {"kernel": "linear", "eps": 1e-3, **pooled}
-        begins = offsets(keys)
-        seen = [int(begins[b]) + j for b, n in enumerate(queries) for i in range(n) for j in (i % keys[b], keys[b] - 1)]
-        col = torch.tensor(seen).view(-1, 2).sort(1).values
-        apart = torch.ones_like(col, dtype=torch.bool)
-        apart[:, 1] = col[:, 1] > col[:, 0]
-        yield "masked", queries, keys, {"mask_rowptr": offsets(apart.sum(1).tolist()), "mask_col": col[apart]}
-
-
-def primal_call(queries, keys, options, device, dtype, channels=8):
-    """The operator as a function of q, k, v and, where there is one, beta; and these."""
-    generator = seeded(18)
-    rows = (sum(queries), sum(keys), sum(keys))
-    leaves = [torch.randn(n, 2, channels, generator=generator, dtype=torch.float64) for n in rows]
-    leaves += [options["beta"]] if "beta" in options else []
-    there = {name: x.to(device) if torch.is_tensor(x) else x for name, x in options.items() if name != "beta"}
-    pointers = {"q_ptr": offsets(queries).to(device), "k_ptr": offsets(keys).to(device)}
-    call = lambda q, k, v, beta=None: OPS.primal_attention(q, k, v, beta, **there, **pointers)
-    return call, [x.to(device, dtype).requires_grad_() for x in leaves]
-
-
-def primal_results(*case):
-    call, leaves = primal_call(*case)
-    out = call(*leaves)
-    return [out.detach(), *torch.autograd.grad((out * out).sum(), leaves)]
-
-
-def check_primal_gradients(small):
-    beta = torch.randn(2, generator=seeded(17), dtype=torch.float64)
-    for options in ({}, {"beta": beta, "pool": [1, 2]}, {"kernel": "linear", "eps": 1e-3}):
-        call, leaves = primal_call([4, 2], [3, 5], options, GPU, torch.float64, 2)
-        torch.autograd.gradcheck(call, leaves, nondet_tol=1e-10)  # PyTorch may add in another order
-    return "gradcheck in float64"
-
-
-def check_primal(small):
-    """Composed of PyTorch's operations, some of which add in any order: equal bits are told, not asked for."""
-    other_bits = []
-    for name, *case in primal_cases(small):
-        expected = primal_results(*case, "cpu", torch.float64)
-        for dtype, limit in ((torch.float64, 1e-10), (torch.float32, 2e-4)):
-            error = difference(primal_results(*case, GPU, dtype), expected)
-            require(error <= limit, f"{name}, queries {case[0]}, {dtype}: {error:.1e} apart")
-        first = primal_results(*case, GPU, torch.float32)
-        again = (primal_results(*case, GPU, torch.float32) for _ in range(runs(small) - 1))
-        if not all(torch.equal(a, b) for results in again for a, b in zip(first, results)) and name not in other_bits:
-            other_bits.append(name)
-    found = f"other bits in some of {runs(small)} runs: {', '.join(other_bits)}" if other_bits else f"the same bits in {runs(small)} runs"
-    return f"as on the CPU, {found}"
