@@ -55,6 +55,7 @@ nlohmann::json result_metrics(const fs::path& run) {
   return nlohmann::json::parse(read_text(run / "result.json")).at("metrics");
 }
 
+[[maybe_unused]]  // where there is no limit on memory
 void set_words(Words& words, const Words& options) {
   for (size_t i = 0; i + 1 < options.size(); i += 2) words = with(words, options[i], options[i + 1]);
 }
