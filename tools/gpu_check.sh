@@ -61,7 +61,7 @@ done
 for part in $parts; do
   [[ " checks tools training benchmark sanitizers " == *" $part "* ]] || misuse "--only: no part '$part'"
 done
-programs=(geosft-classify geosft-segment geosft-graph)
+programs=(geosft-classify geosft-segment geosft-graph geosft-sequence)
 
 if [[ -z $python ]]; then
   python=$root/.venv/bin/python

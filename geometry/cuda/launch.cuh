@@ -27,6 +27,7 @@ class Launch {
     if (status_ != cudaSuccess || x < 1 || y < 1) return;
     if (x > INT32_MAX || y > UINT16_MAX) {
       status_ = cudaErrorInvalidConfiguration;
+      too_large_ = true;
       return;
     }
     const auto kernel = tile_kernel<Tile>;
@@ -39,11 +40,15 @@ class Launch {
     status_ = cudaGetLastError();
   }
 
-  const char* error() const { return status_ == cudaSuccess ? nullptr : cudaGetErrorString(status_); }
+  const char* error() const {
+    if (too_large_) return "the call needs more than 2^31 - 1 blocks of threads, or has more than 65,535 heads";
+    return status_ == cudaSuccess ? nullptr : cudaGetErrorString(status_);
+  }
 
  private:
   cudaStream_t stream_;
   cudaError_t status_ = cudaSuccess;
+  bool too_large_ = false;
 };
 
 }  // namespace geosft::cuda

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Datasets made here, with nothing but Python: clouds of classes, shapes with parts, graphs."""
+"""Datasets made here, with nothing but Python: clouds of classes, shapes with parts, graphs, series."""
 
 import json
 import math
@@ -65,3 +65,16 @@ def write_graphs(folder, graphs, nodes):
     write_lines(f"{name}_graph_indicator.txt", (graph + 1 for graph in range(graphs) for _ in range(nodes)))
     write_lines(f"{name}_graph_labels.txt", (graph % 2 for graph in range(graphs)))
     write_lines(f"{name}_node_labels.txt", (draw.randrange(3) for _ in range(graphs * nodes)))
+
+
+def write_series(folder, train, test, length):
+    """A UEA set of two channels: waves of three classes, a frequency each; `train` and `test` of each class."""
+    draw, name = random.Random(4), os.path.basename(folder)
+    for split, count in (("TRAIN", train), ("TEST", test)):
+        lines = [f"@problemName {name}", "@timeStamps false", "@univariate false", "@dimensions 2", "@equalLength true",
+                 f"@seriesLength {length}", "@classLabel true slow middle fast", "@data"]
+        for i in range(count):
+            for label, frequency in (("slow", 2), ("middle", 4), ("fast", 8)):
+                angles = [2 * math.pi * frequency * (t / length) + draw.uniform(0, 1) for t in range(length)]
+                lines.append(":".join(",".join(f"{wave(a):.4f}" for a in angles) for wave in (math.sin, math.cos)) + f":{label}")
+        write_lines(os.path.join(folder, f"{name}_{split}.ts"), lines)

@@ -13,11 +13,11 @@ import time
 import torch
 
 from checking import require
-from generated import write_clouds, write_graphs, write_parts
+from generated import write_clouds, write_graphs, write_parts, write_series
 from programs import last_line, run, training_rows
 
-SMALL = ["--width", "32", "--heads", "4", "--layers", "2", "--bins", "16", "--batch-size", "8", "--beta2", "0.9", "--epochs", "3"]
-LARGE = ["--width", "256", "--heads", "16", "--layers", "8", "--bins", "256", "--batch-size", "128", "--epochs", "1"]
+SMALL = ["--width", "32", "--heads", "4", "--layers", "2", "--batch-size", "8", "--beta2", "0.9", "--epochs", "3"]
+LARGE = ["--width", "256", "--heads", "16", "--layers", "8", "--batch-size", "128", "--epochs", "1"]
 LEFT = 4 << 30  # bytes that a training with too little memory has for the GPU's context and itself
 
 
@@ -40,8 +40,8 @@ class Tool:
 
 
 class Classify(Tool):
-    options = ["--points", "128", "--head-bins", "32"]
-    large_options = ["--points", "1024"]
+    options = ["--points", "128", "--head-bins", "32", "--bins", "16"]
+    large_options = ["--points", "1024", "--bins", "256"]
 
     def write(self, kind):
         write_clouds(self.path(kind), *((12, 4, 128) if kind == "small" else (32, 1, 1024)))
@@ -51,8 +51,8 @@ class Classify(Tool):
 
 
 class Segment(Tool):
-    options = ["--block", "128"]
-    large_options = []
+    options = ["--block", "128", "--bins", "16"]
+    large_options = ["--bins", "256"]
 
     def write(self, kind):
         write_parts(self.path(kind), *((24, 6, 128) if kind == "small" else (64, 1, 1024)))
@@ -68,8 +68,8 @@ class Segment(Tool):
 
 
 class Graph(Tool):
-    options = ["--encoding", "rwpe", "--encoding-columns", "8"]
-    large_options = []
+    options = ["--encoding", "rwpe", "--encoding-columns", "8", "--bins", "16"]
+    large_options = ["--bins", "256"]
 
     def write(self, kind):
         write_graphs(self.path(kind), *((60, 30) if kind == "small" else (150, 1024)))
@@ -78,7 +78,19 @@ class Graph(Tool):
         return ["--split", "test"]
 
 
-TOOLS = {"geosft-classify": Classify, "geosft-segment": Segment, "geosft-graph": Graph}
+class Sequence(Tool):
+    """With attention of the primal-dual family."""
+    options = ["--attention", "bn_sh"]
+    large_options = ["--attention", "bn_sh"]
+
+    def write(self, kind):
+        write_series(self.path(kind), *((16, 8, 96) if kind == "small" else (64, 1, 8192)))
+
+    def predicted(self):
+        return ["--split", "test"]
+
+
+TOOLS = {"geosft-classify": Classify, "geosft-segment": Segment, "geosft-graph": Graph, "geosft-sequence": Sequence}
 
 
 def check_losses(tool):

@@ -4,6 +4,7 @@
 #include <ATen/core/Reduction.h>
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "models/training/metrics.h"
@@ -62,6 +63,17 @@ double graph_metric(GraphTask task, const std::string& name, const at::Tensor& o
   if (name == "average_precision") return mean_average_precision(outputs, exact);
   if (name == "roc_auc") return mean_roc_auc(outputs, exact);
   return name == "mae" ? mean_absolute_error(outputs, exact) : r2_score(outputs, exact);
+}
+
+at::Tensor batch_metric(const std::string& name, const at::Tensor& outputs, const at::Tensor& targets,
+                        const at::Tensor& known) {
+  if (name == "accuracy") {
+    const at::Tensor predicted = outputs.index_select(0, known).argmax(1);
+    return (predicted == targets.index_select(0, known)).to(at::kDouble).mean();
+  }
+  // Mean over the targets that any item of the batch has.
+  if (name == "mae") return (outputs.to(at::kDouble) - targets.to(at::kDouble)).abs().nanmean(0).nanmean();
+  return at::full({}, std::numeric_limits<double>::quiet_NaN(), outputs.options().dtype(at::kDouble));
 }
 
 NamedValues graph_metrics(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets) {

@@ -37,6 +37,11 @@ NamedValues graph_metrics(GraphTask task, const at::Tensor& outputs, const at::T
 // One of them; throws std::out_of_range for another task's.
 double graph_metric(GraphTask task, const std::string& name, const at::Tensor& outputs, const at::Tensor& targets);
 
+// The same over a batch, where it means the same as over a whole part (accuracy, mae), of the targets with the numbers
+// `known` (known_targets): float64 [], on the device of the outputs, which is not waited for. NaN for other metrics.
+at::Tensor batch_metric(const std::string& name, const at::Tensor& outputs, const at::Tensor& targets,
+                        const at::Tensor& known);
+
 // The value of this name; throws std::out_of_range when it is not there.
 double value_of(const NamedValues& values, const std::string& name);
 

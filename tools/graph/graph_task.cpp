@@ -3,9 +3,6 @@
 
 #include <ATen/core/grad_mode.h>
 
-#include <cmath>
-#include <limits>
-
 #include "models/summary.h"
 #include "models/training/host_copy.h"
 #include "tools/common/main_guard.h"
@@ -41,13 +38,6 @@ GraphTraining::GraphTraining(GraphModel model, const PackedGraphs& graphs, const
       style_(score_style(graphs.schema.task, settings.train.metric)),
       loader_(graphs, split.train, loader_options(settings, processes)) {
   settings_.evaluation.votes = 1;  // a curve needs no more
-}
-
-// Mean over the batch; only where it means the same as the metric of a whole part is there a score.
-double GraphTraining::step_score(const at::Tensor& outputs, const at::Tensor& targets) const {
-  const GraphTask task = graphs_.schema.task;
-  if (style_.name != "accuracy" && style_.name != "mae") return std::numeric_limits<double>::quiet_NaN();
-  return style_.value(graph_metric(task, style_.name, in_units(model_, task, outputs), targets));
 }
 
 SamplingContext GraphTraining::context(SeedTape& seeds) const {
@@ -87,10 +77,9 @@ TrainingTask::Step GraphTraining::compute(SeedTape& seeds) {
   const int64_t items = last_->place.spare ? 0 : static_cast<int64_t>(last_->items.size());
   const int64_t terms = last_->place.spare ? 0 : terms_;
   at::NoGradGuard guard;
-  // A GPU would have to be waited for: the metric of a step is left to the CPU.
-  const double score = outputs.device().is_cpu() ? step_score(outputs.detach(), targets_) : std::nan("");
-  return measured_step(loss, at::scalar_tensor(score * static_cast<double>(items), loss.options().dtype(at::kDouble)),
-                       items, static_cast<double>(terms));
+  const at::Tensor metric = batch_metric(style_.name, in_units(model_, task, outputs.detach()), targets_, known_);
+  const at::Tensor score = style_.lower_is_better ? -metric : metric;
+  return measured_step(loss, score * static_cast<double>(items), items, static_cast<double>(terms));
 }
 
 std::map<std::string, at::Tensor> GraphTraining::last_batch() const {

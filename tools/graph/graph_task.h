@@ -35,7 +35,6 @@ class GraphTraining : public ReplayableTask {
 
  private:
   SamplingContext context(SeedTape& seeds) const;
-  double step_score(const at::Tensor& outputs, const at::Tensor& targets) const;
 
   GraphModel model_;
   const Communicator& processes_;

@@ -79,6 +79,25 @@ TEST_CASE("labels of nodes go by ROC-AUC, the mean over labels, as OGB's evaluat
   CHECK(known_targets(GraphTask::node_multi_label, labels).size(0) == 7);
 }
 
+TEST_CASE("the metric of a batch is that of a part, where it can be told without waiting for a device") {
+  const at::Tensor classes = at::tensor({0, 1, 1, -1}, at::kLong);
+  const auto batch = [&](GraphTask task, const char* name, const at::Tensor& targets) {
+    return batch_metric(name, logits(), targets, known_targets(task, targets)).item<double>();
+  };
+  CHECK(batch(GraphTask::node_classification, "accuracy", classes) ==
+        Approx(graph_metric(GraphTask::node_classification, "accuracy", logits(), classes)));
+  at::Tensor targets = logits().flip(0) + 1;
+  targets[1][0] = nan;
+  CHECK(batch(GraphTask::regression, "mae", targets) ==
+        Approx(graph_metric(GraphTask::regression, "mae", logits(), targets)));
+  targets.select(1, 1).fill_(nan);
+  CHECK(batch(GraphTask::regression, "mae", targets) ==
+        Approx(graph_metric(GraphTask::regression, "mae", logits(), targets)));
+  CHECK(std::isnan(batch(GraphTask::classification, "accuracy", at::full({4}, -1, at::kLong))));
+  CHECK(std::isnan(batch(GraphTask::regression, "mae", at::full({4, 2}, nan))));
+  CHECK(std::isnan(batch(GraphTask::classification, "macro_f1", classes)));
+}
+
 TEST_CASE("a metric alone is that of all, and another task's is none") {
   const at::Tensor classes = at::tensor({0, 1, 1, -1}, at::kLong);
   const at::Tensor labels = at::tensor({1.0f, 0.0f, 0.0f, 1.0f, nan, 0.0f, 1.0f, 0.0f}).view({4, 2});
