@@ -19,6 +19,11 @@ int64_t common_count(const std::vector<int64_t>& offsets) {
   return count;
 }
 
+// x may come out of autocast, which leaves parameters alone.
+at::Tensor pooled(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr) {
+  return softmax_pool(x, u.to(x.scalar_type()), ptr);
+}
+
 }  // namespace
 
 at::Tensor max_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr) {
@@ -55,7 +60,7 @@ SoftmaxPoolHeadImpl::SoftmaxPoolHeadImpl(int64_t width, int64_t outputs)
       linear(register_module("linear", torch::nn::Linear(width, outputs))) {}
 
 at::Tensor SoftmaxPoolHeadImpl::forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr) {
-  return linear->forward(softmax_pool(x, u, ptr));
+  return linear->forward(pooled(x, u, ptr));
 }
 
 PairHeadImpl::PairHeadImpl(int64_t width, int64_t outputs)
@@ -65,7 +70,7 @@ PairHeadImpl::PairHeadImpl(int64_t width, int64_t outputs)
 
 at::Tensor PairHeadImpl::forward(const at::Tensor& x, const at::Tensor& ptr) {
   TORCH_CHECK(ptr.size(0) % 2 == 1, "ptr must have items in pairs, got ", ptr.size(0) - 1, " items");
-  const at::Tensor pairs = softmax_pool(x, u, ptr).view({-1, 2, x.size(1)});
+  const at::Tensor pairs = pooled(x, u, ptr).view({-1, 2, x.size(1)});
   const at::Tensor a = pairs.select(1, 0), b = pairs.select(1, 1);
   return linear->forward(at::relu(hidden->forward(at::cat({a, b, a * b, a - b}, 1))));
 }

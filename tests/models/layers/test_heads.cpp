@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "models/ops/softmax_pool.h"
+#include "models/training/autocast.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_heads {
@@ -49,6 +50,22 @@ TEST_CASE("the head of pairs compares what it pools of two items", "[heads]") {
   const at::Tensor hidden = head->hidden->forward(at::cat({a, b, a * b, a - b}, 1)).clamp_min(0);
   require_close(head->forward(x, ptr), head->linear->forward(hidden), 1e-6, "pairs");
   require_error([&] { head->forward(x, longs({0, 9, 14, 20})); }, {"ptr", "pairs", "3"});
+}
+
+TEST_CASE("heads pool what comes out of autocast, whose parameters stay in float32", "[heads]") {
+  at::manual_seed(1);
+  const at::Tensor x = at::randn({10, 4}, generator(41)), ptr = longs({0, 3, 10});
+  SoftmaxPoolHead pool(4, 3);
+  PairHead pairs(4, 3);
+  const Autocast autocast(at::kCPU, at::kBFloat16);
+  const auto require_alike = [&](auto& head, const char* what) {
+    require_close(head->forward(x.to(at::kBFloat16), ptr).to(at::kFloat), head->forward(x, ptr).to(at::kFloat), 0.05,
+                  what);
+  };
+  require_alike(pool, "softmax pool");
+  require_alike(pairs, "pairs");
+  pool->forward(x.to(at::kBFloat16), ptr).sum().backward();
+  CHECK(pool->u.grad().scalar_type() == at::kFloat);
 }
 
 TEST_CASE("heads are their pooling and a linear map", "[heads]") {
