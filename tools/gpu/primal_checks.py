@@ -56,7 +56,7 @@ def families(queries, keys, widths=(8, 8)):
 
 def primal_cases(small):
     yield from families([129, 0, 33, 2], [40, 7, 90, 3])
-    for widths in ((17, 33), (128, 20)):
+    for widths in ((1, 1), (32, 20), (17, 33), (128, 20)):
         yield from families([70, 3], [9, 40], widths)
     if not small:
         yield from families([1500, 700], [900, 2100])

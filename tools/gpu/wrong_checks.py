@@ -15,6 +15,7 @@ def wrong_draws():
         for bins in (1, 80):
             OPS._draw_pairs(score, 40, there, True, True, own, bins)
             OPS._draw_pairs_with_replacement(score, 40, there, own, bins)
+        OPS._draw_pairs(score, 1 << 62, there, True, True, own, 10000)  # sorted
     OPS.sample_pairs(score, 40, torch.tensor([300, 20000], device=GPU), True, True, 1.0, None, seeds[:1])
     rows = torch.tensor([-5, 20000, 1 << 40], device=GPU)
     noise = torch.zeros(2, 3, device=GPU)

@@ -47,7 +47,7 @@ HWY_INLINE void copy_row(const T* HWY_RESTRICT from, int64_t count, T by, T then
   const Vector<T> factor = hn::Set(d, by), after = hn::Set(d, then);
   int64_t t = 0;
   for (; t + kLanes<T> <= count; t += kLanes<T>) hn::StoreU(hn::Mul(hn::LoadU(d, from + t), factor), d, to + t);
-#if HWY_MEM_OPS_MIGHT_FAULT
+#if HWY_MEM_OPS_MIGHT_FAULT || HWY_TARGET == HWY_SCALAR  // which loads first, and masks then
   hn::StoreU(after, d, to + t);
   for (; t < count; ++t) to[t] = by * from[t];
 #else

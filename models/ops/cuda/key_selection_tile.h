@@ -4,7 +4,7 @@
 // are written in the order of the batch, of equal keys the first.
 //
 // Bound: bytes, 8 a row for each digit and twice more: of 10^6 scores in float32 48 MB, 14 us at 3.35 TB/s, and the
-// start of ten kernels.
+// start of ten kernels (18 of keys of 64 bits).
 #pragma once
 
 #include "geometry/cuda/packed_tiles.h"

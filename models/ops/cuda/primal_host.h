@@ -8,6 +8,7 @@
 #include <ATen/Dispatch.h>
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <vector>
 
@@ -26,10 +27,14 @@ inline bool has_primal_kernels(const PrimalArguments& a) {
   return a.q.size(2) <= kLargestWidth && a.v.size(2) <= kLargestWidth && a.q.size(1) <= kMostHeads;
 }
 
-// An error where q_ptr and k_ptr are on the CPU, or absent, and their values are wrong.
+// An error where the values of q_ptr or k_ptr are wrong, as far as they are on the CPU.
 inline void check_visible_offsets(const PrimalArguments& a) {
   const auto on_device = [](const std::optional<at::Tensor>& ptr) { return given(ptr) && !ptr->is_cpu(); };
-  if (on_device(a.q_ptr) || on_device(a.k_ptr)) return;
+  if (on_device(a.q_ptr) || on_device(a.k_ptr)) {
+    if (!on_device(a.q_ptr)) packed_offsets(a.q_ptr, a.q.size(0), "q_ptr");
+    if (!on_device(a.k_ptr)) packed_offsets(a.k_ptr, a.k.size(0), "k_ptr");
+    return;
+  }
   packed_offset_pair(a.q_ptr, a.q.size(0), "q_ptr", a.k_ptr, a.k.size(0), "k_ptr", a.q.device());
 }
 
@@ -58,7 +63,7 @@ class PrimalTensors {
         heads(q.size(1)) {
     if (given(a.beta)) beta = a.beta->to(q.scalar_type()).expand({heads}).view({1, heads, 1});
     lay_out_keys();
-    if (given(a.mask_rowptr)) mask = primal_mask_rows(*a.mask_rowptr, *a.mask_col, {q.size(0), keys.rows, heads});
+    if (given(a.mask_rowptr)) mask = query_mask(*a.mask_rowptr, *a.mask_col, mask_sizes());
   }
 
   template <typename T>
@@ -79,6 +84,7 @@ class PrimalTensors {
             rows,
             keys.pooled ? items + 1 : 0};
   }
+  MaskSizes mask_sizes() const { return {q.size(0), keys.rows, heads}; }
   // Keys and values before pooling.
   PackedRows given_keys() const { return packed(k_ptr, k.size(0)); }
 
@@ -132,7 +138,7 @@ class PrimalCall {
   }
 
   void forward(const at::Tensor& out, const at::Tensor& normalizer) const {
-    PrimalTask<T> task = task_of(queries_, keys_, in_.mask.queries());
+    PrimalTask<T> task = task_of(queries_, keys_, in_.mask.rows());
     task.value = out.mutable_data_ptr<T>();
     task.normalizer = normalizer.mutable_data_ptr<T>();
     relate(task);
@@ -146,10 +152,11 @@ class PrimalCall {
     if (offset.defined()) queries.offset = offset.const_data_ptr<T>();
     const at::Tensor q_grad = at::empty_like(in_.q), k_grad = at::empty_like(in_.keys.k);
     const at::Tensor v_grad = at::empty_like(in_.keys.v);
-    PrimalTask<T> to_queries = task_of(queries, keys_, in_.mask.queries());
+    PrimalTask<T> to_queries = task_of(queries, keys_, in_.mask.rows());
     to_queries.gradient = q_grad.mutable_data_ptr<T>();
     relate(to_queries);
-    PrimalTask<T> to_keys = task_of(keys_, queries, in_.mask.keys());
+    const MaskTensors by_keys = key_mask(in_.mask, in_.mask_sizes());
+    PrimalTask<T> to_keys = task_of(keys_, queries, by_keys.rows());
     to_keys.value = v_grad.mutable_data_ptr<T>();
     to_keys.gradient = k_grad.mutable_data_ptr<T>();
     relate(to_keys);
@@ -249,7 +256,9 @@ std::vector<at::Tensor> primal_backward(const at::Tensor& grad, const at::Tensor
   const PrimalTensors in(a);
   at::Tensor y = grad.contiguous(), offset;
   if (a.linear()) {
-    const at::Tensor share = at::where(normalizer == 0, at::zeros_like(normalizer), normalizer.reciprocal());
+    const double least =
+        normalizer.scalar_type() == at::kFloat ? std::numeric_limits<float>::min() : std::numeric_limits<double>::min();
+    const at::Tensor share = at::where(normalizer < least, at::zeros_like(normalizer), normalizer.reciprocal());
     y = (grad * share.unsqueeze(-1)).contiguous();
   } else {
     offset = normalizer.neg().contiguous();

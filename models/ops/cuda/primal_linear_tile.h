@@ -229,7 +229,7 @@ class PrimalLinearTile {
     if constexpr (kForward) {
       const T total = rows.other.begin < rows.other.end ? state.total + task.eps : T(0);
       task.normalizer[at] = total;
-      share = total == 0 ? T(0) : T(1) / total;
+      share = share_of(total);
     }
     put_sums(state.value, share, task.value + at * task.cv, task.cv);
   }

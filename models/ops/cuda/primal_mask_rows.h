@@ -14,39 +14,37 @@ struct MaskSizes {
   int64_t queries, keys, heads;  // keys: pooled rows of each head
 };
 
-// rowptr and col by queries as given, and by keys: each has the queries that see it, in rising order. Undefined without
-// a mask.
+// A mask by queries or by keys; undefined without one.
 struct MaskTensors {
-  at::Tensor rowptr, col, key_rowptr, key_col;
-  int64_t query_step = 0, key_step = 0;  // from head to head, 0: one for all
+  at::Tensor rowptr, col;
+  int64_t step = 0;  // from head to head, 0: one for all
 
-  PrimalMaskRows queries() const { return rows(rowptr, col, query_step); }
-  PrimalMaskRows keys() const { return rows(key_rowptr, key_col, key_step); }
-
- private:
-  static PrimalMaskRows rows(const at::Tensor& rowptr, const at::Tensor& col, int64_t step) {
+  PrimalMaskRows rows() const {
     if (!rowptr.defined()) return {nullptr, nullptr, 0, 0};
     return {rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int64_t>(), col.size(0), step};
   }
 };
 
-// Entries whose columns are no keys, which no query sees, stand with the nearest key and are of no item of it.
-inline MaskTensors primal_mask_rows(const at::Tensor& rowptr_in, const at::Tensor& col_in, const MaskSizes& sizes) {
-  const at::Tensor rowptr = rowptr_in.contiguous(), col = col_in.contiguous();
-  const bool a_head = rowptr.size(0) != sizes.queries + 1;
+// As it was given.
+inline MaskTensors query_mask(const at::Tensor& rowptr, const at::Tensor& col, const MaskSizes& sizes) {
+  return {rowptr.contiguous(), col.contiguous(), rowptr.size(0) == sizes.queries + 1 ? 0 : sizes.queries};
+}
+
+// Each key has the queries that see it, in rising order. Entries whose columns are no keys are behind those of all.
+inline MaskTensors key_mask(const MaskTensors& given, const MaskSizes& sizes) {
+  if (!given.rowptr.defined()) return {};
+  const bool a_head = given.step > 0;
   const int64_t copies = a_head ? sizes.heads : 1, queries = std::max<int64_t>(sizes.queries, 1);
+  const at::Tensor& col = given.col;
   const at::Tensor entry = at::arange(col.size(0), col.options());
   const at::Tensor row =
-      (at::searchsorted(rowptr, entry, /*out_int32=*/false, /*right=*/true) - 1).clamp(0, copies * queries - 1);
-  const at::Tensor key = row.floor_divide(queries) * sizes.keys + col.clamp(0, std::max<int64_t>(sizes.keys - 1, 0));
+      (at::searchsorted(given.rowptr, entry, /*out_int32=*/false, /*right=*/true) - 1).clamp(0, copies * queries - 1);
+  const at::Tensor key =
+      at::where((col >= 0).logical_and(col < sizes.keys), row.floor_divide(queries) * sizes.keys + col,
+                at::full_like(col, copies * sizes.keys));
   const auto [sorted, order] = key.sort(/*stable=*/true, 0, false);
   const at::Tensor bounds = at::arange(copies * sizes.keys + 1, col.options());
-  return {rowptr,
-          col,
-          at::searchsorted(sorted, bounds),
-          row.remainder(queries).index_select(0, order),
-          a_head ? sizes.queries : 0,
-          a_head ? sizes.keys : 0};
+  return {at::searchsorted(sorted, bounds), row.remainder(queries).index_select(0, order), a_head ? sizes.keys : 0};
 }
 
 }  // namespace geosft::cuda

@@ -3,7 +3,7 @@
 // rows of the other side from memory. Keys go through the transpose of the mask, so that their sums are a thread's,
 // too.
 //
-// Bound: bytes, 4 (c + cv) a pair forward and 4 (3 c + 2 cv) backward, mostly from the caches; masks that are worth
+// Bound: bytes, 4 (c + cv) a pair forward and 4 (4 c + 3 cv) backward, mostly from the caches; masks that are worth
 // having leave few pairs.
 #pragma once
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling of keys and values, and sums over items, from which means and their gradients are made. Bound: memory.
+// Pooling of keys and values, and sums over items, from which means and their gradients are made. Bound: memory, where
+// there are items and heads enough to fill the GPU: a sum is one block's.
 #pragma once
 
 #include "models/ops/cuda/primal_arrays.h"

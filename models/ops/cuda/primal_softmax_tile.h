@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax of primal_attention, over all keys of an item: weights are evaluated, and never stored. See paired_rows.h.
 //
-// The bound aimed at, in float32: c + cv multiply-adds a pair forward, 3 c + 2 cv backward on both sides together, of
+// The bound aimed at, in float32: c + cv multiply-adds a pair forward, 4 c + 3 cv backward on both sides together, of
 // 128 a clock and multiprocessor. Beside them 2 (c + cv) / 4 reads of 16 bytes from shared memory, which take as long
 // as 16 issue slots each: a quarter of the bound can be reached, as items are short or rows few. The matrix units would
 // want half types and give other bits from one layout to the next.

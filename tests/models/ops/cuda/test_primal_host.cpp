@@ -204,13 +204,17 @@ TEST_CASE("offsets that the host sees are checked before the CUDA kernels of pri
 TEST_CASE("a mask is turned round for the keys on a device", "[primal_host]") {
   // Two heads of two queries and three keys: 0 sees 0 and 2, 1 sees 2; 0 sees nothing, 1 sees 0.
   const at::Tensor rowptr = at::tensor({0, 2, 3, 3, 4}, at::kLong), col = at::tensor({0, 2, 2, 0}, at::kLong);
-  const cuda::MaskTensors mask = cuda::primal_mask_rows(rowptr, col, {2, 3, 2});
-  require_equal(mask.key_rowptr, at::tensor({0, 1, 1, 3, 4, 4, 4}, at::kLong), "rows of keys");
-  require_equal(mask.key_col, at::tensor({0, 0, 1, 1}, at::kLong), "queries");
-  CHECK(mask.queries().head_step == 2);
-  CHECK(mask.keys().head_step == 3);
-  CHECK(cuda::primal_mask_rows(rowptr.slice(0, 0, 3).contiguous(), col.slice(0, 0, 3), {2, 3, 2}).keys().head_step ==
-        0);
+  const cuda::MaskTensors mask = cuda::query_mask(rowptr, col, {2, 3, 2}), keys = cuda::key_mask(mask, {2, 3, 2});
+  require_equal(keys.rowptr, at::tensor({0, 1, 1, 3, 4, 4, 4}, at::kLong), "rows of keys");
+  require_equal(keys.col, at::tensor({0, 0, 1, 1}, at::kLong), "queries");
+  CHECK(mask.rows().head_step == 2);
+  CHECK(keys.rows().head_step == 3);
+  const at::Tensor beyond = at::tensor({0, 3, -1, 0}, at::kLong);  // columns that are no keys
+  require_equal(cuda::key_mask(cuda::query_mask(rowptr, beyond, {2, 3, 2}), {2, 3, 2}).rowptr,
+                at::tensor({0, 1, 1, 1, 2, 2, 2}, at::kLong), "without them");
+  const cuda::MaskTensors shared = cuda::query_mask(rowptr.slice(0, 0, 3), col.slice(0, 0, 3), {2, 3, 2});
+  CHECK(shared.rows().head_step == 0);
+  CHECK(cuda::key_mask(shared, {2, 3, 2}).rows().head_step == 0);
 }
 
 }  // namespace geosft::test::test_primal_host
