@@ -203,7 +203,9 @@ def primal_attention(
     One dtype: float32, float64, or float16 and bfloat16, which the CPU computes in float32. Differentiable once in q, k,
     v and beta. The result has the same bits on any number of threads. Wrong shapes, dtypes, numbers or ptr: an error
     naming the argument. On a CPU softmax over whole items is LibTorch's scaled_dot_product_attention where they are
-    large; on other devices all of it is composed of LibTorch's operations.
+    large. On a GPU heads of at most 128 channels have kernels: the result has the same bits every time, the values of a
+    mask, and of a ptr there, are not checked (pairs of rows that are not of one item count for nothing), and linear takes
+    memory for c (cv + 1) numbers an item and every 256 keys. All else is composed of LibTorch's operations.
     """
     return ops.primal_attention(q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale)
 
