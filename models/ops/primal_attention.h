@@ -35,8 +35,8 @@ namespace geosft {
 // v and beta. The result has the same bits on any number of threads. Wrong shapes, dtypes, numbers or ptr: an error
 // naming the argument. On a CPU softmax over whole items is LibTorch's scaled_dot_product_attention where they are
 // large. On a GPU heads of at most 128 channels have kernels: the result has the same bits every time, the values of a
-// mask, and of a ptr there, are not checked (pairs of rows that are not of one item count for nothing), and linear takes
-// memory for c (cv + 1) numbers an item and every 256 keys. All else is composed of LibTorch's operations.
+// mask, and of a ptr there, are not checked (pairs of rows that are not of one item count for nothing), and linear
+// takes memory for c (cv + 1) numbers an item and every 256 keys. All else is composed of LibTorch's operations.
 at::Tensor primal_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             const std::optional<at::Tensor>& beta = std::nullopt,
                             at::OptionalIntArrayRef pool = std::nullopt, std::string_view kernel = "softmax",

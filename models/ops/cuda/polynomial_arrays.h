@@ -98,9 +98,7 @@ struct PolynomialTask {
   MonomialTable<T> table;
   T* states;  // [places of chunks, heads, table.count, cv + 1]: sums of monomials times Y'
 
-  PairPart part() const {
-    return denominator ? PairPart::kValue : (value ? PairPart::kBoth : PairPart::kGradient);
-  }
+  PairPart part() const { return denominator ? PairPart::kValue : (value ? PairPart::kBoth : PairPart::kGradient); }
 };
 
 // What a task consists of, each with grids of its own (polynomial_grids.h): the table, which tasks of one call share;

@@ -204,8 +204,8 @@ def primal_attention(
     v and beta. The result has the same bits on any number of threads. Wrong shapes, dtypes, numbers or ptr: an error
     naming the argument. On a CPU softmax over whole items is LibTorch's scaled_dot_product_attention where they are
     large. On a GPU heads of at most 128 channels have kernels: the result has the same bits every time, the values of a
-    mask, and of a ptr there, are not checked (pairs of rows that are not of one item count for nothing), and linear takes
-    memory for c (cv + 1) numbers an item and every 256 keys. All else is composed of LibTorch's operations.
+    mask, and of a ptr there, are not checked (pairs of rows that are not of one item count for nothing), and linear
+    takes memory for c (cv + 1) numbers an item and every 256 keys. All else is composed of LibTorch's operations.
     """
     return ops.primal_attention(q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale)
 
