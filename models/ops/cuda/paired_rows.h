@@ -12,6 +12,18 @@ namespace geosft::cuda {
 // normaliser and the gradient.
 enum class PairPart { kValue, kGradient, kBoth };
 
+// body(part) for that of a task.
+template <PairPart kPart>
+struct PairPartOf {
+  static constexpr PairPart kValue = kPart;
+};
+template <class Task, class Body>
+void with_part(const Task& task, const Body& body) {
+  if (task.part() == PairPart::kValue) return body(PairPartOf<PairPart::kValue>());
+  if (task.part() == PairPart::kGradient) return body(PairPartOf<PairPart::kGradient>());
+  body(PairPartOf<PairPart::kBoth>());
+}
+
 template <int Value>
 struct KernelNumber {
   static constexpr int kValue = Value;

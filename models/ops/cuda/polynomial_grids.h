@@ -35,18 +35,6 @@ void with_entries(int entries, const Body& body) {
   body(KernelNumber<kLargestTable>(), KernelNumber<1>());
 }
 
-// body(part) for that of a task.
-template <PairPart kPart>
-struct PolynomialPartOf {
-  static constexpr PairPart kValue = kPart;
-};
-template <typename T, class Body>
-void with_part(const PolynomialTask<T>& task, const Body& body) {
-  if (task.part() == PairPart::kValue) return body(PolynomialPartOf<PairPart::kValue>());
-  if (task.part() == PairPart::kGradient) return body(PolynomialPartOf<PairPart::kGradient>());
-  body(PolynomialPartOf<PairPart::kBoth>());
-}
-
 // Own rows of a block of MonomialTile.
 template <typename T>
 int64_t monomial_tile_rows(const PolynomialTask<T>& task, int entries) {

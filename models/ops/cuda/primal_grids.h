@@ -9,18 +9,6 @@
 
 namespace geosft::cuda {
 
-// body(part) for that of a task.
-template <PairPart kPart>
-struct PrimalPartOf {
-  static constexpr PairPart kValue = kPart;
-};
-template <typename T, class Body>
-void with_part(const PrimalTask<T>& task, const Body& body) {
-  if (task.part() == PairPart::kValue) return body(PrimalPartOf<PairPart::kValue>());
-  if (task.part() == PairPart::kGradient) return body(PrimalPartOf<PairPart::kGradient>());
-  body(PrimalPartOf<PairPart::kBoth>());
-}
-
 template <typename T, class Run>
 void linear_sum_grids(const PrimalTask<T>& task, Run&& run) {
   using TileSums = PrimalTileSumTile<T>;
