@@ -3,6 +3,7 @@
 
 #include <c10/core/TensorImpl.h>
 
+#include "geometry/copied_to.h"
 #include "geometry/packed.h"
 
 namespace geosft {
@@ -24,14 +25,6 @@ at::Tensor carried_copy(const at::Tensor& ptr, at::Device device) {
   const auto* const carried = dynamic_cast<OffsetsCopy*>(ptr.unsafeGetTensorImpl()->get_backend_meta());
   const bool same = carried != nullptr && carried->copy.device() == device && carried->version == version_of(ptr);
   return same ? carried->copy : at::Tensor();
-}
-
-// To a GPU through page-locked memory of the copy's own, which nothing else writes before it is read. LibTorch's
-// allocator keeps it until then; of a capture, as long as there is the graph, which reads it in every replay.
-at::Tensor copied_to(const at::Tensor& values, at::Device device) {
-  if (!device.is_cuda() || !values.is_cpu()) return values.to(device, /*non_blocking=*/true).contiguous();
-  const at::Tensor locked = at::empty(values.sizes(), values.options().pinned_memory(true)).copy_(values);
-  return locked.to(device, /*non_blocking=*/true);
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ FeaturedGraphs with_features(const FeaturedGraphs& from, GraphBatch graphs, cons
           selected(from.edge_categories, edges),
           selected(from.edge_values, edges),
           selected(from.coordinates, nodes),
-          selected(from.node_encoding, nodes)};
+          selected(from.node_encoding, nodes),
+          {}};
 }
 
 // Ranges begin[i] … begin[i] + count[i] - 1 one after the other.

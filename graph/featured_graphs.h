@@ -20,6 +20,7 @@ struct FeaturedGraphs {
   at::Tensor edge_values;      // float32 [E, columns], the same
   at::Tensor coordinates;      // float32 [N, 3]
   at::Tensor node_encoding;    // float32 [N, columns], computed from the graph (encoded_nodes), not read
+  at::Tensor document_ptr;     // int64 [2 B + 1], of pairs of documents: document_offsets, if they have been worked out
 };
 
 // The packed node rows of some items, one item after the other, int64.

@@ -162,12 +162,16 @@ void GraphModelImpl::check(const FeaturedGraphs& graphs) const {
   }
 }
 
+// A GPU is waited for to work them out.
+at::Tensor GraphModelImpl::document_ptr(const FeaturedGraphs& graphs) const {
+  if (graphs.document_ptr.defined()) return graphs.document_ptr;
+  const at::Tensor& ptr = graphs.graphs.ptr;
+  return document_offsets(ptr, graphs.node_categories.select(1, -1).to(ptr.device()));
+}
+
 at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext& context) {
   check(graphs);
-  const at::Tensor ptr =
-      options.documents
-          ? document_offsets(graphs.graphs.ptr, graphs.node_categories.select(1, -1).to(graphs.graphs.ptr.device()))
-          : graphs.graphs.ptr;
+  const at::Tensor ptr = options.documents ? document_ptr(graphs) : graphs.graphs.ptr;
   const at::Tensor x = encoder->forward(tokens(graphs, ptr, context), relative(graphs, ptr), ptr, context);
   if (options.head == GraphHead::pairs) return pair_head->forward(x, ptr);
   if (options.head == GraphHead::softmax_pool) return pool_head->forward(x, ptr);

@@ -97,6 +97,7 @@ class GraphModelImpl : public torch::nn::Module {
   at::Tensor tokens(const FeaturedGraphs& graphs, const at::Tensor& ptr, SamplingContext& context);
   void check(const FeaturedGraphs& graphs) const;
   Relative relative(const FeaturedGraphs& graphs, const at::Tensor& ptr) const;
+  at::Tensor document_ptr(const FeaturedGraphs& graphs) const;
   at::Tensor places(const at::Tensor& ptr, int64_t channels) const;
 };
 TORCH_MODULE(GraphModel);

@@ -34,11 +34,13 @@ class SummedEdges {
     if (relative.kind != RelativeKind::graph) return;
     nodes_ = relative.rowptr.size(0) - 1;
     const at::Tensor degree = relative.rowptr.diff();
-    const at::Tensor source = at::repeat_interleave(at::arange(nodes_, degree.options()), degree);
-    const auto [pair, inverse, counts] = at::_unique2(source * nodes_ + relative.col, true, true);
+    const int64_t edges = relative.col.size(0);
+    const at::Tensor source = at::repeat_interleave(at::arange(nodes_, degree.options()), degree, 0, edges);
+    const auto [pair, order] = (source * nodes_ + relative.col).sort(/*stable=*/true, 0, false);
     pair_ = pair;
-    summed_ = at::zeros({pair.size(0) + 1, relative.edge_attr.size(1)}, relative.edge_attr.options())
-                  .index_add(0, inverse, relative.edge_attr);
+    // Duplicates are summed where the first of them stands.
+    summed_ = at::zeros({edges + 1, relative.edge_attr.size(1)}, relative.edge_attr.options())
+                  .index_add(0, at::searchsorted(pair, pair), relative.edge_attr.index_select(0, order));
   }
 
   // X_R[i, members[j]] of the sparse relative matrix, [n, k, r]: the sum of the edges (i, members[j]), 0 without one.
@@ -55,8 +57,8 @@ class SummedEdges {
 
  private:
   int64_t nodes_ = 0;
-  at::Tensor pair_;    // source * nodes + target, ascending
-  at::Tensor summed_;  // [pairs + 1, r], the last row 0
+  at::Tensor pair_;    // source * nodes + target of every edge, ascending
+  at::Tensor summed_;  // [edges + 1, r]: of each pair where it is found first; the last row 0
 };
 
 // The edges to a node, and with coordinates the distance to it.

@@ -2,10 +2,11 @@
 #include "models/layers/sparse_masks.h"
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
 
+#include "geometry/copied_to.h"
 #include "geometry/knn.h"
+#include "geometry/packed.h"
 #include "models/ops/primal_heads.h"
 
 namespace geosft {
@@ -37,11 +38,30 @@ void append_range(std::vector<int64_t>& col, int64_t begin, int64_t end) {
   std::iota(col.begin() + size, col.end(), begin);
 }
 
-// Sorts what the last row has and leaves out repetitions.
-void tidy_row(MaskBuilder& builder) {
-  const auto first = builder.col.begin() + builder.rowptr.back();
-  std::sort(first, builder.col.end());
-  builder.col.erase(std::unique(first, builder.col.end()), builder.col.end());
+// The row of every entry.
+at::Tensor rows_of(const at::Tensor& rowptr, int64_t entries) {
+  const at::Tensor row = at::arange(rowptr.size(0) - 1, rowptr.options());
+  return at::repeat_interleave(row, rowptr.diff(), 0, entries);
+}
+
+// Entries row * columns + column in rising order, without those that are as the one before.
+SparseMask without_repetitions(const at::Tensor& rowptr, const at::Tensor& entries, int64_t columns) {
+  const at::Tensor fresh = at::constant_pad_nd(entries.diff().ne(0), {entries.size(0) > 0 ? 1 : 0, 0}, 1);
+  const at::Tensor col = entries.remainder(columns);
+  if (!entries.is_cpu()) return {rowptr, at::where(fresh, col, -1)};
+  const at::Tensor left = at::constant_pad_nd(fresh.cumsum(0), {1, 0});
+  return {left.index_select(0, rowptr), col.masked_select(fresh)};
+}
+
+// An error for an edge that leaves its item.
+void check_edges(const at::Tensor& row, const at::Tensor& col, const std::vector<int64_t>& offsets) {
+  const at::Tensor item = item_of_row(offsets).index_select(0, row), bounds = offsets_tensor(offsets);
+  const at::Tensor begin = bounds.index_select(0, item), end = bounds.index_select(0, item + 1);
+  const at::Tensor wrong = (col < begin).logical_or(col >= end).nonzero();
+  if (wrong.size(0) == 0) return;
+  const auto of_first = [&](const at::Tensor& values) { return values[wrong[0].item<int64_t>()].item<int64_t>(); };
+  TORCH_CHECK(false, "col must stay in the item: token ", of_first(row), " has an edge to ", of_first(col),
+              ", expected ", of_first(begin), " to ", of_first(end) - 1);
 }
 
 }  // namespace
@@ -72,44 +92,37 @@ SparseMask block_mask(const std::vector<int64_t>& offsets, int64_t size) {
 }
 
 SparseMask nearest_mask(const at::Tensor& points, const std::optional<at::Tensor>& ptr, int64_t count) {
-  const at::Tensor index = std::get<0>(knn(points, points, count, ptr, ptr)).cpu().contiguous();
-  const int64_t *next = index.const_data_ptr<int64_t>(), columns = index.size(1);
-  MaskBuilder builder;
-  for (int64_t i = 0; i < index.size(0); ++i, next += columns) {
-    std::copy_if(next, next + columns, std::back_inserter(builder.col), [](int64_t j) { return j >= 0; });
-    tidy_row(builder);
-    builder.end_row();
-  }
-  return builder.mask();
+  const at::Tensor nearest = std::get<0>(std::get<0>(knn(points, points, count, ptr, ptr)).sort(1));
+  // A row of a smaller item begins with places that none is in.
+  const int64_t columns = nearest.size(1);
+  const at::Tensor sizes = offsets_tensor(packed_offsets(ptr, points.size(0), "ptr")).diff();
+  const at::Tensor taken = sizes.clamp_max(columns).repeat_interleave(sizes);
+  SparseMask mask{copied_to(at::constant_pad_nd(taken.cumsum(0), {1, 0}), points.device()), nearest.flatten()};
+  if (taken.eq(columns).all().item<bool>()) return mask;
+  const at::Tensor there = at::arange(columns) >= columns - taken.unsqueeze(1);
+  mask.col = mask.col.index_select(0, copied_to(there.flatten().nonzero().squeeze(1), points.device()));
+  return mask;
 }
 
 SparseMask neighbour_mask(const at::Tensor& rowptr, const at::Tensor& col, const std::vector<int64_t>& offsets) {
-  const at::Tensor rows = rowptr.cpu().contiguous(), columns = col.cpu().contiguous();
-  TORCH_CHECK(rows.size(0) == offsets.back() + 1, "rowptr must have an entry more than there are tokens, ",
-              offsets.back() + 1, ", got ", rows.size(0));
-  const int64_t *begin_of = rows.const_data_ptr<int64_t>(), *to = columns.const_data_ptr<int64_t>();
-  return mask_of_items(offsets, [&](MaskBuilder& builder, int64_t i, int64_t begin, int64_t end) {
-    for (int64_t e = begin_of[i]; e < begin_of[i + 1]; ++e) {
-      TORCH_CHECK(to[e] >= begin && to[e] < end, "col must stay in the item: token ", i, " has an edge to ", to[e],
-                  ", expected ", begin, " to ", end - 1);
-      builder.col.push_back(to[e]);
-    }
-    builder.col.push_back(i);
-    tidy_row(builder);
-  });
+  const int64_t tokens = offsets.back(), width = std::max<int64_t>(tokens, 1);
+  TORCH_CHECK(rowptr.size(0) == tokens + 1, "rowptr must have an entry more than there are tokens, ", tokens + 1,
+              ", got ", rowptr.size(0));
+  const at::Tensor row = rows_of(rowptr, col.size(0)), token = at::arange(tokens, row.options());
+  if (col.is_cpu()) check_edges(row, col, offsets);
+  const at::Tensor entries = at::cat({row * width + col, token * width + token});
+  return without_repetitions(rowptr + at::arange(tokens + 1, row.options()), std::get<0>(entries.sort()), width);
 }
 
 SparseMask pooled_mask(const SparseMask& mask, const std::vector<int64_t>& offsets, int64_t factor) {
   const PooledRows pooled(offsets, factor);
-  const int64_t *rowptr = mask.rowptr.const_data_ptr<int64_t>(), *col = mask.col.const_data_ptr<int64_t>();
-  size_t item = 0;
-  return mask_of_items(offsets, [&](MaskBuilder& builder, int64_t i, int64_t begin, int64_t) {
-    while (offsets[item + 1] <= i) ++item;
-    for (int64_t e = rowptr[i]; e < rowptr[i + 1]; ++e) {
-      builder.col.push_back(pooled.items[item] + (col[e] - begin) / factor);
-    }
-    tidy_row(builder);
-  });
+  const at::Tensor group_of_token = at::repeat_interleave(offsets_tensor(pooled.groups).diff());
+  const at::Tensor group = copied_to(group_of_token, mask.col.device()).index_select(0, mask.col.clamp_min(0));
+  const int64_t width = std::max<int64_t>(pooled.items.back(), 1);
+  const at::Tensor entries = rows_of(mask.rowptr, mask.col.size(0)) * width + group;
+  // What is no key repeats the entry before.
+  const at::Tensor keys = std::get<0>(at::where(mask.col < 0, 0, entries).cummax(0));
+  return without_repetitions(mask.rowptr, keys, width);
 }
 
 }  // namespace geosft

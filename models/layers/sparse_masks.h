@@ -11,7 +11,8 @@
 namespace geosft {
 
 // CSR over packed tokens, of queries and keys alike: rowptr int64 [N + 1], col int64 rising in each row and within the
-// item. One mask for all heads.
+// item. One mask for all heads. How many entries are left of those that are repeated cannot be told of a GPU without
+// waiting for it: there all but one of them are -1, which is no key, on the same device as what the mask was made of.
 struct SparseMask {
   at::Tensor rowptr, col;
 };
@@ -26,7 +27,7 @@ SparseMask block_mask(const std::vector<int64_t>& offsets, int64_t size);
 // The `count` >= 1 tokens whose points [N, 3] are nearest, itself included; fewer in smaller items.
 SparseMask nearest_mask(const at::Tensor& points, const std::optional<at::Tensor>& ptr, int64_t count);
 // The tokens that a graph's CSR has edges to, and itself. Edges may be repeated and in any order, and must stay in
-// their item: an error naming col for others.
+// their item: an error naming col for others, unless they are on a GPU.
 SparseMask neighbour_mask(const at::Tensor& rowptr, const at::Tensor& col, const std::vector<int64_t>& offsets);
 
 // The mask for keys that are groups of `factor` neighbouring tokens of an item: a group is seen where one of its tokens

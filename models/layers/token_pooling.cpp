@@ -3,6 +3,7 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include "geometry/copied_to.h"
 #include "models/ops/primal_heads.h"
 
 namespace geosft {
@@ -21,10 +22,10 @@ at::Tensor grouped(const at::Tensor& x, const PooledRows& pooled, int64_t factor
   const at::Tensor first = at::tensor(pooled.groups, at::kLong).slice(0, 0, groups).unsqueeze(1);
   const at::Tensor last = at::tensor(pooled.groups, at::kLong).slice(0, 1).unsqueeze(1) - 1;
   const at::Tensor wanted = first + at::arange(factor, at::kLong).unsqueeze(0);
-  const at::Tensor rows = at::minimum(wanted, last).to(x.device());
+  const at::Tensor rows = copied_to(at::minimum(wanted, last), x.device());
   at::Tensor side_by_side = x.index_select(0, rows.flatten()).view({groups, factor, x.size(1)});
   if (repeat_last) return side_by_side;
-  return side_by_side * (wanted <= last).to(x.options().requires_grad(false)).unsqueeze(-1);
+  return side_by_side * copied_to((wanted <= last).to(x.scalar_type()), x.device()).unsqueeze(-1);
 }
 
 // The group of every row, groups being stretches of `order`, or of the rows themselves where it is not given.
@@ -66,8 +67,8 @@ PooledTokens pool_clusters(const at::Tensor& x, const std::vector<int64_t>& offs
     pooled.offsets.push_back(static_cast<int64_t>(ends.size()) - 1);
   }
   const at::Tensor order = at::cat(orders);
-  pooled.x = segment_mean(x.index_select(0, order.to(x.device())), ends);
-  pooled.group = group_of_rows(ends, order).to(x.device());
+  pooled.x = segment_mean(x.index_select(0, copied_to(order, x.device())), ends);
+  pooled.group = copied_to(group_of_rows(ends, order), x.device());
   return pooled;
 }
 
@@ -88,7 +89,7 @@ PooledTokens pool_tokens(const at::Tensor& x, const std::vector<int64_t>& offset
   TORCH_CHECK(factor >= 1, "factor must be at least 1, not ", factor);
   if (kind == PoolingKind::k_means) return pool_clusters(x, offsets, factor);
   const PooledRows pooled(offsets, factor);
-  const at::Tensor group = group_of_rows(pooled.groups).to(x.device());
+  const at::Tensor group = copied_to(group_of_rows(pooled.groups), x.device());
   if (kind == PoolingKind::average) return {segment_mean(x, pooled.groups), pooled.items, group};
   if (kind == PoolingKind::max) return {grouped(x, pooled, factor, true).amax(1), pooled.items, group};
   TORCH_CHECK(weight.defined() && weight.dim() == 2 && weight.size(0) == x.size(1) && weight.size(1) == factor,

@@ -23,11 +23,11 @@ using AttentionBackward = std::vector<at::Tensor>(const at::Tensor&, const at::T
 
 template <class Inputs>
 std::string forward_name() {
-  return std::string("_") + Inputs::kOperator + "_forward";
+  return c10::str("_", Inputs::kOperator, "_forward");
 }
 template <class Inputs>
 std::string backward_name() {
-  return std::string("_") + Inputs::kOperator + "_backward";
+  return c10::str("_", Inputs::kOperator, "_backward");
 }
 
 // Hidden: every copy of the library has handles of its own.

@@ -8,6 +8,7 @@
 
 #include <limits>
 
+#include "geometry/copied_to.h"
 #include "geometry/operators.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/primal_heads.h"
@@ -128,7 +129,7 @@ at::Tensor composed_primal_attention(const PrimalArguments& a) {
     order.insert(order.end(), group.heads.begin(), group.heads.end());
   }
   const at::Tensor all = at::cat(parts, 1);
-  return all.index_select(1, at::tensor(order, at::kLong).argsort().to(all.device()));
+  return all.index_select(1, copied_to(at::tensor(order, at::kLong).argsort(), all.device()));
 }
 
 std::tuple<at::Tensor, at::Tensor> composed_primal_forward(const PrimalArguments& a) {

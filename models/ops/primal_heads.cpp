@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "geometry/copied_to.h"
+
 namespace geosft {
 namespace {
 
@@ -13,7 +15,7 @@ std::vector<int64_t> sizes_of(const std::vector<int64_t>& offsets) {
 }
 
 at::Tensor sizes_tensor(const std::vector<int64_t>& offsets, const at::Tensor& x) {
-  return at::tensor(sizes_of(offsets), at::kLong).to(x.device());
+  return copied_to(at::tensor(sizes_of(offsets), at::kLong), x.device());
 }
 
 // The size that all segments have, 0 where they differ.
@@ -33,14 +35,14 @@ std::vector<int64_t> with_rows(const at::Tensor& x, std::initializer_list<int64_
 
 at::Tensor HeadGroup::take(const at::Tensor& x) const {
   if (range()) return x.narrow(1, heads.front(), static_cast<int64_t>(heads.size()));
-  return x.index_select(1, at::tensor(heads, at::kLong).to(x.device()));
+  return x.index_select(1, copied_to(at::tensor(heads, at::kLong), x.device()));
 }
 
 void HeadGroup::put(const at::Tensor& x, const at::Tensor& to) const {
   if (range()) {
     to.narrow(1, heads.front(), static_cast<int64_t>(heads.size())).copy_(x);
   } else {
-    at::Tensor(to).index_copy_(1, at::tensor(heads, at::kLong).to(x.device()), x.to(to.scalar_type()));
+    at::Tensor(to).index_copy_(1, copied_to(at::tensor(heads, at::kLong), x.device()), x.to(to.scalar_type()));
   }
 }
 
@@ -59,7 +61,8 @@ at::Tensor segment_sums(const at::Tensor& x, const std::vector<int64_t>& offsets
   const auto segments = static_cast<int64_t>(offsets.size()) - 1;
   if (const int64_t size = common_size(offsets); size > 0) return x.reshape(with_rows(x, {segments, size})).sum(1);
   if (x.numel() == 0) return at::zeros(with_rows(x, {segments}), x.options());
-  return at::segment_reduce(x.contiguous(), "sum", sizes_tensor(offsets, x));
+  // Unsafe: not to wait for sizes that are right.
+  return at::segment_reduce(x.contiguous(), "sum", sizes_tensor(offsets, x), {}, {}, 0, /*unsafe=*/true);
 }
 
 at::Tensor spread_segments(const at::Tensor& x, const std::vector<int64_t>& offsets) {

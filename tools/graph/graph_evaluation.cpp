@@ -35,6 +35,7 @@ FeaturedGraphs on_device(const FeaturedGraphs& graphs, at::Device device) {
     *tensor = device_copy(*tensor, device);
   }
   there.graphs.ptr = offsets_for(graphs.graphs.ptr, device);
+  if (graphs.document_ptr.defined()) there.document_ptr = offsets_for(graphs.document_ptr, device);
   return there;
 }
 

@@ -41,15 +41,16 @@ GraphTraining::GraphTraining(GraphModel model, const PackedGraphs& graphs, const
 }
 
 SamplingContext GraphTraining::context(SeedTape& seeds) const {
-  const at::Tensor& ptr = last_->graphs.ptr;
   const bool documents = model_->options.documents;  // are attended to one by one
-  return shared_context(seeds, processes_, last_->place,
-                        documents ? document_offsets(ptr, last_->node_categories.select(1, -1)) : ptr);
+  return shared_context(seeds, processes_, last_->place, documents ? last_->document_ptr : last_->graphs.ptr);
 }
 
 void GraphTraining::take_batch() {
   last_ = loader_.next();
   TORCH_CHECK(last_.has_value(), "the loader ended before the epoch did");
+  if (model_->options.documents) {
+    last_->document_ptr = document_offsets(last_->graphs.ptr, last_->node_categories.select(1, -1));
+  }
   const at::Device device = device_of(*model_);
   there_ = on_device(*last_, device);
   const at::Tensor truth = target_of_part(last_->target, last_->node_split, Part::train);

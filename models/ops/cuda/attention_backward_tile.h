@@ -11,9 +11,9 @@
 // queries. Every sum is one thread's, in one order: the same bits every run.
 //
 // Instructions a (query, key, channel): 2 for the score, 1 for e . v, 2 for a comparison and an addition under it; 1
-// more for dv on the side of keys: 11 on both sides, against the 64 / 2 elements a clock that the score computed once
-// and one addition under a comparison for each of dq and dk would need (6). Hence at most 6 / 11 = 55 %, about 45 % of
-// that bound with the reads of shared memory, and 35 % with the relative term of points at c = 16.
+// more for dv on the side of keys: 11 on both sides. The score computed once, one comparison and an addition each to dq
+// and dk are the least, 5, or 64 / 2.5 elements a clock. Hence at most 5 / 11 = 45 %, about 37 % of that bound with the
+// reads of shared memory, and 30 % with the relative term of points at c = 16.
 #pragma once
 
 #include "models/ops/cuda/attention_term.h"

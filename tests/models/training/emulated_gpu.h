@@ -2,7 +2,8 @@
 // A device on which training steps can be captured and replayed without a GPU. LibTorch knows it as HPU, for which it
 // brings no kernels: every operator runs the CPU's on the same memory, and a capture notes it with its arguments. A
 // replay calls the noted operators again, and nothing of the program: what is a number in their arguments, or was
-// computed beside them, stays what it was. What a CUDA graph cannot hold is an error of a capture.
+// computed beside them, stays what it was. What a CUDA graph cannot hold is an error of a capture, and what would make
+// the program wait for a GPU is one while there is a NeverWaiting. Programs that include this have emulated_gpu.cpp.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -31,6 +32,12 @@ struct Call {
   std::vector<c10::IValue> arguments, results;
 };
 inline std::vector<Call>* capturing = nullptr;
+
+inline bool waiting_is_an_error = false;
+struct NeverWaiting {
+  NeverWaiting() { waiting_is_an_error = true; }
+  ~NeverWaiting() { waiting_is_an_error = false; }
+};
 
 // A tensor of the device and the same memory as the CPU sees it.
 struct Both {
@@ -86,6 +93,17 @@ c10::IValue with_tensors(const c10::IValue& value, const Each& each) {
   return value;
 }
 
+// The kernels of a GPU pass over a mask's columns of -1, which those of the CPU refuse.
+inline void leave_out_no_keys(const c10::OperatorHandle& op, torch::jit::Stack& stack) {
+  const auto rowptr = op.schema().argumentIndexWithName("mask_rowptr");
+  const auto col = op.schema().argumentIndexWithName("mask_col");
+  if (!rowptr || !col || !stack[static_cast<size_t>(*col)].isTensor()) return;
+  c10::IValue &rows = stack[static_cast<size_t>(*rowptr)], &columns = stack[static_cast<size_t>(*col)];
+  const at::Tensor keys = columns.toTensor() != -1;
+  rows = at::constant_pad_nd(keys.cumsum(0), {1, 0}).index_select(0, rows.toTensor());
+  columns = columns.toTensor().masked_select(keys);
+}
+
 // The operator on the CPU, on the memory of the device: the arguments as the CPU sees them, and its results.
 inline std::vector<c10::IValue> called_here(const c10::OperatorHandle& op, const std::vector<c10::IValue>& arguments,
                                             std::vector<Both>& seen) {
@@ -102,6 +120,7 @@ inline std::vector<c10::IValue> called_here(const c10::OperatorHandle& op, const
     }));
   }
   const at::AutoDispatchBelowADInplaceOrView below;
+  leave_out_no_keys(op, stack);
   op.callBoxed(stack);
   return stack;
 }
@@ -126,6 +145,15 @@ inline void refuse(const c10::OperatorHandle& op, const std::string& reason) {
   TORCH_CHECK(false, op.schema().name(), ": ", reason);
 }
 
+// Whether a GPU would be waited for: for a value, or for a size that depends on values.
+inline bool waits(const c10::OperatorHandle& op, const std::vector<c10::IValue>& arguments) {
+  const std::string& name = op.schema().name();
+  if (name == "aten::copy_") return is_there(arguments[1].toTensor()) && !is_there(arguments[0].toTensor());
+  if (name == "aten::repeat_interleave") return !arguments[1].isInt();  // the size of the result is known
+  if (name == "aten::segment_reduce") return arguments[2].isTensor() && !arguments[6].toBool();  // sizes are checked
+  return op.hasTag(at::Tag::data_dependent_output) || op.hasTag(at::Tag::dynamic_output_shape);
+}
+
 inline void check_call(const c10::OperatorHandle& op, const std::vector<c10::IValue>& arguments) {
   const std::string& name = op.schema().name();
   std::vector<at::Tensor> here;
@@ -137,13 +165,12 @@ inline void check_call(const c10::OperatorHandle& op, const std::vector<c10::IVa
   }
   const bool copies = name == "aten::copy_", ours = name.find("geosft::") == 0;
   if (!here.empty() && !copies && !ours) refuse(op, "not all tensors are on the device");
+  if (waiting_is_an_error && waits(op, arguments)) refuse(op, "the device is waited for");
   if (capturing == nullptr) return;
   if (copies && (!here.empty() || !is_there(arguments[0].toTensor()) || !is_there(arguments[1].toTensor()))) {
     refuse(op, "a captured step copies to the device, or from it");
   }
-  for (const at::Tag tag : {at::Tag::data_dependent_output, at::Tag::dynamic_output_shape}) {
-    if (op.hasTag(tag)) refuse(op, "a captured step waits for a value");
-  }
+  if (waits(op, arguments)) refuse(op, "a captured step waits for a value");
   if (op.hasTag(at::Tag::nondeterministic_seeded)) refuse(op, "a captured step draws on the device");
   for (const at::Tensor& offsets : here) offsets_on(offsets, device, "ptr");  // copies unless they carry a copy
 }
@@ -250,17 +277,4 @@ struct Hooks : at::HPUHooksInterface {
   }
 };
 
-C10_REGISTER_GUARD_IMPL(HPU, Guard);
-TORCH_LIBRARY_IMPL(_, HPU, m) {
-  m.fallback(torch::CppFunction::makeFromBoxedFunction<&call>());
-}
-TORCH_LIBRARY_IMPL(aten, HPU, m) {
-  m.impl("copy_", torch::CppFunction::makeFromBoxedFunction<&call>());
-}
-
 }  // namespace geosft::test::emulated_gpu
-
-namespace at {
-using EmulatedHooks = geosft::test::emulated_gpu::Hooks;
-C10_REGISTER_CLASS(HPUHooksRegistry, HPUHooks, EmulatedHooks);
-}  // namespace at
