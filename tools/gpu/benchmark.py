@@ -44,13 +44,40 @@ def max_add_rate():
     return clock and 64e9 * clock * torch.cuda.get_device_properties(0).multi_processor_count
 
 
+def memory_rate():
+    """Bytes a second that a large copy reads and writes."""
+    source, target = (torch.zeros(1 << 30, dtype=torch.int8, device=GPU) for _ in range(2))
+    return 2 * source.numel() / milliseconds(lambda: target.copy_(source)) * 1e3
+
+
+# What attention needs at least where nothing of n x k is kept: max+add an element of n x k x d, each two instructions, and how
+# often the inputs and the result are read or written. Forward: one for the score; inputs are read, the result is written.
+# Backward: the score again, a comparison of q with k, and under it an addition to dq and one to dk, so five instructions;
+# inputs, result and its gradient are read, gradients of the inputs written. Left out: what matrix units can make (products
+# with v) and what comes once a pair of n x k (relu, the relative term).
+LEAST = {"forward": (1, 1), "forward + backward": (1 + 2.5, 1 + 2)}
+
+
 class Table:
     """Rows of the report. What fails is a row that says why: out of memory, no compiler, not installed."""
 
-    def __init__(self):
+    def __init__(self, max_adds, bandwidth):
+        """Max+add in float32 (None: not known) and bytes a second, from which bounds are made."""
+        self.max_adds, self.bandwidth = max_adds, bandwidth
         self.rows = []
 
-    def time(self, name, what, function, repeats=30, bound=None, elements=None, target=None):
+    def bounds(self, what, elements, size, halves):
+        """Least milliseconds of a pass, `size` the bytes of inputs and result; of halves also with two packed in a register."""
+        if not self.max_adds:
+            return None
+        max_adds, copies = LEAST[what]
+        issued, moved = max_adds * elements / self.max_adds * 1e3, copies * size / self.bandwidth * 1e3
+        bounds = {"float32": {"max_add_ms": issued, "bytes_ms": moved}}
+        if halves:
+            bounds["packed half"] = {"max_add_ms": issued / 2, "bytes_ms": moved}
+        return bounds
+
+    def time(self, name, what, function, repeats=30, elements=None, bounds=None, remark=None):
         """Returns the milliseconds, None for a failure."""
         try:
             ms = milliseconds(function, repeats)
@@ -59,12 +86,12 @@ class Table:
             torch.cuda.empty_cache()
             return None
         row = {"name": name, "pass": what, "ms": round(ms, 4)}
-        if bound:
-            row["share_of_bound"] = round(bound / ms, 4)
         if elements:
             row["elements_per_s"] = elements / ms * 1e3
-        if target:
-            row["target"] = target
+        if bounds:  # measured over bound: of speeds, so the other way round of times
+            row["bounds"] = {kind: {**least, "share": round(max(least.values()) / ms, 4)} for kind, least in bounds.items()}
+        if remark:
+            row["note"] = remark
         self.rows.append(row)
         print(f"{name}, {what}: {ms:.3f} ms", file=sys.stderr)
         return ms
@@ -83,9 +110,9 @@ class Table:
                   ratio=round(others[best] / ours, 3))
 
 
-def attention_inputs(batch, n, k, heads, c):
+def attention_inputs(batch, n, k, heads, c, dtype=torch.float32):
     def normal(*shape):
-        return torch.randn(*shape, device=GPU).requires_grad_()
+        return torch.randn(*shape, device=GPU, dtype=dtype).requires_grad_()
 
     core = [normal(batch * n, heads, c), normal(batch * k, heads, c), normal(batch * k, heads, c), normal(batch * k, heads)]
     rows = [normal(batch * n, 3), normal(batch * k, 3), normal(batch * n, 3), normal(batch * k, 3)]
@@ -123,34 +150,57 @@ def backward_of(function, leaves):
     return both
 
 
-def attention(table):
-    batch, n, k, heads, c = 32, 1024, 256, 16, 16
-    core, rows, weights, pointers = attention_inputs(batch, n, k, heads, c)
-    elements = batch * n * k * heads * c
-    rate = max_add_rate()
-    bound = rate and elements / rate * 1e3
-    compiled = torch.compile(lambda inputs: composite(broadcast, inputs, batch))
-    variants = {
+ATTENTION = {"batch": 32, "n": 1024, "k": 256, "heads": 16, "c": 16}
+# Half types are converted in every call, in its time too.
+REMARKS = {torch.float32: {"forward": "target: 50 % of the bound", "forward + backward": "target: 35 % of the bound"},
+           torch.bfloat16: dict.fromkeys(LEAST, "converted to float32 before the kernels, which compute in it")}
+
+
+def passes(function, leaves):
+    return {"forward": function, "forward + backward": backward_of(function, leaves)}
+
+
+def own_attention(table, dtype):
+    """Milliseconds by pass and operator."""
+    core, rows, weights, pointers = attention_inputs(**ATTENTION, dtype=dtype)
+    calls = {
         "maxout_attention": (lambda: OPS.maxout_attention(*core, None, None, *pointers), core),
         "point_attention": (lambda: OPS.point_attention(*core, *rows, *weights, *pointers), [*core, *rows, *weights]),
-        "torch.cdist": (lambda: composite(by_cdist, core, batch), core),
-        "broadcasting": (lambda: composite(broadcast, core, batch), core),
-        "torch.compile": (lambda: compiled(core), core),
     }
-    times = {"forward": {}, "forward + backward": {}}
-    for name, (function, leaves) in variants.items():
-        ours = name.endswith("_attention")
-        repeats = 30 if ours else 5
-        times["forward"][name] = table.time(name, "forward", function, repeats, bound if ours else None, elements,
-                                            ours and "50 % of the bound")
-        # Backward: the score again, and one comparison and addition for each of dq and dk.
-        times["forward + backward"][name] = table.time(name, "forward + backward", backward_of(function, leaves), repeats,
-                                                       4 * bound if ours and bound else None, elements, ours and "35 % of the bound")
+    elements, halves = math.prod(ATTENTION.values()), dtype != torch.float32
+    times = {what: {} for what in LEAST}
+    for name, (function, leaves) in calls.items():
+        size = sum(x.numel() * x.element_size() for x in [*leaves, core[0]])  # the result is as large as q
+        for what, step in passes(function, leaves).items():
+            times[what][name] = table.time(f"{name}, {str(dtype).split('.')[1]}", what, step, elements=elements,
+                                           bounds=table.bounds(what, elements, size, halves), remark=REMARKS[dtype][what])
+    return times
+
+
+def other_attention(table):
+    """The same of PyTorch's own operators, in float32."""
+    core, batch, elements = attention_inputs(**ATTENTION)[0], ATTENTION["batch"], math.prod(ATTENTION.values())
+    compiled = torch.compile(lambda inputs: composite(broadcast, inputs, batch))
+    calls = {
+        "torch.cdist": lambda: composite(by_cdist, core, batch),
+        "broadcasting": lambda: composite(broadcast, core, batch),
+        "torch.compile": lambda: compiled(core),
+    }
+    times = {what: {} for what in LEAST}
+    for name, function in calls.items():
+        for what, step in passes(function, core).items():
+            times[what][name] = table.time(name, what, step, 5, elements)
         torch.cuda.empty_cache()
-    for what, measured in times.items():
-        others = {name: ms for name, ms in measured.items() if not name.endswith("_attention")}
-        for name in ("maxout_attention", "point_attention"):
-            table.ratio(name, what, measured[name], others, "5")
+    return times
+
+
+def attention(table):
+    ours = own_attention(table, torch.float32)
+    own_attention(table, torch.bfloat16)
+    torch.cuda.empty_cache()
+    for what, others in other_attention(table).items():
+        for name, ms in ours[what].items():
+            table.ratio(name, what, ms, others, "5")
 
 
 def peak_of(step):
@@ -321,9 +371,10 @@ def primal(table):
 
 
 def run_benchmark():
-    """The rate of the bound, and all rows so far, after every part."""
-    table = Table()
-    yield "max_add_per_s", max_add_rate()
+    """The rates of the bounds, and all rows so far, after every part."""
+    table = Table(max_add_rate(), memory_rate())
+    yield "max_add_per_s", table.max_adds
+    yield "bytes_per_s", table.bandwidth
     for part in (attention, layers, scaling, neighbours, polynomial, primal, others):
         try:
             part(table)
