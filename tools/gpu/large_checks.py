@@ -24,6 +24,30 @@ def large_attention(score):
     require(difference([out], [own(q[-64:], k, v, slice(-64, None))]) < 2e-3, "the last queries alone give another result")
 
 
+def large_gradients(score):
+    """The last queries' gradients beside those of the same ones alone, the keys' beside the sum over two parts of the queries.
+
+    More than 2^31 numbers are in q (2 bytes each), the upstream gradient (2), the result (2), the gradient of q (2) and copies
+    in float32 of all four (16): 24 bytes, 52 GB together, and 1 GB for rows of queries without channels.
+    """
+    heads, c, keys = 4, 128, 8
+    q = torch.randn(rows_beyond(heads * c), heads, c, device=GPU, dtype=torch.float16)
+    k, v = (torch.randn(keys, heads, c, device=GPU, dtype=torch.float16) for _ in range(2))
+    own = score(q.shape[0], keys, heads)
+
+    def gradients(rows):
+        leaves = [x.requires_grad_() for x in (q[rows].detach(), k.detach(), v.detach())]
+        upstream = leaves[0].detach() / 16  # sums over all queries stay numbers of float16
+        return torch.autograd.grad(own(*leaves, rows), leaves, upstream)
+
+    last, *whole = gradients(slice(None))
+    last = last[-64:].clone()
+    require(difference([last], gradients(slice(-64, None))[:1]) < 2e-3, "the last queries alone have other gradients")
+    half = q.shape[0] // 2
+    parts = [gradients(rows)[1:] for rows in (slice(half), slice(half, None))]
+    require(difference(whole, [a.float() + b.float() for a, b in zip(*parts)]) < 5e-3, "keys have other gradients than their parts")
+
+
 def by_maxout(queries, keys, heads):
     leak = torch.zeros(keys, heads, device=GPU, dtype=torch.float16)
     return lambda q, k, v, rows: OPS.maxout_attention(q, k, v, leak)
@@ -73,11 +97,15 @@ def large_pairs():
 
 
 def large_gather():
+    """The last rows; and their gradient: in 12 bytes a number of x, 26 GB."""
     x = torch.zeros(rows_beyond(64), 64, device=GPU, dtype=torch.float16)
     x[-64:] = 1 + torch.arange(64, device=GPU).unsqueeze(1)
+    x.requires_grad_()
     rows = torch.arange(x.shape[0] - 64, x.shape[0], device=GPU)
     out = OPS.gather_pairs(x, rows, rows, torch.ones(64, device=GPU, dtype=torch.float16))
     require(torch.equal(out, x[-64:]), "the last rows are others")
+    gradient = torch.autograd.grad(out, x, torch.ones_like(out))[0]
+    require(bool((gradient[-64:] == 1).all()) and not bool(gradient[:-64].any()), "other rows have gradients")
 
 
 def large_pool():
@@ -124,11 +152,13 @@ CALLS = {
     "point_attention": (12, lambda: large_attention(by_points)),
     "graph_attention": (12, lambda: large_attention(by_graph)),
     "sequence_attention": (12, lambda: large_attention(by_sequence)),
+    "maxout_attention, gradients": (54, lambda: large_gradients(by_maxout)),
+    "point_attention, gradients": (54, lambda: large_gradients(by_points)),
     "polynomial_attention": (40, lambda: large_products(lambda q, k, v: OPS.polynomial_attention(q, k, v, 2, 0.3))),
     "primal_attention": (40, lambda: large_products(OPS.primal_attention)),
     "primal_attention, linear": (40, lambda: large_products(lambda q, k, v: OPS.primal_attention(q, k, v, kernel="linear"))),
     "sample_pairs": (64, large_pairs),
-    "gather_pairs": (16, large_gather),
+    "gather_pairs, with gradients": (28, large_gather),
     "softmax_pool": (16, large_pool),
     "farthest_point_sampling": (20, large_farthest),
     "knn": (32, large_knn),
