@@ -26,6 +26,7 @@ CHECKS = {
     "polynomial_attention: CUDA graph": polynomial.check_polynomial_graph,
     "polynomial_attention: wrong offsets": polynomial.check_polynomial_ptr,
     "primal_attention: CPU against CUDA": primal.check_primal,
+    "primal_attention: columns that are no keys": primal.check_primal_columns,
     "primal_attention: gradients": primal.check_primal_gradients,
     "primal_attention: determinism": primal.check_primal_determinism,
     "primal_attention: CUDA graph": primal.check_primal_graph,

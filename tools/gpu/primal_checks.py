@@ -7,14 +7,24 @@ from cases import GPU, OPS, offsets
 from checking import NO_CAPTURE, difference, filled_memory, require, require_repeatable, require_replay, require_same, runs, seeded
 
 
-def random_mask(queries, keys):
-    """Every query sees one key of its item and the last one."""
-    begins = offsets(keys)
-    seen = [int(begins[b]) + j for b, n in enumerate(queries) for i in range(n) for j in (i % keys[b], keys[b] - 1)]
-    col = torch.tensor(seen).view(-1, 2)
-    apart = torch.ones_like(col, dtype=torch.bool)
-    apart[:, 1] = col[:, 1] > col[:, 0]
-    return {"mask_rowptr": offsets(apart.sum(1).tolist()), "mask_col": col[apart]}
+def pair_mask(queries, keys, pool=(1,)):
+    """Every query sees one pooled key of its item and the last one, as far as there are any; a mask for each factor of pool."""
+    rows = []
+    for head, factor in enumerate(pool):
+        pooled = [-(-n // factor) for n in keys]
+        begins = offsets(pooled).tolist()
+        rows += [sorted({begins[b] + (i + head) % n, begins[b] + n - 1}) if n else []
+                 for b, n in enumerate(pooled) for i in range(queries[b])]
+    col = torch.tensor([j for row in rows for j in row], dtype=torch.int64)
+    return {"mask_rowptr": offsets([len(row) for row in rows]), "mask_col": col}
+
+
+def padded_mask(mask, width=4):
+    """The same pairs in rows of as many columns, with -1 before and behind them."""
+    rowptr, at = mask["mask_rowptr"], torch.arange(width)
+    table = torch.full((len(rowptr) - 1, width), -1)
+    table[(at > 0) & (at <= rowptr.diff().unsqueeze(1))] = mask["mask_col"]
+    return {"mask_rowptr": torch.arange(len(rowptr)) * width, "mask_col": table.flatten()}
 
 
 class PrimalCase:
@@ -46,16 +56,17 @@ class PrimalCase:
 
 
 def families(queries, keys, widths=(8, 8)):
-    """Plain, recentred and pooled, linear, masked."""
+    """Plain, recentred and pooled, linear, masked, with a mask a head."""
     pooled = {"beta": torch.randn(2, generator=seeded(17), dtype=torch.float64), "pool": [1, 2]}
     yield PrimalCase("plain", queries, keys, {}, widths)
     yield PrimalCase("recentred and pooled", queries, keys, pooled, widths)
     yield PrimalCase("linear", queries, keys, {"kernel": "linear", "eps": 1e-3, **pooled}, widths)
-    yield PrimalCase("masked", queries, keys, random_mask(queries, keys), widths)
+    yield PrimalCase("masked", queries, keys, pair_mask(queries, keys), widths)
+    yield PrimalCase("masked by head", queries, keys, {**pooled, **pair_mask(queries, keys, pooled["pool"])}, widths)
 
 
 def primal_cases(small):
-    yield from families([129, 0, 33, 2], [40, 7, 90, 3])
+    yield from families([129, 0, 33, 2, 5], [40, 7, 90, 3, 0])
     for widths in ((1, 1), (32, 20), (17, 33), (128, 20)):
         yield from families([70, 3], [9, 40], widths)
     if not small:
@@ -82,6 +93,16 @@ def check_primal(small):
     return "as on the CPU in all types, wherever the offsets are"
 
 
+def check_primal_columns(small):
+    for case in families([129, 0, 33, 5], [40, 7, 90, 0]):
+        if "mask_col" in case.options:
+            expected = case.results(GPU, torch.float32)
+            case.options.update(padded_mask(case.options))
+            with filled_memory():
+                require_same(case.results(GPU, torch.float32), expected, f"{case.name}, with columns that are no keys")
+    return "columns of -1 count for nothing, in the result and in gradients"
+
+
 def check_primal_gradients(small):
     for case in families([4, 2], [3, 5], (2, 3)):
         torch.autograd.gradcheck(case.call(GPU, GPU), case.leaves(GPU, torch.float64))
@@ -100,7 +121,8 @@ def check_primal_graph(small):
     """Both ways captured in a CUDA graph, and replayed on other numbers."""
     if small:
         return NO_CAPTURE
-    for case, other in zip(families([700, 30], [400, 90]), (PrimalCase("", [700, 30], [400, 90], {"beta": torch.ones(2)}, seed=s) for s in range(4))):
+    for seed, case in enumerate(families([700, 30], [400, 90])):
+        other = PrimalCase("", [700, 30], [400, 90], {"beta": torch.ones(2)}, seed=seed)
         leaves = case.leaves(GPU, torch.float32)
         for pointers in ([p.to(GPU) for p in case.pointers], [p.pin_memory() for p in case.pointers]):
             place = pointers[0].device
