@@ -124,10 +124,11 @@ fuzz() {
     ts) real_series "$TMPDIR/seeds" && length=32768 ;;
     # No part of one is read.
     checkpoint) length=32768 ;;
+    cifar) length=16384 ;;
     # The library asks for any memory that a file names, in its own process, and goes on when it gets none. The less
     # memory there is, the sooner such a process begins.
     cloud_hdf5 | part_hdf5 | scan_object_nn | packed_graphs | graph_cache | encoding_cache)
-      length=32768 options=allocator_may_return_null=1:quarantine_size_mb=16 ;;
+      length=49152 options=allocator_may_return_null=1:quarantine_size_mb=1 ;;
   esac
   [[ ! -d $geosft_root/tests/fuzz/findings/$1 ]] || cp "$geosft_root/tests/fuzz/findings/$1"/* "$TMPDIR/seeds"
   GEOSFT_FUZZ_TARGET=$1 GEOSFT_FUZZ_SEEDS=$TMPDIR/seeds

@@ -21,7 +21,7 @@ void write_lists(const test::TemporaryFolder& folder, const std::string& train) 
 
 }  // namespace
 
-TEST_CASE("normal_resampled: listed shapes; a class without a folder is a remark") {
+TEST_CASE("normal_resampled: listed shapes, a class without a folder is a remark") {
   const test::TemporaryFolder folder;
   CHECK_FALSE(is_normal_resampled(folder.path()));
   write_lists(folder, "bed_0001\r\nnight_stand_0001\r\nsofa_0001\r\nsofa_0002\r\n");

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 
 #include "tests/fuzz/target.h"
 
@@ -22,9 +23,21 @@ namespace {
 
 const geosft::fuzz::Target* chosen = nullptr;
 
-void write_seeds(const std::filesystem::path& folder) {
+// What the argument -max_len is: libFuzzer cuts off what is longer.
+size_t longest_input(int count, char** arguments) {
+  size_t longest = std::numeric_limits<size_t>::max();
+  for (int i = 1; i < count; ++i) std::sscanf(arguments[i], "-max_len=%zu", &longest);
+  return longest;
+}
+
+void write_seeds(const std::filesystem::path& folder, size_t longest) {
   int number = 0;
   for (const std::string& seed : chosen->seeds()) {
+    if (seed.size() > longest) {
+      std::fprintf(stderr, "%s: a seed has %zu bytes, and only %zu would be read\n", chosen->name, seed.size(),
+                   longest);
+      std::exit(2);
+    }
     geosft::test::write_text(folder / ("seed_" + std::to_string(number++)), seed);
   }
 }
@@ -50,7 +63,7 @@ void end_quietly() {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
+extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
   at::set_num_threads(1);
   ::pthread_atfork(nullptr, nullptr, end_quietly);
   geosft::fuzz::forget_cache();
@@ -63,7 +76,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
     if (name != nullptr) std::fprintf(stderr, "no target '%s'\n", name);
     std::exit(name == nullptr ? 0 : 2);
   }
-  if (const char* seeds = std::getenv("GEOSFT_FUZZ_SEEDS")) write_seeds(seeds);
+  if (const char* seeds = std::getenv("GEOSFT_FUZZ_SEEDS")) write_seeds(seeds, longest_input(*count, *arguments));
   return 0;
 }
 

@@ -37,7 +37,7 @@ TEST_CASE("graph_from_edges: no edges, no nodes") {
   check_graph(graph_from_edges(longs({}), longs({}), 0));
 }
 
-TEST_CASE("transposed: every edge turned round; twice is the graph with sorted rows") {
+TEST_CASE("transposed: every edge turned round, twice is the graph with sorted rows") {
   const CsrGraph graph = test::random_graph(30, 80, 1, true);
   const CsrGraph turned = transposed(graph);
   test::require_close(test::dense_adjacency(turned), test::dense_adjacency(graph).t(), 1e-12, "adjacency");

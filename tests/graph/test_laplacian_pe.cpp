@@ -113,7 +113,7 @@ TEST_CASE("laplacian_pe: items of a batch are encoded on their own, empty ones t
   }
 }
 
-TEST_CASE("laplacian_pe: float32 without weights; an edge that weighs nothing is none") {
+TEST_CASE("laplacian_pe: float32 without weights, an edge that weighs nothing is none") {
   REQUIRE(encode(test::cycle(5), 2).vectors.scalar_type() == at::kFloat);
   CsrGraph graph = test::path(3);
   require_equal(graph.col, at::tensor({1, 2, 0, 1}, at::kLong), "edges");

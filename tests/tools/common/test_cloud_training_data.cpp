@@ -36,7 +36,7 @@ TEST_CASE("without a validation part all clouds are trained on, and the test set
   CHECK_FALSE(watched.held_out());
 }
 
-TEST_CASE("a share is held out, of every class; a published part comes first") {
+TEST_CASE("a share is held out, of every class, a published part comes first") {
   CloudSettings settings;
   settings.validation_fraction = 0.25;
   const CloudTrainingData split = opened(settings);

@@ -59,7 +59,7 @@ TEST_CASE("samples are marked at their points, larger where they weigh more") {
   CHECK((scene.markers.radii.narrow(0, bins, bins).index_select(0, heavier).diff() >= 0).all().item<bool>());
 }
 
-TEST_CASE("attention is that of the query; heads average to their mean") {
+TEST_CASE("attention is that of the query, heads average to their mean") {
   const Subject subject = random_gallery(true)->get(0, false);
   Choices choices = choose(Colouring::attention);
   choices.query = 7;
