@@ -5,8 +5,8 @@
 
 namespace geosft {
 
-// `values`, which the host made for an operator, contiguous and on `device`; nothing waits for the copy. It has the
-// values of this call, whatever becomes of `values` then.
+// `values`, which the host made for an operator, contiguous and on `device`. Nothing waits for a copy, and one on
+// another device has the values of this call, whatever becomes of `values` then.
 at::Tensor copied_to(const at::Tensor& values, at::Device device);
 
 }  // namespace geosft

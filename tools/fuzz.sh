@@ -131,6 +131,7 @@ fuzz() {
       length=49152 options=allocator_may_return_null=1:quarantine_size_mb=1 ;;
   esac
   [[ ! -d $geosft_root/tests/fuzz/findings/$1 ]] || cp "$geosft_root/tests/fuzz/findings/$1"/* "$TMPDIR/seeds"
+  find "$TMPDIR/seeds" -type f -size +"${length}"c -delete # what libFuzzer would cut off
   GEOSFT_FUZZ_TARGET=$1 GEOSFT_FUZZ_SEEDS=$TMPDIR/seeds
   # What was found before is read again: it is a finding until it is mended.
   # Where memory was taken is remembered in short: a finding that is repeated by hand says it in full.

@@ -26,7 +26,10 @@ geosft_build all
 geosft_say "testing, $geosft_jobs at a time"
 # The tests are many and short: one thread each, or they would fight for the cores.
 # Tests ask for more memory than there can be.
-[[ $geosft_preset != asan ]] || export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}allocator_may_return_null=1
+if [[ $geosft_preset == asan ]]; then
+  export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}allocator_may_return_null=1
+  export LSAN_OPTIONS=${LSAN_OPTIONS:+$LSAN_OPTIONS:}suppressions=$geosft_root/tools/lsan.supp:print_suppressions=0
+fi
 if OMP_NUM_THREADS=${OMP_NUM_THREADS:-1} MKL_NUM_THREADS=1 ctest --test-dir "$geosft_root/build/$geosft_preset" --output-on-failure \
   --no-tests=error -j "$geosft_jobs" "${ctest_options[@]}"; then
   echo "test.sh: every test passed"

@@ -38,30 +38,40 @@ void append_range(std::vector<int64_t>& col, int64_t begin, int64_t end) {
   std::iota(col.begin() + size, col.end(), begin);
 }
 
-// The row of every entry.
-at::Tensor rows_of(const at::Tensor& rowptr, int64_t entries) {
-  const at::Tensor row = at::arange(rowptr.size(0) - 1, rowptr.options());
-  return at::repeat_interleave(row, rowptr.diff(), 0, entries);
+// Sorts what the last row has and leaves out repetitions.
+void tidy_row(MaskBuilder& builder) {
+  const auto first = builder.col.begin() + builder.rowptr.back();
+  std::sort(first, builder.col.end());
+  builder.col.erase(std::unique(first, builder.col.end()), builder.col.end());
 }
 
-// Entries row * columns + column in rising order, without those that are as the one before.
-SparseMask without_repetitions(const at::Tensor& rowptr, const at::Tensor& entries, int64_t columns) {
+// A GPU has all entries of a mask at once: row * columns + column in rising order, of which the first stays where
+// several are the same.
+SparseMask mask_there(const at::Tensor& rowptr, const at::Tensor& entries, int64_t columns) {
   const at::Tensor fresh = at::constant_pad_nd(entries.diff().ne(0), {entries.size(0) > 0 ? 1 : 0, 0}, 1);
   const at::Tensor col = entries.remainder(columns);
-  if (!entries.is_cpu()) return {rowptr, at::where(fresh, col, -1)};
-  const at::Tensor left = at::constant_pad_nd(fresh.cumsum(0), {1, 0});
-  return {left.index_select(0, rowptr), col.masked_select(fresh)};
+  return {rowptr, at::where(fresh, col, col.bitwise_not())};
 }
 
-// An error for an edge that leaves its item.
-void check_edges(const at::Tensor& row, const at::Tensor& col, const std::vector<int64_t>& offsets) {
-  const at::Tensor item = item_of_row(offsets).index_select(0, row), bounds = offsets_tensor(offsets);
-  const at::Tensor begin = bounds.index_select(0, item), end = bounds.index_select(0, item + 1);
-  const at::Tensor wrong = (col < begin).logical_or(col >= end).nonzero();
-  if (wrong.size(0) == 0) return;
-  const auto of_first = [&](const at::Tensor& values) { return values[wrong[0].item<int64_t>()].item<int64_t>(); };
-  TORCH_CHECK(false, "col must stay in the item: token ", of_first(row), " has an edge to ", of_first(col),
-              ", expected ", of_first(begin), " to ", of_first(end) - 1);
+// The row of every entry.
+at::Tensor rows_there(const at::Tensor& rowptr, int64_t entries) {
+  const at::Tensor entry = at::arange(entries, rowptr.options());
+  return (at::searchsorted(rowptr, entry, /*out_int32=*/false, /*right=*/true) - 1).clamp(0, rowptr.size(0) - 2);
+}
+
+SparseMask neighbour_mask_there(const at::Tensor& rowptr, const at::Tensor& col) {
+  const int64_t tokens = rowptr.size(0) - 1, width = std::max<int64_t>(tokens, 1);
+  const at::Tensor token = at::arange(tokens, col.options());
+  const at::Tensor entries = at::cat({rows_there(rowptr, col.size(0)) * width + col, token * width + token});
+  return mask_there(rowptr + at::arange(tokens + 1, col.options()), std::get<0>(entries.sort()), width);
+}
+
+SparseMask pooled_mask_there(const SparseMask& mask, const PooledRows& pooled) {
+  const at::Tensor group_of_token = at::repeat_interleave(offsets_tensor(pooled.groups).diff());
+  const at::Tensor col = at::where(mask.col < 0, mask.col.bitwise_not(), mask.col);
+  const at::Tensor group = copied_to(group_of_token, col.device()).index_select(0, col);
+  const int64_t width = std::max<int64_t>(pooled.items.back(), 1);
+  return mask_there(mask.rowptr, rows_there(mask.rowptr, col.size(0)) * width + group, width);
 }
 
 }  // namespace
@@ -105,24 +115,34 @@ SparseMask nearest_mask(const at::Tensor& points, const std::optional<at::Tensor
 }
 
 SparseMask neighbour_mask(const at::Tensor& rowptr, const at::Tensor& col, const std::vector<int64_t>& offsets) {
-  const int64_t tokens = offsets.back(), width = std::max<int64_t>(tokens, 1);
-  TORCH_CHECK(rowptr.size(0) == tokens + 1, "rowptr must have an entry more than there are tokens, ", tokens + 1,
-              ", got ", rowptr.size(0));
-  const at::Tensor row = rows_of(rowptr, col.size(0)), token = at::arange(tokens, row.options());
-  if (col.is_cpu()) check_edges(row, col, offsets);
-  const at::Tensor entries = at::cat({row * width + col, token * width + token});
-  return without_repetitions(rowptr + at::arange(tokens + 1, row.options()), std::get<0>(entries.sort()), width);
+  TORCH_CHECK(rowptr.size(0) == offsets.back() + 1, "rowptr must have an entry more than there are tokens, ",
+              offsets.back() + 1, ", got ", rowptr.size(0));
+  if (!col.is_cpu()) return neighbour_mask_there(rowptr, col);
+  const at::Tensor rows = rowptr.contiguous(), columns = col.contiguous();
+  const int64_t *begin_of = rows.const_data_ptr<int64_t>(), *to = columns.const_data_ptr<int64_t>();
+  return mask_of_items(offsets, [&](MaskBuilder& builder, int64_t i, int64_t begin, int64_t end) {
+    for (int64_t e = begin_of[i]; e < begin_of[i + 1]; ++e) {
+      TORCH_CHECK(to[e] >= begin && to[e] < end, "col must stay in the item: token ", i, " has an edge to ", to[e],
+                  ", expected ", begin, " to ", end - 1);
+      builder.col.push_back(to[e]);
+    }
+    builder.col.push_back(i);
+    tidy_row(builder);
+  });
 }
 
 SparseMask pooled_mask(const SparseMask& mask, const std::vector<int64_t>& offsets, int64_t factor) {
   const PooledRows pooled(offsets, factor);
-  const at::Tensor group_of_token = at::repeat_interleave(offsets_tensor(pooled.groups).diff());
-  const at::Tensor group = copied_to(group_of_token, mask.col.device()).index_select(0, mask.col.clamp_min(0));
-  const int64_t width = std::max<int64_t>(pooled.items.back(), 1);
-  const at::Tensor entries = rows_of(mask.rowptr, mask.col.size(0)) * width + group;
-  // What is no key repeats the entry before.
-  const at::Tensor keys = std::get<0>(at::where(mask.col < 0, 0, entries).cummax(0));
-  return without_repetitions(mask.rowptr, keys, width);
+  if (!mask.col.is_cpu()) return pooled_mask_there(mask, pooled);
+  const int64_t *rowptr = mask.rowptr.const_data_ptr<int64_t>(), *col = mask.col.const_data_ptr<int64_t>();
+  size_t item = 0;
+  return mask_of_items(offsets, [&](MaskBuilder& builder, int64_t i, int64_t begin, int64_t) {
+    while (offsets[item + 1] <= i) ++item;
+    for (int64_t e = rowptr[i]; e < rowptr[i + 1]; ++e) {
+      builder.col.push_back(pooled.items[item] + (col[e] - begin) / factor);
+    }
+    tidy_row(builder);
+  });
 }
 
 }  // namespace geosft

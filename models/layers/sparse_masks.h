@@ -11,8 +11,8 @@
 namespace geosft {
 
 // CSR over packed tokens, of queries and keys alike: rowptr int64 [N + 1], col int64 rising in each row and within the
-// item. One mask for all heads. How many entries are left of those that are repeated cannot be told of a GPU without
-// waiting for it: there all but one of them are -1, which is no key, on the same device as what the mask was made of.
+// item. One mask for all heads. A mask of what is on a GPU is there, too. Without waiting it cannot be told how many
+// entries are left of those that are repeated: the first stays, and the others are -1 - column, which is no key.
 struct SparseMask {
   at::Tensor rowptr, col;
 };

@@ -150,9 +150,13 @@ at::Tensor composed_primal_weights(const PrimalArguments& a) {
   }
   const at::Tensor logits = products(heads.q, heads.k) * a.logit_scale();
   if (!given(a.mask_rowptr)) return logits.softmax(1);
+  const int64_t keys = a.k.size(0);
   const at::Tensor rows = at::repeat_interleave(a.mask_rowptr->diff());
-  const at::Tensor seen = at::zeros({a.q.size(0), a.k.size(0)}, logits.options().dtype(at::kBool));
-  seen.index_put_({rows, *a.mask_col}, at::ones({}, seen.options()));
+  // Columns below 0, which a mask of a GPU may have, are no keys.
+  const at::Tensor columns = at::where(*a.mask_col < 0, keys, *a.mask_col);
+  const at::Tensor beside = at::zeros({a.q.size(0), keys + 1}, logits.options().dtype(at::kBool));
+  beside.index_put_({rows, columns}, at::ones({}, beside.options()));
+  const at::Tensor seen = beside.narrow(1, 0, keys);
   const at::Tensor unseen = seen.logical_not().unsqueeze(-1);
   const at::Tensor nothing_seen = unseen.all(1, /*keepdim=*/true);
   return logits.masked_fill(unseen, -std::numeric_limits<double>::infinity()).softmax(1).masked_fill(nothing_seen, 0);

@@ -10,7 +10,7 @@ PrimalMask::PrimalMask(const PrimalArguments& a, const OffsetPair& packed, const
   queries = a.q.size(0);
   a_head = rowptr.size(0) != queries + 1;
   check_rows();
-  if (!a.mask_col->is_cpu()) leave_out_no_keys();
+  if (!a.mask_col->is_cpu()) keep_keys();
   for (const HeadGroup& group : groups) {
     const PooledRows pooled(packed.second, group.factor);
     for (const int64_t head : group.heads) {
@@ -20,8 +20,8 @@ PrimalMask::PrimalMask(const PrimalArguments& a, const OffsetPair& packed, const
   }
 }
 
-void PrimalMask::leave_out_no_keys() {
-  const at::Tensor keys = col != -1;
+void PrimalMask::keep_keys() {
+  const at::Tensor keys = col >= 0;
   rowptr = at::constant_pad_nd(keys.cumsum(0), {1, 0}).index_select(0, rowptr);
   col = col.masked_select(keys);
 }

@@ -10,7 +10,7 @@ namespace geosft {
 
 struct PrimalMask {
   // Reads and checks the mask of `a`: an error naming mask_rowptr or mask_col where its values are not as
-  // primal_attention says. Nothing is checked without a mask. Columns of -1 are left out of one on a GPU.
+  // primal_attention says. Nothing is checked without a mask. Of one on a GPU columns below 0 are left out.
   PrimalMask(const PrimalArguments& a, const OffsetPair& packed, const std::vector<HeadGroup>& groups);
 
   bool given() const { return rowptr.defined(); }
@@ -23,7 +23,7 @@ struct PrimalMask {
   int64_t queries = 0;
 
  private:
-  void leave_out_no_keys();
+  void keep_keys();
   void check_rows() const;
   void check_columns(int64_t head, const std::vector<int64_t>& q_items, const std::vector<int64_t>& k_items) const;
 };

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/models/layers/slow_primal_layer.h"
+#include "tests/models/training/emulated_gpu.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_primal_head_distance {
@@ -52,6 +53,27 @@ TEST_CASE("the attention of queries on tokens is that of the definition", "[prim
     for (int64_t head = 0; head < kHeads; ++head) {
       const at::Tensor expected = SlowPrimalHead{*layer, head, x}.attention_on_tokens().slice(0, 2, 8);
       require_close(found.select(2, head), expected, 1e-12, "attention");
+    }
+  }
+}
+
+TEST_CASE("attention over a mask that a GPU has made is that of the CPU", "[primal_head_distance]") {
+  at::NoGradGuard guard;
+  const at::Tensor x = tokens().slice(0, 0, 6), points = at::randn({6, 3}, generator(9), at::kDouble);
+  const at::Tensor rowptr = at::tensor({0, 3, 4, 4, 6, 6, 7}, at::kLong);
+  const at::Tensor col = at::tensor({2, 0, 2, 1, 5, 5, 0}, at::kLong);  // itself and a neighbour, twice
+  for (const MaskKind kind : {MaskKind::nearest, MaskKind::neighbours}) {
+    for (const std::vector<int64_t>& pool : {std::vector<int64_t>{}, {1, 2, 4}}) {
+      const PrimalOptions options{.mask = kind, .mask_size = 3, .pool = pool};
+      const auto rows_on = [&](at::Device device) {
+        PrimalSelfAttention layer = layer_of(options);
+        layer->to(device);
+        const Relative relative = kind == MaskKind::nearest
+                                      ? Relative::points(points.to(device))
+                                      : Relative::graph(rowptr.to(device), col.to(device), at::ones({7, 1}).to(device));
+        return primal_attention_rows(x.to(device), kHeads, weights_of(layer), options, relative, 1, 4).cpu();
+      };
+      require_close(rows_on(emulated_gpu::device), rows_on(at::kCPU), 1e-12, "attention");
     }
   }
 }

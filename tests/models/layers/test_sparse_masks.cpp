@@ -82,18 +82,19 @@ TEST_CASE("a pooled group is seen where one of its tokens is", "[sparse_masks]")
 
 TEST_CASE("a mask of what is on a GPU sees the same, and nothing waits for it", "[sparse_masks]") {
   const auto require_same = [](const SparseMask& there, const SparseMask& here) {
-    const at::Tensor col = there.col.cpu(), keys = col != -1;
+    const at::Tensor col = there.col.cpu(), keys = col >= 0;
     const at::Tensor left = at::constant_pad_nd(keys.cumsum(0), {1, 0});
     require_equal(left.index_select(0, there.rowptr.cpu()), here.rowptr, "rowptr");
     require_equal(col.masked_select(keys), here.col, "col");
   };
   const auto made = [](at::Device device) {
     const at::Tensor ptr = at::tensor(items, at::kLong), points = at::randn({20, 3}, generator(1)).to(device);
-    const at::Tensor rowptr = at::tensor({0, 4, 4, 6, 6, 6, 6, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 9, 9}, at::kLong);
-    const at::Tensor col = at::tensor({6, 0, 6, 3, 1, 1, 7, 19, 8}, at::kLong);
+    const at::Tensor rowptr =
+        at::tensor({0, 4, 4, 6, 6, 6, 6, 6, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 9, 9}, at::kLong).to(device);
+    const at::Tensor col = at::tensor({6, 0, 6, 3, 1, 1, 7, 19, 8}, at::kLong).to(device);
     const emulated_gpu::NeverWaiting never;
     const SparseMask nearest = nearest_mask(points, ptr, 3);
-    const SparseMask neighbours = neighbour_mask(rowptr.to(device), col.to(device), items);
+    const SparseMask neighbours = neighbour_mask(rowptr, col, items);
     return std::vector<SparseMask>{nearest, nearest_mask(points, ptr, 1), neighbours, pooled_mask(nearest, items, 2),
                                    pooled_mask(neighbours, items, 3)};
   };

@@ -3,7 +3,8 @@
 // brings no kernels: every operator runs the CPU's on the same memory, and a capture notes it with its arguments. A
 // replay calls the noted operators again, and nothing of the program: what is a number in their arguments, or was
 // computed beside them, stays what it was. What a CUDA graph cannot hold is an error of a capture, and what would make
-// the program wait for a GPU is one while there is a NeverWaiting. Programs that include this have emulated_gpu.cpp.
+// the program wait for a GPU, a copy to it that is not enqueued included, is one while there is a NeverWaiting.
+// Programs that include this have emulated_gpu.cpp.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -34,9 +35,15 @@ struct Call {
 inline std::vector<Call>* capturing = nullptr;
 
 inline bool waiting_is_an_error = false;
-struct NeverWaiting {
+class NeverWaiting {
+ public:
   NeverWaiting() { waiting_is_an_error = true; }
-  ~NeverWaiting() { waiting_is_an_error = false; }
+  ~NeverWaiting() { waiting_is_an_error = before_; }
+  NeverWaiting(const NeverWaiting&) = delete;
+  NeverWaiting& operator=(const NeverWaiting&) = delete;
+
+ private:
+  bool before_ = waiting_is_an_error;
 };
 
 // A tensor of the device and the same memory as the CPU sees it.
@@ -93,13 +100,13 @@ c10::IValue with_tensors(const c10::IValue& value, const Each& each) {
   return value;
 }
 
-// The kernels of a GPU pass over a mask's columns of -1, which those of the CPU refuse.
-inline void leave_out_no_keys(const c10::OperatorHandle& op, torch::jit::Stack& stack) {
+// The kernels of a GPU pass over a mask's columns below 0, which those of the CPU refuse.
+inline void keep_keys(const c10::OperatorHandle& op, torch::jit::Stack& stack) {
   const auto rowptr = op.schema().argumentIndexWithName("mask_rowptr");
   const auto col = op.schema().argumentIndexWithName("mask_col");
   if (!rowptr || !col || !stack[static_cast<size_t>(*col)].isTensor()) return;
   c10::IValue &rows = stack[static_cast<size_t>(*rowptr)], &columns = stack[static_cast<size_t>(*col)];
-  const at::Tensor keys = columns.toTensor() != -1;
+  const at::Tensor keys = columns.toTensor() >= 0;
   rows = at::constant_pad_nd(keys.cumsum(0), {1, 0}).index_select(0, rows.toTensor());
   columns = columns.toTensor().masked_select(keys);
 }
@@ -120,7 +127,7 @@ inline std::vector<c10::IValue> called_here(const c10::OperatorHandle& op, const
     }));
   }
   const at::AutoDispatchBelowADInplaceOrView below;
-  leave_out_no_keys(op, stack);
+  keep_keys(op, stack);
   op.callBoxed(stack);
   return stack;
 }
@@ -145,10 +152,13 @@ inline void refuse(const c10::OperatorHandle& op, const std::string& reason) {
   TORCH_CHECK(false, op.schema().name(), ": ", reason);
 }
 
-// Whether a GPU would be waited for: for a value, or for a size that depends on values.
+// Whether a GPU would be waited for: for a value, for a size that depends on values, or for a copy.
 inline bool waits(const c10::OperatorHandle& op, const std::vector<c10::IValue>& arguments) {
   const std::string& name = op.schema().name();
-  if (name == "aten::copy_") return is_there(arguments[1].toTensor()) && !is_there(arguments[0].toTensor());
+  if (name == "aten::copy_") {
+    const bool from = is_there(arguments[1].toTensor()), to = is_there(arguments[0].toTensor());
+    return from != to && (from || !arguments[2].toBool());
+  }
   if (name == "aten::repeat_interleave") return !arguments[1].isInt();  // the size of the result is known
   if (name == "aten::segment_reduce") return arguments[2].isTensor() && !arguments[6].toBool();  // sizes are checked
   return op.hasTag(at::Tag::data_dependent_output) || op.hasTag(at::Tag::dynamic_output_shape);

@@ -68,6 +68,7 @@ class VirtualScreen {
     REQUIRE_FALSE(number.empty());
     display_.emplace("DISPLAY", ":" + number);
     software_.emplace("LIBGL_ALWAYS_SOFTWARE", "1");
+    leaks_.emplace("LSAN_OPTIONS", "detect_leaks=0");  // the driver's: it is gone when leaks are looked for
   }
   ~VirtualScreen() {
     if (server_ <= 0) return;
@@ -85,7 +86,7 @@ class VirtualScreen {
 
  private:
   pid_t server_ = -1;
-  std::optional<Environment> display_, software_;
+  std::optional<Environment> display_, software_, leaks_;
 };
 
 }  // namespace geosft::test
