@@ -12,11 +12,13 @@
 #include <boost/asio.hpp>
 #include <cerrno>
 #include <chrono>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <stdexcept>
 #include <thread>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <utility>
 
 namespace geosft {
 namespace {
@@ -31,16 +33,23 @@ struct Greeting {
   int64_t rank = 0;
 };
 
-// While it lives LibTorch does not log what the store meets on its way: what matters is thrown.
+// While one lives LibTorch does not log what stores meet on their way: what matters is thrown.
 class QuietStore {
  public:
-  QuietStore() { FLAGS_caffe2_log_level = c10::GLOG_FATAL; }
-  ~QuietStore() { FLAGS_caffe2_log_level = before_; }
+  QuietStore() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (alive_++ == 0) before_ = std::exchange(FLAGS_caffe2_log_level, c10::GLOG_FATAL);
+  }
+  ~QuietStore() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (--alive_ == 0) FLAGS_caffe2_log_level = before_;
+  }
   QuietStore(const QuietStore&) = delete;
   QuietStore& operator=(const QuietStore&) = delete;
 
  private:
-  int before_ = FLAGS_caffe2_log_level;
+  static inline std::mutex mutex_;
+  static inline int alive_ = 0, before_ = 0;
 };
 
 class Meeting {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/training/communicator.h"
 
+#include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
 
@@ -25,7 +26,7 @@ TEST_CASE("one process is its own sum", "[communicator]") {
 TEST_CASE("what processes tell each other is the same in all", "[communicator]") {
   // Catch's macros are not made for threads: each leaves what it found.
   std::vector<at::Tensor> sums(3), led(3), rows(3);
-  std::vector<bool> any(3), none(3);
+  std::array<bool, 3> any = {}, none = {};
   std::atomic<int> made = 0;
   std::vector<int> order(3);
   ThreadProcesses(3).run([&](const Communicator& all) {
