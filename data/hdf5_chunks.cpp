@@ -78,7 +78,7 @@ Hdf5Chunks::Hdf5Chunks(const ChunkedDataset& of)
   const uint64_t most = most_unpacked(of.file_bytes);
   if (bytes > static_cast<double>(most)) fail("chunks of at most " + std::to_string(most) + " bytes", bytes);
   // Each takes room in the file.
-  constexpr double few = 4096, least_bytes = 16;
+  constexpr double few = 65536, least_bytes = 16;
   const double chunks = chunk_count();
   if (chunks > few + static_cast<double>(of.file_bytes) / least_bytes) fail("fewer chunks", chunks);
   count_ = product(size_);

@@ -149,7 +149,7 @@ TEST_CASE("chunks that are larger than the file may become are refused") {
 
 TEST_CASE("more chunks than the file has room for are refused") {
   const Refused refused;
-  refused({.count = 6000, .chunk = 1, .filled = false, .chunk_zero = "1"}, {"a.h5:data", "fewer chunks", "6000"});
+  refused({.count = 66400, .chunk = 1, .filled = false, .chunk_zero = "1"}, {"a.h5:data", "fewer chunks", "66400"});
 }
 
 TEST_CASE("a chunk that unpacks to more than its size is refused") {
