@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "geometry/offsets_on.h"
 #include "geometry/packed.h"
 
 namespace geosft {
@@ -33,9 +34,9 @@ class SummedEdges {
   explicit SummedEdges(const Relative& relative) {
     if (relative.kind != RelativeKind::graph) return;
     nodes_ = relative.rowptr.size(0) - 1;
-    const at::Tensor degree = relative.rowptr.diff();
     const int64_t edges = relative.col.size(0);
-    const at::Tensor source = at::repeat_interleave(at::arange(nodes_, degree.options()), degree, 0, edges);
+    // No edges, perhaps as there are no nodes, have no sources.
+    const at::Tensor source = edges == 0 ? relative.col : item_of_row_on(relative.rowptr, edges, relative.col.device());
     const auto [pair, order] = (source * nodes_ + relative.col).sort(/*stable=*/true, 0, false);
     pair_ = pair;
     // Duplicates are summed where the first of them stands.

@@ -6,6 +6,7 @@
 
 #include "geometry/copied_to.h"
 #include "geometry/knn.h"
+#include "geometry/offsets_on.h"
 #include "geometry/packed.h"
 #include "models/ops/primal_heads.h"
 
@@ -53,16 +54,11 @@ SparseMask mask_there(const at::Tensor& rowptr, const at::Tensor& entries, int64
   return {rowptr, at::where(fresh, col, col.bitwise_not())};
 }
 
-// The row of every entry.
-at::Tensor rows_there(const at::Tensor& rowptr, int64_t entries) {
-  const at::Tensor entry = at::arange(entries, rowptr.options());
-  return (at::searchsorted(rowptr, entry, /*out_int32=*/false, /*right=*/true) - 1).clamp(0, rowptr.size(0) - 2);
-}
-
 SparseMask neighbour_mask_there(const at::Tensor& rowptr, const at::Tensor& col) {
   const int64_t tokens = rowptr.size(0) - 1, width = std::max<int64_t>(tokens, 1);
   const at::Tensor token = at::arange(tokens, col.options());
-  const at::Tensor entries = at::cat({rows_there(rowptr, col.size(0)) * width + col, token * width + token});
+  const at::Tensor entries =
+      at::cat({item_of_row_on(rowptr, col.size(0), col.device()) * width + col, token * width + token});
   return mask_there(rowptr + at::arange(tokens + 1, col.options()), std::get<0>(entries.sort()), width);
 }
 
@@ -71,7 +67,7 @@ SparseMask pooled_mask_there(const SparseMask& mask, const PooledRows& pooled) {
   const at::Tensor col = at::where(mask.col < 0, mask.col.bitwise_not(), mask.col);
   const at::Tensor group = copied_to(group_of_token, col.device()).index_select(0, col);
   const int64_t width = std::max<int64_t>(pooled.items.back(), 1);
-  return mask_there(mask.rowptr, rows_there(mask.rowptr, col.size(0)) * width + group, width);
+  return mask_there(mask.rowptr, item_of_row_on(mask.rowptr, col.size(0), col.device()) * width + group, width);
 }
 
 }  // namespace

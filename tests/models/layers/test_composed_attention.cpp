@@ -132,6 +132,17 @@ TEST_CASE("the edges of a batch are sorted once, whatever the number of items", 
   at::removeCallback(handle);
 }
 
+TEST_CASE("a graph without nodes has no rows", "[composed_attention]") {
+  const Problem p;
+  const at::Tensor none = at::zeros({0}, at::kLong);
+  const Relative graph = Relative::graph(at::zeros({1}, at::kLong), none, p.edges.slice(0, 0, 0));
+  const Pairs pairs{none, none, p.pairs.weight.slice(0, 0, 0), {}};
+  const auto empty = [](const at::Tensor& x) { return x.slice(0, 0, 0); };
+  const at::Tensor out =
+      kPaper(empty(p.q), empty(p.k), empty(p.v), empty(p.leak), graph, pairs, random_weights(2), {}, {});
+  CHECK(out.sizes() == empty(p.v).sizes());
+}
+
 TEST_CASE("a row that sums to exactly 0 is zero and so are its gradients", "[composed_attention]") {
   const Problem p;
   const at::Tensor leak = at::full_like(p.leak, -std::numeric_limits<double>::infinity());
