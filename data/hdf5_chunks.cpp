@@ -95,6 +95,10 @@ void Hdf5Chunks::fail(const std::string& expected, double found) const {
   throw DataError(of_.name, expected, std::to_string(static_cast<uint64_t>(std::min(found, 1e18))));
 }
 
+void Hdf5Chunks::damaged() const {
+  throw DataError(of_.name, "readable data", "damaged or truncated data");
+}
+
 double Hdf5Chunks::chunk_count() const {
   double count = 1;
   for (size_t i = 0; i < size_.size(); ++i) {
@@ -124,9 +128,7 @@ Bytes Hdf5Chunks::stored(const Place& corner) const {
   uint32_t left_out = 0;
   // Without filters the size is what it should be, and less may be there.
   if (filters_.none()) std::memset(packed_.get(), 0, bytes_);
-  if (H5Dread_chunk(of_.dataset, H5P_DEFAULT, at.data(), &left_out, packed_.get()) < 0) {
-    throw DataError(of_.name, "readable data", "damaged or truncated data");
-  }
+  if (H5Dread_chunk(of_.dataset, H5P_DEFAULT, at.data(), &left_out, packed_.get()) < 0) damaged();
   unsigned options = 0;
   H5Pget_chunk_opts(of_.layout, &options);
   const bool plain = (options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS) != 0 && extent(corner) != size_;
@@ -139,17 +141,17 @@ Bytes Hdf5Chunks::block(const Bytes& chunk, const Place& corner, int64_t type, s
   const uint64_t count = product(sizes);
   const size_t packed_size = H5Tget_size(of_.type);
   Bytes numbers(count * std::max(number_size, packed_size));
-  if (chunk.empty()) {
-    Bytes value(number_size, 0);
-    if (H5Pget_fill_value(of_.layout, type, value.data()) < 0) std::fill(value.begin(), value.end(), 0);
-    for (uint64_t i = 0; i < count; ++i) std::memcpy(numbers.data() + i * number_size, value.data(), number_size);
-    return numbers;
-  }
   copy_box({chunk.data(), size_, origin}, {numbers.data(), sizes, origin}, sizes, packed_size);
-  if (H5Tconvert(of_.type, type, count, numbers.data(), nullptr, H5P_DEFAULT) < 0) {
-    throw DataError(of_.name, "readable data", "damaged or truncated data");
-  }
+  if (H5Tconvert(of_.type, type, count, numbers.data(), nullptr, H5P_DEFAULT) < 0) damaged();
   return numbers;
+}
+
+// What numbers are that are not stored.
+void Hdf5Chunks::fill(int64_t type, size_t number_size, unsigned char* out) const {
+  Bytes value(number_size, 0);
+  if (H5Pget_fill_value(of_.layout, type, value.data()) < 0) std::fill(value.begin(), value.end(), 0);
+  const uint64_t count = product(shape_);
+  for (uint64_t i = 0; i < count; ++i) std::memcpy(out + i * number_size, value.data(), number_size);
 }
 
 bool Hdf5Chunks::advance(Place& corner) const {
@@ -165,24 +167,25 @@ bool Hdf5Chunks::advance(Place& corner) const {
 uint64_t Hdf5Chunks::stored_count() const {
   const Handle space(H5Dget_space(of_.dataset), H5Sclose);
   hsize_t count = 0;
-  if (H5Dget_num_chunks(of_.dataset, space, &count) < 0) {
-    throw DataError(of_.name, "readable data", "damaged or truncated data");
-  }
+  if (H5Dget_num_chunks(of_.dataset, space, &count) < 0) damaged();
   return count;
 }
 
 void Hdf5Chunks::read(int64_t type, size_t number_size, unsigned char* out) const {
   if (product(shape_) == 0) return;
   const uint64_t wanted = stored_count();
+  if (static_cast<double>(wanted) < chunk_count()) fill(type, number_size, out);
   uint64_t found = 0;
   Place corner(shape_.size(), 0);
-  do {
+  // To look for a chunk that is not there takes longer than to read one.
+  for (bool more = true; more && found < wanted; more = advance(corner)) {
     const Bytes chunk = stored(corner);
-    found += chunk.empty() ? 0 : 1;
+    if (chunk.empty()) continue;
+    ++found;
     const Bytes numbers = block(chunk, corner, type, number_size);
     const Place sizes = extent(corner);
     copy_box({numbers.data(), sizes, Place(corner.size(), 0)}, {out, shape_, corner}, sizes, number_size);
-  } while (advance(corner));
+  }
   if (found != wanted) {
     throw DataError(of_.name, std::to_string(wanted) + " stored chunks", std::to_string(found));
   }

@@ -34,12 +34,14 @@ class Hdf5Chunks {
  private:
   using Place = std::vector<uint64_t>;
   [[noreturn]] void fail(const std::string& expected, double found) const;
+  [[noreturn]] void damaged() const;
   double chunk_count() const;
   uint64_t memory() const;
   Place extent(const Place& corner) const;
   Bytes stored(const Place& corner) const;
   uint64_t stored_count() const;
   Bytes block(const Bytes& chunk, const Place& corner, int64_t type, size_t number_size) const;
+  void fill(int64_t type, size_t number_size, unsigned char* out) const;
   bool advance(Place& corner) const;
 
   ChunkedDataset of_;

@@ -111,11 +111,15 @@ void limit_for(uint64_t file_bytes) {
   limit(RLIMIT_AS, address_space() + least_memory + 4 * file_bytes);
 }
 
-// Signals end the child: the handlers are the parent's business, and so is what is printed.
+// Signals end the child: the handlers are the parent's business, and so is what is printed. Fuzzers look whose fault a
+// crash is.
 // Of what the parent has open the child keeps its two ends of the conversation alone: what others wait for the end of,
 // or hold a lock on, is not to live on here.
 std::pair<int, int> detach(int socket, int memory) {
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTERM}) ::signal(signal, SIG_DFL);
+#ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) ::signal(signal, SIG_DFL);
+#endif
+  for (const int signal : {SIGABRT, SIGXCPU, SIGTERM}) ::signal(signal, SIG_DFL);
   ::signal(SIGINT, SIG_IGN);  // the parent decides
   const int nowhere = ::open("/dev/null", O_RDWR);
   for (const int usual : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, usual);

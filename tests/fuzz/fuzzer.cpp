@@ -54,11 +54,17 @@ bool inside_library() {
 
 // A library that ends its own process (data/isolated_reader.h) is an answer, and no finding. Our own code that does is
 // one.
+[[noreturn]] void end(bool by_fault) {
+  if (by_fault && !inside_library()) ::kill(::getppid(), SIGABRT);
+  ::_exit(1);
+}
+
 void end_quietly() {
-  __sanitizer_set_death_callback([] {
-    if (__asan_report_present() != 0 && !inside_library()) ::kill(::getppid(), SIGABRT);
-    ::_exit(1);
-  });
+  __sanitizer_set_death_callback([] { end(__asan_report_present() != 0); });
+  struct sigaction crash {};
+  crash.sa_handler = [](int) { end(true); };
+  crash.sa_flags = SA_ONSTACK;  // the stack may be what has run out
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) ::sigaction(signal, &crash, nullptr);
 }
 
 }  // namespace
