@@ -19,7 +19,8 @@ at::Tensor centred(const at::Tensor& points, const std::optional<at::Tensor>& pt
   const at::Tensor item = item_of_row_on(ptr, points.size(0), points.device());
   const at::Tensor count =
       given(ptr) ? offsets_on(ptr, points.device(), "ptr").diff() : at::full({1}, points.size(0), item.options());
-  const at::Tensor sum = at::zeros({count.size(0), 3}, points.options()).index_add(0, item, points);
+  // Not index_add, whose order of adding is any on a GPU.
+  const at::Tensor sum = at::zeros({count.size(0), 3}, points.options()).index_put({item}, points, true);
   return points - (sum / count.clamp_min(1).unsqueeze(1).to(points.scalar_type())).index_select(0, item);
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers/token_pooling.h"
 
-#include <ATen/core/grad_mode.h>
-
 #include "geometry/copied_to.h"
 #include "models/ops/primal_heads.h"
 
@@ -28,47 +26,55 @@ at::Tensor grouped(const at::Tensor& x, const PooledRows& pooled, int64_t factor
   return side_by_side * copied_to((wanted <= last).to(x.scalar_type()), x.device()).unsqueeze(-1);
 }
 
-// The group of every row, groups being stretches of `order`, or of the rows themselves where it is not given.
-at::Tensor group_of_rows(const std::vector<int64_t>& ends, const at::Tensor& order = {}) {
-  const at::Tensor groups = at::repeat_interleave(at::diff(at::tensor(ends, at::kLong)));
-  return order.defined() ? at::empty_like(groups).index_copy(0, order, groups) : groups;
+// The group of every row, groups being stretches of them.
+at::Tensor group_of_rows(const std::vector<int64_t>& ends) {
+  return at::repeat_interleave(at::diff(at::tensor(ends, at::kLong)));
 }
 
-// The cluster of every row of one item.
-at::Tensor clusters(const at::Tensor& x, int64_t count) {
-  at::NoGradGuard guard;
-  const at::Tensor places = at::arange(count, x.options().dtype(at::kDouble)) + 0.5;
+// The clusters of one item: which one each row is in, and where they end up, [count, d].
+struct Clusters {
+  at::Tensor of_row, centres;
+};
+
+Clusters clusters(const at::Tensor& x, int64_t count) {
+  const at::Tensor all = at::arange(count, x.options().dtype(at::kLong)), places = all.to(at::kDouble) + 0.5;
   const auto rows = (places * (static_cast<double>(x.size(0)) / static_cast<double>(count))).floor().to(at::kLong);
-  at::Tensor centres = x.index_select(0, rows), cluster;
+  Clusters found{{}, x.index_select(0, rows)};
   for (int round = 0; round < k_means_rounds; ++round) {
-    cluster = at::cdist(x, centres).argmin(1);
-    const at::Tensor one_hot = at::one_hot(cluster, count).to(x.scalar_type());
-    const at::Tensor sizes = one_hot.sum(0).unsqueeze(1);
-    centres = at::where(sizes > 0, at::matmul(one_hot.t(), x) / sizes.clamp_min(1), centres);
+    found.of_row = at::cdist(x, found.centres).argmin(1);
+    const at::Tensor members = (found.of_row.unsqueeze(1) == all).to(x.scalar_type());
+    const at::Tensor sizes = members.sum(0).unsqueeze(1);
+    found.centres = at::where(sizes > 0, at::matmul(members.t(), x) / sizes.clamp_min(1), found.centres);
   }
-  return cluster;
+  return found;
 }
 
+// Their means, [count, d], which carry the gradient; the centre of an empty one.
+at::Tensor cluster_means(const at::Tensor& x, const Clusters& in) {
+  // Not index_add, whose order of adding is any on a GPU.
+  const auto sums = [&](const at::Tensor& rows) {
+    return at::zeros({in.centres.size(0), rows.size(1)}, rows.options()).index_put({in.of_row}, rows, true);
+  };
+  const at::Tensor sizes = sums(at::ones({x.size(0), 1}, x.options()));
+  return at::where(sizes > 0, sums(x) / sizes.clamp_min(1), in.centres);
+}
+
+// The host knows how many clusters there are, and waits for none.
 PooledTokens pool_clusters(const at::Tensor& x, const std::vector<int64_t>& offsets, int64_t factor) {
-  std::vector<at::Tensor> orders{at::empty({0}, at::kLong)};
-  std::vector<int64_t> ends{0};
+  std::vector<at::Tensor> means{x.narrow(0, 0, 0)}, groups{at::empty({0}, x.options().dtype(at::kLong))};
   PooledTokens pooled{{}, {0}, {}};
   for (size_t b = 0; b + 1 < offsets.size(); ++b) {
-    const int64_t rows = offsets[b + 1] - offsets[b];
+    const int64_t rows = offsets[b + 1] - offsets[b], count = rows == 0 ? 0 : (rows - 1) / factor + 1;
     if (rows > 0) {
-      const int64_t count = (rows - 1) / factor + 1;
-      const at::Tensor cluster = clusters(x.detach().slice(0, offsets[b], offsets[b + 1]), count).cpu();
-      orders.push_back(cluster.argsort(/*stable=*/true, 0, false) + offsets[b]);
-      const at::Tensor sizes = at::bincount(cluster, {}, count);
-      for (int64_t i = 0; i < count; ++i) {
-        if (const int64_t size = sizes[i].item<int64_t>(); size > 0) ends.push_back(ends.back() + size);
-      }
+      const at::Tensor item = x.narrow(0, offsets[b], rows);
+      const Clusters in = clusters(item.detach(), count);
+      means.push_back(cluster_means(item, in));
+      groups.push_back(in.of_row + pooled.offsets.back());
     }
-    pooled.offsets.push_back(static_cast<int64_t>(ends.size()) - 1);
+    pooled.offsets.push_back(pooled.offsets.back() + count);
   }
-  const at::Tensor order = at::cat(orders);
-  pooled.x = segment_mean(x.index_select(0, copied_to(order, x.device())), ends);
-  pooled.group = copied_to(group_of_rows(ends, order), x.device());
+  pooled.x = at::cat(means);
+  pooled.group = at::cat(groups);
   return pooled;
 }
 

@@ -28,9 +28,10 @@ struct PooledTokens {
 };
 
 // x [N, d], items `offsets`, factor >= 1: ceil(n / factor) tokens of an item of n. The last group of an item may be
-// shorter. weight [d, factor] is that of a convolution. With k_means, clusters that end up empty are left out; centres
-// begin at evenly spaced tokens, so the result is determined by x alone; time and memory are O(n^2 / factor) an item.
-// Differentiable in x and weight; which token belongs to which cluster is not.
+// shorter. weight [d, factor] is that of a convolution. With k_means, centres begin at evenly spaced tokens, so the
+// result is determined by x alone; a cluster that ends up empty is its last centre; time and memory are
+// O(n^2 / factor) an item. Differentiable in x and weight; which token belongs to which cluster, and the centre of an
+// empty one, are not.
 PooledTokens pool_tokens(const at::Tensor& x, const std::vector<int64_t>& offsets, int64_t factor, PoolingKind kind,
                          const at::Tensor& weight = {});
 

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "geometry/copied_to.h"
+#include "geometry/offsets_on.h"
 #include "geometry/operators.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/primal_heads.h"
@@ -43,33 +44,80 @@ at::Tensor softmax_item(const at::Tensor& q, const at::Tensor& k, const at::Tens
       .transpose(0, 1);
 }
 
-// Rows [N, c] of one head over the pairs of its mask.
-at::Tensor masked_head(const PrimalHeads& heads, int64_t place, const PrimalMask& mask, int64_t head, double scale) {
-  const at::Tensor q = heads.q.select(1, place), k = heads.k.select(1, place), v = heads.v.select(1, place);
-  const int64_t *begin = mask.rows(head), count = q.size(0);
-  const std::vector<int64_t> offsets(begin, begin + count + 1);
-  const at::Tensor lengths = at::diff(at::tensor(offsets, at::kLong));
-  const at::Tensor rows = at::repeat_interleave(lengths).to(q.device());
-  const at::Tensor col = mask.col.slice(0, offsets.front(), offsets.back()).to(q.device());
-  if (col.numel() == 0) return at::zeros({count, v.size(1)}, v.options());
-  const auto sums = [&](const at::Tensor& x, const char* reduce) {
-    return at::segment_reduce(x, reduce, lengths.to(q.device()));
+// Pairs of rows of q and k [E]. Nothing is read of those on a GPU: they stay where they are no pairs, and are not seen.
+struct MaskedPairs {
+  at::Tensor query, key, seen;
+};
+
+// q [Nq, c], k [Nk, c] and v [Nk, cv]: result [Nq, cv].
+at::Tensor masked_rows(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const MaskedPairs& pairs,
+                       double scale) {
+  constexpr double never = -std::numeric_limits<double>::infinity();
+  const at::Tensor logits = (q.index_select(0, pairs.query) * k.index_select(0, pairs.key)).sum(1) * scale;
+  const at::Tensor unseen = pairs.seen.logical_not();
+  const at::Tensor largest = at::full({q.size(0)}, never, q.options())
+                                 .scatter_reduce(0, pairs.query, logits.detach().masked_fill(unseen, never), "amax");
+  const at::Tensor weights = (logits - largest.index_select(0, pairs.query)).masked_fill(unseen, never).exp();
+  const auto sums = [&](const at::Tensor& x) {
+    return at::zeros({q.size(0), x.size(1)}, x.options()).index_add(0, pairs.query, x);
   };
-  const at::Tensor logits = (q.index_select(0, rows) * k.index_select(0, col)).sum(1) * scale;
-  const at::Tensor largest = sums(logits.detach(), "max").index_select(0, rows);
-  const at::Tensor weights = (logits - largest).exp();
-  return divided(sums(weights.unsqueeze(1) * v.index_select(0, col), "sum"), sums(weights, "sum").unsqueeze(1));
+  return divided(sums(weights.unsqueeze(1) * v.index_select(0, pairs.key)), sums(weights.unsqueeze(1)));
 }
 
-at::Tensor group_attention(const PrimalArguments& a, const PrimalHeads& heads, const HeadGroup& group,
-                           const PrimalMask& mask) {
-  std::vector<at::Tensor> parts;
-  if (mask.given()) {
-    for (size_t place = 0; place < group.heads.size(); ++place) {
-      parts.push_back(masked_head(heads, static_cast<int64_t>(place), mask, group.heads[place], a.logit_scale()));
+// The mask of a call for the heads of a group. The values of one on a GPU are not checked: keys of other items, and
+// numbers that are none of a key, are not seen.
+class GroupMask {
+ public:
+  GroupMask(const PrimalArguments& a, const PrimalHeads& heads, const HeadGroup& group)
+      : count_(static_cast<int64_t>(group.heads.size())), a_head_(a.mask_rowptr->size(0) != a.q.size(0) + 1) {
+    const at::Device device = a.q.device();
+    const at::Tensor col = a.mask_col->contiguous();
+    const at::Tensor row = item_of_row_on(*a.mask_rowptr, col.size(0), device);
+    const int64_t queries = a.q.size(0), keys = heads.k.size(0);
+    const auto items = [&](const std::vector<int64_t>& offsets, const at::Tensor& rows) {
+      return item_of_row_on(offsets_tensor(offsets), offsets.back(), device).index_select(0, rows);
+    };
+    pairs_ = {row.remainder(queries), col.clamp(0, keys - 1), at::logical_and(col >= 0, col < keys)};
+    pairs_.seen.logical_and_(items(heads.offsets.first, pairs_.query) == items(heads.offsets.second, pairs_.key));
+    if (!a_head_) return;
+    // A mask has the pairs of all heads, also of those in other groups.
+    std::vector<int64_t> places(static_cast<size_t>(a.q.size(1)), -1);
+    for (size_t i = 0; i < group.heads.size(); ++i) places[group.heads[i]] = static_cast<int64_t>(i);
+    const at::Tensor place =
+        copied_to(at::tensor(places, at::kLong), device).index_select(0, row.div(queries, "floor"));
+    pairs_.seen.logical_and_(place >= 0);
+    pairs_.query.mul_(count_).add_(place.clamp_min(0));
+    pairs_.key.mul_(count_).add_(place.clamp_min(0));
+  }
+
+  // [Nq, heads, cv].
+  at::Tensor attention(const PrimalHeads& heads, double scale) const {
+    const at::Tensor &q = heads.q, &k = heads.k, &v = heads.v;
+    if (a_head_) {
+      const auto rows = [](const at::Tensor& x) { return x.flatten(0, 1); };
+      return masked_rows(rows(q), rows(k), rows(v), pairs_, scale).view({q.size(0), count_, v.size(2)});
     }
+    std::vector<at::Tensor> parts;
+    for (int64_t i = 0; i < count_; ++i)
+      parts.push_back(masked_rows(q.select(1, i), k.select(1, i), v.select(1, i), pairs_, scale));
     return at::stack(parts, 1);
   }
+
+ private:
+  int64_t count_;
+  bool a_head_;  // whether each head has a mask of its own; then rows are those of q and k times heads
+  MaskedPairs pairs_;
+};
+
+at::Tensor masked_attention(const PrimalArguments& a, const PrimalHeads& heads, const HeadGroup& group) {
+  if (a.mask_col->numel() == 0 || heads.q.size(0) == 0 || heads.k.size(0) == 0)
+    return at::zeros({heads.q.size(0), heads.q.size(1), heads.v.size(2)}, heads.v.options());
+  return GroupMask(a, heads, group).attention(heads, a.logit_scale());
+}
+
+at::Tensor group_attention(const PrimalArguments& a, const PrimalHeads& heads, const HeadGroup& group) {
+  if (given(a.mask_rowptr)) return masked_attention(a, heads, group);
+  std::vector<at::Tensor> parts;
   for (int64_t b = 0; b < heads.offsets.items(); ++b) {
     const auto item = [b](const at::Tensor& x, const std::vector<int64_t>& offsets) {
       return x.slice(0, offsets[b], offsets[b + 1]);
@@ -121,11 +169,11 @@ at::Tensor composed_primal_attention(const PrimalArguments& a) {
   const OffsetPair packed =
       packed_offset_pair(a.q_ptr, a.q.size(0), "q_ptr", a.k_ptr, a.k.size(0), "k_ptr", a.q.device());
   const std::vector<HeadGroup> groups = head_groups(a.pool, a.q.size(1));
-  const PrimalMask mask(a, packed, groups);
+  if (a.q.is_cpu()) PrimalMask(a, packed, groups);  // its values are checked
   std::vector<at::Tensor> parts;
   std::vector<int64_t> order;
   for (const HeadGroup& group : groups) {
-    parts.push_back(group_attention(a, PrimalHeads(a, packed, group), group, mask));
+    parts.push_back(group_attention(a, PrimalHeads(a, packed, group), group));
     order.insert(order.end(), group.heads.begin(), group.heads.end());
   }
   const at::Tensor all = at::cat(parts, 1);

@@ -5,12 +5,11 @@ namespace geosft {
 
 PrimalMask::PrimalMask(const PrimalArguments& a, const OffsetPair& packed, const std::vector<HeadGroup>& groups) {
   if (!geosft::given(a.mask_rowptr)) return;
-  rowptr = a.mask_rowptr->to(at::kCPU).contiguous();
-  col = a.mask_col->to(at::kCPU).contiguous();
+  rowptr = a.mask_rowptr->contiguous();
+  col = a.mask_col->contiguous();
   queries = a.q.size(0);
   a_head = rowptr.size(0) != queries + 1;
   check_rows();
-  if (!a.mask_col->is_cpu()) keep_keys();
   for (const HeadGroup& group : groups) {
     const PooledRows pooled(packed.second, group.factor);
     for (const int64_t head : group.heads) {
@@ -18,12 +17,6 @@ PrimalMask::PrimalMask(const PrimalArguments& a, const OffsetPair& packed, const
       if (!a_head) return;
     }
   }
-}
-
-void PrimalMask::keep_keys() {
-  const at::Tensor keys = col >= 0;
-  rowptr = at::constant_pad_nd(keys.cumsum(0), {1, 0}).index_select(0, rowptr);
-  col = col.masked_select(keys);
 }
 
 void PrimalMask::check_rows() const {

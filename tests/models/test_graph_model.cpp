@@ -173,8 +173,10 @@ TEST_CASE("no step of a graph model waits for the GPU") {
     GraphModelOptions options = molecule_options();
     choose_attention(options.layer, name);
     options.layer.polynomial.degree = 2;
-    for (const PoolingKind pooling : {PoolingKind::average, PoolingKind::max, PoolingKind::convolution}) {
+    for (const PoolingKind pooling :
+         {PoolingKind::average, PoolingKind::max, PoolingKind::convolution, PoolingKind::k_means}) {
       options.layer.primal.pooling = pooling;
+      if (pooling == PoolingKind::k_means && options.layer.primal.mask != MaskKind::none) continue;
       require_no_waiting(options, graphs);
       if (options.layer.primal.mask == MaskKind::none) continue;
       for (const MaskKind mask : {MaskKind::strided, MaskKind::block, MaskKind::nearest, MaskKind::neighbours}) {

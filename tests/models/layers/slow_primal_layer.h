@@ -36,21 +36,22 @@ struct SlowPrimalHead {
     }
     return {};
   }
-  // The cluster of every token after five rounds of k-means that began at `count` evenly spaced tokens.
-  std::vector<int64_t> clusters(int64_t count) const {
-    const at::Tensor rows = x.detach();
-    const int64_t n = rows.size(0);
-    std::vector<at::Tensor> centres;
-    for (int64_t g = 0; g < count; ++g) centres.push_back(rows[(2 * g + 1) * n / (2 * count)]);
+  // After five rounds of k-means that began at `count` evenly spaced tokens: the mean of the tokens that a cluster had
+  // last, which is a constant where it has none in the end.
+  std::vector<at::Tensor> cluster_means(int64_t count) const {
+    const int64_t n = x.size(0);
+    std::vector<at::Tensor> means;
+    for (int64_t g = 0; g < count; ++g) means.push_back(x[(2 * g + 1) * n / (2 * count)]);
     std::vector<int64_t> cluster(static_cast<size_t>(n));
     for (int round = 0; round < 5; ++round) {
-      for (int64_t i = 0; i < n; ++i) cluster[static_cast<size_t>(i)] = nearest_of(centres, rows[i]);
+      for (at::Tensor& mean : means) mean = mean.detach();
+      for (int64_t i = 0; i < n; ++i) cluster[static_cast<size_t>(i)] = nearest_of(means, x.detach()[i]);
       for (int64_t g = 0; g < count; ++g) {
-        if (const auto members = members_of(cluster, g, rows); !members.empty())
-          centres[static_cast<size_t>(g)] = at::stack(members).mean(0);
+        if (const auto members = members_of(cluster, g, x); !members.empty())
+          means[static_cast<size_t>(g)] = at::stack(members).mean(0);
       }
     }
-    return cluster;
+    return means;
   }
   static int64_t nearest_of(const std::vector<at::Tensor>& centres, const at::Tensor& row) {
     int64_t nearest = 0;
@@ -70,19 +71,9 @@ struct SlowPrimalHead {
     }
     return members;
   }
-  // The means of the clusters that have tokens.
-  at::Tensor pooled_clusters() const {
-    const int64_t count = (x.size(0) - 1) / factor() + 1;
-    const std::vector<int64_t> cluster = clusters(count);
-    std::vector<at::Tensor> means;
-    for (int64_t g = 0; g < count; ++g) {
-      if (const auto members = members_of(cluster, g, x); !members.empty()) means.push_back(at::stack(members).mean(0));
-    }
-    return at::stack(means);
-  }
   at::Tensor pooled() const {
     if (factor() == 1) return x;
-    if (layer.options.pooling == PoolingKind::k_means) return pooled_clusters();
+    if (layer.options.pooling == PoolingKind::k_means) return at::stack(cluster_means((x.size(0) - 1) / factor() + 1));
     std::vector<at::Tensor> groups;
     for (int64_t row = 0; row < x.size(0); row += factor())
       groups.push_back(pooled_group(x.slice(0, row, row + factor())));

@@ -55,7 +55,7 @@ TEST_CASE("k-means finds clusters wherever their tokens lie", "[token_pooling]")
       {x});
 }
 
-TEST_CASE("k-means pools every item for itself and leaves empty clusters out", "[token_pooling]") {
+TEST_CASE("k-means pools every item for itself", "[token_pooling]") {
   const at::Tensor x = tokens();
   const PooledTokens pooled = pool_tokens(x, items, 3, PoolingKind::k_means);
   REQUIRE(pooled.offsets.size() == items.size());
@@ -63,8 +63,20 @@ TEST_CASE("k-means pools every item for itself and leaves empty clusters out", "
   require_close(pooled.x[pooled.offsets[2]], x[5], 1e-15, "the one token of an item");
   const at::Tensor sums = at::zeros_like(pooled.x).index_add(0, pooled.group, x);
   require_close(sums / at::bincount(pooled.group).unsqueeze(1), pooled.x, 1e-14, "means of the groups");
-  const PooledTokens one = pool_tokens(at::ones({8, 2}), {0, 8}, 2, PoolingKind::k_means);
-  require_equal(one.x, at::ones({1, 2}), "equal tokens are one cluster");
+}
+
+TEST_CASE("a cluster of k-means that ends up empty is its last centre, a constant", "[token_pooling]") {
+  const at::Tensor equal = at::ones({8, 2}, at::kDouble).requires_grad_(true);
+  const PooledTokens pooled = pool_tokens(equal, {0, 8}, 2, PoolingKind::k_means);
+  REQUIRE(pooled.offsets == std::vector<int64_t>{0, 4});
+  require_equal(pooled.x.detach(), at::ones({4, 2}, at::kDouble), "centres");
+  require_equal(pooled.group, at::zeros({8}, at::kLong), "all are in the first one");
+  pooled.x.sum().backward();
+  require_close(equal.grad(), at::full({8, 2}, 0.125, at::kDouble), 1e-15, "gradient of the first one's mean");
+  // The third one begins at 8, moves to 28 / 3, and then loses all of its tokens to the second one.
+  const at::Tensor x = at::tensor({8.0, 17.0, 14.0, 16.0, 7.0, 13.0, 13.0, 8.0, 12.0}, at::kDouble).unsqueeze(1);
+  const PooledTokens three = pool_tokens(x, {0, 9}, 3, PoolingKind::k_means);
+  require_close(three.x.flatten(), at::tensor({85.0, 46.0, 56.0}, at::kDouble) / 6, 1e-14, "three");
 }
 
 TEST_CASE("poolings have names, and what they cannot pool is refused", "[token_pooling]") {

@@ -4,6 +4,7 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 
 #include "tests/models/ops/primal_cases.h"
+#include "tests/models/training/emulated_gpu.h"
 
 namespace geosft::test::test_primal_composition {
 namespace {
@@ -16,6 +17,29 @@ std::vector<std::pair<Arguments, PrimalNumbers>> cases() {
   all.push_back(all.front());
   add_random_mask(all.back().first, all.back().second, true, 32);
   return all;
+}
+
+// A case with a mask, of all heads or of each.
+std::pair<Arguments, PrimalNumbers> masked_case(bool a_head) {
+  std::pair<Arguments, PrimalNumbers> both{random_primal({{5, 0, 9, 3}, {7, 2, 4, 0}, 3, 4, 2}, 34, true),
+                                           {a_head ? std::vector<int64_t>{2, 1, 2} : std::vector<int64_t>{}}};
+  add_random_mask(both.first, both.second, a_head, 35);
+  return both;
+}
+
+// On the emulated GPU, and a number beside every entry of the mask that is no key, or one of another item.
+Arguments on_emulated_gpu(Arguments a) {
+  const at::Tensor col = a["mask_col"], wrong = col.clone();
+  for (int64_t i = 0; i < col.size(0); ++i) {
+    const int64_t key = col[i].item<int64_t>(), numbers[] = {-1 - key, 1000, key > 6 ? 0 : 12};
+    wrong[i] = numbers[i % 3];
+  }
+  a.tensors["mask_col"] = at::stack({col, wrong}, 1).flatten();
+  a.tensors["mask_rowptr"] = a["mask_rowptr"] * 2;
+  for (auto& [name, tensor] : a.tensors) {
+    if (name != "q_ptr" && name != "k_ptr") tensor = tensor.to(emulated_gpu::device);
+  }
+  return a;
 }
 
 }  // namespace
@@ -42,6 +66,29 @@ TEST_CASE("the composition's gradients are made below autograd too", "[primal_co
       REQUIRE_FALSE(gradients[i].requires_grad());
       require_close(gradients[i], expected.gradients.at(names[i]), 1e-10, names[i]);
     }
+  }
+}
+
+TEST_CASE("nothing is read of a mask on a GPU, and wrong keys in it count for nothing", "[primal_composition]") {
+  for (const bool a_head : {false, true}) {
+    const auto [arguments, numbers] = masked_case(a_head);
+    CAPTURE(a_head);
+    const Arguments there = on_emulated_gpu(arguments);
+    const at::Tensor upstream = at::randn({17, 3, 2}, generator(6), at::kDouble);
+    const Outcome expected = evaluate(slow_primal(numbers), arguments, upstream, at::kDouble);
+    const at::Tensor upstream_there = upstream.to(emulated_gpu::device);
+    at::Tensor out;
+    std::vector<at::Tensor> gradients;
+    {
+      const emulated_gpu::NeverWaiting never;
+      const at::AutoDispatchBelowADInplaceOrView below;
+      out = with_arguments(there, numbers, composed_primal_attention);
+      gradients = with_arguments(
+          there, numbers, [&](const PrimalArguments& a) { return composed_primal_gradients(upstream_there, a); });
+    }
+    require_close(out.cpu(), expected.out, 1e-12, "result");
+    const char* names[] = {"q", "k", "v", "beta"};
+    for (size_t i = 0; i < 4; ++i) require_close(gradients[i].cpu(), expected.gradients.at(names[i]), 1e-10, names[i]);
   }
 }
 

@@ -3,18 +3,15 @@
 
 #include <catch2/catch.hpp>
 
-#include "tests/models/training/emulated_gpu.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_primal_mask {
 namespace {
 
 // Queries 0, 1 | 2 of two items, keys 0, 1, 2 | 3, 4, with the factor 1 for the first head and 2 for the second.
-PrimalMask mask_of(std::vector<int64_t> rowptr, std::vector<int64_t> col, std::vector<int64_t> pool = {1, 1},
-                   at::Device device = at::kCPU) {
-  const at::Tensor q = at::zeros({3, 2, 1}).to(device), k = at::zeros({5, 2, 1}).to(device);
-  const std::optional<at::Tensor> none, rows = at::tensor(rowptr, at::kLong).to(device),
-                                        columns = at::tensor(col, at::kLong).to(device);
+PrimalMask mask_of(std::vector<int64_t> rowptr, std::vector<int64_t> col, std::vector<int64_t> pool = {1, 1}) {
+  const at::Tensor q = at::zeros({3, 2, 1}), k = at::zeros({5, 2, 1});
+  const std::optional<at::Tensor> none, rows = at::tensor(rowptr, at::kLong), columns = at::tensor(col, at::kLong);
   const PrimalArguments a{q, k, k, none, pool, "softmax", 0, none, none, rows, columns, std::nullopt};
   return {a, {{0, 2, 3}, {0, 3, 5}}, head_groups(pool, 2)};
 }
@@ -28,13 +25,6 @@ TEST_CASE("a mask is one for all heads or one a head", "[primal_mask]") {
   const PrimalMask own = mask_of({0, 2, 2, 3, 4, 6, 7}, {0, 2, 4, 1, 0, 1, 2}, {1, 2});
   REQUIRE(own.rows(1)[0] == 3);
   REQUIRE(own.columns()[own.rows(1)[2]] == 2);
-}
-
-TEST_CASE("of a mask on a GPU columns below 0 are no keys", "[primal_mask]") {
-  const PrimalMask mask = mask_of({0, 3, 3, 5}, {-1, 0, 2, 4, -5}, {1, 1}, emulated_gpu::device);
-  require_equal(mask.rowptr, at::tensor({0, 2, 2, 3}, at::kLong), "rowptr");
-  require_equal(mask.col, at::tensor({0, 2, 4}, at::kLong), "col");
-  require_error([] { mask_of({0, 2, 2, 3}, {0, 3, 4}, {1, 1}, emulated_gpu::device); }, {"query 0 of head 0 sees 3"});
 }
 
 TEST_CASE("a mask whose values are wrong is refused", "[primal_mask]") {
