@@ -174,6 +174,7 @@ uint64_t Hdf5Chunks::stored_count() const {
 void Hdf5Chunks::read(int64_t type, size_t number_size, unsigned char* out) const {
   if (product(shape_) == 0) return;
   const uint64_t wanted = stored_count();
+  if (static_cast<double>(wanted) > chunk_count()) damaged();
   if (static_cast<double>(wanted) < chunk_count()) fill(type, number_size, out);
   uint64_t found = 0;
   Place corner(shape_.size(), 0);

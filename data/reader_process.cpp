@@ -117,9 +117,9 @@ void limit_for(uint64_t file_bytes) {
 // or hold a lock on, is not to live on here.
 std::pair<int, int> detach(int socket, int memory) {
 #ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) ::signal(signal, SIG_DFL);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) ::signal(signal, SIG_DFL);
 #endif
-  for (const int signal : {SIGABRT, SIGXCPU, SIGTERM}) ::signal(signal, SIG_DFL);
+  for (const int signal : {SIGXCPU, SIGTERM}) ::signal(signal, SIG_DFL);
   ::signal(SIGINT, SIG_IGN);  // the parent decides
   const int nowhere = ::open("/dev/null", O_RDWR);
   for (const int usual : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, usual);

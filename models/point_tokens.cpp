@@ -5,6 +5,7 @@
 
 #include "geometry/knn.h"
 #include "geometry/offsets_on.h"
+#include "geometry/ordered_sums.h"
 #include "geometry/packed.h"
 
 namespace geosft {
@@ -19,8 +20,7 @@ at::Tensor centred(const at::Tensor& points, const std::optional<at::Tensor>& pt
   const at::Tensor item = item_of_row_on(ptr, points.size(0), points.device());
   const at::Tensor count =
       given(ptr) ? offsets_on(ptr, points.device(), "ptr").diff() : at::full({1}, points.size(0), item.options());
-  // Not index_add, whose order of adding is any on a GPU.
-  const at::Tensor sum = at::zeros({count.size(0), 3}, points.options()).index_put({item}, points, true);
+  const at::Tensor sum = ordered_sums(points, item, count.size(0));
   return points - (sum / count.clamp_min(1).unsqueeze(1).to(points.scalar_type())).index_select(0, item);
 }
 

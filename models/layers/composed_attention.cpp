@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "geometry/offsets_on.h"
+#include "geometry/ordered_sums.h"
 #include "geometry/packed.h"
 
 namespace geosft {
@@ -39,9 +40,8 @@ class SummedEdges {
     const at::Tensor source = edges == 0 ? relative.col : item_of_row_on(relative.rowptr, edges, relative.col.device());
     const auto [pair, order] = (source * nodes_ + relative.col).sort(/*stable=*/true, 0, false);
     pair_ = pair;
-    // Duplicates are summed where the first of them stands; not by index_add, whose order of adding is any on a GPU.
-    summed_ = at::zeros({edges + 1, relative.edge_attr.size(1)}, relative.edge_attr.options())
-                  .index_put({at::searchsorted(pair, pair)}, relative.edge_attr.index_select(0, order), true);
+    // Duplicates are summed where the first of them stands.
+    summed_ = ordered_sums(relative.edge_attr.index_select(0, order), at::searchsorted(pair, pair), edges + 1);
   }
 
   // X_R[i, members[j]] of the sparse relative matrix, [n, k, r]: the sum of the edges (i, members[j]), 0 without one.

@@ -146,7 +146,7 @@ at::Tensor group_rows(const Mixing& m, const HeadGroup& group, const at::Tensor&
   at::Tensor weights = composed_primal_weights({q, in.k, /*v=*/in.k, in.beta, std::nullopt, kernel_name(m.options),
                                                 m.options.eps, one_item, one_item, rowptr, col, std::nullopt});
   if (!in.tokens.group.defined()) return weights;
-  const at::Tensor sizes = at::bincount(in.tokens.group, {}, weights.size(1)).view({1, -1, 1});
+  const at::Tensor sizes = at::bincount(in.tokens.group, {}, weights.size(1)).clamp_min(1).view({1, -1, 1});
   return (weights / sizes).index_select(1, in.tokens.group);
 }
 

@@ -29,7 +29,8 @@ at::Tensor mix_primal_heads(const at::Tensor& x, int64_t heads, const PrimalWeig
                             const Relative& relative);
 
 // How much the queries first … first + count - 1 of x [N, d], one item, look at each token: [count, N, h]. What a
-// pooled key is given is shared evenly by its tokens. Forms count x N numbers a head.
+// pooled key is given is shared evenly by its tokens; an empty cluster of k-means has none. Forms count x N numbers a
+// head.
 at::Tensor primal_attention_rows(const at::Tensor& x, int64_t heads, const PrimalWeights& weights,
                                  const PrimalOptions& options, const Relative& relative, int64_t first, int64_t count);
 

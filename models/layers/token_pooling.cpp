@@ -2,6 +2,7 @@
 #include "models/layers/token_pooling.h"
 
 #include "geometry/copied_to.h"
+#include "geometry/ordered_sums.h"
 #include "models/ops/primal_heads.h"
 
 namespace geosft {
@@ -31,32 +32,27 @@ at::Tensor group_of_rows(const std::vector<int64_t>& ends) {
   return at::repeat_interleave(at::diff(at::tensor(ends, at::kLong)));
 }
 
-// The clusters of one item: which one each row is in, and where they end up, [count, d].
+// The clusters of one item: which one each row is in, how many rows each has, and where they end up, [count, d].
 struct Clusters {
-  at::Tensor of_row, centres;
+  at::Tensor of_row, sizes, centres;
 };
+
+// Their means, [count, d]; what they were for empty ones.
+at::Tensor cluster_means(const at::Tensor& x, const Clusters& in) {
+  const at::Tensor sizes = in.sizes.unsqueeze(1);
+  return at::where(sizes > 0, ordered_sums(x, in.of_row, sizes.size(0)) / sizes.clamp_min(1), in.centres);
+}
 
 Clusters clusters(const at::Tensor& x, int64_t count) {
   const at::Tensor all = at::arange(count, x.options().dtype(at::kLong)), places = all.to(at::kDouble) + 0.5;
   const auto rows = (places * (static_cast<double>(x.size(0)) / static_cast<double>(count))).floor().to(at::kLong);
-  Clusters found{{}, x.index_select(0, rows)};
+  Clusters found{{}, {}, x.index_select(0, rows)};
   for (int round = 0; round < k_means_rounds; ++round) {
     found.of_row = at::cdist(x, found.centres).argmin(1);
-    const at::Tensor members = (found.of_row.unsqueeze(1) == all).to(x.scalar_type());
-    const at::Tensor sizes = members.sum(0).unsqueeze(1);
-    found.centres = at::where(sizes > 0, at::matmul(members.t(), x) / sizes.clamp_min(1), found.centres);
+    found.sizes = (found.of_row.unsqueeze(1) == all).sum(0);
+    found.centres = cluster_means(x, found);
   }
   return found;
-}
-
-// Their means, [count, d], which carry the gradient; the centre of an empty one.
-at::Tensor cluster_means(const at::Tensor& x, const Clusters& in) {
-  // Not index_add, whose order of adding is any on a GPU.
-  const auto sums = [&](const at::Tensor& rows) {
-    return at::zeros({in.centres.size(0), rows.size(1)}, rows.options()).index_put({in.of_row}, rows, true);
-  };
-  const at::Tensor sizes = sums(at::ones({x.size(0), 1}, x.options()));
-  return at::where(sizes > 0, sums(x) / sizes.clamp_min(1), in.centres);
 }
 
 // The host knows how many clusters there are, and waits for none.

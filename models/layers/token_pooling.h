@@ -15,7 +15,7 @@ enum class PoolingKind {
   average,      // mean of each `factor` neighbours
   max,          // their maximum, channel by channel
   convolution,  // their sum weighted by place and channel: a depth-wise convolution of that stride
-  k_means,      // means of as many clusters, wherever their tokens lie
+  k_means,      // as many clusters, wherever their tokens lie
 };
 
 // The kind of that name: average, max, convolution or k_means; an error naming them for another one.
@@ -24,7 +24,7 @@ PoolingKind pooling_kind(const std::string& name);
 struct PooledTokens {
   at::Tensor x;                  // [sum of the items' pooled tokens, d]
   std::vector<int64_t> offsets;  // of the items in it
-  at::Tensor group;              // int64 [N]: the row of x that each token went into
+  at::Tensor group;              // int64 [N]: the row of x that each token went into; an empty cluster has none
 };
 
 // x [N, d], items `offsets`, factor >= 1: ceil(n / factor) tokens of an item of n. The last group of an item may be

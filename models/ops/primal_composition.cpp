@@ -53,15 +53,17 @@ struct MaskedPairs {
 at::Tensor masked_rows(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const MaskedPairs& pairs,
                        double scale) {
   constexpr double never = -std::numeric_limits<double>::infinity();
-  const at::Tensor logits = (q.index_select(0, pairs.query) * k.index_select(0, pairs.key)).sum(1) * scale;
+  const at::ScalarType wide = at::toOpMathType(v.scalar_type());
+  const at::Tensor products = q.index_select(0, pairs.query) * k.index_select(0, pairs.key);
+  const at::Tensor logits = products.sum(1, /*keepdim=*/false, wide) * scale;
   const at::Tensor unseen = pairs.seen.logical_not();
-  const at::Tensor largest = at::full({q.size(0)}, never, q.options())
+  const at::Tensor largest = at::full({q.size(0)}, never, logits.options())
                                  .scatter_reduce(0, pairs.query, logits.detach().masked_fill(unseen, never), "amax");
   const at::Tensor weights = (logits - largest.index_select(0, pairs.query)).masked_fill(unseen, never).exp();
   const auto sums = [&](const at::Tensor& x) {
     return at::zeros({q.size(0), x.size(1)}, x.options()).index_add(0, pairs.query, x);
   };
-  return divided(sums(weights.unsqueeze(1) * v.index_select(0, pairs.key)), sums(weights.unsqueeze(1)));
+  return divided(sums(weights.unsqueeze(1) * v.index_select(0, pairs.key)), sums(weights.unsqueeze(1))).to(v);
 }
 
 // The mask of a call for the heads of a group. The values of one on a GPU are not checked: keys of other items, and
@@ -77,7 +79,9 @@ class GroupMask {
     const auto items = [&](const std::vector<int64_t>& offsets, const at::Tensor& rows) {
       return item_of_row_on(offsets_tensor(offsets), offsets.back(), device).index_select(0, rows);
     };
-    pairs_ = {row.remainder(queries), col.clamp(0, keys - 1), at::logical_and(col >= 0, col < keys)};
+    // What is no key stands at one of its own, or many would be added to the gradient of the same.
+    const at::Tensor some = at::where(col < 0, col.bitwise_not(), col).remainder(keys);
+    pairs_ = {row.remainder(queries), some, at::logical_and(col >= 0, col < keys)};
     pairs_.seen.logical_and_(items(heads.offsets.first, pairs_.query) == items(heads.offsets.second, pairs_.key));
     if (!a_head_) return;
     // A mask has the pairs of all heads, also of those in other groups.
@@ -200,8 +204,8 @@ at::Tensor composed_primal_weights(const PrimalArguments& a) {
   if (!given(a.mask_rowptr)) return logits.softmax(1);
   const int64_t keys = a.k.size(0);
   const at::Tensor rows = at::repeat_interleave(a.mask_rowptr->diff());
-  // Columns below 0, which a mask of a GPU may have, are no keys.
-  const at::Tensor columns = at::where(*a.mask_col < 0, keys, *a.mask_col);
+  // A mask of a GPU may have columns that are no keys.
+  const at::Tensor columns = at::where(at::logical_or(*a.mask_col<0, *a.mask_col> keys), keys, *a.mask_col);
   const at::Tensor beside = at::zeros({a.q.size(0), keys + 1}, logits.options().dtype(at::kBool));
   beside.index_put_({rows, columns}, at::ones({}, beside.options()));
   const at::Tensor seen = beside.narrow(1, 0, keys);

@@ -13,7 +13,8 @@ namespace geosft {
 
 // The result of primal_attention on any device, which autograd may follow: an item and a group of heads at a time,
 // softmax by scaled_dot_product_attention. Half precision is computed in its own type. Masked attention takes memory
-// for c numbers a pair.
+// for c numbers a pair, which is one of any head where heads have masks of their own, as often as factors of pool
+// differ; the values of a mask are checked on the CPU alone, and pairs that are not of one item count for nothing.
 at::Tensor composed_primal_attention(const PrimalArguments& a);
 
 // The same as _primal_attention_forward has it, in the type that kernels compute in; gradients need no normaliser.

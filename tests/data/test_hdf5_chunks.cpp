@@ -116,6 +116,14 @@ void write_box(const std::filesystem::path& path, hid_t type, const std::vector<
 
 }  // namespace
 
+TEST_CASE("chunks that were never written are zero, before and behind one that was") {
+  const TemporaryFolder folder;
+  ChunkedFile{.filled = false, .chunk_zero = std::string(100, 2), .zero_at = 500}.write(folder / "a.h5");
+  at::Tensor expected = at::zeros({1000}, at::kLong);
+  expected.slice(0, 500, 600).fill_(2);
+  require_equal(Hdf5File(folder / "a.h5").read_int("data"), expected, "numbers");
+}
+
 TEST_CASE("chunks of any shape, type and number of dimensions are put together") {
   const TemporaryFolder folder;
   struct Example {

@@ -55,21 +55,30 @@ bool inside_library() {
 // A library that ends its own process (data/isolated_reader.h) is an answer, and no finding. Our own code that does is
 // one.
 [[noreturn]] void end(bool by_fault) {
+  ::alarm(2);  // who crashed may hold a lock that looking at the stack takes
   if (by_fault && !inside_library()) ::kill(::getppid(), SIGABRT);
   ::_exit(1);
 }
 
+bool undefined_behaviour = false;
+
 void end_quietly() {
-  __sanitizer_set_death_callback([] { end(__asan_report_present() != 0); });
+  __sanitizer_set_death_callback([] { end(undefined_behaviour || __asan_report_present() != 0); });
   struct sigaction crash {};
   crash.sa_handler = [](int) { end(true); };
   crash.sa_flags = SA_ONSTACK;  // the stack may be what has run out
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) ::sigaction(signal, &crash, nullptr);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) ::sigaction(signal, &crash, nullptr);
 }
 
 }  // namespace
 
+// The sanitizer calls it with every report.
+extern "C" void __ubsan_on_report() {
+  undefined_behaviour = true;
+}
+
 extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
+  inside_library();  // what it needs is loaded now
   at::set_num_threads(1);
   ::pthread_atfork(nullptr, nullptr, end_quietly);
   geosft::fuzz::forget_cache();

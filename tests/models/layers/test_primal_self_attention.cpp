@@ -173,6 +173,14 @@ TEST_CASE("the rows of a trace times the values are what the heads mix", "[prima
   require_error([&] { attention_rows(packed, 0, 1); }, {"one item", "3"});
 }
 
+TEST_CASE("what empty clusters are given falls on no token", "[primal_self_attention][trace]") {
+  at::NoGradGuard guard;
+  PrimalSelfAttention layer = layer_of({.pool = {1, 2, 4}, .pooling = PoolingKind::k_means});
+  const AttentionTrace trace = layer->trace(at::ones({8, 12}, at::kDouble), std::nullopt, Relative::none());
+  const at::Tensor given = attention_rows(trace, 0, 8).sum(1);  // of equal tokens one of 8, 4 and 2 clusters has all
+  require_close(given, at::tensor({1.0, 0.25, 0.5}, at::kDouble).expand({8, kHeads}), 1e-6, "sums");
+}
+
 TEST_CASE("options that contradict each other are refused", "[primal_self_attention]") {
   require_error([] { PrimalSelfAttention(10, 3, PrimalOptions{}); }, {"heads", "3"});
   require_error([] { layer_of({.pool = {1, 2}}); }, {"pool", "3", "2"});

@@ -27,15 +27,20 @@ std::pair<Arguments, PrimalNumbers> masked_case(bool a_head) {
   return both;
 }
 
-// On the emulated GPU, and a number beside every entry of the mask that is no key, or one of another item.
+// On the emulated GPU, and behind the keys of every query, those of queries that see none included, numbers that are
+// none of a key, a key that is repeated, and keys of other items.
 Arguments on_emulated_gpu(Arguments a) {
-  const at::Tensor col = a["mask_col"], wrong = col.clone();
-  for (int64_t i = 0; i < col.size(0); ++i) {
-    const int64_t key = col[i].item<int64_t>(), numbers[] = {-1 - key, 1000, key > 6 ? 0 : 12};
-    wrong[i] = numbers[i % 3];
+  const at::Tensor rowptr = a["mask_rowptr"], col = a["mask_col"];
+  std::vector<at::Tensor> columns;
+  std::vector<int64_t> ends{0};
+  for (int64_t row = 0; row + 1 < rowptr.size(0); ++row) {
+    const int64_t query = row % a["q"].size(0);
+    const at::Tensor keys = col.slice(0, rowptr[row].item<int64_t>(), rowptr[row + 1].item<int64_t>());
+    columns.insert(columns.end(), {keys, -1 - keys, at::tensor({-7, 1000, query < 5 ? 12 : 0}, at::kLong)});
+    ends.push_back(ends.back() + 2 * keys.size(0) + 3);
   }
-  a.tensors["mask_col"] = at::stack({col, wrong}, 1).flatten();
-  a.tensors["mask_rowptr"] = a["mask_rowptr"] * 2;
+  a.tensors["mask_col"] = at::cat(columns);
+  a.tensors["mask_rowptr"] = at::tensor(ends, at::kLong);
   for (auto& [name, tensor] : a.tensors) {
     if (name != "q_ptr" && name != "k_ptr") tensor = tensor.to(emulated_gpu::device);
   }
