@@ -69,6 +69,14 @@ void check_clouds(const CloudArrays& arrays, size_t classes, const std::string& 
                   "none in cloud " + std::to_string(first_of(empty)));
 }
 
+std::vector<std::string> numbered_clouds(const std::filesystem::path& file, int64_t count) {
+  const std::string stem = file.stem().string();
+  std::vector<std::string> names;
+  names.reserve(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) names.push_back(stem + ":" + std::to_string(i));
+  return names;
+}
+
 ArrayDataset::ArrayDataset(CloudArrays arrays, std::vector<std::string> class_names, const std::string& file)
     : arrays_(std::move(arrays)), class_names_(std::move(class_names)) {
   check_clouds(arrays_, class_names_.size(), file);

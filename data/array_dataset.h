@@ -21,6 +21,9 @@ struct CloudArrays {
 // labels lie in [0, classes) and every cloud keeps a point. What parts there are is not known here.
 void check_clouds(const CloudArrays& arrays, size_t classes, const std::string& file);
 
+// "stem:0", "stem:1", …: the clouds of `file`, by its name without the ending.
+std::vector<std::string> numbered_clouds(const std::filesystem::path& file, int64_t count);
+
 class ArrayDataset final : public PointDataset {
  public:
   // Throws what check_clouds throws. Normals are scaled to unit length.

@@ -26,9 +26,7 @@ CloudArrays read_arrays(const fs::path& path, size_t classes, bool with_parts) {
   arrays.labels = arrays.labels.flatten();
   if (with_parts) arrays.parts = file.read_int("pid");
   check_clouds(arrays, classes, path.string());
-  for (int64_t i = 0; i < arrays.points.size(0); ++i) {
-    arrays.names.push_back(path.stem().string() + ":" + std::to_string(i));
-  }
+  arrays.names = numbered_clouds(path, arrays.points.size(0));
   return arrays;
 }
 

@@ -63,10 +63,10 @@ std::unique_ptr<PointDataset> open_scan_object_nn(const fs::path& source, Split 
   arrays.points = file.read_float("data");
   arrays.labels = file.read_int("label").flatten();
   if (drop_background) arrays.keep = file.read_int("mask") != -1;
-  for (int64_t i = 0; i < arrays.labels.size(0); ++i)
-    arrays.names.push_back(path.stem().string() + ":" + std::to_string(i));
   const std::vector<std::string> classes = {"bag",   "bin",   "box", "cabinet", "chair", "desk", "display", "door",
                                             "shelf", "table", "bed", "pillow",  "sink",  "sofa", "toilet"};
+  check_clouds(arrays, classes.size(), path.string());
+  arrays.names = numbered_clouds(path, arrays.points.size(0));
   return std::make_unique<ArrayDataset>(std::move(arrays), classes, path.string());
 }
 
