@@ -52,4 +52,29 @@ inline GraphModelOptions molecule_options() {
   return options;
 }
 
+// Graphs whose nodes' second category is the document that they are of, and the options of a model that compares the
+// two.
+inline FeaturedGraphs document_graphs() {
+  FeaturedGraphs graphs = featured_graphs({7, 4, 9}, 3);
+  graphs.node_categories.select(1, 1).copy_(at::tensor({0, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1}));
+  return graphs;
+}
+
+inline GraphModelOptions document_options() {
+  GraphModelOptions options = small_options();
+  options.node_vocabulary = {3};
+  options.documents = true;
+  options.positions = NodePositions::added;
+  options.relative = false;
+  options.head = GraphHead::pairs;
+  choose_attention(options.layer, "softmax");
+  return options;
+}
+
+// The same with the offsets of the documents beside them, as a loader hands them over.
+inline FeaturedGraphs with_document_offsets(FeaturedGraphs graphs) {
+  graphs.document_ptr = document_offsets(graphs.graphs.ptr, graphs.node_categories.select(1, 1));
+  return graphs;
+}
+
 }  // namespace geosft::test::small_graphs

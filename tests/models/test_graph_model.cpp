@@ -5,45 +5,10 @@
 #include <limits>
 
 #include "tests/models/small_graph_model.h"
-#include "tests/models/training/emulated_gpu.h"
 
 namespace geosft::test::test_graph_model {
 
 using namespace small_graphs;
-
-namespace {
-
-FeaturedGraphs on_emulated_gpu(FeaturedGraphs graphs) {
-  CsrGraph& graph = graphs.graphs.graph;
-  for (at::Tensor* tensor : {&graph.rowptr, &graph.col, &graphs.node_categories, &graphs.node_values,
-                             &graphs.edge_categories, &graphs.edge_values, &graphs.coordinates, &graphs.node_encoding})
-    *tensor = tensor->to(emulated_gpu::device);
-  return graphs;
-}
-
-// What a step of training computes: the loss and every gradient.
-std::vector<at::Tensor> step_of(GraphModel& model, const FeaturedGraphs& graphs) {
-  const emulated_gpu::NeverWaiting never;
-  model->train();
-  SamplingContext context = SamplingContext::training(generator(1));
-  const at::Tensor loss = model->forward(graphs, context).square().sum();
-  loss.backward();
-  std::vector<at::Tensor> found{loss.detach()};
-  for (const at::Tensor& parameter : model->parameters()) {
-    if (parameter.grad().defined()) found.push_back(parameter.grad());
-  }
-  return found;
-}
-
-void require_no_waiting(const GraphModelOptions& options, const FeaturedGraphs& graphs) {
-  GraphModel here = model_of(options, at::kFloat), there = model_of(options, at::kFloat);
-  there->to(emulated_gpu::device);
-  const std::vector<at::Tensor> expected = step_of(here, graphs), found = step_of(there, on_emulated_gpu(graphs));
-  REQUIRE(found.size() == expected.size());
-  for (size_t i = 0; i < found.size(); ++i) require_close(found[i].cpu(), expected[i], 1e-3, "of a step", 1.0);
-}
-
-}  // namespace
 
 TEST_CASE("a graph model answers for every graph, or for every node") {
   const FeaturedGraphs graphs = featured_graphs({7, 4, 9}, 3);
@@ -119,24 +84,16 @@ TEST_CASE("a model attends by the primal-dual family over points of a graph") {
 }
 
 TEST_CASE("two documents are attended to one by one and compared") {
-  FeaturedGraphs graphs = featured_graphs({7, 4, 9}, 3);
-  graphs.node_categories.select(1, 1).copy_(at::tensor({0, 0, 0, 1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1}));
-  GraphModelOptions options = small_options();
-  options.node_vocabulary = {3};
-  options.documents = true;
-  options.positions = NodePositions::added;
-  options.relative = false;
-  require_error([&] { GraphModel model(options); }, {"head", "pairs"});
-  options.head = GraphHead::pairs;
-  choose_attention(options.layer, "softmax");
+  const FeaturedGraphs graphs = document_graphs();
+  const GraphModelOptions options = document_options();
+  GraphModelOptions wrong = options;
+  wrong.head = GraphHead::sum;
+  require_error([&] { GraphModel model(wrong); }, {"head", "pairs"});
   GraphModel model = model_of(options);
   const at::Tensor together = greedy(model, graphs);
   CHECK(together.sizes() == at::IntArrayRef({3, 3}));
   require_close(greedy(model, items_of(graphs, {1})), together.narrow(0, 1, 1), 1e-10, "alone", 1.0);
-  FeaturedGraphs known = graphs;
-  known.document_ptr = document_offsets(graphs.graphs.ptr, graphs.node_categories.select(1, 1));
-  require_equal(greedy(model, known), together, "offsets that are known");
-  require_no_waiting(options, known);
+  require_equal(greedy(model, with_document_offsets(graphs)), together, "offsets that are known");
   // The halves of the head's difference see what the encoder makes of each document alone.
   SamplingContext context = SamplingContext::greedy();
   const at::Tensor ptr = at::tensor({0, 3, 7, 8, 11, 18, 20}, at::kLong);
@@ -156,37 +113,6 @@ TEST_CASE("two documents are attended to one by one and compared") {
   encoder->token_head->linear->weight.set_data(at::eye(16, at::kDouble));
   encoder->token_head->linear->bias.set_data(at::zeros({16}, at::kDouble));
   require_close(model->pair_head->forward(encoder->forward(apart, context), ptr).detach(), together, 1e-10, "by hand");
-}
-
-TEST_CASE("no step of a graph model waits for the GPU") {
-  const FeaturedGraphs graphs = featured_graphs({7, 4, 9}, 3);
-  for (const ScoreKind score : {ScoreKind::maxout, ScoreKind::dot}) {
-    for (const GraphHead head : heads) {
-      GraphModelOptions options = molecule_options();
-      options.layer.attention.score = score;
-      options.head = head;
-      options.signed_encoding = true;
-      require_no_waiting(options, graphs);
-    }
-  }
-  for (const char* name : {"softmax", "linear_bn_sh", "sparse_bn_sh", "bn_variance", "polynomial"}) {
-    GraphModelOptions options = molecule_options();
-    choose_attention(options.layer, name);
-    options.layer.polynomial.degree = 2;
-    for (const PoolingKind pooling :
-         {PoolingKind::average, PoolingKind::max, PoolingKind::convolution, PoolingKind::k_means}) {
-      options.layer.primal.pooling = pooling;
-      if (pooling == PoolingKind::k_means && options.layer.primal.mask != MaskKind::none) continue;
-      require_no_waiting(options, graphs);
-      if (options.layer.primal.mask == MaskKind::none) continue;
-      for (const MaskKind mask : {MaskKind::strided, MaskKind::block, MaskKind::nearest, MaskKind::neighbours}) {
-        GraphModelOptions masked = options;
-        masked.layer.primal.mask = mask;
-        masked.layer.primal.mask_size = 3;
-        require_no_waiting(masked, graphs);
-      }
-    }
-  }
 }
 
 TEST_CASE("the graphs of a batch do not see each other") {
