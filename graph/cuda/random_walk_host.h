@@ -36,17 +36,19 @@ inline Stretches stretches_of(const at::Tensor& rowptr, const at::Tensor& col) {
   return {std::get<0>(at::where(first, node, at::zeros_like(node)).cummax(0)), std::get<0>(end.cummin(0)).flip(0)};
 }
 
-// Blocks of a call: what fits into 1 GiB, at least one, at most one for every 32 nodes.
-inline int64_t walk_blocks(int64_t nodes, int64_t bytes) {
-  constexpr int64_t kMemory = int64_t{1} << 30;
-  const int64_t groups = (nodes + kWalkLanes - 1) / kWalkLanes;
-  return std::clamp<int64_t>(kMemory / (2 * kWalkLanes * nodes * bytes), 1, groups);
+// A plan with 1 GiB of memory, or what one block needs for all nodes: four blocks a multiprocessor for short stretches.
+inline WalkPlan walk_plan(int64_t nodes, int64_t bytes) {
+  constexpr int64_t kMemory = int64_t{1} << 30, kBlocks = 4 * 132;
+  const int64_t groups = (nodes + kWalkLanes - 1) / kWalkLanes, rows = kMemory / (2 * kWalkLanes * bytes);
+  const int64_t blocks = std::min(groups, kBlocks), slice = std::min(nodes, rows / blocks);
+  return {blocks, slice, slice < nodes ? std::clamp<int64_t>(rows / nodes, 1, groups) : 0};
 }
 
-// geosft::random_walk_pe; run(RandomWalks<T>) are the kernels.
+// geosft::random_walk_pe; run(RandomWalks<T>) are the kernels, with the usual plan where none is given.
 template <class Run>
 at::Tensor random_walks(const at::Tensor& rowptr_in, const at::Tensor& col_in, int64_t steps,
-                        const std::optional<at::Tensor>& weight_in, const Run& run) {
+                        const std::optional<at::Tensor>& weight_in, const Run& run,
+                        std::optional<WalkPlan> plan_in = {}) {
   check_random_walk_pe(rowptr_in, col_in, steps, weight_in);
   const int64_t nodes = rowptr_in.size(0) - 1;
   const at::Tensor rowptr = rowptr_in.contiguous(), col = col_in.contiguous();
@@ -57,12 +59,12 @@ at::Tensor random_walks(const at::Tensor& rowptr_in, const at::Tensor& col_in, i
   const at::Tensor out = at::zeros({nodes, steps}, options);
   if (nodes == 0) return out;
   const Stretches stretches = stretches_of(rowptr, col);
-  const int64_t blocks = walk_blocks(nodes, out.element_size());
-  const at::Tensor memory = at::empty({blocks, 2, nodes, kWalkLanes}, options), inverse = at::empty({nodes}, options);
+  const WalkPlan plan = plan_in.value_or(walk_plan(nodes, out.element_size()));
+  const at::Tensor memory = at::empty({plan.numbers(nodes)}, options), inverse = at::empty({nodes}, options);
   AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "random_walk_pe", [&] {
     run(RandomWalks<scalar_t>{rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int64_t>(),
                               weight.defined() ? weight.const_data_ptr<scalar_t>() : nullptr, nodes, col.size(0), steps,
-                              blocks, inverse.mutable_data_ptr<scalar_t>(), stretches.begin.const_data_ptr<int64_t>(),
+                              plan, inverse.mutable_data_ptr<scalar_t>(), stretches.begin.const_data_ptr<int64_t>(),
                               stretches.end.const_data_ptr<int64_t>(), memory.mutable_data_ptr<scalar_t>(),
                               out.mutable_data_ptr<scalar_t>()});
   });

@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include "models/summary.h"
+#include "tools/common/fitting_batch.h"
 
 namespace geosft {
 namespace {
@@ -29,22 +30,17 @@ DatasetLogits one_vote(PointClassifier& model, const PointDataset& dataset, cons
     choices.push_back(context.choices());
     labels.push_back(batch->labels);
     done += batch->labels.size(0);
-    if (progress) progress(done);
+    progress(done);
   }
   TORCH_CHECK(!logits.empty(), "the dataset has no clouds to evaluate");
   return {at::cat(logits), at::cat(labels), at::cat(choices)};
 }
 
-}  // namespace
-
-DatasetLogits dataset_logits(PointClassifier& model, const PointDataset& dataset, const ClassifySettings& settings,
-                             Rotation rotation, int64_t repeat, const std::function<void(int64_t)>& progress) {
-  model->eval();
+DatasetLogits all_votes(PointClassifier& model, const PointDataset& dataset, const ClassifySettings& settings,
+                        Rotation rotation, int64_t repeat, const std::function<void(int64_t)>& progress) {
   DatasetLogits total;
   for (int64_t vote = 0; vote < settings.evaluation.votes; ++vote) {
-    const auto advance = [&](int64_t done) {
-      if (progress) progress(vote * dataset.size() + done);
-    };
+    const auto advance = [&](int64_t done) { progress(vote * dataset.size() + done); };
     const DatasetLogits part =
         one_vote(model, dataset, settings, rotation, repeat, static_cast<uint64_t>(vote), advance);
     total.logits = vote == 0 ? part.logits : total.logits + part.logits;
@@ -53,6 +49,19 @@ DatasetLogits dataset_logits(PointClassifier& model, const PointDataset& dataset
   }
   total.logits = total.logits / static_cast<double>(settings.evaluation.votes);
   return total;
+}
+
+}  // namespace
+
+DatasetLogits dataset_logits(PointClassifier& model, const PointDataset& dataset, const ClassifySettings& settings,
+                             Rotation rotation, int64_t repeat, const std::function<void(int64_t)>& progress) {
+  model->eval();
+  return evaluate_within_memory(settings.evaluation.evaluation_batch, progress,
+                                [&](int64_t batch_size, const BatchProgress& heard) {
+                                  ClassifySettings some = settings;
+                                  some.evaluation.evaluation_batch = batch_size;
+                                  return all_votes(model, dataset, some, rotation, repeat, heard);
+                                });
 }
 
 ClassificationMetrics classification_metrics(const std::vector<DatasetLogits>& evaluations) {

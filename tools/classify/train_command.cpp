@@ -22,16 +22,17 @@ namespace {
 class ClassifyTrainCommand : public TrainCommand<ClassifySettings> {
  protected:
   bool train(const RunFolder& folder) override {
-    return within_memory([&](RunStart start) { return train_once(folder, start); });
+    return within_memory(
+        [&](RunStart start, const Communicator& together) { return train_once(folder, start, together); });
   }
   void report(const RunFolder& folder) override;
 
  private:
-  bool train_once(const RunFolder& folder, RunStart start);
+  bool train_once(const RunFolder& folder, RunStart start, const Communicator& together);
 };
 
-bool ClassifyTrainCommand::train_once(const RunFolder& folder, RunStart start) {
-  const CloudTrainingData data = leader_first(processes(), [&] {
+bool ClassifyTrainCommand::train_once(const RunFolder& folder, RunStart start, const Communicator& together) {
+  const CloudTrainingData data = leader_first(together, [&] {
     return CloudTrainingData(open_dataset(settings, Split::train), nullptr, open_dataset(settings, Split::test),
                              settings.clouds, settings.seed, settings.data);
   });
@@ -39,10 +40,10 @@ bool ClassifyTrainCommand::train_once(const RunFolder& folder, RunStart start) {
   torch::manual_seed(settings.seed);
   PointClassifier model(settings.classifier(static_cast<int64_t>(names.size())));
   model->to(device);
-  ClassifyTask task(model, data.train(), data.validation(), settings, processes());
+  ClassifyTask task(model, data.train(), data.validation(), settings, together);
   TrainingOptions options = settings.training();
   options.step_graphs = step_graphs(settings.train, device);
-  TrainingLoop loop(task, options, processes());
+  TrainingLoop loop(task, options, together);
   return train_in_folder(loop, *model, folder, describe_run(settings, names), start,
                          "training on " + std::to_string(data.train().size()) + " clouds of " +
                              std::to_string(names.size()) + " classes, " + std::to_string(parameter_count(*model)) +

@@ -34,7 +34,7 @@ class TrainCommand : protected TrainArguments {
   // Evaluates the trained model, and leaves and prints what is found; in the leading one of several processes.
   virtual void report(const RunFolder& folder) = 0;
 
-  // train_once(start) with `settings`; for want of memory it says with which batch there would be enough.
+  // train_once(start, processes) with `settings`; for want of memory it says with which batch there would be enough.
   template <class Train>
   bool within_memory(const Train& train_once);
 
@@ -85,9 +85,9 @@ template <class Settings>
 template <class Train>
 bool TrainCommand<Settings>::within_memory(const Train& train_once) {
   return train_within_memory(settings.train.batch_size, resume ? RunStart::resumed : RunStart::fresh, processes(),
-                             [&](int64_t batch_size, RunStart start) {
+                             [&](int64_t batch_size, RunStart start, const Communicator& together) {
                                settings.train.batch_size = batch_size;
-                               return train_once(start);
+                               return train_once(start, together);
                              });
 }
 

@@ -81,6 +81,26 @@ def check_ptr(small):
     return "wrong offsets stay inside the arrays"
 
 
+def check_unwanted(small):
+    """The gradients that are asked for have the same bits where nobody asks for those of the relative term's rows."""
+    for relation in Case.RELATIONS:
+        case = Case(relation, [65, 7], [33, 40], 2, 16, 16, depth=70)
+        pointers, indices = case.on(GPU)
+        results = []
+        for everything in (True, False):
+            leaves = case.leaves(GPU, torch.float32)
+            for row in leaves[4:] if relation == "dense" else leaves[4:-4]:
+                row.requires_grad_(everything)
+            out = case.call(leaves, pointers, indices)
+            wanted = [leaf for leaf in leaves if leaf.requires_grad]
+            given = dict(zip(map(id, wanted), torch.autograd.grad(out.sum(), wanted)))
+            results.append([given.get(id(leaf)) for leaf in leaves])
+        both = [(a, b) for a, b in zip(*results) if b is not None]
+        require(len(both) >= 4, f"{case.name}: gradients are missing")
+        require_same(*zip(*both), case.name)
+    return "the same bits"
+
+
 def check_host_ptr(small):
     """Offsets on the CPU beside rows on the GPU give the same results."""
     for relation in Case.RELATIONS:

@@ -108,6 +108,17 @@ def check_pairs(small):
     return "the rows and weights of the CPU in float32 and float64"
 
 
+def require_halves(call, tensors, what):
+    """Half types give what the same numbers in float32 give, rounded."""
+    for half in (torch.float16, torch.bfloat16):
+        results = []
+        for dtype in (half, torch.float32):
+            leaves = [t.to(GPU, half).to(dtype).requires_grad_() for t in tensors]
+            out = call(*leaves)
+            results.append([t.to(half) for t in (out, *torch.autograd.grad(out, leaves, torch.ones_like(out)))])
+        require_same(*results, f"{what}, {half}")
+
+
 def check_gather(small):
     rows = 500 if small else 40000
     x, weight = torch.randn(rows, 3, 17, generator=seeded(12)), torch.rand(rows // 2, generator=seeded(13))
@@ -122,7 +133,8 @@ def check_gather(small):
         error = difference(results(GPU, dtype), results("cpu", dtype))
         require(error < limit, f"{dtype}: {error:.1e} apart")
     require_same(results(GPU, torch.float32), results(GPU, torch.float32), "gather_pairs")
-    return "as on the CPU in float32 and float64, and the same bits again"
+    require_halves(lambda a, b: OPS.gather_pairs(a, top.to(GPU), partner.to(GPU), b), (x, weight), "gather_pairs")
+    return "as on the CPU in float32 and float64, the same bits again, half types as float32"
 
 
 def check_pool(small):
@@ -140,7 +152,8 @@ def check_pool(small):
         error = difference(results(GPU, dtype), results("cpu", torch.float64))
         require(error <= limit, f"{dtype}: {error:.1e} apart, at most {limit:.0e} allowed")
     require_same(results(GPU, torch.float32), results(GPU, torch.float32), "softmax_pool")
-    return "as on the CPU, and the same bits again"
+    require_halves(lambda a, b: OPS.softmax_pool(a, b, ptr.to(GPU)), (x, u), "softmax_pool")
+    return "as on the CPU, the same bits again, half types as float32"
 
 
 def check_dropout(small):
@@ -214,9 +227,12 @@ def check_knn(small):
 
 def check_walks(small):
     generator = seeded(9)
-    for nodes, edges, weighted in ((1, 0, False), (40, 130, True), (300, 900, False), (400 if small else 6000, 20000, True)):
+    # Of the largest ones stretches are longer than a slice of the memory, and there are more groups than blocks.
+    large = ((400, 20000, True, 1),) if small else ((6000, 20000, True, 1), (20000, 60000, True, 1), (40000, 90000, False, 800))
+    for nodes, edges, weighted, graphs in ((1, 0, False, 1), (40, 130, True, 1), (300, 900, False, 1), *large):
         source = torch.randint(nodes, (edges,), generator=generator).sort().values
-        col = torch.randint(nodes, (edges,), generator=generator)
+        each = nodes // graphs
+        col = source // each * each + torch.randint(each, (edges,), generator=generator)
         rowptr = torch.searchsorted(source, torch.arange(nodes + 1))
         weight = torch.rand(edges, generator=generator, dtype=torch.float64) if weighted else None
         expected = OPS.random_walk_pe(rowptr, col, 9, weight)

@@ -7,6 +7,7 @@
 #include "data/seeds.h"
 #include "models/summary.h"
 #include "models/training/host_copy.h"
+#include "tools/common/fitting_batch.h"
 
 namespace geosft {
 namespace {
@@ -22,6 +23,28 @@ at::Tensor one_vote(GraphModel& model, const LabelledGraphs& batch, const Evalua
   at::Tensor outputs = model->forward(on_device(moved.graphs, device), context).cpu();
   if (model->options.head != GraphHead::nodes) return outputs;
   return at::empty_like(outputs).index_copy_(0, moved.order, outputs);
+}
+
+// Of all items, in turn.
+GraphOutputs all_outputs(GraphModel& model, const PackedGraphs& graphs, const std::vector<int64_t>& items, Part part,
+                         const EvaluationSettings& settings, std::optional<uint64_t> renumbering,
+                         const BatchProgress& progress) {
+  GraphLoader loader(graphs, items, {.batch_size = settings.evaluation_batch});
+  loader.start_epoch(0);
+  std::vector<at::Tensor> outputs, targets;
+  int64_t done = 0;
+  while (const auto batch = loader.next()) {
+    at::Tensor sum;
+    for (int64_t vote = 0; vote < settings.votes; ++vote) {
+      const at::Tensor one = one_vote(model, *batch, settings, static_cast<uint64_t>(vote), renumbering);
+      sum = vote == 0 ? one : sum + one;
+    }
+    outputs.push_back(sum / static_cast<double>(settings.votes));
+    targets.push_back(target_of_part(batch->target, batch->node_split, part));
+    done += static_cast<int64_t>(batch->items.size());
+    progress(done);
+  }
+  return {at::cat(outputs), at::cat(targets)};
 }
 
 }  // namespace
@@ -45,22 +68,12 @@ GraphOutputs graph_outputs(GraphModel& model, const PackedGraphs& graphs, const 
   TORCH_CHECK(!items.empty(), "the ", part_name(part), " part has no graphs");
   at::NoGradGuard guard;
   if (model->is_training()) model->eval();  // threads may share a model that is loaded
-  GraphLoader loader(graphs, items, {.batch_size = settings.evaluation_batch});
-  loader.start_epoch(0);
-  std::vector<at::Tensor> outputs, targets;
-  int64_t done = 0;
-  while (const auto batch = loader.next()) {
-    at::Tensor sum;
-    for (int64_t vote = 0; vote < settings.votes; ++vote) {
-      const at::Tensor one = one_vote(model, *batch, settings, static_cast<uint64_t>(vote), renumbering);
-      sum = vote == 0 ? one : sum + one;
-    }
-    outputs.push_back(sum / static_cast<double>(settings.votes));
-    targets.push_back(target_of_part(batch->target, batch->node_split, part));
-    done += static_cast<int64_t>(batch->items.size());
-    if (progress) progress(done);
-  }
-  return {at::cat(outputs), at::cat(targets)};
+  return evaluate_within_memory(settings.evaluation_batch, progress,
+                                [&](int64_t batch_size, const BatchProgress& heard) {
+                                  EvaluationSettings some = settings;
+                                  some.evaluation_batch = batch_size;
+                                  return all_outputs(model, graphs, items, part, some, renumbering, heard);
+                                });
 }
 
 at::Tensor in_units(const GraphModel& model, GraphTask task, const at::Tensor& outputs) {

@@ -47,9 +47,9 @@ bool train_once(const GraphSettings& settings, const PackedGraphs& graphs, const
 bool train_run(GraphSettings settings, const PackedGraphs& graphs, const GraphSplit& split, const RunFolder& folder,
                bool resume, at::Device device, const Communicator& processes) {
   return train_within_memory(settings.train.batch_size, resume ? RunStart::resumed : RunStart::fresh, processes,
-                             [&](int64_t batch_size, RunStart start) {
+                             [&](int64_t batch_size, RunStart start, const Communicator& together) {
                                settings.train.batch_size = batch_size;
-                               return train_once(settings, graphs, split, folder, start, device, processes);
+                               return train_once(settings, graphs, split, folder, start, device, together);
                              });
 }
 

@@ -20,15 +20,16 @@ namespace {
 class SegmentTrainCommand : public TrainCommand<SegmentSettings> {
  protected:
   bool train(const RunFolder& folder) override {
-    return within_memory([&](RunStart start) { return train_once(folder, start); });
+    return within_memory(
+        [&](RunStart start, const Communicator& together) { return train_once(folder, start, together); });
   }
   void report(const RunFolder& folder) override;
 
  private:
-  bool train_once(const RunFolder& folder, RunStart start);
+  bool train_once(const RunFolder& folder, RunStart start, const Communicator& together);
 };
 
-bool SegmentTrainCommand::train_once(const RunFolder& folder, RunStart start) {
+bool SegmentTrainCommand::train_once(const RunFolder& folder, RunStart start, const Communicator& together) {
   const bool published = settings.clouds.published_validation;
   auto training = open_part_dataset(settings.data, published ? PartSplit::train : PartSplit::train_and_validation);
   const std::vector<std::string> names = training->class_names();
@@ -42,10 +43,10 @@ bool SegmentTrainCommand::train_once(const RunFolder& folder, RunStart start) {
   const auto classes = static_cast<int64_t>(names.size());
   PointSegmenter model(settings.segmenter(static_cast<int64_t>(parts.size()), classes));
   model->to(device);
-  SegmentTask task(model, data.train(), data.validation(), settings, part_mask(parts, classes), processes());
+  SegmentTask task(model, data.train(), data.validation(), settings, part_mask(parts, classes), together);
   TrainingOptions options = settings.training();
   options.step_graphs = step_graphs(settings.train, device);
-  TrainingLoop loop(task, options, processes());
+  TrainingLoop loop(task, options, together);
   return train_in_folder(loop, *model, folder, describe_run(settings, names, parts, data.held_out()), start,
                          "training on " + std::to_string(data.train().size()) + " clouds of " +
                              std::to_string(names.size()) + " classes with " + std::to_string(parts.size()) +

@@ -7,6 +7,7 @@
 #include "geometry/normalize.h"
 #include "models/summary.h"
 #include "models/training/host_copy.h"
+#include "tools/common/fitting_batch.h"
 
 namespace geosft {
 namespace {
@@ -35,12 +36,13 @@ struct VotePass {
   const SegmentSettings& settings;
   const PackedClouds& clouds;
   BlockKind kind;
-  const std::function<void(int64_t)>& progress;
+  int64_t batch;  // blocks seen at a time
+  const BatchProgress& progress;
 
   void add_to(CloudLogits& total, uint64_t vote) const {
     const Blocks blocks = make_blocks(clouds.points, clouds.ptr, settings.clouds.block, kind, vote);
     const at::Device device = device_of(*model);
-    const int64_t count = blocks.item.size(0), batch = settings.evaluation.evaluation_batch;
+    const int64_t count = blocks.item.size(0);
     for (int64_t first = 0; first < count; first += batch) {
       const int64_t last = std::min(first + batch, count);
       const BlockBatch seen(clouds, blocks, first, last);
@@ -51,7 +53,7 @@ struct VotePass {
       total.logits.index_add_(0, seen.rows, logits.cpu());
       const at::Tensor choices = context.choices().cpu().repeat_interleave(seen.ptr.diff());
       total.choices.index_copy_(0, seen.rows, total.choices.index_select(0, seen.rows) * 0x2545F4914F6CDD1D + choices);
-      if (progress) progress(static_cast<int64_t>(vote) * clouds.points.size(0) + blocks.ptr[last].item<int64_t>());
+      progress(static_cast<int64_t>(vote) * clouds.points.size(0) + blocks.ptr[last].item<int64_t>());
     }
   }
 };
@@ -63,11 +65,14 @@ CloudLogits segment_clouds(PointSegmenter& model, const SegmentSettings& setting
   const at::NoGradGuard guard;
   if (model->is_training()) model->eval();  // threads may share a model that is loaded
   const int64_t points = clouds.points.size(0), votes = settings.evaluation.votes;
-  CloudLogits total{at::zeros({points, model->options.parts}), at::zeros({points}, at::kLong)};
-  const VotePass pass{model, settings, clouds, kind, progress};
-  for (int64_t vote = 0; vote < votes; ++vote) pass.add_to(total, static_cast<uint64_t>(vote));
-  total.logits.div_(static_cast<double>(votes));
-  return total;
+  return evaluate_within_memory(
+      settings.evaluation.evaluation_batch, progress, [&](int64_t batch_size, const BatchProgress& heard) {
+        CloudLogits total{at::zeros({points, model->options.parts}), at::zeros({points}, at::kLong)};
+        const VotePass pass{model, settings, clouds, kind, batch_size, heard};
+        for (int64_t vote = 0; vote < votes; ++vote) pass.add_to(total, static_cast<uint64_t>(vote));
+        total.logits.div_(static_cast<double>(votes));
+        return total;
+      });
 }
 
 at::Tensor masked_logits(const at::Tensor& logits, const at::Tensor& allowed) {

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace geosft {
+#include "models/ops/storage.h"
 
-enum class Storage : int8_t { computed, float16, bfloat16 };
+namespace geosft {
 
 inline Storage storage_of(at::ScalarType type) {
   if (type == at::kHalf) return Storage::float16;

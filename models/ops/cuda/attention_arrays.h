@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the attention kernels see: contiguous, checked arrays of one type.
+// What the attention kernels see: contiguous, checked arrays. T is what they compute in; what operators take and give
+// may be stored in a half type.
 #pragma once
 
 #include <cstdint>
 
 #include "geometry/cuda/packed_tiles.h"
+#include "models/ops/cuda/stored_numbers.h"
 
 namespace geosft::cuda {
 
@@ -17,10 +19,7 @@ inline constexpr int64_t kLargestWidth = 128;
 // queries and of keys have many rows a thread: see attention_sizes.h.
 template <typename T>
 struct AttentionArrays {
-  const T* q;
-  const T* k;
-  const T* v;
-  const T* leak;
+  StoredNumbers<const T> q, k, v, leak;
   int64_t heads;
   int c, cv;
   T eps, scale;
@@ -31,7 +30,7 @@ struct AttentionArrays {
 // out [Nq, heads, cv], denominator [Nq, heads].
 template <typename T>
 struct ForwardTargets {
-  T* out;
+  StoredNumbers<T> out;
   T* denominator;
 };
 
@@ -39,41 +38,29 @@ struct ForwardTargets {
 // share * grad . out, both [Nq, heads], are made from them before the gradients: q, k, v and leak.
 template <typename T>
 struct BackwardTargets {
-  const T* grad;
-  const T* out;
+  StoredNumbers<const T> grad, out;
   const T* denominator;
   T* share;
   T* delta;
-  T* q;
-  T* k;
-  T* v;
-  T* leak;
+  StoredNumbers<T> q, k, v, leak;
 };
 
 // r_mul and r_add [pairs, heads], either may be null; rows of item b begin at pair_ptr[b]. Gradients likewise.
 template <typename T>
 struct DenseArrays {
-  const T* mul;
-  const T* add;
+  StoredNumbers<const T> mul, add;
   const int64_t* pair_ptr;
   int64_t pairs;
-  T* mul_grad;
-  T* add_grad;
+  StoredNumbers<T> mul_grad, add_grad;
 };
 
 // Coordinates and normals [rows, 3] (normals may be null), weights [channels, heads], biases [heads]. Gradients of rows
-// have one copy a head, [rows, heads, 3]; of the weights one a tile of queries: [slots, heads, 6], with the two
-// channels and the bias of mul before those of add.
+// have one copy a head, [rows, heads, 3], or are null where nobody wants them; of the weights one a tile of queries:
+// [slots, heads, 6], with the two channels and the bias of mul before those of add.
 template <typename T>
 struct PointArrays {
-  const T* x;
-  const T* xs;
-  const T* m;
-  const T* ms;
-  const T* w_mul;
-  const T* b_mul;
-  const T* w_add;
-  const T* b_add;
+  StoredNumbers<const T> x, xs, m, ms;
+  StoredNumbers<const T> w_mul, b_mul, w_add, b_add;
   T* x_grad;
   T* xs_grad;
   T* m_grad;
@@ -93,11 +80,10 @@ struct GraphArrays {
   int64_t edges;
   const int64_t* node_ptr;
   const int64_t* node_keys;
-  const T* weight;
+  StoredNumbers<const T> weight;
   const T* mul;
   const T* add;
-  const T* b_mul;
-  const T* b_add;
+  StoredNumbers<const T> b_mul, b_add;
   T* mul_grad;
   T* add_grad;
   T* weight_grad;
@@ -105,17 +91,13 @@ struct GraphArrays {
 };
 
 // s [Nq, depth], ss [Nk, depth], weights [depth, heads], biases [heads]. A backward pass makes the gradients of the
-// channels from first_channel on, as many as SequenceTerm has: s_grad [Nq, heads, depth]; product [Nk, heads, 2, depth]
-// with sum_i dmul_ij s_i and sum_i dadd_ij s_i; bias_grad [slots, heads, 2] (see PointArrays).
+// channels from first_channel on, as many as SequenceTerm has: s_grad [Nq, heads, depth], which may be null; product
+// [Nk, heads, 2, depth] with sum_i dmul_ij s_i and sum_i dadd_ij s_i; bias_grad [slots, heads, 2] (see PointArrays).
 template <typename T>
 struct SequenceArrays {
-  const T* s;
-  const T* ss;
+  StoredNumbers<const T> s, ss;
   int64_t depth;
-  const T* w_mul;
-  const T* b_mul;
-  const T* w_add;
-  const T* b_add;
+  StoredNumbers<const T> w_mul, b_mul, w_add, b_add;
   int64_t first_channel;
   T* s_grad;
   T* product;

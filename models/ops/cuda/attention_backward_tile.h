@@ -115,12 +115,14 @@ class BackwardTile {
     if constexpr (kKeys) {
       load_rows(value, Width, p.v, first, count, cv, head * p.cv, p.cv, thread);
     } else {
-      for (int i = thread; i < Count * Width; i += kThreads) {
-        const int row = i / Width, channel = i % Width;
-        const bool there = row < count && channel < p.cv;
-        const int64_t at = (first + row) * p.heads + head;
-        value[row][channel / 4].v[channel % 4] = there ? to.grad[at * p.cv + channel] * to.share[at] : T(0);
-      }
+      to.grad.visit([&](const auto* grad) {
+        for (int i = thread; i < Count * Width; i += kThreads) {
+          const int row = i / Width, channel = i % Width;
+          const bool there = row < count && channel < p.cv;
+          const int64_t at = (first + row) * p.heads + head;
+          value[row][channel / 4].v[channel % 4] = there ? widened(grad[at * p.cv + channel]) * to.share[at] : T(0);
+        }
+      });
     }
   }
 
@@ -230,20 +232,10 @@ class BackwardTile {
       if (row >= rows.own.end) continue;
       const int64_t at = row * p.heads + head;
       term.store(row, state.term[r]);
-      store_row(state.key[r], (kOfKeys ? to.k : to.q) + at * p.c, p.c);
+      store_row(state.key[r], T(1), kOfKeys ? to.k : to.q, at * p.c, p.c);
       if constexpr (kOfKeys) {
-        store_row(state.value[r], to.v + at * p.cv, p.cv);
-        to.leak[at] = -softplus_with_slope(p.leak[at]).slope * state.deltas;
-      }
-    }
-  }
-
-  GEOSFT_DEVICE static void store_row(const Vec4<T> (&row)[kChunks], T* to, int width) {
-    GEOSFT_UNROLL
-    for (int chunk = 0; chunk < kChunks; ++chunk) {
-      GEOSFT_UNROLL
-      for (int t = 0; t < 4; ++t) {
-        if (chunk * 4 + t < width) to[chunk * 4 + t] = row[chunk].v[t];
+        store_row(state.value[r], T(1), to.v, at * p.cv, p.cv);
+        to.leak.write(at, -softplus_with_slope(p.leak.read(at)).slope * state.deltas);
       }
     }
   }
@@ -270,7 +262,7 @@ class UpstreamTile {
       if (at >= p.queries.rows * p.heads) return;
       const T denominator = to.denominator[at], share = share_of(denominator);
       T delta = 0;
-      for (int t = 0; t < p.cv; ++t) delta += to.grad[at * p.cv + t] * share * to.out[at * p.cv + t];
+      for (int t = 0; t < p.cv; ++t) delta += to.grad.read(at * p.cv + t) * share * to.out.read(at * p.cv + t);
       to.share[at] = share;
       to.delta[at] = delta;
     });

@@ -104,7 +104,7 @@ class ForwardTile {
     load_rows(tiles.value, Width, p.v, first, count, p.heads * p.cv, head * p.cv, p.cv, thread);
     term.load_other(tiles.term, first, count, thread);
     if (thread < kOthers)
-      tiles.leak[thread] = thread < count ? softplus(p.leak[(first + thread) * p.heads + head]) : T(0);
+      tiles.leak[thread] = thread < count ? softplus(p.leak.read((first + thread) * p.heads + head)) : T(0);
   }
 
   GEOSFT_DEVICE static void attend(const Tiles& tiles, const AttentionArrays<T>& p, const Term& term,
@@ -177,14 +177,7 @@ class ForwardTile {
       const T denominator = state.positive[r] + (state.leak + p.eps);
       const T share = share_of(denominator);
       to.denominator[row * p.heads + head] = denominator;
-      T* out = to.out + (row * p.heads + head) * p.cv;
-      GEOSFT_UNROLL
-      for (int chunk = 0; chunk < kChunks; ++chunk) {
-        GEOSFT_UNROLL
-        for (int t = 0; t < 4; ++t) {
-          if (chunk * 4 + t < p.cv) out[chunk * 4 + t] = state.sum[r][chunk].v[t] * share;
-        }
-      }
+      store_row(state.sum[r], share, to.out, (row * p.heads + head) * p.cv, p.cv);
     }
   }
 };

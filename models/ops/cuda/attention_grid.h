@@ -36,10 +36,10 @@ void backward_grids(const AttentionArrays<T>& p, const typename Relation::templa
                     const BackwardTargets<T>& to, Run&& run) {
   const int64_t blocks = (p.queries.rows * p.heads + kThreads - 1) / kThreads;
   if (blocks > 0) run.template grid<UpstreamTile<T>>(blocks, 1, {p, to});
-  Relation::each_pass(relation, [&](const auto& pass) {
-    backward_grid<Relation, T, Side::kQuery>(p, pass, to, run);
-    backward_grid<Relation, T, Side::kKey>(p, pass, to, run);
-  });
+  Relation::template each_pass<Side::kQuery>(
+      relation, [&](const auto& pass) { backward_grid<Relation, T, Side::kQuery>(p, pass, to, run); });
+  Relation::template each_pass<Side::kKey>(
+      relation, [&](const auto& pass) { backward_grid<Relation, T, Side::kKey>(p, pass, to, run); });
 }
 
 }  // namespace geosft::cuda

@@ -17,6 +17,7 @@
 #include "models/ops/attention_operator.h"
 #include "models/ops/cpu/computable.h"
 #include "models/ops/cuda/attention_arrays.h"
+#include "models/ops/cuda/stored_tensors.h"
 
 namespace geosft::cuda {
 
@@ -29,14 +30,14 @@ T* target(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.mutable_data_ptr<T>() : nullptr;
 }
 
-// The arguments that all attention operators have, contiguous and of the type that is computed in.
+// The arguments that all attention operators have, contiguous.
 class AttentionArguments {
  public:
   explicit AttentionArguments(const AttentionInputs& in)
-      : q(computable(in.q())),
-        k(computable(in.k())),
-        v(computable(in.v())),
-        leak(computable(in.leak())),
+      : q(in.q().contiguous()),
+        k(in.k().contiguous()),
+        v(in.v().contiguous()),
+        leak(in.leak().contiguous()),
         q_ptr(offsets_on(in.q_ptr(), q.device(), "q_ptr")),
         k_ptr(offsets_on(in.k_ptr(), q.device(), "k_ptr")),
         eps_(in.eps) {
@@ -52,10 +53,10 @@ class AttentionArguments {
   template <typename T, class Device>
   AttentionArrays<T> arrays() const {
     const int64_t items = q_ptr.defined() ? q_ptr.size(0) - 1 : 1, heads = q.size(1);
-    return {pointer<T>(q),
-            pointer<T>(k),
-            pointer<T>(v),
-            pointer<T>(leak),
+    return {stored<T>(q),
+            stored<T>(k),
+            stored<T>(v),
+            stored<T>(leak),
             heads,
             static_cast<int>(q.size(2)),
             static_cast<int>(v.size(2)),
@@ -67,6 +68,9 @@ class AttentionArguments {
             Device::many_rows(k.size(0), items, heads)};
   }
 
+  // Of tensors that kernels compute, on the device of q.
+  at::TensorOptions computed() const { return q.options().dtype(at::toOpMathType(q.scalar_type())); }
+
   at::Tensor q, k, v, leak, q_ptr, k_ptr;
 
  private:
@@ -77,8 +81,9 @@ class AttentionArguments {
 //   Inputs, Relation                      a type of attention_inputs.h, and the relative term
 //   Operator(const Inputs&, const AttentionArguments&)
 //   arrays<T>()                           what the kernels read for the relative term
-//   begin_gradients<T>(problem, arrays&)  makes what they fill and points to it
-//   gradients()                           of the floating arguments of the term, in their order
+//   begin_gradients<T>(problem, wanted, arrays&)  makes what they fill and points to it: null where not wanted
+//   gradients()                           of the floating arguments of the term, in their order; any tensor where not
+//   wanted
 template <class Device, class Operator>
 std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inputs, double eps) {
   using Relation = typename Operator::Relation;
@@ -89,43 +94,44 @@ std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inpu
   const Operator own(in, arguments);
   const at::Tensor& q = arguments.q;
   const at::Tensor out = at::empty({q.size(0), q.size(1), arguments.v.size(2)}, q.options());
-  const at::Tensor denominator = at::empty({q.size(0), q.size(1)}, q.options());
-  AT_DISPATCH_FLOATING_TYPES(q.scalar_type(), Operator::Inputs::kOperator, [&] {
+  const at::Tensor denominator = at::empty({q.size(0), q.size(1)}, arguments.computed());
+  AT_DISPATCH_FLOATING_TYPES(denominator.scalar_type(), Operator::Inputs::kOperator, [&] {
     device.template forward<Relation, scalar_t>(arguments.arrays<scalar_t, Device>(), own.template arrays<scalar_t>(),
-                                                {target<scalar_t>(out), target<scalar_t>(denominator)});
+                                                {storable<scalar_t>(out), target<scalar_t>(denominator)});
   });
-  return {out.to(in.q().scalar_type()), denominator};
+  return {out, denominator};
 }
 
 template <class Device, class Operator>
 std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::Tensor& out_in,
                                            const at::Tensor& denominator_in, const OptionalTensors& inputs, double eps,
-                                           const c10::List<bool>& wanted) {
+                                           const c10::List<bool>& wanted_in) {
   using Relation = typename Operator::Relation;
   const typename Operator::Inputs in(inputs, eps);
   in.check();
   check_upstream(grad_in, out_in, denominator_in, in.q(), in.v());
   const Device device(in.q().device());
   const AttentionArguments arguments(in);
+  const WantedGradients wanted(wanted_in, in);
   Operator own(in, arguments);
-  const at::Tensor grad = computable(grad_in), out = computable(out_in), denominator = computable(denominator_in);
+  const at::Tensor grad = grad_in.contiguous(), out = out_in.contiguous(), denominator = denominator_in.contiguous();
   const at::Tensor share = at::empty_like(denominator), delta = at::empty_like(denominator);
   std::vector<at::Tensor> gradients;
   for (const at::Tensor* tensor : {&arguments.q, &arguments.k, &arguments.v, &arguments.leak}) {
     gradients.push_back(at::empty_like(*tensor));
   }
-  AT_DISPATCH_FLOATING_TYPES(grad.scalar_type(), Operator::Inputs::kOperator, [&] {
+  AT_DISPATCH_FLOATING_TYPES(denominator.scalar_type(), Operator::Inputs::kOperator, [&] {
     const auto problem = arguments.arrays<scalar_t, Device>();
     auto relation = own.template arrays<scalar_t>();
-    own.begin_gradients(problem, relation);
+    own.begin_gradients(problem, wanted, relation);
     device.template backward<Relation, scalar_t>(
         problem, relation,
-        {pointer<scalar_t>(grad), pointer<scalar_t>(out), pointer<scalar_t>(denominator), target<scalar_t>(share),
-         target<scalar_t>(delta), target<scalar_t>(gradients[0]), target<scalar_t>(gradients[1]),
-         target<scalar_t>(gradients[2]), target<scalar_t>(gradients[3])});
+        {stored<scalar_t>(grad), stored<scalar_t>(out), pointer<scalar_t>(denominator), target<scalar_t>(share),
+         target<scalar_t>(delta), storable<scalar_t>(gradients[0]), storable<scalar_t>(gradients[1]),
+         storable<scalar_t>(gradients[2]), storable<scalar_t>(gradients[3])});
   });
   for (const at::Tensor& gradient : own.gradients()) gradients.push_back(gradient);
-  WantedGradients(wanted, in).leave_out(gradients);
+  wanted.leave_out(gradients);
   for (at::Tensor& gradient : gradients) gradient = gradient.to(in.q().scalar_type());
   return gradients;
 }

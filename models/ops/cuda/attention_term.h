@@ -43,9 +43,9 @@ struct Relative {
   T mul, add, slope;
 };
 
-// Of a relation whose gradients one backward pass makes: body(arrays) once.
+// Of a relation whose gradients one backward pass a side makes: body(arrays) once.
 struct OnePass {
-  template <class Arrays, class Body>
+  template <Side kSide, class Arrays, class Body>
   static void each_pass(const Arrays& arrays, const Body& body) {
     body(arrays);
   }
@@ -54,13 +54,31 @@ struct OnePass {
 // Rows `first` … `first + count - 1` of source [rows, stride], `width` numbers each from column `column` on, into a
 // tile of whole Vec4; zeros elsewhere: they add nothing to a sum of maxima or products.
 template <typename T, int Rows, int Stride>
-GEOSFT_DEVICE void load_rows(Vec4<T> (&tile)[Rows][Stride], int padded, const T* source, int64_t first, int count,
-                             int64_t stride, int64_t column, int width, int thread) {
-  for (int i = thread; i < Rows * padded; i += kThreads) {
-    const int row = i / padded, channel = i % padded;
-    const bool there = row < count && channel < width;
-    tile[row][channel / 4].v[channel % 4] = there ? source[(first + row) * stride + column + channel] : T(0);
-  }
+GEOSFT_DEVICE void load_rows(Vec4<T> (&tile)[Rows][Stride], int padded, const StoredNumbers<const T>& source,
+                             int64_t first, int count, int64_t stride, int64_t column, int width, int thread) {
+  source.visit([&](const auto* numbers) {
+    for (int i = thread; i < Rows * padded; i += kThreads) {
+      const int row = i / padded, channel = i % padded;
+      const bool there = row < count && channel < width;
+      tile[row][channel / 4].v[channel % 4] =
+          there ? widened(numbers[(first + row) * stride + column + channel]) : T(0);
+    }
+  });
+}
+
+// A thread's row, times `factor`, to numbers `first` … `first + width - 1`.
+template <typename T, int Chunks>
+GEOSFT_DEVICE void store_row(const Vec4<T> (&row)[Chunks], T factor, const StoredNumbers<T>& to, int64_t first,
+                             int width) {
+  to.visit([&](auto* numbers) {
+    GEOSFT_UNROLL
+    for (int chunk = 0; chunk < Chunks; ++chunk) {
+      GEOSFT_UNROLL
+      for (int t = 0; t < 4; ++t) {
+        if (chunk * 4 + t < width) round_to(numbers[first + chunk * 4 + t], row[chunk].v[t] * factor);
+      }
+    }
+  });
 }
 
 }  // namespace geosft::cuda

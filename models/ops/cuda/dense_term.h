@@ -42,8 +42,8 @@ class DenseTerm {
     if (!in_.mul && !in_.add) return result;
     const int64_t at = place(pair);
     if (at < 0) return result;
-    if (in_.mul) result.mul = in_.mul[at];
-    if (in_.add) result.add = in_.add[at];
+    if (in_.mul) result.mul = in_.mul.read(at);
+    if (in_.add) result.add = in_.add.read(at);
     return result;
   }
 
@@ -53,8 +53,8 @@ class DenseTerm {
                              ThreadSums&) const {
     if constexpr (kSide == Side::kQuery) {
       const int64_t at = in_.mul_grad || in_.add_grad ? place(pair) : -1;
-      if (at >= 0 && in_.mul_grad) in_.mul_grad[at] = score * raw;
-      if (at >= 0 && in_.add_grad) in_.add_grad[at] = score;
+      if (at >= 0 && in_.mul_grad) in_.mul_grad.write(at, score * raw);
+      if (at >= 0 && in_.add_grad) in_.add_grad.write(at, score);
     }
   }
 

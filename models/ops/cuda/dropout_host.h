@@ -5,9 +5,10 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
+#include <ATen/OpMathType.h>
 
-#include "models/ops/cpu/computable.h"
 #include "models/ops/cuda/dropout_tile.h"
+#include "models/ops/cuda/stored_tensors.h"
 #include "models/ops/dropout_checks.h"
 
 namespace geosft::cuda {
@@ -15,13 +16,13 @@ namespace geosft::cuda {
 template <class Run>
 at::Tensor masked(const at::Tensor& x, double probability, const at::Tensor& seed, int64_t first, const Run& run) {
   check_dropout(x, probability, seed, first);
-  const at::Tensor input = computable(x), out = at::empty_like(input);
+  const at::Tensor input = x.contiguous(), out = at::empty_like(input);
   const DropoutScale scale = dropout_scale(probability);
-  AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "seeded_dropout", [&] {
-    run(DropoutCall<scalar_t>{input.const_data_ptr<scalar_t>(), out.mutable_data_ptr<scalar_t>(), input.numel(), first,
-                              scale.threshold, seed.const_data_ptr<int64_t>(), static_cast<scalar_t>(scale.kept)});
+  AT_DISPATCH_FLOATING_TYPES(at::toOpMathType(input.scalar_type()), "seeded_dropout", [&] {
+    run(DropoutCall<scalar_t>{stored<scalar_t>(input), storable<scalar_t>(out), input.numel(), first, scale.threshold,
+                              seed.const_data_ptr<int64_t>(), static_cast<scalar_t>(scale.kept)});
   });
-  return out.to(x.scalar_type());
+  return out;
 }
 
 }  // namespace geosft::cuda

@@ -4,14 +4,15 @@
 #pragma once
 
 #include "geometry/cuda/block.h"
+#include "models/ops/cuda/stored_numbers.h"
 #include "models/ops/dropout_mask.h"
 
 namespace geosft::cuda {
 
 template <typename T>
 struct DropoutCall {
-  const T* x;
-  T* out;
+  StoredNumbers<const T> x;
+  StoredNumbers<T> out;
   int64_t count, first;  // elements, and the place of the first of them
   uint64_t threshold;
   const int64_t* seed;
@@ -34,7 +35,8 @@ class DropoutTile {
       GEOSFT_UNROLL
       for (int lane = 0; lane < kDropoutLanes; ++lane) {
         const int64_t at = group * kDropoutLanes + lane - in.first;
-        if (at >= 0 && at < in.count) in.out[at] = dropped(bits, lane, in.threshold) ? T(0) : in.x[at] * in.scale;
+        if (at >= 0 && at < in.count)
+          in.out.write(at, dropped(bits, lane, in.threshold) ? T(0) : in.x.read(at) * in.scale);
       }
     });
   }

@@ -22,10 +22,16 @@ template <typename T>
 const char* launch_gather(const PairScatter<T>& in, void* stream) {
   return launch_any(in, stream);
 }
+template <typename T>
+const char* launch_gather(const PairWeights<T>& in, void* stream) {
+  return launch_any(in, stream);
+}
 
 template const char* launch_gather<float>(const PairGather<float>&, void*);
 template const char* launch_gather<double>(const PairGather<double>&, void*);
 template const char* launch_gather<float>(const PairScatter<float>&, void*);
 template const char* launch_gather<double>(const PairScatter<double>&, void*);
+template const char* launch_gather<float>(const PairWeights<float>&, void*);
+template const char* launch_gather<double>(const PairWeights<double>&, void*);
 
 }  // namespace geosft::cuda

@@ -1,30 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of gather_pairs_tile.h, for the GPU and its emulation; run(PairGather<T> or
-// PairScatter<T>) are the kernels. The host reads nothing from the device.
+// From tensors to the arrays of gather_pairs_tile.h, for the GPU and its emulation; run(PairGather<T>, PairScatter<T>
+// or PairWeights<T>) are the kernels. The host reads nothing from the device.
 #pragma once
 
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
+#include <ATen/OpMathType.h>
 
 #include <tuple>
 
-#include "models/ops/cpu/computable.h"
 #include "models/ops/cuda/gather_pairs_tile.h"
 #include "models/ops/cuda/named_rows.h"
+#include "models/ops/cuda/stored_tensors.h"
 #include "models/ops/gather_pairs_checks.h"
 
 namespace geosft::cuda {
 
-// x and weight, contiguous, in the type that is computed in: the wider of the two.
+// x and weight, contiguous, as kernels read them that compute in `type`: that of the wider of the two.
 struct PairNumbers {
+  at::ScalarType result, type;
   at::Tensor x, weight;
 
-  PairNumbers(const at::Tensor& x_in, const at::Tensor& weight_in) {
-    const at::ScalarType type = at::toOpMathType(at::promote_types(x_in.scalar_type(), weight_in.scalar_type()));
-    x = x_in.to(type).contiguous();
-    weight = weight_in.to(type).contiguous();
+  PairNumbers(const at::Tensor& x_in, const at::Tensor& weight_in)
+      : result(at::promote_types(x_in.scalar_type(), weight_in.scalar_type())),
+        type(at::toOpMathType(result)),
+        x(readable(x_in)),
+        weight(readable(weight_in)) {}
+  // A half type beside float64 is converted.
+  at::Tensor readable(const at::Tensor& tensor) const {
+    return (at::toOpMathType(tensor.scalar_type()) == type ? tensor : tensor.to(type)).contiguous();
   }
   int64_t width() const { return x.size(0) == 0 ? 0 : x.numel() / x.size(0); }
+
+  // `top` and `partner` are contiguous.
+  template <typename T>
+  PairGather<T> drawn(const at::Tensor& top, const at::Tensor& partner) const {
+    return {stored<T>(x),
+            top.const_data_ptr<int64_t>(),
+            partner.const_data_ptr<int64_t>(),
+            stored<T>(weight),
+            x.size(0),
+            weight.size(0),
+            width(),
+            {}};
+  }
 };
 
 template <class Run>
@@ -36,13 +55,13 @@ at::Tensor gathered_pairs(const at::Tensor& x_in, const at::Tensor& top_in, cons
   const at::Tensor top = top_in.contiguous(), partner = partner_in.contiguous();
   std::vector<int64_t> shape = in.x.sizes().vec();
   shape[0] = in.weight.size(0);
-  const at::Tensor out = at::empty(shape, in.x.options());
-  AT_DISPATCH_FLOATING_TYPES(in.x.scalar_type(), "gather_pairs", [&] {
-    run(PairGather<scalar_t>{in.x.const_data_ptr<scalar_t>(), top.const_data_ptr<int64_t>(),
-                             partner.const_data_ptr<int64_t>(), in.weight.const_data_ptr<scalar_t>(), in.x.size(0),
-                             in.weight.size(0), in.width(), out.mutable_data_ptr<scalar_t>()});
+  const at::Tensor out = at::empty(shape, in.x.options().dtype(in.result));
+  AT_DISPATCH_FLOATING_TYPES(in.type, "gather_pairs", [&] {
+    PairGather<scalar_t> call = in.template drawn<scalar_t>(top, partner);
+    call.out = storable<scalar_t>(out);
+    run(call);
   });
-  return out.to(at::promote_types(x_in.scalar_type(), weight_in.scalar_type()));
+  return out;
 }
 
 // Gradients of x and weight.
@@ -51,17 +70,18 @@ std::tuple<at::Tensor, at::Tensor> gathered_backward(const at::Tensor& grad_in, 
                                                      const at::Tensor& top_in, const at::Tensor& partner_in,
                                                      const at::Tensor& weight_in, const Run& run) {
   const PairNumbers in(x_in, weight_in);
-  const at::Tensor top = named_rows(top_in, in.x, "x"), partner = named_rows(partner_in, in.x, "x");
-  const at::Tensor grad = grad_in.to(in.x.scalar_type()).contiguous(), x_grad = at::empty_like(in.x);
+  const at::Tensor top = named_rows(top_in, in.x, "x").contiguous();
+  const at::Tensor partner = named_rows(partner_in, in.x, "x").contiguous();
+  const at::Tensor grad = in.readable(grad_in);
+  const at::Tensor x_grad = at::empty_like(in.x), weight_grad = at::empty_like(in.weight);
   const auto [rows, codes] = at::stack({top, partner}, 1).flatten().sort(/*stable=*/true, 0, false);
   const at::Tensor row_ptr = at::searchsorted(rows, at::arange(in.x.size(0) + 1, rows.options()));
-  AT_DISPATCH_FLOATING_TYPES(in.x.scalar_type(), "gather_pairs", [&] {
-    run(PairScatter<scalar_t>{grad.const_data_ptr<scalar_t>(), in.weight.const_data_ptr<scalar_t>(),
-                              row_ptr.const_data_ptr<int64_t>(), codes.const_data_ptr<int64_t>(), in.x.size(0),
-                              in.width(), x_grad.mutable_data_ptr<scalar_t>()});
+  AT_DISPATCH_FLOATING_TYPES(in.type, "gather_pairs", [&] {
+    run(PairScatter<scalar_t>{stored<scalar_t>(grad), stored<scalar_t>(in.weight), row_ptr.const_data_ptr<int64_t>(),
+                              codes.const_data_ptr<int64_t>(), in.x.size(0), in.width(), storable<scalar_t>(x_grad)});
+    run(PairWeights<scalar_t>{in.template drawn<scalar_t>(top, partner), stored<scalar_t>(grad),
+                              storable<scalar_t>(weight_grad)});
   });
-  const at::Tensor apart = in.x.index_select(0, top) - in.x.index_select(0, partner);
-  const at::Tensor weight_grad = (grad * apart).reshape({grad.size(0), in.width()}).sum(1);
   return {x_grad.to(x_in.scalar_type()), weight_grad.to(weight_in.scalar_type())};
 }
 

@@ -10,5 +10,7 @@ template <typename T>
 const char* launch_gather(const PairGather<T>& in, void* stream);
 template <typename T>
 const char* launch_gather(const PairScatter<T>& in, void* stream);
+template <typename T>
+const char* launch_gather(const PairWeights<T>& in, void* stream);
 
 }  // namespace geosft::cuda

@@ -15,14 +15,14 @@ class GraphOperator {
   using Relation = GraphRelation;
 
   GraphOperator(const Inputs& in, const AttentionArguments& arguments)
-      : rowptr_(computable(in.rowptr())),
-        col_(computable(in.col())),
+      : rowptr_(contiguous(in.rowptr())),
+        col_(contiguous(in.col())),
         edge_attr_(computable(in.edge_attr())),
-        weight_(computable(in.weight())),
+        weight_(contiguous(in.weight())),
         w_mul_(computable(in.w_mul())),
-        b_mul_(computable(in.b_mul())),
+        b_mul_(contiguous(in.b_mul())),
         w_add_(computable(in.w_add())),
-        b_add_(computable(in.b_add())),
+        b_add_(contiguous(in.b_add())),
         mul_(at::mm(edge_attr_, w_mul_)),
         add_(at::mm(edge_attr_, w_add_)) {
     const auto [nodes, order] = at::stack({in.top(), in.partner()}, 1).flatten().sort(/*stable=*/true, 0, false);
@@ -38,20 +38,21 @@ class GraphOperator {
     arrays.edges = col_.size(0);
     arrays.node_ptr = pointer<int64_t>(node_ptr_);
     arrays.node_keys = pointer<int64_t>(node_keys_);
-    arrays.weight = pointer<T>(weight_);
+    arrays.weight = stored<T>(weight_);
     arrays.mul = pointer<T>(mul_);
     arrays.add = pointer<T>(add_);
-    arrays.b_mul = pointer<T>(b_mul_);
-    arrays.b_add = pointer<T>(b_add_);
+    arrays.b_mul = stored<T>(b_mul_);
+    arrays.b_add = stored<T>(b_add_);
     return arrays;
   }
 
   template <typename T>
-  void begin_gradients(const AttentionArrays<T>& problem, GraphArrays<T>& arrays) {
+  void begin_gradients(const AttentionArrays<T>& problem, const WantedGradients& wanted, GraphArrays<T>& arrays) {
+    edges_wanted_ = wanted.own(2);
     mul_grad_ = at::zeros_like(mul_);
     add_grad_ = at::zeros_like(add_);
-    weight_grad_ = at::empty({weight_.size(0), problem.heads}, weight_.options());
-    bias_grad_ = at::zeros({gradient_slots<GraphRelation>(problem), problem.heads, 2}, weight_.options());
+    weight_grad_ = at::empty({weight_.size(0), problem.heads}, edge_attr_.options());
+    bias_grad_ = at::zeros({gradient_slots<GraphRelation>(problem), problem.heads, 2}, edge_attr_.options());
     arrays.mul_grad = target<T>(mul_grad_);
     arrays.add_grad = target<T>(add_grad_);
     arrays.weight_grad = target<T>(weight_grad_);
@@ -60,12 +61,13 @@ class GraphOperator {
 
   std::vector<at::Tensor> gradients() const {
     const at::Tensor biases = bias_grad_.sum(0), attributes = edge_attr_.t();
-    return {at::mm(mul_grad_, w_mul_.t()) + at::mm(add_grad_, w_add_.t()),
-            weight_grad_.sum(1),
-            at::mm(attributes, mul_grad_),
-            biases.select(1, 0).contiguous(),
-            at::mm(attributes, add_grad_),
-            biases.select(1, 1).contiguous()};
+    return {
+        edges_wanted_ ? at::mm(mul_grad_, w_mul_.t()) + at::mm(add_grad_, w_add_.t()) : at::empty({0}, mul_.options()),
+        weight_grad_.sum(1),
+        at::mm(attributes, mul_grad_),
+        biases.select(1, 0).contiguous(),
+        at::mm(attributes, add_grad_),
+        biases.select(1, 1).contiguous()};
   }
 
  private:
@@ -73,6 +75,7 @@ class GraphOperator {
   at::Tensor mul_, add_;             // [E, heads]
   at::Tensor node_keys_, node_ptr_;  // keys that stand for each node, as GraphArrays has them
   at::Tensor mul_grad_, add_grad_, weight_grad_, bias_grad_;
+  bool edges_wanted_ = true;
 };
 
 }  // namespace geosft::cuda

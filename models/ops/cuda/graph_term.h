@@ -35,8 +35,8 @@ class GraphTerm {
         head_(head),
         own_begin_(rows.own.begin),
         own_end_(rows.own.end),
-        b_mul_(in.b_mul[head]),
-        b_add_(in.b_add[head]),
+        b_mul_(in.b_mul.read(head)),
+        b_add_(in.b_add.read(head)),
         alone_(softplus_with_slope(b_mul_)) {}
 
   template <class Memory>
@@ -122,7 +122,7 @@ class GraphTerm {
 
   template <int Count>
   GEOSFT_DEVICE void load_weights(T (&weight)[Count], int64_t begin, int count, int thread) const {
-    for (int i = thread; i < Count; i += kThreads) weight[i] = i < count ? in_.weight[begin + i] : T(0);
+    for (int i = thread; i < Count; i += kThreads) weight[i] = i < count ? in_.weight.read(begin + i) : T(0);
   }
 
   // Queries are rows of the tile or, for tiles of keys, its columns: a thread writes those of its query alone.

@@ -13,7 +13,7 @@ class MaxoutOperator {
   using Relation = DenseRelation;
 
   MaxoutOperator(const Inputs& in, const AttentionArguments& arguments)
-      : mul_(computable(in.r_mul())), add_(computable(in.r_add())) {
+      : mul_(contiguous(in.r_mul())), add_(contiguous(in.r_add())) {
     if (!mul_.defined() && !add_.defined()) return;
     pairs_ = (mul_.defined() ? mul_ : add_).size(0);
     if (!arguments.q_ptr.defined()) {
@@ -28,15 +28,18 @@ class MaxoutOperator {
 
   template <typename T>
   DenseArrays<T> arrays() const {
-    return {pointer<T>(mul_), pointer<T>(add_), pointer<int64_t>(pair_ptr_), pairs_, nullptr, nullptr};
+    return {stored<T>(mul_), stored<T>(add_), pointer<int64_t>(pair_ptr_), pairs_, {}, {}};
   }
 
   template <typename T>
-  void begin_gradients(const AttentionArrays<T>&, DenseArrays<T>& arrays) {
-    if (mul_.defined()) gradients_.push_back(at::zeros_like(mul_));
-    if (mul_.defined()) arrays.mul_grad = target<T>(gradients_.back());
-    if (add_.defined()) gradients_.push_back(at::zeros_like(add_));
-    if (add_.defined()) arrays.add_grad = target<T>(gradients_.back());
+  void begin_gradients(const AttentionArrays<T>&, const WantedGradients& wanted, DenseArrays<T>& arrays) {
+    const auto like = [&](const at::Tensor& pairs, bool needed) {
+      if (!pairs.defined()) return StoredNumbers<T>{};
+      gradients_.push_back(needed ? at::zeros_like(pairs) : at::empty({0}, pairs.options()));
+      return needed ? storable<T>(gradients_.back()) : StoredNumbers<T>{};
+    };
+    arrays.mul_grad = like(mul_, wanted.own(0));
+    arrays.add_grad = like(add_, wanted.own(1));
   }
   std::vector<at::Tensor> gradients() const { return gradients_; }
 

@@ -23,7 +23,7 @@ namespace geosft::cuda {
 template <typename T>
 GEOSFT_DEVICE T column_of(const PolynomialSide<T>& side, int64_t row_and_head, int cv, int column) {
   if (column == 0) return side.further ? side.further[row_and_head] : T(1);
-  return column <= cv ? side.y[row_and_head * cv + column - 1] : T(0);
+  return column <= cv ? side.y.read(row_and_head * cv + column - 1) : T(0);
 }
 
 inline constexpr int kSumThreads = 128, kSumEach = 4, kMostSumStep = 128;
@@ -106,7 +106,7 @@ class MonomialSumTile {
     for (int i = thread; i < count * width; i += kSumThreads) {
       const int token = i / width, entry = i % width;
       const int64_t at = (first + token) * task.heads + work.head;
-      tiles.table[token * stride + entry] = entry == 0 ? T(1) : from.x[at * task.c + entry - 1] * from.factor;
+      tiles.table[token * stride + entry] = entry == 0 ? T(1) : from.x.read(at * task.c + entry - 1) * from.factor;
     }
     for (int i = thread; i < count * Columns; i += kSumThreads) {
       const int64_t at = (first + i / Columns) * task.heads + work.head;

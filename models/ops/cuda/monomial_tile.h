@@ -83,7 +83,7 @@ class MonomialTile {
       const int64_t row = rows.begin + own, at = (row * task.heads + head) * task.c;
       tiles.table[0][own] = 1;
       for (int t = 0; t < task.c; ++t) {
-        tiles.table[1 + t][own] = row < rows.end ? task.own.x[at + t] * task.own.factor : T(0);
+        tiles.table[1 + t][own] = row < rows.end ? task.own.x.read(at + t) * task.own.factor : T(0);
       }
       for (int e = 1 + task.c; e < task.table.entries; ++e) {
         tiles.table[e][own] = tiles.table[tiles.recipe[e][0]][own] * tiles.table[tiles.recipe[e][1]][own];

@@ -13,42 +13,44 @@ class PointOperator {
   using Inputs = PointInputs;
   using Relation = PointRelation;
 
-  PointOperator(const Inputs& in, const AttentionArguments&)
-      : x_(computable(in.x())),
-        xs_(computable(in.xs())),
-        m_(computable(in.m())),
-        ms_(computable(in.ms())),
-        w_mul_(computable(in.w_mul())),
-        b_mul_(computable(in.b_mul())),
-        w_add_(computable(in.w_add())),
-        b_add_(computable(in.b_add())) {}
+  PointOperator(const Inputs& in, const AttentionArguments& arguments)
+      : x_(contiguous(in.x())),
+        xs_(contiguous(in.xs())),
+        m_(contiguous(in.m())),
+        ms_(contiguous(in.ms())),
+        w_mul_(contiguous(in.w_mul())),
+        b_mul_(contiguous(in.b_mul())),
+        w_add_(contiguous(in.w_add())),
+        b_add_(contiguous(in.b_add())),
+        computed_(arguments.computed()) {}
 
   template <typename T>
   PointArrays<T> arrays() const {
     PointArrays<T> arrays{};
-    arrays.x = pointer<T>(x_);
-    arrays.xs = pointer<T>(xs_);
-    arrays.m = pointer<T>(m_);
-    arrays.ms = pointer<T>(ms_);
-    arrays.w_mul = pointer<T>(w_mul_);
-    arrays.b_mul = pointer<T>(b_mul_);
-    arrays.w_add = pointer<T>(w_add_);
-    arrays.b_add = pointer<T>(b_add_);
+    arrays.x = stored<T>(x_);
+    arrays.xs = stored<T>(xs_);
+    arrays.m = stored<T>(m_);
+    arrays.ms = stored<T>(ms_);
+    arrays.w_mul = stored<T>(w_mul_);
+    arrays.b_mul = stored<T>(b_mul_);
+    arrays.w_add = stored<T>(w_add_);
+    arrays.b_add = stored<T>(b_add_);
     return arrays;
   }
 
   // Rows have a copy of their gradient a head, weights one a tile of queries; unused slots of tiles stay zero.
   template <typename T>
-  void begin_gradients(const AttentionArrays<T>& problem, PointArrays<T>& arrays) {
-    const auto rows = [&](const at::Tensor& points) {
-      rows_.push_back(at::empty({points.size(0), problem.heads, 3}, points.options()));
-      return target<T>(rows_.back());
+  void begin_gradients(const AttentionArrays<T>& problem, const WantedGradients& wanted, PointArrays<T>& arrays) {
+    const auto rows = [&](const at::Tensor& points, bool needed) -> T* {
+      if (!points.defined()) return nullptr;
+      rows_.push_back(at::empty({needed ? points.size(0) : 0, problem.heads, 3}, computed_));
+      return needed ? target<T>(rows_.back()) : nullptr;
     };
-    arrays.x_grad = rows(x_);
-    arrays.xs_grad = rows(xs_);
-    if (m_.defined()) arrays.m_grad = rows(m_);
-    if (m_.defined()) arrays.ms_grad = rows(ms_);
-    weights_ = at::zeros({gradient_slots<PointRelation>(problem), problem.heads, 2, 3}, x_.options());
+    arrays.x_grad = rows(x_, wanted.own(0));
+    arrays.xs_grad = rows(xs_, wanted.own(1));
+    arrays.m_grad = rows(m_, wanted.own(2));
+    arrays.ms_grad = rows(ms_, wanted.own(3));
+    weights_ = at::zeros({gradient_slots<PointRelation>(problem), problem.heads, 2, 3}, computed_);
     arrays.weight_grad = target<T>(weights_);
   }
 
@@ -65,6 +67,7 @@ class PointOperator {
 
  private:
   at::Tensor x_, xs_, m_, ms_, w_mul_, b_mul_, w_add_, b_add_;
+  at::TensorOptions computed_;
   std::vector<at::Tensor> rows_;
   at::Tensor weights_;
 };

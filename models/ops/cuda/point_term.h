@@ -23,13 +23,13 @@ class PointTerm {
   };
 
   GEOSFT_DEVICE PointTerm(const PointArrays<T>& in, const AttentionArrays<T>& p, const TileRows&, int64_t head)
-      : in_(in), heads_(p.heads), head_(head), normals_(in.m != nullptr) {
-    mul_[0] = in.w_mul[head];
-    add_[0] = in.w_add[head];
-    mul_[1] = normals_ ? in.w_mul[heads_ + head] : T(0);
-    add_[1] = normals_ ? in.w_add[heads_ + head] : T(0);
-    mul_[2] = in.b_mul[head];
-    add_[2] = in.b_add[head];
+      : in_(in), heads_(p.heads), head_(head), normals_(static_cast<bool>(in.m)) {
+    mul_[0] = in.w_mul.read(head);
+    add_[0] = in.w_add.read(head);
+    mul_[1] = normals_ ? in.w_mul.read(heads_ + head) : T(0);
+    add_[1] = normals_ ? in.w_add.read(heads_ + head) : T(0);
+    mul_[2] = in.b_mul.read(head);
+    add_[2] = in.b_add.read(head);
   }
 
   template <class Memory>
@@ -70,11 +70,13 @@ class PointTerm {
         sums.add[1] += score * channels.product;
       }
     }
-    const Vec4<T> own = memory.own_x[pair.own], other = memory.other_x[pair.other];
-    const T distance = T(2) * (to_mul * mul_[0] + score * add_[0]);
-    GEOSFT_UNROLL
-    for (int a = 0; a < 3; ++a) row.x[a] += distance * (own.v[a] - other.v[a]);
-    if (!normals_) return;
+    if (x_grad()) {
+      const Vec4<T> own = memory.own_x[pair.own], other = memory.other_x[pair.other];
+      const T distance = T(2) * (to_mul * mul_[0] + score * add_[0]);
+      GEOSFT_UNROLL
+      for (int a = 0; a < 3; ++a) row.x[a] += distance * (own.v[a] - other.v[a]);
+    }
+    if (!m_grad()) return;
     const Vec4<T> normal = memory.other_m[pair.other];
     const T product = to_mul * mul_[1] + score * add_[1];
     GEOSFT_UNROLL
@@ -82,13 +84,12 @@ class PointTerm {
   }
 
   GEOSFT_DEVICE void store(int64_t row, const RowSums& sums) const {
-    T* x = (kSide == Side::kQuery ? in_.x_grad : in_.xs_grad) + (row * heads_ + head_) * 3;
+    const int64_t at = (row * heads_ + head_) * 3;
     GEOSFT_UNROLL
-    for (int a = 0; a < 3; ++a) x[a] = sums.x[a];
-    if (!normals_) return;
-    T* m = (kSide == Side::kQuery ? in_.m_grad : in_.ms_grad) + (row * heads_ + head_) * 3;
-    GEOSFT_UNROLL
-    for (int a = 0; a < 3; ++a) m[a] = sums.m[a];
+    for (int a = 0; a < 3; ++a) {
+      if (x_grad()) x_grad()[at + a] = sums.x[a];
+      if (m_grad()) m_grad()[at + a] = sums.m[a];
+    }
   }
 
   // The weights' gradients of the block: its threads' sums added in their order, so always to the same bits.
@@ -114,11 +115,18 @@ class PointTerm {
     T distance, product;
   };
 
+  // Of the tile's own rows; null where nobody wants them.
+  GEOSFT_DEVICE T* x_grad() const { return kSide == Side::kQuery ? in_.x_grad : in_.xs_grad; }
+  GEOSFT_DEVICE T* m_grad() const { return kSide == Side::kQuery ? in_.m_grad : in_.ms_grad; }
+
   template <int Rows>
-  GEOSFT_DEVICE static void load_points(Vec4<T> (&tile)[Rows], const T* points, int64_t begin, int count, int thread) {
-    for (int i = thread; i < Rows * 3; i += kThreads) {
-      tile[i / 3].v[i % 3] = i / 3 < count ? points[begin * 3 + i] : T(0);
-    }
+  GEOSFT_DEVICE static void load_points(Vec4<T> (&tile)[Rows], const StoredNumbers<const T>& points, int64_t begin,
+                                        int count, int thread) {
+    points.visit([&](const auto* numbers) {
+      for (int i = thread; i < Rows * 3; i += kThreads) {
+        tile[i / 3].v[i % 3] = i / 3 < count ? widened(numbers[begin * 3 + i]) : T(0);
+      }
+    });
   }
 
   template <class Memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of polynomial_attention see: contiguous, checked arrays of one type. As on the CPU, forward and
+// What the kernels of polynomial_attention see: contiguous, checked arrays. As on the CPU, forward and
 // backward are one computation between two sides, each with rows x and columns y (Y stands for y and one more column):
 //   value_i = sum_j T_g(x_i . x'_j) y'_j,   gradient_i = sum_j T_{g-1}(x_i . x'_j) (Y_i . Y'_j) x'_j
 // Forward is the value of queries from keys with Y' = [1, v]; with Y = [-rho, G] / denominator on the side of the
@@ -14,10 +14,10 @@ namespace geosft::cuda {
 // before it the further column [N, heads], null for ones.
 template <typename T>
 struct PolynomialSide {
-  const T* x;
+  StoredNumbers<const T> x;
   T factor;
   const T* further;
-  const T* y;
+  StoredNumbers<const T> y;
   PackedRows rows;
 };
 

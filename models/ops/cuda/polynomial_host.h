@@ -16,6 +16,7 @@
 #include "models/ops/cpu/computable.h"
 #include "models/ops/cuda/polynomial_grids.h"
 #include "models/ops/cuda/polynomial_plan.h"
+#include "models/ops/cuda/stored_tensors.h"
 #include "models/ops/monomials.h"
 #include "models/ops/polynomial_attention_checks.h"
 #include "models/ops/softmax_pool.h"
@@ -42,12 +43,12 @@ inline std::optional<OffsetPair> known_offsets(const PolynomialArguments& a) {
   return offsets;
 }
 
-// The arguments, contiguous and of the type that is computed in.
+// The arguments, contiguous.
 class PolynomialTensors {
  public:
   PolynomialTensors(const PolynomialArguments& a, std::optional<OffsetPair> known)
-      : q(computable(a.q)),
-        v(computable(a.v)),
+      : q(a.q.contiguous()),
+        v(a.v.contiguous()),
         q_ptr(offsets_on(a.q_ptr, q.device(), "q_ptr")),
         k_ptr(offsets_on(a.k_ptr, q.device(), "k_ptr")),
         offsets(std::move(known)) {
@@ -56,9 +57,11 @@ class PolynomialTensors {
                 " channels a head on this device, got shapes ", q.sizes(), " and ", v.sizes());
     TORCH_CHECK(q.size(1) <= kMostHeads, "q must have at most ", kMostHeads, " heads on this device, got shape ",
                 q.sizes());
-    k = a.center ? centered_rows(computable(a.k), k_ptr) : computable(a.k);
+    k = a.center ? centered_rows(computable(a.k), k_ptr) : a.k.contiguous();
   }
 
+  // Of tensors that kernels compute, on the device of q.
+  at::TensorOptions computed() const { return q.options().dtype(at::toOpMathType(q.scalar_type())); }
   PackedRows queries() const { return packed(q_ptr, q.size(0)); }
   PackedRows keys() const { return packed(k_ptr, k.size(0)); }
 
@@ -80,13 +83,12 @@ class PolynomialCall {
       : a_(a), in_(in), run_(run), shape_(table_shape(in.q.size(2), a.degree)) {}
 
   // The scale is shared between both sides, so that neither's monomials grow beyond what their product needs.
-  PolynomialSide<T> queries(const T* further, const T* y) const {
+  PolynomialSide<T> queries(const T* further, const StoredNumbers<const T>& y) const {
     const double root = std::sqrt(std::abs(a_.scale));
-    return {in_.q.const_data_ptr<T>(), static_cast<T>(a_.scale < 0 ? -root : root), further, y, in_.queries()};
+    return {stored<T>(in_.q), static_cast<T>(a_.scale < 0 ? -root : root), further, y, in_.queries()};
   }
   PolynomialSide<T> keys() const {
-    return {in_.k.const_data_ptr<T>(), static_cast<T>(std::sqrt(std::abs(a_.scale))), nullptr,
-            in_.v.const_data_ptr<T>(), in_.keys()};
+    return {stored<T>(in_.k), static_cast<T>(std::sqrt(std::abs(a_.scale))), nullptr, stored<T>(in_.v), in_.keys()};
   }
 
   void to_queries(const PolynomialSide<T>& queries, T* value, T* denominator, T* gradient) {
@@ -133,7 +135,7 @@ class PolynomialCall {
     if (!table_made_) run_(MonomialTableStage(), task);
     table_made_ = true;
     const int64_t places = task.chunks.count(task.other.rows);
-    const at::Tensor states = at::empty({places, task.heads, task.table.count, task.cv + 1}, in_.q.options());
+    const at::Tensor states = at::empty({places, task.heads, task.table.count, task.cv + 1}, in_.computed());
     task.states = states.mutable_data_ptr<T>();
     run_(MonomialSumStage(), task);
     run_(MonomialStage(), task);
@@ -142,8 +144,8 @@ class PolynomialCall {
   MonomialTable<T> table() {
     const int64_t count = monomial_count(in_.q.size(2), a_.degree);
     if (!weights_.defined()) {
-      weights_ = at::empty({count}, in_.q.options());
-      numbers_ = at::empty({2 * shape_.entries + count * shape_.factors}, in_.q.options().dtype(at::kByte));
+      weights_ = at::empty({count}, in_.computed());
+      numbers_ = at::empty({2 * shape_.entries + count * shape_.factors}, in_.computed().dtype(at::kByte));
     }
     uint8_t* const numbers = numbers_.mutable_data_ptr<uint8_t>();
     return {static_cast<int>(in_.q.size(2)),
@@ -169,11 +171,11 @@ template <class Run>
 std::tuple<at::Tensor, at::Tensor> polynomial_forward(const PolynomialArguments& arguments,
                                                       std::optional<OffsetPair> known, const Run& run) {
   const PolynomialTensors in(arguments, std::move(known));
-  const at::Tensor out = at::empty({in.q.size(0), in.q.size(1), in.v.size(2)}, in.q.options());
-  const at::Tensor denominator = at::empty({in.q.size(0), in.q.size(1)}, in.q.options());
+  const at::Tensor out = at::empty({in.q.size(0), in.q.size(1), in.v.size(2)}, in.computed());
+  const at::Tensor denominator = at::empty({in.q.size(0), in.q.size(1)}, in.computed());
   AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "polynomial_attention", [&] {
     PolynomialCall<scalar_t, Run> call(arguments, in, run);
-    call.to_queries(call.queries(nullptr, nullptr), out.mutable_data_ptr<scalar_t>(),
+    call.to_queries(call.queries(nullptr, {}), out.mutable_data_ptr<scalar_t>(),
                     denominator.mutable_data_ptr<scalar_t>(), nullptr);
   });
   return {out.to(arguments.q.scalar_type()), denominator};
@@ -189,11 +191,12 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> polynomial_backward(const at::Ten
   const PolynomialTensors in(arguments, std::move(known));
   const at::Tensor y = (computable(grad) / denominator.unsqueeze(-1)).contiguous();
   const at::Tensor further = (y * computable(out)).sum(-1).neg_();
-  const at::Tensor q_grad = at::empty_like(in.q), v_grad = at::empty_like(in.v);
-  at::Tensor k_grad = at::empty_like(in.k);
-  AT_DISPATCH_FLOATING_TYPES(in.q.scalar_type(), "polynomial_attention", [&] {
+  const auto like = [&](const at::Tensor& rows) { return at::empty(rows.sizes(), in.computed()); };
+  const at::Tensor q_grad = like(in.q), v_grad = like(in.v);
+  at::Tensor k_grad = like(in.k);
+  AT_DISPATCH_FLOATING_TYPES(y.scalar_type(), "polynomial_attention", [&] {
     PolynomialCall<scalar_t, Run> call(arguments, in, run);
-    const auto queries = call.queries(further.const_data_ptr<scalar_t>(), y.const_data_ptr<scalar_t>());
+    const auto queries = call.queries(further.const_data_ptr<scalar_t>(), stored<scalar_t>(y));
     call.to_queries(queries, nullptr, nullptr, q_grad.mutable_data_ptr<scalar_t>());
     call.to_keys(queries, v_grad.mutable_data_ptr<scalar_t>(), k_grad.mutable_data_ptr<scalar_t>());
   });

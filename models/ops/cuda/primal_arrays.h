@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of primal_attention see: contiguous arrays of one type. Forward and backward are computations
+// What the kernels of primal_attention see: contiguous arrays. Forward and backward are computations
 // between two sides, each with rows x and columns y, over pairs of weight w = exp(scale x . x' + offset + offset')
 // (softmax) or w = phi(x) . phi(x') (linear):
 //   value_i = sum_j w_ij y'_j,   gradient_i = sum_j (y_i . y'_j + further_i further'_j) dw_ij / dx_i
@@ -16,8 +16,7 @@ namespace geosft::cuda {
 // its own, s * ptr_step numbers of `packed.ptr` further on.
 template <typename T>
 struct PrimalSide {
-  const T* x;
-  const T* y;
+  StoredNumbers<const T> x, y;
   const T* further;
   const T* offset;
   const T* shift;
@@ -65,7 +64,7 @@ struct PrimalTask {
 // `width` (of which only the steps and the items count); the last group of an item may be shorter.
 template <typename T>
 struct PrimalPooling {
-  const T* from;
+  StoredNumbers<const T> from;
   PackedRows packed;
   int64_t heads;
   int width;
@@ -85,20 +84,25 @@ struct PrimalUnpooling {
   T* to;
 };
 
-// Sums of x of a side, without its shift, over each item: to [items, heads, width].
+// Sums of x of a side, without its shift, over each item: to [items, heads, width]. Working memory: tile_sums [slots,
+// heads, width], of tiles of kItemSumRows rows.
+inline constexpr int64_t kItemSumRows = 2048;
 template <typename T>
 struct PrimalItemSums {
   PrimalSide<T> side;
   int64_t heads;
   int width;
   T* to;
+  T* tile_sums;
+
+  int64_t slots() const { return tile_slots(side.packed.rows, side.packed.items, kItemSumRows); }
 };
 
 // x of a row of the batch and head, channel t.
 template <typename T>
 GEOSFT_DEVICE T shifted_x(const PrimalSide<T>& side, int64_t row, int64_t head, int64_t heads, int64_t item, int width,
                           int channel) {
-  const T x = side.x[side.at(row, head) * width + channel];
+  const T x = side.x.read(side.at(row, head) * width + channel);
   return side.shift ? x - side.shift[(item * heads + head) * width + channel] : x;
 }
 

@@ -50,7 +50,8 @@ void primal_grids(const PrimalUnpooling<T>& in, Run&& run) {
 
 template <typename T, class Run>
 void primal_grids(const PrimalItemSums<T>& in, Run&& run) {
-  run.template grid<PrimalItemSumTile<T>>(in.side.packed.items, in.heads, in);
+  run.template grid<PrimalItemSumTile<T>>(in.slots(), in.heads, in);
+  run.template grid<PrimalItemSumJoinTile<T>>(in.side.packed.items, in.heads, in);
 }
 
 }  // namespace geosft::cuda

@@ -6,6 +6,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
+#include <ATen/OpMathType.h>
 
 #include <algorithm>
 #include <limits>
@@ -14,9 +15,9 @@
 
 #include "geometry/offsets_on.h"
 #include "geometry/packed.h"
-#include "models/ops/cpu/computable.h"
 #include "models/ops/cuda/primal_linear_tile.h"
 #include "models/ops/cuda/primal_mask_rows.h"
+#include "models/ops/cuda/stored_tensors.h"
 #include "models/ops/primal_attention_checks.h"
 
 namespace geosft::cuda {
@@ -49,33 +50,34 @@ struct PooledKeys {
   at::Tensor k, v;
 };
 
-// The arguments, contiguous and of the type that is computed in, on their device.
+// The arguments, contiguous, on their device.
 class PrimalTensors {
  public:
   explicit PrimalTensors(const PrimalArguments& a)
       : arguments(a),
-        q(computable(a.q)),
-        k(computable(a.k)),
-        v(computable(a.v)),
+        q(a.q.contiguous()),
+        k(a.k.contiguous()),
+        v(a.v.contiguous()),
+        computed(q.options().dtype(at::toOpMathType(q.scalar_type()))),
         q_ptr(offsets_on(a.q_ptr, q.device(), "q_ptr")),
         k_ptr(offsets_on(a.k_ptr, q.device(), "k_ptr")),
         items(q_ptr.defined() ? q_ptr.size(0) - 1 : 1),
         heads(q.size(1)) {
-    if (given(a.beta)) beta = a.beta->to(q.scalar_type()).expand({heads}).view({1, heads, 1});
+    if (given(a.beta)) beta = a.beta->to(computed).expand({heads}).view({1, heads, 1});
     lay_out_keys();
     if (given(a.mask_rowptr)) mask = query_mask(*a.mask_rowptr, *a.mask_col, mask_sizes());
   }
 
   template <typename T>
   PrimalSide<T> queries() const {
-    return {q.const_data_ptr<T>(), nullptr, nullptr, nullptr, nullptr, heads, 1, packed(q_ptr, q.size(0)), 0};
+    return {stored<T>(q), {}, nullptr, nullptr, nullptr, heads, 1, packed(q_ptr, q.size(0)), 0};
   }
   // With what x [.., c] and y [.., cv] are for keys.
   template <typename T>
-  PrimalSide<T> keys_of(const T* x, const T* y) const {
+  PrimalSide<T> keys_of(const at::Tensor& x, const at::Tensor& y) const {
     const PackedRows rows{keys.ptr.defined() ? keys.ptr.const_data_ptr<int64_t>() : nullptr, items, keys.rows};
-    return {x,
-            y,
+    return {stored<T>(x),
+            stored<T>(y),
             nullptr,
             nullptr,
             nullptr,
@@ -89,7 +91,9 @@ class PrimalTensors {
   PackedRows given_keys() const { return packed(k_ptr, k.size(0)); }
 
   const PrimalArguments& arguments;
-  at::Tensor q, k, v, q_ptr, k_ptr, beta;
+  at::Tensor q, k, v;
+  at::TensorOptions computed;  // of what kernels compute
+  at::Tensor q_ptr, k_ptr, beta;
   int64_t items, heads;
   PooledKeys keys;
   MaskTensors mask;
@@ -112,10 +116,10 @@ class PrimalTensors {
     const at::Tensor rows = k_ptr.defined() ? k_ptr.diff().clamp_min(0) : at::full({1}, k.size(0), index);
     const at::Tensor factor = keys.factor.unsqueeze(1);
     const at::Tensor groups = rows.floor_divide(factor) + rows.remainder(factor).ne(0);
-    keys.size = groups.t().clamp_min(1).to(q.scalar_type()).unsqueeze(-1);
+    keys.size = groups.t().clamp_min(1).to(computed).unsqueeze(-1);
     keys.ptr = keys.pooled ? at::constant_pad_nd(groups.cumsum(1), {1, 0}).contiguous() : k_ptr;
-    keys.k = keys.pooled ? at::empty({heads, keys.rows, k.size(2)}, k.options()) : k;
-    keys.v = keys.pooled ? at::empty({heads, keys.rows, v.size(2)}, v.options()) : v;
+    keys.k = keys.pooled ? at::empty({heads, keys.rows, k.size(2)}, computed) : k;
+    keys.v = keys.pooled ? at::empty({heads, keys.rows, v.size(2)}, computed) : v;
   }
 };
 
@@ -129,7 +133,7 @@ class PrimalCall {
       pool(in.v, in.keys.v);
     }
     queries_ = in.template queries<T>();
-    keys_ = in.keys_of(in.keys.k.const_data_ptr<T>(), in.keys.v.const_data_ptr<T>());
+    keys_ = in.template keys_of<T>(in.keys.k, in.keys.v);
     if (!in.beta.defined()) return;
     mean_ = item_sums(keys_, in.k.size(2)) / in.keys.size;
     shift_ = (in.beta * mean_).contiguous();
@@ -147,11 +151,11 @@ class PrimalCall {
   // Gradients of q, k, v and, where it is given, beta; y, further and offset are those of the queries.
   std::vector<at::Tensor> backward(const at::Tensor& y, const at::Tensor& further, const at::Tensor& offset) const {
     PrimalSide<T> queries = queries_;
-    queries.y = y.const_data_ptr<T>();
+    queries.y = stored<T>(y);
     queries.further = further.const_data_ptr<T>();
     if (offset.defined()) queries.offset = offset.const_data_ptr<T>();
-    const at::Tensor q_grad = at::empty_like(in_.q), k_grad = at::empty_like(in_.keys.k);
-    const at::Tensor v_grad = at::empty_like(in_.keys.v);
+    const auto like = [&](const at::Tensor& rows) { return at::empty(rows.sizes(), in_.computed); };
+    const at::Tensor q_grad = like(in_.q), k_grad = like(in_.keys.k), v_grad = like(in_.keys.v);
     PrimalTask<T> to_queries = task_of(queries, keys_, in_.mask.rows());
     to_queries.gradient = q_grad.mutable_data_ptr<T>();
     relate(to_queries);
@@ -183,7 +187,7 @@ class PrimalCall {
     at::Tensor sums;  // given back behind the kernels
     if (task.linear) {
       const int64_t slots = PrimalTileSumTile<T>::slots(task.other.packed), size = task.c * (int64_t{task.cv} + 1);
-      sums = at::empty({slots + in_.items, in_.heads, size}, in_.q.options());
+      sums = at::empty({slots + in_.items, in_.heads, size}, in_.computed);
       task.tile_sums = sums.mutable_data_ptr<T>();
       task.item_sums = task.tile_sums + slots * in_.heads * size;
     }
@@ -191,8 +195,8 @@ class PrimalCall {
   }
 
   void pool(const at::Tensor& from, const at::Tensor& to) const {
-    run_(PrimalPooling<T>{from.const_data_ptr<T>(), in_.given_keys(), in_.heads, static_cast<int>(from.size(2)),
-                          in_.keys.factor.const_data_ptr<int64_t>(), in_.template keys_of<T>(nullptr, nullptr),
+    run_(PrimalPooling<T>{stored<T>(from), in_.given_keys(), in_.heads, static_cast<int>(from.size(2)),
+                          in_.keys.factor.const_data_ptr<int64_t>(), in_.template keys_of<T>({}, {}),
                           to.mutable_data_ptr<T>()});
   }
 
@@ -200,7 +204,7 @@ class PrimalCall {
   at::Tensor unpooled(const at::Tensor& pooled, const at::Tensor& shift) const {
     if (!in_.keys.pooled && !shift.defined()) return pooled;
     const at::Tensor to = at::empty({in_.k.size(0), in_.heads, pooled.size(2)}, pooled.options());
-    PrimalSide<T> side = in_.keys_of(pooled.const_data_ptr<T>(), static_cast<const T*>(nullptr));
+    PrimalSide<T> side = in_.template keys_of<T>(pooled, {});
     if (shift.defined()) side.shift = shift.const_data_ptr<T>();
     run_(PrimalUnpooling<T>{in_.given_keys(), in_.heads, static_cast<int>(pooled.size(2)),
                             in_.keys.factor.const_data_ptr<int64_t>(), side, to.mutable_data_ptr<T>()});
@@ -208,8 +212,11 @@ class PrimalCall {
   }
 
   at::Tensor item_sums(const PrimalSide<T>& side, int64_t width) const {
-    const at::Tensor to = at::zeros({in_.items, in_.heads, width}, in_.q.options());
-    if (width > 0) run_(PrimalItemSums<T>{side, in_.heads, static_cast<int>(width), to.mutable_data_ptr<T>()});
+    const at::Tensor to = at::empty({in_.items, in_.heads, width}, in_.computed);
+    PrimalItemSums<T> sums{side, in_.heads, static_cast<int>(width), to.mutable_data_ptr<T>(), nullptr};
+    const at::Tensor tile_sums = at::empty({sums.slots(), in_.heads, width}, in_.computed);
+    sums.tile_sums = tile_sums.mutable_data_ptr<T>();
+    if (width > 0) run_(sums);
     return to;
   }
 
@@ -219,11 +226,10 @@ class PrimalCall {
     if (!in_.beta.defined()) return {q_grad, unpooled(k_grad, {}), unpooled(v_grad, {})};
     const int64_t c = in_.q.size(2);
     PrimalSide<T> queries = queries_;
-    queries.x = q_grad.const_data_ptr<T>();
+    queries.x = stored<T>(q_grad);
     at::Tensor shift_grad = item_sums(queries, c);
     if (in_.arguments.linear()) {
-      const T* x = k_grad.const_data_ptr<T>();
-      shift_grad = shift_grad + item_sums(in_.keys_of(x, static_cast<const T*>(nullptr)), c);
+      shift_grad = shift_grad + item_sums(in_.template keys_of<T>(k_grad, {}), c);
     }
     const at::Tensor mean_grad = (in_.beta * shift_grad / in_.keys.size).contiguous();
     const at::Tensor beta_grad = -(shift_grad * mean_).sum(at::IntArrayRef({0, 2}));
@@ -240,8 +246,8 @@ class PrimalCall {
 template <class Run>
 std::tuple<at::Tensor, at::Tensor> primal_forward(const PrimalArguments& a, const Run& run) {
   const PrimalTensors in(a);
-  const at::Tensor out = at::empty({in.q.size(0), in.heads, in.v.size(2)}, in.q.options());
-  const at::Tensor normalizer = at::empty({in.q.size(0), in.heads}, in.q.options());
+  const at::Tensor out = at::empty({in.q.size(0), in.heads, in.v.size(2)}, in.computed);
+  const at::Tensor normalizer = at::empty({in.q.size(0), in.heads}, in.computed);
   AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "primal_attention",
                              [&] { PrimalCall<scalar_t, Run>(in, run).forward(out, normalizer); });
   return {out, normalizer};
@@ -265,7 +271,7 @@ std::vector<at::Tensor> primal_backward(const at::Tensor& grad, const at::Tensor
   }
   const at::Tensor further = (y * out).sum(-1).neg_().contiguous();
   std::vector<at::Tensor> gradients;
-  AT_DISPATCH_FLOATING_TYPES(in.q.scalar_type(), "primal_attention",
+  AT_DISPATCH_FLOATING_TYPES(y.scalar_type(), "primal_attention",
                              [&] { gradients = PrimalCall<scalar_t, Run>(in, run).backward(y, further, offset); });
   for (at::Tensor& gradient : gradients) gradient = gradient.to(a.q.scalar_type());
   return gradients;

@@ -27,7 +27,7 @@ template <typename T>
 GEOSFT_DEVICE T linear_column(const PrimalTask<T>& task, const PrimalSide<T>& side, int64_t row, int64_t head,
                               int column) {
   if (column == 0) return further_of(side, row, head);
-  return column <= task.cv ? side.y[side.at(row, head) * task.cv + column - 1] : T(0);
+  return column <= task.cv ? side.y.read(side.at(row, head) * task.cv + column - 1) : T(0);
 }
 
 // A block sums over a tile of rows; it has 32 channels and 32 columns of the sums, a thread 4 of them.
@@ -196,7 +196,8 @@ class PrimalLinearTile {
     const int64_t columns = task.cv + 1;
     const T* const sums = task.item_sums + (item * task.heads + head) * task.c * columns;
     const int count = task.c - first < kOthers ? task.c - first : kOthers;
-    load_rows(tiles.sums, Width, sums, first, count, columns, 1, task.cv, thread);
+    load_rows(tiles.sums, Width, StoredNumbers<const T>{sums, Storage::computed}, first, count, columns, 1, task.cv,
+              thread);
     if (thread < kOthers) tiles.further[thread] = thread < count ? sums[(first + thread) * columns] : T(0);
   }
 

@@ -77,10 +77,10 @@ class PrimalMaskedTile {
     }
     GEOSFT_DEVICE Vec4<T> y(int chunk) const {
       Vec4<T> four{};
-      const T* const from = task.other.y + task.other.at(row, head) * task.cv;
+      const int64_t first = task.other.at(row, head) * task.cv + chunk * 4;
       GEOSFT_UNROLL
       for (int t = 0; t < 4; ++t) {
-        if (chunk * 4 + t < task.cv) four.v[t] = from[chunk * 4 + t];
+        if (chunk * 4 + t < task.cv) four.v[t] = task.other.y.read(first + t);
       }
       return four;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling of keys and values, and sums over items, from which means and their gradients are made. Bound: memory, where
-// there are items and heads enough to fill the GPU: a sum is one block's.
+// Pooling of keys and values, and sums over items, from which means and their gradients are made. Bound: memory; sums
+// go by tiles of rows, which are then added up in their order.
 #pragma once
 
 #include "models/ops/cuda/primal_arrays.h"
@@ -35,7 +35,7 @@ class PrimalPoolTile {
         const RowRange group = group_rows(item, row - rows.item_begin, in.factor[head]);
         T sum = 0;
         for (int64_t from = group.begin; from < group.end; ++from) {
-          sum += in.from[(from * in.heads + head) * in.width + channel];
+          sum += in.from.read((from * in.heads + head) * in.width + channel);
         }
         in.to[in.pooled.at(row, head) * in.width + channel] =
             group.begin < group.end ? sum / static_cast<T>(group.end - group.begin) : T(0);
@@ -72,7 +72,7 @@ class PrimalUnpoolTile {
   }
 };
 
-// One block an item and head. Threads share out the rows, then add up in their order.
+// The sums of a tile of rows, of a head. Threads share out the rows, then add up in their order.
 template <typename T>
 class PrimalItemSumTile {
  public:
@@ -84,8 +84,10 @@ class PrimalItemSumTile {
 
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
-    const int64_t item = block.x(), head = block.y();
-    const RowRange rows = item_rows(in.side.rows(head), item);
+    const int64_t head = block.y();
+    const PackedTile rows = packed_tile(in.side.rows(head), kItemSumRows, block.x());
+    if (rows.begin >= rows.end) return;
+    T* const to = in.tile_sums + (block.x() * in.heads + head) * in.width;
     Tiles& tiles = block.template shared<Tiles>();
     // Threads of as many channels as there are, or all of them and several rounds.
     const int channels = in.width < kBlockThreads ? in.width : kBlockThreads, parts = kBlockThreads / channels;
@@ -94,7 +96,7 @@ class PrimalItemSumTile {
         const int channel = first + thread % channels, part = thread / channels;
         T sum = 0;
         for (int64_t row = rows.begin + part; row < rows.end && part < parts && channel < in.width; row += parts) {
-          sum += in.side.x[in.side.at(row, head) * in.width + channel];
+          sum += in.side.x.read(in.side.at(row, head) * in.width + channel);
         }
         tiles.sum[thread] = sum;
       });
@@ -102,9 +104,35 @@ class PrimalItemSumTile {
         if (thread >= channels || first + thread >= in.width) return;
         T sum = 0;
         for (int part = 0; part < parts; ++part) sum += tiles.sum[part * channels + thread];
-        in.to[(item * in.heads + head) * in.width + first + thread] = sum;
+        to[first + thread] = sum;
       });
     }
+  }
+};
+
+// One block an item and head, a channel a thread: its tiles in their order.
+template <typename T>
+class PrimalItemSumJoinTile {
+ public:
+  static constexpr int kBlockThreads = 128;
+  struct Tiles {};
+  using Arguments = PrimalItemSums<T>;
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
+    const int64_t item = block.x(), head = block.y();
+    const PackedRows packed = in.side.rows(head);
+    const RowRange rows = item_rows(packed, item);
+    const int64_t first = first_slot(packed, kItemSumRows, item);
+    const int64_t last = first + (rows.end - rows.begin + kItemSumRows - 1) / kItemSumRows;
+    block.each([&](int thread) {
+      for (int channel = thread; channel < in.width; channel += kBlockThreads) {
+        T sum = 0;
+        for (int64_t slot = first; slot < last; ++slot)
+          sum += in.tile_sums[(slot * in.heads + head) * in.width + channel];
+        in.to[(item * in.heads + head) * in.width + channel] = sum;
+      }
+    });
   }
 };
 

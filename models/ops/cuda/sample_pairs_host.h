@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From tensors to the arrays of sample_pairs_tile.h, for the GPU and its emulation; run(PairDraw<T>) is the draw. The
-// host reads nothing from the device: scores that are not finite are no error here, and give some distinct rows.
+// host reads nothing from the device but the length of the longest item, if ptr is there: it has waited for how many
+// bins there are. Scores that are not finite are no error here, and give some distinct rows.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -28,11 +29,9 @@ struct DrawOptions {
   std::optional<Ranking> ranking = {};  // by what it costs
 };
 
-// Rows of the largest item, which the time of counting depends on; of the average one where ptr is on the device, as
-// the host does not wait to see it.
-inline int64_t rows_an_item(const std::optional<at::Tensor>& ptr, int64_t rows) {
-  if (!given(ptr)) return rows;
-  return ptr->is_cpu() ? ptr->diff().max().item<int64_t>() : rows / (ptr->size(0) - 1);
+// Rows of the largest item, which the time of counting depends on.
+inline int64_t rows_of_largest(const std::optional<at::Tensor>& ptr, int64_t rows) {
+  return given(ptr) ? ptr->diff().max().item<int64_t>() : rows;
 }
 
 // Where the bins of every item begin, int64 [B + 1], on the device of ptr, if there is one.
@@ -57,6 +56,11 @@ inline Ranking cheapest_ranking(int64_t rows, int64_t largest, const DrawOptions
   if (static_cast<double>(rows) * static_cast<double>(largest) <= selection) return Ranking::kCounted;
   return static_cast<double>(rows_a_bin(options) * options.bins) * drawn <= selection ? Ranking::kSelected
                                                                                       : Ranking::kSorted;
+}
+
+inline Ranking ranking_of(int64_t rows, const std::optional<at::Tensor>& ptr, const DrawOptions& options) {
+  if (options.replacement) return Ranking::kCounted;  // none is wanted
+  return options.ranking ? *options.ranking : cheapest_ranking(rows, rows_of_largest(ptr, rows), options);
 }
 
 // The rows of each item in turn, by their keys (unsigned numbers), equal ones by row.
@@ -136,8 +140,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw(const at::Tensor
   const at::Tensor sample_ptr = apart ? offsets_with_copy(bin_offsets(score, ptr, options), out_ptr) : out_ptr;
   const auto index = score.options().dtype(at::kLong);
   const int64_t items = out_ptr.size(0) - 1, bins = options.bins;
-  const int64_t largest = rows_an_item(ptr, score.size(0));
-  const Ranking ranking = options.ranking.value_or(cheapest_ranking(score.size(0), largest, options));
+  const Ranking ranking = ranking_of(score.size(0), ptr, options);
   const at::Tensor values = score.contiguous();
   const at::Tensor item_seeds = seeds.has_value() ? seeds->contiguous() : at::zeros({items}, index);
   const at::Tensor noise = at::empty_like(values), keys = at::empty({2, score.size(0)}, index);

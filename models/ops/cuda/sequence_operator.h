@@ -13,34 +13,36 @@ class SequenceOperator {
   using Inputs = SequenceInputs;
   using Relation = SequenceRelation;
 
-  SequenceOperator(const Inputs& in, const AttentionArguments&)
-      : s_(computable(in.s())),
-        ss_(computable(in.ss())),
-        w_mul_(computable(in.w_mul())),
-        b_mul_(computable(in.b_mul())),
-        w_add_(computable(in.w_add())),
-        b_add_(computable(in.b_add())) {}
+  SequenceOperator(const Inputs& in, const AttentionArguments& arguments)
+      : s_(contiguous(in.s())),
+        ss_(contiguous(in.ss())),
+        w_mul_(contiguous(in.w_mul())),
+        b_mul_(contiguous(in.b_mul())),
+        w_add_(contiguous(in.w_add())),
+        b_add_(contiguous(in.b_add())),
+        computed_(arguments.computed()) {}
 
   template <typename T>
   SequenceArrays<T> arrays() const {
     SequenceArrays<T> arrays{};
-    arrays.s = pointer<T>(s_);
-    arrays.ss = pointer<T>(ss_);
+    arrays.s = stored<T>(s_);
+    arrays.ss = stored<T>(ss_);
     arrays.depth = s_.size(1);
-    arrays.w_mul = pointer<T>(w_mul_);
-    arrays.b_mul = pointer<T>(b_mul_);
-    arrays.w_add = pointer<T>(w_add_);
-    arrays.b_add = pointer<T>(b_add_);
+    arrays.w_mul = stored<T>(w_mul_);
+    arrays.b_mul = stored<T>(b_mul_);
+    arrays.w_add = stored<T>(w_add_);
+    arrays.b_add = stored<T>(b_add_);
     return arrays;
   }
 
   // Rows have a copy of their gradient a head; the keys' is still to be multiplied with the weights.
   template <typename T>
-  void begin_gradients(const AttentionArrays<T>& problem, SequenceArrays<T>& arrays) {
-    s_grad_ = at::empty({s_.size(0), problem.heads, s_.size(1)}, s_.options());
-    product_ = at::empty({ss_.size(0), problem.heads, 2, s_.size(1)}, s_.options());
-    bias_grad_ = at::zeros({gradient_slots<SequenceRelation>(problem), problem.heads, 2}, s_.options());
-    arrays.s_grad = target<T>(s_grad_);
+  void begin_gradients(const AttentionArrays<T>& problem, const WantedGradients& wanted, SequenceArrays<T>& arrays) {
+    s_grad_ = at::empty({wanted.own(0) ? s_.size(0) : 0, problem.heads, s_.size(1)}, computed_);
+    product_ = at::empty({ss_.size(0), problem.heads, 2, s_.size(1)}, computed_);
+    bias_grad_ = at::zeros({gradient_slots<SequenceRelation>(problem), problem.heads, 2}, computed_);
+    ss_wanted_ = wanted.own(1);
+    if (wanted.own(0)) arrays.s_grad = target<T>(s_grad_);
     arrays.product = target<T>(product_);
     arrays.bias_grad = target<T>(bias_grad_);
   }
@@ -51,7 +53,7 @@ class SequenceOperator {
         (product_ * ss_.unsqueeze(1).unsqueeze(1)).sum(0).transpose(0, 2);  // [depth, 2, heads]
     const at::Tensor biases = bias_grad_.sum(0);
     return {s_grad_.sum(1),
-            (product_ * weights).sum({1, 2}),
+            ss_wanted_ ? (product_ * weights).sum({1, 2}) : at::empty({0}, computed_),
             weight_grad.select(1, 0).contiguous(),
             biases.select(1, 0).contiguous(),
             weight_grad.select(1, 1).contiguous(),
@@ -60,7 +62,9 @@ class SequenceOperator {
 
  private:
   at::Tensor s_, ss_, w_mul_, b_mul_, w_add_, b_add_;
+  at::TensorOptions computed_;
   at::Tensor s_grad_, product_, bias_grad_;
+  bool ss_wanted_ = true;
 };
 
 }  // namespace geosft::cuda

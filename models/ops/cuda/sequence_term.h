@@ -42,8 +42,8 @@ class SequenceTerm {
         head_(head),
         own_begin_(rows.own.begin),
         own_end_(rows.own.end),
-        b_mul_(in.b_mul[head]),
-        b_add_(in.b_add[head]) {}
+        b_mul_(in.b_mul.read(head)),
+        b_add_(in.b_add.read(head)) {}
 
   template <class Memory>
   GEOSFT_DEVICE void load_own(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
@@ -81,6 +81,7 @@ class SequenceTerm {
   // sums(thread) += the gradients of the pairs times the other side's rows.
   template <class Block, class Memory, class Sums>
   GEOSFT_DEVICE void conclude(Block& block, Memory& memory, int64_t first, int count, const Sums& sums) const {
+    if (!wanted()) return;
     block.each(
         [&](int thread) { load_channels(memory.other_mul, other_rows(), first, count, in_.first_channel, thread); });
     block.each([&](int thread) {
@@ -97,6 +98,7 @@ class SequenceTerm {
   }
 
   GEOSFT_DEVICE void store(int64_t row, const RowSums& sums) const {
+    if (!wanted()) return;
     const int64_t at = row * heads_ + head_;
     GEOSFT_UNROLL
     for (int t = 0; t < kChannels; ++t) {
@@ -104,7 +106,7 @@ class SequenceTerm {
       if (channel >= in_.depth) continue;
       if constexpr (kOfQueries) {
         const int64_t w = channel * heads_ + head_;
-        in_.s_grad[at * in_.depth + channel] = sums.mul[t] * in_.w_mul[w] + sums.add[t] * in_.w_add[w];
+        in_.s_grad[at * in_.depth + channel] = sums.mul[t] * in_.w_mul.read(w) + sums.add[t] * in_.w_add.read(w);
       } else {
         in_.product[at * 2 * in_.depth + channel] = sums.mul[t];
         in_.product[(at * 2 + 1) * in_.depth + channel] = sums.add[t];
@@ -121,8 +123,10 @@ class SequenceTerm {
   }
 
  private:
-  GEOSFT_DEVICE const T* own_rows() const { return kOfQueries ? in_.s : in_.ss; }
-  GEOSFT_DEVICE const T* other_rows() const { return kOfQueries ? in_.ss : in_.s; }
+  // Whether anybody needs the gradients of this side's rows; the weights need those of the keys'.
+  GEOSFT_DEVICE bool wanted() const { return !kOfQueries || in_.s_grad; }
+  GEOSFT_DEVICE const StoredNumbers<const T>& own_rows() const { return kOfQueries ? in_.s : in_.ss; }
+  GEOSFT_DEVICE const StoredNumbers<const T>& other_rows() const { return kOfQueries ? in_.ss : in_.s; }
 
   template <int Own, int Other>
   GEOSFT_DEVICE static void clear(Tiles<Own, Other>& memory, int thread) {
@@ -131,13 +135,15 @@ class SequenceTerm {
   }
 
   template <int Rows, int Stride>
-  GEOSFT_DEVICE void load_channels(T (&tile)[Rows][Stride], const T* source, int64_t first, int count, int64_t channel,
-                                   int thread) const {
-    for (int i = thread; i < Rows * kChannels; i += kThreads) {
-      const int row = i / kChannels, t = i % kChannels;
-      const bool there = row < count && channel + t < in_.depth;
-      tile[row][t] = there ? source[(first + row) * in_.depth + channel + t] : T(0);
-    }
+  GEOSFT_DEVICE void load_channels(T (&tile)[Rows][Stride], const StoredNumbers<const T>& source, int64_t first,
+                                   int count, int64_t channel, int thread) const {
+    source.visit([&](const auto* numbers) {
+      for (int i = thread; i < Rows * kChannels; i += kThreads) {
+        const int row = i / kChannels, t = i % kChannels;
+        const bool there = row < count && channel + t < in_.depth;
+        tile[row][t] = there ? widened(numbers[(first + row) * in_.depth + channel + t]) : T(0);
+      }
+    });
   }
 
   template <int Rows>
@@ -146,10 +152,10 @@ class SequenceTerm {
     for (int i = thread; i < Rows * kChannels; i += kThreads) {
       const int row = i / kChannels, t = i % kChannels;
       const bool there = row < count && channel + t < in_.depth;
-      const T value = there ? other_rows()[(first + row) * in_.depth + channel + t] : T(0);
+      const T value = there ? other_rows().read((first + row) * in_.depth + channel + t) : T(0);
       const int64_t w = (channel + t) * heads_ + head_;
-      mul[row][t] = there ? value * in_.w_mul[w] : T(0);
-      add[row][t] = there ? value * in_.w_add[w] : T(0);
+      mul[row][t] = there ? value * in_.w_mul.read(w) : T(0);
+      add[row][t] = there ? value * in_.w_add.read(w) : T(0);
     }
   }
 
@@ -191,9 +197,11 @@ struct SequenceRelation {
   static constexpr bool kManyRows = false;  // the sums of their pairs would not fit
 
   // Every pass makes the gradients of kSequenceChannels channels, and those of q, k, v and the rest again.
-  template <typename T, class Body>
+  template <Side kSide, typename T, class Body>
   static void each_pass(SequenceArrays<T> arrays, const Body& body) {
-    for (arrays.first_channel = 0; arrays.first_channel < arrays.depth; arrays.first_channel += kSequenceChannels<T>) {
+    const bool wanted = kSide == Side::kKey || arrays.s_grad;
+    for (arrays.first_channel = 0; arrays.first_channel < (wanted ? arrays.depth : 1);
+         arrays.first_channel += kSequenceChannels<T>) {
       body(arrays);
     }
   }

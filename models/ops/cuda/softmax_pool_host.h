@@ -13,6 +13,7 @@
 #include "geometry/packed.h"
 #include "models/ops/cpu/computable.h"
 #include "models/ops/cuda/softmax_pool_tile.h"
+#include "models/ops/cuda/stored_tensors.h"
 #include "models/ops/softmax_pool_checks.h"
 
 namespace geosft::cuda {
@@ -26,16 +27,16 @@ template <class Run>
 std::tuple<at::Tensor, at::Tensor> pool_forward(const at::Tensor& x_in, const at::Tensor& u_in,
                                                 const std::optional<at::Tensor>& ptr_in, const Run& run) {
   check_softmax_pool(x_in, u_in, ptr_in);
-  const at::Tensor x = computable(x_in), u = computable(u_in), ptr = offsets_on(ptr_in, x_in.device(), "ptr");
+  const at::Tensor x = x_in.contiguous(), u = u_in.contiguous(), ptr = offsets_on(ptr_in, x_in.device(), "ptr");
   const PackedRows packed = pooled_rows(ptr, x);
   const int64_t width = x.size(1), slots = tile_slots(packed.rows, packed.items, kPoolRows);
-  const at::Tensor sum = at::empty({slots, width}, x.options()), totals = at::empty({2, slots}, x.options());
-  const at::Tensor out = at::empty({packed.items, width}, x.options()),
-                   log_sum = at::empty({packed.items}, x.options());
-  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "softmax_pool", [&] {
+  const auto computed = x.options().dtype(at::toOpMathType(x.scalar_type()));
+  const at::Tensor sum = at::empty({slots, width}, computed), totals = at::empty({2, slots}, computed);
+  const at::Tensor out = at::empty({packed.items, width}, computed), log_sum = at::empty({packed.items}, computed);
+  AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "softmax_pool", [&] {
     scalar_t* total = totals.mutable_data_ptr<scalar_t>();
-    run(PoolForward<scalar_t>{x.const_data_ptr<scalar_t>(), u.const_data_ptr<scalar_t>(), width, packed,
-                              sum.mutable_data_ptr<scalar_t>(), total, total + slots, out.mutable_data_ptr<scalar_t>(),
+    run(PoolForward<scalar_t>{stored<scalar_t>(x), stored<scalar_t>(u), width, packed, sum.mutable_data_ptr<scalar_t>(),
+                              total, total + slots, out.mutable_data_ptr<scalar_t>(),
                               log_sum.mutable_data_ptr<scalar_t>()});
   });
   return {out, log_sum};
@@ -47,7 +48,7 @@ std::tuple<at::Tensor, at::Tensor> pool_backward(const at::Tensor& grad_in, cons
                                                  const at::Tensor& u_in, const std::optional<at::Tensor>& ptr_in,
                                                  const Run& run) {
   check_softmax_pool(x_in, u_in, ptr_in);
-  const at::Tensor x = computable(x_in), u = computable(u_in), ptr = offsets_on(ptr_in, x_in.device(), "ptr");
+  const at::Tensor x = x_in.contiguous(), u = u_in.contiguous(), ptr = offsets_on(ptr_in, x_in.device(), "ptr");
   const at::Tensor grad = computable(grad_in), log_sum = computable(log_sum_in), out = computable(out_in);
   const PackedRows packed = pooled_rows(ptr, x);
   const int64_t width = x.size(1), slots = tile_slots(packed.rows, packed.items, kPoolRows);
@@ -56,14 +57,13 @@ std::tuple<at::Tensor, at::Tensor> pool_backward(const at::Tensor& grad_in, cons
               "grad, out and log_sum must have the shapes of the result, got ", grad.sizes(), ", ", out.sizes(),
               " and ", log_sum.sizes());
   const at::Tensor grad_out = (grad * out).sum(1);
-  const at::Tensor x_grad = at::empty_like(x), u_grads = at::zeros({slots, width}, x.options());
-  AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "softmax_pool", [&] {
-    run(PoolBackward<scalar_t>{x.const_data_ptr<scalar_t>(), u.const_data_ptr<scalar_t>(), width, packed,
-                               grad.const_data_ptr<scalar_t>(), grad_out.const_data_ptr<scalar_t>(),
-                               log_sum.const_data_ptr<scalar_t>(), x_grad.mutable_data_ptr<scalar_t>(),
-                               u_grads.mutable_data_ptr<scalar_t>()});
+  const at::Tensor x_grad = at::empty_like(x), u_grads = at::zeros({slots, width}, out.options());
+  AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "softmax_pool", [&] {
+    run(PoolBackward<scalar_t>{stored<scalar_t>(x), stored<scalar_t>(u), width, packed, grad.const_data_ptr<scalar_t>(),
+                               grad_out.const_data_ptr<scalar_t>(), log_sum.const_data_ptr<scalar_t>(),
+                               storable<scalar_t>(x_grad), u_grads.mutable_data_ptr<scalar_t>()});
   });
-  return {x_grad.to(x_in.scalar_type()), u_grads.sum(0).to(x_in.scalar_type())};
+  return {x_grad, u_grads.sum(0).to(x_in.scalar_type())};
 }
 
 }  // namespace geosft::cuda

@@ -4,10 +4,11 @@
 //
 // Bound: memory. x is read twice, for the logits and for the sums; the second reading of a tile (512 rows of 256
 // channels: 512 KiB) mostly meets the second-level cache, so 4 bytes an element forward (11 us for 32 x 1024 x 256 at 3
-// TB/s) and 8 backward.
+// TB/s) and 8 backward; half of that in half types.
 #pragma once
 
 #include "geometry/cuda/packed_tiles.h"
+#include "models/ops/cuda/stored_numbers.h"
 #include "models/ops/cuda/tile_math.h"
 
 namespace geosft::cuda {
@@ -16,8 +17,7 @@ namespace geosft::cuda {
 // [slots]. out [items, width] and log_sum [items] of the items.
 template <typename T>
 struct PoolForward {
-  const T* x;
-  const T* u;
+  StoredNumbers<const T> x, u;
   int64_t width;
   PackedRows packed;
   T* sum;
@@ -30,14 +30,13 @@ struct PoolForward {
 // grad [items, width]; grad_out = grad . out and log_sum [items]; x_grad [rows, width], u_grad [slots, width].
 template <typename T>
 struct PoolBackward {
-  const T* x;
-  const T* u;
+  StoredNumbers<const T> x, u;
   int64_t width;
   PackedRows packed;
   const T* grad;
   const T* grad_out;
   const T* log_sum;
-  T* x_grad;
+  StoredNumbers<T> x_grad;
   T* u_grad;
 };
 
@@ -60,20 +59,23 @@ class PoolSteps {
     T product[kEach];
   };
 
-  // product = x . vector of the thread's rows.
-  template <class Block, class PerThread>
-  GEOSFT_DEVICE static void multiply(Block& block, Tiles& tiles, PerThread& state, const T* x, const T* vector,
-                                     int64_t width, const PackedTile& rows) {
+  // product = x . vector of the thread's rows; vector(channel) is a number of it.
+  template <class Block, class PerThread, class Vector>
+  GEOSFT_DEVICE static void multiply(Block& block, Tiles& tiles, PerThread& state, const StoredNumbers<const T>& x,
+                                     const Vector& vector, int64_t width, const PackedTile& rows) {
     block.each([&](int thread) {
       for (int e = 0; e < kEach; ++e) state[thread].product[e] = 0;
     });
     for (int64_t channel = 0; channel < width; channel += kChannels) {
       block.each([&](int thread) {
-        for (int i = thread; i < kPoolRows * kChannels; i += kPoolThreads) {
-          const int64_t row = rows.begin + i / kChannels, at = channel + i % kChannels;
-          tiles.x[i / kChannels][i % kChannels] = row < rows.end && at < width ? x[row * width + at] : T(0);
-        }
-        if (thread < kChannels) tiles.vector[thread] = channel + thread < width ? vector[channel + thread] : T(0);
+        x.visit([&](const auto* numbers) {
+          for (int i = thread; i < kPoolRows * kChannels; i += kPoolThreads) {
+            const int64_t row = rows.begin + i / kChannels, at = channel + i % kChannels;
+            const bool there = row < rows.end && at < width;
+            tiles.x[i / kChannels][i % kChannels] = there ? widened(numbers[row * width + at]) : T(0);
+          }
+        });
+        if (thread < kChannels) tiles.vector[thread] = channel + thread < width ? vector(channel + thread) : T(0);
       });
       block.each([&](int thread) {
         for (int e = 0; e < kEach; ++e) {
@@ -102,15 +104,18 @@ class PoolSteps {
 
   // sum_i weight_i x_i over the tile's rows.
   template <class Block>
-  GEOSFT_DEVICE static void add_rows(Block& block, const T (&weight)[kPoolRows], const T* x, int64_t width,
-                                     const PackedTile& rows, T* to) {
+  GEOSFT_DEVICE static void add_rows(Block& block, const T (&weight)[kPoolRows], const StoredNumbers<const T>& x,
+                                     int64_t width, const PackedTile& rows, T* to) {
     block.each([&](int thread) {
-      for (int64_t channel = thread; channel < width; channel += kPoolThreads) {
-        T sum = 0;
-        for (int64_t row = rows.begin; row < rows.end; ++row)
-          sum += weight[row - rows.begin] * x[row * width + channel];
-        to[channel] = sum;
-      }
+      x.visit([&](const auto* numbers) {
+        for (int64_t channel = thread; channel < width; channel += kPoolThreads) {
+          T sum = 0;
+          for (int64_t row = rows.begin; row < rows.end; ++row) {
+            sum += weight[row - rows.begin] * widened(numbers[row * width + channel]);
+          }
+          to[channel] = sum;
+        }
+      });
     });
   }
 };
@@ -131,7 +136,8 @@ class PoolForwardTile {
     if (rows.begin >= rows.end) return;
     Tiles& tiles = block.template shared<Tiles>();
     typename Block::template PerThread<typename Steps::State> state(block);
-    Steps::multiply(block, tiles, state, in.x, in.u, in.width, rows);
+    Steps::multiply(
+        block, tiles, state, in.x, [&](int64_t at) { return in.u.read(at); }, in.width, rows);
     block.each([&](int thread) {
       T largest = -T(INFINITY);
       for (int e = 0; e < Steps::kEach; ++e) {
@@ -206,7 +212,8 @@ class PoolBackwardTile {
     Tiles& tiles = block.template shared<Tiles>();
     typename Block::template PerThread<typename Steps::State> state(block);
     const T* grad = in.grad + rows.item * in.width;
-    Steps::multiply(block, tiles, state, in.x, in.u, in.width, rows);
+    Steps::multiply(
+        block, tiles, state, in.x, [&](int64_t at) { return in.u.read(at); }, in.width, rows);
     block.each([&](int thread) {
       for (int e = 0; e < Steps::kEach; ++e) {
         const int row = thread + e * kPoolThreads;
@@ -214,7 +221,8 @@ class PoolBackwardTile {
         tiles.weight[row] = there ? exp_below_zero(state[thread].product[e] - in.log_sum[rows.item]) : T(0);
       }
     });
-    Steps::multiply(block, tiles, state, in.x, grad, in.width, rows);
+    Steps::multiply(
+        block, tiles, state, in.x, [&](int64_t at) { return grad[at]; }, in.width, rows);
     block.each([&](int thread) {
       for (int e = 0; e < Steps::kEach; ++e) {
         const int row = thread + e * kPoolThreads;
@@ -223,9 +231,10 @@ class PoolBackwardTile {
     });
     block.each([&](int thread) {
       for (int64_t channel = thread; channel < in.width; channel += kPoolThreads) {
+        const T u = in.u.read(channel);
         for (int64_t row = rows.begin; row < rows.end; ++row) {
           const int64_t i = row - rows.begin;
-          in.x_grad[row * in.width + channel] = tiles.weight[i] * grad[channel] + tiles.slope[i] * in.u[channel];
+          in.x_grad.write(row * in.width + channel, tiles.weight[i] * grad[channel] + tiles.slope[i] * u);
         }
       }
     });

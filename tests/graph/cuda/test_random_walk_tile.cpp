@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/cuda/random_walk_tile.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <limits>
 
@@ -78,17 +79,35 @@ TEST_CASE("the stretches of a graph are as short as its edges allow", "[random_w
   require_equal(stretches.end, at::tensor({3, 3, 3, 5, 5, 6, 7}, at::kLong), "end");
 }
 
-TEST_CASE("the CUDA kernels of random_walk_pe, emulated, share a few blocks among many nodes", "[random_walk_tile]") {
-  REQUIRE(cuda::walk_blocks(3000, 4) == 94);
-  REQUIRE(cuda::walk_blocks(1000000, 4) == 4);
-  REQUIRE(cuda::walk_blocks(int64_t{1} << 40, 8) == 1);
-  const CsrGraph graph = undirected_graph(200, 300, 3, true);
-  const auto on_two_blocks = [](auto in) {
-    in.blocks = 2;
-    cuda::walk_grids(in, EmulatedGrids<ThreadOrder::kAscending>());
+TEST_CASE("memory for random_walk_pe on a GPU is cut into slices, or given to few blocks", "[random_walk_tile]") {
+  const auto require_plan = [](int64_t nodes, int64_t bytes, const std::array<int64_t, 3>& expected) {
+    const cuda::WalkPlan plan = cuda::walk_plan(nodes, bytes);
+    CHECK((std::array{plan.blocks, plan.slice, plan.long_blocks} == expected));
+    CHECK(plan.numbers(nodes) * bytes <= std::max(int64_t{1} << 30, 64 * nodes * bytes));
   };
-  require_close(cuda::random_walks(graph.rowptr, graph.col, 5, graph.weight, on_two_blocks),
-                dense_random_walk_pe(graph, 5), 1e-10, "two blocks");
+  require_plan(1, 4, {1, 1, 0});
+  require_plan(3000, 4, {94, 3000, 0});
+  require_plan(7943, 4, {249, 7943, 0});
+  require_plan(20000, 4, {528, 7943, 209});
+  require_plan(20000, 8, {528, 3971, 104});
+  require_plan(1000000, 4, {528, 7943, 4});
+  require_plan(int64_t{1} << 40, 8, {528, 3971, 1});
+}
+
+TEST_CASE("the CUDA kernels of random_walk_pe, emulated, give the same bits whatever blocks have place for",
+          "[random_walk_tile]") {
+  const CsrGraph one = undirected_graph(200, 300, 3, true);
+  std::vector<CsrGraph> graphs;
+  for (int64_t i = 0; i < 20; ++i) graphs.push_back(undirected_graph(1 + i * 5, 4 * i, static_cast<uint64_t>(i), true));
+  const auto run = [](const auto& in) { cuda::walk_grids(in, EmulatedGrids<ThreadOrder::kAscending>()); };
+  for (const CsrGraph& graph : {one, concatenated(graphs).graph}) {
+    const at::Tensor expected = cuda::random_walks(graph.rowptr, graph.col, 5, graph.weight, run);
+    const int64_t nodes = graph.nodes();
+    for (const cuda::WalkPlan& plan : {cuda::WalkPlan{2, nodes, 0}, {3, 40, 2}, {1, 1, 1}, {2, 90, 1000}, {1, 0, 3}}) {
+      const at::Tensor some = cuda::random_walks(graph.rowptr, graph.col, 5, graph.weight, run, plan);
+      require_equal(some, expected, std::to_string(plan.slice) + " rows of " + std::to_string(nodes));
+    }
+  }
 }
 
 TEST_CASE("the CUDA kernels of random_walk_pe, emulated, stay inside the arrays whatever the indices",

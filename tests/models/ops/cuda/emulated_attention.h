@@ -54,7 +54,8 @@ Outcome emulate(const Arguments& arguments, const std::vector<std::string>& name
   return outcome;
 }
 
-// Gradients of the relative term that nobody wants are left out, and the others have the same bits.
+// Gradients of the relative term that nobody wants are left out, and the others have the same bits: none of them, and
+// each alone.
 template <class Operator>
 void require_left_out(const Arguments& arguments, const std::vector<std::string>& names, const at::Tensor& upstream) {
   using Device = EmulatedDevice<false>;
@@ -66,11 +67,49 @@ void require_left_out(const Arguments& arguments, const std::vector<std::string>
   };
   size_t floating = 0;
   for (const std::optional<at::Tensor> input : inputs) floating += input && input->is_floating_point() ? 1 : 0;
-  const std::vector<at::Tensor> all = gradients(all_wanted(floating)), few = gradients(all_wanted(floating, false));
-  REQUIRE(few.size() == floating);
+  const std::vector<at::Tensor> all = gradients(all_wanted(floating));
+  for (size_t only = 3; only < floating; ++only) {  // 3, the last of the four that are made in any case: none further
+    c10::List<bool> wanted = all_wanted(floating, false);
+    wanted.set(only, true);
+    const std::vector<at::Tensor> few = gradients(wanted);
+    REQUIRE(few.size() == floating);
+    for (size_t i = 0; i < floating; ++i) {
+      if (i < 4 || i == only) require_equal(few[i], all[i], "gradient " + std::to_string(i));
+      if (i >= 4 && i != only) REQUIRE(few[i].numel() == 0);
+    }
+  }
+}
+
+inline OptionalTensors of_type(const OptionalTensors& tensors, at::ScalarType dtype) {
+  OptionalTensors converted;
+  for (const std::optional<at::Tensor> tensor : tensors) {
+    converted.push_back(tensor && tensor->is_floating_point() ? std::optional(tensor->to(dtype)) : tensor);
+  }
+  return converted;
+}
+
+// Inputs in a half type give what the same numbers in float32 give, rounded: forward, and backward from there.
+template <class Operator>
+void require_emulated_half(const Arguments& arguments, const std::vector<std::string>& names,
+                           const at::Tensor& upstream_in, at::ScalarType half, const std::string& what) {
+  using Device = EmulatedDevice<true>;
+  OptionalTensors given;
+  for (const std::string& name : names) given.push_back(arguments.optional(name));
+  const OptionalTensors inputs = of_type(given, half), wide = of_type(inputs, at::kFloat);
+  const auto [out, denominator] = cuda::attention_forward<Device, Operator>(inputs, arguments.eps);
+  const auto [wide_out, wide_denominator] = cuda::attention_forward<Device, Operator>(wide, arguments.eps);
+  require_equal(out, wide_out.to(half), what);
+  require_equal(denominator, wide_denominator, what + " denominator");
+
+  size_t floating = 0;
+  for (const std::optional<at::Tensor> input : inputs) floating += input && input->is_floating_point() ? 1 : 0;
+  const at::Tensor upstream = upstream_in.to(half);
+  const std::vector<at::Tensor> gradients = cuda::attention_backward<Device, Operator>(
+      upstream, out, denominator, inputs, arguments.eps, all_wanted(floating));
+  const std::vector<at::Tensor> expected = cuda::attention_backward<Device, Operator>(
+      upstream.to(at::kFloat), out.to(at::kFloat), denominator, wide, arguments.eps, all_wanted(floating));
   for (size_t i = 0; i < floating; ++i) {
-    if (i < 4) require_equal(few[i], all[i], "gradient " + std::to_string(i));
-    if (i >= 4) REQUIRE(few[i].numel() == 0);
+    require_equal(gradients[i], expected[i].to(half), what + " gradient " + std::to_string(i));
   }
 }
 
@@ -105,6 +144,9 @@ void require_emulated_reference(const Attention& fused, const Attention& slow, c
   require_emulated<Operator>(arguments, names, upstream, evaluate(slow, arguments, upstream, at::kDouble), what);
   require_outcome(emulate<EmulatedDevice<true>, Operator>(arguments, names, upstream, at::kFloat),
                   evaluate(fused, arguments, upstream, at::kFloat), 2e-5, 1e-4, what + " beside the CPU operator");
+  for (const at::ScalarType half : {at::kHalf, at::kBFloat16}) {
+    require_emulated_half<Operator>(arguments, names, upstream, half, what + " " + c10::toString(half));
+  }
 }
 
 template <class Operator>

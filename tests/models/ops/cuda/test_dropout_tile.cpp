@@ -12,7 +12,7 @@ namespace geosft::test::test_dropout_tile {
 
 TEST_CASE("the CUDA kernel of dropout, emulated, keeps what the CPU keeps", "[dropout_tile]") {
   const at::Tensor seed = at::tensor({-5}, at::kLong);
-  for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kBFloat16}) {
+  for (const at::ScalarType type : {at::kFloat, at::kDouble, at::kHalf, at::kBFloat16}) {
     for (const int64_t count : {0, 1, 5, 1023, 1024, 5003}) {
       const at::Tensor x = at::rand({count}, generator(3)).to(type) + 1;
       for (const int64_t first : {0, 3, 4096}) {

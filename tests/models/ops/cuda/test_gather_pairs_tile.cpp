@@ -36,6 +36,27 @@ TEST_CASE("the CUDA kernels of gather_pairs, emulated, agree with the CPU", "[ga
   }
 }
 
+TEST_CASE("the CUDA kernels of gather_pairs, emulated, compute half types in float32", "[gather_pairs_tile]") {
+  const at::Tensor top = at::randint(50, {19}, generator(11), at::kLong);
+  const at::Tensor partner = at::randint(50, {19}, generator(12), at::kLong);
+  for (const at::ScalarType half : {at::kHalf, at::kBFloat16}) {
+    const at::Tensor x = at::randn({50, 70}, generator(13)).to(half), weight = at::rand({19}, generator(14)).to(half);
+    const at::Tensor grad = at::randn({19, 70}, generator(15)).to(half);
+    const at::Tensor wide_x = x.to(at::kFloat), wide_weight = weight.to(at::kFloat), wide_grad = grad.to(at::kFloat);
+    require_equal(cuda::gathered_pairs(x, top, partner, weight, run),
+                  cuda::gathered_pairs(wide_x, top, partner, wide_weight, run).to(half), "out");
+    const auto [x_grad, weight_grad] = cuda::gathered_backward(grad, x, top, partner, weight, run);
+    const auto [wide_x_grad, wide_weight_grad] =
+        cuda::gathered_backward(wide_grad, wide_x, top, partner, wide_weight, run);
+    require_equal(x_grad, wide_x_grad.to(half), "gradient of x");
+    require_equal(weight_grad, wide_weight_grad.to(half), "gradient of weight");
+  }
+  const at::Tensor x = at::randn({50, 3}, generator(16)).to(at::kHalf);
+  const at::Tensor weight = at::rand({19}, generator(17), at::TensorOptions().dtype(at::kDouble));
+  require_equal(cuda::gathered_pairs(x, top, partner, weight, run),
+                cuda::gathered_pairs(x.to(at::kDouble), top, partner, weight, run), "beside float64");
+}
+
 TEST_CASE("the CUDA kernels of gather_pairs, emulated, take no bins and stay inside x", "[gather_pairs_tile]") {
   const at::Tensor none = at::zeros({0}, at::kLong), x = at::ones({3, 2});
   REQUIRE(cuda::gathered_pairs(x, none, none, at::ones({0}), run).sizes() == at::IntArrayRef({0, 2}));

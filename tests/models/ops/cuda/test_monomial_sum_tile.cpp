@@ -29,9 +29,9 @@ at::Tensor states(const at::Tensor& x, const at::Tensor& y, const Sizes& n, cuda
   const at::Tensor weights = at::empty({count}, at::kDouble);
   cuda::PolynomialTask<double> task{};
   task.own.rows = task.other.rows = {nullptr, 1, n.rows};
-  task.other.x = x.const_data_ptr<double>();
+  task.other.x = {x.const_data_ptr<double>(), Storage::computed};
   task.other.factor = 0.5;
-  task.other.y = y.const_data_ptr<double>();
+  task.other.y = {y.const_data_ptr<double>(), Storage::computed};
   task.heads = 2;
   task.c = static_cast<int>(n.c);
   task.cv = static_cast<int>(n.cv);

@@ -91,6 +91,7 @@ struct WalledRun {
   void operator()(cuda::PrimalItemSums<T> in) const {
     std::vector<WalledArray<T>> walls;
     walls.emplace_back(in.to, in.heads * in.side.packed.items * in.width, T(-7));
+    walls.emplace_back(in.tile_sums, in.heads * in.slots() * in.width, T(-7));
     close(in, walls);
   }
 
@@ -123,6 +124,8 @@ TEST_CASE("the CUDA kernels of primal_attention, emulated, agree with its defini
       const PrimalCase c(family, sizes, 11);
       require_slow(c.arguments, c.numbers, family);
     }
+    const PrimalCase tiles_of_sums(family, {{3, 2}, {5000, 2100}, 2, 3, 2}, 14);
+    require_slow(tiles_of_sums.arguments, tiles_of_sums.numbers, family + ", items of several tiles of sums");
     const PrimalCase long_items(family, {{4, 2, 0, 600, 31}, {1, 2, 5, 700, 300}, 4, 5, 3}, 12);
     require_slow(long_items.arguments, long_items.numbers, family + ", long items");
   }

@@ -69,6 +69,18 @@ TEST_CASE("the CUDA kernels of softmax_pool, emulated, take one item without ptr
   REQUIRE(actual[1].scalar_type() == at::kBFloat16);
 }
 
+TEST_CASE("the CUDA kernels of softmax_pool, emulated, compute half types in float32", "[softmax_pool_tile]") {
+  const at::Tensor ptr = at::tensor({0, 5, 5, 700}, at::kLong), upstream = at::randn({3, 11}, generator(7));
+  for (const at::ScalarType half : {at::kHalf, at::kBFloat16}) {
+    const at::Tensor x = at::randn({700, 11}, generator(8)).to(half), u = at::randn({11}, generator(9)).to(half);
+    const auto actual = emulated<ThreadOrder::kAscending>(x, u, ptr, upstream);
+    const auto wide = emulated<ThreadOrder::kAscending>(x.to(at::kFloat), u.to(at::kFloat), ptr, upstream);
+    require_equal(actual[0], wide[0], "out");
+    require_equal(actual[1], wide[1].to(half), "gradient of x");
+    require_equal(actual[2], wide[2].to(half), "gradient of u");
+  }
+}
+
 TEST_CASE("the CUDA kernels of softmax_pool, emulated, do not overflow", "[softmax_pool_tile]") {
   const at::Tensor x = 500 * at::randn({700, 3}, generator(6)), u = at::ones({3}), upstream = at::ones({1, 3});
   for (const at::Tensor& tensor : emulated<ThreadOrder::kAscending>(x, u, std::nullopt, upstream)) {
