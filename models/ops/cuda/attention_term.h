@@ -53,10 +53,12 @@ struct OnePass {
 
 // Rows `first` … `first + count - 1` of source [rows, stride], `width` numbers each from column `column` on, into a
 // tile of whole Vec4; zeros elsewhere: they add nothing to a sum of maxima or products.
+// Two at a time: more of them in flight would cost the sums registers.
 template <typename T, int Rows, int Stride>
 GEOSFT_DEVICE void load_rows(Vec4<T> (&tile)[Rows][Stride], int padded, const StoredNumbers<const T>& source,
                              int64_t first, int count, int64_t stride, int64_t column, int width, int thread) {
   source.visit([&](const auto* numbers) {
+    GEOSFT_UNROLL_TWO
     for (int i = thread; i < Rows * padded; i += kThreads) {
       const int row = i / padded, channel = i % padded;
       const bool there = row < count && channel < width;
