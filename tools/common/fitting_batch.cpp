@@ -15,11 +15,13 @@ namespace {
 // Whether there is room for a batch of so many items; nothing where something else kept it from being tried.
 using Trial = std::function<std::optional<bool>(int64_t batch_size)>;
 
-// How the largest batch that has room is told: what is tried, its option, and whose the option is.
+// How the largest batch that has room is told: what is tried, its option, whose the option is, and what helps where
+// there is none.
 struct Wording {
   const char* what;
   const char* option;
   const char* whose;
+  const char* otherwise;
 };
 
 // trial(), with what it throws for want of memory as false.
@@ -42,7 +44,7 @@ std::string advice(int64_t batch_size, const Wording& words, const Trial& trial)
     if (room == false) batch /= 2;
   }
   const std::string option = std::string(" with ") + words.option + " ";
-  if (batch == 0) return std::string("; not even ") + words.what + option + "1 has room";
+  if (batch == 0) return std::string("; not even ") + words.what + option + "1 has room" + words.otherwise;
   // With all of the batch: what wanted memory was another one of larger items, or something else.
   if (room != true || batch == batch_size) return smaller_batches;
   return std::string("; ") + words.what + " has room" + option + std::to_string(batch) + words.whose + " (tried)";
@@ -71,7 +73,7 @@ bool train_within_memory(int64_t batch_size, RunStart start, const Communicator&
   if (processes.leads()) std::cerr << wanted << ": trying smaller batches\n";
   const bool several = processes.size() > 1;
   const int64_t share = (batch_size + processes.size() - 1) / processes.size();
-  refuse(wanted, share, {"a step", "--batch-size", several ? " a process" : ""}, [&](int64_t batch) {
+  refuse(wanted, share, {"a step", "--batch-size", several ? " a process" : "", ""}, [&](int64_t batch) {
     return has_room([&] { return train(batch, RunStart::trial, one_process()) ? std::optional(true) : std::nullopt; });
   });
 }
@@ -80,7 +82,7 @@ void refuse_large_batch(const std::exception_ptr& error, int64_t batch_size,
                         const std::function<void(int64_t batch_size, const BatchProgress& progress)>& evaluate) {
   const std::optional<std::string> wanted = memory_error(error);
   if (!wanted) return;
-  refuse(*wanted, batch_size, {"a batch", "--evaluation-batch", ""}, [&](int64_t batch) {
+  refuse(*wanted, batch_size, {"a batch", "--evaluation-batch", "", one_large_cloud}, [&](int64_t batch) {
     return has_room([&]() -> std::optional<bool> {
       try {
         evaluate(batch, [](int64_t) { throw FirstBatchDone(); });

@@ -16,5 +16,6 @@ std::optional<std::string> memory_error(const std::exception_ptr& error);
 inline constexpr const char* smaller_batches =
     ". A smaller --batch-size (when evaluating: --evaluation-batch) needs less in proportion; of one large cloud, "
     "geosft-segment's --block N.";
+inline constexpr const char* one_large_cloud = "; of one large cloud, geosft-segment's --block N needs less";
 
 }  // namespace geosft

@@ -82,7 +82,9 @@ TEST_CASE("an evaluation that needs too much memory names the largest batch of h
     CHECK(tried == batches);
   };
   require_refusal(6, "; a batch has room with --evaluation-batch 5 (tried)", {20, 20, 10, 5});
-  require_refusal(0, "; not even a batch with --evaluation-batch 1 has room", {20, 20, 10, 5, 2, 1});
+  require_refusal(
+      0, "; not even a batch with --evaluation-batch 1 has room; of one large cloud, geosft-segment's --block N",
+      {20, 20, 10, 5, 2, 1});
   require_refusal(20, ". A smaller --batch-size (when evaluating", {20, 20, 20});
   CHECK(heard == std::vector<int64_t>{20, 40, 20});
   const auto other = [](int64_t, const BatchProgress&) -> int { throw std::runtime_error("disk full"); };
