@@ -3,6 +3,7 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include "geometry/no_autocast.h"
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/cpu/center_rows.h"
@@ -142,6 +143,7 @@ AttentionGradient polynomial_low_rank_gradient(const at::Tensor& grad, const at:
                                                const std::optional<at::Tensor>& q_ptr,
                                                const std::optional<at::Tensor>& k_ptr, bool center) {
   const at::NoGradGuard unrecorded;
+  const NoAutocast no_autocast;
   PolynomialArguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center}.check();
   check_low_rank(q);
   check_like(grad, "grad", q);

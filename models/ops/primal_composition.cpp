@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "geometry/copied_to.h"
+#include "geometry/no_autocast.h"
 #include "geometry/offsets_on.h"
 #include "geometry/operators.h"
 #include "models/ops/attention_checks.h"
@@ -169,6 +170,7 @@ std::vector<at::Tensor> backward(const at::Tensor& grad, const at::Tensor& /*out
 }  // namespace
 
 at::Tensor composed_primal_attention(const PrimalArguments& a) {
+  const NoAutocast no_autocast;
   a.check();
   const OffsetPair packed =
       packed_offset_pair(a.q_ptr, a.q.size(0), "q_ptr", a.k_ptr, a.k.size(0), "k_ptr", a.q.device());
@@ -191,6 +193,7 @@ std::tuple<at::Tensor, at::Tensor> composed_primal_forward(const PrimalArguments
 }
 
 at::Tensor composed_primal_weights(const PrimalArguments& a) {
+  const NoAutocast no_autocast;
   a.check();
   const OffsetPair whole =
       packed_offset_pair(std::nullopt, a.q.size(0), "q_ptr", std::nullopt, a.k.size(0), "k_ptr", a.q.device());
@@ -215,6 +218,7 @@ at::Tensor composed_primal_weights(const PrimalArguments& a) {
 }
 
 std::vector<at::Tensor> composed_primal_gradients(const at::Tensor& grad, const PrimalArguments& a) {
+  const NoAutocast no_autocast;
   const AutogradWithin within;
   const auto leaf = [](const at::Tensor& x) { return x.detach().requires_grad_(true); };
   std::vector<at::Tensor> leaves{leaf(a.q), leaf(a.k), leaf(a.v)};

@@ -15,7 +15,7 @@ class PendingSum {
   virtual ~PendingSum() = default;
   // Returns when the sum is there; on a GPU, where it is for all that the calling thread enqueues from now on. Once.
   virtual void wait() = 0;
-  // Lets the sum get on without waiting for it.
+  // Lets the sum get on without waiting for it. One that is never waited for keeps its values until it is over.
   virtual void progress() {}
 };
 
@@ -31,6 +31,9 @@ class Communicator {
   virtual std::unique_ptr<PendingSum> start_sum(const at::Tensor& values) const = 0;
   // Throws where sums have been broken off: what is on a GPU is none then. What has been waited for before is whole.
   virtual void check() const {}
+  // Called by a process that has failed and goes on alone before it says why. Returns when what it has begun to sum on
+  // a GPU, and waits for no more, is over: summed or, where others do not take part, broken off.
+  virtual void end_sums() const {}
   // Called by a process that has failed, before it says why and exits, which ends the others. Returns in the leading
   // one at once; in another one while the leading one waits for a sum, and only in the first that has failed. The
   // others wait for good: what several refuse is said once.

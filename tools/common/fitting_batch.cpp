@@ -70,8 +70,10 @@ bool train_within_memory(int64_t batch_size, RunStart start, const Communicator&
     wanted = *text;
   }
   // Here, where the memory of the training is free. Said first, as a system with too little may end the process.
-  if (processes.leads()) std::cerr << wanted << ": trying smaller batches\n";
   const bool several = processes.size() > 1;
+  const std::string who = several ? "process " + std::to_string(processes.rank()) + ": " : "";
+  std::cerr << who + wanted + ": trying smaller batches\n";
+  processes.end_sums();
   const int64_t share = (batch_size + processes.size() - 1) / processes.size();
   refuse(wanted, share, {"a step", "--batch-size", several ? " a process" : "", ""}, [&](int64_t batch) {
     return has_room([&] { return train(batch, RunStart::trial, one_process()) ? std::optional(true) : std::nullopt; });

@@ -4,8 +4,8 @@
 import torch
 
 from cases import GPU, OPS, Case, attention_cases, offsets
-from checking import (NO_CAPTURE, difference, filled_memory, require, require_repeatable, require_replay, require_same, runs,
-                      seeded)
+from checking import (NO_CAPTURE, difference, filled_memory, require, require_halves, require_repeatable, require_replay,
+                      require_same, runs, seeded)
 
 
 def check_agreement(small):
@@ -22,6 +22,18 @@ def check_agreement(small):
             require(error <= limit, f"{case.name} {dtype}: {error:.1e} apart, at most {limit:.0e} allowed")
             worst[dtype] = max(worst[dtype], error)
     return "largest relative difference " + ", ".join(f"{str(d)[6:]} {e:.1e}" for d, e in worst.items())
+
+
+def check_halves(small):
+    """The gradient of v is the one that is not made from the rounded result."""
+    for relation in Case.RELATIONS:
+        large = not small and relation != "dense"  # large enough for tiles of many rows a thread
+        queries, keys = ([1024, 777, 1300, 1000], [270, 600, 1024, 300]) if large else ([70, 33], [40, 30])
+        for heads, c in ((64 if large else 2, 16), (3, 33)):
+            case = Case(relation, queries, keys, heads, c, c)
+            pointers, indices = case.on(GPU)
+            require_halves(lambda *leaves: case.call(list(leaves), pointers, indices), case.floating, case.name, [2])
+    return "half types give what float32 gives, rounded"
 
 
 def check_gradients(small):
@@ -82,22 +94,25 @@ def check_ptr(small):
 
 
 def check_unwanted(small):
-    """The gradients that are asked for have the same bits where nobody asks for those of the relative term's rows."""
+    """The gradients that are asked for have the same bits where nobody asks for those of the relative term's rows, and where
+    somebody asks for those of one of them."""
     for relation in Case.RELATIONS:
         case = Case(relation, [65, 7], [33, 40], 2, 16, 16, depth=70)
         pointers, indices = case.on(GPU)
-        results = []
-        for everything in (True, False):
+        rows = range(4, len(case.floating) - (0 if relation in ("none", "dense") else 4))
+
+        def gradients(wanted_rows):
             leaves = case.leaves(GPU, torch.float32)
-            for row in leaves[4:] if relation == "dense" else leaves[4:-4]:
-                row.requires_grad_(everything)
+            wanted = [i for i in range(len(leaves)) if i not in rows or i in wanted_rows]
+            for i in set(rows) - set(wanted):
+                leaves[i].requires_grad_(False)
             out = case.call(leaves, pointers, indices)
-            wanted = [leaf for leaf in leaves if leaf.requires_grad]
-            given = dict(zip(map(id, wanted), torch.autograd.grad(out.sum(), wanted)))
-            results.append([given.get(id(leaf)) for leaf in leaves])
-        both = [(a, b) for a, b in zip(*results) if b is not None]
-        require(len(both) >= 4, f"{case.name}: gradients are missing")
-        require_same(*zip(*both), case.name)
+            return dict(zip(wanted, torch.autograd.grad(out.sum(), [leaves[i] for i in wanted])))
+
+        everything = gradients(rows)
+        for wanted_rows in ((), *((row,) for row in rows)):
+            some = gradients(wanted_rows)
+            require_same([everything[i] for i in some], some.values(), f"{case.name}, of the rows {wanted_rows}")
     return "the same bits"
 
 

@@ -162,11 +162,16 @@ def passes(function, leaves):
 def own_attention(table, dtype):
     """Milliseconds by pass and operator."""
     core, rows, weights, pointers = attention_inputs(**ATTENTION, dtype=dtype)
-    given = [x.detach() for x in rows]  # as in training: nobody asks for their gradients
+    # As in training: nobody asks for gradients of the points, but those of the sample have some for its weights.
+    given = [rows[0].detach(), rows[1], rows[2].detach(), rows[3]]
+    pairs = ATTENTION["batch"] * ATTENTION["n"] * ATTENTION["k"]
+    dense = [torch.rand(pairs, ATTENTION["heads"], device=GPU, dtype=dtype).requires_grad_() for _ in range(2)]
     calls = {
         "maxout_attention": (lambda: OPS.maxout_attention(*core, None, None, *pointers), core),
+        "maxout_attention, r_mul and r_add": (lambda: OPS.maxout_attention(*core, *dense, *pointers), [*core, *dense]),
         "point_attention": (lambda: OPS.point_attention(*core, *rows, *weights, *pointers), [*core, *rows, *weights]),
-        "point_attention, of given points": (lambda: OPS.point_attention(*core, *given, *weights, *pointers), [*core, *weights]),
+        "point_attention, of given points": (lambda: OPS.point_attention(*core, *given, *weights, *pointers),
+                                             [*core, given[1], given[3], *weights]),
     }
     elements, halves = math.prod(ATTENTION.values()), dtype != torch.float32
     times = {what: {} for what in LEAST}

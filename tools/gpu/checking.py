@@ -6,6 +6,8 @@ import math
 
 import torch
 
+from cases import GPU
+
 
 def difference(actual, expected):
     """The largest of ||actual - expected|| / ||expected|| over the tensors; NaN counts as infinite, equal infinities do not."""
@@ -43,6 +45,20 @@ def require_repeatable(call, small, what):
 
 def seeded(seed):
     return torch.Generator().manual_seed(seed)
+
+
+def require_halves(call, tensors, what, gradients=None):
+    """Half types give what the same numbers in float32 give, rounded: the result and the gradients of these tensors (None:
+    of all), which must not be made from the rounded result."""
+    places = range(len(tensors)) if gradients is None else gradients
+    for half in (torch.float16, torch.bfloat16):
+        results = []
+        for dtype in (half, torch.float32):
+            leaves = [t.to(GPU, half).to(dtype).requires_grad_() for t in tensors]
+            out = call(*leaves)
+            wanted = [leaves[i] for i in places]
+            results.append([t.to(half) for t in (out, *torch.autograd.grad(out, wanted, torch.ones_like(out)))])
+        require_same(*results, f"{what}, {half}")
 
 
 @contextlib.contextmanager

@@ -8,11 +8,13 @@ import attention_checks as attention
 import operator_checks as operators
 import polynomial_checks as polynomial
 import primal_checks as primal
+from autocast_checks import check_autocast
 from large_checks import check_large
 from wrong_checks import check_operator_ptr
 
 CHECKS = {
     "attention: CPU against CUDA": attention.check_agreement,
+    "attention: half types as float32": attention.check_halves,
     "attention: gradients": attention.check_gradients,
     "attention: determinism": attention.check_determinism,
     "attention: results are written": attention.check_written,
@@ -44,6 +46,7 @@ CHECKS = {
     "augment_clouds: CPU against CUDA": operators.check_augmentation,
     "knn: CPU against CUDA": operators.check_knn,
     "random_walk_pe: CPU against CUDA": operators.check_walks,
+    "all operators: inside autocast": check_autocast,
     "calls of more than 2^31 elements": check_large,
     # Last: what leaves its arrays may end the GPU's context.
     "other operators: wrong offsets": check_operator_ptr,

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of the operators that are no attention on a GPU."""
 
+import itertools
+
 import torch
 
 from cases import GPU, OPS, offsets
-from checking import NO_CAPTURE, difference, require, require_repeatable, require_replay, require_same, runs, seeded
+from checking import (NO_CAPTURE, difference, require, require_halves, require_repeatable, require_replay, require_same, runs,
+                      seeded)
 from operators import MAKERS
 
 LIMITS = {torch.float64: 1e-10, torch.float32: 1e-4}
@@ -108,33 +111,28 @@ def check_pairs(small):
     return "the rows and weights of the CPU in float32 and float64"
 
 
-def require_halves(call, tensors, what):
-    """Half types give what the same numbers in float32 give, rounded."""
-    for half in (torch.float16, torch.bfloat16):
-        results = []
-        for dtype in (half, torch.float32):
-            leaves = [t.to(GPU, half).to(dtype).requires_grad_() for t in tensors]
-            out = call(*leaves)
-            results.append([t.to(half) for t in (out, *torch.autograd.grad(out, leaves, torch.ones_like(out)))])
-        require_same(*results, f"{what}, {half}")
-
-
 def check_gather(small):
+    """Also of a weight in another type than x; the wider one is that of the result."""
     rows = 500 if small else 40000
     x, weight = torch.randn(rows, 3, 17, generator=seeded(12)), torch.rand(rows // 2, generator=seeded(13))
     top, partner = (torch.randint(rows, (rows // 2,), generator=seeded(s)) for s in (14, 15))
 
-    def results(device, dtype):
-        leaves = [t.to(device, dtype).requires_grad_() for t in (x, weight)]
+    def results(device, dtype, weights=None):
+        leaves = [x.to(device, dtype).requires_grad_(), weight.to(device, weights or dtype).requires_grad_()]
         out = OPS.gather_pairs(leaves[0], top.to(device), partner.to(device), leaves[1])
         return [out, *torch.autograd.grad((out * out).sum(), leaves)]
 
+    for dtype, weights in itertools.permutations((torch.float64, torch.float32, torch.float16, torch.bfloat16), 2):
+        here, there = (results(d, dtype, weights) for d in (GPU, "cpu"))
+        require([t.dtype for t in here] == [t.dtype for t in there], f"{dtype} and {weights}: another type")
+        error = difference(here, there)
+        require(error < 2e-2, f"{dtype} and {weights}: {error:.1e} apart")  # the CPU rounds between its operators
     for dtype, limit in ((torch.float32, 1e-5), (torch.float64, 1e-12)):
         error = difference(results(GPU, dtype), results("cpu", dtype))
         require(error < limit, f"{dtype}: {error:.1e} apart")
     require_same(results(GPU, torch.float32), results(GPU, torch.float32), "gather_pairs")
     require_halves(lambda a, b: OPS.gather_pairs(a, top.to(GPU), partner.to(GPU), b), (x, weight), "gather_pairs")
-    return "as on the CPU in float32 and float64, the same bits again, half types as float32"
+    return "as on the CPU in all types, the same bits again, half types as float32"
 
 
 def check_pool(small):
@@ -158,7 +156,7 @@ def check_pool(small):
 
 def check_dropout(small):
     x = torch.randn(12345, generator=seeded(16))
-    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+    for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
         here, there = (OPS._seeded_dropout(x.to(d, dtype), 0.3, torch.tensor([-7], device=d)).cpu() for d in ("cpu", GPU))
         require(torch.equal(here, there), f"{dtype}: other elements or values than on the CPU")
     return "the elements of the CPU, bit by bit"
@@ -225,20 +223,29 @@ def check_knn(small):
     return "the rows and distances of the CPU, bit by bit, and its gradients"
 
 
+def graphs_of(sizes, degree, generator):
+    """rowptr and col of so many edges a node, none of which leads out of its graph."""
+    each = torch.tensor(sizes).repeat_interleave(torch.tensor(sizes))
+    first = offsets(sizes)[:-1].repeat_interleave(torch.tensor(sizes))
+    source = torch.randint(len(each), (degree * len(each),), generator=generator).sort().values
+    col = first[source] + (torch.rand(len(source), generator=generator, dtype=torch.float64) * each[source]).long()
+    return torch.searchsorted(source, torch.arange(len(each) + 1)), col
+
+
 def check_walks(small):
+    """One graph, many, and both together. Stretches of more than 8,192 nodes in float64, or 11,585 in float32, fit into no
+    slice of the memory, and have blocks of their own."""
     generator = seeded(9)
-    # Of the largest ones stretches are longer than a slice of the memory, and there are more groups than blocks.
-    large = ((400, 20000, True, 1),) if small else ((6000, 20000, True, 1), (20000, 60000, True, 1), (40000, 90000, False, 800))
-    for nodes, edges, weighted, graphs in ((1, 0, False, 1), (40, 130, True, 1), (300, 900, False, 1), *large):
-        source = torch.randint(nodes, (edges,), generator=generator).sort().values
-        each = nodes // graphs
-        col = source // each * each + torch.randint(each, (edges,), generator=generator)
-        rowptr = torch.searchsorted(source, torch.arange(nodes + 1))
-        weight = torch.rand(edges, generator=generator, dtype=torch.float64) if weighted else None
-        expected = OPS.random_walk_pe(rowptr, col, 9, weight)
+    small_ones = (([1], 1, 9, False), ([40], 3, 9, True), ([300], 3, 9, False), ([400], 50, 9, True), ([10] * 20 + [8400] + [7] * 20, 1, 2, True))
+    large_ones = (([6000], 3, 9, True), ([20000], 3, 9, True), ([50] * 800, 2, 9, False),
+                  ([50] * 400 + [20000] + [50] * 400 + [13000, 9], 2, 9, False))
+    for sizes, degree, steps, weighted in small_ones if small else small_ones + large_ones:
+        rowptr, col = graphs_of(sizes, degree, generator)
+        weight = torch.rand(len(col), generator=generator, dtype=torch.float64) if weighted else None
+        expected = OPS.random_walk_pe(rowptr, col, steps, weight)
         there = [x if x is None else x.to(GPU) for x in (rowptr, col, weight)]
-        actual, again = (OPS.random_walk_pe(there[0], there[1], 9, there[2]) for _ in range(2))
-        error = difference([actual], [expected])
-        require(error < (1e-10 if weighted else 1e-5), f"{nodes} nodes: {error:.1e} apart")
-        require_same([actual], [again], f"{nodes} nodes")
+        actual, again = (OPS.random_walk_pe(there[0], there[1], steps, there[2]) for _ in range(2))
+        error, what = difference([actual], [expected]), f"{len(sizes)} graphs of {sum(sizes)} nodes"
+        require(error < (1e-10 if weighted else 1e-5), f"{what}: {error:.1e} apart")
+        require_same([actual], [again], what)
     return "as on the CPU, and the same bits again"

@@ -4,7 +4,8 @@
 import torch
 
 from cases import GPU, OPS, offsets
-from checking import NO_CAPTURE, captured, difference, filled_memory, require, require_repeatable, require_same, runs, seeded
+from checking import (NO_CAPTURE, captured, difference, filled_memory, require, require_halves, require_repeatable, require_same,
+                      runs, seeded)
 
 
 class PolynomialCase:
@@ -72,6 +73,7 @@ def check_polynomial_alone(small):
         # Half precision beside the same on the CPU: both round the result, from which gradients are made.
         error = difference(results, one.results("cpu", dtype if dtype.itemsize == 2 else torch.float64))
         require(error <= limit, f"{one.name}, {dtype}: {error:.1e} apart")
+    require_halves(lambda *leaves: OPS.polynomial_attention(*leaves, *one.numbers), one.floating, one.name, [2])
     token = PolynomialCase([1], [1], (8, 8), 2)
     results = token.results(GPU, torch.float64)
     require(difference(results[:1], token.results("cpu", torch.float64)[:1]) < 1e-12, "one token: another result")

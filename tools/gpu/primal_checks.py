@@ -4,7 +4,8 @@
 import torch
 
 from cases import GPU, OPS, offsets
-from checking import NO_CAPTURE, difference, filled_memory, require, require_repeatable, require_replay, require_same, runs, seeded
+from checking import (NO_CAPTURE, difference, filled_memory, require, require_halves, require_repeatable, require_replay,
+                      require_same, runs, seeded)
 
 
 def pair_mask(queries, keys, pool=(1,)):
@@ -67,6 +68,9 @@ def families(queries, keys, widths=(8, 8)):
 
 def primal_cases(small):
     yield from families([129, 0, 33, 2, 5], [40, 7, 90, 3, 0])
+    # Sums over items, of more rows than one block adds up.
+    linear = {"kernel": "linear", "eps": 1e-3, "beta": torch.randn(2, generator=seeded(16), dtype=torch.float64)}
+    yield PrimalCase("linear and recentred", [4200, 3], [2500, 40], linear)
     for widths in ((1, 1), (32, 20), (17, 33), (128, 20)):
         yield from families([70, 3], [9, 40], widths)
     if not small:
@@ -87,6 +91,7 @@ def check_primal(small):
         for dtype, limit in ((torch.float16, 5e-3), (torch.bfloat16, 4e-2)):
             error = difference(case.results(GPU, dtype), case.results("cpu", dtype))
             require(error <= limit, f"{case.name}, {dtype}: {error:.1e} apart")
+        require_halves(case.call(GPU, GPU), case.floating, case.name, [2])
     for case in families([40, 9], [30, 70], (160, 8)):  # wider than the kernels take
         expected = case.results("cpu", torch.float64)
         if "mask_col" in case.options:

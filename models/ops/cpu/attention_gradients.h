@@ -27,7 +27,7 @@ class RowGradient {
   RowGradient() = default;
   RowGradient(at::IntArrayRef sizes, int64_t copies, at::ScalarType type)
       : width_(c10::multiply_integers(sizes.slice(1))) {
-    if (copies == 1 && storage_of(type) != Storage::computed) {
+    if (copies == 1 && storage_of<T>(type) != Storage::computed) {
       rows_ = at::zeros(sizes, type);  // some rows belong to no unit: keys of items without queries
     } else {
       sums_ = Slots<T>(sizes, copies);

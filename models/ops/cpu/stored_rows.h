@@ -12,9 +12,16 @@
 
 namespace geosft {
 
-inline Storage storage_of(at::ScalarType type) {
-  if (type == at::kHalf) return Storage::float16;
-  return type == at::kBFloat16 ? Storage::bfloat16 : Storage::computed;
+// Of a type that kernels which compute in T read.
+template <typename T>
+Storage storage_of(at::ScalarType type) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (type == at::kHalf) return Storage::float16;
+    if (type == at::kBFloat16) return Storage::bfloat16;
+  }
+  TORCH_CHECK(type == c10::CppTypeToScalarType<T>::value, "a kernel of ", c10::CppTypeToScalarType<T>::value,
+              " cannot read ", type);
+  return Storage::computed;
 }
 
 // T is const where rows are only read.
@@ -35,7 +42,7 @@ struct StoredRows {
   // f(numbers) with a pointer of their own type to the first.
   template <class F>
   void visit(const F& f) const {
-    if constexpr (sizeof(T) == sizeof(float)) {
+    if constexpr (std::is_same_v<std::remove_const_t<T>, float>) {
       if (storage == Storage::float16) return f(static_cast<Like<c10::Half>*>(data));
       if (storage == Storage::bfloat16) return f(static_cast<Like<c10::BFloat16>*>(data));
     }
@@ -47,12 +54,12 @@ struct StoredRows {
 template <typename T>
 StoredRows<const T> stored_rows(const at::Tensor& tensor, int64_t width) {
   if (!tensor.defined()) return {};
-  return {tensor.const_data_ptr(), width, storage_of(tensor.scalar_type())};
+  return {tensor.const_data_ptr(), width, storage_of<T>(tensor.scalar_type())};
 }
 template <typename T>
 StoredRows<T> writable_rows(const at::Tensor& tensor, int64_t width) {
   if (!tensor.defined()) return {};
-  return {tensor.mutable_data_ptr(), width, storage_of(tensor.scalar_type())};
+  return {tensor.mutable_data_ptr(), width, storage_of<T>(tensor.scalar_type())};
 }
 
 }  // namespace geosft

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "geometry/no_autocast.h"
 #include "geometry/offsets_on.h"
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
@@ -87,6 +88,7 @@ class AttentionArguments {
 template <class Device, class Operator>
 std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inputs, double eps) {
   using Relation = typename Operator::Relation;
+  const NoAutocast no_autocast;
   const typename Operator::Inputs in(inputs, eps);
   in.check();
   const Device device(in.q().device());
@@ -107,6 +109,7 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::
                                            const at::Tensor& denominator_in, const OptionalTensors& inputs, double eps,
                                            const c10::List<bool>& wanted_in) {
   using Relation = typename Operator::Relation;
+  const NoAutocast no_autocast;
   const typename Operator::Inputs in(inputs, eps);
   in.check();
   check_upstream(grad_in, out_in, denominator_in, in.q(), in.v());

@@ -32,9 +32,10 @@ struct GatherPairs : torch::autograd::Function<GatherPairs> {
     const variable_list saved = context->get_saved_variables();
     const variable_list gradients = refuse_double_backward("gather_pairs", {saved[0], saved[3], grads[0]}, [&] {
       const Stream stream(saved[0].device());
-      const auto [x, weight] = gathered_backward(grads[0], saved[0], saved[1], saved[2], saved[3], [&](const auto& in) {
-        check_launch(launch_gather(in, stream.get()), "gather_pairs backward");
-      });
+      const WantedOfPairs wanted{context->needs_input_grad(0), context->needs_input_grad(3)};
+      const auto [x, weight] = gathered_backward(
+          grads[0], saved[0], saved[1], saved[2], saved[3], wanted,
+          [&](const auto& in) { check_launch(launch_gather(in, stream.get()), "gather_pairs backward"); });
       return variable_list{x, weight};
     });
     return {gradients[0], at::Tensor(), at::Tensor(), gradients[1]};

@@ -64,25 +64,48 @@ at::Tensor gathered_pairs(const at::Tensor& x_in, const at::Tensor& top_in, cons
   return out;
 }
 
-// Gradients of x and weight.
+// `top` and `partner` are contiguous rows of in.x, grad is readable.
 template <class Run>
-std::tuple<at::Tensor, at::Tensor> gathered_backward(const at::Tensor& grad_in, const at::Tensor& x_in,
-                                                     const at::Tensor& top_in, const at::Tensor& partner_in,
-                                                     const at::Tensor& weight_in, const Run& run) {
-  const PairNumbers in(x_in, weight_in);
-  const at::Tensor top = named_rows(top_in, in.x, "x").contiguous();
-  const at::Tensor partner = named_rows(partner_in, in.x, "x").contiguous();
-  const at::Tensor grad = in.readable(grad_in);
-  const at::Tensor x_grad = at::empty_like(in.x), weight_grad = at::empty_like(in.weight);
+at::Tensor scattered(const PairNumbers& in, const at::Tensor& top, const at::Tensor& partner, const at::Tensor& grad,
+                     const Run& run) {
+  const at::Tensor x_grad = at::empty_like(in.x);
   const auto [rows, codes] = at::stack({top, partner}, 1).flatten().sort(/*stable=*/true, 0, false);
   const at::Tensor row_ptr = at::searchsorted(rows, at::arange(in.x.size(0) + 1, rows.options()));
   AT_DISPATCH_FLOATING_TYPES(in.type, "gather_pairs", [&] {
     run(PairScatter<scalar_t>{stored<scalar_t>(grad), stored<scalar_t>(in.weight), row_ptr.const_data_ptr<int64_t>(),
                               codes.const_data_ptr<int64_t>(), in.x.size(0), in.width(), storable<scalar_t>(x_grad)});
+  });
+  return x_grad;
+}
+template <class Run>
+at::Tensor weight_gradient(const PairNumbers& in, const at::Tensor& top, const at::Tensor& partner,
+                           const at::Tensor& grad, const Run& run) {
+  const at::Tensor weight_grad = at::empty_like(in.weight);
+  AT_DISPATCH_FLOATING_TYPES(in.type, "gather_pairs", [&] {
     run(PairWeights<scalar_t>{in.template drawn<scalar_t>(top, partner), stored<scalar_t>(grad),
                               storable<scalar_t>(weight_grad)});
   });
-  return {x_grad.to(x_in.scalar_type()), weight_grad.to(weight_in.scalar_type())};
+  return weight_grad;
+}
+
+struct WantedOfPairs {
+  bool x = true, weight = true;
+};
+
+// Gradients of x and weight, undefined where they are not wanted.
+template <class Run>
+std::tuple<at::Tensor, at::Tensor> gathered_backward(const at::Tensor& grad_in, const at::Tensor& x_in,
+                                                     const at::Tensor& top_in, const at::Tensor& partner_in,
+                                                     const at::Tensor& weight_in, WantedOfPairs wanted,
+                                                     const Run& run) {
+  const PairNumbers in(x_in, weight_in);
+  const at::Tensor top = named_rows(top_in, in.x, "x").contiguous();
+  const at::Tensor partner = named_rows(partner_in, in.x, "x").contiguous();
+  const at::Tensor grad = in.readable(grad_in);
+  at::Tensor x_grad, weight_grad;
+  if (wanted.x) x_grad = scattered(in, top, partner, grad, run).to(x_in.scalar_type());
+  if (wanted.weight) weight_grad = weight_gradient(in, top, partner, grad, run).to(weight_in.scalar_type());
+  return {x_grad, weight_grad};
 }
 
 }  // namespace geosft::cuda

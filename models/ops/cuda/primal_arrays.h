@@ -98,12 +98,17 @@ struct PrimalItemSums {
   int64_t slots() const { return tile_slots(side.packed.rows, side.packed.items, kItemSumRows); }
 };
 
+// What is taken off channel t of x of a row of the item and head.
+template <typename T>
+GEOSFT_DEVICE T shift_of(const PrimalSide<T>& side, int64_t head, int64_t heads, int64_t item, int width, int channel) {
+  return side.shift ? side.shift[(item * heads + head) * width + channel] : T(0);
+}
+
 // x of a row of the batch and head, channel t.
 template <typename T>
 GEOSFT_DEVICE T shifted_x(const PrimalSide<T>& side, int64_t row, int64_t head, int64_t heads, int64_t item, int width,
                           int channel) {
-  const T x = side.x.read(side.at(row, head) * width + channel);
-  return side.shift ? x - side.shift[(item * heads + head) * width + channel] : x;
+  return side.x.read(side.at(row, head) * width + channel) - shift_of(side, head, heads, item, width, channel);
 }
 
 template <typename T>
@@ -120,12 +125,17 @@ GEOSFT_DEVICE T offset_of(const PrimalSide<T>& side, int64_t row, int64_t head) 
 template <typename T, int Rows, int Stride>
 GEOSFT_DEVICE void load_shifted_x(const PrimalSide<T>& side, const PrimalTask<T>& task, Vec4<T> (&tile)[Rows][Stride],
                                   int padded, int64_t item, int64_t first, int count, int64_t head, int thread) {
-  for (int i = thread; i < Rows * padded; i += kThreads) {
-    const int row = i / padded, channel = i % padded;
-    const bool there = row < count && channel < task.c;
-    tile[row][channel / 4].v[channel % 4] =
-        there ? shifted_x(side, first + row, head, task.heads, item, task.c, channel) : T(0);
-  }
+  side.x.visit([&](const auto* numbers) {
+    for (int i = thread; i < Rows * padded; i += kThreads) {
+      const int row = i / padded, channel = i % padded;
+      T x = 0;
+      if (row < count && channel < task.c) {
+        x = widened(numbers[side.at(first + row, head) * task.c + channel]) -
+            shift_of(side, head, task.heads, item, task.c, channel);
+      }
+      tile[row][channel / 4].v[channel % 4] = x;
+    }
+  });
 }
 template <typename T, int Rows, int Stride>
 GEOSFT_DEVICE void load_y(const PrimalSide<T>& side, const PrimalTask<T>& task, Vec4<T> (&tile)[Rows][Stride],

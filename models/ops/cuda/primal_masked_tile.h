@@ -67,21 +67,27 @@ class PrimalMaskedTile {
     int64_t row, head, item;
 
     GEOSFT_DEVICE Vec4<T> x(int chunk) const {
-      Vec4<T> four{};
+      Vec4<T> four = numbers(task.other.x, task.other.at(row, head) * task.c, task.c, chunk);
       GEOSFT_UNROLL
       for (int t = 0; t < 4; ++t) {
         const int channel = chunk * 4 + t;
-        if (channel < task.c) four.v[t] = shifted_x(task.other, row, head, task.heads, item, task.c, channel);
+        if (channel < task.c) four.v[t] -= shift_of(task.other, head, task.heads, item, task.c, channel);
       }
       return four;
     }
     GEOSFT_DEVICE Vec4<T> y(int chunk) const {
+      return numbers(task.other.y, task.other.at(row, head) * task.cv, task.cv, chunk);
+    }
+
+   private:
+    GEOSFT_DEVICE static Vec4<T> numbers(const StoredNumbers<const T>& from, int64_t first, int width, int chunk) {
       Vec4<T> four{};
-      const int64_t first = task.other.at(row, head) * task.cv + chunk * 4;
-      GEOSFT_UNROLL
-      for (int t = 0; t < 4; ++t) {
-        if (chunk * 4 + t < task.cv) four.v[t] = task.other.y.read(first + t);
-      }
+      from.visit([&](const auto* all) {
+        GEOSFT_UNROLL
+        for (int t = 0; t < 4; ++t) {
+          if (chunk * 4 + t < width) four.v[t] = widened(all[first + chunk * 4 + t]);
+        }
+      });
       return four;
     }
   };

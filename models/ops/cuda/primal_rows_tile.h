@@ -34,9 +34,11 @@ class PrimalPoolTile {
         const int64_t row = rows.begin + i / in.width, channel = i % in.width;
         const RowRange group = group_rows(item, row - rows.item_begin, in.factor[head]);
         T sum = 0;
-        for (int64_t from = group.begin; from < group.end; ++from) {
-          sum += in.from.read((from * in.heads + head) * in.width + channel);
-        }
+        in.from.visit([&](const auto* numbers) {
+          for (int64_t from = group.begin; from < group.end; ++from) {
+            sum += widened(numbers[(from * in.heads + head) * in.width + channel]);
+          }
+        });
         in.to[in.pooled.at(row, head) * in.width + channel] =
             group.begin < group.end ? sum / static_cast<T>(group.end - group.begin) : T(0);
       }
@@ -95,9 +97,11 @@ class PrimalItemSumTile {
       block.each([&](int thread) {
         const int channel = first + thread % channels, part = thread / channels;
         T sum = 0;
-        for (int64_t row = rows.begin + part; row < rows.end && part < parts && channel < in.width; row += parts) {
-          sum += in.side.x.read(in.side.at(row, head) * in.width + channel);
-        }
+        in.side.x.visit([&](const auto* numbers) {
+          for (int64_t row = rows.begin + part; row < rows.end && part < parts && channel < in.width; row += parts) {
+            sum += widened(numbers[in.side.at(row, head) * in.width + channel]);
+          }
+        });
         tiles.sum[thread] = sum;
       });
       block.each([&](int thread) {

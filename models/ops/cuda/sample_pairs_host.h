@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From tensors to the arrays of sample_pairs_tile.h, for the GPU and its emulation; run(PairDraw<T>) is the draw. The
-// host reads nothing from the device but the length of the longest item, if ptr is there: it has waited for how many
-// bins there are. Scores that are not finite are no error here, and give some distinct rows.
+// host reads nothing from the device: of items whose ptr is there it takes any to be as long as all rows. Scores that
+// are not finite are no error here, and give some distinct rows.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -29,9 +29,10 @@ struct DrawOptions {
   std::optional<Ranking> ranking = {};  // by what it costs
 };
 
-// Rows of the largest item, which the time of counting depends on.
-inline int64_t rows_of_largest(const std::optional<at::Tensor>& ptr, int64_t rows) {
-  return given(ptr) ? ptr->diff().max().item<int64_t>() : rows;
+// No item has more rows, of which the time of counting depends on the longest's: `rows` where ptr would have to be
+// waited for.
+inline int64_t largest_possible(const std::optional<at::Tensor>& ptr, int64_t rows) {
+  return given(ptr) && ptr->is_cpu() ? ptr->diff().max().item<int64_t>() : rows;
 }
 
 // Where the bins of every item begin, int64 [B + 1], on the device of ptr, if there is one.
@@ -60,7 +61,7 @@ inline Ranking cheapest_ranking(int64_t rows, int64_t largest, const DrawOptions
 
 inline Ranking ranking_of(int64_t rows, const std::optional<at::Tensor>& ptr, const DrawOptions& options) {
   if (options.replacement) return Ranking::kCounted;  // none is wanted
-  return options.ranking ? *options.ranking : cheapest_ranking(rows, rows_of_largest(ptr, rows), options);
+  return options.ranking ? *options.ranking : cheapest_ranking(rows, largest_possible(ptr, rows), options);
 }
 
 // The rows of each item in turn, by their keys (unsigned numbers), equal ones by row.

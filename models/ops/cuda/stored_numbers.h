@@ -77,7 +77,7 @@ struct StoredNumbers {
   // f(numbers) with a pointer of their own type to the first, for loops: the type is chosen once.
   template <class F>
   GEOSFT_DEVICE void visit(const F& f) const {
-    if constexpr (sizeof(T) == sizeof(float)) {
+    if constexpr (std::is_same_v<Number, float>) {
       if (storage == Storage::float16) return f(static_cast<Like<Float16>*>(data));
       if (storage == Storage::bfloat16) return f(static_cast<Like<Bfloat16>*>(data));
     }

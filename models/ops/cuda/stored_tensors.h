@@ -12,12 +12,12 @@ namespace geosft::cuda {
 template <typename T>
 StoredNumbers<const T> stored(const at::Tensor& tensor) {
   if (!tensor.defined()) return {};
-  return {tensor.const_data_ptr(), storage_of(tensor.scalar_type())};
+  return {tensor.const_data_ptr(), storage_of<T>(tensor.scalar_type())};
 }
 template <typename T>
 StoredNumbers<T> storable(const at::Tensor& tensor) {
   if (!tensor.defined()) return {};
-  return {tensor.mutable_data_ptr(), storage_of(tensor.scalar_type())};
+  return {tensor.mutable_data_ptr(), storage_of<T>(tensor.scalar_type())};
 }
 
 inline at::Tensor contiguous(const at::Tensor& tensor) {

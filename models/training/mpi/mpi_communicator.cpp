@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
 namespace geosft {
 namespace {
@@ -21,6 +22,13 @@ MPI_Datatype type_of(const at::Tensor& values) {
     default:
       TORCH_CHECK(false, "values must be float32, float64 or int64, got ", values.scalar_type());
   }
+}
+
+bool running() {
+  int started = 0, ended = 0;
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
+  return started != 0 && ended == 0;
 }
 
 // What failed processes and the leading one tell each other, apart from the sums.
@@ -51,14 +59,21 @@ class Failures {
 
 class MpiSum : public PendingSum {
  public:
-  // `failures` in the leading process, null in the others.
-  MpiSum(const at::Tensor& values, Failures* failures) : values_(values), failures_(failures) {
+  // `failures` in the leading process, null in the others. `left` gets the values of a sum that is over too late.
+  MpiSum(const at::Tensor& values, Failures* failures, std::vector<at::Tensor>& left)
+      : values_(values), failures_(failures), left_(left) {
     TORCH_CHECK(values.is_cpu() && values.is_contiguous(), "values must be contiguous and on the CPU");
     TORCH_CHECK(values.numel() <= std::numeric_limits<int>::max(), "values must be fewer than 2^31, got ",
                 values.numel());
     MPI_Iallreduce(MPI_IN_PLACE, values.data_ptr(), static_cast<int>(values.numel()), type_of(values), MPI_SUM,
                    MPI_COMM_WORLD, &request_);
   }
+  // It cannot be taken back: MPI may write to the values for as long as the process lives.
+  ~MpiSum() override {
+    if (running() && !done()) left_.push_back(values_);
+  }
+  MpiSum(const MpiSum&) = delete;
+  MpiSum& operator=(const MpiSum&) = delete;
   void wait() override {
     if (failures_ == nullptr) {
       MPI_Wait(&request_, MPI_STATUS_IGNORE);
@@ -77,15 +92,9 @@ class MpiSum : public PendingSum {
 
   at::Tensor values_;
   Failures* failures_;
+  std::vector<at::Tensor>& left_;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
-
-bool running() {
-  int started = 0, ended = 0;
-  MPI_Initialized(&started);
-  MPI_Finalized(&ended);
-  return started != 0 && ended == 0;
-}
 
 // A process that leaves by an error would let the others wait for it forever.
 void end_all(int status, void*) {
@@ -118,7 +127,7 @@ class MpiCommunicator : public Communicator {
   int64_t rank() const override { return rank_; }
   int64_t size() const override { return size_; }
   std::unique_ptr<PendingSum> start_sum(const at::Tensor& values) const override {
-    return std::make_unique<MpiSum>(values, leads() ? &failures_ : nullptr);
+    return std::make_unique<MpiSum>(values, leads() ? &failures_ : nullptr, left_);
   }
   void await_turn_to_speak() const override {
     if (!leads()) failures_.await_turn();
@@ -127,6 +136,7 @@ class MpiCommunicator : public Communicator {
  private:
   int rank_ = 0, size_ = 1;
   mutable Failures failures_;
+  mutable std::vector<at::Tensor> left_;
 };
 
 }  // namespace

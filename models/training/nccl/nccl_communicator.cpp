@@ -77,6 +77,7 @@ class NcclCommunicator : public Communicator {
     return values.device() == device_ ? group_.start_sum(values) : connected_.start_sum(values);
   }
   void check() const override { group_.check(); }
+  void end_sums() const override { group_.end_sums(); }
   void await_turn_to_speak() const override {
     connected_.await_turn_to_speak();
     group_.abort();  // not before: other processes that have to give the turn may wait for what is being summed

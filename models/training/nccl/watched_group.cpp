@@ -4,6 +4,7 @@
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/util/Exception.h>
 
+#include <algorithm>
 #include <exception>
 #include <stdexcept>
 
@@ -12,7 +13,8 @@ namespace {
 
 using c10::impl::VirtualGuardImpl;
 
-constexpr std::chrono::milliseconds glance{100};  // between two looks at the sums
+constexpr std::chrono::milliseconds glance{100};   // between two looks at the sums
+constexpr std::chrono::milliseconds grace{10000};  // for sums that nobody waits for
 
 Number type_of(const at::Tensor& values) {
   TORCH_CHECK(values.is_contiguous(), "values must be contiguous");
@@ -31,12 +33,24 @@ Number type_of(const at::Tensor& values) {
 // The stream that computes waits for a sum, the program does not.
 class StreamSum : public PendingSum {
  public:
-  StreamSum(const at::Tensor& values, std::shared_ptr<c10::Event> done) : values_(values), done_(std::move(done)) {}
-  void wait() override { done_->block(VirtualGuardImpl(values_.device().type()).getStream(values_.device())); }
+  using Left = std::shared_ptr<std::vector<at::Tensor>>;
+  StreamSum(const at::Tensor& values, std::shared_ptr<c10::Event> done, Left left)
+      : values_(values), done_(std::move(done)), left_(std::move(left)) {}
+  ~StreamSum() override {
+    if (!waited_) left_->push_back(values_);
+  }
+  StreamSum(const StreamSum&) = delete;
+  StreamSum& operator=(const StreamSum&) = delete;
+  void wait() override {
+    done_->block(VirtualGuardImpl(values_.device().type()).getStream(values_.device()));
+    waited_ = true;
+  }
 
  private:
   at::Tensor values_;  // alive while they are summed
   std::shared_ptr<c10::Event> done_;
+  Left left_;
+  bool waited_ = false;
 };
 
 }  // namespace
@@ -47,6 +61,7 @@ WatchedGroup::WatchedGroup(const Library& library, Group* group, at::Device devi
       device_(device),
       stream_(VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device, /*isHighPriority=*/true)),
       patience_(patience),
+      left_(std::make_shared<std::vector<at::Tensor>>()),
       thread_([this] { watch(); }) {}
 
 WatchedGroup::~WatchedGroup() {
@@ -69,7 +84,7 @@ std::unique_ptr<PendingSum> WatchedGroup::start_sum(const at::Tensor& values) {
   // Without the lock: should the call itself wait for other processes, the thread must be able to end that.
   const Result result = library_.all_reduce(values.data_ptr(), values.data_ptr(), static_cast<size_t>(values.numel()),
                                             type, Reduction::sum, group, stream_.native_handle());
-  return std::make_unique<StreamSum>(values, end_call(result));
+  return std::make_unique<StreamSum>(values, end_call(result), left_);
 }
 
 Group* WatchedGroup::begin_call() {
@@ -102,6 +117,14 @@ void WatchedGroup::abort() {
   drop();
 }
 
+void WatchedGroup::end_sums() {
+  std::unique_lock lock(mutex_);
+  const Clock::time_point last = Clock::now() + std::min(grace, patience_);
+  while (!over() && Clock::now() < last) ended_.wait_for(lock, glance);
+  if (!over()) drop();
+  left_->clear();
+}
+
 void WatchedGroup::watch() {
   std::unique_lock lock(mutex_);
   try {
@@ -119,9 +142,9 @@ void WatchedGroup::look() {
   require_success(library_, library_.comm_get_async_error(group_, &error), group_, "cannot be asked for errors");
   if (error != Result::success && error != Result::in_progress) {
     fail("NCCL has lost the other GPUs: " + reason_of(library_, error, group_));
-  } else if (last_ && last_->done && last_->done->query()) {
+  } else if (over()) {
     last_.reset();
-  } else if (last_ && Clock::now() - last_->at > patience_) {
+  } else if (Clock::now() - last_->at > patience_) {
     fail("a sum over the GPUs has not ended within " +
          std::to_string(std::chrono::duration_cast<std::chrono::seconds>(patience_).count()) +
          " s: another process is lost or does not go on");
@@ -131,6 +154,11 @@ void WatchedGroup::look() {
 void WatchedGroup::fail(const std::string& reason) {
   failure_ = reason;
   drop();
+}
+
+// Sums run one after the other.
+bool WatchedGroup::over() const {
+  return group_ == nullptr || !last_ || (last_->done && last_->done->query());
 }
 
 void WatchedGroup::drop() {

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "models/training/communicator.h"
 #include "models/training/nccl/nccl_library.h"
@@ -37,6 +38,8 @@ class WatchedGroup {
   void check();
   // Takes all sums off the GPU.
   void abort();
+  // Returns when all sums are over, which those are taken off the GPU for that are not after ten seconds.
+  void end_sums();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -51,13 +54,15 @@ class WatchedGroup {
   void look();
   void fail(const std::string& reason);
   void drop();
+  bool over() const;
 
   Library library_;
   Group* group_;  // null once it was dropped
   at::Device device_;
   c10::Stream stream_;  // of the sums
   std::chrono::milliseconds patience_;
-  std::mutex mutex_;  // of what follows, and of the group
+  std::shared_ptr<std::vector<at::Tensor>> left_;  // values of sums that were not waited for
+  std::mutex mutex_;                               // of what follows, and of the group
   std::condition_variable ended_;
   bool over_ = false;
   std::string failure_;

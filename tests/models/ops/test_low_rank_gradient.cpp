@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/low_rank_gradient.h"
 
+#include "models/training/autocast.h"
 #include "tests/models/ops/polynomial_cases.h"
 
 namespace geosft::test::test_low_rank_gradient {
@@ -169,6 +170,22 @@ TEST_CASE("polynomial_low_rank_gradient cuts long items into blocks", "[low_rank
     require_close(paper.k, own.gradients.at("k"), 1e-6, "k");
     require_close(paper.v, own.gradients.at("v"), 1e-10, "v");
   }
+}
+
+TEST_CASE("polynomial_low_rank_gradient keeps its type inside autocast", "[low_rank_gradient]") {
+  const Arguments a = random_polynomial({{7, 3}, {7, 3}, 2, 3, 4}, 8);
+  const auto number = [](const at::Tensor& x) { return x.to(at::kFloat); };
+  const at::Tensor upstream = at::randn({10, 2, 4}, generator(9));
+  const auto gradient = [&] {
+    return polynomial_low_rank_gradient(upstream, number(a["q"]), number(a["k"]), number(a["v"]), 4, 0.5, true,
+                                        a["q_ptr"], a["k_ptr"]);
+  };
+  const AttentionGradient expected = gradient();
+  const Autocast autocast(at::kCPU, at::kBFloat16);
+  const AttentionGradient actual = gradient();
+  require_equal(actual.q, expected.q, "q");
+  require_equal(actual.k, expected.k, "k");
+  require_equal(actual.v, expected.v, "v");
 }
 
 TEST_CASE("the paper's gradient takes its own items for queries and keys", "[low_rank_gradient]") {

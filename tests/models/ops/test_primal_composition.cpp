@@ -3,6 +3,7 @@
 
 #include <ATen/core/LegacyTypeDispatch.h>
 
+#include "models/training/autocast.h"
 #include "tests/models/ops/primal_cases.h"
 #include "tests/models/training/emulated_gpu.h"
 
@@ -55,6 +56,24 @@ TEST_CASE("the composition agrees with the definition", "[primal_composition]") 
       return with_arguments(a, n, composed_primal_attention);
     };
     require_reference(composed, slow_primal(numbers), arguments, "composition");
+  }
+}
+
+TEST_CASE("the composition keeps its type inside autocast, and its gradients do", "[primal_composition]") {
+  for (const auto& [arguments, numbers] : cases()) {
+    Arguments a = arguments;
+    for (auto& [name, tensor] : a.tensors) tensor = tensor.is_floating_point() ? tensor.to(at::kFloat) : tensor;
+    const at::Tensor upstream = at::randn({17, 3, 2}, generator(7));
+    const auto results = [&, &n = numbers] {
+      std::vector<at::Tensor> all = with_arguments(
+          a, n, [&](const PrimalArguments& given) { return composed_primal_gradients(upstream, given); });
+      all.push_back(with_arguments(a, n, composed_primal_attention));
+      return all;
+    };
+    const std::vector<at::Tensor> expected = results();
+    const Autocast autocast(at::kCPU, at::kBFloat16);
+    const std::vector<at::Tensor> actual = results();
+    for (size_t i = 0; i < expected.size(); ++i) require_equal(actual[i], expected[i], std::to_string(i));
   }
 }
 

@@ -6,23 +6,10 @@
 #include <vector>
 
 #include "tests/support.h"
+#include "tests/tools/common/captured_stderr.h"
 
 namespace geosft::test::test_fitting_batch {
 namespace {
-
-// Has room for so many items, and notes what it was asked for; trainings fail for want of memory.
-struct Training {
-  int64_t room;
-  std::vector<int64_t> tried = {};
-
-  bool operator()(int64_t batch_size, RunStart start, const Communicator& processes) {
-    if (start != RunStart::trial) throw std::bad_alloc();
-    CHECK(processes.size() == 1);
-    tried.push_back(batch_size);
-    if (batch_size > room) throw std::bad_alloc();
-    return true;
-  }
-};
 
 // As process 1 of so many as far as that is asked for: nobody is there to sum with.
 class OneOf : public Communicator {
@@ -31,16 +18,40 @@ class OneOf : public Communicator {
   int64_t rank() const override { return size_ == 1 ? 0 : 1; }
   int64_t size() const override { return size_; }
   std::unique_ptr<PendingSum> start_sum(const at::Tensor&) const override { throw std::logic_error("a sum"); }
+  void end_sums() const override { sums_ended_ = true; }
+  bool sums_ended() const { return sums_ended_; }
 
  private:
   int64_t size_;
+  mutable bool sums_ended_ = false;
+};
+
+// Has room for so many items, and notes what it was asked for; trainings fail for want of memory.
+struct Training {
+  int64_t room;
+  std::vector<int64_t> tried = {};
+  const OneOf* together = nullptr;
+
+  bool operator()(int64_t batch_size, RunStart start, const Communicator& processes) {
+    if (start != RunStart::trial) {
+      together = dynamic_cast<const OneOf*>(&processes);
+      throw std::bad_alloc();
+    }
+    CHECK(processes.size() == 1);
+    CHECK(together->sums_ended());
+    tried.push_back(batch_size);
+    if (batch_size > room) throw std::bad_alloc();
+    return true;
+  }
 };
 
 void require_advice(Training training, const std::string& end, const std::vector<int64_t>& tried,
                     int64_t processes = 1) {
   const OneOf together(processes);
   const auto train = [&] { train_within_memory(20, RunStart::fresh, together, std::ref(training)); };
+  const CapturedStderr said;
   require_error(train, {"out of memory" + end});
+  CHECK(said.text() == (processes > 1 ? "process 1: " : "") + std::string("out of memory: trying smaller batches\n"));
   CHECK(training.tried == tried);
 }
 

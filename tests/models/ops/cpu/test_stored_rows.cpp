@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/support.h"
+
 namespace geosft::test::test_stored_rows {
 
 TEST_CASE("stored rows are visited in the type that they lie in", "[stored_rows]") {
@@ -26,6 +28,13 @@ TEST_CASE("stored rows are written in the type that they lie in", "[stored_rows]
 TEST_CASE("computed rows are where their row and column say", "[stored_rows]") {
   const at::Tensor tensor = at::arange(6, at::kDouble).view({3, 2});
   REQUIRE(*stored_rows<double>(tensor, 2).at(2, 1) == 5.0);
+}
+
+TEST_CASE("rows of a type that kernels do not read are refused", "[stored_rows]") {
+  for (const at::ScalarType type : {at::kDouble, at::kFloat8_e5m2, at::kLong}) {
+    require_error([&] { stored_rows<float>(at::zeros({3, 2}, type), 2); }, {"Float cannot read"});
+  }
+  require_error([&] { stored_rows<double>(at::zeros({3, 2}, at::kHalf), 2); }, {"Double cannot read Half"});
 }
 
 TEST_CASE("an absent tensor has no rows", "[stored_rows]") {

@@ -23,6 +23,8 @@ TEST_CASE("the CUDA kernel of dropout, emulated, keeps what the CPU keeps", "[dr
       }
     }
   }
+  const at::Tensor eighth = at::ones({4}).to(at::kFloat8_e5m2);
+  require_error([&] { cuda::masked(eighth, 0.3, seed, 0, [](const auto&) {}); }, {"x", "float16", "Float8"});
 }
 
 }  // namespace geosft::test::test_dropout_tile

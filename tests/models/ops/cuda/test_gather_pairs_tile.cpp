@@ -30,7 +30,8 @@ TEST_CASE("the CUDA kernels of gather_pairs, emulated, agree with the CPU", "[ga
     REQUIRE(actual.scalar_type() == expected.scalar_type());
     // The CPU rounds to half precision between its operators.
     require_close(actual, expected, type == at::kHalf ? 2e-3 : 1e-6, "out");
-    const auto [x_grad, weight_grad] = cuda::gathered_backward(grad, x.detach(), top, partner, weight.detach(), run);
+    const auto [x_grad, weight_grad] =
+        cuda::gathered_backward(grad, x.detach(), top, partner, weight.detach(), {}, run);
     require_close(x_grad, gradients[0], type == at::kHalf ? 2e-3 : 1e-5, "gradient of x");
     require_close(weight_grad, gradients[1], type == at::kHalf ? 2e-3 : 1e-4, "gradient of weight");
   }
@@ -45,9 +46,9 @@ TEST_CASE("the CUDA kernels of gather_pairs, emulated, compute half types in flo
     const at::Tensor wide_x = x.to(at::kFloat), wide_weight = weight.to(at::kFloat), wide_grad = grad.to(at::kFloat);
     require_equal(cuda::gathered_pairs(x, top, partner, weight, run),
                   cuda::gathered_pairs(wide_x, top, partner, wide_weight, run).to(half), "out");
-    const auto [x_grad, weight_grad] = cuda::gathered_backward(grad, x, top, partner, weight, run);
+    const auto [x_grad, weight_grad] = cuda::gathered_backward(grad, x, top, partner, weight, {}, run);
     const auto [wide_x_grad, wide_weight_grad] =
-        cuda::gathered_backward(wide_grad, wide_x, top, partner, wide_weight, run);
+        cuda::gathered_backward(wide_grad, wide_x, top, partner, wide_weight, {}, run);
     require_equal(x_grad, wide_x_grad.to(half), "gradient of x");
     require_equal(weight_grad, wide_weight_grad.to(half), "gradient of weight");
   }
@@ -57,10 +58,35 @@ TEST_CASE("the CUDA kernels of gather_pairs, emulated, compute half types in flo
                 cuda::gathered_pairs(x.to(at::kDouble), top, partner, weight, run), "beside float64");
 }
 
+TEST_CASE("the CUDA kernels of gather_pairs, emulated, make the wanted gradients alone", "[gather_pairs_tile]") {
+  const at::Tensor x = at::randn({9, 5}, generator(18)), weight = at::rand({4}, generator(19));
+  const at::Tensor top = at::randint(9, {4}, generator(20), at::kLong), partner = top.flip(0);
+  const at::Tensor grad = at::randn({4, 5}, generator(21));
+  const auto [x_grad, weight_grad] = cuda::gathered_backward(grad, x, top, partner, weight, {}, run);
+  const auto of_x = cuda::gathered_backward(grad, x, top, partner, weight, {true, false}, run);
+  const auto of_weight = cuda::gathered_backward(grad, x, top, partner, weight, {false, true}, run);
+  require_equal(std::get<0>(of_x), x_grad, "of x alone");
+  require_equal(std::get<1>(of_weight), weight_grad, "of weight alone");
+  REQUIRE_FALSE(std::get<1>(of_x).defined());
+  REQUIRE_FALSE(std::get<0>(of_weight).defined());
+}
+
+TEST_CASE("the CUDA kernels of gather_pairs, emulated, refuse types that they do not read", "[gather_pairs_tile]") {
+  const at::Tensor row = at::zeros({4}, at::kLong), x = at::ones({3, 2}), weight = at::ones({4});
+  const at::Tensor eighth = x.to(at::kFloat8_e5m2);
+  require_error([&] { cuda::gathered_pairs(eighth, row, row, weight, run); }, {"x", "float16", "Float8"});
+  require_error([&] { cuda::gathered_pairs(x, row, row, weight.to(at::kFloat8_e5m2), run); }, {"weight", "Float8"});
+  require_error(
+      [&] {
+        cuda::gathered_backward(at::ones({4, 2}).to(at::kFloat8_e5m2), x, row, row, weight, {}, run);
+      },
+      {"cannot read", "Float8"});
+}
+
 TEST_CASE("the CUDA kernels of gather_pairs, emulated, take no bins and stay inside x", "[gather_pairs_tile]") {
   const at::Tensor none = at::zeros({0}, at::kLong), x = at::ones({3, 2});
   REQUIRE(cuda::gathered_pairs(x, none, none, at::ones({0}), run).sizes() == at::IntArrayRef({0, 2}));
-  require_equal(std::get<0>(cuda::gathered_backward(at::ones({0, 2}), x, none, none, at::ones({0}), run)),
+  require_equal(std::get<0>(cuda::gathered_backward(at::ones({0, 2}), x, none, none, at::ones({0}), {}, run)),
                 at::zeros({3, 2}), "no gradient");
   const at::Tensor wrong = at::tensor({-5, 1000}, at::kLong);
   require_equal(cuda::gathered_pairs(x, wrong, wrong, at::ones({2}), run), at::ones({2, 2}), "clamped");
@@ -75,11 +101,11 @@ TEST_CASE("the CUDA kernels of gather_pairs, emulated, take the nearest row wher
   const at::Tensor grad = at::randn({4, 3}, generator(8));
   require_equal(cuda::gathered_pairs(x, top, partner, weight, run),
                 cuda::gathered_pairs(x, near_top, near_partner, weight, run), "out");
-  const auto [x_grad, weight_grad] = cuda::gathered_backward(grad, x, top, partner, weight, run);
-  const auto [near_x, near_weight] = cuda::gathered_backward(grad, x, near_top, near_partner, weight, run);
+  const auto [x_grad, weight_grad] = cuda::gathered_backward(grad, x, top, partner, weight, {}, run);
+  const auto [near_x, near_weight] = cuda::gathered_backward(grad, x, near_top, near_partner, weight, {}, run);
   require_equal(x_grad, near_x, "gradient of x");
   require_equal(weight_grad, near_weight, "gradient of weight");
-  require_error([&] { cuda::gathered_backward(grad, x.slice(0, 0, 0), top, partner, weight, run); }, {"x"});
+  require_error([&] { cuda::gathered_backward(grad, x.slice(0, 0, 0), top, partner, weight, {}, run); }, {"x"});
 }
 
 }  // namespace geosft::test::test_gather_pairs_tile

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/cuda/graph_operator.h"
 
+#include "models/training/autocast.h"
 #include "tests/models/ops/cuda/emulated_attention.h"
 #include "tests/models/ops/graph_cases.h"
 
@@ -53,6 +54,19 @@ TEST_CASE("the CUDA kernels of graph_attention, emulated, leave out the gradient
           "[graph_operator]") {
   const Arguments a = random_graph({{30, 4}, {9, 3}, 2, 4, 4}, 83, 2, 4);
   require_left_out<GraphOperator>(a, kArguments, at::randn({34, 2, 4}, generator(9), at::kDouble));
+}
+
+TEST_CASE("the CUDA kernels of graph_attention, emulated, keep their type inside autocast", "[graph_operator]") {
+  const Arguments a = random_graph({{30, 4}, {9, 3}, 2, 4, 4}, 84, 2, 4);
+  const at::Tensor upstream = at::randn({34, 2, 4}, generator(10));
+  const auto outcome = [&] {
+    return emulate<EmulatedDevice<false>, GraphOperator>(a, kArguments, upstream, at::kFloat);
+  };
+  const Outcome expected = outcome();
+  const Autocast autocast(at::kCPU, at::kBFloat16);
+  const Outcome actual = outcome();
+  require_equal(actual.out, expected.out, "out");
+  for (const auto& [name, gradient] : expected.gradients) require_equal(actual.gradients.at(name), gradient, name);
 }
 
 }  // namespace geosft::test::test_graph_operator

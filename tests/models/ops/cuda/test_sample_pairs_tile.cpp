@@ -144,8 +144,9 @@ TEST_CASE("the CUDA kernels of sample_pairs, emulated, stay inside their arrays 
 
 TEST_CASE("the largest item decides how rows are ranked where the host knows it", "[sample_pairs_tile]") {
   const at::Tensor ptr = at::tensor({0, 5, 5, 65, 70}, at::kLong);
-  CHECK(cuda::rows_of_largest(std::nullopt, 70) == 70);
-  CHECK(cuda::rows_of_largest(ptr, 70) == 60);
+  CHECK(cuda::largest_possible(std::nullopt, 70) == 70);
+  CHECK(cuda::largest_possible(ptr, 70) == 60);
+  CHECK(cuda::largest_possible(ptr.to(at::kMeta), 70) == 70);  // on a device nothing is read
 }
 
 TEST_CASE("rows are compared where they are few, selected where few are drawn, and sorted otherwise",

@@ -92,6 +92,31 @@ TEST_CASE("one process with a device, alone", "[.nccl_alone]") {
   REQUIRE(pretended_guard().threads() == 2);
 }
 
+TEST_CASE("sums that nobody waits for keep their values until they are over, or broken off", "[nccl]") {
+  require_success(2, "[.nccl_left]");
+}
+
+TEST_CASE("one of two processes that leave sums behind, the first of them without the other", "[.nccl_left]") {
+  const std::unique_ptr<Communicator> connected = join();
+  const std::unique_ptr<Communicator> devices = join_devices(*connected, std::chrono::seconds(3));
+  const auto leave_sum = [&] {
+    auto owner = std::make_shared<int>(0);
+    devices->start_sum(on_pretended_device(at::ones({3}), owner));
+    return owner;
+  };
+  const auto together = leave_sum();
+  devices->end_sums();
+  CHECK(together.use_count() == 1);
+  require_equal(OverPretendedDevices(*devices).sum(at::ones({3})), at::full({3}, 2.0F), "goes on");
+  if (devices->leads()) {
+    const auto alone = leave_sum();
+    CHECK(alone.use_count() == 2);
+    devices->end_sums();
+    CHECK(alone.use_count() == 1);
+  }
+  devices->meet();
+}
+
 TEST_CASE("two processes with a device each train as one does with the whole batch", "[nccl]") {
   require_success(2, "[.nccl_training]");
 }
