@@ -106,8 +106,10 @@ GroupInputs group_inputs(const Mixing& m, const HeadGroup& group, const at::Tens
                    part_of_heads(m.weights.convolution, group, m.heads), in.tokens.offsets);
   if (m.options.variance) {
     const NormalizedHeads normalized = normalized_by_keys(in.q, in.k, m.options.eps, {m.offsets, in.tokens.offsets});
-    in.q = normalized.q;
-    in.k = normalized.k;
+    // Autocast leaves products in a half type and, on a GPU, has roots and sums in float32: attention wants one type.
+    const at::ScalarType type = in.q.scalar_type();
+    in.q = normalized.q.to(type);
+    in.k = normalized.k.to(type);
   }
   if (m.weights.beta.defined()) in.beta = part_of_heads(m.weights.beta, group, m.heads).to(in.q.scalar_type());
   if (m.mask.rowptr.defined()) {

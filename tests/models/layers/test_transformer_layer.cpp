@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers/transformer_layer.h"
 
+#include "models/training/autocast.h"
 #include "tests/models/layers/layer_fixture.h"
+#include "tests/models/training/emulated_gpu.h"
 
 namespace geosft::test::test_transformer_layer {
 namespace {
@@ -149,6 +151,33 @@ TEST_CASE("a layer of bfloat16 computes and has gradients", "[layer]") {
     REQUIRE(parameter.value().grad().defined());
     REQUIRE(parameter.value().grad().isfinite().all().item<bool>());
     REQUIRE(parameter.value().grad().abs().max().item<double>() > 0);
+  }
+}
+
+TEST_CASE("a layer of every attention computes inside the autocast of a GPU", "[layer]") {
+  const at::Tensor x = at::randn({12, 8}, generator(4)).to(emulated_gpu::device),
+                   ptr = at::tensor({0, 6, 12}, at::kLong);
+  for (const std::string& name : attention_names()) {
+    for (const at::ScalarType half : {at::kHalf, at::kBFloat16}) {
+      INFO(name << " in " << half);
+      LayerOptions options;
+      options.attention.width = 8;
+      options.attention.heads = 2;
+      options.attention.sampler.bins = 3;
+      choose_attention(options, name);
+      options.primal.grid_height = 2;
+      options.primal.grid_width = 3;
+      at::manual_seed(5);
+      TransformerLayer layer(options);
+      layer->to(emulated_gpu::device);
+      SamplingContext context = SamplingContext::greedy(), again = SamplingContext::greedy();
+      const at::Tensor exact = layer->forward(x, Relative::none(), ptr, again);
+      const Autocast autocast(emulated_gpu::device.type(), half);
+      const at::Tensor out = layer->forward(x, Relative::none(), ptr, context);
+      require_close(out.cpu(), exact.cpu(), 0.1, "out", 0.1);
+      out.sum().backward();
+      for (const auto& parameter : layer->parameters()) REQUIRE(parameter.grad().scalar_type() == at::kFloat);
+    }
   }
 }
 

@@ -2,17 +2,22 @@
 // Trainings on the emulated GPU, with and without replay, and what comes of them.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
 #include "tests/models/training/emulated_gpu.h"
 #include "tests/models/training/small_task.h"
 
 namespace geosft::test::emulated_gpu {
 
-inline TrainingOptions options_of(bool replayed) {
+inline TrainingOptions options_of(bool replayed, std::optional<at::ScalarType> autocast = std::nullopt) {
   TrainingOptions options = training::options_of(3);
   options.optimization.fused = true;
   options.optimization.learning_rate = 0.05;
   options.optimization.schedule = Schedule::cosine;
   options.optimization.epochs = 3;
+  options.autocast = autocast;
   if (replayed) options.step_graphs = graphs();
   return options;
 }
@@ -42,7 +47,9 @@ Outcome trained(Task&& task, const TrainingOptions& options) {
 }
 
 inline void require_same(const Outcome& a, const Outcome& b) {
-  REQUIRE(a.curve == b.curve);
+  // Steps that are skipped have a norm that is no number.
+  REQUIRE(std::equal(a.curve.begin(), a.curve.end(), b.curve.begin(), b.curve.end(),
+                     [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); }));
   REQUIRE(a.state.size() == b.state.size());
   for (const auto& [name, tensor] : a.state) require_equal(tensor, b.state.at(name), name);
 }

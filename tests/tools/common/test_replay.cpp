@@ -29,8 +29,9 @@ Model moved(Model model) {
 
 // Both ways; task() gives it anew.
 template <class Make>
-void require_replayed(const Make& task, int64_t replayed) {
-  const Outcome plain = trained(task(), options_of(false)), again = trained(task(), options_of(true));
+void require_replayed(const Make& task, int64_t replayed, std::optional<at::ScalarType> autocast = std::nullopt) {
+  const Outcome plain = trained(task(), options_of(false, autocast)),
+                again = trained(task(), options_of(true, autocast));
   CHECK(again.replayed == replayed);
   require_same(again, plain);
 }
@@ -66,6 +67,30 @@ TEST_CASE("trainings on graphs and sequences are the same when their steps are r
       require_replayed(
           [&] { return GraphTraining(moved(small_graph_run(graphs.schema, settings).model), graphs, split, settings); },
           5);
+    }
+  }
+}
+
+TEST_CASE("trainings in half types are the same when their steps are replayed", "[replay]") {
+  const ArrayDataset clouds = random_clouds(), shapes = part_dataset(10);
+  const PackedGraphs graphs = small_graphs(GraphTask::classification);
+  const GraphSplit split{{1, 1, 1, 1, 1, 1, 1}, {4}, {5, 6}};
+  const at::Tensor mask = part_mask(small_parts(), 2);
+  for (const at::ScalarType half : {at::kHalf, at::kBFloat16}) {
+    INFO(half);
+    const ClassifySettings classify = small_settings("radial");
+    require_replayed([&] { return ClassifyTask(moved(small_model(classify)), clouds, nullptr, classify); }, 5, half);
+    SegmentSettings segment = small_segment_settings();
+    segment.model.category = true;
+    require_replayed([&] { return SegmentTask(moved(small_segmenter(segment)), shapes, nullptr, segment, mask); }, 5,
+                     half);
+    for (const std::string positions : {"none", "added", "relative"}) {
+      GraphSettings settings = small_graph_settings();
+      settings.model.positions = positions;
+      INFO("positions " << positions);
+      require_replayed(
+          [&] { return GraphTraining(moved(small_graph_run(graphs.schema, settings).model), graphs, split, settings); },
+          5, half);
     }
   }
 }
