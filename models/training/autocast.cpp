@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/training/autocast.h"
 
+#include <ATen/OpMathType.h>
 #include <ATen/autocast_mode.h>
 
 namespace geosft {
@@ -20,6 +21,10 @@ Autocast::~Autocast() {
   if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();  // weights in `type` are of this pass alone
   at::autocast::set_autocast_enabled(device_, enabled_before_);
   at::autocast::set_autocast_dtype(device_, type_before_);
+}
+
+at::Tensor out_of_autocast(const at::Tensor& x) {
+  return x.to(at::toOpMathType(x.scalar_type()));
 }
 
 }  // namespace geosft

@@ -22,4 +22,7 @@ class Autocast {
   at::ScalarType type_before_ = at::kFloat;
 };
 
+// What autocast has left in a half type, in float32: computed from it a loss would be rounded to three digits.
+at::Tensor out_of_autocast(const at::Tensor& x);
+
 }  // namespace geosft

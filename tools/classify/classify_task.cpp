@@ -4,6 +4,7 @@
 #include <ATen/core/Reduction.h>
 
 #include "models/summary.h"
+#include "models/training/autocast.h"
 #include "models/training/host_copy.h"
 #include "tools/common/main_guard.h"
 #include "tools/common/shared_batch.h"
@@ -33,7 +34,7 @@ StepInputs ClassifyTask::inputs() {
 TrainingTask::Step ClassifyTask::compute(SeedTape& seeds) {
   const PointBatch& batch = there_;
   SamplingContext context = shared_context(seeds, processes_, batch.place, batch.ptr);
-  const at::Tensor logits = model_->forward(batch.points, batch.normals, batch.ptr, context);
+  const at::Tensor logits = out_of_autocast(model_->forward(batch.points, batch.normals, batch.ptr, context));
   const at::Tensor loss =
       at::cross_entropy_loss(logits, batch.labels, {}, at::Reduction::Mean, -100, settings_.train.label_smoothing);
   return measured_step(loss, (logits.argmax(1) == batch.labels).sum(), batch.place.spare ? 0 : batch.labels.size(0));

@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include "models/summary.h"
+#include "models/training/autocast.h"
 #include "models/training/host_copy.h"
 #include "tools/common/main_guard.h"
 #include "tools/common/shared_batch.h"
@@ -72,7 +73,7 @@ StepInputs GraphTraining::inputs() {
 TrainingTask::Step GraphTraining::compute(SeedTape& seeds) {
   const GraphTask task = graphs_.schema.task;
   SamplingContext pass = context(seeds);
-  const at::Tensor outputs = model_->forward(there_, pass);
+  const at::Tensor outputs = out_of_autocast(model_->forward(there_, pass));
   const at::Tensor loss =
       graph_loss(task, outputs, standardized_targets(model_, task, targets_), known_, settings_.train.label_smoothing);
   const int64_t items = last_->place.spare ? 0 : static_cast<int64_t>(last_->items.size());

@@ -5,6 +5,7 @@
 
 #include "geometry/offsets_on.h"
 #include "models/summary.h"
+#include "models/training/autocast.h"
 #include "models/training/host_copy.h"
 #include "tools/common/main_guard.h"
 #include "tools/common/shared_batch.h"
@@ -48,7 +49,7 @@ TrainingTask::Step SegmentTask::compute(SeedTape& seeds) {
   const PointBatch& batch = there_;
   SamplingContext context = shared_context(seeds, processes_, batch.place, batch.ptr);
   const at::Tensor category = model_->options.categories > 0 ? batch.labels : at::Tensor();
-  const at::Tensor logits = model_->forward(batch.points, batch.normals, batch.ptr, category, context);
+  const at::Tensor logits = out_of_autocast(model_->forward(batch.points, batch.normals, batch.ptr, category, context));
   const at::Tensor loss =
       at::cross_entropy_loss(logits, batch.parts, {}, at::Reduction::Mean, -100, settings_.train.label_smoothing);
   const bool counts = !batch.place.spare;

@@ -20,4 +20,13 @@ TEST_CASE("matrix products are of the type that is asked for, while it is", "[au
   REQUIRE_FALSE(at::autocast::is_autocast_enabled(at::kCPU));
 }
 
+TEST_CASE("half types come out of autocast in float32, others as they are", "[autocast]") {
+  const at::Tensor x = at::tensor({0.5, -3.0}, at::kDouble);
+  for (const at::ScalarType type : {at::kHalf, at::kBFloat16, at::kFloat, at::kDouble}) {
+    const at::Tensor found = out_of_autocast(x.to(type));
+    REQUIRE(found.scalar_type() == (type == at::kDouble ? at::kDouble : at::kFloat));
+    REQUIRE(at::equal(found.to(at::kDouble), x));
+  }
+}
+
 }  // namespace geosft::test::test_autocast

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
+#include "models/training/autocast.h"
 #include "tests/tools/classify/small_classifier.h"
 #include "tools/common/main_guard.h"
 
@@ -35,8 +36,10 @@ std::vector<double> losses(ClassifyTask& task, int64_t epoch, int64_t first = 0)
 }  // namespace
 
 TEST_CASE("a step is the cross entropy of the next batch as training augments it") {
+  const auto precision = GENERATE(at::kFloat, at::kBFloat16);
   Example example;
   example.settings.train.label_smoothing = 0.25;
+  const Autocast autocast(at::kCPU, precision == at::kFloat ? std::nullopt : std::optional(precision));
   ClassifyTask task = example.task();
   task.start_epoch(0, 0);
   at::Generator random = generator(1), same = generator(1);
@@ -53,7 +56,8 @@ TEST_CASE("a step is the cross entropy of the next batch as training augments it
   PointClassifier model = small_model(example.settings);
   SamplingContext context = SamplingContext::training(same);
   const at::Tensor logits = model->forward(batch.points, batch.normals, batch.ptr, context);
-  const at::Tensor share = -logits.log_softmax(1);
+  CHECK(logits.scalar_type() == precision);
+  const at::Tensor share = -logits.to(at::kDouble).log_softmax(1);
   const at::Tensor of_label = share.gather(1, batch.labels.unsqueeze(1)).mean();
   const double expected = (0.75 * of_label + 0.25 * share.mean()).item<double>();
   CHECK(step.loss.item<double>() == Approx(expected));

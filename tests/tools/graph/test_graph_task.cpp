@@ -5,6 +5,7 @@
 #include <cmath>
 #include <csignal>
 
+#include "models/training/autocast.h"
 #include "tests/tools/graph/small_graph_model.h"
 #include "tools/common/main_guard.h"
 
@@ -25,8 +26,10 @@ struct Example {
 }  // namespace
 
 TEST_CASE("a step is the loss of the next batch, which can be differentiated") {
+  const auto precision = GENERATE(at::kFloat, at::kBFloat16);
   for (const GraphTask kind : graph_tasks) {
     const Example example(kind);
+    const Autocast autocast(at::kCPU, precision == at::kFloat ? std::nullopt : std::optional(precision));
     GraphTraining task = example.task();
     CHECK(task.steps_per_epoch() == 2);
     task.start_epoch(0, 0);
@@ -38,7 +41,8 @@ TEST_CASE("a step is the loss of the next batch, which can be differentiated") {
     GraphModel model = small_graph_run(example.graphs.schema, example.settings).model;
     SamplingContext context = SamplingContext::training(same);
     const at::Tensor outputs = model->forward(batch, context);
-    CHECK(step.loss.item<double>() == Approx(graph_loss(kind, outputs, batch.target).item<double>()));
+    CHECK(outputs.scalar_type() == precision);
+    CHECK(step.loss.item<double>() == Approx(graph_loss(kind, outputs.to(at::kFloat), batch.target).item<double>()));
     CHECK(step.tally.items == 3);
     const auto seen = task.last_batch();
     require_equal(seen.at("target"), batch.target, "targets of the last batch");

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
+#include "models/training/autocast.h"
 #include "tests/tools/segment/small_segmenter.h"
 #include "tools/common/main_guard.h"
 
@@ -23,8 +24,10 @@ struct Example {
 }  // namespace
 
 TEST_CASE("a step is the cross entropy of the points, and its score the summed IoU of the shapes") {
+  const auto precision = GENERATE(at::kFloat, at::kBFloat16);
   Example example;
   example.settings.train.label_smoothing = 0.25;
+  const Autocast autocast(at::kCPU, precision == at::kFloat ? std::nullopt : std::optional(precision));
   SegmentTask task = example.task();
   CHECK(task.steps_per_epoch() == 2);
   task.start_epoch(0, 0);
@@ -40,7 +43,8 @@ TEST_CASE("a step is the cross entropy of the points, and its score the summed I
   PointSegmenter model = small_segmenter(example.settings);
   SamplingContext context = SamplingContext::training(same);
   const at::Tensor logits = model->forward(batch.points, batch.normals, batch.ptr, batch.labels, context);
-  const at::Tensor share = -logits.log_softmax(1);
+  CHECK(logits.scalar_type() == precision);
+  const at::Tensor share = -logits.to(at::kDouble).log_softmax(1);
   const at::Tensor of_part = share.gather(1, batch.parts.unsqueeze(1)).mean();
   CHECK(step.loss.item<double>() == Approx((0.75 * of_part + 0.25 * share.mean()).item<double>()));
   CHECK(step.loss.requires_grad());
