@@ -15,11 +15,6 @@ TORCH_LIBRARY_IMPL(aten, HPU, m) {
     m.impl(name, torch::CppFunction::makeFromBoxedFunction<&call>());
   }
 }
-// Else these were composed, as on a device that has no kernels of them.
-TORCH_LIBRARY_IMPL(geosft, HPU, m) {
-  m.impl("_primal_attention_forward", torch::CppFunction::makeFromBoxedFunction<&call>());
-  m.impl("_primal_attention_backward", torch::CppFunction::makeFromBoxedFunction<&call>());
-}
 
 // Autocast as a GPU has it, by the lists that LibTorch has for any device. The CPU's are others.
 TORCH_LIBRARY_IMPL(_, AutocastHPU, m) {

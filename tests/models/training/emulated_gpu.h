@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device on which training steps can be captured and replayed without a GPU. LibTorch knows it as HPU, for which it
-// brings no kernels: every operator runs the CPU's on the same memory, and a capture notes it with its arguments. A
-// replay calls the noted operators again, and nothing of the program: what is a number in their arguments, or was
-// computed beside them, stays what it was. What a CUDA graph cannot hold is an error of a capture, and what would make
+// brings no kernels: every operator runs the CPU's on the same memory, and a capture notes it with its arguments. Ours
+// are those of a GPU, whose kernels are emulated, in a build that has them. A replay calls the noted operators and
+// kernels again, and nothing of the program: what is a number in their arguments, or was computed beside them, stays
+// what it was. What a CUDA graph cannot hold is an error of a capture, and what would make
 // the program wait for a GPU, a copy to it that is not enqueued included, is one while there is a NeverWaiting.
-// Programs that include this have emulated_gpu.cpp.
+// Programs that include this have the objects of geosft_emulated_gpu.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -16,9 +17,11 @@
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/library.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "geometry/offsets_on.h"
@@ -32,7 +35,14 @@ struct Call {
   c10::OperatorHandle op;
   std::vector<c10::IValue> arguments, results;
 };
-inline std::vector<Call>* capturing = nullptr;
+using Kernel = std::function<void()>;
+inline std::vector<std::variant<Call, Kernel>>* capturing = nullptr;
+
+// On memory of the device, of tensors that are arguments or results of operators.
+inline void launch(Kernel kernel) {
+  kernel();
+  if (capturing != nullptr) capturing->push_back(std::move(kernel));
+}
 
 inline bool waiting_is_an_error = false;
 class NeverWaiting {
@@ -200,7 +210,7 @@ inline void call(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
       return offsets_stay && i == 3 ? offsets_with_copy(here, there) : there;
     });
   }
-  if (capturing != nullptr) capturing->push_back({op, arguments, results});
+  if (capturing != nullptr) capturing->push_back(Call{op, arguments, results});
   stack->erase(stack->end() - count, stack->end());
   stack->insert(stack->end(), results.begin(), results.end());
 }
@@ -232,7 +242,7 @@ class EmulatedGraph : public StepGraph {
  public:
   // Here the work is done when it is noted, and the first replay has nothing to do.
   void capture(const std::function<void()>& work) override {
-    capturing = &calls_;
+    capturing = &noted_;
     try {
       work();
     } catch (...) {
@@ -243,11 +253,17 @@ class EmulatedGraph : public StepGraph {
   }
   void replay() override {
     if (std::exchange(done_by_capture_, false)) return;
-    for (const Call& noted : calls_) repeat(noted);
+    for (const auto& noted : noted_) {
+      if (const auto* const kernel = std::get_if<Kernel>(&noted)) {
+        (*kernel)();
+      } else {
+        repeat(std::get<Call>(noted));
+      }
+    }
   }
 
  private:
-  std::vector<Call> calls_;
+  std::vector<std::variant<Call, Kernel>> noted_;
   bool done_by_capture_ = true;
 };
 
