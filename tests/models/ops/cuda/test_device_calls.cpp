@@ -3,8 +3,11 @@
 // that was captured can be replayed on other numbers.
 #include <catch2/catch.hpp>
 
+#include "geometry/farthest_point_sampling.h"
+#include "geometry/knn.h"
 #include "geometry/offsets_on.h"
 #include "geometry/operators.h"
+#include "graph/random_walk_pe.h"
 #include "models/ops/pair_weight.h"
 #include "models/ops/seeded_dropout.h"
 #include "models/ops/softmax_pool.h"
@@ -68,7 +71,24 @@ std::vector<Operator> others() {
         draw.call(a["score"].detach(), 4, a["k_ptr"], true, true, a["seed"], 6);
     return pair_weight(a["score"], {top, partner, noise, sample_ptr}, 1.0);
   };
-  return {{"softmax_pool", pool, {{{"x", normal({38, 5})}, {"u", normal({5})}, {"k_ptr", ptr}}}},
+  const auto nearest = [](const Arguments& a) {
+    return std::get<1>(knn(a["x"], a["queries"], 3, a["k_ptr"], a["k_ptr"]));
+  };
+  const auto walks = [](const Arguments& a) {
+    return random_walk_pe(a["rowptr"], a["col"], 4, a["weight"].detach()) * a["one"];
+  };
+  const auto farthest = [](const Arguments& a) {
+    return a["x"].index_select(0, farthest_point_order(a["x"].detach(), a["k_ptr"]));
+  };
+  Arguments graph = graph_cases::random_graph({{38}, {4}, 1, 4, 4}, 10, 1, 3);
+  graph.tensors = {{"rowptr", graph["rowptr"]},
+                   {"col", graph["col"]},
+                   {"one", at::ones({1}, at::kDouble)},
+                   {"weight", at::rand({graph["col"].size(0)}, generator(11), at::kDouble)}};
+  return {{"knn", nearest, {{{"x", normal({38, 3})}, {"queries", normal({38, 3}).flip(0) * 2}, {"k_ptr", ptr}}}},
+          {"random_walk_pe", walks, graph},
+          {"farthest_point_order", farthest, {{{"x", normal({38, 3})}, {"k_ptr", ptr}}}},
+          {"softmax_pool", pool, {{{"x", normal({38, 5})}, {"u", normal({5})}, {"k_ptr", ptr}}}},
           {"seeded_dropout", dropout, {{{"x", normal({38, 5})}, {"seed", at::tensor({-3}, at::kLong)}}}},
           {"sample_pairs", pairs, {{{"score", normal({38})}, {"k_ptr", ptr}, {"seed", seeds}}}}};
 }
@@ -105,7 +125,9 @@ std::vector<at::Tensor> results(const Attention& call, const Arguments& leaves) 
     if (tensor.requires_grad()) inputs.push_back(tensor);
   }
   const at::Tensor out = call(leaves);
-  std::vector<at::Tensor> all = torch::autograd::grad({out}, inputs, {at::ones_like(out)});
+  std::vector<at::Tensor> all =
+      torch::autograd::grad({out}, inputs, {at::ones_like(out)}, std::nullopt, false, /*allow_unused=*/true);
+  std::erase_if(all, [](const at::Tensor& gradient) { return !gradient.defined(); });
   all.push_back(out.detach());
   return all;
 }
