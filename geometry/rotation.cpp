@@ -4,6 +4,7 @@
 #include <Eigen/Geometry>
 #include <cmath>
 
+#include "geometry/no_autocast.h"
 #include "geometry/points.h"
 
 namespace geosft {
@@ -52,6 +53,7 @@ at::Tensor rotate(const at::Tensor& points, const at::Tensor& rotation) {
   check_points(points, "points");
   check_rotation(rotation);
   check_same_kind(points, "points", rotation, "rotation");
+  const NoAutocast no_autocast;
   return at::matmul(points, rotation.t());
 }
 

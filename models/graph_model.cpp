@@ -111,8 +111,9 @@ at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, const at::Tensor
   }
   const at::Tensor values = node_numbers(drawn);
   const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
-  at::Tensor x = numbers->forward(values.defined() ? ((values.to(of_weights) - node_mean) / node_deviation)
-                                                   : at::ones({nodes, 1}, of_weights));
+  const at::Tensor numbered = numbers->forward(values.defined() ? ((values.to(of_weights) - node_mean) / node_deviation)
+                                                                : at::ones({nodes, 1}, of_weights));
+  at::Tensor x = numbered.to(of_weights);  // autocast or not
   if (options.positions == NodePositions::added) x = x + places(ptr, x.size(1));
   if (embedding.is_empty()) return x;
   const auto columns = static_cast<int64_t>(options.node_vocabulary.size());

@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include "geometry/knn.h"
+#include "geometry/no_autocast.h"
 #include "geometry/offsets_on.h"
 #include "geometry/ordered_sums.h"
 #include "geometry/packed.h"
@@ -75,6 +76,7 @@ void append_neighbourhood(std::vector<at::Tensor>& channels, const at::Tensor& p
 at::Tensor invariant_tokens(PointTokens kind, const at::Tensor& points, const at::Tensor& normals,
                             const std::optional<at::Tensor>& ptr, std::vector<at::Tensor>* neighbourhoods) {
   at::NoGradGuard guard;
+  const NoAutocast no_autocast;  // rounded they would be others than evaluations have
   if (kind == PointTokens::ones) return at::ones({points.size(0), 1}, points.options());
   std::vector<at::Tensor> channels = radial(points, normals, ptr);
   if (kind == PointTokens::local) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "geometry/no_autocast.h"
 #include "geometry/offsets_on.h"
 #include "geometry/ordered_sums.h"
 #include "geometry/packed.h"
@@ -14,6 +15,7 @@ using Span = AttentionSpan;
 
 // [n, k, h].
 RelativeTerms transform(const at::Tensor& encoding, const RelativeWeights& weights) {
+  const NoAutocast no_autocast;  // as the fused operators, which compute it in the type of the weights
   return {at::softplus(at::matmul(encoding, weights.w_mul) + weights.b_mul),
           at::matmul(encoding, weights.w_add) + weights.b_add};
 }

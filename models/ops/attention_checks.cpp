@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/attention_checks.h"
 
+#include "models/ops/computed_types.h"
+
 #include <ATen/OpMathType.h>
 
 #include <cmath>
@@ -45,8 +47,7 @@ void check_index(const at::Tensor& tensor, const char* name, const at::Tensor& l
 
 void check_query_key_value(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
   check_plain(q, "q");
-  TORCH_CHECK(q.is_floating_point() && q.element_size() >= 2, "q must be float32, float64, float16 or bfloat16, not ",
-              q.scalar_type());
+  TORCH_CHECK(has_computed_type(q), "q must be ", computed_types, ", not ", q.scalar_type());
   check_like(k, "k", q);
   check_like(v, "v", q);
   check_rank(q, "q", 3, "[Nq, h, c]");

@@ -2,6 +2,7 @@
 #include "models/ops/gather_pairs.h"
 
 #include "geometry/operators.h"
+#include "models/ops/computed_types.h"
 #include "models/ops/gather_pairs_checks.h"
 
 namespace geosft {
@@ -42,12 +43,10 @@ void check_gather_pairs(const at::Tensor& x, const at::Tensor& top, const at::Te
     TORCH_CHECK(tensor.defined(), name, " must be a tensor");
     TORCH_CHECK(tensor.layout() == at::kStrided, name, " must be a strided tensor, not ", tensor.layout());
   }
-  const auto computable = [](const at::Tensor& t) { return t.is_floating_point() && t.element_size() >= 2; };
-  TORCH_CHECK(x.dim() >= 1 && computable(x), "x must be [N, ...] of float32, float64, float16 or bfloat16, got ",
-              x.scalar_type(), " ", x.sym_sizes());
-  TORCH_CHECK(weight.dim() == 1 && computable(weight),
-              "weight must be [K] of float32, float64, float16 or bfloat16, got ", weight.scalar_type(), " ",
-              weight.sym_sizes());
+  TORCH_CHECK(x.dim() >= 1 && has_computed_type(x), "x must be [N, ...] of ", computed_types, ", got ", x.scalar_type(),
+              " ", x.sym_sizes());
+  TORCH_CHECK(weight.dim() == 1 && has_computed_type(weight), "weight must be [K] of ", computed_types, ", got ",
+              weight.scalar_type(), " ", weight.sym_sizes());
   const auto check_rows = [&](const at::Tensor& rows, const char* name) {
     TORCH_CHECK(rows.scalar_type() == at::kLong && rows.dim() == 1, name, " must be int64 [K], got ",
                 rows.scalar_type(), " ", rows.sym_sizes());

@@ -32,7 +32,8 @@ class Communicator {
   // Throws where sums have been broken off: what is on a GPU is none then. What has been waited for before is whole.
   virtual void check() const {}
   // Called by a process that has failed and goes on alone before it says why. Returns when what it has begun to sum on
-  // a GPU, and waits for no more, is over: summed or, where others do not take part, broken off.
+  // a GPU, and waits for no more, is over: summed or, where others do not take part, broken off. Of that a process
+  // that still trains may hear first, and say that it has lost the others.
   virtual void end_sums() const {}
   // Called by a process that has failed, before it says why and exits, which ends the others. Returns in the leading
   // one at once; in another one while the leading one waits for a sum, and only in the first that has failed. The

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
+#include "models/training/autocast.h"
 #include "tests/models/small_graph_model.h"
 
 namespace geosft::test::test_graph_model {
@@ -192,6 +193,21 @@ TEST_CASE("a graph without features is told by its edges and its encoding") {
   options.encoding = 0;
   GraphModel plain = model_of(options);
   CHECK(greedy(plain, bare).isfinite().all().item<bool>());
+}
+
+TEST_CASE("a graph without categories is taken inside autocast") {
+  FeaturedGraphs bare = featured_graphs({9, 14}, 7);
+  bare.node_categories = at::Tensor();
+  for (const NodePositions positions : {NodePositions::none, NodePositions::added, NodePositions::relative}) {
+    GraphModelOptions options = small_options();
+    options.node_vocabulary = {};
+    options.positions = positions;
+    GraphModel model = model_of(options, at::kFloat);
+    const Autocast autocast(at::kCPU, at::kBFloat16);
+    const at::Tensor answers = greedy(model, bare);
+    CHECK(answers.scalar_type() == at::kBFloat16);
+    CHECK(answers.isfinite().all().item<bool>());
+  }
 }
 
 TEST_CASE("training draws the signs of a signed encoding, evaluation does not") {

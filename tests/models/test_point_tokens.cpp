@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "geometry/rotation.h"
+#include "models/training/autocast.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_point_tokens {
@@ -114,6 +115,16 @@ TEST_CASE("tokens of equal points and of one point are finite", "[point_tokens]"
     for (const PointTokens kind : kKinds) {
       REQUIRE(at::isfinite(point_tokens(kind, points, normals, std::nullopt)).all().item<bool>());
     }
+  }
+}
+
+TEST_CASE("invariant tokens have the same bits inside autocast") {
+  const at::Tensor points = at::randn({90, 3}, generator(71)), rows = at::randn({90, 3}, generator(72));
+  const at::Tensor normals = rows / rows.norm(2, 1, true), ptr = at::tensor({0, 40, 90}, at::kLong);
+  for (const PointTokens kind : {PointTokens::radial, PointTokens::local}) {
+    const at::Tensor expected = point_tokens(kind, points, normals, ptr);
+    const Autocast autocast(at::kCPU, at::kBFloat16);
+    require_equal(point_tokens(kind, points, normals, ptr), expected, "tokens");
   }
 }
 

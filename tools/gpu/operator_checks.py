@@ -131,6 +131,11 @@ def check_gather(small):
         error = difference(results(GPU, dtype), results("cpu", dtype))
         require(error < limit, f"{dtype}: {error:.1e} apart")
     require_same(results(GPU, torch.float32), results(GPU, torch.float32), "gather_pairs")
+    both = results(GPU, torch.float32)
+    for alone in (0, 1):
+        leaves = [t.to(GPU).requires_grad_(i == alone) for i, t in enumerate((x, weight))]
+        out = OPS.gather_pairs(leaves[0], top.to(GPU), partner.to(GPU), leaves[1])
+        require_same(torch.autograd.grad((out * out).sum(), leaves[alone]), [both[1 + alone]], f"gather_pairs, gradient {alone} alone")
     require_halves(lambda a, b: OPS.gather_pairs(a, top.to(GPU), partner.to(GPU), b), (x, weight), "gather_pairs")
     return "as on the CPU in all types, the same bits again, half types as float32"
 
@@ -236,7 +241,7 @@ def check_walks(small):
     """One graph, many, and both together. Stretches of more than 8,192 nodes in float64, or 11,585 in float32, fit into no
     slice of the memory, and have blocks of their own."""
     generator = seeded(9)
-    small_ones = (([1], 1, 9, False), ([40], 3, 9, True), ([300], 3, 9, False), ([400], 50, 9, True), ([10] * 20 + [8400] + [7] * 20, 1, 2, True))
+    small_ones = (([1], 0, 9, False), ([3], 1, 9, False), ([40], 3, 9, True), ([300], 3, 9, False), ([400], 50, 9, True), ([10] * 20 + [8400] + [7] * 20, 1, 2, True))
     large_ones = (([6000], 3, 9, True), ([20000], 3, 9, True), ([50] * 800, 2, 9, False),
                   ([50] * 400 + [20000] + [50] * 400 + [13000, 9], 2, 9, False))
     for sizes, degree, steps, weighted in small_ones if small else small_ones + large_ones:

@@ -31,7 +31,22 @@ std::vector<at::Tensor> refuse_double_backward(const std::string& op, const std:
   for (const at::Tensor& input : inputs) {
     if (input.defined() && input.is_floating_point()) differentiable.push_back(input);
   }
-  return Refusal::apply(op, compute, at::TensorList(differentiable));
+  // Autograd has no place for tensors that are none.
+  std::vector<bool> none;
+  const auto defined = [&] {
+    std::vector<at::Tensor> results = compute();
+    for (at::Tensor& result : results) {
+      none.push_back(!result.defined());
+      if (none.back()) result = at::empty({0});
+    }
+    return results;
+  };
+  std::vector<at::Tensor> results =
+      Refusal::apply(op, std::function<std::vector<at::Tensor>()>(defined), at::TensorList(differentiable));
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (none[i]) results[i] = at::Tensor();
+  }
+  return results;
 }
 
 }  // namespace geosft

@@ -9,8 +9,9 @@
 
 namespace geosft {
 
-// The tensors that `compute` returns, which it computes from `inputs` below autograd. When one of `inputs` requires a
-// gradient (create_graph), differentiating the result throws "double backward of <op> is not supported".
+// The tensors that `compute` returns, undefined ones as they are, which it computes from `inputs` below autograd. When
+// one of `inputs` requires a gradient (create_graph), differentiating the result throws "double backward of <op> is not
+// supported".
 std::vector<at::Tensor> refuse_double_backward(const std::string& op, const std::vector<at::Tensor>& inputs,
                                                const std::function<std::vector<at::Tensor>()>& compute);
 

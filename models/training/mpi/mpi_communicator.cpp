@@ -5,8 +5,8 @@
 
 #include <cstdlib>
 #include <limits>
+#include <list>
 #include <stdexcept>
-#include <vector>
 
 namespace geosft {
 namespace {
@@ -59,18 +59,18 @@ class Failures {
 
 class MpiSum : public PendingSum {
  public:
-  // `failures` in the leading process, null in the others. `left` gets the values of a sum that is over too late.
-  MpiSum(const at::Tensor& values, Failures* failures, std::vector<at::Tensor>& left)
-      : values_(values), failures_(failures), left_(left) {
+  // `failures` in the leading process, null in the others.
+  MpiSum(const at::Tensor& values, Failures* failures) : values_{values}, failures_(failures) {
     TORCH_CHECK(values.is_cpu() && values.is_contiguous(), "values must be contiguous and on the CPU");
     TORCH_CHECK(values.numel() <= std::numeric_limits<int>::max(), "values must be fewer than 2^31, got ",
                 values.numel());
     MPI_Iallreduce(MPI_IN_PLACE, values.data_ptr(), static_cast<int>(values.numel()), type_of(values), MPI_SUM,
                    MPI_COMM_WORLD, &request_);
   }
-  // It cannot be taken back: MPI may write to the values for as long as the process lives.
+  // A sum cannot be taken back: to values that nobody waited for MPI may write for as long as the process lives.
   ~MpiSum() override {
-    if (running() && !done()) left_.push_back(values_);
+    static auto* const left = new std::list<at::Tensor>();
+    if (running() && !done()) left->splice(left->end(), values_);
   }
   MpiSum(const MpiSum&) = delete;
   MpiSum& operator=(const MpiSum&) = delete;
@@ -90,9 +90,8 @@ class MpiSum : public PendingSum {
     return done != 0;
   }
 
-  at::Tensor values_;
+  std::list<at::Tensor> values_;  // one
   Failures* failures_;
-  std::vector<at::Tensor>& left_;
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
@@ -127,7 +126,7 @@ class MpiCommunicator : public Communicator {
   int64_t rank() const override { return rank_; }
   int64_t size() const override { return size_; }
   std::unique_ptr<PendingSum> start_sum(const at::Tensor& values) const override {
-    return std::make_unique<MpiSum>(values, leads() ? &failures_ : nullptr, left_);
+    return std::make_unique<MpiSum>(values, leads() ? &failures_ : nullptr);
   }
   void await_turn_to_speak() const override {
     if (!leads()) failures_.await_turn();
@@ -136,7 +135,6 @@ class MpiCommunicator : public Communicator {
  private:
   int rank_ = 0, size_ = 1;
   mutable Failures failures_;
-  mutable std::vector<at::Tensor> left_;
 };
 
 }  // namespace

@@ -65,10 +65,11 @@ nccl::Group* connect(const nccl::Library& library, const Communicator& connected
 class NcclCommunicator : public Communicator {
  public:
   NcclCommunicator(const Communicator& connected, at::Device device, const nccl::Library& library,
-                   std::chrono::milliseconds patience)
+                   const NcclOptions& options)
       : connected_(connected),
         device_(device),
-        group_(library, connect(library, connected, device), device, patience) {}
+        grace_(options.grace),
+        group_(library, connect(library, connected, device), device, options.patience) {}
 
   int64_t rank() const override { return connected_.rank(); }
   int64_t size() const override { return connected_.size(); }
@@ -77,7 +78,7 @@ class NcclCommunicator : public Communicator {
     return values.device() == device_ ? group_.start_sum(values) : connected_.start_sum(values);
   }
   void check() const override { group_.check(); }
-  void end_sums() const override { group_.end_sums(); }
+  void end_sums() const override { group_.end_sums(grace_); }
   void await_turn_to_speak() const override {
     connected_.await_turn_to_speak();
     group_.abort();  // not before: other processes that have to give the turn may wait for what is being summed
@@ -86,6 +87,7 @@ class NcclCommunicator : public Communicator {
  private:
   const Communicator& connected_;
   at::Device device_;
+  std::chrono::milliseconds grace_;
   mutable nccl::WatchedGroup group_;
 };
 
@@ -93,7 +95,7 @@ class NcclCommunicator : public Communicator {
 
 std::unique_ptr<Communicator> join_by_nccl(const Communicator& connected, at::Device device,
                                            const NcclOptions& options) {
-  return std::make_unique<NcclCommunicator>(connected, device, nccl::load_library(options.library), options.patience);
+  return std::make_unique<NcclCommunicator>(connected, device, nccl::load_library(options.library), options);
 }
 
 }  // namespace geosft

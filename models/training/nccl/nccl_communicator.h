@@ -15,6 +15,7 @@ namespace geosft {
 struct NcclOptions {
   std::string library = "libnccl.so.2";        // LibTorch for CUDA has loaded it
   std::chrono::milliseconds patience{600000};  // with a sum that does not end
+  std::chrono::milliseconds grace{10000};      // for sums of a process that waits for them no more (end_sums)
 };
 
 // Joins the GPUs of the processes that `connected` (by MPI or by sockets) connects, all of which call it; it must

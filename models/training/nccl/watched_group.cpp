@@ -13,8 +13,7 @@ namespace {
 
 using c10::impl::VirtualGuardImpl;
 
-constexpr std::chrono::milliseconds glance{100};   // between two looks at the sums
-constexpr std::chrono::milliseconds grace{10000};  // for sums that nobody waits for
+constexpr std::chrono::milliseconds glance{100};  // between two looks at the sums
 
 Number type_of(const at::Tensor& values) {
   TORCH_CHECK(values.is_contiguous(), "values must be contiguous");
@@ -33,21 +32,22 @@ Number type_of(const at::Tensor& values) {
 // The stream that computes waits for a sum, the program does not.
 class StreamSum : public PendingSum {
  public:
-  using Left = std::shared_ptr<std::vector<at::Tensor>>;
-  StreamSum(const at::Tensor& values, std::shared_ptr<c10::Event> done, Left left)
-      : values_(values), done_(std::move(done)), left_(std::move(left)) {}
+  using Left = std::shared_ptr<std::list<at::Tensor>>;
+  StreamSum(const at::Tensor& values, Left left) : values_{values}, left_(std::move(left)) {}
   ~StreamSum() override {
-    if (!waited_) left_->push_back(values_);
+    if (!waited_) left_->splice(left_->end(), values_);  // allocates nothing: memory may just have run out
   }
   StreamSum(const StreamSum&) = delete;
   StreamSum& operator=(const StreamSum&) = delete;
   void wait() override {
-    done_->block(VirtualGuardImpl(values_.device().type()).getStream(values_.device()));
+    const at::Device device = values_.front().device();
+    done_->block(VirtualGuardImpl(device.type()).getStream(device));
     waited_ = true;
   }
+  void set_done(std::shared_ptr<c10::Event> done) { done_ = std::move(done); }
 
  private:
-  at::Tensor values_;  // alive while they are summed
+  std::list<at::Tensor> values_;  // one, alive while they are summed
   std::shared_ptr<c10::Event> done_;
   Left left_;
   bool waited_ = false;
@@ -61,7 +61,7 @@ WatchedGroup::WatchedGroup(const Library& library, Group* group, at::Device devi
       device_(device),
       stream_(VirtualGuardImpl(device.type()).getStreamFromGlobalPool(device, /*isHighPriority=*/true)),
       patience_(patience),
-      left_(std::make_shared<std::vector<at::Tensor>>()),
+      left_(std::make_shared<std::list<at::Tensor>>()),
       thread_([this] { watch(); }) {}
 
 WatchedGroup::~WatchedGroup() {
@@ -80,11 +80,13 @@ std::unique_ptr<PendingSum> WatchedGroup::start_sum(const at::Tensor& values) {
   c10::Event computed(device_.type());
   computed.record(VirtualGuardImpl(device_.type()).getStream(device_));
   computed.block(stream_);
+  auto sum = std::make_unique<StreamSum>(values, left_);  // keeps them, whatever comes of the call
   Group* const group = begin_call();
   // Without the lock: should the call itself wait for other processes, the thread must be able to end that.
   const Result result = library_.all_reduce(values.data_ptr(), values.data_ptr(), static_cast<size_t>(values.numel()),
                                             type, Reduction::sum, group, stream_.native_handle());
-  return std::make_unique<StreamSum>(values, end_call(result), left_);
+  sum->set_done(end_call(result));
+  return sum;
 }
 
 Group* WatchedGroup::begin_call() {
@@ -117,12 +119,18 @@ void WatchedGroup::abort() {
   drop();
 }
 
-void WatchedGroup::end_sums() {
+void WatchedGroup::end_sums(std::chrono::milliseconds grace) {
   std::unique_lock lock(mutex_);
-  const Clock::time_point last = Clock::now() + std::min(grace, patience_);
-  while (!over() && Clock::now() < last) ended_.wait_for(lock, glance);
-  if (!over()) drop();
-  left_->clear();
+  const auto wait = [&] {
+    const Clock::time_point last = Clock::now() + grace;
+    while (!idle() && Clock::now() < last) ended_.wait_for(lock, glance);
+  };
+  wait();
+  if (!idle()) {
+    drop();
+    wait();  // what is broken off leaves the GPU a little later
+  }
+  if (idle()) left_->clear();
 }
 
 void WatchedGroup::watch() {
@@ -142,7 +150,7 @@ void WatchedGroup::look() {
   require_success(library_, library_.comm_get_async_error(group_, &error), group_, "cannot be asked for errors");
   if (error != Result::success && error != Result::in_progress) {
     fail("NCCL has lost the other GPUs: " + reason_of(library_, error, group_));
-  } else if (over()) {
+  } else if (idle()) {
     last_.reset();
   } else if (Clock::now() - last_->at > patience_) {
     fail("a sum over the GPUs has not ended within " +
@@ -157,8 +165,8 @@ void WatchedGroup::fail(const std::string& reason) {
 }
 
 // Sums run one after the other.
-bool WatchedGroup::over() const {
-  return group_ == nullptr || !last_ || (last_->done && last_->done->query());
+bool WatchedGroup::idle() const {
+  return !last_ || (last_->done && last_->done->query());
 }
 
 void WatchedGroup::drop() {

@@ -8,12 +8,12 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "models/training/communicator.h"
 #include "models/training/nccl/nccl_library.h"
@@ -38,8 +38,8 @@ class WatchedGroup {
   void check();
   // Takes all sums off the GPU.
   void abort();
-  // Returns when all sums are over, which those are taken off the GPU for that are not after ten seconds.
-  void end_sums();
+  // Returns when all sums are over; those that are not after `grace` are taken off the GPU.
+  void end_sums(std::chrono::milliseconds grace);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -54,15 +54,15 @@ class WatchedGroup {
   void look();
   void fail(const std::string& reason);
   void drop();
-  bool over() const;
+  bool idle() const;
 
   Library library_;
   Group* group_;  // null once it was dropped
   at::Device device_;
   c10::Stream stream_;  // of the sums
   std::chrono::milliseconds patience_;
-  std::shared_ptr<std::vector<at::Tensor>> left_;  // values of sums that were not waited for
-  std::mutex mutex_;                               // of what follows, and of the group
+  std::shared_ptr<std::list<at::Tensor>> left_;  // values of sums that were not waited for; of the calling thread
+  std::mutex mutex_;                             // of what follows, and of the group
   std::condition_variable ended_;
   bool over_ = false;
   std::string failure_;

@@ -155,11 +155,17 @@ TEST_CASE("a layer of bfloat16 computes and has gradients", "[layer]") {
 }
 
 TEST_CASE("a layer of every attention computes inside the autocast of a GPU", "[layer]") {
-  const at::Tensor x = at::randn({12, 8}, generator(4)).to(emulated_gpu::device),
-                   ptr = at::tensor({0, 6, 12}, at::kLong);
+  const at::Tensor x = at::randn({12, 8}, generator(4)).to(emulated_gpu::device);
+  {
+    const Autocast autocast(emulated_gpu::device.type(), at::kHalf);
+    REQUIRE(at::mm(x, x.t()).scalar_type() == at::kHalf);
+    REQUIRE(x.to(at::kHalf).rsqrt().scalar_type() == at::kFloat);
+  }
   for (const std::string& name : attention_names()) {
     for (const at::ScalarType half : {at::kHalf, at::kBFloat16}) {
       INFO(name << " in " << half);
+      const bool grid = name.find("conv2d") != std::string::npos;
+      const at::Tensor ptr = at::tensor({int64_t{0}, int64_t{grid ? 6 : 4}, int64_t{12}}, at::kLong);
       LayerOptions options;
       options.attention.width = 8;
       options.attention.heads = 2;

@@ -21,6 +21,7 @@ TORCH_LIBRARY_IMPL(_, AutocastHPU, m) {
   m.fallback(torch::CppFunction::makeFallthrough());
 }
 TORCH_LIBRARY_IMPL(aten, AutocastHPU, m) {
+  using namespace at;  // as the lists are written
 #define GEOSFT_LOWER(...) KERNEL(c10::DeviceType::HPU, __VA_ARGS__, lower_precision_fp)
 #define GEOSFT_FLOAT32(...) KERNEL(c10::DeviceType::HPU, __VA_ARGS__, fp32)
 #define GEOSFT_INTO_FLOAT32(...) KERNEL(c10::DeviceType::HPU, __VA_ARGS__, fp32_set_opt_dtype)
@@ -29,6 +30,9 @@ TORCH_LIBRARY_IMPL(aten, AutocastHPU, m) {
   AT_FORALL_FP32(GEOSFT_FLOAT32)
   AT_FORALL_FP32_SET_OPT_DTYPE(GEOSFT_INTO_FLOAT32)
   AT_FORALL_PROMOTE(GEOSFT_WIDEST)
+#define GEOSFT_NORM(...) KERNEL_DIFFERENT_REDISPATCH_SIGNATURE(c10::DeviceType::HPU, __VA_ARGS__)
+  AT_FORALL_DIFFERENT_REDISPATCH_SIGNATURE(GEOSFT_NORM)
+#undef GEOSFT_NORM
 #undef GEOSFT_LOWER
 #undef GEOSFT_FLOAT32
 #undef GEOSFT_INTO_FLOAT32

@@ -8,6 +8,7 @@
 #include "geometry/offsets_on.h"
 #include "geometry/operators.h"
 #include "graph/random_walk_pe.h"
+#include "models/ops/gather_pairs.h"
 #include "models/ops/pair_weight.h"
 #include "models/ops/seeded_dropout.h"
 #include "models/ops/softmax_pool.h"
@@ -80,6 +81,15 @@ std::vector<Operator> others() {
   const auto farthest = [](const Arguments& a) {
     return a["x"].index_select(0, farthest_point_order(a["x"].detach(), a["k_ptr"]));
   };
+  const at::Tensor top = at::tensor({3, 37, 3, 0, 20}, at::kLong), partner = at::tensor({3, 1, 9, 36, 21}, at::kLong);
+  const auto gather = [](const Arguments& a) { return gather_pairs(a["x"], a["top"], a["partner"], a["weight"]); };
+  const auto of_x = [](const Arguments& a) {
+    return gather_pairs(a["x"], a["top"], a["partner"], a["weight"].detach());
+  };
+  const auto of_weight = [](const Arguments& a) {
+    return gather_pairs(a["x"].detach(), a["top"], a["partner"], a["weight"]);
+  };
+  const Arguments drawn{{{"x", normal({38, 3, 2})}, {"weight", normal({5})}, {"top", top}, {"partner", partner}}};
   Arguments graph = graph_cases::random_graph({{38}, {4}, 1, 4, 4}, 10, 1, 3);
   graph.tensors = {{"rowptr", graph["rowptr"]},
                    {"col", graph["col"]},
@@ -88,6 +98,9 @@ std::vector<Operator> others() {
   return {{"knn", nearest, {{{"x", normal({38, 3})}, {"queries", normal({38, 3}).flip(0) * 2}, {"k_ptr", ptr}}}},
           {"random_walk_pe", walks, graph},
           {"farthest_point_order", farthest, {{{"x", normal({38, 3})}, {"k_ptr", ptr}}}},
+          {"gather_pairs", gather, drawn},
+          {"gather_pairs, x alone", of_x, drawn},
+          {"gather_pairs, weight alone", of_weight, drawn},
           {"softmax_pool", pool, {{{"x", normal({38, 5})}, {"u", normal({5})}, {"k_ptr", ptr}}}},
           {"seeded_dropout", dropout, {{{"x", normal({38, 5})}, {"seed", at::tensor({-3}, at::kLong)}}}},
           {"sample_pairs", pairs, {{{"score", normal({38})}, {"k_ptr", ptr}, {"seed", seeds}}}}};

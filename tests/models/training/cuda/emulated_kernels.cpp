@@ -5,6 +5,7 @@
 #include "models/ops/cuda/attention_grid.h"
 #include "models/ops/cuda/attention_host.h"
 #include "models/ops/cuda/dropout_host.h"
+#include "models/ops/cuda/gather_pairs_autograd.h"
 #include "models/ops/cuda/graph_operator.h"
 #include "models/ops/cuda/maxout_operator.h"
 #include "models/ops/cuda/point_operator.h"
@@ -42,6 +43,14 @@ class Device {
   void backward(const cuda::AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
                 const cuda::BackwardTargets<T>& to) const {
     launch([=] { cuda::backward_grids<Relation, T>(problem, relation, to, Grids()); });
+  }
+};
+
+struct GatherLauncher {
+  explicit GatherLauncher(const at::Device&) {}
+  template <class Call>
+  void operator()(const Call& in) const {
+    launch([in] { cuda::gather_grids(in, Grids()); });
   }
 };
 
@@ -128,6 +137,7 @@ TORCH_LIBRARY_IMPL(geosft, HPU, m) {
   cuda::implement_attention<Device, cuda::PointOperator>(m);
   cuda::implement_attention<Device, cuda::GraphOperator>(m);
   cuda::implement_attention<Device, cuda::SequenceOperator>(m);
+  m.impl("gather_pairs", cuda::gather_pairs_on<GatherLauncher>);
   m.impl("_softmax_pool_forward", pool_forward);
   m.impl("_softmax_pool_backward", pool_backward);
   m.impl("_seeded_dropout", dropout);
@@ -139,6 +149,9 @@ TORCH_LIBRARY_IMPL(geosft, HPU, m) {
   m.impl("_polynomial_attention_backward", polynomial_backward);
   m.impl("_primal_attention_forward", primal_forward);
   m.impl("_primal_attention_backward", primal_backward);
+}
+TORCH_LIBRARY_IMPL(geosft, AutogradHPU, m) {
+  m.impl("gather_pairs", cuda::differentiable_gather_pairs<GatherLauncher>);
 }
 
 }  // namespace geosft::test::emulated_gpu
