@@ -207,7 +207,7 @@ def attention(table):
     for what, others in other_attention(table).items():
         for name, ms in ours[what].items():
             if name.endswith("r_add"):
-                continue  # the others have no relative term
+                continue  # it reads n x k numbers that the others do not
             table.ratio(name, what, ms, others, "5")
 
 

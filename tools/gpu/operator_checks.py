@@ -118,7 +118,8 @@ def check_gather(small):
     top, partner = (torch.randint(rows, (rows // 2,), generator=seeded(s)) for s in (14, 15))
 
     def results(device, dtype, weights=None):
-        leaves = [x.to(device, dtype).requires_grad_(), weight.to(device, weights or dtype).requires_grad_()]
+        leaves = [x.detach().to(device, dtype, copy=True).requires_grad_(),
+                  weight.detach().to(device, weights or dtype, copy=True).requires_grad_()]
         out = OPS.gather_pairs(leaves[0], top.to(device), partner.to(device), leaves[1])
         return [out, *torch.autograd.grad((out * out).sum(), leaves)]
 
@@ -133,7 +134,7 @@ def check_gather(small):
     require_same(results(GPU, torch.float32), results(GPU, torch.float32), "gather_pairs")
     both = results(GPU, torch.float32)
     for alone in (0, 1):
-        leaves = [t.to(GPU).requires_grad_(i == alone) for i, t in enumerate((x, weight))]
+        leaves = [t.detach().to(GPU, copy=True).requires_grad_(i == alone) for i, t in enumerate((x, weight))]
         out = OPS.gather_pairs(leaves[0], top.to(GPU), partner.to(GPU), leaves[1])
         require_same(torch.autograd.grad((out * out).sum(), leaves[alone]), [both[1 + alone]], f"gather_pairs, gradient {alone} alone")
     require_halves(lambda a, b: OPS.gather_pairs(a, top.to(GPU), partner.to(GPU), b), (x, weight), "gather_pairs")

@@ -81,11 +81,13 @@ std::unique_ptr<PendingSum> WatchedGroup::start_sum(const at::Tensor& values) {
   computed.record(VirtualGuardImpl(device_.type()).getStream(device_));
   computed.block(stream_);
   auto sum = std::make_unique<StreamSum>(values, left_);  // keeps them, whatever comes of the call
+  const auto done = std::make_shared<c10::Event>(device_.type());
   Group* const group = begin_call();
   // Without the lock: should the call itself wait for other processes, the thread must be able to end that.
   const Result result = library_.all_reduce(values.data_ptr(), values.data_ptr(), static_cast<size_t>(values.numel()),
                                             type, Reduction::sum, group, stream_.native_handle());
-  sum->set_done(end_call(result));
+  end_call(result, done);
+  sum->set_done(done);
   return sum;
 }
 
@@ -96,13 +98,13 @@ Group* WatchedGroup::begin_call() {
   return group_;
 }
 
-std::shared_ptr<c10::Event> WatchedGroup::end_call(Result result) {
+// Of a call that has failed, too, the stream comes to an end.
+void WatchedGroup::end_call(Result result, const std::shared_ptr<c10::Event>& done) {
   const std::lock_guard lock(mutex_);
+  done->record(stream_);
+  last_->done = done;
   require_group();
   require_success(library_, result, group_, "cannot sum over the GPUs");
-  last_->done = std::make_shared<c10::Event>(device_.type());
-  last_->done->record(stream_);
-  return last_->done;
 }
 
 void WatchedGroup::require_group() const {

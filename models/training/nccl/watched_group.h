@@ -48,7 +48,7 @@ class WatchedGroup {
     Clock::time_point at;
   };
   Group* begin_call();
-  std::shared_ptr<c10::Event> end_call(Result result);
+  void end_call(Result result, const std::shared_ptr<c10::Event>& done);
   void require_group() const;
   void watch();
   void look();

@@ -25,4 +25,18 @@ TEST_CASE("refuse_double_backward records nothing where no gradient is asked for
   REQUIRE_FALSE(results[0].requires_grad());
 }
 
+TEST_CASE("refuse_double_backward leaves what is undefined as it is", "[double_backward]") {
+  for (const bool recorded : {true, false}) {
+    const at::Tensor x = at::ones({2}).requires_grad_(recorded);
+    const auto results = refuse_double_backward("some_op", {x}, [&] {
+      return std::vector<at::Tensor>{at::Tensor(), x * 3};
+    });
+    REQUIRE(results.size() == 2);
+    REQUIRE_FALSE(results[0].defined());
+    require_equal(results[1].detach(), at::full({2}, 3.0f), "value");
+    REQUIRE(results[1].requires_grad() == recorded);
+    if (recorded) require_error([&] { torch::autograd::grad({results[1].sum()}, {x}); }, {"double backward"});
+  }
+}
+
 }  // namespace geosft::test::test_double_backward
