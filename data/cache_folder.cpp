@@ -8,10 +8,10 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "data/parallel_items.h"
 #include "data/read_file.h"
 #include "data/seeds.h"
 #include "data/shape.h"
+#include "geometry/threads.h"
 
 namespace geosft {
 

@@ -9,10 +9,10 @@
 
 #include "data/array_dataset.h"
 #include "data/cache_folder.h"
-#include "data/parallel_items.h"
 #include "data/read_file.h"
 #include "data/seeds.h"
 #include "data/shape_file.h"
+#include "geometry/threads.h"
 
 namespace geosft {
 namespace {

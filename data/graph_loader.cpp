@@ -2,6 +2,7 @@
 #include "data/graph_loader.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "data/point_loader.h"
 #include "data/seeds.h"
@@ -38,6 +39,27 @@ LabelledGraphs without_some_nodes(const LabelledGraphs& graphs, GraphTask task, 
   if (is_of_nodes(task)) part.target = graphs.target.index_select(0, rows);
   if (graphs.node_split.defined()) part.node_split = graphs.node_split.index_select(0, rows);
   return part;
+}
+
+LabelledGraphs part_of_batch(const LabelledGraphs& batch, GraphTask task, int64_t part, int64_t parts) {
+  const BatchPlace place = place_in_batch({part, parts}, batch.graphs.items());
+  std::vector<int64_t> chosen(static_cast<size_t>(place.count));
+  std::iota(chosen.begin(), chosen.end(), place.first);
+  LabelledGraphs result;
+  static_cast<FeaturedGraphs&>(result) = items_of(batch, chosen);
+  if (batch.document_ptr.defined()) {  // two entries for each item
+    const at::Tensor ptr = batch.document_ptr.slice(0, 2 * place.first, 2 * (place.first + place.count) + 1);
+    result.document_ptr = ptr - ptr[0];
+  }
+  const at::Tensor ptr = batch.graphs.ptr;
+  const int64_t begin = ptr[place.first].item<int64_t>(), end = ptr[place.first + place.count].item<int64_t>();
+  result.target = is_of_nodes(task) ? batch.target.slice(0, begin, end)
+                                    : batch.target.slice(0, place.first, place.first + place.count);
+  if (batch.node_split.defined()) result.node_split = batch.node_split.slice(0, begin, end);
+  const auto first = batch.items.begin() + place.first;
+  result.items = {first, first + place.count};
+  result.place = place;
+  return result;
 }
 
 GraphLoader::GraphLoader(const PackedGraphs& dataset, std::vector<int64_t> items, GraphLoaderOptions options)

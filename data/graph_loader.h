@@ -25,6 +25,9 @@ LabelledGraphs labelled_items(const PackedGraphs& dataset, const std::vector<int
 // token probability"). What belongs to the nodes, encodings included, stays as it was in the whole graph.
 LabelledGraphs without_some_nodes(const LabelledGraphs& graphs, GraphTask task, double share, at::Generator generator);
 
+// Part `part` of `parts` of a batch that is whole: some of its graphs, one after the other (place_in_batch).
+LabelledGraphs part_of_batch(const LabelledGraphs& batch, GraphTask task, int64_t part, int64_t parts);
+
 struct GraphLoaderOptions {
   int64_t batch_size = 32;  // of all shares together
   BatchShare share = {};    // of every batch that this loader gives

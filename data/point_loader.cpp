@@ -12,10 +12,10 @@
 #include <numeric>
 #include <thread>
 
-#include "data/parallel_items.h"
 #include "data/seeds.h"
 #include "data/wait_clock.h"
 #include "geometry/packed.h"
+#include "geometry/threads.h"
 
 namespace geosft {
 namespace {
@@ -63,6 +63,18 @@ PointBatch pack(const std::vector<Shape>& shapes, const std::vector<int64_t>& it
 }
 
 }  // namespace
+
+PointBatch part_of_batch(const PointBatch& batch, int64_t part, int64_t parts) {
+  const BatchPlace place = place_in_batch({part, parts}, batch.labels.size(0));
+  const at::Tensor ptr = batch.ptr.slice(0, place.first, place.first + place.count + 1);
+  const int64_t begin = ptr[0].item<int64_t>(), end = ptr[-1].item<int64_t>();
+  const auto rows = [&](const at::Tensor& data) { return data.defined() ? data.slice(0, begin, end) : data; };
+  const auto items = [&](const at::Tensor& data) {
+    return data.defined() ? data.slice(0, place.first, place.first + place.count) : data;
+  };
+  return {rows(batch.points), rows(batch.normals), ptr - begin, items(batch.labels),
+          items(batch.index), rows(batch.parts),   place,       items(batch.seeds)};
+}
 
 std::vector<int64_t> epoch_order(int64_t count, bool shuffle, uint64_t seed, int64_t epoch) {
   std::vector<int64_t> order(static_cast<size_t>(count));
@@ -142,7 +154,7 @@ PointBatch PointLoader::State::prepare(const Share& share, int64_t of_epoch) con
 }
 
 void PointLoader::State::work() {
-  run_torch_single_threaded_here();
+  const IntraOpThreads single(1);
   std::unique_lock lock(mutex);
   while (true) {
     work_is_possible.wait(lock, [&] {

@@ -28,6 +28,10 @@ struct PointBatch {
   at::Tensor seeds = {};
 };
 
+// Part `part` of `parts` of a batch that is whole: some of its clouds, one after the other (place_in_batch). Its
+// tensors are views.
+PointBatch part_of_batch(const PointBatch& batch, int64_t part, int64_t parts);
+
 // What becomes of a shape on its way into a batch; the generator belongs to this item of this epoch alone.
 using ShapeTransform = std::function<Shape(Shape, at::Generator&)>;
 // What becomes of a packed batch.

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "data/molecule_features.h"
-#include "data/parallel_items.h"
 #include "data/shape.h"
 #include "geometry/packed.h"
+#include "geometry/threads.h"
 
 namespace geosft {
 namespace {

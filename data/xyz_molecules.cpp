@@ -13,10 +13,10 @@
 #include "data/formats/text_lines.h"
 #include "data/formats/xyz_molecule.h"
 #include "data/inner_path.h"
-#include "data/parallel_items.h"
 #include "data/read_file.h"
 #include "data/shape.h"
 #include "geometry/packed.h"
+#include "geometry/threads.h"
 
 namespace geosft {
 namespace {

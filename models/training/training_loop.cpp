@@ -63,6 +63,8 @@ TrainingLoop::TrainingLoop(TrainingTask& task, const TrainingOptions& options, c
   if (processes.size() > 1)
     exchange_ =
         std::make_unique<GradientExchange>(processes, task.module().parameters(), bucket_bytes_for(processes.size()));
+  if (processes.size() == 1 && !options.step_graphs && device_.is_cpu() && dynamic_cast<ReplayableTask*>(&task))
+    split_ = std::make_unique<SplitStep>(task.module().parameters(), options.autocast, options.threads);
   if (!options.step_graphs) return;
   TORCH_CHECK(dynamic_cast<ReplayableTask*>(&task) != nullptr,
               "task must be a ReplayableTask for steps to be replayed");
@@ -183,9 +185,23 @@ TrainingLoop::Enqueued TrainingLoop::enqueue_replayable(ReplayableTask& task) {
   return enqueued;
 }
 
+TrainingLoop::Enqueued TrainingLoop::split_step(ReplayableTask& task) {
+  Enqueued enqueued = begun_step();
+  task.take_batch();
+  enqueued.batch = task.last_batch();
+  const SplitStep::Result result =
+      split_->run(task, generator_, [&](const at::Tensor& loss) { return optimization_.scaled(loss); });
+  enqueued.refusal = result.refusal;
+  if (!result.refusal.empty()) return enqueued;
+  enqueued.tally = result.tally;
+  enqueued.report.gradient_norm = optimization_.step(epochs_so_far());
+  return enqueued;
+}
+
 // Forward, backward and optimiser; a norm of NaN when the model refused its own activations.
 TrainingLoop::Enqueued TrainingLoop::enqueue_step() {
   if (replay_) return enqueue_replayable(dynamic_cast<ReplayableTask&>(task_));
+  if (split_) return split_step(dynamic_cast<ReplayableTask&>(task_));
   Enqueued enqueued = begun_step();
   const at::Tensor drawn_so_far = exchange_ ? generator_.get_state() : at::Tensor();
   TrainingTask::Step step;
@@ -261,6 +277,7 @@ void TrainingLoop::settle_all(TrainingObserver& observer) {
 void TrainingLoop::train_step(TrainingObserver& observer) {
   task_.module().train();
   Enqueued step = enqueue_step();
+  if (const auto chosen = split_ ? split_->take_news() : std::nullopt) observer.on_threads_chosen(*chosen);
   ++step_in_epoch_;
   step.report.step = optimization_.steps();
   step.report.learning_rate = optimization_.learning_rate();

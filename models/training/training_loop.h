@@ -15,6 +15,7 @@
 #include "models/training/host_copy.h"
 #include "models/training/module_state.h"
 #include "models/training/optimization.h"
+#include "models/training/split_step.h"
 #include "models/training/step_replay.h"
 #include "models/training/training_task.h"
 
@@ -30,6 +31,9 @@ struct TrainingOptions {
   // Steps of one shape are captured and replayed, where there is something to capture them with: of a ReplayableTask,
   // by one process, fused, on a device whose operators refuse no numbers.
   StepGraphMaker step_graphs = {};
+  // Threads that compute a step, of a ReplayableTask by one process on a CPU (split_step.h). 0: as many as LibTorch
+  // has, or fewer where the first steps are faster with fewer. The numbers of a run do not depend on it.
+  int64_t threads = 0;
   // End the run at the first step whose loss or gradient is not finite, which is passed over otherwise.
   bool stop_at_non_finite = false;
 };
@@ -70,6 +74,8 @@ class TrainingObserver {
   virtual bool stop_requested() = 0;
   // Comes before on_step.
   virtual void on_non_finite(const NonFiniteStep&) {}
+  // The first steps have shown how many threads are fastest; `text` says so with the times. Comes before on_step.
+  virtual void on_threads_chosen(const std::string& /*text*/) {}
 };
 
 // With several processes, each of which has a loop of its own, a step is one of the batch that they have together: the
@@ -133,6 +139,7 @@ class TrainingLoop {
   Enqueued begun_step() const;
   Enqueued enqueue_step();
   Enqueued enqueue_replayable(ReplayableTask& task);
+  Enqueued split_step(ReplayableTask& task);
   double epochs_so_far() const;
   void settle(Enqueued& step, TrainingObserver& observer);
   void settle_last(TrainingObserver& observer);
@@ -151,6 +158,7 @@ class TrainingLoop {
   std::unique_ptr<GradientExchange> exchange_;  // with other processes
   at::Generator generator_;
   std::unique_ptr<StepReplay> replay_;  // by option
+  std::unique_ptr<SplitStep> split_;    // of a ReplayableTask by one process on a CPU
   int64_t epoch_ = 0, step_in_epoch_ = 0;
   int64_t non_finite_steps_ = 0;  // in a row
   std::string refusal_;           // what an operator said of the last of them

@@ -17,6 +17,11 @@ TrainingTask::Step ReplayableTask::step(at::Generator& generator) {
   return compute(seeds);
 }
 
+TrainingTask::Step ReplayableTask::compute_part(int64_t, int64_t parts, SeedTape& seeds) {
+  TORCH_CHECK(parts == 1, "parts must be 1 for a task that has no batch_size, got ", parts);
+  return compute(seeds);
+}
+
 TrainingTask::Step measured_step(const at::Tensor& loss, const at::Tensor& score, int64_t items,
                                  std::optional<double> terms) {
   const double count = static_cast<double>(items);

@@ -61,6 +61,11 @@ struct StepInputs {
   int64_t items = 0;                     // of the tally, where the step is not computed by the program
 };
 
+struct BatchSize {
+  int64_t items = 0;     // that are computed independently of one another
+  int64_t elements = 0;  // of an activation: tokens times width
+};
+
 // A task whose steps can be replayed (step_replay.h): what a step does follows from the sizes of its inputs and the
 // values of those that the program reads. Everything else that differs from step to step (the batch, random numbers)
 // is read in memory of the device, nothing is copied there or waited for, and Step::sums are given.
@@ -71,6 +76,13 @@ class ReplayableTask : public TrainingTask {
   virtual StepInputs inputs() = 0;
   // A step on that batch.
   virtual Step compute(SeedTape& seeds) = 0;
+
+  // Size of that batch, by which it is split into parts for the threads of a CPU (split_step.h). No items: never split.
+  virtual BatchSize batch_size() const { return {}; }
+  // A step on part `part` of `parts`, which are compute_part's own division of the items into contiguous parts: with
+  // the random numbers that compute() has for these items, and the loss, tally and terms of these items alone. Called
+  // by several threads at the same time.
+  virtual Step compute_part(int64_t part, int64_t parts, SeedTape& seeds);
 
   Step step(at::Generator& generator) final;
 };

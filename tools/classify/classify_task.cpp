@@ -32,8 +32,21 @@ StepInputs ClassifyTask::inputs() {
 }
 
 TrainingTask::Step ClassifyTask::compute(SeedTape& seeds) {
-  const PointBatch& batch = there_;
-  SamplingContext context = shared_context(seeds, processes_, batch.place, batch.ptr);
+  SamplingContext context = shared_context(seeds, processes_, there_.place, there_.ptr);
+  return step_on(there_, context);
+}
+
+BatchSize ClassifyTask::batch_size() const {
+  return {there_.labels.size(0), there_.points.size(0) * settings_.model.width};
+}
+
+TrainingTask::Step ClassifyTask::compute_part(int64_t part, int64_t parts, SeedTape& seeds) {
+  const PointBatch batch = part_of_batch(there_, part, parts);
+  SamplingContext context = part_context(seeds, batch.place, there_.ptr);
+  return step_on(batch, context);
+}
+
+TrainingTask::Step ClassifyTask::step_on(const PointBatch& batch, SamplingContext& context) {
   const at::Tensor logits = out_of_autocast(model_->forward(batch.points, batch.normals, batch.ptr, context));
   const at::Tensor loss =
       at::cross_entropy_loss(logits, batch.labels, {}, at::Reduction::Mean, -100, settings_.train.label_smoothing);

@@ -19,4 +19,7 @@ BatchShare share_of(const Communicator& processes);
 SamplingContext shared_context(SeedTape& seeds, const Communicator& processes, const BatchPlace& place,
                                const at::Tensor& ptr);
 
+// The same for a part of a batch that this process has whole, packed by whole_ptr.
+SamplingContext part_context(SeedTape& seeds, const BatchPlace& place, const at::Tensor& whole_ptr);
+
 }  // namespace geosft

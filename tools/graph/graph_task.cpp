@@ -41,9 +41,8 @@ GraphTraining::GraphTraining(GraphModel model, const PackedGraphs& graphs, const
   settings_.evaluation.votes = 1;  // a curve needs no more
 }
 
-SamplingContext GraphTraining::context(SeedTape& seeds) const {
-  const bool documents = model_->options.documents;  // are attended to one by one
-  return shared_context(seeds, processes_, last_->place, documents ? last_->document_ptr : last_->graphs.ptr);
+const at::Tensor& GraphTraining::pass_ptr() const {
+  return model_->options.documents ? last_->document_ptr : last_->graphs.ptr;  // documents are attended to one by one
 }
 
 void GraphTraining::take_batch() {
@@ -54,32 +53,50 @@ void GraphTraining::take_batch() {
   }
   const at::Device device = device_of(*model_);
   there_ = on_device(*last_, device);
-  const at::Tensor truth = target_of_part(last_->target, last_->node_split, Part::train);
-  const at::Tensor known = known_targets(graphs_.schema.task, truth);
-  terms_ = known.size(0);
-  targets_ = device_copy(truth, device);
-  known_ = device_copy(known, device);
+  const LossTargets targets = loss_targets(*last_);
+  targets_ = {device_copy(targets.values, device), device_copy(targets.known, device)};
+}
+
+GraphTraining::LossTargets GraphTraining::loss_targets(const LabelledGraphs& batch) const {
+  const at::Tensor values = target_of_part(batch.target, batch.node_split, Part::train);
+  return {values, known_targets(graphs_.schema.task, values)};
 }
 
 StepInputs GraphTraining::inputs() {
   CsrGraph& graph = there_.graphs.graph;
-  return {
-      {there_.graphs.ptr},
-      {&graph.rowptr, &graph.col, &graph.edge_attr, &graph.weight, &there_.node_categories, &there_.node_values,
-       &there_.edge_categories, &there_.edge_values, &there_.coordinates, &there_.node_encoding, &targets_, &known_},
-      static_cast<int64_t>(last_->items.size())};
+  return {{there_.graphs.ptr},
+          {&graph.rowptr, &graph.col, &graph.edge_attr, &graph.weight, &there_.node_categories, &there_.node_values,
+           &there_.edge_categories, &there_.edge_values, &there_.coordinates, &there_.node_encoding, &targets_.values,
+           &targets_.known},
+          static_cast<int64_t>(last_->items.size())};
 }
 
 TrainingTask::Step GraphTraining::compute(SeedTape& seeds) {
+  SamplingContext context = shared_context(seeds, processes_, last_->place, pass_ptr());
+  return step_on(there_, targets_, last_->place, context);
+}
+
+BatchSize GraphTraining::batch_size() const {
+  return {last_->graphs.items(), last_->graphs.graph.nodes() * settings_.model.width};
+}
+
+TrainingTask::Step GraphTraining::compute_part(int64_t part, int64_t parts, SeedTape& seeds) {
+  const LabelledGraphs batch = part_of_batch(*last_, graphs_.schema.task, part, parts);
+  SamplingContext context = part_context(seeds, batch.place, pass_ptr());
+  return step_on(batch, loss_targets(batch), batch.place, context);
+}
+
+TrainingTask::Step GraphTraining::step_on(const FeaturedGraphs& graphs, const LossTargets& targets,
+                                          const BatchPlace& place, SamplingContext& context) {
   const GraphTask task = graphs_.schema.task;
-  SamplingContext pass = context(seeds);
-  const at::Tensor outputs = out_of_autocast(model_->forward(there_, pass));
-  const at::Tensor loss =
-      graph_loss(task, outputs, standardized_targets(model_, task, targets_), known_, settings_.train.label_smoothing);
-  const int64_t items = last_->place.spare ? 0 : static_cast<int64_t>(last_->items.size());
-  const int64_t terms = last_->place.spare ? 0 : terms_;
+  const at::Tensor outputs = out_of_autocast(model_->forward(graphs, context));
+  const at::Tensor loss = graph_loss(task, outputs, standardized_targets(model_, task, targets.values), targets.known,
+                                     settings_.train.label_smoothing);
+  const int64_t items = place.spare ? 0 : place.count;
+  const int64_t terms = place.spare ? 0 : targets.known.size(0);
   at::NoGradGuard guard;
-  const at::Tensor metric = batch_metric(style_.name, in_units(model_, task, outputs.detach()), targets_, known_);
+  const at::Tensor metric =
+      batch_metric(style_.name, in_units(model_, task, outputs.detach()), targets.values, targets.known);
   const at::Tensor score = style_.lower_is_better ? -metric : metric;
   return measured_step(loss, score * static_cast<double>(items), items, static_cast<double>(terms));
 }

@@ -27,6 +27,8 @@ class GraphTraining : public ReplayableTask {
   // The score of a step: right classes, or less absolute error (in the dataset's units); NaN for labels, whose metric
   // a batch alone does not have.
   Step compute(SeedTape& seeds) override;
+  BatchSize batch_size() const override;
+  Step compute_part(int64_t part, int64_t parts, SeedTape& seeds) override;
   // The score is the metric that the run goes by, less it where lower is better. Throws Interrupted when a signal comes
   // in the middle.
   std::optional<Tally> validate() override;
@@ -34,7 +36,15 @@ class GraphTraining : public ReplayableTask {
   std::map<std::string, at::Tensor> last_batch() const override;
 
  private:
-  SamplingContext context(SeedTape& seeds) const;
+  // What a loss compares the outputs with: targets, of which the rows `known` count.
+  struct LossTargets {
+    at::Tensor values, known;
+  };
+  LossTargets loss_targets(const LabelledGraphs& batch) const;
+  // Of the whole batch, offsets of what attends to itself.
+  const at::Tensor& pass_ptr() const;
+  Step step_on(const FeaturedGraphs& graphs, const LossTargets& targets, const BatchPlace& place,
+               SamplingContext& context);
 
   GraphModel model_;
   const Communicator& processes_;
@@ -44,10 +54,9 @@ class GraphTraining : public ReplayableTask {
   ScoreStyle style_;
   GraphLoader loader_;
   std::optional<LabelledGraphs> last_;
-  // The same on the device of the model: graphs, targets, and which of these are known.
+  // The same on the device of the model.
   FeaturedGraphs there_;
-  at::Tensor targets_, known_;
-  int64_t terms_ = 0;  // of the loss
+  LossTargets targets_;
 };
 
 }  // namespace geosft

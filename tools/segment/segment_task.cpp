@@ -46,8 +46,21 @@ StepInputs SegmentTask::inputs() {
 }
 
 TrainingTask::Step SegmentTask::compute(SeedTape& seeds) {
-  const PointBatch& batch = there_;
-  SamplingContext context = shared_context(seeds, processes_, batch.place, batch.ptr);
+  SamplingContext context = shared_context(seeds, processes_, there_.place, there_.ptr);
+  return step_on(there_, context);
+}
+
+BatchSize SegmentTask::batch_size() const {
+  return {there_.labels.size(0), there_.points.size(0) * settings_.model.width};
+}
+
+TrainingTask::Step SegmentTask::compute_part(int64_t part, int64_t parts, SeedTape& seeds) {
+  const PointBatch batch = part_of_batch(there_, part, parts);
+  SamplingContext context = part_context(seeds, batch.place, there_.ptr);
+  return step_on(batch, context);
+}
+
+TrainingTask::Step SegmentTask::step_on(const PointBatch& batch, SamplingContext& context) {
   const at::Tensor category = model_->options.categories > 0 ? batch.labels : at::Tensor();
   const at::Tensor logits = out_of_autocast(model_->forward(batch.points, batch.normals, batch.ptr, category, context));
   const at::Tensor loss =

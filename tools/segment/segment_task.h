@@ -23,12 +23,16 @@ class SegmentTask : public ReplayableTask {
   void take_batch() override;
   StepInputs inputs() override;
   Step compute(SeedTape& seeds) override;
+  BatchSize batch_size() const override;
+  Step compute_part(int64_t part, int64_t parts, SeedTape& seeds) override;
   // Throws Interrupted when a signal comes in the middle.
   std::optional<Tally> validate() override;
   double seconds_waited() const override { return loader_.seconds_waited(); }
   std::map<std::string, at::Tensor> last_batch() const override { return batch_tensors(loader_.last()); }
 
  private:
+  Step step_on(const PointBatch& batch, SamplingContext& context);
+
   PointSegmenter model_;
   const Communicator& processes_;
   const PointDataset* validation_;

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads that work on independent items, each of which computes on one thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace geosft {
+
+// Limits the parallel loops that LibTorch, MKL and our operators run in the calling thread to `count` threads while it
+// lives. Other threads are not affected.
+class IntraOpThreads {
+ public:
+  explicit IntraOpThreads(int count);
+  ~IntraOpThreads();
+  IntraOpThreads(const IntraOpThreads&) = delete;
+  IntraOpThreads& operator=(const IntraOpThreads&) = delete;
+
+ private:
+  int openmp_before_, mkl_before_;
+};
+
+// Calls a function for each of a number of items, from several threads. The threads stay between calls and sleep.
+class WorkerTeam {
+ public:
+  // `size` - 1 threads are started: the thread that calls run() is one of the team.
+  explicit WorkerTeam(int64_t size);
+  ~WorkerTeam();
+  WorkerTeam(const WorkerTeam&) = delete;
+  WorkerTeam& operator=(const WorkerTeam&) = delete;
+
+  int64_t size() const { return static_cast<int64_t>(threads_.size()) + 1; }
+
+  // Calls work(0) … work(count - 1) from at most `threads` threads of the team (by default all). Each thread takes the
+  // next item when it is free, and runs LibTorch single-threaded. After a call has thrown, no further item is started,
+  // and the exception of the lowest item is rethrown. To be called by one thread at a time.
+  void run(int64_t count, const std::function<void(int64_t)>& work, int64_t threads = 0);
+
+ private:
+  struct Job;
+  void serve(int64_t number);
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Job* job_ = nullptr;
+  int64_t jobs_started_ = 0, members_ = 0, members_left_ = 0;
+  bool stopping_ = false;
+  std::vector<std::jthread> threads_;
+};
+
+// The same, once, from threads of its own: for items that are few and slow, such as files.
+void parallel_items(int64_t count, int64_t threads, const std::function<void(int64_t)>& work);
+
+}  // namespace geosft
