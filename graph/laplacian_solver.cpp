@@ -2,6 +2,7 @@
 #include "graph/laplacian_solver.h"
 
 #include <Spectra/SymEigsSolver.h>
+#include <Spectra/Util/SimpleRandom.h>
 #include <c10/util/Exception.h>
 
 #include <Eigen/Eigenvalues>
@@ -91,7 +92,10 @@ std::optional<MatrixXd> iterate(Operator& op, int64_t known, int64_t count) {
   count = std::min(count, n - known);
   const int64_t basis = std::min(n, std::max<int64_t>(2 * count + 1, count + 30));
   Spectra::SymEigsSolver<Operator> solver(op, count, basis);
-  solver.init();
+  // Each round starts from a vector of its own. The first round finds, in the space of a repeated eigenvalue, the
+  // direction of its start vector; from the same vector a later round would find none of the other copies.
+  const VectorXd start = Spectra::SimpleRandom<double>(1 + 7919 * static_cast<unsigned long>(known - 1)).random_vec(n);
+  solver.init(start.data());
   const int64_t found = solver.compute(Spectra::SortRule::LargestAlge, most_restarts, residual);
   if (found < count) return std::nullopt;
   return solver.eigenvectors(count);

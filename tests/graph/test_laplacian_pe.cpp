@@ -93,6 +93,30 @@ TEST_CASE("laplacian_pe: spaces of repeated eigenvalues follow their nodes, solv
   }
 }
 
+TEST_CASE("laplacian_pe: eigenvalues that lie close together are not those of one space") {
+  // One edge that is heavier by 1e-3 splits the copies of an eigenvalue by some 1e-4 (cycle, solved densely) or 1e-6
+  // (torus, iterated) of it. Vectors of a common basis would leave residuals of that size.
+  for (CsrGraph graph : {in_double(test::cycle(12)), in_double(test::torus(17))}) {
+    const at::Tensor source = edge_sources(graph);
+    const at::Tensor edge = ((source == 0) & (graph.col == 1)) | ((source == 1) & (graph.col == 0));
+    graph.weight = graph.weight + 1e-3 * edge.to(at::kDouble);
+    require_encoding(graph, 4, expected_values(graph, 4));
+  }
+}
+
+TEST_CASE("laplacian_pe: components that are alike take turns in the order of their first nodes") {
+  // Copies of one graph whose nodes are shuffled inside each copy: the same eigenvalues, but for rounding.
+  const int64_t copies = 12, size = 9;
+  const CsrGraph one = in_double(test::path(size));
+  std::vector<CsrGraph> graphs;
+  for (int64_t i = 0; i < copies; ++i) {
+    graphs.push_back(permuted(one, at::randperm(size, test::generator(20 + i), at::kLong)));
+  }
+  const CsrGraph graph = concatenated(graphs).graph;
+  const at::Tensor there = encode(graph, 3 * copies).vectors.abs().view({copies, size, 3 * copies}).amax(1) > 1e-6;
+  require_equal(there, at::eye(copies, at::kLong).repeat({1, 3}).to(at::kBool), "the component that a column is of");
+}
+
 TEST_CASE("laplacian_pe: items of a batch are encoded on their own, empty ones too") {
   const std::vector<CsrGraph> graphs = {in_double(test::cycle(9)), in_double(test::graph_of(0, {})),
                                         in_double(test::path(2)), in_double(test::torus(17))};

@@ -47,6 +47,40 @@ void require_eigenpairs(const CsrGraph& graph, const std::vector<double>& values
   REQUIRE((pairs.vectors.transpose() * problem.trivial).norm() < tolerance);
 }
 
+Eigen::MatrixXd columns_of(const at::Tensor& matrix) {
+  const at::Tensor columns = matrix.t().contiguous();
+  return Eigen::Map<const Eigen::MatrixXd>(columns.const_data_ptr<double>(), matrix.size(0), matrix.size(1));
+}
+
+// The basis that canonical_basis describes, from the projector P onto the space: the column of P whose diagonal entry
+// is the largest (the first of equal ones), normalised; then the same of what P has beyond it.
+Eigen::MatrixXd slow_basis(Eigen::MatrixXd projector, int64_t count) {
+  Eigen::MatrixXd basis(projector.rows(), count);
+  for (int64_t c = 0; c < count; ++c) {
+    int64_t row = 0;
+    for (int64_t i = 1; i < projector.rows(); ++i) {
+      if (projector(i, i) > projector(row, row) + 1e-9) row = i;
+    }
+    basis.col(c) = projector.col(row).normalized();
+    projector -= basis.col(c) * basis.col(c).transpose();
+  }
+  return basis;
+}
+
+// All non-trivial eigenpairs, the space of each eigenvalue in its slow_basis: by LAPACK, from the dense Laplacian.
+Eigenpairs slow_eigenpairs(const CsrGraph& graph) {
+  const auto [values, vectors] = at::linalg_eigh(test::dense_laplacian(graph));
+  const Eigen::MatrixXd all = columns_of(vectors);
+  const double* value = values.const_data_ptr<double>();
+  Eigen::MatrixXd found(all.rows(), all.cols() - 1);
+  for (int64_t begin = 1, end = 1; begin < all.cols(); begin = end) {
+    while (end < all.cols() && value[end] - value[begin] < 1e-7) ++end;
+    const Eigen::MatrixXd space = all.middleCols(begin, end - begin);
+    found.middleCols(begin - 1, end - begin) = slow_basis(space * space.transpose(), end - begin);
+  }
+  return {Eigen::Map<const Eigen::VectorXd>(value + 1, found.cols()), found};
+}
+
 double path_value(int64_t nodes, int64_t which) {
   return 1 - std::cos(pi * static_cast<double>(which) / static_cast<double>(nodes - 1));
 }
@@ -66,6 +100,22 @@ TEST_CASE("smallest_eigenpairs: closed forms of paths and cycles, solved densely
 TEST_CASE("smallest_eigenpairs: every copy of a repeated eigenvalue of a large graph") {
   const double first = cycle_value(24, 1) / 2;  // of the 24 x 24 torus: four copies, then four of twice the value
   require_eigenpairs(test::torus(24), {first, first, first, first, 2 * first, 2 * first});
+}
+
+TEST_CASE("smallest_eigenpairs: any number of the copies of an eigenvalue is the beginning of one basis of its space") {
+  // 256 nodes are solved densely, 289 and more are iterated. The smallest eigenvalues of a torus have 4, 4 and 4
+  // copies, those of a cycle 2 each.
+  for (const CsrGraph& graph : {test::torus(16), test::torus(17), test::torus(19), test::cycle(30), test::cycle(300)}) {
+    const Eigenpairs expected = slow_eigenpairs(graph);
+    const Problem problem(graph);
+    for (int64_t count = 1; count <= 6; ++count) {
+      INFO(graph.nodes() << " nodes, " << count << " eigenpairs");
+      const Eigenpairs pairs = smallest_eigenpairs(problem.similarity, problem.trivial, count);
+      REQUIRE(pairs.vectors.cols() == count);
+      CHECK((pairs.values - expected.values.head(count)).cwiseAbs().maxCoeff() < 1e-10);
+      CHECK((pairs.vectors - expected.vectors.leftCols(count)).cwiseAbs().maxCoeff() < 1e-6);
+    }
+  }
 }
 
 TEST_CASE("smallest_eigenpairs: a star, whose eigenvalue 1 has a copy for almost every node") {
