@@ -84,6 +84,18 @@ TEST_CASE("maxout_attention gives zeros where the inverse of the denominator ove
   REQUIRE(out.item<double>() == 0.0);
 }
 
+TEST_CASE("maxout_attention gives zeros for denominators below the smallest normal number, gradients included",
+          "[maxout_attention]") {
+  for_each_target([](const std::string& target) {
+    for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+      INFO(target << " " << type);
+      require_tiny_denominators(type, [](const Arguments& a, const at::Tensor& upstream, at::ScalarType dtype) {
+        return evaluate(fused, a, upstream, dtype);
+      });
+    }
+  });
+}
+
 TEST_CASE("maxout_attention takes strided inputs and leaves them alone", "[maxout_attention]") {
   require_strided(fused, with_relative({{9, 4}, {7, 5}, 3, 4, 4}, 11));
 }

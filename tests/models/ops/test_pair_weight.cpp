@@ -8,16 +8,21 @@
 
 #include "geometry/operators.h"
 #include "models/ops/sample_pairs.h"
+#include "tests/models/ops/sample_cases.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_pair_weight {
-namespace {
+using sample_cases::longs;
 
-at::Tensor longs(const std::vector<int64_t>& values) {
-  return at::tensor(values, at::kLong);
+TEST_CASE("weights and gradients of very negative scores are exact to rounding", "[sample_pairs]") {
+  sample_cases::require_tail(
+      [](const at::Tensor& score, const DrawnPairs& pairs) { return pair_weight(score, pairs, 1.0); },
+      [](const at::Tensor& upstream, const at::Tensor& score, const DrawnPairs& pairs) {
+        const at::Tensor leaf = score.clone().requires_grad_(true);
+        pair_weight(leaf, pairs, 1.0).backward(upstream);
+        return leaf.grad();
+      });
 }
-
-}  // namespace
 
 TEST_CASE("scores in half precision are drawn and weighed in float32", "[sample_pairs]") {
   const at::Tensor ptr = longs({0, 5, 5, 12}), seeds = longs({1, 2, 3});

@@ -63,6 +63,17 @@ TEST_CASE("the CUDA kernels of maxout_attention, emulated, give zeros where the 
   REQUIRE(outcome.out.item<double>() == 0.0);
 }
 
+TEST_CASE(
+    "the CUDA kernels of maxout_attention, emulated, give zeros for denominators below the smallest normal number",
+    "[maxout_operator]") {
+  for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
+    INFO(type);
+    require_tiny_denominators(type, [](const Arguments& a, const at::Tensor& upstream, at::ScalarType dtype) {
+      return emulate<EmulatedDevice<false>, MaxoutOperator>(a, kArguments, upstream, dtype);
+    });
+  }
+}
+
 TEST_CASE("the CUDA kernels of maxout_attention name the argument that is too wide", "[maxout_operator]") {
   const auto run = [](const Sizes& sizes) {
     const Arguments a = random_attention(sizes, 41);

@@ -9,6 +9,7 @@
 #include "models/ops/sample_pairs.h"
 #include "tests/geometry/cuda/emulated_block.h"
 #include "tests/geometry/cuda/walled_array.h"
+#include "tests/models/ops/sample_cases.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_sample_pairs_tile {
@@ -190,6 +191,16 @@ TEST_CASE("the weights of sample_pairs on CUDA are those of the CPU", "[sample_p
     require_close(cuda::pair_weight_backward_composite(upstream, score, pairs.top, pairs.partner, pairs.noise, tau),
                   leaf.grad(), 1e-12, "gradient");
   }
+}
+
+TEST_CASE("weights and gradients of very negative scores on CUDA are exact to rounding", "[sample_pairs_tile]") {
+  sample_cases::require_tail(
+      [](const at::Tensor& score, const DrawnPairs& pairs) {
+        return cuda::pair_weight_composite(score, pairs.top, pairs.partner, pairs.noise, 1.0);
+      },
+      [](const at::Tensor& upstream, const at::Tensor& score, const DrawnPairs& pairs) {
+        return cuda::pair_weight_backward_composite(upstream, score, pairs.top, pairs.partner, pairs.noise, 1.0);
+      });
 }
 
 TEST_CASE("the weights of sample_pairs on CUDA are those of the nearest row where an index names none",
