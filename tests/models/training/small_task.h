@@ -81,6 +81,13 @@ class Notes : public TrainingObserver {
   int64_t stop_after_;
 };
 
+// A letter per epoch: b for the best so far, - for another.
+inline std::string best_epochs(const Notes& notes) {
+  std::string best;
+  for (const EpochReport& report : notes.epochs) best += report.best ? 'b' : '-';
+  return best;
+}
+
 inline TrainingOptions options_of(int64_t epochs, int64_t validate_every = 1) {
   TrainingOptions options;
   options.epochs = epochs;

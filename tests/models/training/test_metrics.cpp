@@ -56,6 +56,25 @@ TEST_CASE("accuracy and F1 are those of scikit-learn") {
   }
 }
 
+TEST_CASE("a class that is never predicted counts in macro F1 with 0, and so does one that is only predicted") {
+  const std::vector<int64_t> truth = {0, 0, 1, 1, 2, 2, 4}, predicted = {0, 0, 1, 1, 1, 0, 5};
+  // Classes 0 and 1: tp 2, fp 1, fn 0. Classes 2 and 4 are never predicted, class 5 is never true: F1 = 0. Class 3
+  // occurs nowhere and does not count.
+  CHECK(macro_f1_score(longs(predicted), longs(truth)) == Approx((0.8 + 0.8) / 5));
+  double total = 0;
+  for (const int64_t label : {0, 1, 2, 4, 5}) {
+    double tp = 0, fp = 0, fn = 0;
+    for (size_t i = 0; i < truth.size(); ++i) {
+      tp += predicted[i] == label && truth[i] == label ? 1 : 0;
+      fp += predicted[i] == label && truth[i] != label ? 1 : 0;
+      fn += predicted[i] != label && truth[i] == label ? 1 : 0;
+    }
+    total += 2 * tp / (2 * tp + fp + fn);
+  }
+  CHECK(macro_f1_score(longs(predicted), longs(truth)) == Approx(total / 5));
+  CHECK(macro_f1_score(longs({1, 1}), longs({0, 0})) == 0.0);
+}
+
 TEST_CASE("areas under curves of one label are those of scikit-learn, ties included") {
   for (const nlohmann::json& example : cases("one_label")) {
     const at::Tensor scores = vector(example.at("scores"), at::kDouble);

@@ -33,6 +33,39 @@ TEST_CASE("a run that ends in an epoch without a finite gradient ends with an er
   require_error([&] { loop.run(rest); }, {"diverged in epoch 3", "10 steps"});
   REQUIRE(rest.events == "sssssEsssssE");
   REQUIRE((rest.epochs[1].step == 5 && rest.epochs[1].diverging));
+  // The last epoch alone.
+  Regression other;
+  TrainingLoop late(other, options_of(2));
+  Notes begun(5);
+  REQUIRE_FALSE(late.run(begun));
+  other.factor = std::nan("");
+  require_error([&] { late.run(rest); }, {"diverged in epoch 2", "5 steps"});
+}
+
+TEST_CASE("the count of steps in a row that are not finite goes on after a resume", "[training_loop]") {
+  class Shown : public Notes {
+   public:
+    using Notes::Notes;
+    void on_non_finite(const NonFiniteStep& step) override { in_a_row.push_back(step.in_a_row); }
+    std::vector<int64_t> in_a_row;
+  };
+  Regression first_task, second_task, third_task;
+  first_task.factor = second_task.factor = std::nan("");
+  TrainingLoop first(first_task, options_of(100)), second(second_task, options_of(100));
+  Shown begun(12), rest;
+  REQUIRE_FALSE(first.run(begun));
+  REQUIRE(begun.in_a_row.back() == 12);
+  second.load_state(copy_of(first.state()));
+  require_error([&] { second.run(rest); }, {"diverged in epoch 4", "not finite in 20 steps"});
+  REQUIRE(rest.in_a_row == std::vector<int64_t>{13, 14, 15, 16, 17, 18, 19, 20});
+  // A resumed run whose first step is finite begins to count anew.
+  TrainingLoop third(third_task, options_of(3));
+  third.load_state(copy_of(first.state()));
+  Shown finite;
+  REQUIRE(third.run(finite));
+  REQUIRE(finite.in_a_row.empty());
+  REQUIRE_FALSE(finite.epochs.front().diverging);
+  REQUIRE(third.state().at("position")[3].item<int64_t>() == 0);
 }
 
 TEST_CASE("a gradient that is not finite now and then does not end a run", "[training_loop]") {

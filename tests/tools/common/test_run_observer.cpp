@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csignal>
 #include <functional>
+#include <memory>
 #include <thread>
 
 #include "data/checkpoint.h"
@@ -55,6 +56,17 @@ class Regression : public TrainingTask {
 
 const std::vector<std::string> classes = {"a", "b"};
 
+// Calls `seen` after each epoch.
+class Watched : public RunObserver {
+ public:
+  using RunObserver::RunObserver;
+  void on_epoch(const EpochReport& report) override {
+    RunObserver::on_epoch(report);
+    seen();
+  }
+  std::function<void()> seen;
+};
+
 // A run of the regression in a folder.
 struct Run {
   TemporaryFolder temporary;
@@ -67,7 +79,7 @@ struct Run {
     settings.train.validate_every = 1;
   }
 
-  // Trains what is left, from the last checkpoint if `resume`, until `stop_after` epochs are done.
+  // Trains what is left, from the last checkpoint if `resume`.
   bool train(bool resume = false, std::vector<std::string> names = classes) {
     const CapturedStderr quiet;
     TrainingLoop loop(task, settings.training());
@@ -124,19 +136,61 @@ TEST_CASE("the best checkpoint is the best on the held-out part, else the last")
   require_equal(monitored.best_weight(), monitored.task.linear->weight.detach(), "the last weights");
 }
 
+TEST_CASE("the best checkpoint of a resumed run is that of the same run without a break, after each epoch") {
+  // Trains what is left until `stop_after` steps are done; the weights in best.ckpt after each epoch.
+  const auto best_weights = [](Run& run, bool resume, int64_t stop_after) {
+    class Stopped : public Watched {
+     public:
+      using Watched::Watched;
+      void on_step(const StepReport& report) override {
+        Watched::on_step(report);
+        stop = report.step == stop_after;
+      }
+      bool stop_requested() override { return stop; }
+      int64_t stop_after = 0;
+      bool stop = false;
+    };
+    const CapturedStderr quiet;
+    TrainingLoop loop(run.task, run.settings.training());
+    Stopped observer(loop, *run.task.linear, run.folder, describe_run(run.settings, classes));
+    observer.stop_after = stop_after;
+    std::vector<at::Tensor> found;
+    observer.seen = [&] { found.push_back(run.best_weight().clone()); };
+    if (resume) observer.resume();
+    observer.finish(loop.run(observer));
+    return found;
+  };
+  const auto begun = [] {
+    auto run = std::make_unique<Run>(5);
+    run->settings.clouds.validation_fraction = 0.2;
+    run->task.scores = {0.5, 0.9, 0.6, 0.7, 0.9};  // the maximum comes before the stops
+    at::NoGradGuard guard;
+    for (at::Tensor& weight : run->task.linear->parameters()) weight.fill_(0.5);
+    return run;
+  };
+  const auto whole = begun();
+  const std::vector<at::Tensor> expected = best_weights(*whole, false, -1);
+  REQUIRE(expected.size() == 5);
+  CHECK_FALSE(at::equal(expected[0], expected[1]));
+  for (const size_t worse : {2, 3}) require_equal(expected[worse], expected[1], "an epoch that is not the best");
+  CHECK_FALSE(at::equal(expected[4], expected[1]));  // equal scores: the later one
+  for (const int64_t stop : {4, 5, 8}) {             // two steps an epoch
+    INFO("stopped after " << stop << " steps");
+    const auto run = begun();
+    std::vector<at::Tensor> found = best_weights(*run, false, stop);
+    CHECK(static_cast<int64_t>(found.size()) == stop / 2);
+    for (const at::Tensor& weight : best_weights(*run, true, -1)) found.push_back(weight);
+    REQUIRE(found.size() == 5);
+    for (size_t epoch = 0; epoch < 5; ++epoch) {
+      require_equal(found[epoch], expected[epoch], "epoch " + std::to_string(epoch));
+    }
+  }
+}
+
 TEST_CASE("checkpoints are due every few epochs and at the end") {
   Run run(5);
   run.settings.train.checkpoint_every = 2;
   std::vector<int64_t> saved;
-  class Watched : public RunObserver {
-   public:
-    using RunObserver::RunObserver;
-    void on_epoch(const EpochReport& report) override {
-      RunObserver::on_epoch(report);
-      seen();
-    }
-    std::function<void()> seen;
-  };
   const CapturedStderr quiet;
   TrainingLoop loop(run.task, run.settings.training());
   Watched observer(loop, *run.task.linear, run.folder, describe_run(run.settings, classes));
