@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "data/seeds.h"
+#include "geometry/normalize.h"
 #include "tests/tools/classify/small_classifier.h"
 
 namespace geosft::test::test_evaluation {
@@ -12,6 +14,54 @@ namespace {
 
 at::Tensor logits(std::vector<float> values) {
   return at::tensor(values).view({-1, 3});
+}
+
+// Clouds that are all the same one, each with its own rotation and samples where an evaluation gives it some.
+ArrayDataset one_cloud_often(int64_t count) {
+  CloudArrays arrays;
+  arrays.points = at::randn({1, 50, 3}, generator(1)).repeat({count, 1, 1});
+  arrays.normals = at::randn({1, 50, 3}, generator(2)).repeat({count, 1, 1});
+  arrays.labels = at::zeros({count}, at::kLong);
+  for (int64_t i = 0; i < count; ++i) arrays.names.push_back(std::to_string(i));
+  return ArrayDataset(arrays, {"a", "b", "c"}, "one cloud");
+}
+
+// What an evaluation computes, cloud by cloud and vote by vote: the vote chooses the points and the samples, the repeat
+// and the cloud choose the rotation, which all votes share.
+at::Tensor slow_logits(PointClassifier& model, const PointDataset& dataset, const ClassifySettings& settings,
+                       Rotation rotation, int64_t repeat) {
+  const at::NoGradGuard guard;
+  model->eval();
+  at::Tensor total = at::zeros({dataset.size(), 3});
+  for (int64_t vote = 0; vote < settings.evaluation.votes; ++vote) {
+    PointLoaderOptions options;
+    options.batch_size = 1;
+    options.workers = 0;
+    options.seed = settings.seed;
+    options.transform = [&](Shape shape, at::Generator& of_cloud_and_repeat) {
+      keep_subset(shape, settings.clouds.points, make_generator(static_cast<uint64_t>(vote)));
+      set_precision(shape, at::kDouble);
+      rotate_shape(shape, rotation, of_cloud_and_repeat);
+      shape.points = normalize(shape.points).points;
+      set_precision(shape, at::kFloat);
+      return shape;
+    };
+    PointLoader loader(dataset, options);
+    loader.start_epoch(repeat);
+    for (int64_t row = 0; row < dataset.size(); ++row) {
+      const std::optional<PointBatch> cloud = loader.next();
+      REQUIRE((cloud && cloud->index[0].item<int64_t>() == row));
+      SamplingContext context = settings.evaluation.evaluation == "greedy"
+                                    ? SamplingContext::greedy()
+                                    : SamplingContext::seeded(static_cast<uint64_t>(vote));
+      total[row] += model->forward(cloud->points, cloud->normals, cloud->ptr, context)[0];
+    }
+  }
+  return total / static_cast<double>(settings.evaluation.votes);
+}
+
+double largest_difference(const at::Tensor& a, const at::Tensor& b) {
+  return (a - b).abs().max().item<double>();
 }
 
 }  // namespace
@@ -91,6 +141,57 @@ TEST_CASE("evaluation does not depend on workers or batches and averages its vot
   CHECK((first - both.logits).abs().max().item<double>() > 1e-4);
   settings.evaluation.evaluation = "greedy";
   CHECK((dataset_logits(model, dataset, settings, Rotation::so3, 1).logits - first).abs().max().item<double>() > 1e-4);
+}
+
+TEST_CASE("votes and rotations are those of an evaluation cloud by cloud") {
+  const ArrayDataset dataset = random_clouds();
+  ClassifySettings settings = small_settings("absolute");
+  settings.seed = 3;
+  PointClassifier model = small_model(settings);
+  for (const char* how : {"seeded", "greedy"}) {
+    settings.evaluation.evaluation = how;
+    settings.evaluation.votes = 3;
+    for (const Rotation rotation : {Rotation::none, Rotation::z, Rotation::so3}) {
+      for (const int64_t repeat : {1, 2}) {
+        INFO(how << " " << rotation_name(rotation) << " repeat " << repeat);
+        require_close(dataset_logits(model, dataset, settings, rotation, repeat).logits,
+                      slow_logits(model, dataset, settings, rotation, repeat), 1e-5, "logits");
+      }
+    }
+  }
+}
+
+TEST_CASE("each vote has points and samples of its own, each cloud and repeat a rotation of its own") {
+  const ArrayDataset dataset = one_cloud_often(3);
+  ClassifySettings settings = small_settings("absolute");
+  PointClassifier model = small_model(settings);
+  const auto of = [&](Rotation rotation, int64_t repeat) {
+    return dataset_logits(model, dataset, settings, rotation, repeat).logits;
+  };
+  const at::Tensor upright = of(Rotation::none, 0);
+  require_close(upright[1], upright[0], 1e-5, "of one cloud under one rotation");
+  require_equal(of(Rotation::none, 1), upright, "of an upright repeat");
+  for (const Rotation rotation : {Rotation::z, Rotation::so3}) {
+    const at::Tensor first = of(rotation, 1), second = of(rotation, 2);
+    for (int64_t cloud = 0; cloud < 3; ++cloud) {
+      CHECK(largest_difference(first[cloud], second[cloud]) > 1e-3);
+      CHECK(largest_difference(first[cloud], upright[cloud]) > 1e-3);
+      CHECK(largest_difference(first[cloud], first[(cloud + 1) % 3]) > 1e-3);
+    }
+  }
+  // All points are kept, so that two votes differ in their samples alone; then greedy votes, in their points alone.
+  settings.clouds.points = 50;
+  const at::Tensor one_sample = of(Rotation::none, 0);
+  settings.evaluation.votes = 2;
+  CHECK(largest_difference(of(Rotation::none, 0), one_sample) > 1e-4);
+  settings.evaluation.evaluation = "greedy";
+  const at::Tensor whole = of(Rotation::none, 0);
+  settings.evaluation.votes = 1;
+  require_close(of(Rotation::none, 0), whole, 1e-6, "greedy votes on all points");
+  settings.clouds.points = 40;
+  const at::Tensor one_subset = of(Rotation::none, 0);
+  settings.evaluation.votes = 2;
+  CHECK(largest_difference(of(Rotation::none, 0), one_subset) > 1e-4);
 }
 
 }  // namespace geosft::test::test_evaluation

@@ -4,7 +4,12 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "tests/environment.h"
 #include "tests/support.h"
+#include "tests/tools/classify/small_classifier.h"
+#include "tests/tools/classify/tiny_shapes.h"
+#include "tests/tools/common/captured_stderr.h"
+#include "tools/classify/datasets.h"
 
 namespace geosft::test::test_report {
 
@@ -31,6 +36,41 @@ EvaluationReport rotated() {
 }
 
 }  // namespace
+
+TEST_CASE("an evaluation counts the clouds of each repeat, whose rotations are those of repeats 1, 2, ...") {
+  const TemporaryFolder folder;
+  const EnvironmentVariable cache("XDG_CACHE_HOME", (folder / "cache").string());
+  write_tiny_dataset(folder / "data");
+  ClassifySettings settings = small_settings("absolute");
+  settings.data = (folder / "data").string();
+  settings.clouds.points_per_mesh = 50;
+  settings.evaluation.votes = 2;
+  RunModel trained{settings, {"cube", "sphere", "tetrahedron"}, small_model(settings)};
+  const CapturedStderr quiet;
+  const EvaluationReport report = evaluate(trained, "test", Rotation::so3, 3);
+  const auto dataset = open_dataset(settings, Split::test);
+  const at::Tensor upright = dataset_logits(trained.model, *dataset, settings, Rotation::none, 0).logits;
+  double loss = 0, largest = 0;
+  at::Tensor confusion = at::zeros({3, 3}, at::kLong);
+  std::vector<double> losses;
+  for (const int64_t repeat : {1, 2, 3}) {
+    const DatasetLogits found = dataset_logits(trained.model, *dataset, settings, Rotation::so3, repeat);
+    largest = std::max(largest, (found.logits - upright).abs().max().item<double>());
+    losses.push_back(0);
+    for (int64_t i = 0; i < 6; ++i) {
+      const int64_t label = found.labels[i].item<int64_t>();
+      losses.back() -= found.logits[i].log_softmax(0)[label].item<double>() / 6;
+      confusion[label][found.logits[i].argmax(0).item<int64_t>()] += 1;
+    }
+    loss += losses.back() / 3;
+  }
+  CHECK((losses[0] != losses[1] && losses[1] != losses[2] && losses[0] != losses[2]));
+  CHECK(report.count == 6);
+  CHECK(report.metrics.loss == Approx(loss).epsilon(1e-5));
+  require_equal(report.metrics.confusion, confusion, "confusion");
+  REQUIRE(report.invariance.has_value());
+  CHECK(report.invariance->max_logit_difference == Approx(largest).epsilon(1e-4));
+}
 
 TEST_CASE("an evaluation as JSON has the agreed keys") {
   const nlohmann::json upright = evaluation_json(example());

@@ -63,6 +63,14 @@ TEST_CASE("every task has its metrics, the one it goes by first") {
   CHECK_THROWS_AS(value_of(targets, "accuracy"), std::out_of_range);
 }
 
+TEST_CASE("macro F1 counts a class that is never predicted, over the nodes that have a class") {
+  // Predicted 0, 0, 1 and, of a node without a class, 2; class 2 is never found where it is true.
+  const at::Tensor outputs = at::eye(3).index_select(0, at::tensor({0, 0, 1, 2}, at::kLong));
+  const at::Tensor truth = at::tensor({0, 2, 1, -1}, at::kLong);
+  // Class 0: tp 1, fp 1; class 1: tp 1; class 2: fn 1.
+  CHECK(graph_metric(GraphTask::node_classification, "macro_f1", outputs, truth) == Approx((2.0 / 3 + 1 + 0) / 3));
+}
+
 TEST_CASE("labels of nodes go by ROC-AUC, the mean over labels, as OGB's evaluator has it") {
   const at::Tensor labels = at::tensor({1.0f, 1.0f, 0.0f, 0.0f, nan, 0.0f, 1.0f, 0.0f}).view({4, 2});
   // First label: 2 and 0 are above -1. Second: 0 is below 0.5, 1 and 3, the fourth of four.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/segment/segment_evaluation.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "data/seeds.h"
 #include "tests/tools/segment/small_segmenter.h"
 
 namespace geosft::test::test_segment_evaluation {
@@ -53,6 +55,54 @@ TEST_CASE("parts found by an invariant model stay under rotations, those of an a
     CHECK((found.invariance->prediction_agreement > 0.999) == (tokens == "radial"));
     CHECK((std::abs(found.scores.parts.instance_iou - found.upright->parts.instance_iou) < 1e-9) ==
           (tokens == "radial"));
+  }
+}
+
+TEST_CASE("repeats are those of an evaluation shape by shape, each with a rotation of its own") {
+  SegmentSettings settings = small_segment_settings("absolute");
+  settings.seed = 4;
+  settings.evaluation.votes = 2;
+  settings.clouds.block = 20;
+  // Shapes that are all the same one, so that they differ in their rotations alone.
+  const PartClouds cloud(1, 50, 3);
+  const int64_t shapes = 3, repeats = 2;
+  const CloudArrays arrays{cloud.points.repeat({shapes, 1, 1}),
+                           cloud.normals.repeat({shapes, 1, 1}),
+                           {},
+                           cloud.labels.repeat({shapes}),
+                           {"a", "b", "c"},
+                           cloud.parts.repeat({shapes, 1})};
+  const ArrayDataset dataset(arrays, small_classes, "one shape");
+  PointSegmenter model = small_segmenter(settings);
+  const at::Tensor mask = part_mask(small_parts(), 2);
+  for (const Rotation rotation : {Rotation::z, Rotation::so3}) {
+    INFO(rotation_name(rotation));
+    const SegmentEvaluation found = evaluate_parts(model, dataset, settings, mask, rotation, repeats);
+    PartMetrics metrics(mask);
+    std::vector<double> losses;
+    for (int64_t repeat = 1; repeat <= repeats; ++repeat) {
+      for (int64_t row = 0; row < shapes; ++row) {
+        Shape shape;
+        shape.points = cloud.points[0].to(at::kDouble);
+        shape.normals = cloud.normals[0].to(at::kDouble);
+        // 3: the stream of these rotations. Another one would change what an evaluation has reported before.
+        rotate_shape(shape, rotation,
+                     make_generator(
+                         combine_seeds({3, settings.seed, static_cast<uint64_t>(repeat), static_cast<uint64_t>(row)})));
+        const PackedClouds one{shape.points, shape.normals, at::tensor({0, 50}, at::kLong), cloud.labels};
+        const at::Tensor logits = segment_clouds(model, settings, one, BlockKind::spread).logits;
+        losses.push_back(at::cross_entropy_loss(logits, cloud.parts[0]).item<double>());
+        const at::Tensor parts = masked_logits(logits, mask.index_select(0, cloud.labels)).argmax(1);
+        metrics.add(count_parts(parts, cloud.parts[0], at::zeros({50}, at::kLong), 1, 5), cloud.labels);
+      }
+    }
+    double loss = 0;
+    for (const double each : losses) loss += each / static_cast<double>(losses.size());
+    CHECK(found.scores.loss == Approx(loss).epsilon(1e-5));
+    CHECK(found.scores.parts.instance_iou == Approx(metrics.scores().instance_iou));
+    CHECK(found.scores.parts.classes[0].shapes == shapes * repeats);
+    std::sort(losses.begin(), losses.end());
+    CHECK(std::adjacent_find(losses.begin(), losses.end()) == losses.end());  // no two rotations are one
   }
 }
 

@@ -66,6 +66,45 @@ TEST_CASE("votes are averaged, each with blocks and samples of its own") {
   require_equal(segment_clouds(model, settings, two_clouds(), BlockKind::spread).logits, two.logits, "the same again");
 }
 
+TEST_CASE("votes are those of a segmentation block by block") {
+  SegmentSettings settings = small_segment_settings("absolute");
+  PointSegmenter model = small_segmenter(settings);
+  const PackedClouds clouds = two_clouds();
+  settings.evaluation.votes = 3;
+  for (const std::string how : {"seeded", "greedy"}) {
+    for (const int64_t block : {0, 25}) {
+      INFO(how << ", blocks of " << block);
+      settings.evaluation.evaluation = how;
+      settings.clouds.block = block;
+      const at::Tensor found = segment_clouds(model, settings, clouds, BlockKind::spread).logits;
+      const at::NoGradGuard guard;
+      std::vector<at::Tensor> votes;
+      for (uint64_t vote = 0; vote < 3; ++vote) {
+        const Blocks blocks = make_blocks(clouds.points, clouds.ptr, block, BlockKind::spread, vote);
+        votes.push_back(at::zeros_like(found));
+        for (int64_t b = 0; b < blocks.item.size(0); ++b) {
+          const at::Tensor rows =
+              blocks.rows.slice(0, blocks.ptr[b].item<int64_t>(), blocks.ptr[b + 1].item<int64_t>());
+          const at::Tensor ptr = at::tensor({int64_t{0}, rows.size(0)}, at::kLong);
+          const at::Tensor points =
+              normalize(clouds.points.index_select(0, rows).to(at::kDouble)).points.to(at::kFloat);
+          SamplingContext context = how == "greedy" ? SamplingContext::greedy() : SamplingContext::seeded(vote);
+          const at::Tensor logits =
+              model->forward(points, clouds.normals.index_select(0, rows), ptr,
+                             clouds.category.index_select(0, blocks.item.slice(0, b, b + 1)), context);
+          votes.back().index_copy_(0, rows, logits);
+        }
+      }
+      require_close(found, (votes[0] + votes[1] + votes[2]) / 3, 1e-5, "logits");
+      // Greedy votes on whole clouds are one; others differ in their samples or in their blocks.
+      const bool differ = how == "seeded" || block > 0;
+      for (const auto& [a, b] : {std::pair(0, 1), std::pair(1, 2)}) {
+        CHECK(((votes[a] - votes[b]).abs().max().item<double>() > 1e-4) == differ);
+      }
+    }
+  }
+}
+
 TEST_CASE("parts that a shape cannot have become impossible") {
   const at::Tensor logits = at::tensor({1.0f, 3.0f, 2.0f, 5.0f, 4.0f, 0.0f}).view({2, 3});
   const at::Tensor masked = masked_logits(logits, at::tensor({1, 0, 1}, at::kLong).to(at::kBool).unsqueeze(0));
