@@ -18,6 +18,32 @@ TEST_CASE("OFF: all first lines, ModelNet's broken one included") {
   }
 }
 
+TEST_CASE("OFF: vertices with texture, colour and normal, in each combination") {
+  for (const std::string prefix : {"", "ST", "C", "N", "STC", "STN", "CN", "STCN"}) {
+    const auto has = [&](const char* what) { return prefix.find(what) != std::string::npos; };
+    // What follows the coordinates: a normal, a colour, a place in a texture.
+    std::string more;
+    if (has("N")) more += " 0 0 1";
+    if (has("C")) more += " 0.1 0.2 0.3 1";
+    if (has("ST")) more += " 0.25 0.75";
+    const std::string body = "0 0 0" + more + "\n1 0 0" + more + "\n1 1 -2" + more + "\n3 2 0 1\n";
+    for (const std::string& head : {prefix + "OFF\n3 1 0\n", prefix + "OFF 3 1 0\n", prefix + "OFF3 1 0\n"}) {
+      CAPTURE(head);
+      const FileShape shape = read_off(head + body, "a.off");
+      test::require_equal(shape.mesh.vertices, at::tensor({0, 0, 0, 1, 0, 0, 1, 1, -2}).view({3, 3}).to(at::kDouble),
+                          "vertices");
+      test::require_equal(shape.mesh.faces, at::tensor({2, 0, 1}, at::kLong).view({1, 3}), "faces");
+    }
+  }
+  // 4 and n give vertices other coordinates, and the letters have one order.
+  for (const std::string prefix :
+       {"4", "n", "4n", "ST4", "S", "T", "TS", "CST", "NC", "NST", "CNST", "STNC", "CC", "X"}) {
+    CAPTURE(prefix);
+    test::require_error([&] { read_off(prefix + "OFF\n3 1 0\n0 0 0\n1 0 0\n1 1 0\n3 0 1 2\n", "a.off"); },
+                        {"a.off:1", "begins with OFF", prefix + "OFF"});
+  }
+}
+
 TEST_CASE("OFF: broken files") {
   const auto fails = [](const std::string& text, const std::vector<std::string>& words) {
     test::require_error([&] { read_off(text, "a.off"); }, words);

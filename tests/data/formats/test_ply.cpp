@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <limits>
+#include <sstream>
 
 #include "tests/data/files.h"
 #include "tests/support.h"
@@ -37,7 +38,75 @@ std::string binary_square(bool big) {
 const std::string text_square =
     head("ascii", 4, 1) + "0 0 -2 9 2 0 0\n1 0 -2 9 2 0 0\n1 1 -2 9 2 0 0\n0 1 -2 9 2 0 0\n4 0 1 2 3 7\n1\n";
 
+// A cloud of two points whose coordinates and a property before them have the type `name`: low, high, 1 and 2, high, 3.
+template <class Number>
+void require_type(const std::string& name, Number low, Number high) {
+  const std::vector<Number> values = {Number(7), low, high, Number(1), Number(7), Number(2), high, Number(3)};
+  at::Tensor expected = at::empty({2, 3}, at::kDouble);
+  for (int64_t i = 0; i < 6; ++i)
+    expected.view({6})[i] = static_cast<double>(values[static_cast<size_t>(i + 1 + i / 3)]);
+  for (const std::string format : {"ascii", "binary_little_endian", "binary_big_endian"}) {
+    INFO(name << " " << format);
+    std::string bytes = "ply\nformat " + format + " 1.0\nelement vertex 2\n";
+    for (const char* property : {"red", "x", "y", "z"}) bytes += "property " + name + " " + property + "\n";
+    bytes += "end_header\n";
+    std::ostringstream text;
+    text.precision(17);
+    for (const Number value : values) {
+      text << +value << ' ';
+      if (format != "ascii") bytes += test::raw(value, format == "binary_big_endian");
+    }
+    if (format == "ascii") bytes += text.str();
+    const FileShape shape = read_ply(bytes, "a.ply");
+    test::require_equal(shape.mesh.vertices, expected, "vertices");
+    if (format == "ascii") continue;
+    REQUIRE_THROWS(read_ply(bytes.substr(0, bytes.size() - 1), "a.ply"));
+  }
+}
+
+template <class Number>
+void require_integer(const std::string& name) {
+  require_type<Number>(name, std::numeric_limits<Number>::min(), std::numeric_limits<Number>::max());
+}
+
 }  // namespace
+
+TEST_CASE("PLY: each type of number under both of its names, to its smallest and largest value") {
+  for (const char* name : {"char", "int8"}) require_integer<int8_t>(name);
+  for (const char* name : {"uchar", "uint8"}) require_integer<uint8_t>(name);
+  for (const char* name : {"short", "int16"}) require_integer<int16_t>(name);
+  for (const char* name : {"ushort", "uint16"}) require_integer<uint16_t>(name);
+  for (const char* name : {"int", "int32"}) require_integer<int32_t>(name);
+  for (const char* name : {"uint", "uint32"}) require_integer<uint32_t>(name);
+  for (const char* name : {"float", "float32"}) require_type<float>(name, -0.375f, 65536.5f);
+  for (const char* name : {"double", "float64"}) require_type<double>(name, -0.1, 1e9 + 0.1);
+}
+
+TEST_CASE("PLY: faces whose lengths and corners have any type of integer") {
+  const std::string vertices = "element vertex 3\nproperty float x\nproperty float y\nproperty float z\n";
+  for (const bool big : {false, true}) {
+    const auto triangle = [&](const std::string& types, const std::string& corners) {
+      INFO(types);
+      std::string bytes = std::string("ply\nformat ") + (big ? "binary_big_endian" : "binary_little_endian") +
+                          " 1.0\n" + vertices + "element face 1\nproperty list " + types +
+                          " vertex_indices\nend_header\n";
+      for (int i = 0; i < 9; ++i) bytes += test::raw(static_cast<float>(i), big);
+      const FileShape shape = read_ply(bytes + corners, "a.ply");
+      test::require_equal(shape.mesh.faces, at::tensor({2, 0, 1}, at::kLong).view({1, 3}), "faces");
+    };
+    const auto list = [&](auto length, auto corner) {
+      using Length = decltype(length);
+      using Corner = decltype(corner);
+      return test::raw(Length(3), big) + test::raw(Corner(2), big) + test::raw(Corner(0), big) +
+             test::raw(Corner(1), big);
+    };
+    triangle("int8 uint16", list(int8_t{}, uint16_t{}));
+    triangle("uint16 int8", list(uint16_t{}, int8_t{}));
+    triangle("uint8 int16", list(uint8_t{}, int16_t{}));
+    triangle("int16 uint8", list(int16_t{}, uint8_t{}));
+    triangle("uint32 uint32", list(uint32_t{}, uint32_t{}));
+  }
+}
 
 TEST_CASE("PLY: text, little endian and big endian give the same shape") {
   for (const std::string& bytes : {text_square, binary_square(false), binary_square(true)}) {

@@ -24,6 +24,26 @@ TEST_CASE("PLY header: elements, properties, size") {
   CHECK(header.elements[1].properties[0].type == PlyType::int32);
 }
 
+TEST_CASE("PLY header: both names of each type") {
+  const std::vector<std::pair<std::vector<std::string>, PlyType>> types = {
+      {{"char", "int8"}, PlyType::int8},        {{"uchar", "uint8"}, PlyType::uint8},
+      {{"short", "int16"}, PlyType::int16},     {{"ushort", "uint16"}, PlyType::uint16},
+      {{"int", "int32"}, PlyType::int32},       {{"uint", "uint32"}, PlyType::uint32},
+      {{"float", "float32"}, PlyType::float32}, {{"double", "float64"}, PlyType::float64}};
+  for (const auto& [names, type] : types) {
+    for (const std::string& name : names) {
+      INFO(name);
+      const std::string head = "ply\nformat ascii 1.0\nelement vertex 1\nproperty " + name + " x\nproperty list " +
+                               name + " " + name + " y\nend_header\n0 0\n";
+      const PlyHeader header = read_ply_header(head, "a.ply");
+      REQUIRE(header.elements.at(0).properties.size() == 2);
+      const PlyProperty &x = header.elements[0].properties[0], &y = header.elements[0].properties[1];
+      CHECK((x.type == type && !x.is_list));
+      CHECK((y.type == type && y.length_type == type && y.is_list));
+    }
+  }
+}
+
 TEST_CASE("PLY header: broken ones") {
   const auto fails = [](const std::string& text, const std::vector<std::string>& words) {
     test::require_error([&] { read_ply_header(text, "a.ply"); }, words);
