@@ -21,7 +21,53 @@ at::Tensor sphere(int64_t rows, at::ScalarType dtype, uint64_t seed) {
   return (normal / normal.norm(2, 1, true)).to(dtype);
 }
 
+// The normals of one item with the signs that the header describes: from `normals`, whose signs do not count, by Prim's
+// algorithm that looks at all pairs of rows for each edge.
+at::Tensor slow_signs(const at::Tensor& points, const at::Tensor& normals, int64_t neighbours) {
+  const int64_t rows = points.size(0);
+  const at::Tensor nearest = std::get<1>(at::cdist(points, points).topk(neighbours, 1, /*largest=*/false));
+  at::Tensor linked = at::zeros({rows, rows}, at::kBool).scatter(1, nearest, true);
+  linked = linked | linked.t();
+  const at::Tensor cost = (1 - normals.matmul(normals.t()).abs()).masked_fill(~linked, 9);
+  const at::Tensor outward = points - points.mean(0);
+  const at::Tensor outermost_first = outward.square().sum(1).argsort(/*dim=*/0, /*descending=*/true);
+  at::Tensor found = normals.clone(), done = at::zeros({rows}, at::kBool);
+  const auto turn = [&](int64_t row, const at::Tensor& direction) {
+    if (found[row].dot(direction).item<double>() < 0) found[row].neg_();
+    done[row] = true;
+  };
+  for (int64_t i = 0; i < rows; ++i) {
+    const int64_t start = outermost_first[i].item<int64_t>();
+    if (done[start].item<bool>()) continue;
+    turn(start, outward[start]);
+    while (true) {
+      const at::Tensor open = cost.masked_fill(~done.unsqueeze(1) | done.unsqueeze(0), 9);  // [from, to]
+      const int64_t edge = open.argmin().item<int64_t>();
+      if (open.flatten()[edge].item<double>() > 2) break;
+      turn(edge % rows, found[edge / rows]);
+    }
+  }
+  return found;
+}
+
 }  // namespace
+
+TEST_CASE("normals: signs go along the minimum spanning tree from the outermost row of each connected part") {
+  const auto doubles = at::TensorOptions().dtype(at::kDouble);
+  // Noise, whose normals have any angle to each other, in two parts; then a wave: its outermost rows point up from the
+  // centroid, the innermost ones, in its middle trough, would point down.
+  const at::Tensor noise = at::randn({160, 3}, test::generator(8), doubles);
+  const at::Tensor two = at::cat({noise.slice(0, 0, 100), noise.slice(0, 100) + 50});
+  const at::Tensor flat = at::rand({600, 2}, test::generator(9), doubles), x = 9.42 * flat.select(1, 0);
+  const at::Tensor wave = at::stack({x, x.sin(), 2 * flat.select(1, 1)}, 1);
+  for (const at::Tensor& points : {noise, two, wave}) {
+    const at::Tensor normals = estimate_normals(points, 8);
+    require_equal(slow_signs(points, normals, 8), normals, "signs");
+    const at::Tensor any = at::randint(0, 2, {points.size(0), 1}, test::generator(10), doubles) * 2 - 1;
+    require_equal(slow_signs(points, normals * any, 8), normals, "signs from any others");
+  }
+  REQUIRE((estimate_normals(wave, 8).select(1, 1) > 0).all().item<bool>());
+}
 
 TEST_CASE("normals: a sphere's point outwards everywhere") {
   const at::ScalarType dtype = GENERATE(at::kFloat, at::kDouble);

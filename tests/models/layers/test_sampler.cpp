@@ -2,7 +2,9 @@
 #include "models/layers/sampler.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
+#include "geometry/philox.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_sampler {
@@ -108,6 +110,35 @@ TEST_CASE("two scores that change places by rounding do not change the pairs", "
   };
   require_equal(drawn(nudged).top, drawn(swapped).top, "top");
   require_equal(drawn(nudged).partner, drawn(swapped).partner, "partner");
+}
+
+TEST_CASE("a pair is weighed with the noise that its own members were drawn with", "[sampler]") {
+  const at::Tensor score = normal({40}, 12);
+  const auto seed = static_cast<uint64_t>(SamplingContext::seeded(3).next_seeds(1, at::kCPU)[0].item<int64_t>());
+  std::vector<double> z;
+  for (int64_t row = 0; row < 40; ++row) z.push_back(score[row].item<double>() + gumbel(philox(seed, row, 0).first()));
+  const auto softplus = [](double x) { return std::log1p(std::exp(x)); };
+  for (const auto weighting : {PairWeighting::softplus, PairWeighting::gumbel_softmax}) {
+    SamplingContext context = SamplingContext::seeded(3);
+    const Pairs pairs = draw(score, std::nullopt, {.bins = 8, .weighting = weighting}, context);
+    REQUIRE(pairs.top.size(0) == 8);
+    for (int64_t j = 0; j < 8; ++j) {
+      const double a = z[pairs.top[j].item<int64_t>()], b = z[pairs.partner[j].item<int64_t>()];
+      const bool ratio = weighting == PairWeighting::softplus;
+      const double expected = ratio ? softplus(a) / (softplus(a) + softplus(b)) : 1 / (1 + std::exp(b - a));
+      CHECK(pairs.weight[j].item<double>() == Approx(expected).epsilon(1e-12));
+    }
+  }
+}
+
+TEST_CASE("hard sampling of two equal scores takes the top", "[sampler]") {
+  for (const auto weighting : {PairWeighting::softplus, PairWeighting::gumbel_softmax}) {
+    SamplingContext context = SamplingContext::greedy();
+    const Pairs pairs =
+        draw(at::ones({2}, at::kDouble), std::nullopt, {.bins = 1, .weighting = weighting, .hard = true}, context);
+    REQUIRE(pairs.weight.item<double>() == 0.5);
+    REQUIRE(pairs.sample(at::tensor({3.0, 4.0}, at::kDouble).view({2, 1})).item<double>() == 3.0);
+  }
 }
 
 TEST_CASE("pairs sample whatever belongs to the tokens with the same weights", "[sampler]") {
