@@ -6,7 +6,7 @@ sum(upstream * output). Every tensor of real numbers among the inputs has one, b
 """
 
 from formulas import attention, geometry, layers, polynomial, primal, random_walk, regression, sampling, sinusoids
-from formulas.autograd import Decimal, Tensor, Variable, backward, stacked, value
+from formulas.autograd import Decimal, Tensor, Variable, backward, stacked
 
 WITHOUT_GRADIENT = {"eps", "scale", "tau", "noise", "noise_top", "noise_partner", "target"}
 RELATIVE_WEIGHTS = ("w_mul", "b_mul", "w_add", "b_add")
@@ -18,15 +18,20 @@ def differentiable(name, tensor):
 
 def with_leaves(inputs):
     """The inputs with a Variable for each number that has a gradient."""
-    return {name: Tensor(tensor.shape, map(Variable, tensor.elements)) if differentiable(name, tensor) else tensor
-            for name, tensor in inputs.items()}
+    return {
+        name: Tensor(tensor.shape, map(Variable, tensor.elements)) if differentiable(name, tensor) else tensor
+        for name, tensor in inputs.items()
+    }
 
 
 def gradients(leaves, outputs, upstream, suffix=""):
     """grad.* of sum(upstream * outputs), Tensors."""
     backward(outputs.elements, upstream.elements)
-    return {f"grad.{name}{suffix}": Tensor(tensor.shape, [x.gradient for x in tensor.elements])
-            for name, tensor in leaves.items() if differentiable(name, tensor)}
+    return {
+        f"grad.{name}{suffix}": Tensor(tensor.shape, [x.gradient for x in tensor.elements])
+        for name, tensor in leaves.items()
+        if differentiable(name, tensor)
+    }
 
 
 def integers(values):
@@ -46,9 +51,14 @@ def given(inputs, *names):
 def sample_pairs(inputs):
     leaves = with_leaves(inputs)
     top, partner, weight, sample_ptr = sampling.sample_pairs(
-        leaves["score"], number(inputs, "k"), number(inputs, "tau"), inputs.get("ptr"))
-    out = {"out.top": integers(top), "out.partner": integers(partner), "out.weight": stacked(weight),
-           "out.sample_ptr": integers(sample_ptr)}
+        leaves["score"], number(inputs, "k"), number(inputs, "tau"), inputs.get("ptr")
+    )
+    out = {
+        "out.top": integers(top),
+        "out.partner": integers(partner),
+        "out.weight": stacked(weight),
+        "out.sample_ptr": integers(sample_ptr),
+    }
     return {**out, **gradients(leaves, out["out.weight"], inputs["grad_out.weight"])}
 
 
@@ -56,27 +66,48 @@ def sampler(variant):
     def family(inputs):
         leaves = with_leaves(inputs)
         weight, sample = sampling.sample_given_pairs(
-            leaves["score"], inputs["noise"], leaves["x"], inputs["top"], inputs["partner"], number(inputs, "tau"), variant)
+            leaves["score"],
+            inputs["noise"],
+            leaves["x"],
+            inputs["top"],
+            inputs["partner"],
+            number(inputs, "tau"),
+            variant,
+        )
         out = {"out.weight": stacked(weight), "out.sample": stacked(sample)}
         return {**out, **gradients(leaves, out["out.sample"], inputs["grad_out.sample"])}
+
     return family
 
 
 def sampler_with_replacement(inputs):
     leaves = with_leaves(inputs)
     top, partner, weight, sample_ptr, sample = sampling.sample_with_replacement(
-        leaves["score"], inputs["noise_top"], inputs["noise_partner"], leaves["x"], number(inputs, "tau"), inputs.get("ptr"))
-    out = {"out.top": integers(top), "out.partner": integers(partner), "out.weight": stacked(weight),
-           "out.sample_ptr": integers(sample_ptr), "out.sample": stacked(sample)}
+        leaves["score"],
+        inputs["noise_top"],
+        inputs["noise_partner"],
+        leaves["x"],
+        number(inputs, "tau"),
+        inputs.get("ptr"),
+    )
+    out = {
+        "out.top": integers(top),
+        "out.partner": integers(partner),
+        "out.weight": stacked(weight),
+        "out.sample_ptr": integers(sample_ptr),
+        "out.sample": stacked(sample),
+    }
     return {**out, **gradients(leaves, out["out.sample"], inputs["grad_out.sample"])}
 
 
 def operator(function):
     """A family of an operator with one output, as a function of its inputs."""
+
     def family(inputs):
         leaves = with_leaves(inputs)
         out = function(leaves)
         return {"out": out, **gradients(leaves, out, inputs["grad_out"])}
+
     return family
 
 
@@ -86,14 +117,19 @@ def softmax_pool(f):
 
 
 def attend(f, relative=None):
-    return attention.maxout_attention(f["q"], f["k"], f["v"], f["leak"], number(f, "eps"), f.get("q_ptr"), f.get("k_ptr"),
-                                      relative)
+    return attention.maxout_attention(
+        f["q"], f["k"], f["v"], f["leak"], number(f, "eps"), f.get("q_ptr"), f.get("k_ptr"), relative
+    )
 
 
 @operator
 def maxout(f):
-    return attend(f, attention.relative_terms(f.get("r_mul"), f.get("r_add"), f.get("q_ptr"), f.get("k_ptr"), len(f["q"]),
-                                              len(f["k"])))
+    return attend(
+        f,
+        attention.relative_terms(
+            f.get("r_mul"), f.get("r_add"), f.get("q_ptr"), f.get("k_ptr"), len(f["q"]), len(f["k"])
+        ),
+    )
 
 
 @operator
@@ -108,15 +144,26 @@ def sequence(f):
 
 @operator
 def graph_attention(f):
-    return attend(f, attention.graph_terms(f["rowptr"], f["col"], f["edge_attr"], f["top"], f["partner"], f["weight"],
-                                           given(f, *RELATIVE_WEIGHTS)))
+    return attend(
+        f,
+        attention.graph_terms(
+            f["rowptr"], f["col"], f["edge_attr"], f["top"], f["partner"], f["weight"], given(f, *RELATIVE_WEIGHTS)
+        ),
+    )
 
 
 @operator
 def primal_attention(f):
     mask = (f["mask_rowptr"], f["mask_col"]) if "mask_col" in f else None
-    return primal.primal_attention(f["q"], f["k"], f["v"], linear=number(f, "kernel", 0) == 1,
-                                   eps=number(f, "eps", Decimal(0)), mask=mask, **given(f, "beta", "pool", "q_ptr", "k_ptr"))
+    return primal.primal_attention(
+        f["q"],
+        f["k"],
+        f["v"],
+        linear=number(f, "kernel", 0) == 1,
+        eps=number(f, "eps", Decimal(0)),
+        mask=mask,
+        **given(f, "beta", "pool", "q_ptr", "k_ptr"),
+    )
 
 
 @operator
@@ -137,8 +184,12 @@ def conv2d(f):
 @operator
 def scaled_head(f):
     return primal.scaled_head_layer(
-        **given(f, "x", "w_q", "w_k", "w_v", "w_o", "b_k", "b_v", "pool", "beta", "ptr"), h=number(f, "h"),
-        mode=number(f, "mode"), linear=number(f, "kernel") == 1, eps=number(f, "eps"))
+        **given(f, "x", "w_q", "w_k", "w_v", "w_o", "b_k", "b_v", "pool", "beta", "ptr"),
+        h=number(f, "h"),
+        mode=number(f, "mode"),
+        linear=number(f, "kernel") == 1,
+        eps=number(f, "eps"),
+    )
 
 
 def primal_svr(inputs):
@@ -148,24 +199,36 @@ def primal_svr(inputs):
         dual, bias = regression.support_vector_regression(keys, column, number(inputs, "C"), number(inputs, "epsilon"))
         duals.append(dual)
         biases.append(bias)
-    return {"h": stacked(regression.kernel_sums(keys, keys)), "dual": stacked(list(zip(*duals))), "bias": stacked(biases),
-            "prediction_keys": stacked(regression.predictions(keys, keys, duals, biases)),
-            "prediction_x": stacked(regression.predictions(x, keys, duals, biases))}
+    return {
+        "h": stacked(regression.kernel_sums(keys, keys)),
+        "dual": stacked(list(zip(*duals))),
+        "bias": stacked(biases),
+        "prediction_keys": stacked(regression.predictions(keys, keys, duals, biases)),
+        "prediction_x": stacked(regression.predictions(x, keys, duals, biases)),
+    }
 
 
 @operator
 def polynomial_attention(f):
     return polynomial.polynomial_attention(
-        f["q"], f["k"], f["v"], number(f, "degree"), number(f, "scale"), number(f, "causal", 0) == 1,
-        number(f, "center", 0) == 1, **given(f, "q_ptr", "k_ptr"))
+        f["q"],
+        f["k"],
+        f["v"],
+        number(f, "degree"),
+        number(f, "scale"),
+        number(f, "causal", 0) == 1,
+        number(f, "center", 0) == 1,
+        **given(f, "q_ptr", "k_ptr"),
+    )
 
 
 def polynomial_closed_forms(inputs):
     results = {}
     for form in ("exact", "approx", "paper"):
         leaves = with_leaves(inputs)
-        out = polynomial.closed_form(leaves["x"], leaves["w"], leaves["w_v"], number(inputs, "scale"),
-                                     number(inputs, "degree"), form)
+        out = polynomial.closed_form(
+            leaves["x"], leaves["w"], leaves["w_v"], number(inputs, "scale"), number(inputs, "degree"), form
+        )
         if form != "paper":
             results["out_" + form] = out
         results.update(gradients(leaves, out, inputs["grad_out"], "_" + form))
@@ -178,9 +241,17 @@ def polynomial_layers(inputs):
     for form in ("exact", "approx", "paper"):
         leaves = with_leaves(inputs)
         weights = [[leaves[f"{name}_{i}"] for name in ("w_q", "w_k", "w_v", "w_o")] for i in range(count)]
-        rows = polynomial.layers(leaves["x"], weights, number(inputs, "heads"), number(inputs, "degree"),
-                                 number(inputs, "scale"), number(inputs, "causal"), number(inputs, "center"),
-                                 inputs.get("ptr"), form)
+        rows = polynomial.layers(
+            leaves["x"],
+            weights,
+            number(inputs, "heads"),
+            number(inputs, "degree"),
+            number(inputs, "scale"),
+            number(inputs, "causal"),
+            number(inputs, "center"),
+            inputs.get("ptr"),
+            form,
+        )
         target = inputs["target"]
         loss = (polynomial.squared_error if len(target.shape) == 2 else polynomial.cross_entropy)(rows, target)
         results["y_" + form] = stacked(rows)
@@ -190,21 +261,32 @@ def polynomial_layers(inputs):
 
 
 def farthest_point_sampling(inputs):
-    return {"out": integers(geometry.farthest_point_sampling(inputs["points"], number(inputs, "m"), number(inputs, "start"),
-                                                             inputs.get("ptr")))}
+    return {
+        "out": integers(
+            geometry.farthest_point_sampling(
+                inputs["points"], number(inputs, "m"), number(inputs, "start"), inputs.get("ptr")
+            )
+        )
+    }
 
 
 def knn(inputs):
     leaves = with_leaves(inputs)
-    index, dist2 = geometry.knn(leaves["points"], leaves["queries"], number(inputs, "k"), inputs.get("ptr"),
-                                inputs.get("query_ptr"))
+    index, dist2 = geometry.knn(
+        leaves["points"], leaves["queries"], number(inputs, "k"), inputs.get("ptr"), inputs.get("query_ptr")
+    )
     out = {"out.index": stacked(index), "out.dist2": stacked(dist2)}
     return {**out, **gradients(leaves, out["out.dist2"], inputs["grad_out.dist2"])}
 
 
 def random_walk_pe(inputs):
-    return {"out": stacked(random_walk.random_walk_pe(list(inputs["rowptr"]), list(inputs["col"]), list(inputs["weight"]),
-                                                number(inputs, "steps")))}
+    return {
+        "out": stacked(
+            random_walk.random_walk_pe(
+                list(inputs["rowptr"]), list(inputs["col"]), list(inputs["weight"]), number(inputs, "steps")
+            )
+        )
+    }
 
 
 def sinusoid(inputs):
@@ -220,15 +302,35 @@ PAYLOAD = ("coordinates", "normals", "s", "rowptr", "col", "edge_attr")
 
 def layer(inputs):
     leaves, middle = with_leaves(inputs), {}
-    out = stacked(layers.layer(list(leaves["x"]), leaves, number(inputs, "heads"), number(inputs, "k"),
-                               number(inputs, "pre_norm") == 1, inputs.get("ptr"), given(leaves, *PAYLOAD), middle))
+    out = stacked(
+        layers.layer(
+            list(leaves["x"]),
+            leaves,
+            number(inputs, "heads"),
+            number(inputs, "k"),
+            number(inputs, "pre_norm") == 1,
+            inputs.get("ptr"),
+            given(leaves, *PAYLOAD),
+            middle,
+        )
+    )
     return {"out": out, **gradients(leaves, out, inputs["grad_out"]), **middle_tensors("mid.", middle)}
 
 
 def point_classifier(inputs):
     leaves, middles = with_leaves(inputs), []
-    out = stacked(layers.point_classifier(leaves, number(inputs, "heads"), number(inputs, "k"), number(inputs, "head_k"),
-                                          number(inputs, "layers"), inputs.get("ptr"), given(leaves, *PAYLOAD), middles))
+    out = stacked(
+        layers.point_classifier(
+            leaves,
+            number(inputs, "heads"),
+            number(inputs, "k"),
+            number(inputs, "head_k"),
+            number(inputs, "layers"),
+            inputs.get("ptr"),
+            given(leaves, *PAYLOAD),
+            middles,
+        )
+    )
     results = {"out": out, **gradients(leaves, out, inputs["grad_out"])}
     for i, middle in enumerate(middles):
         results.update(middle_tensors(f"mid.{i}.", middle))

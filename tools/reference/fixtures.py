@@ -9,11 +9,11 @@ usage: fixtures.py --out DIR [NAME ...]        write DIR/NAME.pt; without names,
 To change or add a case: inputs.py says what goes in, families.py what comes out, formulas/ how it is computed; then run
 `tools/reference/fixtures.py --out tests/fixtures`. Python's standard library is enough; all of them take half a minute.
 
-No code of the library is used, nor PyTorch: formulas/ has the definitions in plain loops over numbers of 80 decimal digits
-(formulas/autograd.py), and differentiates them. A result is rounded to float64 when it is stored, and pt_file.py writes the
-container. So the bytes depend neither on the processor nor on a library, nor on the version of Python (3.10 or later).
---digits 120 gives the same bytes but for numbers whose true value is in the middle between two float64 numbers (one of
-them in primal_layer_scaled_head_mean_bn).
+No code of the library is used, nor PyTorch: formulas/ has the definitions in plain loops over numbers of 80 decimal
+digits (formulas/autograd.py), and differentiates them. A result is rounded to float64 when it is stored, and pt_file.py
+writes the container. So the bytes depend neither on the processor nor on a library, nor on the version of Python (3.10
+or later). --digits 120 gives the same bytes, except for numbers whose true value is in the middle between two float64
+numbers (there is one, in primal_layer_scaled_head_mean_bn).
 """
 
 import argparse
@@ -30,13 +30,12 @@ import molecules
 import pt_file
 from formulas import autograd
 
-# A smaller number is stored as 0. It is the rounding of a 0, such as the gradient of a bias that softmax cancels, or no test
-# can tell it from 0.
+# A smaller number is stored as 0. It is the rounding of a 0, such as the gradient of a bias that softmax cancels, or no
+# test can tell it from 0.
 NEGLIGIBLE = autograd.Decimal("1e-30")
 
 # Layers and models: numbers whose order decides a branch differ by this much, so that float32 takes the same branch.
 MIN_MARGINS = {"rank": "2e-4", "relu": "2e-5", "maximum": "5e-6"}
-
 
 
 GRADIENT_TOLERANCE = autograd.Decimal("1e-18")

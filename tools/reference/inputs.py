@@ -5,8 +5,8 @@ Random numbers come from Python's random.Random, seeded with the fixture's name.
 sequence Python guarantees, and only arithmetic that rounds alike everywhere. Numbers that the tests cast to float32 are
 rounded to it here, so that a test in float32 has the same inputs.
 
-The numbers that say what a case is (sizes, k, eps, degree, ...) are written here, and so are those of cases that exist for
-special values: ties, equal points, large and small logits, rows without a positive score.
+The numbers that say what a case is (sizes, k, eps, degree, ...) are written here, and so are those of cases that exist
+for special values: ties, equal points, large and small logits, rows without a positive score.
 """
 
 import itertools
@@ -80,15 +80,19 @@ class Source(random.Random):
 
     def gumbel_like(self, *shape):
         """Noise with a tail to the right, as that of Gumbel(0, 1)."""
+
         def one():
             tail = self.random() * self.random() * self.random()
             return 0.6 * self.bell() + 4 * tail
+
         return reals(shape, [to_float32(one()) for _ in range(math.prod(shape))])
 
     def directions(self, count):
         """[count, 3], unit vectors before they are rounded."""
         rows = [[self.bell() for _ in range(3)] for _ in range(count)]
-        return reals((count, 3), [to_float32(x / math.sqrt(math.fsum(y * y for y in row))) for row in rows for x in row])
+        return reals(
+            (count, 3), [to_float32(x / math.sqrt(math.fsum(y * y for y in row))) for row in rows for x in row]
+        )
 
     def shuffled(self, values):
         values = list(values)
@@ -103,6 +107,7 @@ class Source(random.Random):
 
 # Sampling -----------------------------------------------------------------------------------------------------------
 
+
 def pairs_case(name, score, k, tau=1.0, sizes=None):
     def make():
         r = Source("sample_pairs_" + name)
@@ -112,6 +117,7 @@ def pairs_case(name, score, k, tau=1.0, sizes=None):
             inputs["ptr"] = offsets(sizes)
         inputs["grad_out.weight"] = r.normal(sum(sampled_sizes(sizes or [len(values)], k)))
         return inputs
+
     CASES["sample_pairs_" + name] = make
 
 
@@ -148,8 +154,16 @@ def given_pairs_case(name):
             ranked = sorted(rows, key=lambda i: -(inputs["score"][i] + inputs["noise"][i]))
             top += ranked[:bins]
             partner += r.shuffled(ranked[bins:])[:bins]
-        return {**inputs, "top": integers(top), "partner": integers(partner), "ptr": offsets([5, 17]),
-                "sample_ptr": offsets([2, 4]), "tau": real(0.75), "grad_out.sample": r.normal(6, 3)}
+        return {
+            **inputs,
+            "top": integers(top),
+            "partner": integers(partner),
+            "ptr": offsets([5, 17]),
+            "sample_ptr": offsets([2, 4]),
+            "tau": real(0.75),
+            "grad_out.sample": r.normal(6, 3),
+        }
+
     CASES[name] = make
 
 
@@ -160,8 +174,14 @@ for variant in ("softplus", "hard_straight_through", "gumbel_softmax"):
 @case
 def sampler_with_replacement():
     r, inputs = sampler_inputs()
-    return {**inputs, "noise_top": r.gumbel_like(22, 4), "noise_partner": r.gumbel_like(22, 4), "ptr": offsets([5, 17]),
-            "tau": real(1), "grad_out.sample": r.normal(8, 3)}
+    return {
+        **inputs,
+        "noise_top": r.gumbel_like(22, 4),
+        "noise_partner": r.gumbel_like(22, 4),
+        "ptr": offsets([5, 17]),
+        "tau": real(1),
+        "grad_out.sample": r.normal(8, 3),
+    }
 
 
 @case
@@ -172,20 +192,29 @@ def softmax_pool():
 
 # Maxout attention and its relative terms ----------------------------------------------------------------------------
 
+
 def attention_inputs(r, queries, keys, heads, c, cv=None):
     """queries, keys: a count, or the sizes of several items."""
     packed = isinstance(queries, list)
     nq, nk = (sum(queries), sum(keys)) if packed else (queries, keys)
-    inputs = {"q": r.normal(nq, heads, c), "k": r.normal(nk, heads, c), "v": r.normal(nk, heads, cv or c),
-              "leak": r.normal(nk, heads), "eps": real(1e-6), "grad_out": r.normal(nq, heads, cv or c)}
+    inputs = {
+        "q": r.normal(nq, heads, c),
+        "k": r.normal(nk, heads, c),
+        "v": r.normal(nk, heads, cv or c),
+        "leak": r.normal(nk, heads),
+        "eps": real(1e-6),
+        "grad_out": r.normal(nq, heads, cv or c),
+    }
     return {**inputs, "q_ptr": offsets(queries), "k_ptr": offsets(keys)} if packed else inputs
 
 
 def maxout_case(name, *sizes, **given):
     """given: further inputs, functions of the source."""
+
     def make():
         r = Source("maxout_" + name)
         return {**attention_inputs(r, *sizes), **{key: value(r) for key, value in given.items()}}
+
     CASES["maxout_" + name] = make
 
 
@@ -212,16 +241,34 @@ maxout_case("add_only", 13, 7, 3, 17, 7, r_add=normal(91, 3))
 maxout_case("ties", 16, 6, 2, 4, q=lambda r: r.whole(-2, 1, 16, 2, 4), k=lambda r: r.whole(-2, 1, 6, 2, 4))
 # No positive score: rows of zeros, in all queries, or in the first half of them.
 maxout_case("all_zero", 6, 5, 2, 3, r_add=normal(30, 2, shift=-30))
-maxout_case("zero_rows", 12, 5, 2, 3, r_add=lambda r: Tensor(
-    (60, 2), r.normal(30, 2, shift=-30).elements + r.normal(30, 2).elements))
+maxout_case(
+    "zero_rows",
+    12,
+    5,
+    2,
+    3,
+    r_add=lambda r: Tensor((60, 2), r.normal(30, 2, shift=-30).elements + r.normal(30, 2).elements),
+)
 # Without leak and eps: probabilities that sum to 1, and denominators of exactly 0.
-maxout_case("no_leak_eps0", 8, 6, 2, 5, leak=lambda r: reals((6, 2), [-10000] * 12), eps=lambda r: real(0),
-            r_add=normal(48, 2, shift=-1.5))
+maxout_case(
+    "no_leak_eps0",
+    8,
+    6,
+    2,
+    5,
+    leak=lambda r: reals((6, 2), [-10000] * 12),
+    eps=lambda r: real(0),
+    r_add=normal(48, 2, shift=-1.5),
+)
 
 
 def relative_weights(r, channels, heads, shift=0.0):
-    return {"w_mul": r.normal(channels, heads, scale=0.5), "b_mul": r.normal(heads, scale=0.5),
-            "w_add": r.normal(channels, heads, scale=0.5), "b_add": r.normal(heads, scale=0.5, shift=shift)}
+    return {
+        "w_mul": r.normal(channels, heads, scale=0.5),
+        "b_mul": r.normal(heads, scale=0.5),
+        "w_add": r.normal(channels, heads, scale=0.5),
+        "b_add": r.normal(heads, scale=0.5, shift=shift),
+    }
 
 
 def point_case(name, queries, keys, heads, c, cv=None, normals=False, shift=0.0):
@@ -233,6 +280,7 @@ def point_case(name, queries, keys, heads, c, cv=None, normals=False, shift=0.0)
         if normals:
             inputs.update(m=r.directions(nq), ms=r.normal(nk, 3, scale=0.5))
         return {**inputs, **relative_weights(r, 2 if normals else 1, heads, shift)}
+
     CASES["point_" + name] = make
 
 
@@ -249,6 +297,7 @@ def float32_sinusoid(n, d):
 
 def sequence_case(name, queries, keys, heads, c, cv, width, pairs):
     """s: sinusoids of the positions in each item; ss: mixtures of rows of the key's item, as sampling makes them."""
+
     def make():
         r = Source("sequence_" + name)
         inputs = attention_inputs(r, queries, keys, heads, c, cv)
@@ -261,6 +310,7 @@ def sequence_case(name, queries, keys, heads, c, cv, width, pairs):
                 ss += [Decimal(to_float32(p * float(x) + (1 - p) * float(y))) for x, y in zip(a, b)]
         inputs.update(s=Tensor((len(inputs["q"]), width), s), ss=Tensor((len(inputs["k"]), width), ss))
         return {**inputs, **relative_weights(r, width, heads)}
+
     CASES["sequence_" + name] = make
 
 
@@ -274,14 +324,19 @@ CASES["sinusoid"] = lambda: {"n": integer(64), "d": integer(10)}
 
 # Graphs -------------------------------------------------------------------------------------------------------------
 
+
 def random_edges(r, sizes, per_node, directed=False, duplicates=0):
-    """Edges (i, j) inside the items, about per_node of them from each node, self-loops among them. The last node of an item
-    of more than 8 has none. duplicates: how many of the edges are stored twice."""
+    """Edges (i, j) inside the items, about per_node of them from each node, self-loops among them. The last node of an
+    item of more than 8 has none. duplicates: how many of the edges are stored twice."""
     edges, first = [], 0
     for size in sizes:
         connected = range(first, first + size - (size > 8))
-        drawn = {(i, j) for i in connected for j in connected
-                 if r.with_probability(min(0.5, per_node / size / (1 if directed else 2)))}
+        drawn = {
+            (i, j)
+            for i in connected
+            for j in connected
+            if r.with_probability(min(0.5, per_node / size / (1 if directed else 2)))
+        }
         edges += sorted(drawn if directed else drawn | {(j, i) for i, j in drawn})
         first += size
     return edges + r.shuffled(edges)[:duplicates]
@@ -301,6 +356,7 @@ def edge_features(r, count, channels):
 
 def graph_case(name, sizes, sampled, heads, c, cv, channels, per_node, pairs=None, packed=True, **options):
     """sampled: pairs of each item. pairs: (top, partner), otherwise distinct nodes of the item at random."""
+
     def make():
         r = Source("graph_" + name)
         inputs = attention_inputs(r, *((sizes, sampled) if packed else (sizes[0], sampled[0])), heads, c, cv)
@@ -311,11 +367,12 @@ def graph_case(name, sizes, sampled, heads, c, cv, channels, per_node, pairs=Non
         for size, count in zip(sizes, sampled):
             nodes = r.shuffled(range(first, first + size))
             top += nodes[:count]
-            partner += nodes[count:2 * count] if size > 1 else nodes
+            partner += nodes[count : 2 * count] if size > 1 else nodes
             first += size
         top, partner = pairs or (top, partner)
         inputs.update(top=integers(top), partner=integers(partner), weight=r.uniform_in(0, 1, sum(sampled)))
         return {**inputs, **relative_weights(r, channels, heads)}
+
     CASES["graph_" + name] = make
 
 
@@ -325,11 +382,14 @@ graph_case("ragged_directed_c16", SIZES, SAMPLED, 2, 16, 16, 2, 2, directed=True
 graph_case("duplicate_edges", [9, 14], [4, 4], 3, 17, 5, 2, 3, duplicates=20)
 graph_case("no_edges", [6, 3], [3, 1], 2, 3, 3, 2, 0)
 # A node in several pairs, and a pair of one node.
-graph_case("repeated_samples", [13], [6], 2, 5, 5, 2, 3, packed=False, pairs=([2, 2, 12, 0, 5, 10], [0, 7, 12, 1, 6, 3]))
+graph_case(
+    "repeated_samples", [13], [6], 2, 5, 5, 2, 3, packed=False, pairs=([2, 2, 12, 0, 5, 10], [0, 7, 12, 1, 6, 3])
+)
 
 
 def walk_case(name, steps, nodes, edges, weights=None):
-    """edges: a function of the source. weights: None for ones, "edge" for one per edge, "pair" for the same both ways."""
+    """edges: a function of the source. weights: None for ones, "edge": one per edge, "pair": one per pair of nodes."""
+
     def make():
         r = Source("random_walk_pe_" + name)
         inputs = csr(r, nodes, edges(r))
@@ -342,6 +402,7 @@ def walk_case(name, steps, nodes, edges, weights=None):
                     drawn[key] = to_float32(0.5 + 2.5 * r.random()) if weights else 1.0
                 ordered.append(drawn[key])
         return {**inputs, "steps": integer(steps), "weight": reals((len(ordered),), ordered)}
+
     CASES["random_walk_pe_" + name] = make
 
 
@@ -372,6 +433,7 @@ def farthest_case(name, points, m, start, sizes=None):
     def make():
         inputs = {"points": points(Source("farthest_point_sampling_" + name)), "m": integer(m), "start": integer(start)}
         return {**inputs, "ptr": offsets(sizes)} if sizes else inputs
+
     CASES["farthest_point_sampling_" + name] = make
 
 
@@ -384,6 +446,7 @@ farthest_case("duplicates", lambda r: r.whole(0, 1, 20, 3), 14, 3)  # corners of
 
 def knn_case(name, points, queries, k, sizes=None, query_sizes=None):
     """queries: a function of the source, or None for the points themselves."""
+
     def make():
         r = Source("knn_" + name)
         inputs = {"points": points(r), "k": integer(k)}
@@ -391,6 +454,7 @@ def knn_case(name, points, queries, k, sizes=None, query_sizes=None):
         if sizes:
             inputs.update(ptr=offsets(sizes), query_ptr=offsets(query_sizes or sizes))
         return {**inputs, "grad_out.dist2": r.normal(len(inputs["queries"]), k)}
+
     CASES["knn_" + name] = make
 
 
@@ -403,21 +467,29 @@ knn_case("duplicates", lambda r: r.whole(0, 1, 20, 3), lambda r: r.whole(0, 1, 6
 
 # Primal-dual and polynomial attention -------------------------------------------------------------------------------
 
+
 def operator_inputs(r, queries, keys, heads, c, cv, q=normal, k=normal):
     """keys: None for as many as queries, item by item."""
     packed = isinstance(queries, list)
     keys = keys or queries
     nq, nk = (sum(queries), sum(keys)) if packed else (queries, keys)
-    inputs = {"q": q(nq, heads, c)(r), "k": k(nk, heads, c)(r), "v": r.normal(nk, heads, cv),
-              "grad_out": r.normal(nq, heads, cv)}
+    inputs = {
+        "q": q(nq, heads, c)(r),
+        "k": k(nk, heads, c)(r),
+        "v": r.normal(nk, heads, cv),
+        "grad_out": r.normal(nq, heads, cv),
+    }
     return {**inputs, "q_ptr": offsets(queries), "k_ptr": offsets(keys)} if packed else inputs
 
 
 def operator_case(name, queries, keys, heads, c, cv, q=normal, k=normal, seed="", **given):
     def make():
         r = Source(name + seed)
-        return {**operator_inputs(r, queries, keys, heads, c, cv, q, k),
-                **{key: value(r) if callable(value) else value for key, value in given.items()}}
+        return {
+            **operator_inputs(r, queries, keys, heads, c, cv, q, k),
+            **{key: value(r) if callable(value) else value for key, value in given.items()},
+        }
+
     CASES[name] = make
 
 
@@ -439,16 +511,29 @@ operator_case("primal_large_logits", 6, 9, 1, 3, 3, q=scaled_normal(60), k=scale
 operator_case("primal_bn_scalar_ragged", SIZES, None, 2, 3, 3, beta=real(0.6))
 operator_case("primal_bn_heads_one", 11, 23, 3, 5, 4, beta=normal(3))
 operator_case("primal_sh_ragged", SIZES, None, 4, 3, 3, pool=integers([1, 1, 2, 4]))
-operator_case("primal_bnsh_ragged", SIZES, None, 4, 3, 2, beta=float32_list(0.2, 0.5, 0.9, 1.3), pool=integers([1, 2, 4, 8]))
+operator_case(
+    "primal_bnsh_ragged", SIZES, None, 4, 3, 2, beta=float32_list(0.2, 0.5, 0.9, 1.3), pool=integers([1, 2, 4, 8])
+)
 operator_case("primal_linear_one", 9, None, 2, 4, 3, **LINEAR)
-operator_case("primal_linear_bnsh_ragged", SIZES, None, 2, 3, 3, beta=float32_list(0.4, 1.1), pool=integers([3, 1]),
-              kernel=integer(1), eps=real(1e-3))
+operator_case(
+    "primal_linear_bnsh_ragged",
+    SIZES,
+    None,
+    2,
+    3,
+    3,
+    beta=float32_list(0.4, 1.1),
+    pool=integers([3, 1]),
+    kernel=integer(1),
+    eps=real(1e-3),
+)
 # Features near e^-7: the sum of weights is of the order of eps.
 operator_case("primal_linear_small_sum", 5, 6, 1, 3, 2, q=scaled_normal(1, -7), k=scaled_normal(1, -7), **LINEAR)
 
 
 def sparse_case(name, sizes, heads, factors, per_head, cv, **given):
     """Each query sees about 0.4 of its item's pooled keys; every fifth sees none, every seventh all."""
+
     def make():
         r = Source(name)
         inputs = {**operator_inputs(r, sizes, None, heads, 3, cv), **given}
@@ -462,7 +547,12 @@ def sparse_case(name, sizes, heads, factors, per_head, cv, **given):
                     probability = 0 if query % 5 == 3 else 1 if query % 7 == 5 else 0.4
                     rows.append([first + j for j in range(count) if r.with_probability(probability)])
                 first += count
-        return {**inputs, "mask_rowptr": offsets(map(len, rows)), "mask_col": integers([j for row in rows for j in row])}
+        return {
+            **inputs,
+            "mask_rowptr": offsets(map(len, rows)),
+            "mask_col": integers([j for row in rows for j in row]),
+        }
+
     CASES[name] = make
 
 
@@ -474,16 +564,32 @@ operator_case("primal_layer_conv1d_s5", FEW, None, 2, 3, 3, weight=normal(2, 5))
 operator_case("primal_layer_conv1d_s5_shared", FEW, None, 2, 3, 3, weight=normal(1, 5))
 operator_case("primal_layer_conv1d_s4", FEW, None, 2, 3, 3, weight=normal(2, 4))
 operator_case("primal_layer_conv2d_s2", 20, None, 2, 3, 3, weight=normal(2, 2, 2), nh=integer(4), nw=integer(5))
-operator_case("primal_layer_conv2d_s3", 15, None, 2, 3, 3, weight=normal(2, 3, 3, scale=0.6), nh=integer(5), nw=integer(3))
+operator_case(
+    "primal_layer_conv2d_s3", 15, None, 2, 3, 3, weight=normal(2, 3, 3, scale=0.6), nh=integer(5), nw=integer(3)
+)
 
 
 def scaled_head_case(name, mode=0, kernel=0, **given):
     def make():
         r = Source("primal_layer_scaled_head_" + name)
-        return {"x": r.normal(25, 6), "w_q": r.normal(6, 12, scale=0.5), "w_k": r.normal(6, 12, scale=0.5),
-                "w_v": r.normal(6, 8, scale=0.5), "w_o": r.normal(8, 5, scale=0.4), "b_k": r.normal(12), "b_v": r.normal(8),
-                **given, "h": integer(4), "pool": integers([1, 1, 2, 4]), "mode": integer(mode), "kernel": integer(kernel),
-                "eps": real(1e-6), "ptr": offsets(FEW), "grad_out": r.normal(25, 5)}
+        return {
+            "x": r.normal(25, 6),
+            "w_q": r.normal(6, 12, scale=0.5),
+            "w_k": r.normal(6, 12, scale=0.5),
+            "w_v": r.normal(6, 8, scale=0.5),
+            "w_o": r.normal(8, 5, scale=0.4),
+            "b_k": r.normal(12),
+            "b_v": r.normal(8),
+            **given,
+            "h": integer(4),
+            "pool": integers([1, 1, 2, 4]),
+            "mode": integer(mode),
+            "kernel": integer(kernel),
+            "eps": real(1e-6),
+            "ptr": offsets(FEW),
+            "grad_out": r.normal(25, 5),
+        }
+
     CASES["primal_layer_scaled_head_" + name] = make
 
 
@@ -502,12 +608,27 @@ def primal_svr():
     for row in keys:
         a, b, c, *_ = map(float, row)
         targets += [0.4 * a * b - 0.2 * c + 0.1 * r.bell(), 0.1 * a * a + 0.3 * b + 0.1 * r.bell()]
-    return {"keys": keys, "targets": reals((40, 2), map(to_float32, targets)), "x": x, "C": real(3e4), "epsilon": real(0.0625)}
+    return {
+        "keys": keys,
+        "targets": reals((40, 2), map(to_float32, targets)),
+        "x": x,
+        "C": real(3e4),
+        "epsilon": real(0.0625),
+    }
 
 
 def polynomial_case(name, queries, keys, heads, c, cv, degree, scale, **flags):
-    operator_case("polynomial_" + name, queries, keys, heads, c, cv, degree=integer(degree), scale=real(scale),
-                  **{flag: integer(value) for flag, value in flags.items()})
+    operator_case(
+        "polynomial_" + name,
+        queries,
+        keys,
+        heads,
+        c,
+        cv,
+        degree=integer(degree),
+        scale=real(scale),
+        **{flag: integer(value) for flag, value in flags.items()},
+    )
 
 
 polynomial_case("one", 9, None, 1, 4, 4, 2, 0.3)
@@ -526,8 +647,14 @@ polynomial_case("g1", 10, None, 1, 5, 3, 1, 0.05)
 @case
 def polynomial_closed_forms():
     r = Source("polynomial_closed_forms")
-    return {"x": r.normal(14, 4), "w": r.normal(4, 4, scale=0.5), "w_v": r.normal(4, 4, scale=0.5), "scale": real(0.25),
-            "degree": integer(4), "grad_out": r.normal(14, 4)}
+    return {
+        "x": r.normal(14, 4),
+        "w": r.normal(4, 4, scale=0.5),
+        "w_v": r.normal(4, 4, scale=0.5),
+        "scale": real(0.25),
+        "degree": integer(4),
+        "grad_out": r.normal(14, 4),
+    }
 
 
 def polynomial_layers_case(name, layers, cross_entropy=False, causal=0, center=0):
@@ -535,11 +662,18 @@ def polynomial_layers_case(name, layers, cross_entropy=False, causal=0, center=0
         r = Source("polynomial_layers_" + name)
         inputs = {"x": r.normal(23, 6)}
         inputs["target"] = integers([r.below(6) for _ in range(23)]) if cross_entropy else r.normal(23, 6)
-        inputs.update(heads=integer(2), degree=integer(6), scale=real(1 / 3), causal=integer(causal), center=integer(center),
-                      ptr=offsets([1, 5, 17]))
+        inputs.update(
+            heads=integer(2),
+            degree=integer(6),
+            scale=real(1 / 3),
+            causal=integer(causal),
+            center=integer(center),
+            ptr=offsets([1, 5, 17]),
+        )
         for i in range(layers):
             inputs.update({f"{name}_{i}": r.normal(6, 6, scale=0.25) for name in ("w_q", "w_k", "w_v", "w_o")})
         return inputs
+
     CASES["polynomial_layers_" + name] = make
 
 
@@ -550,11 +684,13 @@ polynomial_layers_case("3_ce_causal", 3, cross_entropy=True, causal=1)
 
 # Layers and models --------------------------------------------------------------------------------------------------
 
+
 def layer_parameters(r, d, heads, channels):
     near = 1 / math.sqrt(d)
 
     def weights(*shape):
         return r.normal(*shape, scale=near)
+
     parameters = {"W_S": weights(d, 1), "b_S": r.normal(1, scale=0.2)}
     for name in "QKV":
         parameters.update({"W_" + name: weights(d, d), "b_" + name: r.normal(d, scale=0.25)})
@@ -564,13 +700,20 @@ def layer_parameters(r, d, heads, channels):
     parameters.update(W_O=weights(d, d), b_O=r.normal(d, scale=0.25))
     for name in ("norm1", "norm2"):
         parameters.update({name + ".weight": r.normal(d, scale=0.2, shift=1), name + ".bias": r.normal(d, scale=0.2)})
-    parameters.update({"ff.0.weight": weights(4 * d, d), "ff.0.bias": r.normal(4 * d, scale=0.25),
-                       "ff.2.weight": r.normal(d, 4 * d, scale=near / 2), "ff.2.bias": r.normal(d, scale=0.25)})
+    parameters.update(
+        {
+            "ff.0.weight": weights(4 * d, d),
+            "ff.0.bias": r.normal(4 * d, scale=0.25),
+            "ff.2.weight": r.normal(d, 4 * d, scale=near / 2),
+            "ff.2.bias": r.normal(d, scale=0.25),
+        }
+    )
     return parameters
 
 
 def layer_case(name, payload, d, heads, k, pre_norm, sizes):
     """sizes: several items with a ptr, or one without."""
+
     def make():
         r = Source("layer_" + name)
         n = sum(sizes)
@@ -585,10 +728,13 @@ def layer_case(name, payload, d, heads, k, pre_norm, sizes):
             edges = random_edges(r, sizes, 4)
             inputs.update(csr(r, n, edges), edge_attr=edge_features(r, len(edges), 2))
             channels = 2
-        inputs.update(layer_parameters(r, d, heads, channels), heads=integer(heads), k=integer(k), pre_norm=integer(pre_norm))
+        inputs.update(
+            layer_parameters(r, d, heads, channels), heads=integer(heads), k=integer(k), pre_norm=integer(pre_norm)
+        )
         if len(sizes) > 1:
             inputs["ptr"] = offsets(sizes)
         return {**inputs, "grad_out": r.normal(n, d)}
+
     CASES["layer_" + name] = make
 
 
@@ -608,8 +754,9 @@ def eighths(r, *shape):
 
 
 def classifier_case(name, d, k, head_k, classes, sizes, normals, seed):
-    """All tokens are equal before the first layer, and their scores must tie: embed and the first W_S are multiples of 1/8.
-    Scores of later layers differ little; with this seed they differ by MIN_MARGINS of fixtures.py."""
+    """All tokens are equal before the first layer, and their scores must tie: embed and the first W_S are multiples of
+    1/8. Scores of later layers differ little; with this seed they differ by MIN_MARGINS of fixtures.py."""
+
     def make():
         r = Source(f"model_point_{name} {seed}")
         n = sum(sizes)
@@ -622,10 +769,24 @@ def classifier_case(name, d, k, head_k, classes, sizes, normals, seed):
             if i == 0:
                 parameters.update(W_S=eighths(r, d, 1), b_S=eighths(r, 1))
             inputs.update({f"layers.{i}.{key}": tensor for key, tensor in parameters.items()})
-        inputs.update({"head.W_S": r.normal(d, 1, scale=0.4), "head.b_S": r.normal(1, scale=0.2),
-                       "head.weight": r.normal(classes, d, scale=0.35), "head.bias": r.normal(classes, scale=0.25)})
-        return {**inputs, "heads": integer(2), "k": integer(k), "head_k": integer(head_k), "layers": integer(2),
-                "ptr": offsets(sizes), "grad_out": r.normal(len(sizes), classes)}
+        inputs.update(
+            {
+                "head.W_S": r.normal(d, 1, scale=0.4),
+                "head.b_S": r.normal(1, scale=0.2),
+                "head.weight": r.normal(classes, d, scale=0.35),
+                "head.bias": r.normal(classes, scale=0.25),
+            }
+        )
+        return {
+            **inputs,
+            "heads": integer(2),
+            "k": integer(k),
+            "head_k": integer(head_k),
+            "layers": integer(2),
+            "ptr": offsets(sizes),
+            "grad_out": r.normal(len(sizes), classes),
+        }
+
     CASES["model_point_" + name] = make
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Features of molecules as OGB's smiles2graph has them, from SMILES, without RDKit.
 
-The rules below (valences, hybridisation, conjugation, aromaticity, the order of bonds, the sense of chirality) are RDKit's
-for the molecules of tests/fixtures/molecule_features.smi and others like them: whatever needs more of its rules is
-refused. The features were found equal to those of RDKit 2026.9.
+The rules below (valences, hybridisation, conjugation, aromaticity, the order of bonds, the sense of chirality) give
+what RDKit 2026.9 gives for the molecules of tests/fixtures/molecule_features.smi, as a comparison has shown. Other
+molecules may need more of its rules.
 
 node_feat [n, 9]: element, chirality, degree, charge, hydrogens, radical electrons, hybridisation, aromatic, in a ring;
 edge_feat [e, 3]: type, stereo, conjugated; both are places in the lists of feature values that OGB has.
@@ -17,13 +17,30 @@ from pt_file import Stored
 SMILES = pathlib.Path(__file__).resolve().parents[2] / "tests/fixtures/molecule_features.smi"
 
 ELEMENTS = {  # atomic number, outer electrons, usual valences (none: not limited)
-    "*": (0, 0, ()), "H": (1, 1, (1,)), "B": (5, 3, (3,)), "C": (6, 4, (4,)), "N": (7, 5, (3,)), "O": (8, 6, (2,)),
-    "F": (9, 7, (1,)), "Na": (11, 1, (1,)), "Si": (14, 4, (4,)), "P": (15, 5, (3, 5)), "S": (16, 6, (2, 4, 6)),
-    "Cl": (17, 7, (1,)), "Fe": (26, 8, ()), "Cu": (29, 11, ()), "Br": (35, 7, (1,)), "I": (53, 7, (1,)), "U": (92, 6, ())}
+    "*": (0, 0, ()),
+    "H": (1, 1, (1,)),
+    "B": (5, 3, (3,)),
+    "C": (6, 4, (4,)),
+    "N": (7, 5, (3,)),
+    "O": (8, 6, (2,)),
+    "F": (9, 7, (1,)),
+    "Na": (11, 1, (1,)),
+    "Si": (14, 4, (4,)),
+    "P": (15, 5, (3, 5)),
+    "S": (16, 6, (2, 4, 6)),
+    "Cl": (17, 7, (1,)),
+    "Fe": (26, 8, ()),
+    "Cu": (29, 11, ()),
+    "Br": (35, 7, (1,)),
+    "I": (53, 7, (1,)),
+    "U": (92, 6, ()),
+}
 METALS = {"Na", "Fe", "Cu", "U"}
-TOKEN = re.compile(r"\[(?P<isotope>\d*)(?P<inside>[A-Z][a-z]?|[a-z]|\*)(?P<chiral>@{0,2})(?P<hydrogens>H\d*)?"
-                   r"(?P<charge>[+-]\d*)?\]|(?P<plain>Cl|Br|[BCNOPSFI*bcnops])|(?P<bond>[-=#/\\])|%(?P<two>\d\d)|(?P<ring>\d)"
-                   r"|(?P<other>[().])")
+TOKEN = re.compile(
+    r"\[(?P<isotope>\d*)(?P<inside>[A-Z][a-z]?|[a-z]|\*)(?P<chiral>@{0,2})(?P<hydrogens>H\d*)?"
+    r"(?P<charge>[+-]\d*)?\]|(?P<plain>Cl|Br|[BCNOPSFI*bcnops])|(?P<bond>[-=#/\\])|%(?P<two>\d\d)|(?P<ring>\d)"
+    r"|(?P<other>[().])"
+)
 SINGLE, DOUBLE, TRIPLE, AROMATIC = 1, 2, 3, 1.5
 SYMBOLS = {"-": SINGLE, "=": DOUBLE, "#": TRIPLE, "/": SINGLE, "\\": SINGLE}
 SP, SP2, SP3, SP3D, SP3D2, MISC = range(6)
@@ -60,8 +77,8 @@ class Bond:
 
 
 def parsed(smiles):
-    """Atoms and bonds. Bonds that close rings come last, from the closing atom to the opening one, by the ring's digit, then
-    in the order in which they are opened."""
+    """Atoms and bonds. Bonds that close rings come last, from the closing atom to the opening one, by the ring's digit,
+    then in the order in which they are opened."""
     atoms, bonds, open_rings, closures, branches = [], [], {}, [], []
     last, mark, position = None, "", 0
     while position < len(smiles):
@@ -71,8 +88,13 @@ def parsed(smiles):
         position = found.end()
         if symbol := found["plain"] or found["inside"]:
             hydrogens, charge = found["hydrogens"] or "", found["charge"] or ""
-            atom = Atom(symbol, not found["plain"], found["chiral"] or "",
-                        int(hydrogens[1:] or 1) if hydrogens else 0, int(charge + "1" if len(charge) == 1 else charge or 0))
+            atom = Atom(
+                symbol,
+                not found["plain"],
+                found["chiral"] or "",
+                int(hydrogens[1:] or 1) if hydrogens else 0,
+                int(charge + "1" if len(charge) == 1 else charge or 0),
+            )
             atoms.append(atom)
             if last:
                 bond = Bond(last, atom, order_of(mark, last, atom), mark)
@@ -120,7 +142,7 @@ def order_of(mark, begin, end):
 
 
 def add_hydrogens(atom):
-    """Outside brackets: as many as reach the next usual valence. A lower-case atom has one bond order more than bonds."""
+    """Outside brackets: as many as reach the next usual valence. A lower-case atom uses one more than it has bonds."""
     if not atom.bracket and atom.valences:
         used = len(atom.bonds) + 1 if atom.aromatic else sum(bond.order for bond in atom.bonds)
         atom.hydrogens = next((valence - used for valence in atom.valences if valence >= used), 0)
@@ -202,8 +224,8 @@ def radical_electrons(atom):
 
 
 def may_conjugate(atom):
-    """Has electrons for a pi system beside its single bonds; of the heavier ones of groups 15 and 16, only ends of chains
-    of group 16."""
+    """Whether the atom has electrons for a pi system. Of the heavier elements of groups 15 and 16, only those of group
+    16 at the end of a chain may."""
     if not atom.valences or atom.valences[0] == 1 or atom.degree() > 3:
         return False
     if atom.number > 10 and (atom.outer == 5 or atom.outer == 6 and atom.degree() > 1):
@@ -241,12 +263,12 @@ def hybridisation(atom):
 
 def odd_permutation(before, after):
     places = [after.index(x) for x in before]
-    return sum(a > b for i, a in enumerate(places) for b in places[i + 1:]) % 2
+    return sum(a > b for i, a in enumerate(places) for b in places[i + 1 :]) % 2
 
 
 def chirality(atom):
-    """1 clockwise, 2 counterclockwise, seen from the first bond, for the order of the bonds with a hydrogen at the end; @
-    means counterclockwise for the order in which the neighbours are written."""
+    """1 clockwise, 2 counterclockwise, seen from the first bond, in the order of the bonds and then a hydrogen. @ means
+    counterclockwise in the order in which the neighbours are written."""
     if not atom.chiral:
         return 0
     if len(atom.written) != 4:
@@ -256,8 +278,8 @@ def chirality(atom):
 
 
 def find_stereo(bonds):
-    """1 Z, 2 E, for a double bond between two atoms of which each has one marked neighbour and no other. A mark before the
-    double bond, as the one behind it, says whether the path goes up (/) or down."""
+    """1 Z, 2 E, for a double bond between two atoms that each have one more neighbour. A mark before the double bond,
+    and one behind it, says whether the path goes up (/) or down: E where both go the same way."""
     for bond in bonds:
         if bond.order != DOUBLE:
             continue
@@ -282,8 +304,20 @@ def features(smiles):
     find_conjugation(atoms, bonds)
     find_stereo(bonds)
     index = {atom: i for i, atom in enumerate(atoms)}
-    nodes = [[atom.number - 1 if atom.number else 118, chirality(atom), atom.degree(), atom.charge + 5, atom.hydrogens,
-              int(radical_electrons(atom)), hybridisation(atom), int(atom.aromatic), int(atom.in_ring)] for atom in atoms]
+    nodes = [
+        [
+            atom.number - 1 if atom.number else 118,
+            chirality(atom),
+            atom.degree(),
+            atom.charge + 5,
+            atom.hydrogens,
+            int(radical_electrons(atom)),
+            hybridisation(atom),
+            int(atom.aromatic),
+            int(atom.in_ring),
+        ]
+        for atom in atoms
+    ]
     ends, edges = [], []
     for bond in bonds:
         ends += [(index[bond.begin], index[bond.end]), (index[bond.end], index[bond.begin])]
@@ -297,7 +331,10 @@ def fixture():
     table = {"count": Stored("int64", (), [len(lines)])}
     for i, smiles in enumerate(lines):
         nodes, ends, edges = features(smiles)
-        for name, shape, rows in (("edge_index", (2, len(edges)), ends), ("edge_feat", (len(edges), 3), edges),
-                                  ("node_feat", (len(nodes), 9), nodes)):
+        for name, shape, rows in (
+            ("edge_index", (2, len(edges)), ends),
+            ("edge_feat", (len(edges), 3), edges),
+            ("node_feat", (len(nodes), 9), nodes),
+        ):
             table[f"{i}.{name}"] = Stored("int64", shape, [x for row in rows for x in row])
     return table

@@ -2,8 +2,8 @@
 """Reads and writes `.pt` files: a dictionary from name to tensor, as torch.save writes it and torch.load and
 torch::pickle_load read it.
 
-PyTorch is not used. Its container changes with its version, and the fixtures are compared byte by byte. A file depends on
-its tensors and on this module alone: an uncompressed zip archive without times, with one entry for the pickled
+PyTorch is not used: its container changes with its version, and the fixtures are compared byte by byte. A file depends
+on its tensors and on this module alone. It is an uncompressed zip archive without times, with one entry for the pickled
 dictionary and one for the elements of each tensor.
 """
 
@@ -63,7 +63,7 @@ class Pickler:
 
     def add_tensor(self, key, tensor):
         """_rebuild_tensor_v2(storage, offset, shape, stride, requires_grad, backward hooks)"""
-        stride = tuple(math.prod(tensor.shape[dim + 1:]) for dim in range(len(tensor.shape)))
+        stride = tuple(math.prod(tensor.shape[dim + 1 :]) for dim in range(len(tensor.shape)))
         self.add(REBUILD)
         self.code += pickle.MARK
         self.add(("storage", Global("torch", STORAGES[tensor.dtype][0]), key, "cpu", len(tensor.elements)))

@@ -45,21 +45,28 @@ def relative_terms(r_mul, r_add, q_ptr, k_ptr, q_count, k_count):
         for i in queries:
             for j in keys:
                 row[i, j] = len(row)
-    return lambda i, j, s: (ONE if r_mul is None else r_mul[row[i, j], s], ZERO if r_add is None else r_add[row[i, j], s])
+    return lambda i, j, s: (
+        ONE if r_mul is None else r_mul[row[i, j], s],
+        ZERO if r_add is None else r_add[row[i, j], s],
+    )
 
 
 def transform(encoding, weights, s):
-    """R_mul = softplus(x w_mul + b_mul) and R_add = x w_add + b_add of head s, for the channels x of a relative encoding."""
+    """R_mul = softplus(x w_mul + b_mul) and R_add = x w_add + b_add of head s; x: channels of a relative encoding."""
     column = {name: [row[s] for row in weights[name]] for name in ("w_mul", "w_add")}
-    return (softplus(dot(encoding, column["w_mul"]) + weights["b_mul"][s]),
-            dot(encoding, column["w_add"]) + weights["b_add"][s])
+    return (
+        softplus(dot(encoding, column["w_mul"]) + weights["b_mul"][s]),
+        dot(encoding, column["w_add"]) + weights["b_add"][s],
+    )
 
 
 def point_terms(x, xs, weights, m=None, ms=None):
-    """Channels: squared distance of point i and sampled point j and, with normals, the inner product of their normals."""
+    """Channels: the squared distance of point i and sampled point j and, where given, the product of their normals."""
+
     def encoding(i, j):
         difference = [a - b for a, b in zip(x[i], xs[j])]
         return [dot(difference, difference)] + ([] if m is None else [dot(m[i], ms[j])])
+
     return cached(encoding, weights)
 
 
@@ -76,6 +83,7 @@ def cached(encoding, weights):
         if (i, j) not in known:
             known[i, j] = encoding(i, j)
         return transform(known[i, j], weights, s)
+
     return terms
 
 
@@ -98,4 +106,5 @@ def graph_terms(rowptr, col, edge_attr, top, partner, weight, weights):
         p = weight[j]
         first, second = transform(encoding(i, top[j]), weights, s), transform(encoding(i, partner[j]), weights, s)
         return tuple(p * a + (1 - p) * b for a, b in zip(first, second))
+
     return terms

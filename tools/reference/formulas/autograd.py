@@ -2,13 +2,13 @@
 """Numbers of 80 decimal digits and reverse-mode differentiation of formulas over them.
 
 A formula is written with Python's operators and the functions below. Its inputs are constants (decimal.Decimal) or
-Variables. Each operation on a Variable appends a Variable to a tape, with its inputs and the derivative by each of them;
-backward() walks the tape from its end.
+Variables. Each operation on a Variable appends a Variable to a tape, with its inputs and the derivative by each of
+them; backward() walks the tape from its end.
 
-Why not float64: the last bits of exp, log and sums depend on the processor and on libraries. Here results are rounded to
-float64 once, when they are stored, so that what is stored is the float64 number nearest to the true value. Python's decimal
-arithmetic is specified to the last digit, exp and log included, so each machine finds the same number. With 80 digits, sums of
-products of float32 numbers are exact; some of them lie in the middle between two float64 numbers.
+Why not float64: the last bits of exp, log and sums depend on the processor and on libraries. Here results are rounded
+to float64 once, when they are stored, so that what is stored is the float64 number nearest to the true value. Python's
+decimal arithmetic is specified to the last digit, exp and log included, so each machine finds the same number. With 80
+digits, sums of products of float32 numbers are exact; some of them lie in the middle between two float64 numbers.
 """
 
 import decimal
@@ -23,8 +23,15 @@ PI = Decimal("3.1415926535897932384626433832795028841971693993751058209749445923
 
 def set_precision(digits):
     """Decimal digits of everything that is computed from here on. Exponents are practically without bounds."""
-    decimal.setcontext(decimal.Context(prec=digits, rounding=decimal.ROUND_HALF_EVEN, Emin=-999999, Emax=999999,
-                                       traps=[decimal.InvalidOperation, decimal.DivisionByZero, decimal.Overflow]))
+    decimal.setcontext(
+        decimal.Context(
+            prec=digits,
+            rounding=decimal.ROUND_HALF_EVEN,
+            Emin=-999999,
+            Emax=999999,
+            traps=[decimal.InvalidOperation, decimal.DivisionByZero, decimal.Overflow],
+        )
+    )
 
 
 set_precision(DIGITS)
@@ -74,7 +81,7 @@ def value(x):
 
 
 def record(result, *sources):
-    """The result of an operation; `sources` are pairs of an input and the derivative by it. Constants have no gradient."""
+    """The result of an operation; `sources`: pairs of an input and the derivative by it. Constants have no gradient."""
     sources = [source for source in sources if isinstance(source[0], Variable)]
     return Variable(result, sources) if sources else result
 
@@ -121,7 +128,7 @@ def sqrt(x):
 
 
 class Margin:
-    """How near two numbers came between which a branch of a formula decides. Equal numbers, which are meant, do not count."""
+    """The smallest difference of two numbers whose order decided a branch. Equal numbers are intended: not counted."""
 
     def __init__(self):
         self.smallest = Decimal("Infinity")
@@ -212,7 +219,7 @@ class Tensor:
         if len(index) == len(self.shape):
             return self.elements[position]
         if len(index) == len(self.shape) - 1:
-            return self.elements[position * self.shape[-1]:(position + 1) * self.shape[-1]]
+            return self.elements[position * self.shape[-1] : (position + 1) * self.shape[-1]]
         raise IndexError(f"{index} of a tensor of shape {self.shape}")
 
     def __iter__(self):

@@ -28,13 +28,14 @@ def farthest_point_sampling(points, m, start, ptr=None):
 
 
 def knn(points, queries, k, ptr=None, query_ptr=None):
-    """The k nearest points of the query's item by squared distance, then row: lists [Q][k] of rows and squared distances,
-    filled up with -1 and infinity."""
+    """The k nearest points of the query's item by squared distance, then row: lists [Q][k] of rows and squared
+    distances, filled up with -1 and infinity."""
     index, dist2 = [], []
     for rows, own in zip(items(ptr, len(points)), items(query_ptr, len(queries)), strict=True):
         for i in own:
-            near = sorted(((squared_distance(queries[i], points[j]), j) for j in rows),
-                          key=lambda pair: (value(pair[0]), pair[1]))[:k]
+            near = sorted(
+                ((squared_distance(queries[i], points[j]), j) for j in rows), key=lambda pair: (value(pair[0]), pair[1])
+            )[:k]
             missing = k - len(near)
             index.append([j for _, j in near] + [-1] * missing)
             dist2.append([d for d, _ in near] + [INFINITY] * missing)

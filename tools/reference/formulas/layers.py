@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A layer of the sampling transformer, and the rotation-invariant point classifier made of such layers.
 
-    block(y) = concat_h(P_h V_h) W_O + b_O       scores, queries and the sampled tokens all from y
-    ff(y) = gelu(y W_0^T + b_0) W_2^T + b_2
-    post-norm:  x <- norm1(x + block(x)),  out = norm2(x + ff(x))
-    pre-norm:   x <- x + block(norm1(x)),  out = x + ff(norm2(x))
+block(y) = concat_h(P_h V_h) W_O + b_O       scores, queries and the sampled tokens all from y
+ff(y) = gelu(y W_0^T + b_0) W_2^T + b_2
+post-norm:  x <- norm1(x + block(x)),  out = norm2(x + ff(x))
+pre-norm:   x <- x + block(norm1(x)),  out = x + ff(norm2(x))
 """
 
 from formulas.attention import graph_terms, maxout_attention, point_terms, sequence_terms
-from formulas.autograd import ONE, Decimal, Tensor, dot, erf, mean, sqrt, stacked, value
+from formulas.autograd import ONE, Decimal, Tensor, dot, erf, mean, sqrt, stacked
 from formulas.packed import items
 from formulas.primal import linear_map
 from formulas.sampling import largest, sample_pairs, sampled_tokens
@@ -48,6 +48,7 @@ def block(y, p, heads, k, ptr, payload, middle):
 
     def sampled(rows):
         return sampled_tokens(rows, top, partner, weight)
+
     tokens = sampled(y)
     relative = None
     if "coordinates" in payload:
@@ -57,8 +58,10 @@ def block(y, p, heads, k, ptr, payload, middle):
         relative = sequence_terms(payload["s"], sampled(payload["s"]), p)
     elif "rowptr" in payload:
         relative = graph_terms(payload["rowptr"], payload["col"], payload["edge_attr"], top, partner, weight, p)
-    q, keys, v = (heads_of(linear_map(rows, p["W_" + name], p["b_" + name]), heads)
-                  for name, rows in (("Q", y), ("K", tokens), ("V", tokens)))
+    q, keys, v = (
+        heads_of(linear_map(rows, p["W_" + name], p["b_" + name]), heads)
+        for name, rows in (("Q", y), ("K", tokens), ("V", tokens))
+    )
     leak = stacked(linear_map(tokens, p["W_C"], p["b_C"]))
     out = maxout_attention(q, keys, v, leak, ATTENTION_EPS, ptr, None if ptr is None else sample_ptr, relative)
     joined = [[x for s in range(heads) for x in out[i, s]] for i in range(len(y))]
@@ -75,6 +78,7 @@ def layer(rows, p, heads, k, pre_norm, ptr, payload, middle):
 
     def add(x, y):
         return [[a + b for a, b in zip(*pair)] for pair in zip(x, y, strict=True)]
+
     if pre_norm:
         rows = add(rows, block(norm("norm1", rows), p, heads, k, ptr, payload, middle))
         return add(rows, feed_forward(norm("norm2", rows)))
@@ -83,8 +87,8 @@ def layer(rows, p, heads, k, pre_norm, ptr, payload, middle):
 
 
 def point_classifier(p, heads, k, head_k, layers, ptr, payload, middles):
-    """Tokens are ones through `embed`; post-norm layers; the head samples head_k pairs, takes the maximum over the sampled
-    tokens of an item and maps it linearly to classes. A list of rows of class scores."""
+    """Tokens are ones through `embed`; post-norm layers; the head samples head_k pairs, takes the maximum over the
+    sampled tokens of an item and maps it linearly to classes. A list of rows of class scores."""
     count = len(payload["coordinates"])
     rows = torch_linear([[ONE]] * count, p["embed.weight"], p["embed.bias"])
     for i in range(layers):

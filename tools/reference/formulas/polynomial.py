@@ -8,7 +8,7 @@ Each formula comes in three forms:
             gradient's formula of softmax attention
 """
 
-from formulas.autograd import Decimal, ONE, ZERO, constant, dot, exp, log, mean, record, stacked, total, value
+from formulas.autograd import Decimal, ONE, ZERO, dot, exp, log, mean, record, stacked, total, value
 from formulas.packed import items
 from formulas.primal import linear_map
 
@@ -46,7 +46,7 @@ def centred(keys):
 
 
 def polynomial_attention(q, k, v, degree, scale, causal=False, center=False, q_ptr=None, k_ptr=None):
-    """q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv] -> [Nq, h, cv]; center: the mean of the item's keys is subtracted first."""
+    """q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv] -> [Nq, h, cv]. center: the mean of the item's keys is subtracted."""
     heads = q.shape[1]
     out = [[[ZERO] * v.shape[2] for _ in range(heads)] for _ in range(len(q))]
     for queries, keys in zip(items(q_ptr, len(q)), items(k_ptr, len(k)), strict=True):
@@ -54,8 +54,14 @@ def polynomial_attention(q, k, v, degree, scale, causal=False, center=False, q_p
             continue
         for s in range(heads):
             k_rows = [k[j, s] for j in keys]
-            rows = attend([q[i, s] for i in queries], centred(k_rows) if center else k_rows, [v[j, s] for j in keys],
-                          degree, scale, causal)
+            rows = attend(
+                [q[i, s] for i in queries],
+                centred(k_rows) if center else k_rows,
+                [v[j, s] for j in keys],
+                degree,
+                scale,
+                causal,
+            )
             for i, row in zip(queries, rows):
                 out[i][s] = row
     return stacked(out)
@@ -76,7 +82,7 @@ def layers(x, weights, heads, degree, scale, causal, center, ptr, form):
         joined = [[] for _ in rows]
         for item in items(ptr, len(rows)):
             for s in range(heads):
-                head = [[row[s * c:(s + 1) * c] for row in (projected[i] for i in item)] for projected in (q, k, v)]
+                head = [[row[s * c : (s + 1) * c] for row in (projected[i] for i in item)] for projected in (q, k, v)]
                 if center:
                     head[1] = centred(head[1])
                 for i, row in zip(item, attend(*head, degree, scale, causal, form)):

@@ -7,7 +7,7 @@ from formulas.packed import items
 
 def pooled_rows(rows, factor, reduce=mean):
     """Consecutive groups of `factor` rows, each column reduced; the last group has what is left."""
-    return [[reduce(column) for column in zip(*rows[first:first + factor])] for first in range(0, len(rows), factor)]
+    return [[reduce(column) for column in zip(*rows[first : first + factor])] for first in range(0, len(rows), factor)]
 
 
 def maximum_of(column):
@@ -54,8 +54,8 @@ def primal_attention(q, k, v, beta=None, pool=None, linear=False, eps=ZERO, q_pt
     """q [Nq, h, c], k [Nk, h, c], v [Nk, h, cv] -> [Nq, h, cv].
 
     Keys and values are pooled, per item, by pool[s] in head s; then queries and keys are recentred by beta ([] or [h]);
-    then softmax or linear attention. mask: (rowptr, col) over the packed pooled keys of a head, with one row per query, or
-    one per head and query.
+    then softmax or linear attention. mask: (rowptr, col) over the packed pooled keys of a head, with one row per query,
+    or one per head and query.
     """
     heads = q.shape[1]
     out = [[[ZERO] * v.shape[2] for _ in range(heads)] for _ in range(len(q))]
@@ -70,8 +70,10 @@ def primal_attention(q, k, v, beta=None, pool=None, linear=False, eps=ZERO, q_pt
             if mask:
                 rowptr, col = mask
                 row = queries.start + (s * len(q) if len(rowptr) > len(q) + 1 else 0)
-                seen = [set(col[e] - first_key for e in range(rowptr[row + i], rowptr[row + i + 1]))
-                        for i in range(len(queries))]
+                seen = [
+                    set(col[e] - first_key for e in range(rowptr[row + i], rowptr[row + i + 1]))
+                    for i in range(len(queries))
+                ]
                 allowed = lambda i, j: j in seen[i]
             if beta is not None and k_rows:
                 q_rows, k_rows = recentred(q_rows, k_rows, beta.elements[s if beta.shape else 0])
@@ -84,6 +86,7 @@ def primal_attention(q, k, v, beta=None, pool=None, linear=False, eps=ZERO, q_pt
 
 def each_head(transformed):
     """An attention that does something to the queries and keys of each item and head, then plain softmax attention."""
+
     def attention(q, k, v, q_ptr=None, k_ptr=None, **options):
         out = [[None] * q.shape[1] for _ in range(len(q))]
         for queries, keys in zip(items(q_ptr, len(q)), items(k_ptr, len(k)), strict=True):
@@ -92,6 +95,7 @@ def each_head(transformed):
                 for i, row in zip(queries, attend(*rows, [v[j, s] for j in keys], False, ZERO)):
                     out[i][s] = row
         return stacked(out)
+
     return attention
 
 
@@ -103,13 +107,20 @@ def normalised(queries, keys, _, eps):
 
 
 def convolved_1d(queries, keys, s, weight):
-    """Cross-correlation along the rows, y[i] = sum_a weight[s][a] x[i + a - (size - 1) / 2], zero outside; s 0 if shared."""
+    """Cross-correlation along the rows: y[i] = sum_a weight[s][a] x[i + a - (size - 1) // 2], with zeros outside. A
+    weight with one row is that of all heads."""
     kernel = weight[s if len(weight) > 1 else 0]
 
     def convolve(rows):
         before = (len(kernel) - 1) // 2
-        return [[total(w * rows[i + a - before][t] for a, w in enumerate(kernel) if 0 <= i + a - before < len(rows))
-                 for t in range(len(rows[0]))] for i in range(len(rows))]
+        return [
+            [
+                total(w * rows[i + a - before][t] for a, w in enumerate(kernel) if 0 <= i + a - before < len(rows))
+                for t in range(len(rows[0]))
+            ]
+            for i in range(len(rows))
+        ]
+
     return convolve(queries), convolve(keys)
 
 
@@ -122,10 +133,15 @@ def convolved_2d(queries, keys, s, weight, nh, nw):
         out = []
         for y in range(nh):
             for x in range(nw):
-                terms = [(weight[s, a, b], (y + a - before) * nw + x + b - before) for a in range(size) for b in range(size)
-                         if 0 <= y + a - before < nh and 0 <= x + b - before < nw]
+                terms = [
+                    (weight[s, a, b], (y + a - before) * nw + x + b - before)
+                    for a in range(size)
+                    for b in range(size)
+                    if 0 <= y + a - before < nh and 0 <= x + b - before < nw
+                ]
                 out.append([total(w * rows[i][t] for w, i in terms) for t in range(len(rows[0]))])
         return out
+
     return convolve(queries), convolve(keys)
 
 
@@ -137,16 +153,19 @@ conv2d_attention = each_head(convolved_2d)
 def linear_map(rows, weight, bias=None):
     """x W + b of a list of rows, W stored [in, out]."""
     columns = list(zip(*weight))
-    return [[dot(row, column) + (ZERO if bias is None else bias[t]) for t, column in enumerate(columns)] for row in rows]
+    return [
+        [dot(row, column) + (ZERO if bias is None else bias[t]) for t, column in enumerate(columns)] for row in rows
+    ]
 
 
 def scaled_head_layer(x, w_q, w_k, w_v, w_o, b_k, b_v, h, pool, mode, beta=None, linear=False, eps=ZERO, ptr=None):
-    """x [N, d] is pooled (mode 0: mean, 1: maximum) per item and head before the keys and values of the head are computed."""
+    """x [N, d] is pooled (mode 0: mean, 1: maximum) per item and head; keys and values are projections of that."""
     out = []
     queries = linear_map(list(x), w_q)
 
     def part(row, s, count):
-        return row[s * (count // h):(s + 1) * (count // h)]
+        return row[s * (count // h) : (s + 1) * (count // h)]
+
     for rows in items(ptr, len(x)):
         joined = [[] for _ in rows]
         for s in range(h):

@@ -45,7 +45,7 @@ def solved(matrix, right):
                 rows[r] = rows[r][:i] + [a - factor * b for a, b in zip(rows[r][i:], rows[i][i:])]
     solution = [ZERO] * size
     for i in reversed(range(size)):
-        solution[i] = (rows[i][size] - dot(rows[i][i + 1:size], solution[i + 1:])) / rows[i][i]
+        solution[i] = (rows[i][size] - dot(rows[i][i + 1 : size], solution[i + 1 :])) / rows[i][i]
     return solution
 
 
@@ -53,9 +53,9 @@ def support_vector_regression(keys, target, cost, epsilon):
     """The dual variables and the bias, to more than 30 digits, by a primal-dual interior point method.
 
     dual = up - down with 0 <= up, down <= C. Each of the 2 n variables has a multiplier for its lower bound and one for
-    its upper bound. A step solves the optimality conditions, linearised, with the products of a multiplier and its slack
-    set to a tenth of their mean; it goes 0.9 of the way to the nearest bound. When the products have vanished, that is the
-    solution.
+    its upper bound. A step solves the linearised optimality conditions, in which the product of each multiplier and its
+    slack is to become a tenth of the present mean, and goes at most 0.9 of the way to the nearest bound. The products
+    tend to 0, and the iterate to the solution.
     """
     n = len(keys)
     with decimal.localcontext() as context:
@@ -74,22 +74,33 @@ def support_vector_regression(keys, target, cost, epsilon):
                 break
             aim = gap / 10
             curvature = [lo / a + up / s for lo, a, up, s in zip(lower, amount, upper, slack)]
-            right = [-(signs[i] * (fitted[i % n] - target[i % n]) + epsilon) + aim / amount[i] - aim / slack[i]
-                     for i in range(2 * n)]
+            right = [
+                -(signs[i] * (fitted[i % n] - target[i % n]) + epsilon) + aim / amount[i] - aim / slack[i]
+                for i in range(2 * n)
+            ]
             # With change = K change_of_dual + change_of_bias, each amount changes by (right - sign change) / curvature.
             weight = [1 / curvature[j] + 1 / curvature[n + j] for j in range(n)]
             matrix = [[k[i][j] + (1 / weight[i] if i == j else 0) for j in range(n)] + [ONE] for i in range(n)]
             free = [right[j] / curvature[j] - right[n + j] / curvature[n + j] for j in range(n)]
-            *_, step_of_bias = step = solved(matrix + [[ONE] * n + [ZERO]],
-                                             [f / w for f, w in zip(free, weight)] + [-sum(dual)])
+            *_, step_of_bias = step = solved(
+                matrix + [[ONE] * n + [ZERO]], [f / w for f, w in zip(free, weight)] + [-sum(dual)]
+            )
             change = [dot(row, step[:n]) + step_of_bias for row in k]
             d_amount = [(right[i] - signs[i] * change[i % n]) / curvature[i] for i in range(2 * n)]
             d_lower = [aim / a - lo - lo / a * d for a, lo, d in zip(amount, lower, d_amount)]
             d_upper = [aim / s - up + up / s * d for s, up, d in zip(slack, upper, d_amount)]
-            length = min([ONE] + [-Decimal("0.9") * x / d for x, d in [*zip(amount, d_amount), *zip(lower, d_lower),
-                                                                      *zip(upper, d_upper)] if d < 0]
-                         + [Decimal("0.9") * s / d for s, d in zip(slack, d_amount) if d > 0])
-            amount, lower, upper = ([x + length * d for x, d in zip(xs, ds)]
-                                    for xs, ds in ((amount, d_amount), (lower, d_lower), (upper, d_upper)))
+            length = min(
+                [ONE]
+                + [
+                    -Decimal("0.9") * x / d
+                    for x, d in [*zip(amount, d_amount), *zip(lower, d_lower), *zip(upper, d_upper)]
+                    if d < 0
+                ]
+                + [Decimal("0.9") * s / d for s, d in zip(slack, d_amount) if d > 0]
+            )
+            amount, lower, upper = (
+                [x + length * d for x, d in zip(xs, ds)]
+                for xs, ds in ((amount, d_amount), (lower, d_lower), (upper, d_upper))
+            )
             bias += length * step_of_bias
     return [+x for x in dual], +bias  # + rounds
