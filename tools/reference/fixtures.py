@@ -21,6 +21,9 @@ import pathlib
 import sys
 import time
 
+if sys.version_info < (3, 10):
+    print("left out: Python 3.10 or later is needed")
+    sys.exit(77)
 sys.dont_write_bytecode = True
 
 import central_differences
@@ -37,8 +40,11 @@ NEGLIGIBLE = autograd.Decimal("1e-30")
 # Layers and models: numbers whose order decides a branch differ by this much, so that float32 takes the same branch.
 MIN_MARGINS = {"rank": "2e-4", "relu": "2e-5", "maximum": "5e-6"}
 
-
 GRADIENT_TOLERANCE = autograd.Decimal("1e-18")
+
+
+def all_names():
+    return sorted([*inputs.CASES, "molecule_features"])
 
 
 def stored(tensor):
@@ -60,8 +66,7 @@ def made(name):
     if name == "molecule_features":
         return pt_file.to_bytes(molecules.fixture())
     given = inputs.CASES[name]()
-    for margin in autograd.margins.values():
-        margin.__init__()
+    autograd.reset_margins()
     table = {**given, **families.family(name)(given)}
     check_margins(name)
     return pt_file.to_bytes({key: stored(tensor) for key, tensor in table.items()})
@@ -76,7 +81,7 @@ def differences(expected, actual):
 
 
 def check(folder, names):
-    wrong = [f"{path.name}: not made here" for path in sorted(folder.glob("*.pt")) if path.stem not in names]
+    wrong = [f"{path.name}: not made here" for path in sorted(folder.glob("*.pt")) if path.stem not in all_names()]
     for name in names:
         path = folder / f"{name}.pt"
         if not path.exists():
@@ -107,18 +112,17 @@ def main():
     parser.add_argument("--digits", type=int, default=autograd.DIGITS, help="decimal digits of everything computed")
     parser.add_argument("names", nargs="*", metavar="NAME")
     options = parser.parse_args()
-    everything = sorted([*inputs.CASES, "molecule_features"])
     if (options.out is not None) + (options.check is not None) + options.differences != 1:
         parser.error("one of --out, --check and --differences")
-    if unknown := set(options.names) - set(everything):
+    if unknown := set(options.names) - set(all_names()):
         parser.error(f"no fixture is called {', '.join(sorted(unknown))}")
     autograd.set_precision(options.digits)
     if options.differences:
         return check_gradients(options.names or sorted(inputs.CASES))
     if options.check:
-        return check(options.check, options.names or everything)
+        return check(options.check, options.names or all_names())
     options.out.mkdir(parents=True, exist_ok=True)
-    for name in options.names or everything:
+    for name in options.names or all_names():
         begin = time.perf_counter()
         (options.out / f"{name}.pt").write_bytes(made(name))
         print(f"{name}.pt  {time.perf_counter() - begin:.2f} s")

@@ -138,7 +138,14 @@ class Margin:
             self.smallest = min(self.smallest, abs(difference))
 
 
-margins = {"maximum": Margin(), "relu": Margin(), "rank": Margin()}
+margins = {}
+
+
+def reset_margins():
+    margins.update(maximum=Margin(), relu=Margin(), rank=Margin())
+
+
+reset_margins()
 
 
 def maximum(x, y):
