@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a fixture holds beside its inputs: from a dictionary of input Tensors, one of outputs and gradients.
+"""What a fixture holds besides its inputs: from a dictionary of input Tensors, one of outputs and gradients.
 
 Upstream gradients ("grad_out", "grad_out.<output>") are inputs, too. `grad.<input>` is the gradient of
 sum(upstream * output). Every tensor of real numbers among the inputs has one, but for those in WITHOUT_GRADIENT.
