@@ -18,8 +18,8 @@ set -euo pipefail
 
 geosft_root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 geosft_torch_version=2.11.0
-# libtorch_cpu.so needs only these two of the CUDA packages that the wheel asks for; the others are what `import torch`
-# needs, for PyTorch's checks of the operators.
+# libtorch_cpu.so needs only these two of the CUDA packages that the wheel asks for. The others are what `import torch`
+# needs, with stubs in place of the rest of CUDA (geosft_install_stubs).
 geosft_torch_cpu=(--no-deps "torch==$geosft_torch_version" nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85
   typing_extensions==4.16.0 sympy==1.14.0 mpmath==1.3.0 networkx==3.6.1 Jinja2==3.1.6 MarkupSafe==3.0.4
   filelock==4.2.11 fsspec==2026.9.0)
@@ -110,6 +110,51 @@ geosft_torch_folder() {
   for folder in "$geosft_root"/.venv/lib/python3*/site-packages/torch; do
     [[ ! -e $folder/lib/libtorch_cpu.so ]] || echo "$folder"
   done
+}
+
+# Prints the libraries that `import torch` needs and that are neither in .venv nor in the system.
+geosft_missing_libraries() {
+  LC_ALL=C env -u LD_LIBRARY_PATH ldd "$1/libtorch_python.so" | awk '/=> not found/ {print $1}' | sort -u
+}
+
+# Makes `import torch` work after the CPU install, which leaves out most of CUDA's libraries. Every missing one becomes a
+# link in torch/lib to one library of stubs, with a function for each missing symbol; calling one ends the program with a
+# message. LibTorch looks into nvidia/*/lib of .venv before torch/lib, so libraries installed later are used instead.
+geosft_install_stubs() {
+  local folder stubs=libgeosft_cuda_stubs.so work missing library
+  folder=$(geosft_torch_folder)/lib
+  [[ -e $folder/libtorch_python.so && -n $(geosft_missing_libraries "$folder") ]] || return 0
+  # An older library of stubs would hide which symbols are missing.
+  find "$folder" -maxdepth 1 -lname "$stubs" -delete
+  rm -f -- "$folder/$stubs"
+  mapfile -t missing < <(geosft_missing_libraries "$folder")
+  geosft_say "LibTorch: making stubs of ${missing[*]}"
+  work=$(mktemp -d)
+  cat >"$work/stubs.c" <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+const int geosft_cuda_stubs = 1; /* tells programs that these are stubs */
+static void stop(const char* name) {
+  fprintf(stderr, "%s: this LibTorch is for the CPU only; tools/setup.sh --cuda installs the CUDA one\n", name);
+  abort();
+}
+END
+  # Symbols named Py… are the interpreter's. Symbols with a version must be defined with that version.
+  LC_ALL=C env -u LD_LIBRARY_PATH ldd -r "$folder/libtorch_python.so" 2>&1 |
+    awk -v code="$work/stubs.c" -v versions="$work/stubs.map" '
+    /^undefined symbol: / && $3 !~ /^_?Py/ {
+      name = $3
+      sub(/,$/, "", name)
+      if (seen[name]++) next
+      printf "void %s(void) { stop(\"%s\"); }\n", name, name >>code
+      if ($4 == "version") symbols[$5] = symbols[$5] " " name ";"
+    }
+    END { for (version in symbols) printf "%s { global:%s };\n", version, symbols[version] >versions }'
+  touch "$work/stubs.map"
+  cc -shared -fPIC -fno-builtin "$work/stubs.c" "-Wl,--version-script=$work/stubs.map" -o "$folder/$stubs" ||
+    geosft_die "cannot compile the stubs of CUDA's libraries: see the message above"
+  for library in "${missing[@]}"; do ln -s -- "$stubs" "$folder/$library"; done
+  rm -rf -- "$work"
 }
 
 # Puts the wheel into .venv. The stamp names a finished install, and says so when one was interrupted.
@@ -224,7 +269,12 @@ geosft_setup() {
   mapfile -t packages < <(grep -hv '^#' "$geosft_root/tools/packages.txt" \
     ${geosft_viewer:+"$geosft_root/tools/packages_viewer.txt"})
   geosft_install_packages "${packages[@]}"
-  if [[ -n $geosft_torch ]]; then geosft_say "LibTorch: taking $geosft_torch"; else geosft_install_torch; fi
+  if [[ -n $geosft_torch ]]; then
+    geosft_say "LibTorch: taking $geosft_torch"
+  else
+    geosft_install_torch
+    geosft_install_stubs
+  fi
   [[ -z $geosft_nvcc ]] || geosft_install_nvcc
   [[ -z $geosft_wheel ]] || geosft_install_wheel_tools
   geosft_configure

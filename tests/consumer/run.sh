@@ -90,12 +90,10 @@ PKG_CONFIG_PATH=$prefix/lib/pkgconfig c++ "$here/3_layer_on_the_sampler.cpp" -o 
 
 if [[ -n $python ]]; then
   say "the operators, from Python"
-  # Lazily: a PyTorch for the CPU alone lacks libraries that it names and never calls.
-  lazily="import os, runpy, sys; sys.setdlopenflags(os.RTLD_LAZY); sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0])"
-  "$python" -c "$lazily" "$here/4_operators_from_python.py" "$prefix/lib/libgeosft_ops.so"
+  "$python" "$here/4_operators_from_python.py" "$prefix/lib/libgeosft_ops.so"
   say "the RUN, from Python"
-  "$python" -c "$lazily" "$here/5_serve_from_python.py" "$prefix/lib/libgeosft_classify.so" "$folder/run" \
+  "$python" "$here/5_serve_from_python.py" "$prefix/lib/libgeosft_classify.so" "$folder/run" \
     "$folder/shapes/flat/1.off" "$folder/shapes/tall/1.off"
   say "the RUNs of graphs and of parts, from Python"
-  "$python" -c "$lazily" "$here/7_serve_graphs_from_python.py" "$prefix/lib" "${served[@]}"
+  "$python" "$here/7_serve_graphs_from_python.py" "$prefix/lib" "${served[@]}"
 fi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scripts that set a checkout up, where they have to give up: wrong use, a LibTorch that does not fit, no network.
-// Nothing here installs anything: every package is there already, or cannot be had.
+// Nothing here installs anything: every package is there already, or cannot be had. And the stubs of CUDA's libraries.
 #include <catch2/catch.hpp>
 #include <regex>
 
@@ -69,6 +69,20 @@ void write_libtorch(const fs::path& folder, const fs::path& header, const Words&
   write_text(folder / "lib" / "libtorch_cpu.so", "");
 }
 
+// A shared library made of C code, which looks for others in its own folder.
+void compile_library(const fs::path& library, const std::string& code, const Words& options) {
+  const fs::path source = fs::path(library).replace_extension(".c");
+  write_text(source, code);
+  const Words words{"cc", "-shared", "-fPIC", "-Wl,-rpath,$ORIGIN", source.string(), "-o", library.string()};
+  REQUIRE(run_process("/usr/bin/env", words + options).exit == 0);
+}
+
+// Loads a library with all its symbols bound at once, as Python does, and calls a function.
+ProcessResult call(const fs::path& library, const std::string& function) {
+  const std::string program = "import ctypes; print(ctypes.CDLL('" + library.string() + "')." + function + "())";
+  return run_process("/usr/bin/env", {"-u", "LD_LIBRARY_PATH", "python3", "-c", program});
+}
+
 }  // namespace
 
 TEST_CASE("every script refuses what it does not know, with a line and exit code 2") {
@@ -126,6 +140,49 @@ TEST_CASE("setup.sh touches no environment that it has not made") {
   write_text(checkout / ".venv" / "mine", "x");
   require_end(checkout.set_up({}), 1, "setup.sh", {".venv is not from this script", "--torch"});
   CHECK(read_text(checkout / ".venv" / "mine") == "x");
+}
+
+TEST_CASE("stubs take the place of libraries that a PyTorch for the CPU lacks") {
+  const Checkout checkout("");
+  const fs::path torch = checkout / ".venv" / "lib" / "python3.11" / "site-packages" / "torch" / "lib";
+  write_text(torch / "libtorch_cpu.so", "");
+  // Two libraries, one with versions of its symbols, that are there when libtorch_python.so is linked and gone after
+  // that.
+  compile_library(torch / "libplain.so", "void plain_call(void) {}", {"-Wl,-soname,libplain.so"});
+  write_text(torch / "versions.map", "VERSION_1 { global: versioned_call; };");
+  compile_library(torch / "libversioned.so", "void versioned_call(void) {}",
+                  {"-Wl,-soname,libversioned.so", "-Wl,--version-script=" + (torch / "versions.map").string()});
+  compile_library(torch / "libtorch_python.so",
+                  "void plain_call(void); void versioned_call(void); int answer(void) { return 42; }"
+                  "int lost(int which) { if (which) plain_call(); else versioned_call(); return 0; }"
+                  "int plain(void) { return lost(1); } int versioned(void) { return lost(0); }",
+                  {"-L" + torch.string(), "-lplain", "-lversioned"});
+  const auto install = [&] {
+    const std::string script = (checkout / "tools" / "setup.sh").string();
+    const ProcessResult result = run_process("/bin/bash", {"-c", "source '" + script + "'; geosft_install_stubs"});
+    INFO(result.err);
+    REQUIRE(result.exit == 0);
+    return result.err;
+  };
+  const fs::path library = torch / "libtorch_python.so";
+  CHECK(install().empty());
+  CHECK(call(library, "answer").out == "42\n");
+  fs::remove(torch / "libplain.so");
+  CHECK(call(library, "answer").exit != 0);
+  CHECK_THAT(install(), Catch::EndsWith("making stubs of libplain.so\n"));
+  CHECK(call(library, "answer").out == "42\n");
+  CHECK(call(library, "versioned").out == "0\n");
+  CHECK(install().empty());
+  // The second library goes, too: the stubs are made again, of both.
+  fs::remove(torch / "libversioned.so");
+  CHECK(call(library, "answer").exit != 0);
+  CHECK_THAT(install(), Catch::EndsWith("making stubs of libplain.so libversioned.so\n"));
+  CHECK(call(library, "answer").out == "42\n");
+  for (const std::string name : {"plain", "versioned"}) {
+    const ProcessResult result = call(library, name);
+    CHECK(result.exit != 0);
+    CHECK_THAT(result.err, Catch::Contains(name + "_call: this LibTorch is for the CPU only; tools/setup.sh --cuda"));
+  }
 }
 
 }  // namespace geosft::test::test_setup

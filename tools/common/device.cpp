@@ -20,14 +20,18 @@ bool has_cuda_kernels() {
   return op.has_value() && op->hasKernelForDispatchKey(c10::DispatchKey::CUDA);
 }
 
-// LibTorch's CUDA library is beside its CPU library.
+// LibTorch's CUDA library is in the folder of its CPU library. Returns an error message, or nothing.
 std::string load_torch_cuda() {
   Dl_info info;
   TORCH_CHECK(dladdr(reinterpret_cast<const void*>(&at::globalContext), &info) != 0,
               "LibTorch is not a shared library");
   const std::filesystem::path library = std::filesystem::path(info.dli_fname).parent_path() / "libtorch_cuda.so";
   // What depends on CUDA is bound when it is called, and found by everything that is loaded later.
-  return dlopen(library.c_str(), RTLD_LAZY | RTLD_GLOBAL) ? "" : dlerror();
+  void* const loaded = dlopen(library.c_str(), RTLD_LAZY | RTLD_GLOBAL);
+  if (loaded == nullptr) return dlerror();
+  // The stubs that tools/setup.sh makes for `import torch` end a program that calls them.
+  const bool stubs = dlsym(loaded, "geosft_cuda_stubs") != nullptr;
+  return stubs ? "they are stubs; tools/setup.sh --cuda installs the libraries" : "";
 }
 
 // Sums in one order in LibTorch's operators too; cuBLAS wants its workspace fixed for that.

@@ -5,14 +5,12 @@ Signatures are those of the schemas that the library registers, docstrings the c
 --check nothing is written: the exit status says whether the files are what they should be.
 """
 
-import os
 import pathlib
 import re
 import sys
 import textwrap
 
-sys.setdlopenflags(os.RTLD_LAZY)  # a PyTorch for the CPU alone lacks libraries that it names and never calls
-import torch  # noqa: E402
+import torch
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parents[1]

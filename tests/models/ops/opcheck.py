@@ -6,15 +6,12 @@ no PyTorch, or another one than the library was built with; one that cannot be i
 """
 
 import importlib.util
-import os
 import sys
 
 SKIPPED = 77
 
 
 def import_torch():
-    # Lazily bound, so that the libraries of CUDA need not be there.
-    sys.setdlopenflags(os.RTLD_LAZY)
     if importlib.util.find_spec("torch") is None:
         print(f"skipped: {sys.executable} has no torch")
         sys.exit(SKIPPED)

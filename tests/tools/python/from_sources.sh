@@ -21,5 +21,5 @@ if readelf -d "$library" | grep -E 'R(UN)?PATH' | grep -vF "[\$ORIGIN/../torch/l
   echo "from_sources: the library names a folder of this machine" && exit 1
 fi
 cd -- "$folder"
-LD_LIBRARY_PATH=$build/tests/stand_ins PYTHONPATH=$folder/installed "$python" "$here/test_geosft.py" "$folder/installed" \
+PYTHONPATH=$folder/installed "$python" "$here/test_geosft.py" "$folder/installed" \
   "$build/lib/libgeosft_ops.so" "$build/lib/libgeosft_ops_of_another_version.so"
