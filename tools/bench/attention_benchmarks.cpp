@@ -27,6 +27,7 @@ Benchmark make_attention(const Sizes& sizes, int64_t keys, Pass pass, const std:
        packed_rows},
       {"broadcasting", measured_pass(pass, leaves, first.upstream, [first] { return broadcast_attention(first); }),
        work, packed_rows}};
+  benchmark.keys = static_cast<double>(keys);
   return benchmark;
 }
 
@@ -42,6 +43,7 @@ Benchmark make_score(const Sizes& sizes, int64_t keys, const std::string& name) 
   };
   Benchmark benchmark{name, {}};
   benchmark.contenders = {{"geosft", measured_pass(Pass::forward, {in.q, in.k, in.leak}, at::Tensor(), ours), work}};
+  benchmark.keys = static_cast<double>(keys);
   return benchmark;
 }
 

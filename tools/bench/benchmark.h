@@ -37,6 +37,7 @@ struct Contender {
   // Brings what `run` gives into the first contender's layout. Set where both compute the same: they are compared
   // before anything is timed.
   std::function<at::Tensor(const at::Tensor&)> align = {};
+  double keys = 0;  // as Benchmark::keys, where it is not that; padding and masked keys count, as they are computed
 };
 
 struct Benchmark {
@@ -44,6 +45,7 @@ struct Benchmark {
   std::vector<Contender> contenders;
   double items = 0;            // done in a call, where a rate is of interest
   std::string items_are = {};  // "clouds"
+  double keys = 0;             // keys per query of an attention, mean over the queries and heads; 0: not an attention
 };
 
 // One that can be chosen by name; inputs are made only when it is.

@@ -110,6 +110,7 @@ Benchmark make_graph(const Sizes& sizes, int64_t keys, Pass pass, const std::str
       ours.contender(pass, work),
       {"cdist", measured_pass(pass, ours.leaves(first.q, first.k, first.v, first.leak), first.upstream, composite),
        work, packed_rows}};
+  benchmark.keys = static_cast<double>(keys);
   return benchmark;
 }
 

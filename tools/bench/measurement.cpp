@@ -52,6 +52,7 @@ nlohmann::json measurement_json(const Measurement& one) {
     json["items_are"] = one.items_are;
     json["items_per_second"] = one.items / one.timing.minimum;
   }
+  if (one.keys > 0) json["keys_per_query"] = one.keys;
   return json;
 }
 
@@ -73,6 +74,7 @@ Measurement measurement_from_json(const nlohmann::json& json) {
     one.items = json.at("items");
     one.items_are = json.at("items_are");
   }
+  if (json.contains("keys_per_query")) one.keys = json.at("keys_per_query");
   return one;
 }
 
@@ -87,6 +89,7 @@ std::vector<Measurement> measure(const Benchmark& benchmark, const TimingOptions
     Measurement one{benchmark.name, contender.name, {}};
     one.items = benchmark.items;
     one.items_are = benchmark.items_are;
+    one.keys = contender.keys > 0 ? contender.keys : benchmark.keys;
     one.work = contender.work;
     if (contender.work) one.bound = bound_seconds(*contender.work, rates);
     stop();

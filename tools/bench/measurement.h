@@ -27,6 +27,7 @@ struct Measurement {
   int64_t result_bytes = 0;                    // of the results and gradients among them
   double items = 0;                            // done in a call; 0: no rate
   std::string items_are = {};
+  double keys = 0;  // per query, mean over queries and heads; 0: not an attention
 
   // Share of the bound that was reached; 0 without a bound.
   double share() const { return bound ? *bound / timing.minimum : 0.0; }
@@ -47,7 +48,7 @@ std::vector<Measurement> measure(
 // {"machine": {…}, "sizes": {…}, "measurements": [{"benchmark", "contender", "seconds": {"minimum", "lower_quartile",
 // "median", "upper_quartile"}, "cpu_seconds", "repeats", "geosft_ratio", "geosft_cpu_ratio", "peak_bytes",
 // "result_bytes", and where they apply "work", "bound_seconds", "bound_share", "items", "items_are",
-// "items_per_second"}]}
+// "items_per_second", "keys_per_query"}]}
 nlohmann::json results_json(const Results& results);
 // Back, for comparisons. Throws DataError naming the file when it is not what results_json gives.
 Results read_results(const std::filesystem::path& file);

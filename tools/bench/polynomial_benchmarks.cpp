@@ -26,9 +26,11 @@ Benchmark make_gradients(const Sizes& sizes, int64_t degree, const std::string& 
   const auto paper = [in, degree, scale = usual_scale(sizes)] {
     return polynomial_attention_low_rank(in.q, in.k, in.v, degree, scale, false, in.q_ptr, in.k_ptr);
   };
-  return {name,
-          {polynomial_contender(sizes, degree, Pass::both, in),
-           {"the paper's gradient", measured_pass(Pass::both, {in.q, in.k, in.v}, in.upstream, paper)}}};
+  Benchmark benchmark{name,
+                      {polynomial_contender(sizes, degree, Pass::both, in),
+                       {"the paper's gradient", measured_pass(Pass::both, {in.q, in.k, in.v}, in.upstream, paper)}}};
+  benchmark.keys = static_cast<double>(sizes.tokens);
+  return benchmark;
 }
 
 Benchmark make_polynomial(const Sizes& sizes, int64_t degree, Pass pass, const std::string& name) {
@@ -41,6 +43,7 @@ Benchmark make_polynomial(const Sizes& sizes, int64_t degree, Pass pass, const s
       {"scaled_dot_product_attention",
        measured_pass(pass, {first.q, first.k, first.v}, first.upstream, [first] { return softmax_attention(first); }),
        pass == Pass::both ? dot_both_work(shape) : dot_forward_work(shape)}};
+  benchmark.keys = static_cast<double>(sizes.tokens);
   return benchmark;
 }
 

@@ -3,6 +3,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <torch/utils.h>
 
+#include <cmath>
 #include <memory>
 
 #include "models/layers/primal_self_attention.h"
@@ -53,6 +54,18 @@ std::function<at::Tensor()> primal_forward(const PrimalMember& member, const Siz
   };
 }
 
+// Keys per query of a member, mean over the heads.
+double keys_per_query(const PrimalMember& member, const Sizes& sizes) {
+  const auto tokens = static_cast<double>(sizes.tokens);
+  if (member.sparse) {
+    return static_cast<double>(bench_mask(sizes).col.size(0)) / static_cast<double>(sizes.batch * sizes.tokens);
+  }
+  if (!member.scaled) return tokens;
+  double keys = 0;
+  for (const int64_t factor : default_pool(sizes.heads)) keys += std::ceil(tokens / static_cast<double>(factor));
+  return keys / static_cast<double>(sizes.heads);
+}
+
 // The same mathematics as one would write it with LibTorch's operations; nothing for members without one.
 std::function<at::Tensor()> primal_composite(const PrimalMember& member, const Sizes& sizes,
                                              const HeadsFirstInputs& in) {
@@ -91,7 +104,32 @@ Benchmark make_primal(const PrimalMember& member, const Sizes& sizes, Pass pass,
     benchmark.contenders.push_back(
         {"composite", measured_pass(pass, leaves, first.upstream, composite), std::nullopt, packed_rows});
   }
+  benchmark.keys = static_cast<double>(sizes.tokens);
+  benchmark.contenders[0].keys = keys_per_query(member, sizes);
   return benchmark;
+}
+
+// The rows of a packed batch in a padded one: [B, h, longest, c], with zeros behind the items.
+struct Padding {
+  at::Tensor place;  // int64 [N]: the row of the padded batch [B longest] that a packed row is
+  at::Tensor known;  // bool [B, 1, 1, longest]: where there is a row
+  int64_t items, longest;
+
+  at::Tensor padded(const at::Tensor& packed) const {
+    const at::Tensor rows = at::zeros({items * longest, packed.size(1), packed.size(2)}, packed.options());
+    return rows.index_copy(0, place, packed.detach())
+        .view({items, longest, packed.size(1), -1})
+        .transpose(1, 2)
+        .contiguous();
+  }
+  at::Tensor packed(const at::Tensor& padded) const { return packed_rows(padded).index_select(0, place); }
+};
+
+Padding padding_of(const at::Tensor& ptr) {
+  const at::Tensor counts = ptr.diff();
+  const int64_t items = counts.size(0), longest = counts.max().item<int64_t>();
+  const at::Tensor known = at::arange(longest, at::kLong) < counts.unsqueeze(1);
+  return {known.flatten().nonzero().squeeze(1), known.view({items, 1, 1, longest}), items, longest};
 }
 
 // Many short items of different lengths, as sequences of speech have them.
@@ -114,13 +152,23 @@ Benchmark make_ragged(const Sizes& sizes, Pass pass, const std::string& name) {
     return at::cat(items);
   };
   const Tensors leaves{in.q, in.k, in.v};
+  const Padding padding = padding_of(ptr);
+  // The padded batch is there already, as where a whole model computes with padded batches.
+  const Tensors padded{padding.padded(in.q).requires_grad_(true), padding.padded(in.k).requires_grad_(true),
+                       padding.padded(in.v).requires_grad_(true)};
+  const auto masked = [=] { return at::scaled_dot_product_attention(padded[0], padded[1], padded[2], padding.known); };
   Benchmark benchmark{name, {}};
   benchmark.contenders = {
       {"geosft",
        measured_pass(pass, leaves, in.upstream,
                      [=] { return primal_attention(in.q, in.k, in.v, {}, {}, "softmax", attention_eps, ptr, ptr); })},
       {"a call of scaled_dot_product_attention an item", measured_pass(pass, leaves, in.upstream, loop), std::nullopt,
-       [](const at::Tensor& result) { return result; }}};
+       [](const at::Tensor& result) { return result; }},
+      {"scaled_dot_product_attention of a padded batch",
+       measured_pass(pass, padded, padding.padded(in.upstream), masked), std::nullopt,
+       [padding](const at::Tensor& result) { return padding.packed(result); }, static_cast<double>(padding.longest)}};
+  const at::Tensor counts = ptr.diff().to(at::kDouble);
+  benchmark.keys = (counts.square().sum() / counts.sum()).item<double>();
   benchmark.items = static_cast<double>(offsets.size() - 1);
   benchmark.items_are = "sequences";
   return benchmark;
@@ -140,9 +188,14 @@ Contender layer_contender(const std::string& name, const std::string& member, co
 }
 
 Benchmark make_primal_layer(const std::string& member, const Sizes& sizes, Pass pass, const std::string& name) {
-  return {name,
-          {layer_contender("geosft", member, sizes, pass),
-           layer_contender("its softmax attention", "softmax", sizes, pass)}};
+  Benchmark benchmark{name,
+                      {layer_contender("geosft", member, sizes, pass),
+                       layer_contender("its softmax attention", "softmax", sizes, pass)}};
+  benchmark.keys = static_cast<double>(sizes.tokens);
+  for (const PrimalMember& one : primal_members) {
+    if (one.name == member) benchmark.contenders[0].keys = keys_per_query(one, sizes);
+  }
+  return benchmark;
 }
 
 }  // namespace

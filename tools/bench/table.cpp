@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iomanip>
 #include <sstream>
 
@@ -13,6 +14,13 @@ namespace {
 std::string digits(double value) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) << value;
+  return text.str();
+}
+
+// "256" or "18.4".
+std::string number(double value) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(value == std::floor(value) ? 0 : 1) << value;
   return text.str();
 }
 
@@ -41,10 +49,11 @@ std::string label(const std::string& text, int width) {
 std::string line(const Measurement& one, int width) {
   const Timing& timing = one.timing;
   const std::string quartiles = duration(timing.lower_quartile) + " - " + duration(timing.upper_quartile);
-  std::string text = "  " + label(one.contender, width) + cell(duration(timing.minimum), 9) +
-                     cell(duration(timing.median), 10) + cell(quartiles, 22) + cell(duration(timing.cpu), 10) +
-                     cell(digits(one.geosft_ratio), 9) + cell(digits(one.geosft_cpu_ratio), 8) +
-                     cell(one.bound ? digits(one.share()) : "", 8) + cell(memory(one.peak_bytes), 11);
+  std::string text = "  " + label(one.contender, width) + cell(one.keys > 0 ? number(one.keys) : "", 7) +
+                     cell(duration(timing.minimum), 10) + cell(duration(timing.median), 10) + cell(quartiles, 22) +
+                     cell(duration(timing.cpu), 10) + cell(digits(one.geosft_ratio), 9) +
+                     cell(digits(one.geosft_cpu_ratio), 8) + cell(one.bound ? digits(one.share()) : "", 8) +
+                     cell(memory(one.peak_bytes), 11);
   if (one.items > 0) text += "   " + digits(one.items / timing.minimum) + " " + one.items_are + "/s";
   return text + "\n";
 }
@@ -112,14 +121,15 @@ std::string table(const std::vector<Measurement>& measurements) {
       "ours/it: our minimum over this one's, below 1 ours is faster; by CPU: the same of processor time; bound: share "
       "of the time that the arithmetic "
       "alone "
-      "needs; memory: peak of tensors beyond the inputs\n";
+      "needs; memory: peak of tensors beyond the inputs; keys: per query of an attention, with padding and masked "
+      "ones\n";
   std::string benchmark;
   for (const Measurement& one : measurements) {
     if (one.benchmark != benchmark) {
       benchmark = one.benchmark;
-      text += "\n" + benchmark + "\n  " + label("", width) + cell("minimum", 9) + cell("median", 10) +
-              cell("quartiles", 22) + cell("CPU", 10) + cell("ours/it", 9) + cell("by CPU", 8) + cell("bound", 8) +
-              cell("memory", 11) + "\n";
+      text += "\n" + benchmark + "\n  " + label("", width) + cell("keys", 7) + cell("minimum", 10) +
+              cell("median", 10) + cell("quartiles", 22) + cell("CPU", 10) + cell("ours/it", 9) + cell("by CPU", 8) +
+              cell("bound", 8) + cell("memory", 11) + "\n";
     }
     text += line(one, width);
   }

@@ -22,6 +22,7 @@ Results some_results() {
   Measurement plain = some_measurement("b/forward", "geosft");
   plain.work.reset();
   plain.bound.reset();
+  plain.keys = 18.5;
   plain.items = 16;
   plain.items_are = "clouds";
   return {some_machine(), small_sizes(), {some_measurement("a/forward", "geosft"), plain}};
@@ -34,6 +35,8 @@ TEST_CASE("a benchmark is measured in time, memory and share of its bound", "[be
   Benchmark benchmark{"add/one", {}};
   benchmark.contenders = {{"geosft", [=] { return Tensors{data + data}; }, Work{0, 1000, 8000}},
                           {"twice", [=] { return Tensors{(data + data) - data}; }}};
+  benchmark.contenders[1].keys = 7;
+  benchmark.keys = 5;
   benchmark.items = 1000;
   benchmark.items_are = "numbers";
   int asked = 0;
@@ -43,6 +46,8 @@ TEST_CASE("a benchmark is measured in time, memory and share of its bound", "[be
   CHECK(measured[0].benchmark == "add/one");
   CHECK(measured[0].timing.repeats == 2);
   CHECK(measured[0].geosft_ratio == 1.0);
+  CHECK(measured[0].keys == 5);
+  CHECK(measured[1].keys == 7);
   CHECK(measured[0].peak_bytes == 4000);
   CHECK(measured[0].result_bytes == 4000);
   CHECK(measured[0].bound == 1e-6);
@@ -67,6 +72,7 @@ TEST_CASE("results are read back as they were written", "[bench]") {
   CHECK(results_json(read_results(file.path)) == json);
   CHECK(json["measurements"][0]["bound_share"] == 0.5);
   CHECK(json["measurements"][1]["items_per_second"] == 8000.0);
+  CHECK(json["measurements"][1]["keys_per_query"] == 18.5);
   CHECK_FALSE(json["measurements"][1].contains("work"));
 }
 

@@ -31,6 +31,7 @@ TEST_CASE("durations and sizes have three digits and a unit", "[bench]") {
 
 TEST_CASE("the table names each benchmark once and has a line a contender", "[bench]") {
   Measurement rate = some_measurement("b/forward", "geosft");
+  rate.keys = 18.47;
   rate.items = 16;
   rate.items_are = "clouds";
   const std::string text =
@@ -38,7 +39,7 @@ TEST_CASE("the table names each benchmark once and has a line a contender", "[be
   CHECK(text.find("a/forward") == text.rfind("a/forward"));
   CHECK_THAT(text, Contains("other one") && Contains("2.00 ms") && Contains("2.10 ms - 2.40 ms") &&
                        Contains("1.90 ms") && Contains("0.50") && Contains("0.75") && Contains("3.00 MiB") &&
-                       Contains("8000 clouds/s"));
+                       Contains("8000 clouds/s") && Contains("keys") && Contains("  18.5 "));
 }
 
 TEST_CASE("a comparison tells change from spread", "[bench]") {
