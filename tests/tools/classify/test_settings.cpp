@@ -201,6 +201,16 @@ TEST_CASE("options of a classification that nothing uses are refused") {
   CHECK(said({"--head-bins", "4", "--head-dropout", "0.1"}).empty());
 }
 
+TEST_CASE("the configurations for classification load, and none shows the test set during training") {
+  for (const char* name : {"furniture", "infomr40", "infomr40_absolute", "modelnet40", "modelnet40_invariant"}) {
+    INFO(name);
+    ClassifySettings settings;
+    settings.config().load_toml(std::string(GEOSFT_SOURCE_DIR) + "/tools/configs/" + name + ".toml");
+    settings.check();
+    CHECK_FALSE(settings.clouds.monitor_test);
+  }
+}
+
 TEST_CASE("values that contradict each other are refused") {
   ClassifySettings settings;
   settings.check();

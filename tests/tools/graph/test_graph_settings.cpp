@@ -203,6 +203,7 @@ TEST_CASE("the configurations that come along load") {
       settings.config().load_toml(entry.path());
       settings.check();
       CHECK_FALSE(settings.data.empty());
+      CHECK_FALSE(settings.splits.monitor_test);
       found.insert(entry.path().stem().string());
     }
     CHECK(found == names);

@@ -109,6 +109,7 @@ TEST_CASE("the configurations for parts load, and those of the paper are its tab
     SegmentSettings settings;
     settings.config().load_toml(folder / (std::string(name) + ".toml"));
     settings.check();
+    CHECK_FALSE(settings.clouds.monitor_test);
     const bool absolute = settings.segmenter(2, 2).tokens == PointTokens::absolute ||
                           settings.segmenter(2, 2).tokens == PointTokens::absolute_local;
     CHECK(absolute == (std::string(name) == "psb_parts_absolute" || std::string(name) == "shapenet_part"));
