@@ -1,36 +1,79 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times operators of libgeosft_ops.so beside what Python offers for the same work, in one process and in turns.
+"""Times operators of libgeosft_ops.so and what Python offers for the same work, in one process and in turns.
 
-usage: OMP_NUM_THREADS=1 taskset -c 0 python3 tools/bench/beside_python.py LIBRARY compile|sampling|neighbours|walks [ROUNDS]
+usage: python3 tools/bench/beside_python.py LIBRARY compile|ragged|sampling|neighbours|walks [--rounds N] [--threads N]
+                                            [--allocator tcmalloc|glibc]
 
-  compile     maxout attention beside torch.compile, torch.cdist and softmax attention (needs a C++ compiler)
-  sampling    farthest point sampling beside fpsample's bucketed k-d tree
-  neighbours  k nearest neighbours beside Open3D and SciPy, their trees included
-  walks       random_walk_pe, 20 steps, beside AddRandomWalkPE of torch-geometric, if it is installed, and SciPy's sparse
-              products with dense blocks of 256 columns, half the steps
+  compile     maxout attention; baselines: five formulations under torch.compile, torch.cdist, and softmax attention
+              (needs a C++ compiler)
+  ragged      the same for items of different sizes; the baselines compute a padded batch, or one item after the other
+  sampling    farthest point sampling; baseline: fpsample's bucketed k-d tree
+  neighbours  k nearest neighbours; baselines: Open3D and SciPy, including their trees
+  walks       random_walk_pe, 20 steps; baselines: AddRandomWalkPE of torch-geometric, if it is installed, and SciPy's
+              sparse products with dense blocks of 256 columns, half the steps
 
-Prints the least wall time of each and our share of it, processor time in brackets. One core for all: some of the others
-bring threads of their own, so the process must be bound to one (taskset).
+Prints the minimum wall time of each with its processor time, the ratio of our time to it, and for attention the keys
+per query. All of them run in one process, so they have the same allocator, the same processors and the same number of
+threads: the process starts itself again with tcmalloc preloaded, as our programs are linked with it, and is bound to as
+many processors as it has threads.
 """
 
+import argparse
+import ctypes
+import ctypes.util
 import importlib.util
 import math
 import os
 import sys
 import time
 
-sys.setdlopenflags(os.RTLD_LAZY)  # libraries of CUDA may be absent
-import torch
-import torch.nn.functional as F
+
+def parsed_arguments():
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
+    parser.add_argument("library")
+    parser.add_argument("measure", choices=["compile", "ragged", "sampling", "neighbours", "walks"])
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--allocator", choices=["tcmalloc", "glibc"], default="tcmalloc")
+    return parser.parse_args()
+
+
+def has_tcmalloc():
+    return hasattr(ctypes.CDLL(None), "tc_version")
+
+
+def prepare_process(arguments):
+    """Starts the program again where the allocator or the number of threads of its libraries must be set beforehand."""
+    own = dict(os.environ, OMP_NUM_THREADS=str(arguments.threads), MKL_NUM_THREADS=str(arguments.threads))
+    library = ctypes.util.find_library("tcmalloc_minimal") or ctypes.util.find_library("tcmalloc")
+    if arguments.allocator == "tcmalloc" and library and not has_tcmalloc():
+        own["LD_PRELOAD"] = " ".join(filter(None, [library, own.get("LD_PRELOAD")]))
+    if own != dict(os.environ) and "GEOSFT_BENCH_PREPARED" not in own:
+        own["GEOSFT_BENCH_PREPARED"] = "1"
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], own)
+    allowed = sorted(os.sched_getaffinity(0))
+    if arguments.threads > len(allowed):
+        sys.exit(f"--threads {arguments.threads}: this process may use {len(allowed)} processors")
+    os.sched_setaffinity(0, allowed[:arguments.threads])
+    return f"tcmalloc ({library})" if has_tcmalloc() else "glibc" if arguments.allocator == "glibc" else \
+        "glibc, as no tcmalloc was found (Debian: libgoogle-perftools4), while our programs have it where it is"
+
+
+ARGUMENTS = parsed_arguments()
+ALLOCATOR = prepare_process(ARGUMENTS)
+
+import torch  # noqa: E402
+import torch.nn.functional as F  # noqa: E402
 
 ITEMS, TOKENS, HEADS, CHANNELS = 4, 1024, 16, 16
 
 
-def in_turns(title, contenders, rounds):
-    """Calls every contender once unmeasured and then `rounds` times in turns; the first one is ours."""
+def in_turns(title, baselines, rounds, keys=None):
+    """Calls each function once unmeasured and then `rounds` times in turns; the first one is ours. `keys`: keys per query
+    of each, where it is an attention."""
     best = {}
     for turn in range(rounds + 1):
-        for name, call in contenders.items():
+        for name, call in baselines.items():
             wall, cpu = time.perf_counter(), time.process_time()
             call()
             taken = time.perf_counter() - wall, time.process_time() - cpu
@@ -39,35 +82,80 @@ def in_turns(title, contenders, rounds):
     print(title)
     ours = next(iter(best.values()))
     for name, (wall, cpu) in best.items():
-        print(f"  {name:24} {wall * 1e3:10.3f} ms ({cpu * 1e3:.3f})   ours/it {ours[0] / wall:.3f}", flush=True)
+        seen = f"   {keys[name]:7.1f} keys" if keys else ""
+        print(f"  {name:36} {wall * 1e3:10.3f} ms ({cpu * 1e3:.3f} CPU)   ours/it {ours[0] / wall:.3f}"
+              f" ({ours[1] / cpu:.3f} CPU){seen}", flush=True)
 
 
-def finished(score, v, leak):
-    p = (score / math.sqrt(CHANNELS)).relu()
-    return p @ v / (p.sum(-1) + F.softplus(leak).sum(-1, keepdim=True) + 1e-6)[..., None]
+def finished(score, v, leak, mask=None):
+    """The attention that sums of maxima give. The mask is 0 for keys and leaks of padding, else 1."""
+    p, leak = (score / math.sqrt(CHANNELS)).relu(), F.softplus(leak)
+    if mask is not None:
+        p, leak = p * mask[:, None, None, :], leak * mask[:, None, :]
+    return p @ v / (p.sum(-1) + leak.sum(-1, keepdim=True) + 1e-6)[..., None]
 
 
-def broadcast(q, k, v, leak):
-    return finished(torch.maximum(q[:, :, :, None, :], k[:, :, None, :, :]).sum(-1), v, leak)
+def broadcast(q, k):
+    return torch.maximum(q[:, :, :, None, :], k[:, :, None, :, :]).sum(-1)
 
 
-def channel_by_channel(q, k, v, leak):
+def channel_by_channel(q, k):
     columns = k.transpose(-1, -2)
-    return finished(sum(torch.maximum(q[..., t, None], columns[..., t, None, :]) for t in range(CHANNELS)), v, leak)
+    return sum(torch.maximum(q[..., t, None], columns[..., t, None, :]) for t in range(CHANNELS))
 
 
-def channel_major(q, k, v, leak):
-    """Sums over an outer channel, keys innermost: what a compiler vectorises best."""
+def channel_major(q, k):
+    """Sums over an outer channel, keys innermost."""
     rows, columns = (x.transpose(-1, -2).contiguous() for x in (q, k))
-    return finished(torch.maximum(rows[..., :, None], columns[..., None, :]).sum(2), v, leak)
+    return torch.maximum(rows[..., :, None], columns[..., None, :]).sum(2)
 
 
-def cdist(q, k, v, leak):
-    return finished(0.5 * (q.sum(-1)[..., :, None] + k.sum(-1)[..., None, :] + torch.cdist(q, k, p=1)), v, leak)
+def absolute_difference(q, k):
+    """max(a, b) = (a + b + |a - b|) / 2, with an outer channel."""
+    rows, columns = (x.transpose(-1, -2).contiguous() for x in (q, k))
+    return 0.5 * (q.sum(-1)[..., :, None] + k.sum(-1)[..., None, :]
+                  + (rows[..., :, None] - columns[..., None, :]).abs().sum(2))
 
 
-def softmax(q, k, v, leak):
-    return F.scaled_dot_product_attention(q, k, v)
+def cdist(q, k):
+    return 0.5 * (q.sum(-1)[..., :, None] + k.sum(-1)[..., None, :] + torch.cdist(q, k, p=1))
+
+
+def attention_by(score):
+    def attention(q, k, v, leak, mask=None):
+        return finished(score(q, k), v, leak, mask)
+
+    return attention
+
+
+def in_chunks(attention, size=128):
+    """The queries in chunks whose scores stay in the cache."""
+    def chunked(q, k, v, leak, mask=None):
+        return torch.cat([attention(rows, k, v, leak, mask) for rows in q.split(size, 2)], 2)
+
+    return chunked
+
+
+def softmax(q, k, v, leak, mask=None):
+    return F.scaled_dot_product_attention(q, k, v, None if mask is None else mask[:, None, None, :] > 0)
+
+
+def compiled(attention, mode=None):
+    """For the shapes that it is called with, and an error where it would go on without having compiled."""
+    return torch.compile(attention, fullgraph=True, dynamic=False, mode=mode)
+
+
+def formulations():
+    """The baselines of maxout attention, and softmax attention: other mathematics of the same sizes."""
+    major = attention_by(channel_major)
+    return {"compile, broadcasting": compiled(attention_by(broadcast)),
+            "compile, channel by channel": compiled(attention_by(channel_by_channel)),
+            "compile, channel outermost": compiled(major),
+            "compile, the same, max-autotune": compiled(major, "max-autotune-no-cudagraphs"),
+            "compile, |q - k|": compiled(attention_by(absolute_difference)),
+            "compile, chunks of 128 queries": compiled(in_chunks(major)),
+            "cdist": attention_by(cdist),
+            "softmax attention": softmax}
 
 
 def packed(x):
@@ -75,33 +163,103 @@ def packed(x):
     return x.transpose(1, 2).flatten(0, 1).contiguous()
 
 
+def forward(function, x):
+    def call():
+        with torch.no_grad():
+            function(*x[:-1])
+
+    return call
+
+
+def both(function, x):
+    """Forward and backward, for the gradients of q, k, v and, where it has one, leak. x ends with the result's gradient."""
+    *x, upstream = [tensor.clone() for tensor in x]
+    used = [tensor.requires_grad_() for tensor in x[:3 if function is softmax else 4]]
+
+    def call():
+        out = function(*x)
+        return [out.detach(), *torch.autograd.grad(out, used, upstream)]
+
+    return call
+
+
+def measure_attention(title, baselines, inputs, rows, ours, own_inputs, keys, rounds):
+    """`inputs`, those of the baselines, and `own_inputs` end with the gradient of the result; rows(x, what) brings a tensor
+    of the baselines into our layout. Baselines must compute what ours computes, but for softmax attention."""
+    for name, function in baselines.items():
+        if function is softmax:
+            continue
+        parts = zip(("result", "q", "k", "v", "leak"), both(function, inputs)(), both(ours, own_inputs)(), strict=True)
+        for what, theirs, own in parts:
+            difference = (rows(theirs, what) - own).norm() / own.norm()
+            if not difference < 1e-4:
+                sys.exit(f"{name} computes something else: {what} differs by {difference:.1e}")
+    for what, make in (("forward", forward), ("forward + backward", both)):
+        calls = {"geosft": make(ours, own_inputs)} | {name: make(f, inputs) for name, f in baselines.items()}
+        in_turns(f"{title}, {what}", calls, rounds, keys)
+
+
 def measure_compile(rounds):
-    composites = {"torch.compile": torch.compile(broadcast), "torch.compile, channels": torch.compile(channel_by_channel),
-                  "torch.compile, major": torch.compile(channel_major), "cdist": cdist, "softmax attention": softmax}
     for keys in (256, 32):
+        torch._dynamo.reset()
         generator = torch.Generator().manual_seed(keys)
-        shapes = [(TOKENS, CHANNELS), (keys, CHANNELS), (keys, CHANNELS), (keys,)]
+        shapes = [(TOKENS, CHANNELS), (keys, CHANNELS), (keys, CHANNELS), (keys,), (TOKENS, CHANNELS)]
         inputs = [torch.randn(ITEMS, HEADS, *shape, generator=generator) for shape in shapes]
-        rows = [packed(x) for x in inputs]
         q_ptr, k_ptr = torch.arange(ITEMS + 1) * TOKENS, torch.arange(ITEMS + 1) * keys
 
         def ours(*x):
             return torch.ops.geosft.maxout_attention(*x, None, None, q_ptr, k_ptr)
 
-        for name in composites.keys() - {"softmax attention"}:
-            torch.testing.assert_close(packed(composites[name](*inputs)), ours(*rows), rtol=1e-4, atol=1e-5)
+        baselines = formulations()
+        measure_attention(f"{ITEMS} items of {TOKENS} queries and {keys} keys", baselines, inputs,
+                          lambda x, what: packed(x), ours, [packed(x) for x in inputs],
+                          dict.fromkeys(["geosft", *baselines], keys), rounds)
 
-        def forward(function, x):
-            return lambda: function(*x)
 
-        def both(function, x):
-            x = [tensor.clone().requires_grad_() for tensor in x]
-            used = x[:3] if function is softmax else x
-            return lambda: torch.autograd.grad(function(*x).square().sum(), used)
+def measure_ragged(rounds):
+    """16 items of random sizes up to 1,024 queries, with a quarter as many keys."""
+    generator = torch.Generator().manual_seed(16)
+    counts = torch.randint(16, 257, (16,), generator=generator) * 4
+    counts[0], key_counts = 1024, counts // 4
+    key_counts[0] = 256
+    longest, most_keys = int(counts.max()), int(key_counts.max())
+    q_ptr, k_ptr = (torch.cat([torch.zeros(1, dtype=torch.long), x.cumsum(0)]) for x in (counts, key_counts))
+    shapes = ((q_ptr, (CHANNELS,)), (k_ptr, (CHANNELS,)), (k_ptr, (CHANNELS,)), (k_ptr, ()), (q_ptr, (CHANNELS,)))
+    own_inputs = [torch.randn(int(ptr[-1]), HEADS, *shape, generator=generator) for ptr, shape in shapes]
+    known_rows, known_keys = (torch.arange(size) < x[:, None] for size, x in ((longest, counts), (most_keys, key_counts)))
 
-        for make in (forward, both):
-            contenders = {"geosft": make(ours, rows)} | {n: make(f, inputs) for n, f in composites.items()}
-            in_turns(f"{keys} keys, {'forward' if make is forward else 'forward + backward'}", contenders, rounds)
+    def padded(x, known):
+        out = x.new_zeros(*known.shape, *x.shape[1:])
+        out[known] = x
+        return out.transpose(1, 2).contiguous()
+
+    # The padded batch is there already, as in a model that computes with padded batches throughout.
+    q, *keyed, upstream = own_inputs
+    inputs = [padded(q, known_rows), *(padded(x, known_keys) for x in keyed), known_keys.float(), padded(upstream, known_rows)]
+
+    def rows(x, what):
+        return x.transpose(1, 2)[known_rows if what in ("result", "q") else known_keys]
+
+    def ours(*x):
+        return torch.ops.geosft.maxout_attention(*x, None, None, q_ptr, k_ptr)
+
+    def by_item(function):
+        def attention(*x):
+            parts = [part.split(size.tolist()) for part, size in zip(x, (counts, key_counts, key_counts, key_counts))]
+            items = [function(*(part.transpose(0, 1)[None] for part in item)) for item in zip(*parts)]
+            return torch.cat([item[0].transpose(0, 1) for item in items])
+
+        return attention
+
+    names = ("compile, channel outermost", "compile, |q - k|", "cdist", "softmax attention")
+    baselines = {f"padded: {name}": function for name, function in formulations().items() if name in names}
+    seen = float((counts * key_counts).sum() / counts.sum())
+    title = f"{len(counts)} items of {int(counts.min())} to {longest} queries and {int(key_counts.min())} to {most_keys} keys"
+    measure_attention(title, baselines, inputs, rows, ours, own_inputs,
+                      {"geosft": seen} | dict.fromkeys(baselines, most_keys), rounds)
+    looped = {"item by item: cdist": by_item(attention_by(cdist))}
+    measure_attention(title, looped, own_inputs, lambda x, what: x, ours, own_inputs,
+                      dict.fromkeys(["geosft", *looped], seen), rounds)
 
 
 def measure_sampling(rounds):
@@ -197,26 +355,25 @@ def measure_walks(rounds):
         def products():
             return torch.from_numpy(scipy_walks(adjacency, nodes // items, steps))
 
-        contenders = {"geosft": ours, "SciPy, blocks of 256": products}
+        baselines = {"geosft": ours, "SciPy, blocks of 256": products}
         # The products of a graph become dense: 10,000 nodes take more than 23 GB.
         if importlib.util.find_spec("torch_geometric") and nodes // items < 10_000:
-            contenders["torch-geometric"] = geometric_walks(source, target, nodes, items, steps)
-        for name in contenders.keys() - {"geosft"}:
-            torch.testing.assert_close(contenders[name](), ours(), rtol=1e-4, atol=1e-5)
-        in_turns(f"{title}, {steps} steps", contenders, rounds)
+            baselines["torch-geometric"] = geometric_walks(source, target, nodes, items, steps)
+        for name in baselines.keys() - {"geosft"}:
+            torch.testing.assert_close(baselines[name](), ours(), rtol=1e-4, atol=1e-5)
+        in_turns(f"{title}, {steps} steps", baselines, rounds)
 
 
-def main(arguments):
-    measures = {"compile": measure_compile, "sampling": measure_sampling, "neighbours": measure_neighbours,
-                "walks": measure_walks}
-    if len(arguments) not in (3, 4) or arguments[2] not in measures:
-        print(__doc__, file=sys.stderr)
-        return 2
-    torch.set_num_threads(1)
-    torch.ops.load_library(arguments[1])
-    measures[arguments[2]](int(arguments[3]) if len(arguments) == 4 else 10)
-    return 0
+def main():
+    measures = {"compile": measure_compile, "ragged": measure_ragged, "sampling": measure_sampling,
+                "neighbours": measure_neighbours, "walks": measure_walks}
+    torch.set_num_threads(ARGUMENTS.threads)
+    torch.ops.load_library(ARGUMENTS.library)
+    torch._dynamo.config.recompile_limit = 64  # the formulations share code
+    print(f"PyTorch {torch.__version__}, {ARGUMENTS.threads} threads, vectors of {torch.backends.cpu.get_cpu_capability()};"
+          f" allocator of all: {ALLOCATOR}")
+    measures[ARGUMENTS.measure](ARGUMENTS.rounds)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv))
+    main()
