@@ -6,7 +6,9 @@
 
 namespace geosft {
 
-class WaitClock {
+// `Clock` is a clock of <chrono>.
+template <class Clock>
+class BasicWaitClock {
  public:
   void reset() { seconds_ = 0.0; }
   double seconds() const { return seconds_; }
@@ -14,14 +16,16 @@ class WaitClock {
   // What `work` returns; the time it took is counted.
   template <typename Work>
   auto during(Work work) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     auto result = work();
-    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    seconds_ += std::chrono::duration<double>(Clock::now() - start).count();
     return result;
   }
 
  private:
   double seconds_ = 0.0;
 };
+
+using WaitClock = BasicWaitClock<std::chrono::steady_clock>;
 
 }  // namespace geosft

@@ -1,3 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
 #define CATCH_CONFIG_MAIN
+#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <ATen/autocast_mode.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
 #include <catch2/catch.hpp>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace geosft::test {
+namespace {
+
+// What a case may change for the whole process, and may leave changed where it fails.
+class ProcessState {
+ public:
+  ProcessState() {
+    ::getrlimit(RLIMIT_FSIZE, &file_size_);
+    for (size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], nullptr, &actions_[i]);
+  }
+  void restore() const {
+    if (at::get_num_threads() != threads_) at::set_num_threads(threads_);
+    at::globalContext().setDeterministicAlgorithms(deterministic_, deterministic_warn_only_);
+    at::autocast::set_autocast_enabled(at::kCPU, autocast_);
+    std::error_code gone;
+    std::filesystem::current_path(folder_, gone);
+    for (const auto& [name, value] : environment()) {
+      if (environment_.count(name) == 0) ::unsetenv(name.c_str());
+    }
+    for (const auto& [name, value] : environment_) ::setenv(name.c_str(), value.c_str(), 1);
+    ::setrlimit(RLIMIT_FSIZE, &file_size_);
+    for (size_t i = 0; i < signals.size(); ++i) ::sigaction(signals[i], &actions_[i], nullptr);
+  }
+
+ private:
+  static constexpr std::array signals{SIGINT, SIGTERM, SIGPIPE, SIGXFSZ};
+
+  static std::map<std::string, std::string> environment() {
+    std::map<std::string, std::string> found;
+    for (char** entry = ::environ; *entry != nullptr; ++entry) {
+      const std::string text = *entry;
+      const size_t end = text.find('=');
+      if (end != std::string::npos) found.emplace(text.substr(0, end), text.substr(end + 1));
+    }
+    return found;
+  }
+
+  int threads_ = at::get_num_threads();
+  bool deterministic_ = at::globalContext().deterministicAlgorithms();
+  bool deterministic_warn_only_ = at::globalContext().deterministicAlgorithmsWarnOnly();
+  bool autocast_ = at::autocast::is_autocast_enabled(at::kCPU);
+  std::filesystem::path folder_ = std::filesystem::current_path();
+  std::map<std::string, std::string> environment_ = environment();
+  rlimit file_size_{};
+  std::array<struct sigaction, signals.size()> actions_{};
+};
+
+// ctest runs each case in a process of its own. Here each case finds the same as there, whatever has run before it:
+// the process as it began, and LibTorch's default generator with its first seed.
+class EachCaseAlone : public Catch::TestEventListenerBase {
+ public:
+  using TestEventListenerBase::TestEventListenerBase;
+
+  void testCaseStarting(const Catch::TestCaseInfo& info) override {
+    TestEventListenerBase::testCaseStarting(info);
+    at::Generator random = at::detail::getDefaultCPUGenerator();
+    const std::lock_guard<std::mutex> lock(random.mutex());
+    random.set_current_seed(c10::default_rng_seed_val);
+  }
+  void testCaseEnded(const Catch::TestCaseStats& stats) override {
+    TestEventListenerBase::testCaseEnded(stats);
+    began_.restore();
+  }
+
+ private:
+  const ProcessState began_;
+};
+
+CATCH_REGISTER_LISTENER(EachCaseAlone)
+
+}  // namespace
+}  // namespace geosft::test

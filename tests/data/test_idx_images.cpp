@@ -2,6 +2,8 @@
 #include "data/idx_images.h"
 
 #include <catch2/catch.hpp>
+#include <string>
+#include <utility>
 
 #include "tests/data/files.h"
 #include "tests/data/gz_files.h"
@@ -68,6 +70,36 @@ TEST_CASE("idx files packed by gzip are read, and refused by name where they are
   for (const size_t kept : {size_t{2}, whole.size() / 2, whole.size() - 1}) {
     write_text(packed, whole.substr(0, kept));
     require_error([&] { read_idx_images(folder.path()); }, {"train-images-idx3-ubyte.gz", "truncated"});
+  }
+}
+
+TEST_CASE("the form of MNIST is read from compressed files, by either name of the test set", "[idx_images]") {
+  // Pictures of 28 x 28 bytes: digit d is a bar of d + 1 rows, in a grey of its own.
+  const auto pictures = [](uint32_t count) {
+    std::string pixels, labels;
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t digit = i % 10;
+      for (uint32_t row = 0; row < 28; ++row)
+        pixels += std::string(28, row <= digit ? static_cast<char>(255 - 20 * digit) : '\0');
+      labels += static_cast<char>(digit);
+    }
+    return std::pair(idx({2051, count, 28, 28}, pixels), idx({2049, count}, labels));
+  };
+  for (const std::string test_name : {"t10k", "test"}) {
+    const TemporaryFolder folder;
+    for (const auto& [name, count] : {std::pair(std::string("train"), 20U), std::pair(test_name, 10U)}) {
+      const auto [images, labels] = pictures(count);
+      write_gz(folder / (name + "-images-idx3-ubyte.gz"), images);
+      write_gz(folder / (name + "-labels-idx1-ubyte.gz"), labels);
+    }
+    REQUIRE(is_idx_images(folder.path()));
+    const PackedGraphs packed = read_idx_images(folder.path());
+    CHECK((packed.split->train.size() == 20 && packed.split->test.size() == 10));
+    CHECK(packed.schema.outputs() == 10);
+    require_equal(packed.target, at::arange(30) % 10, "digits");
+    const at::Tensor rows = packed.node_values.view({30, 28, 28}), digit = at::arange(30).view({30, 1, 1}) % 10;
+    const at::Tensor expected = at::where(at::arange(28).view({1, 28, 1}) <= digit, (255 - 20 * digit) / 255.0, 0.0);
+    require_close(rows, expected.expand({30, 28, 28}), 1e-6, "pixels");
   }
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/modelnet_hdf5.h"
 
+#include <hdf5.h>
+
 #include <catch2/catch.hpp>
 #include <limits>
+#include <vector>
 
 #include "tests/data/files.h"
 #include "tests/data/hdf5_files.h"
@@ -20,7 +23,54 @@ at::Tensor labels(std::vector<int64_t> values) {
   return at::tensor(values, at::kLong).unsqueeze(1).to(at::kByte);
 }
 
+// As the published files store a dataset: packed by gzip in chunks of some clouds.
+template <typename Number>
+void add_packed(hid_t file, const char* name, hid_t type, const at::Tensor& values) {
+  const std::vector<hsize_t> sizes(values.sizes().begin(), values.sizes().end());
+  std::vector<hsize_t> chunk = sizes;
+  chunk[0] = (sizes[0] + 3) / 4;
+  const auto rank = static_cast<int>(sizes.size());
+  const hid_t space = H5Screate_simple(rank, sizes.data(), nullptr), list = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_chunk(list, rank, chunk.data());
+  H5Pset_deflate(list, 4);
+  const hid_t data = H5Dcreate2(file, name, type, space, H5P_DEFAULT, list, H5P_DEFAULT);
+  REQUIRE(data >= 0);
+  const at::Tensor rows = values.contiguous();
+  REQUIRE(H5Dwrite(data, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows.const_data_ptr<Number>()) >= 0);
+  H5Dclose(data);
+  H5Pclose(list);
+  H5Sclose(space);
+}
+
 }  // namespace
+
+TEST_CASE("ModelNet HDF5: the form of the published files") {
+  const test::TemporaryFolder folder;
+  test::write_text(folder / "shape_names.txt", "airplane\nbathtub\nbed\n");
+  test::write_text(folder / "train_files.txt", "data/modelnet40_ply_hdf5_2048/ply_data_train0.h5\n");
+  test::write_text(folder / "test_files.txt", "data/modelnet40_ply_hdf5_2048/ply_data_test0.h5\n");
+  const at::Tensor points = clouds(10, 2048, 5) / 4, rows = clouds(10, 2048, 6), normals = rows / rows.norm(2, 2, true);
+  const at::Tensor label = at::arange(10, at::kLong).unsqueeze(1) % 3;
+  for (const char* name : {"ply_data_train0.h5", "ply_data_test0.h5"}) {
+    const hid_t file = H5Fcreate((folder / name).c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    add_packed<float>(file, "data", H5T_NATIVE_FLOAT, points);
+    add_packed<int32_t>(file, "faceId", H5T_NATIVE_INT32, at::zeros({10, 2048}, at::kInt));
+    add_packed<uint8_t>(file, "label", H5T_NATIVE_UINT8, label.to(at::kByte));
+    add_packed<float>(file, "normal", H5T_NATIVE_FLOAT, normals);
+    H5Fclose(file);
+  }
+  for (const Split split : {Split::train, Split::test}) {
+    const auto set = open_modelnet_hdf5(folder.path(), split);
+    REQUIRE(set->size() == 10);
+    CHECK(set->class_names().size() == 3);
+    REQUIRE(set->has_normals());
+    for (const int64_t item : {0, 9}) {
+      test::require_equal(set->get(item).points, points[item], "points");
+      test::require_equal(set->get(item).normals, normals[item], "normals");
+      CHECK(set->label(item) == item % 3);
+    }
+  }
+}
 
 TEST_CASE("ModelNet HDF5: the listed files, whatever folders stand before their names") {
   const test::TemporaryFolder folder;

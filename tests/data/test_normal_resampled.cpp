@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/normal_resampled.h"
 
+#include <array>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
 
+#include "data/point_dataset.h"
 #include "tests/data/files.h"
 #include "tests/support.h"
 
@@ -58,6 +64,58 @@ TEST_CASE("normal_resampled: names that lead elsewhere are refused") {
   test::write_text(folder / "modelnet40_shape_names.txt", "bed\n..\n");
   test::require_error([&] { list_normal_resampled(folder.path(), Split::train, true); },
                       {"names of folders", "\"..\""});
+}
+
+TEST_CASE("normal_resampled: the form in which ModelNet is published, through either list") {
+  const test::TemporaryFolder folder;
+  const std::vector<std::string> ten = {"bathtub", "bed",         "chair", "desk",  "dresser",
+                                        "monitor", "night_stand", "sofa",  "table", "toilet"};
+  // A shape of each part and class, of 100 points of six digits; the larger set has two classes more, one of them not
+  // unpacked.
+  std::string names, forty_train, forty_test, ten_train, ten_test;
+  for (const std::string& name : ten) {
+    names += name + "\n";
+    ten_train += name + "_0001\n";
+    ten_test += name + "_0107\n";
+    for (const char* number : {"_0001", "_0107"}) {
+      std::string lines;
+      for (int i = 0; i < 100; ++i) {
+        const double z = 1 - 2 * (i + 0.5) / 100, radius = std::sqrt(1 - z * z), angle = 2.399963 * i;
+        std::array<char, 80> line{};
+        std::snprintf(line.data(), line.size(), "%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n", 0.5 * radius * std::cos(angle),
+                      0.5 * radius * std::sin(angle), 0.5 * z, radius * std::cos(angle), radius * std::sin(angle), z);
+        lines += line.data();
+      }
+      test::write_text(folder / (name + "/" + name + number + ".txt"), lines);
+    }
+  }
+  forty_train = "airplane_0001\n" + ten_train + "xbox_0001\n";
+  forty_test = ten_test + "xbox_0107\n";
+  test::write_text(folder / "airplane/airplane_0001.txt",
+                   "-0.098790,-0.182300,0.163800,0.829000,-0.557200,-0.048180\n");
+  test::write_text(folder / "modelnet40_shape_names.txt", "airplane\n" + names + "xbox\n");
+  test::write_text(folder / "modelnet40_train.txt", forty_train);
+  test::write_text(folder / "modelnet40_test.txt", forty_test);
+  test::write_text(folder / "modelnet10_shape_names.txt", names);
+  test::write_text(folder / "modelnet10_train.txt", ten_train);
+  test::write_text(folder / "modelnet10_test.txt", ten_test);
+
+  const DatasetListing all = list_normal_resampled(folder.path(), Split::train, false);
+  CHECK(all.class_names.size() == 12);
+  REQUIRE(all.items.size() == 11);
+  CHECK(all.items[0].name == "airplane/airplane_0001");
+  CHECK_THAT(all.remarks.at(0), Catch::Contains("1 of the 12 shapes") && Catch::Contains("1 classes have no folder"));
+  for (const char* list : {"modelnet10_test.txt", "modelnet10_train.txt", "modelnet10_shape_names.txt"}) {
+    const DatasetListing few = list_normal_resampled(folder / list, Split::test, false);
+    CHECK(few.class_names == ten);
+    REQUIRE(few.items.size() == 10);
+    CHECK(few.items[6].name == "night_stand/night_stand_0107");
+    CHECK(few.items[6].label == 6);
+    CHECK(few.remarks.empty());
+  }
+  const Shape shape = read_shape(folder / "bathtub/bathtub_0001.txt");
+  REQUIRE(shape.points.sizes() == at::IntArrayRef({100, 3}));
+  CHECK(at::allclose(shape.normals, 2 * shape.points, 0, 2e-6));
 }
 
 TEST_CASE("normal_resampled: real shapes, through either list") {

@@ -2,6 +2,8 @@
 #include "data/ts_file.h"
 
 #include <catch2/catch.hpp>
+#include <string>
+#include <vector>
 
 #include "data/shape.h"
 #include "tests/data/files.h"
@@ -67,6 +69,58 @@ TEST_CASE("broken files of series name the line", "[ts_file]") {
   require_refused("@equalLength true\n@seriesLength 3\n@classLabel true a\n@data\n1,2:a\n",
                   {"series of 3 values", "2"});
   require_error([] { read_ts_file("/nowhere/set.ts"); }, {"/nowhere/set.ts"});
+}
+
+TEST_CASE("the forms of the UEA archive are read", "[ts_file]") {
+  // As BasicMotions: four classes with names, six dimensions of 100 steps each.
+  const std::vector<std::string> motions = {"Standing", "Running", "Walking", "Badminton"};
+  std::string text =
+      "#The data was generated as part of a student project where four students performed\n#four activities: a watch.\n"
+      "@problemName BasicMotions\n@timeStamps false\n@missing false\n@univariate false\n@dimensions 6\n"
+      "@equalLength true\n@seriesLength 100\n@classLabel true Standing Running Walking Badminton\n@data\n";
+  for (size_t series = 0; series < 8; ++series) {
+    for (int dimension = 0; dimension < 6; ++dimension) {
+      for (int step = 0; step < 100; ++step) {
+        text += (step > 0 ? "," : "") + std::to_string(0.125 * step - dimension - 10.0 * static_cast<double>(series));
+      }
+      text += ":";
+    }
+    text += motions[series % 4] + "\n";
+  }
+  const TsFile basic = read(text);
+  CHECK(basic.problem == "BasicMotions");
+  CHECK(basic.classes == motions);
+  CHECK((basic.size() == 8 && basic.dimensions() == 6));
+  require_equal(basic.ptr, 100 * at::arange(9), "ptr");
+  require_equal(basic.labels, at::arange(8) % 4, "labels");
+  const at::Tensor series = at::arange(8).view({8, 1, 1}), step = at::arange(100).view({1, 100, 1});
+  require_equal(basic.values.view({8, 100, 6}), (0.125 * step - at::arange(6) - 10.0 * series).to(at::kFloat),
+                "values");
+
+  // As JapaneseVowels: classes that are numbers, series of 7 to 29 steps, a comment without a word, no end of line.
+  text =
+      "#A UCI Archive dataset. See this link for more detailed information: https://archive.ics.uci.edu/\n#\n#\n"
+      "@problemName JapaneseVowels\n@timeStamps false\n@missing false\n@univariate false\n@dimensions 12\n"
+      "@equalLength false\n@classLabel true 1 2 3 4 5 6 7 8 9\n@data\n";
+  std::vector<int64_t> ptr{0};
+  for (int speaker = 1; speaker <= 9; ++speaker) {
+    const int steps = speaker == 1 ? 7 : speaker == 9 ? 29 : 10 + speaker;
+    ptr.push_back(ptr.back() + steps);
+    for (int dimension = 0; dimension < 12; ++dimension) {
+      for (int at_step = 0; at_step < steps; ++at_step) {
+        text += (at_step > 0 ? "," : "") + std::string(at_step % 2 == 1 ? "-0.207383" : "1.60703");
+      }
+      text += ":";
+    }
+    text += std::to_string(speaker) + (speaker < 9 ? "\n" : "");
+  }
+  const TsFile vowels = read(text);
+  CHECK((vowels.classes.size() == 9 && vowels.classes.back() == "9"));
+  CHECK((vowels.size() == 9 && vowels.dimensions() == 12));
+  require_equal(vowels.ptr, at::tensor(ptr, at::kLong), "ptr");
+  require_equal(vowels.labels, at::arange(9), "labels");
+  require_close(vowels.values.slice(0, 0, 2), at::tensor({1.60703F, -0.207383F}).view({2, 1}).expand({2, 12}), 1e-6,
+                "values");
 }
 
 TEST_CASE("sets of the UEA archive are read", "[ts_file]") {

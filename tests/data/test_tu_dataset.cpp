@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 #include <map>
+#include <string>
+#include <utility>
 
 #include "tests/data/files.h"
 #include "tests/support.h"
@@ -128,6 +130,64 @@ TEST_CASE("TU dataset: known labels keep their classes, and graphs need none") {
   std::filesystem::remove(folder / "SMALL_edge_labels.txt");
   std::filesystem::remove(folder / "SMALL_node_labels.txt");
   CHECK_FALSE(read_tu_dataset(folder.path(), &none).node_labels.classes.defined());
+}
+
+TEST_CASE("TU dataset: the forms of MUTAG and of ENZYMES") {
+  // Rings of six carbons; every second one has a nitrogen outside, by an edge of another kind.
+  Texts mutag;
+  int64_t nodes = 0, edges = 0;
+  for (int graph = 1; graph <= 8; ++graph) {
+    const bool with_nitrogen = graph % 2 == 0;
+    const auto edge = [&](int64_t a, int64_t b, const char* kind) {
+      for (const auto& [from, to] : {std::pair(b, a), std::pair(a, b)}) {
+        mutag["A"] += std::to_string(nodes + from) + ", " + std::to_string(nodes + to) + "\n";
+        mutag["edge_labels"] += std::string(kind) + "\n";
+        ++edges;
+      }
+    };
+    for (int64_t i = 1; i <= 6; ++i) edge(i, i % 6 + 1, "0");
+    if (with_nitrogen) edge(6, 7, "1");
+    for (int i = 0; i < (with_nitrogen ? 7 : 6); ++i) {
+      mutag["graph_indicator"] += std::to_string(graph) + "\n";
+      mutag["node_labels"] += i < 6 ? "0\n" : "1\n";
+    }
+    mutag["graph_labels"] += with_nitrogen ? "1\n" : "-1\n";
+    nodes += with_nitrogen ? 7 : 6;
+  }
+  const test::TemporaryFolder folder;
+  for (const auto& [what, text] : mutag) test::write_text(folder / ("MUTAG/MUTAG_" + what + ".txt"), text);
+  test::write_text(folder / "MUTAG/README.txt", "README for dataset MUTAG\n");
+  const TuDataset rings = read_tu_dataset(folder / "MUTAG");
+  CHECK(rings.name == "MUTAG");
+  CHECK((rings.graphs.items() == 8 && rings.graphs.graph.nodes() == nodes && rings.graphs.graph.edges() == edges));
+  CHECK((rings.node_labels.count() == 2 && rings.edge_labels.count() == 2));
+  require_equal(rings.graph_labels.classes, at::arange(8) % 2, "classes");
+  require_equal(edge_sources(symmetrized(rings.graphs.graph)), edge_sources(rings.graphs.graph), "undirected");
+  CHECK(rings.edge_labels.classes.sum().item<int64_t>() == 4 * 2);
+  // The nitrogen of the second ring: the last of its nodes, with one edge, to the sixth carbon.
+  CHECK(rings.node_labels.classes[12].item<int64_t>() == 1);
+  const int64_t first = rings.graphs.graph.rowptr[12].item<int64_t>();
+  CHECK(rings.graphs.graph.rowptr[13].item<int64_t>() == first + 1);
+  CHECK(rings.graphs.graph.col[first].item<int64_t>() == 11);
+
+  // Columns of a fixed width: a blank before a short number, none before a long one.
+  for (const auto& [what, text] :
+       Texts{{"A", "2, 1\n1, 2\n"},
+             {"graph_indicator", "1\n1\n2\n"},
+             {"graph_labels", "6\n3\n"},
+             {"node_labels", "1\n1\n2\n"},
+             {"node_attributes",
+              " 11.000000, 15.887014, -0.510000, 93.900000\n 11.000000, 16.362935, -2.030000,102.600000\n"
+              " 16.000000, 21.395072,  2.040000,136.000000\n"}}) {
+    test::write_text(folder / ("ENZYMES/ENZYMES_" + what + ".txt"), text);
+  }
+  const TuDataset enzymes = read_tu_dataset(folder / "ENZYMES");
+  CHECK(enzymes.graph_labels.values == std::vector<int64_t>{3, 6});
+  test::require_close(enzymes.node_features().slice(1, 2),
+                      at::tensor({11.0F, 15.887014F, -0.51F, 93.9F, 11.0F, 16.362935F, -2.03F, 102.6F, 16.0F,
+                                  21.395072F, 2.04F, 136.0F})
+                          .view({3, 4}),
+                      1e-7, "attributes");
 }
 
 TEST_CASE("TU dataset: the real sets") {

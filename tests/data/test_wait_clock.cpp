@@ -2,6 +2,7 @@
 #include "data/wait_clock.h"
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 
@@ -9,39 +10,52 @@ namespace geosft::test::test_wait_clock {
 
 namespace {
 
-// Work that is done when the clock has moved on, however slow or fast the machine is.
-int tick() {
-  const auto start = std::chrono::steady_clock::now();
-  while (std::chrono::steady_clock::now() == start) {
-  }
-  return 7;
+// Moves on by what the work below takes.
+struct TestClock {
+  using duration = std::chrono::milliseconds;
+  using time_point = std::chrono::time_point<TestClock, duration>;
+  static time_point now() { return time_point(time); }
+  static inline duration time{0};
+};
+using TestWaitClock = BasicWaitClock<TestClock>;
+
+auto taking(int milliseconds) {
+  return [milliseconds] {
+    TestClock::time += std::chrono::milliseconds(milliseconds);
+    return 7;
+  };
 }
 
 }  // namespace
 
 TEST_CASE("a clock adds up what work takes, and hands on its result") {
-  WaitClock clock;
+  TestWaitClock clock;
   CHECK(clock.seconds() == 0.0);
-  CHECK(clock.during(tick) == 7);
-  const double once = clock.seconds();
-  CHECK(once > 0.0);
-  clock.during(tick);
-  CHECK(clock.seconds() > once);
+  CHECK(clock.during(taking(500)) == 7);
+  CHECK(clock.seconds() == 0.5);
+  taking(1000)();  // beside it
+  clock.during(taking(250));
+  CHECK(clock.seconds() == 0.75);
 }
 
 TEST_CASE("a clock that is reset begins anew") {
-  WaitClock clock;
-  clock.during(tick);
+  TestWaitClock clock;
+  clock.during(taking(500));
   clock.reset();
   CHECK(clock.seconds() == 0.0);
+  clock.during(taking(250));
+  CHECK(clock.seconds() == 0.25);
 }
 
 TEST_CASE("results that can only be moved, and exceptions, pass through a clock") {
-  WaitClock clock;
+  TestWaitClock clock;
   CHECK(*clock.during([] { return std::make_unique<int>(3); }) == 3);
-  const double before = clock.seconds();
-  CHECK_THROWS_AS(clock.during([]() -> int { throw std::runtime_error("no data"); }), std::runtime_error);
-  CHECK(clock.seconds() == before);
+  CHECK_THROWS_AS(clock.during([]() -> int {
+    taking(500)();
+    throw std::runtime_error("no data");
+  }),
+                  std::runtime_error);
+  CHECK(clock.seconds() == 0.0);  // of work that came to an end
 }
 
 }  // namespace geosft::test::test_wait_clock

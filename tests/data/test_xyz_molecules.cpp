@@ -108,6 +108,26 @@ TEST_CASE("QM9: properties of the comments") {
   require_error([&] { read_xyz_molecules(folder.path(), {folder / "cache"}); }, {"dsgdb9nsd_000003.xyz", "gdb"});
 }
 
+TEST_CASE("QM7: the form of its files") {
+  const test::TemporaryFolder folder;
+  // Methane and water, six digits, no end of line after the last atom.
+  test::write_text(folder / "xyz/0001.xyz",
+                   "5\ncharge = 0\n C 1.041682 -0.056200 -0.071481\n H 1.671682 0.573800 0.558519\n"
+                   " H 0.411682 -0.686200 0.558519\n H 0.411682 0.573800 -0.701481\n H 1.671682 -0.686200 -0.701481");
+  test::write_text(folder / "xyz/0010.xyz",
+                   "3\ncharge = 0\n O 0.000000 0.000000 0.117300\n H 0.000000 0.757200 -0.469200\n"
+                   " H 0.000000 -0.757200 -0.469200");
+  test::write_text(folder / "hof_qm7.txt", "0001.xyz -417.031 -431.787271961\n0010.xyz -219.250 -227.113907\n");
+  const PackedGraphs packed = read_xyz_molecules(folder.path(), {folder / "cache"});
+  require_equal(packed.graphs.ptr, at::tensor({0, 5, 8}, at::kLong), "ptr");
+  require_equal(packed.target, at::tensor({-417.031F, -219.25F}).view({2, 1}), "energies");
+  require_equal(packed.node_categories.squeeze(1), at::tensor({5, 0, 0, 0, 0, 7, 0, 0}, at::kLong), "elements");
+  require_equal(packed.graphs.graph.rowptr, at::tensor({0, 4, 5, 6, 7, 8, 10, 11, 12}, at::kLong), "rowptr");
+  require_equal(packed.graphs.graph.col, at::tensor({1, 2, 3, 4, 0, 0, 0, 0, 6, 7, 5, 5}, at::kLong), "col");
+  REQUIRE(packed.split);
+  CHECK((packed.split->train == Items{0} && packed.split->test == Items{1}));
+}
+
 TEST_CASE("QM7: the real set") {
   const auto folder = test::real_data("qm7");
   if (folder.empty()) return;

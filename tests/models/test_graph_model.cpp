@@ -3,6 +3,9 @@
 
 #include <catch2/catch.hpp>
 #include <limits>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "models/training/autocast.h"
 #include "tests/models/small_graph_model.h"
@@ -125,7 +128,7 @@ TEST_CASE("the graphs of a batch do not see each other") {
   }
 }
 
-TEST_CASE("graphs of one, two and three nodes, without edges, and empty ones are answered and trained on") {
+TEST_CASE("graphs of one, two and three nodes, without edges, and empty ones have finite answers and gradients") {
   for (const bool edges : {true, false}) {
     for (const std::vector<int64_t>& sizes :
          {std::vector<int64_t>{1}, {1, 2, 3}, {2, 2}, {3, 1, 1, 2}, {0, 2}, {1, 0, 3}}) {
@@ -167,15 +170,19 @@ TEST_CASE("edges and what they carry change the answer exactly when attention se
   }
 }
 
-TEST_CASE("the attentions that are compared all run") {
+TEST_CASE("the attentions that are compared all run, and give answers of their own") {
   const FeaturedGraphs graphs = featured_graphs({9, 1, 14}, 7);
+  std::vector<at::Tensor> answers;
   for (const ScoreKind score : {ScoreKind::maxout, ScoreKind::dot}) {
     for (const ProbabilityKind probability : {ProbabilityKind::leaky_relu, ProbabilityKind::softmax}) {
       GraphModelOptions options = small_options();
       options.layer.attention.score = score;
       options.layer.attention.probability = probability;
       GraphModel model = model_of(options);
-      CHECK(greedy(model, graphs).isfinite().all().item<bool>());
+      const at::Tensor own = greedy(model, graphs);
+      CHECK(own.isfinite().all().item<bool>());
+      for (const at::Tensor& other : answers) CHECK((own - other).abs().max().item<double>() > 1e-6);
+      answers.push_back(own);
     }
   }
 }
@@ -188,11 +195,21 @@ TEST_CASE("a graph without features is told by its edges and its encoding") {
   options.node_values = options.edge_values = 0;
   GraphModel encoded = model_of(options);
   CHECK_FALSE(encoded->named_parameters().contains("embedding.weight"));
-  CHECK(greedy(encoded, bare).isfinite().all().item<bool>());
-  bare.node_encoding = at::Tensor();
+  // The same nodes with other edges, and with another encoding.
+  FeaturedGraphs apart = bare, moved = bare;
+  apart.graphs = featured_graphs({9, 14}, 7, /*edges=*/false).graphs;
+  moved.node_encoding = bare.node_encoding.flip(0);
+  const auto require_told = [&](GraphModel& model, const FeaturedGraphs& changed) {
+    const at::Tensor answer = greedy(model, bare);
+    CHECK(answer.isfinite().all().item<bool>());
+    CHECK((greedy(model, changed) - answer).abs().max().item<double>() > 1e-6);
+  };
+  require_told(encoded, apart);
+  require_told(encoded, moved);
+  bare.node_encoding = apart.node_encoding = at::Tensor();
   options.encoding = 0;
   GraphModel plain = model_of(options);
-  CHECK(greedy(plain, bare).isfinite().all().item<bool>());
+  require_told(plain, apart);
 }
 
 TEST_CASE("a graph without categories is taken inside autocast") {
@@ -212,19 +229,39 @@ TEST_CASE("a graph without categories is taken inside autocast") {
 
 TEST_CASE("training draws the signs of a signed encoding, evaluation does not") {
   const FeaturedGraphs graphs = featured_graphs({9, 14}, 7);
-  FeaturedGraphs turned = graphs;
-  turned.node_encoding = -graphs.node_encoding;
   GraphModelOptions options = small_options();
-  options.layer.attention.sampler.noise = false;
+  options.relative = false;
   options.signed_encoding = true;
+  choose_attention(options.layer, "softmax");  // nothing but the signs is drawn
   GraphModel model = model_of(options);
-  CHECK_FALSE(at::equal(greedy(model, turned), greedy(model, graphs)));
+  // What evaluation says of each of the 16 ways to turn the four columns.
+  std::vector<at::Tensor> ways;
+  for (int way = 0; way < 16; ++way) {
+    FeaturedGraphs turned = graphs;
+    turned.node_encoding = graphs.node_encoding.clone();
+    for (int64_t column = 0; column < 4; ++column) {
+      if ((way >> column & 1) != 0) turned.node_encoding.select(1, column).neg_();
+    }
+    ways.push_back(greedy(model, turned));
+    CHECK(at::equal(greedy(model, turned), ways.back()));
+  }
   const auto trained = [&](uint64_t seed) {
     SamplingContext context = SamplingContext::training(generator(seed));
     return model->forward(graphs, context).detach();
   };
-  CHECK(at::equal(trained(1), trained(1)));
-  CHECK_FALSE(at::equal(trained(1), trained(2)));
+  std::set<std::pair<int, int>> drawn;  // the ways of both graphs
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    const at::Tensor found = trained(seed);
+    CHECK(at::equal(found, trained(seed)));
+    const auto way_of = [&](int64_t item) {
+      int way = 0;
+      while (way < 16 && !at::allclose(found[item], ways[static_cast<size_t>(way)][item], 1e-9, 1e-12)) ++way;
+      return way;
+    };
+    REQUIRE((way_of(0) < 16 && way_of(1) < 16));
+    drawn.emplace(way_of(0), way_of(1));
+  }
+  CHECK(drawn.size() > 4);
 }
 
 TEST_CASE("numbers are standardised by the training set, targets too") {

@@ -11,6 +11,10 @@
 namespace geosft::bench {
 namespace {
 
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 double process_seconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -59,12 +63,19 @@ Timing summarize(const std::vector<Sample>& samples) {
           static_cast<int64_t>(wall.size())};
 }
 
+Clocks system_clocks() {
+  return {wall_seconds, process_seconds};
+}
+
 Sample time_once(const std::function<void()>& call) {
-  const double cpu = process_seconds();
-  const auto begin = std::chrono::steady_clock::now();
+  return time_once_by(system_clocks(), call);
+}
+
+Sample time_once_by(const Clocks& clocks, const std::function<void()>& call) {
+  const double cpu = clocks.cpu(), begin = clocks.wall();
   call();
-  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
-  return {wall.count(), process_seconds() - cpu};
+  const double wall = clocks.wall() - begin;
+  return {wall, clocks.cpu() - cpu};
 }
 
 std::vector<Timing> time_in_turns(const std::vector<std::function<void()>>& contenders, const TimingOptions& options,

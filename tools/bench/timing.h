@@ -30,7 +30,16 @@ struct TimingOptions {
   double patience = 6.0;  // a contender that took so long together stops after three calls
 };
 
+// Each gives its time in seconds.
+struct Clocks {
+  std::function<double()> wall, cpu;
+};
+// std::chrono::steady_clock, and the processor time of this process.
+Clocks system_clocks();
+
 Sample time_once(const std::function<void()>& call);
+// The same by other clocks.
+Sample time_once_by(const Clocks& clocks, const std::function<void()>& call);
 
 // A B C A B C …, after one call of each that is not counted. The destruction of what a call gives belongs to it.
 // `stop` is asked before each call; it may throw. `watch` makes a call and says what it took.

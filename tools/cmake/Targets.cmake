@@ -89,8 +89,9 @@ function(geosft_add_tests folder)
   geosft_configure(test_${folder})
   target_include_directories(test_${folder} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(test_${folder} PRIVATE Catch2::Catch2 ${arg_LIBRARIES})
-  # Tests that need a dataset are skipped where it is absent: they say so in these words (tests/data/files.h).
+  # Tests that need a dataset or a GPU are skipped where it is absent: they say so in these words (tests/data/files.h,
+  # tests/environment.h).
   # A name that CMake takes for several (a semicolon in it) is none of Catch's: such a test fails.
   catch_discover_tests(test_${folder} TEST_PREFIX "${folder}: " EXTRA_ARGS -w NoTests
-                       PROPERTIES TIMEOUT 1200 SKIP_REGULAR_EXPRESSION "WARN: no .* below GEOSFT_DATA")
+                       PROPERTIES TIMEOUT 1200 SKIP_REGULAR_EXPRESSION "WARN: (no .* below GEOSFT_DATA|left out: )")
 endfunction()

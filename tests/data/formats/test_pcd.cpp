@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/formats/pcd.h"
 
+#include <bit>
 #include <catch2/catch.hpp>
+#include <limits>
+#include <utility>
 
 #include "data/read_file.h"
 #include "tests/data/files.h"
@@ -76,6 +79,24 @@ TEST_CASE("PCD: broken files") {
   damaged[8] = 3;
   fails(head("binary_compressed") + damaged, {"LZF", "damaged"});
   fails("FIELDS x y\nSIZE 4 4\nTYPE F F\nPOINTS 1\nDATA ascii\n0 0\n", {"fields x, y and z"});
+}
+
+TEST_CASE("PCD: the form in which scans are published") {
+  std::string bytes =
+      "# .PCD v0.7 - Point Cloud Data file format\nVERSION 0.7\nFIELDS x y z rgb normal_x normal_y normal_z curvature\n"
+      "SIZE 4 4 4 4 4 4 4 4\nTYPE F F F F F F F F\nCOUNT 1 1 1 1 1 1 1 1\nWIDTH 3\nHEIGHT 1\nVIEWPOINT 0 0 0 1 0 0 0\n"
+      "POINTS 3\nDATA binary\n";
+  // The colour is three bytes in the place of a number, and none at all where the scanner saw none.
+  const float none = std::numeric_limits<float>::quiet_NaN(), colour = std::bit_cast<float>(0x00ff8001u);
+  for (const auto& [x, seen] : {std::pair(0.5f, colour), std::pair(1.5f, none), std::pair(-2.5f, 0.0f)}) {
+    for (const float number : {x, 2 * x, 0.25f, seen, 0.0f, 0.6f, -0.8f, none}) bytes += test::raw(number);
+  }
+  const FileShape shape = read_pcd(bytes, "scan.pcd");
+  CHECK_FALSE(shape.is_mesh());
+  test::require_equal(shape.mesh.vertices,
+                      at::tensor({0.5, 1.0, 0.25, 1.5, 3.0, 0.25, -2.5, -5.0, 0.25}, at::kDouble).view({3, 3}),
+                      "points");
+  test::require_close(shape.normals, at::tensor({0.0F, 0.6F, -0.8F}).repeat({3, 1}), 1e-6, "normals");
 }
 
 TEST_CASE("PCD: a real scan") {

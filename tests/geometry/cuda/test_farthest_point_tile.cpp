@@ -6,6 +6,7 @@
 #include "geometry/cuda/farthest_point_host.h"
 #include "geometry/farthest_point_sampling.h"
 #include "tests/geometry/cuda/emulated_block.h"
+#include "tests/guarded_memory.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_farthest_point_tile {
@@ -83,16 +84,18 @@ TEST_CASE("the CUDA kernel of farthest_point_sampling, emulated, takes clouds th
   require_rows(random_points(4097, at::kDouble, 6), 6, std::nullopt, 0, "float64");
 }
 
-TEST_CASE("the CUDA kernel of farthest_point_sampling, emulated, stays inside the rows whatever its input",
+TEST_CASE("the CUDA kernel of farthest_point_sampling, emulated, stays inside the arrays whatever its input",
           "[farthest_point_tile]") {
-  const at::Tensor points = random_points(20, at::kFloat, 7);
-  const auto inside = [&](const at::Tensor& rows) { REQUIRE(rows.ge(0).logical_and(rows.lt(20)).all().item<bool>()); };
-  inside(emulated<ThreadOrder::kAscending>(points, 4, at::tensor({-7, 9, 50}, at::kLong), 30, 8));
-  inside(emulated<ThreadOrder::kAscending>(at::full_like(points, std::numeric_limits<double>::quiet_NaN()), 4,
-                                           std::nullopt, 0, 4));
-  inside(emulated_order<ThreadOrder::kAscending>(points, at::tensor({-7, 9, 50}, at::kLong)));
-  inside(emulated_order<ThreadOrder::kAscending>(at::full_like(points, std::numeric_limits<double>::quiet_NaN()),
-                                                 std::nullopt));
+  const auto inside = [](const at::Tensor& rows) { REQUIRE(rows.ge(0).logical_and(rows.lt(20)).all().item<bool>()); };
+  with_guarded_memory([&] {
+    const at::Tensor points = random_points(20, at::kFloat, 7), ptr = at::tensor({-7, 9, 50}, at::kLong);
+    const at::Tensor wrong = at::full_like(points, std::numeric_limits<double>::quiet_NaN());
+    inside(emulated<ThreadOrder::kAscending>(points, 4, ptr, 30, 8));
+    inside(emulated<ThreadOrder::kDescending>(points, 4, ptr, 30, 8));
+    inside(emulated<ThreadOrder::kAscending>(wrong, 4, std::nullopt, 0, 4));
+    inside(emulated_order<ThreadOrder::kAscending>(points, ptr));
+    inside(emulated_order<ThreadOrder::kAscending>(wrong, std::nullopt));
+  });
 }
 
 }  // namespace geosft::test::test_farthest_point_tile

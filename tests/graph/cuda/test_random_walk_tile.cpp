@@ -9,6 +9,7 @@
 #include "graph/graph_batch.h"
 #include "tests/geometry/cuda/emulated_block.h"
 #include "tests/graph/graphs.h"
+#include "tests/guarded_memory.h"
 
 namespace geosft::test::test_random_walk_tile {
 namespace {
@@ -112,14 +113,17 @@ TEST_CASE("the CUDA kernels of random_walk_pe, emulated, give the same bits what
 
 TEST_CASE("the CUDA kernels of random_walk_pe, emulated, stay inside the arrays whatever the indices",
           "[random_walk_tile]") {
-  const CsrGraph graph = undirected_graph(100, 200, 4);
-  for (const int64_t wrong : {int64_t{-7}, int64_t{1000}, std::numeric_limits<int64_t>::max()}) {
-    const at::Tensor rowptr = graph.rowptr.clone(), col = graph.col.clone();
-    rowptr.slice(0, 20, 40).fill_(wrong);
-    col.slice(0, 50, 90).fill_(wrong);
-    const at::Tensor result = emulated<ThreadOrder::kAscending>(rowptr, col, 4, std::nullopt);
-    REQUIRE(result.sizes() == at::IntArrayRef({100, 4}));
-  }
+  with_guarded_memory([] {
+    const CsrGraph graph = undirected_graph(100, 200, 4);
+    for (const int64_t wrong : {int64_t{-7}, int64_t{1000}, std::numeric_limits<int64_t>::max()}) {
+      const at::Tensor rowptr = graph.rowptr.clone(), col = graph.col.clone();
+      rowptr.slice(0, 20, 40).fill_(wrong);
+      col.slice(0, 50, 90).fill_(wrong);
+      const at::Tensor result = emulated<ThreadOrder::kAscending>(rowptr, col, 4, std::nullopt);
+      REQUIRE(result.sizes() == at::IntArrayRef({100, 4}));
+      REQUIRE(result.isfinite().all().item<bool>());
+    }
+  });
 }
 
 }  // namespace geosft::test::test_random_walk_tile

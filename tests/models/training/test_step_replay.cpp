@@ -154,6 +154,14 @@ TEST_CASE("a captured step can neither copy from the program nor wait for the de
 TEST_CASE("steps are replayed of tasks that can be, by one process", "[step_replay]") {
   training::Regression task;
   require_error([&] { TrainingLoop(task, options_of(true)); }, {"ReplayableTask"});
+  struct Second : Communicator {
+    int64_t rank() const override { return 1; }
+    int64_t size() const override { return 2; }
+    std::unique_ptr<PendingSum> start_sum(const at::Tensor&) const override { throw std::logic_error("not asked for"); }
+  };
+  Clouds clouds(emulated_gpu::device);
+  const Second second;
+  require_error([&] { TrainingLoop(clouds, options_of(true), second); }, {"processes", "one", "2"});
 }
 
 TEST_CASE("a shape is captured when it comes twice in a row, and others run beside it", "[step_replay]") {

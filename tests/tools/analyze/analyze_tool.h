@@ -2,7 +2,12 @@
 // geosft-analyze on small sizes.
 #pragma once
 
+#include <cmath>
+#include <iomanip>
 #include <map>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/tools/classify/classify_tool.h"
 
@@ -14,6 +19,29 @@ inline Words fields_of(const std::string& line) {
   Words fields;
   for (std::string field; std::getline(in, field, ',');) fields.push_back(field);
   return fields;
+}
+
+// The power to which y grows with x, as it is printed: the slope of the least-squares line through the logarithms, by
+// the normal equations, and its standard error where there are more than two points.
+inline std::string slow_power(const std::vector<double>& x, const std::vector<double>& y) {
+  const auto n = static_cast<double>(x.size());
+  double sum_x = 0, sum_y = 0, sum_xx = 0, sum_xy = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double u = std::log(x[i]), v = std::log(y[i]);
+    sum_x += u;
+    sum_y += v;
+    sum_xx += u * u;
+    sum_xy += u * v;
+  }
+  const double slope = (n * sum_xy - sum_x * sum_y) / (n * sum_xx - sum_x * sum_x);
+  const double offset = (sum_y - slope * sum_x) / n;
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(2) << slope;
+  if (x.size() == 2) return text.str();
+  double squares = 0;
+  for (size_t i = 0; i < x.size(); ++i) squares += std::pow(std::log(y[i]) - offset - slope * std::log(x[i]), 2);
+  text << " ± " << std::sqrt(squares / (n - 2) / (sum_xx - sum_x * sum_x / n));
+  return text.str();
 }
 
 // A folder with the tiny dataset; analyses write to "out".

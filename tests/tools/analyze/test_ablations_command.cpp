@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <iomanip>
 #include <set>
+#include <sstream>
 
 #include "tests/tools/analyze/analyze_tool.h"
 
@@ -18,11 +21,29 @@ TEST_CASE("variants are trained and become a table") {
   CHECK_THAT(csv[0], Catch::StartsWith("run,score,probability,k,sampler,runs,accuracy,accuracy_deviation"));
   CHECK_THAT(csv[1], Catch::StartsWith("as configured,maxout,leaky_relu,8,two-way softplus,2,"));
   CHECK_THAT(csv[2], Catch::StartsWith("score=dot,dot,leaky_relu,8,two-way softplus,2,"));
+  // Two runs, in each of which some of six clouds are right: the mean and the deviation of a sample belong to two such
+  // numbers. The table shows them in percent.
+  for (size_t i = 1; i < csv.size(); ++i) {
+    const Words fields = fields_of(csv[i]);
+    const double mean = std::stod(fields.at(6)), deviation = std::stod(fields.at(7));
+    INFO(csv[i]);
+    bool found = false;
+    for (int one = 0; one <= 6; ++one) {
+      for (int other = 0; other <= one; ++other) {
+        found |= std::abs(mean - (one + other) / 12.0) < 1e-6 &&
+                 std::abs(deviation - (one - other) / 6.0 / std::sqrt(2.0)) < 1e-6;
+      }
+    }
+    CHECK(found);
+    std::ostringstream shown;
+    shown << std::fixed << std::setprecision(1) << 100 * mean << " ± " << 100 * deviation;
+    CHECK_THAT(table, Catch::Contains("| " + fields.at(0) + " |") && Catch::Contains(shown.str()));
+  }
   const ProcessResult wrong = shop.analyze(Words{"ablations", "--change", "bins=0"} + shop.tiny());
   require_tool_failure("geosft-analyze", wrong, 2, {"bins"});
 }
 
-TEST_CASE("the usual variants are what the paper compares, and each learns something else") {
+TEST_CASE("the usual variants are what the paper compares, and each has a result of its own") {
   const AnalysisShop shop;
   shop.analyze_well(Words{"ablations"} + shop.tiny() + Words{"--epochs", "1"});
   const Words csv = shop.csv();

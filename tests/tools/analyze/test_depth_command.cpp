@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "tests/tools/analyze/analyze_tool.h"
+#include "tests/tools/analyze/slow_traces.h"
+#include "tools/analyze/traced_run.h"
 
 namespace geosft::test::test_depth_command {
 
@@ -20,6 +22,21 @@ TEST_CASE("rank rises and similarity falls over the layers of a trained classifi
   CHECK(rank.back() > 15);  // 24 to 31
   CHECK(cosine.front() == Approx(1.0));
   CHECK(cosine.back() < 0.97);  // 0.61 to 0.89
+  TracedRun traced;
+  traced.run = run;
+  traced.items = 3;
+  std::vector<double> ranks(4), cosines(4);
+  const EnvironmentVariable cache("XDG_CACHE_HOME", shop.cache().string());
+  traced.look([&](const ShapeExplanation& one) {
+    for (size_t layer = 0; layer < 4; ++layer) {
+      ranks[layer] += static_cast<double>(slow_rank(one.trace.tokens.at(layer))) / 3;
+      cosines[layer] += slow_cosine(one.trace.tokens.at(layer)) / 3;
+    }
+  });
+  for (size_t layer = 0; layer < 4; ++layer) {
+    CHECK(rank[layer] == Approx(ranks[layer]));
+    CHECK(cosine[layer] == Approx(cosines[layer]).epsilon(1e-4));
+  }
 }
 
 }  // namespace geosft::test::test_depth_command

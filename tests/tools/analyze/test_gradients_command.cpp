@@ -15,6 +15,11 @@ TEST_CASE("gradients of W_V grow with the tokens, those of W_Q hardly do") {
   CHECK(power(lines[1]) == Approx(1.0).margin(0.2));
   CHECK_THAT(lines[1], Catch::Contains("W_V") && Catch::Contains(" ± "));
   CHECK(shop.csv().size() == 1 + 6);
+  for (const auto& [name, norms] : shop.curves()) {
+    const std::string fitted = slow_power({8, 32, 128}, norms);
+    CHECK(name.substr(name.find("power ") + 6) == fitted);
+    CHECK_THAT(lines[name.rfind("W_V", 0) == 0 ? 1 : 0], Catch::EndsWith("power " + fitted));
+  }
   const ProcessResult one = shop.analyze({"gradients", "--tokens", "8"});
   CHECK(one.exit == 2);
 }

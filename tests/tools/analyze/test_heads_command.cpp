@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
-#include <cmath>
 
 #include "data/checkpoint.h"
 #include "tests/tools/analyze/analyze_tool.h"
+#include "tests/tools/analyze/slow_traces.h"
 #include "tools/analyze/traced_run.h"
 
 namespace geosft::test::test_heads_command {
@@ -23,24 +23,6 @@ std::vector<double> found_distances(const AnalysisShop& shop) {
   const auto curves = shop.curves();
   REQUIRE(curves.size() == 1);
   return curves.begin()->second;
-}
-
-// The mean over tokens and pairs of heads of a layer, by the definition.
-double slow_distance(const AttentionTrace& layer) {
-  double sum = 0;
-  int64_t terms = 0;
-  for (int64_t token = 0; token < layer.tokens; ++token) {
-    const at::Tensor attention = attention_rows(layer, token, 1)[0].to(at::kDouble).contiguous();  // [keys, heads]
-    const auto p = attention.accessor<double, 2>();
-    for (int64_t a = 0; a < layer.heads; ++a) {
-      for (int64_t b = 0; b < a; ++b, ++terms) {
-        double squares = 0;
-        for (int64_t key = 0; key < attention.size(0); ++key) squares += std::pow(p[key][a] - p[key][b], 2);
-        sum += std::sqrt(squares);
-      }
-    }
-  }
-  return sum / static_cast<double>(terms);
 }
 
 // Gives all heads of a layer what the first one has, but for its values. How many tensors that were.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <limits>
+#include <sstream>
 
 #include "tests/tools/analyze/analyze_tool.h"
 
@@ -46,7 +49,26 @@ TEST_CASE("the sampler is looked at while a classifier is trained") {
   REQUIRE(lines.size() == 2);
   CHECK_THAT(lines[0], Catch::StartsWith("after 0 epochs: "));
   CHECK_THAT(lines[1], Catch::StartsWith("after 2 epochs: "));
-  CHECK(shop.csv().size() == 1 + 2 * 64);
+  const Words csv = shop.csv();
+  REQUIRE(csv.size() == 1 + 2 * 64);
+  // Scores of both snapshots, and how often their points were chosen: in each of 4 draws the head takes 16.
+  for (size_t taken = 0; taken < 2; ++taken) {
+    double low = std::numeric_limits<double>::infinity(), high = -low, chosen = 0;
+    for (size_t point = 0; point < 64; ++point) {
+      const Words fields = fields_of(csv[1 + 64 * taken + point]);
+      CHECK(fields.at(0) == (taken == 0 ? "0" : "2"));
+      CHECK(fields.at(1) == std::to_string(point));
+      low = std::min(low, std::stod(fields.at(5)));
+      high = std::max(high, std::stod(fields.at(5)));
+      const double draws = 4 * std::stod(fields.at(6));
+      CHECK((draws == std::round(draws) && draws >= 0 && draws <= 4));
+      chosen += draws;
+    }
+    CHECK(chosen == 4 * 16);
+    std::ostringstream scores;
+    scores << "scores from " << low << " to " << high << "; ";
+    CHECK_THAT(lines[taken], Catch::Contains(scores.str()));
+  }
   const std::string curves = read_text(shop.out() + "_curves.csv");
   CHECK_THAT(curves, Catch::Contains("\n\"coverage, chosen by the sampler\",2,") &&
                          Catch::Contains("\n\"importance of the points, after 0 epochs\","));

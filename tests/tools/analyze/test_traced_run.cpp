@@ -3,8 +3,10 @@
 
 #include <catch2/catch.hpp>
 #include <set>
+#include <vector>
 
 #include "tests/tools/analyze/analyze_tool.h"
+#include "tests/tools/analyze/slow_traces.h"
 #include "tools/common/arguments.h"
 
 namespace geosft::test::test_traced_run {
@@ -32,12 +34,31 @@ TEST_CASE("models whose attention is over all tokens are looked into as well") {
   const AnalysisShop shop;
   for (const std::string attention : {"softmax", "polynomial"}) {
     shop.run_well(shop.train(attention, {"--attention", attention, "--layers", "2", "--epochs", "1"}));
-    const std::string run = (shop / attention).string();
-    shop.analyze_well({"depth", run, "--items", "2"});
-    CHECK(shop.curves().at("rank").size() == 3);
-    shop.analyze_well({"heads", run, "--items", "2"});
-    const auto curves = shop.curves();
-    for (const double distance : curves.begin()->second) CHECK(distance > 0);
+    INFO(attention);
+    TracedRun traced;
+    traced.run = (shop / attention).string();
+    traced.items = 2;
+    std::vector<double> ranks(3), cosines(3), distances(2);
+    const EnvironmentVariable cache("XDG_CACHE_HOME", shop.cache().string());
+    traced.look([&](const ShapeExplanation& one) {
+      for (size_t layer = 0; layer < 3; ++layer) {
+        ranks[layer] += static_cast<double>(slow_rank(one.trace.tokens.at(layer))) / 2;
+        cosines[layer] += slow_cosine(one.trace.tokens.at(layer)) / 2;
+      }
+      for (size_t layer = 0; layer < 2; ++layer) distances[layer] += slow_distance(one.trace.layers.at(layer)) / 2;
+    });
+    shop.analyze_well({"depth", traced.run, "--items", "2"});
+    const auto depth = shop.curves();
+    CHECK(depth.at("rank") == ranks);
+    REQUIRE(depth.at("mean cosine").size() == 3);
+    for (size_t i = 0; i < 3; ++i) CHECK(depth.at("mean cosine")[i] == Approx(cosines[i]).epsilon(1e-4).margin(1e-5));
+    shop.analyze_well({"heads", traced.run, "--items", "2"});
+    const std::vector<double> found = shop.curves().begin()->second;
+    REQUIRE(found.size() == 2);
+    for (size_t i = 0; i < 2; ++i) {
+      CHECK(found[i] == Approx(distances[i]).epsilon(1e-4));
+      CHECK(found[i] > 0);
+    }
   }
 }
 

@@ -38,6 +38,14 @@ TEST_CASE("a prompt stands before every sequence", "[bench]") {
   const at::Tensor prompt = at::randn({3, 8}, geosft::test::generator(2)).requires_grad_(true);
   const at::Tensor logits = model->forward(bytes, prompt);
   REQUIRE(logits.sizes() == at::IntArrayRef({2, 2}));
+  // Each sequence alone, with the prompt as its first three tokens.
+  for (int64_t b = 0; b < 2; ++b) {
+    const at::Tensor tokens = model->embed->forward(bytes[b]) + sinusoids(10, 8);
+    SamplingContext context = SamplingContext::greedy();
+    const at::Tensor encoded =
+        model->encoder->forward(at::cat({prompt, tokens}), Relative::none(), std::nullopt, context);
+    require_close(logits[b].detach(), model->head->forward(encoded, std::nullopt)[0].detach(), 1e-5, "by hand");
+  }
   logits.square().sum().backward();
   REQUIRE(prompt.grad().abs().min().item<double>() > 0);
   geosft::test::require_error([&] { model->forward(bytes[0]); }, {"bytes", "[10]"});

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "tests/tools/bench/bench_tool.h"
 #include "tests/tools/bench/labelled_texts.h"
@@ -25,8 +29,17 @@ TEST_CASE("follow prints both losses, their difference and the attention that wa
   std::vector<std::string> words = small(file);
   for (const char* word : {"--json", "--tolerance", "0.5", "--allow", "0.1"}) words.emplace_back(word);
   const nlohmann::json json = nlohmann::json::parse(run_bench_well(words).out);
-  CHECK(json["training"]["exact"]["losses"].size() == 3);
-  CHECK(json["prompt"]["polynomial"]["step_seconds"] > 0);
+  for (const auto& [part, steps] : {std::pair("training", 3), std::pair("prompt", 2)}) {
+    INFO(part);
+    const auto exact = json[part]["exact"]["losses"].get<std::vector<double>>();
+    const auto polynomial = json[part]["polynomial"]["losses"].get<std::vector<double>>();
+    REQUIRE((exact.size() == static_cast<size_t>(steps) && polynomial.size() == exact.size()));
+    double largest = 0;
+    for (size_t i = 0; i < exact.size(); ++i) largest = std::max(largest, std::abs(exact[i] - polynomial[i]));
+    CHECK(json[part]["largest_difference"].get<double>() == Approx(largest).epsilon(1e-6));
+    CHECK(largest > 0);
+    CHECK(largest <= 0.1);
+  }
   CHECK(json["attention"][0]["error_bound"] <= 0.5);
 }
 

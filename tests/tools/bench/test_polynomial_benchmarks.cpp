@@ -2,6 +2,7 @@
 #include "models/ops/low_rank_gradient.h"
 #include "models/ops/monomials.h"
 #include "models/ops/polynomial_attention.h"
+#include "tests/models/ops/polynomial_cases.h"
 #include "tests/tools/bench/bench_sizes.h"
 #include "tools/bench/attention_inputs.h"
 #include "tools/bench/peak_memory.h"
@@ -52,6 +53,16 @@ TEST_CASE("the benchmark of polynomial_attention can be made and counts its arit
   CHECK(at::equal(own[0], paper[0]));
   CHECK_FALSE(at::equal(own[1], paper[1]));
   CHECK(own[1].sizes() == paper[1].sizes());
+  // Against the polynomial evaluated n x n, in double precision.
+  const PackedInputs in = random_inputs(small_sizes(), 37);
+  geosft::test::Arguments arguments{{{"q", in.q}, {"k", in.k}, {"v", in.v}, {"q_ptr", in.q_ptr}, {"k_ptr", in.k_ptr}}};
+  const geosft::test::Outcome expected = geosft::test::evaluate(
+      geosft::test::slow_polynomial({.degree = 2, .scale = 0.5}), arguments, in.upstream, at::kDouble);
+  geosft::test::require_close(own[0].detach(), expected.out, 1e-5, "result");
+  for (size_t i = 0; i < 3; ++i) {
+    const std::string name(1, "qkv"[i]);
+    geosft::test::require_close(own[i + 1], expected.gradients.at(name), 1e-4, "gradient of " + name);
+  }
   const Benchmark forward = entries.front().make();
   CHECK(forward.contenders[0].work->multiply_add == 2 * 6 * 37 * 15 * 5);
   CHECK(forward.contenders[1].work->max_add == 0);

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/utils.h>
+
+#include "tests/models/layers/slow_primal_layer.h"
+#include "tests/support.h"
 #include "tests/tools/bench/bench_sizes.h"
+#include "tools/bench/attention_inputs.h"
 
 namespace geosft::bench::test::test_primal_benchmarks {
 
@@ -33,14 +39,33 @@ TEST_CASE("contenders of primal_attention say how many keys a query has", "[benc
   CHECK(keys("primal_attention/ragged/forward", 2) == 29);
 }
 
-TEST_CASE("layers of the primal-dual family give tokens and gradients", "[bench]") {
-  for (const Entry& entry : chosen_entries(primal_entries(small_sizes()), {"primal_layer"})) {
-    INFO(entry.name);
-    for (const Contender& contender : entry.make().contenders) {
-      const Tensors results = contender.run();
-      CHECK(results.size() == (entry.name.ends_with("backward") ? 10 : 1));
-      CHECK(results[0].numel() == 2 * 37 * 12);
-      for (const at::Tensor& result : results) CHECK(result.isfinite().all().item<bool>());
+TEST_CASE("layers of the primal-dual family give the tokens and gradients of their definition", "[bench]") {
+  using geosft::test::require_close;
+  const Sizes sizes = small_sizes();
+  for (const Entry& entry : chosen_entries(primal_entries(sizes), {"primal_layer"})) {
+    const bool backward = entry.name.ends_with("backward");
+    const std::string member = entry.name.substr(13, entry.name.rfind('/') - 13);
+    const Benchmark benchmark = entry.make();
+    REQUIRE(benchmark.contenders.size() == 2);
+    for (size_t i = 0; i < 2; ++i) {
+      INFO(entry.name << ": " << benchmark.contenders[i].name);
+      const Tensors results = benchmark.contenders[i].run();
+      REQUIRE(results.size() == (backward ? 10 : 1));
+      // The same weights and tokens, in double precision.
+      torch::manual_seed(sizes.seed);
+      auto generator = geosft::test::generator(sizes.seed);
+      PrimalSelfAttention layer(12, 3, primal_options(i == 0 ? member : "softmax", 3));
+      layer->to(at::kDouble);
+      const at::Tensor x = normal({74, 12}, generator).to(at::kDouble).requires_grad_(true);
+      const at::Tensor upstream = normal({74, 12}, generator).to(at::kDouble);
+      const at::Tensor expected = geosft::test::slow_primal_layer(layer, x, {0, 37, 74}, Relative::none());
+      require_close(results[0].detach(), expected.detach(), 1e-5, "tokens");
+      if (!backward) continue;
+      Tensors inputs = layer->parameters();
+      inputs.push_back(x);
+      const Tensors gradients = torch::autograd::grad({expected}, inputs, {upstream});
+      // Softmax does not see the keys' bias: its gradient is zero but for rounding.
+      for (size_t g = 0; g < gradients.size(); ++g) require_close(results[g + 1], gradients[g], 1e-4, "gradient", 1.0);
     }
   }
 }

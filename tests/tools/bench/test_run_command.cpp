@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <ATen/Parallel.h>
+
+#include <cmath>
 #include <filesystem>
+#include <iomanip>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
 
 #include "data/read_file.h"
 #include "tests/environment.h"
 #include "tests/temporary_path.h"
 #include "tests/tools/bench/bench_tool.h"
+#include "tools/bench/peak_memory.h"
+#include "tools/bench/scaling.h"
 
 namespace geosft::bench::test::test_run_command {
 namespace {
@@ -18,6 +26,19 @@ struct Folder {
   std::string operator/(const char* name) const { return (path / name).string(); }
   std::filesystem::path path = geosft::test::temporary_path("geosft test bench");
 };
+
+// The exponent that is printed of memory is that of the peaks at 1,024 and 2,048 tokens, whose ratio is a power of two.
+void require_memory_exponent(const std::string& out, const ScaledContender& contender) {
+  at::set_num_threads(1);  // as the program does: each thread has sums of its own
+  const auto peak = [&](int64_t tokens) {
+    const Contender one = contender({.batch = 1, .tokens = tokens, .width = 8, .heads = 2, .keys = {4}});
+    one.run();  // as a measurement does before
+    return static_cast<double>(peak_tensor_bytes([&] { one.run(); }));
+  };
+  std::ostringstream expected;
+  expected << "memory with " << std::fixed << std::setprecision(3) << std::log2(peak(2048) / peak(1024));
+  CHECK_THAT(out, Contains(expected.str()));
+}
 
 }  // namespace
 
@@ -45,15 +66,18 @@ TEST_CASE("scaling fits the exponents, and the roofline is drawn", "[bench]") {
   const auto result =
       run_bench_well(tiny({"run", "--scaling", "--scaling-to", "2048", "--roofline", folder / "roofline"}));
   CHECK_THAT(result.out, Contains("from 1024 to 2048 tokens") && Contains("scaling/n2048"));
+  require_memory_exponent(result.out, maxout_over_keys(4));
   const bool gnuplot = geosft::test::has_gnuplot();
   CHECK(std::filesystem::exists(folder / "roofline.svg") == gnuplot);
   CHECK((result.err.find("not drawn") != std::string::npos) == !gnuplot);
 }
 
 TEST_CASE("scaling is measured of graphs, too", "[bench]") {
-  for (const char* what : {"graph_attention", "random_walk_pe"}) {
+  for (const auto& [what, contender] :
+       {std::pair("graph_attention", graph_attention_over_keys(4)), std::pair("random_walk_pe", walks_on_grid())}) {
     const auto result = run_bench_well(tiny({"run", "--scaling", "--scaling-to", "2048", "--scaling-of", what}));
     CHECK_THAT(result.out, Contains("from 1024 to 2048 tokens") && Contains("scaling/n2048"));
+    require_memory_exponent(result.out, contender);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include "tests/support.h"
 #include "tests/tools/bench/bench_sizes.h"
+#include "tools/bench/catalogue.h"
 
 namespace geosft::bench::test::test_scaling {
 
@@ -51,10 +52,27 @@ TEST_CASE("the contenders without rivals give what the operators are for", "[ben
   const Tensors walks = walks_on_grid()(sizes).run();
   REQUIRE(walks.size() == 1);
   REQUIRE(walks[0].sizes() == at::IntArrayRef({64, 20}));
-  // Four edges from every node, none of them a loop: back after two steps with probability 1 / 4.
-  CHECK(at::allclose(walks[0].select(1, 0), at::zeros({64})));
-  CHECK(at::allclose(walks[0].select(1, 1), at::full({64}, 0.25)));
-  CHECK(graph_attention_over_keys(4)(sizes).run().size() == 1 + 10);
+  // Four edges from every node, none of them a loop: to the next and to the one 8 further, around the end, and back.
+  at::Tensor step = at::zeros({64, 64}, at::kDouble);
+  for (int64_t i = 0; i < 64; ++i) {
+    for (const int64_t by : {1, 8, 56, 63}) step[i][(i + by) % 64] = 0.25;
+  }
+  at::Tensor power = at::eye(64, at::kDouble);
+  for (int64_t t = 0; t < 20; ++t) {
+    power = power.matmul(step);
+    geosft::test::require_close(walks[0].select(1, t), power.diagonal(), 1e-6, "step " + std::to_string(t + 1), 1.0);
+  }
+  // What graph_attention is compared with elsewhere: a composite on dense matrices, here of the same random graph.
+  sizes.keys = {4};
+  const Tensors found = graph_attention_over_keys(4)(sizes).run();
+  const Benchmark both = graph_entries(sizes)[1].make();
+  REQUIRE(both.contenders[1].align);
+  const Tensors dense = both.contenders[1].run();
+  REQUIRE((found.size() == 1 + 10 && dense.size() == found.size()));
+  for (size_t i = 0; i < found.size(); ++i) {
+    geosft::test::require_close(found[i].detach(), both.contenders[1].align(dense[i]).detach(), 1e-4,
+                                "result " + std::to_string(i), 1e-2);
+  }
 }
 
 }  // namespace geosft::bench::test::test_scaling

@@ -7,7 +7,6 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "tests/support.h"
@@ -85,24 +84,44 @@ TEST_CASE("what `stop` throws ends the measurement", "[bench]") {
   CHECK(calls == 2);
 }
 
-TEST_CASE("a call is made once and takes some time of both kinds", "[bench]") {
-  int calls = 0;
-  volatile double sum = 0;
-  const Sample sample = time_once([&] {
-    ++calls;
-    for (int i = 0; i < 1000000; ++i) sum = sum + 1e-3;
+TEST_CASE("a call is made once, and what both clocks move on by is what it took", "[bench]") {
+  std::string order;
+  double wall = 3, cpu = 2;
+  const auto read = [&order](char name, double& time) {
+    return [&order, &time, name] {
+      order += name;
+      return time;
+    };
+  };
+  const Sample sample = time_once_by({read('w', wall), read('c', cpu)}, [&] {
+    order += '!';
+    wall += 0.5;
+    cpu += 0.25;
   });
-  CHECK(calls == 1);
-  CHECK(sample.wall > 0);
-  CHECK(sample.cpu > 0);
+  CHECK(order == "cw!wc");
+  CHECK(sample.wall == 0.5);
+  CHECK(sample.cpu == 0.25);
 }
 
-// The C library's count of it around the call bounds it, however busy the machine is; waiting is not in it.
-TEST_CASE("the processor's time of a call is within what the C library counts", "[bench]") {
-  const std::clock_t before = std::clock();
-  const Sample sample = time_once([] { std::this_thread::sleep_for(std::chrono::milliseconds(60)); });
-  const std::clock_t after = std::clock();
-  CHECK(sample.cpu <= static_cast<double>(after - before + 1) / CLOCKS_PER_SEC);
+TEST_CASE("time_once goes by the steady clock and by the processor time of the process", "[bench]") {
+  const auto wall = [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  };
+  const auto cpu = [] {
+    timespec now{};
+    REQUIRE(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) == 0);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+  };
+  // Each reading lies between one before and one after it.
+  const Clocks clocks = system_clocks();
+  const double wall_before = wall(), found_wall = clocks.wall(), wall_after = wall();
+  CHECK((wall_before <= found_wall && found_wall <= wall_after));
+  const double cpu_before = cpu(), found_cpu = clocks.cpu(), cpu_after = cpu();
+  CHECK((cpu_before <= found_cpu && found_cpu <= cpu_after));
+  int calls = 0;
+  const Sample sample = time_once([&] { ++calls; });
+  CHECK(calls == 1);
+  CHECK((sample.wall >= 0 && sample.cpu >= 0));
 }
 
 }  // namespace geosft::bench::test::test_timing

@@ -13,6 +13,11 @@ TEST_CASE("a classifier with attention over all points reports the degree that a
   shop.run_well(shop.train("all", {"--attention", "polynomial", "--tolerance", "0.1", "--or-exact"}));
   const ProcessResult text = shop.run_well({"eval", (shop / "all").string()});
   CHECK_THAT(text.out, Catch::Contains("layer 1: scores up to "));
+  const std::string out = shop.run_well({"eval", (shop / "all").string(), "--json"}).out;
+  const nlohmann::json layers = nlohmann::json::parse(out).at("attention");
+  REQUIRE(layers.size() == 1);
+  WARN(layers.dump());
+  CHECK(layers[0].at("error_bound") <= 0.1);
 }
 
 TEST_CASE("eval measures a run upright and rotated") {

@@ -8,6 +8,7 @@
 #include "models/ops/cuda/gather_pairs_host.h"
 #include "models/ops/gather_pairs.h"
 #include "tests/geometry/cuda/emulated_block.h"
+#include "tests/guarded_memory.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_gather_pairs_tile {
@@ -83,14 +84,26 @@ TEST_CASE("the CUDA kernels of gather_pairs, emulated, refuse types that they do
       {"cannot read", "Float8"});
 }
 
-TEST_CASE("the CUDA kernels of gather_pairs, emulated, take no bins and stay inside x", "[gather_pairs_tile]") {
+TEST_CASE("the CUDA kernels of gather_pairs, emulated, take no bins and refuse rows of an empty x",
+          "[gather_pairs_tile]") {
   const at::Tensor none = at::zeros({0}, at::kLong), x = at::ones({3, 2});
   REQUIRE(cuda::gathered_pairs(x, none, none, at::ones({0}), run).sizes() == at::IntArrayRef({0, 2}));
   require_equal(std::get<0>(cuda::gathered_backward(at::ones({0, 2}), x, none, none, at::ones({0}), {}, run)),
                 at::zeros({3, 2}), "no gradient");
-  const at::Tensor wrong = at::tensor({-5, 1000}, at::kLong);
-  require_equal(cuda::gathered_pairs(x, wrong, wrong, at::ones({2}), run), at::ones({2, 2}), "clamped");
-  require_error([&] { cuda::gathered_pairs(at::ones({0, 2}), wrong, wrong, at::ones({2}), run); }, {"x"});
+  const at::Tensor some = at::tensor({0, 1}, at::kLong);
+  require_error([&] { cuda::gathered_pairs(at::ones({0, 2}), some, some, at::ones({2}), run); }, {"x"});
+}
+
+TEST_CASE("the CUDA kernels of gather_pairs, emulated, stay inside the arrays whatever the indices",
+          "[gather_pairs_tile]") {
+  with_guarded_memory([] {
+    const at::Tensor x = at::ones({3, 2}), wrong = at::tensor({int64_t{-5}, int64_t{1000}, INT64_MAX, INT64_MIN});
+    require_equal(cuda::gathered_pairs(x, wrong, wrong, at::ones({4}), run), at::ones({4, 2}), "clamped");
+    const auto [x_grad, weight_grad] =
+        cuda::gathered_backward(at::ones({4, 2}), x, wrong, wrong, at::ones({4}), {}, run);
+    require_equal(x_grad, at::tensor({2.0F, 2.0F, 0.0F, 0.0F, 2.0F, 2.0F}).view({3, 2}), "gradient of x");
+    require_equal(weight_grad, at::zeros({4}), "gradient of weight");
+  });
 }
 
 TEST_CASE("the CUDA kernels of gather_pairs, emulated, take the nearest row where an index names none",

@@ -2,6 +2,7 @@
 #include "models/ops/cuda/graph_operator.h"
 
 #include "models/training/autocast.h"
+#include "tests/guarded_memory.h"
 #include "tests/models/ops/cuda/emulated_attention.h"
 #include "tests/models/ops/graph_cases.h"
 
@@ -38,16 +39,22 @@ TEST_CASE("the CUDA kernels of graph_attention, emulated, keep the gradient of e
 
 TEST_CASE("the CUDA kernels of graph_attention, emulated, stay inside the arrays whatever the indices",
           "[graph_operator]") {
-  for (const int64_t wrong : {int64_t{-5}, int64_t{1000}, INT64_MAX, INT64_MIN}) {
-    Arguments a = random_graph({{30, 4}, {9, 3}, 2, 4, 4}, 82, 2, 4);
-    for (const char* name : {"rowptr", "col", "top", "partner"}) {
-      a.tensors[name] = a[name].clone();
-      a[name].slice(0, 2, 5).fill_(wrong);
+  with_guarded_memory([] {
+    for (const int64_t wrong : {int64_t{-5}, int64_t{1000}, INT64_MAX, INT64_MIN}) {
+      Arguments a = random_graph({{30, 4}, {9, 3}, 2, 4, 4}, 82, 2, 4);
+      for (const char* name : {"rowptr", "col", "top", "partner"}) {
+        a.tensors[name] = a[name].clone();
+        a[name].slice(0, 2, 5).fill_(wrong);
+      }
+      const Outcome outcome =
+          emulate<EmulatedDevice<false>, GraphOperator>(a, kArguments, at::ones({34, 2, 4}), at::kFloat);
+      REQUIRE(at::isfinite(outcome.out).all().item<bool>());
+      for (const auto& [name, gradient] : outcome.gradients) {
+        INFO("gradient of " << name);
+        REQUIRE(at::isfinite(gradient).all().item<bool>());
+      }
     }
-    const Outcome outcome =
-        emulate<EmulatedDevice<false>, GraphOperator>(a, kArguments, at::ones({34, 2, 4}), at::kFloat);
-    REQUIRE(at::isfinite(outcome.out).all().item<bool>());
-  }
+  });
 }
 
 TEST_CASE("the CUDA kernels of graph_attention, emulated, leave out the gradients that nobody wants",

@@ -66,7 +66,11 @@ class PretendedGuard final : public c10::impl::DeviceGuardImplInterface {
     *static_cast<Done*>(*event) = thread_of(stream)->then([] {});
   }
   void block(void* event, const c10::Stream& stream) const override {
-    thread_of(stream)->add([done = *static_cast<Done*>(event)] { done.wait(); });
+    thread_of(stream)->add([this, done = *static_cast<Done*>(event)] {
+      ++blocked_;
+      done.wait();
+      --blocked_;
+    });
   }
   bool queryEvent(void* event) const override {
     return static_cast<Done*>(event)->wait_for(std::chrono::seconds(0)) == std::future_status::ready;
@@ -79,6 +83,8 @@ class PretendedGuard final : public c10::impl::DeviceGuardImplInterface {
 
   // How many threads have said which device they are about.
   int threads() const { return threads_; }
+  // How many streams wait for an event now.
+  int blocked() const { return blocked_; }
   // The stream that is known to read what another one made; none: -1.
   c10::StreamId reader_of(const at::Tensor& tensor) const {
     const std::lock_guard lock(mutex_);
@@ -101,7 +107,7 @@ class PretendedGuard final : public c10::impl::DeviceGuardImplInterface {
   mutable c10::StreamId made_ = 0;
   mutable std::map<const void*, c10::StreamId> readers_;
   mutable std::map<c10::StreamId, std::unique_ptr<PretendedStream>> streams_;
-  mutable std::atomic<int> threads_ = 0;
+  mutable std::atomic<int> threads_ = 0, blocked_ = 0;
 };
 
 // Registered when first asked for, and for good: LibTorch asks for it when it likes.

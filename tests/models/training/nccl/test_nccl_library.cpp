@@ -2,14 +2,43 @@
 #include "models/training/nccl/nccl_library.h"
 
 #include <catch2/catch.hpp>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <string>
 #include <type_traits>
 
+#include "tests/environment.h"
 #include "tests/support.h"
 #if GEOSFT_HAS_NCCL_HEADER
 #include <nccl.h>
 #endif
 
 namespace geosft::test::test_nccl_library {
+
+namespace {
+
+// The number that LibTorch's copy of NCCL's declarations, a header that comes with every LibTorch, gives to a name.
+int libtorch_number(const std::string& name) {
+  std::ifstream file(GEOSFT_LIBTORCH_NCCL);
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::smatch found;
+  INFO(GEOSFT_LIBTORCH_NCCL << ": " << name);
+  REQUIRE(std::regex_search(text, found, std::regex("\\b" + name + "( =)? ([0-9]+)")));
+  return std::stoi(found[2]);
+}
+
+}  // namespace
+
+TEST_CASE("NCCL's numbers are those of LibTorch's copy of its header", "[nccl]") {
+  CHECK(sizeof(nccl::UniqueId) == static_cast<size_t>(libtorch_number("NCCL_UNIQUE_ID_BYTES")));
+  CHECK(static_cast<int>(nccl::Result::success) == libtorch_number("Success"));
+  CHECK(static_cast<int>(nccl::Result::in_progress) == libtorch_number("InProgress"));
+  CHECK(static_cast<int>(nccl::Number::int64) == libtorch_number("Int64"));
+  CHECK(static_cast<int>(nccl::Number::float32) == libtorch_number("Float32"));
+  CHECK(static_cast<int>(nccl::Number::float64) == libtorch_number("Float64"));
+  CHECK(static_cast<int>(nccl::Reduction::sum) == libtorch_number("Sum"));
+}
 
 #if GEOSFT_HAS_NCCL_HEADER
 namespace {
@@ -48,6 +77,10 @@ TEST_CASE("NCCL's functions are called as its header says", "[nccl]") {
   CHECK((static_cast<int>(nccl::Number::float32) == ncclFloat32));
   CHECK((static_cast<int>(nccl::Number::float64) == ncclFloat64));
   CHECK((static_cast<int>(nccl::Reduction::sum) == ncclSum));
+}
+#else
+TEST_CASE("NCCL's functions are called as its header says", "[nccl]") {
+  leave_out_here("no nccl.h: the functions that are declared of NCCL are not compared");
 }
 #endif
 
