@@ -34,6 +34,7 @@ geosft_viewer=
 geosft_nvcc=
 geosft_wheel=
 geosft_toolkit=
+geosft_architectures= # of GPUs, for a new build folder; empty: the build's default
 geosft_kernels=
 geosft_torch=
 geosft_jobs=
@@ -232,7 +233,8 @@ geosft_configure() {
   fi
   geosft_say "configuring build/$geosft_preset"
   if [[ -n $geosft_toolkit ]] && ! geosft_without_kernels "$folder"; then
-    cuda+=("-DCUDAToolkit_ROOT=$geosft_toolkit" ${geosft_kernels:+-DGEOSFT_CUDA=ON})
+    cuda+=("-DCUDAToolkit_ROOT=$geosft_toolkit" ${geosft_kernels:+-DGEOSFT_CUDA=ON}
+      ${geosft_architectures:+"-DGEOSFT_CUDA_ARCHITECTURES=$geosft_architectures"})
   fi
   (cd -- "$geosft_root" && cmake --preset "$geosft_preset" "-DGEOSFT_TORCH_DIR:PATH=$torch" \
     "${cuda[@]}") || {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <random>
+#include <stdexcept>
 #include <string>
 
 namespace geosft::test {
@@ -17,10 +17,9 @@ namespace geosft::test {
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::random_device random;
-    path_ =
-        std::filesystem::temp_directory_path() / ("geosft-test-" + std::to_string(random()) + std::to_string(random()));
-    std::filesystem::create_directories(path_);
+    std::string name = (std::filesystem::temp_directory_path() / "geosft-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder can be made");
+    path_ = name;
   }
   ~TemporaryFolder() {
     std::error_code error;

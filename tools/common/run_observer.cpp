@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <iostream>
 
 #include "tools/common/main_guard.h"
 
@@ -81,6 +82,15 @@ void RunObserver::on_non_finite(const NonFiniteStep& step) {
   save_checkpoint(folder_.non_finite_batch(), {std::move(tensors), std::move(texts)});
   bar(step.step).note(place + ": the loss or its gradient is not finite, so it changes nothing; its batch is in " +
                       folder_.non_finite_batch().string());
+}
+
+// Before the bar, which this step begins, or above it.
+void RunObserver::on_threads_chosen(const std::string& text) {
+  if (bar_) {
+    bar_->note("fastest with " + text);
+  } else {
+    std::cerr << "fastest with " << text << '\n';
+  }
 }
 
 double RunObserver::training_seconds() const {

@@ -45,6 +45,7 @@ class RunObserver : public TrainingObserver {
   bool stop_requested() override;
   // Writes the first batch of a row into the folder, and says so.
   void on_non_finite(const NonFiniteStep& step) override;
+  void on_threads_chosen(const std::string& text) override;
   // Ends the progress bar; saves what an interrupted run has not saved yet.
   void finish(bool done);
 

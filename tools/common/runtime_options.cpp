@@ -10,7 +10,9 @@
 namespace geosft {
 
 void RuntimeOptions::add_to(CLI::App& verb) {
-  verb.add_option("--threads", threads, "threads to compute with; 0: one a core")
+  verb.add_option("--threads", threads,
+                  "maximum number of threads; 0: one per core. Training takes fewer where its first steps are faster "
+                  "with fewer")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   verb.add_option("--device", device, "where to compute: auto, cpu, cuda or cuda:NUMBER")->capture_default_str();

@@ -6,6 +6,7 @@
 
 #include "models/training/autocast.h"
 #include "tests/tools/classify/small_classifier.h"
+#include "tests/tools/common/split_task.h"
 #include "tools/common/main_guard.h"
 
 namespace geosft::test::test_classify_task {
@@ -66,6 +67,15 @@ TEST_CASE("a step is the cross entropy of the next batch as training augments it
   CHECK(step.tally.items == 4);
   CHECK(step.tally.mean_loss() == Approx(expected));
   CHECK(step.tally.score == (logits.argmax(1) == batch.labels).sum().item<double>());
+}
+
+// The bound is that of float32: sums of some hundred terms, rounded in another order.
+TEST_CASE("parts of a batch of clouds add up to the batch") {
+  Example example;
+  example.settings.train.label_smoothing = 0.25;
+  ClassifyTask task = example.task();
+  task.module().train();
+  require_parts_add_up(task, 1e-4);
 }
 
 TEST_CASE("an epoch takes every cloud once, in another order than the one before") {

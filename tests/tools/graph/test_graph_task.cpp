@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "models/training/autocast.h"
+#include "tests/tools/common/split_task.h"
 #include "tests/tools/graph/small_graph_model.h"
 #include "tools/common/main_guard.h"
 
@@ -51,6 +52,17 @@ TEST_CASE("a step is the loss of the next batch, which can be differentiated") {
     CHECK(step.tally.mean_loss() == Approx(step.loss.item<double>()));
     CHECK(std::isnan(step.tally.score) == has_labels(kind));
     step.loss.backward();
+  }
+}
+
+// The bound is that of float32: sums of some hundred terms, rounded in another order.
+TEST_CASE("parts of a batch of graphs add up to the batch") {
+  for (const GraphTask kind : graph_tasks) {
+    Example example(kind);
+    example.settings.train.batch_size = 4;
+    GraphTraining task = example.task();
+    task.module().train();
+    require_parts_add_up(task, 1e-4);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/training/autocast.h"
+#include "tests/tools/common/split_task.h"
 #include "tests/tools/segment/small_segmenter.h"
 #include "tools/common/main_guard.h"
 
@@ -61,6 +62,14 @@ TEST_CASE("a step is the cross entropy of the points, and its score the summed I
     iou += shape_ious(count_parts(found, truth, at::zeros_like(truth), 1, 5), allowed).item<double>();
   }
   CHECK(step.tally.score == Approx(iou));
+}
+
+// The bound is that of float32: sums of some hundred terms, rounded in another order.
+TEST_CASE("parts of a batch of labelled clouds add up to the batch") {
+  const Example example;
+  SegmentTask task = example.task();
+  task.module().train();
+  require_parts_add_up(task, 1e-4);
 }
 
 TEST_CASE("validation is the instance IoU of the shapes, by one vote, and a signal stops it") {

@@ -18,3 +18,19 @@ function(geosft_link_allocator target)
     target_link_libraries(${target} PRIVATE "-Wl,--push-state,--no-as-needed" "${GEOSFT_TCMALLOC}" "-Wl,--pop-state")
   endif()
 endfunction()
+
+# Threads of OpenMP that wait for one another spin by default, for milliseconds, which slows everything that shares the
+# machine with them, the next loop included. In the programs they sleep. libgomp reads the environment in its constructor:
+# a library that depends on nothing and comes after it is initialised before it.
+add_library(geosft_wait_policy SHARED "${PROJECT_SOURCE_DIR}/tools/common/wait_policy.c")
+install(TARGETS geosft_wait_policy LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+function(geosft_link_wait_policy target)
+  target_link_libraries(${target} PRIVATE "-Wl,--push-state,--no-as-needed" gomp geosft_wait_policy "-Wl,--pop-state")
+endfunction()
+
+# What a program has that a library must leave to its user.
+function(geosft_link_runtime target)
+  geosft_link_allocator(${target})
+  geosft_link_wait_policy(${target})
+endfunction()

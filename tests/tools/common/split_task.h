@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// A batch of a task as a whole against the same batch in parts.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <vector>
+
+#include "models/training/training_task.h"
+#include "tests/support.h"
+
+namespace geosft::test {
+
+// The first batch of `task`, in float64 where the model is: loss, tally and gradients of the parts add up to those of
+// the whole, with the same random numbers. A score that is not a number (a metric that a batch alone does not have)
+// stays so.
+inline void require_parts_add_up(ReplayableTask& task, double tolerance) {
+  task.start_epoch(0, 0);
+  task.take_batch();
+  const std::vector<at::Tensor> parameters = task.module().parameters();
+  at::Generator whole_random = generator(1);
+  SeedTape whole_seeds(whole_random, at::kCPU);
+  const TrainingTask::Step whole = task.compute(whole_seeds);
+  const double whole_terms = whole.terms.value_or(static_cast<double>(whole.tally.items));
+  const auto expected = torch::autograd::grad({whole.loss}, parameters, {}, {}, false, true);
+  const int64_t items = task.batch_size().items;
+  REQUIRE(items == whole.tally.items);
+  REQUIRE(task.batch_size().elements > 0);
+  for (const int64_t parts : {int64_t{2}, items}) {
+    INFO(parts << " parts");
+    std::vector<at::Tensor> gradients;
+    double loss = 0.0, terms = 0.0;
+    Tally tally;
+    for (int64_t part = 0; part < parts; ++part) {
+      at::Generator random = generator(1);
+      SeedTape seeds(random, at::kCPU);
+      const TrainingTask::Step step = task.compute_part(part, parts, seeds);
+      require_equal(random.get_state(), whole_random.get_state(), "state of the generator");
+      const double here = step.terms.value_or(static_cast<double>(step.tally.items));
+      const auto found = torch::autograd::grad({step.loss * here}, parameters, {}, {}, false, true);
+      for (size_t i = 0; i < found.size(); ++i) {
+        if (gradients.size() <= i) gradients.emplace_back();
+        if (found[i].defined()) gradients[i] = gradients[i].defined() ? gradients[i] + found[i] : found[i];
+      }
+      loss += here * step.loss.item<double>();
+      terms += here;
+      tally.add(step.tally);
+    }
+    CHECK(terms == whole_terms);
+    CHECK(tally.items == whole.tally.items);
+    CHECK(loss / terms == Approx(whole.loss.item<double>()).epsilon(tolerance));
+    if (std::isnan(whole.tally.score)) {
+      CHECK(std::isnan(tally.score));
+    } else {
+      CHECK(tally.score == Approx(whole.tally.score).epsilon(tolerance));
+    }
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      REQUIRE(gradients[i].defined() == expected[i].defined());
+      if (expected[i].defined()) require_close(gradients[i] / terms, expected[i], tolerance, "gradient", 1e-2);
+    }
+  }
+}
+
+}  // namespace geosft::test

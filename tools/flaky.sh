@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# usage: tools/flaky.sh [--rounds N] [--keep-free] [options] [BINARY…]
+# Runs the test programs of build/PRESET, or those that are named (test_models, …), N times each, to find tests that fail
+# now and then. Each run has its cases in another random order, other numbers from LibTorch's default generator, in turns 1
+# and 2 threads, and one core that something else keeps busy. Prints a table of the failures, with the command that repeats
+# each; fails when there is one. What each failed run printed is in build/PRESET/flaky.
+#
+#   --rounds N     runs of each program (default 50)
+#   --keep-free    keep no core busy
+
+set -euo pipefail
+# shellcheck source=tools/setup.sh
+source "$(dirname -- "${BASH_SOURCE[0]}")/setup.sh"
+
+rounds=50
+busy=1
+programs=()
+while (($#)); do
+  case $1 in
+    --rounds)
+      [[ ${2-} =~ ^[1-9][0-9]*$ ]] || geosft_misuse "--rounds: '${2-}' is not a number of 1 or more"
+      rounds=$2 && shift 2 ;;
+    --keep-free) busy= && shift ;;
+    -*) geosft_option "$@" && shift "$geosft_taken" ;;
+    *) programs+=("$1") && shift ;;
+  esac
+done
+
+bin=$geosft_root/build/$geosft_preset/bin
+logs=$geosft_root/build/$geosft_preset/flaky
+((${#programs[@]})) || mapfile -t programs < <(cd -- "$bin" 2>/dev/null && ls -1 | grep '^test_' || true)
+((${#programs[@]})) || geosft_die "no test programs in $bin: tools/test.sh builds them"
+for program in "${programs[@]}"; do
+  [[ -x $bin/$program ]] || geosft_misuse "no test program '$program' in $bin"
+done
+mkdir -p -- "$logs"
+if [[ -n $busy ]]; then
+  while :; do :; done &
+  spinning=$!
+  trap 'kill "$spinning"' EXIT
+fi
+
+failures=()
+for ((round = 1; round <= rounds; ++round)); do
+  threads=$((2 - round % 2))
+  for program in "${programs[@]}"; do
+    log=$logs/$program.$round.log
+    command="GEOSFT_TEST_SEED=$round OMP_NUM_THREADS=$threads $program --order rand --rng-seed $round"
+    if (cd -- "$logs" && env GEOSFT_TEST_SEED="$round" OMP_NUM_THREADS="$threads" MKL_NUM_THREADS=1 timeout 3600 \
+      "$bin/$program" --order rand --rng-seed "$round" >"$log" 2>&1); then
+      rm -- "$log"
+    else
+      # The first line of each failed case: its name stands below the first rule of dashes.
+      names=$(awk '/^-{70,}$/ {getline; name = $0} /FAILED:/ {print name}' "$log" | sort -u | paste -sd '|')
+      failures+=("$command"$'\t'"${names:-ended early}")
+    fi
+  done
+  geosft_say "round $round of $rounds: ${#failures[@]} failed runs so far"
+done
+
+if ((${#failures[@]})); then
+  printf '%-90s %s\n' "failed run" cases
+  for failure in "${failures[@]}"; do printf '%-90s %s\n' "${failure%%$'\t'*}" "${failure#*$'\t'}"; done
+  exit 1
+fi
+echo "flaky.sh: no failure in $rounds rounds of ${#programs[@]} programs"
