@@ -2,6 +2,8 @@
 // A batch of a task as a whole against the same batch in parts.
 #pragma once
 
+#include <torch/csrc/autograd/autograd.h>
+
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <vector>
