@@ -40,7 +40,7 @@ TEST_CASE("a prompt stands before every sequence", "[bench]") {
   REQUIRE(logits.sizes() == at::IntArrayRef({2, 2}));
   // Each sequence alone, with the prompt as its first three tokens.
   for (int64_t b = 0; b < 2; ++b) {
-    const at::Tensor tokens = model->embed->forward(bytes[b]) + sinusoids(10, 8);
+    const at::Tensor tokens = model->embed->forward(bytes[b]) + sinusoids(10, 8).to(at::kFloat);
     SamplingContext context = SamplingContext::greedy();
     const at::Tensor encoded =
         model->encoder->forward(at::cat({prompt, tokens}), Relative::none(), std::nullopt, context);

@@ -16,7 +16,6 @@ TEST_CASE("a classifier with attention over all points reports the degree that a
   const std::string out = shop.run_well({"eval", (shop / "all").string(), "--json"}).out;
   const nlohmann::json layers = nlohmann::json::parse(out).at("attention");
   REQUIRE(layers.size() == 1);
-  WARN(layers.dump());
   CHECK(layers[0].at("error_bound") <= 0.1);
 }
 

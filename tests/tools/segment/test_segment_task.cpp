@@ -112,8 +112,7 @@ TEST_CASE("a model that is not told the class trains as well") {
         optimizer.step();
       }
     }
-    WARN("losses " << losses.front() << " " << losses.back());
-    CHECK(losses.back() < 0.9 * losses.front());
+    CHECK(losses.back() < 0.9 * losses.front());  // 2.01 to 0.94, and 1.83 to 1.62
   }
 }
 

@@ -4,7 +4,6 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <future>
-#include <memory>
 #include <stdexcept>
 #include <vector>
 
@@ -33,17 +32,20 @@ TEST_CASE("what a task throws reaches who waits for it, and the next is done", "
 
 TEST_CASE("tasks behind the one at hand are dropped when the thread ends", "[sockets]") {
   std::promise<void> started, gate;
-  std::future<void> dropped;
+  std::future<void> dropped, opener;
   {
     OrderedThread thread;
     thread.add([&] {
       started.set_value();
       gate.get_future().wait();
     });
-    // The task at hand goes on when the one behind it is gone.
-    const auto open_gate = [&](const void*) { gate.set_value(); };
-    dropped = thread.add([held = std::shared_ptr<const void>(&gate, open_gate)] {});
     started.get_future().wait();
+    dropped = thread.add([] {});
+    // The task at hand goes on when the one behind it has been dropped.
+    opener = std::async(std::launch::async, [&] {
+      dropped.wait();
+      gate.set_value();
+    });
   }
   REQUIRE_THROWS_AS(dropped.get(), std::future_error);
 }
