@@ -114,8 +114,7 @@ TEST_CASE("every score and probability learns", "[attention]") {
         if (step == 0) require_gradients_of_what_is_used(attention);
         optimizer.step();
       }
-      WARN("losses " << losses.front() << " " << losses[50] << " " << losses.back());
-      REQUIRE(losses.back() < 0.5 * losses.front());
+      REQUIRE(losses.back() < 0.3 * losses.front());  // 0.90 to 0.95 fell to 0.08 to 0.17
     }
   }
 }

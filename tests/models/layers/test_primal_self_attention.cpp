@@ -148,8 +148,7 @@ TEST_CASE("every pooling and convolution learns", "[primal_self_attention]") {
       }
       optimizer.step();
     }
-    WARN("losses " << losses.front() << " " << losses[30] << " " << losses.back());
-    REQUIRE(losses.back() < 0.7 * losses.front());
+    REQUIRE(losses.back() < 0.2 * losses.front());  // 8.6 to 17.4 fell to 0.5 to 0.9
   }
 }
 
