@@ -122,7 +122,7 @@ geosft_missing_libraries() {
 # link in torch/lib to one library of stubs, with a function for each missing symbol; calling one ends the program with a
 # message. LibTorch looks into nvidia/*/lib of .venv before torch/lib, so libraries installed later are used instead.
 geosft_install_stubs() {
-  local folder stubs=libgeosft_cuda_stubs.so work missing library
+  local folder stubs=libgeosft_cuda_stubs.so work missing library versions=()
   folder=$(geosft_torch_folder)/lib
   [[ -e $folder/libtorch_python.so && -n $(geosft_missing_libraries "$folder") ]] || return 0
   # An older library of stubs would hide which symbols are missing.
@@ -151,8 +151,8 @@ END
       if ($4 == "version") symbols[$5] = symbols[$5] " " name ";"
     }
     END { for (version in symbols) printf "%s { global:%s };\n", version, symbols[version] >versions }'
-  touch "$work/stubs.map"
-  cc -shared -fPIC -fno-builtin "$work/stubs.c" "-Wl,--version-script=$work/stubs.map" -o "$folder/$stubs" ||
+  [[ ! -e $work/stubs.map ]] || versions=("-Wl,--version-script=$work/stubs.map") # ld refuses an empty one
+  cc -shared -fPIC -fno-builtin "$work/stubs.c" "${versions[@]}" -o "$folder/$stubs" ||
     geosft_die "cannot compile the stubs of CUDA's libraries: see the message above"
   for library in "${missing[@]}"; do ln -s -- "$stubs" "$folder/$library"; done
   rm -rf -- "$work"

@@ -73,7 +73,7 @@ StepInputs GraphTraining::inputs() {
 
 TrainingTask::Step GraphTraining::compute(SeedTape& seeds) {
   SamplingContext context = shared_context(seeds, processes_, last_->place, pass_ptr());
-  return step_on(there_, targets_, last_->place, context);
+  return step_on(there_, targets_, last_->place, static_cast<double>(last_->place.count), context);
 }
 
 BatchSize GraphTraining::batch_size() const {
@@ -83,11 +83,15 @@ BatchSize GraphTraining::batch_size() const {
 TrainingTask::Step GraphTraining::compute_part(int64_t part, int64_t parts, SeedTape& seeds) {
   const LabelledGraphs batch = part_of_batch(*last_, graphs_.schema.task, part, parts);
   SamplingContext context = part_context(seeds, batch.place, pass_ptr());
-  return step_on(batch, loss_targets(batch), batch.place, context);
+  const LossTargets targets = loss_targets(batch);
+  // The metric is a mean over known targets.
+  const double share = static_cast<double>(targets.known.size(0)) / static_cast<double>(targets_.known.size(0));
+  return step_on(batch, targets, batch.place,
+                 targets.known.size(0) == 0 ? 0.0 : share * static_cast<double>(batch.place.all), context);
 }
 
 TrainingTask::Step GraphTraining::step_on(const FeaturedGraphs& graphs, const LossTargets& targets,
-                                          const BatchPlace& place, SamplingContext& context) {
+                                          const BatchPlace& place, double score_weight, SamplingContext& context) {
   const GraphTask task = graphs_.schema.task;
   const at::Tensor outputs = out_of_autocast(model_->forward(graphs, context));
   const at::Tensor loss = graph_loss(task, outputs, standardized_targets(model_, task, targets.values), targets.known,
@@ -98,7 +102,8 @@ TrainingTask::Step GraphTraining::step_on(const FeaturedGraphs& graphs, const Lo
   const at::Tensor metric =
       batch_metric(style_.name, in_units(model_, task, outputs.detach()), targets.values, targets.known);
   const at::Tensor score = style_.lower_is_better ? -metric : metric;
-  return measured_step(loss, score * static_cast<double>(items), items, static_cast<double>(terms));
+  return measured_step(loss, score_weight == 0.0 ? at::zeros_like(score) : score * score_weight, items,
+                       static_cast<double>(terms));
 }
 
 std::map<std::string, at::Tensor> GraphTraining::last_batch() const {

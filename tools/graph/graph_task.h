@@ -43,7 +43,8 @@ class GraphTraining : public ReplayableTask {
   LossTargets loss_targets(const LabelledGraphs& batch) const;
   // Of the whole batch, offsets of what attends to itself.
   const at::Tensor& pass_ptr() const;
-  Step step_on(const FeaturedGraphs& graphs, const LossTargets& targets, const BatchPlace& place,
+  // score_weight: items that the metric of these graphs stands for.
+  Step step_on(const FeaturedGraphs& graphs, const LossTargets& targets, const BatchPlace& place, double score_weight,
                SamplingContext& context);
 
   GraphModel model_;
