@@ -153,6 +153,8 @@ TEST_CASE("stubs take the place of libraries that a PyTorch for the CPU lacks") 
   compile_library(torch / "libversioned.so", "void versioned_call(void) {}",
                   {"-Wl,-soname,libversioned.so", "-Wl,--version-script=" + (torch / "versions.map").string()});
   compile_library(torch / "libtorch_python.so",
+                  // Without the C library among what it needs ldd would end by a signal, not with what is missing.
+                  "int getppid(void); int parent(void) { return getppid(); }"
                   "void plain_call(void); void versioned_call(void); int answer(void) { return 42; }"
                   "int lost(int which) { if (which) plain_call(); else versioned_call(); return 0; }"
                   "int plain(void) { return lost(1); } int versioned(void) { return lost(0); }",
