@@ -21,8 +21,12 @@ int set_mkl_threads(int count) {
 }  // namespace
 
 // at::set_num_threads would change the default of every thread started later. OpenMP's own setting belongs to the
-// calling thread; LibTorch overwrites it when a thread first asks for it, so that question comes first.
-IntraOpThreads::IntraOpThreads(int count) : openmp_before_(at::get_num_threads()), mkl_before_(set_mkl_threads(count)) {
+// calling thread. LibTorch overwrites it at the first parallel loop of a thread, once in libtorch_cpu and once in this
+// library, which has a copy of that code: both come first.
+IntraOpThreads::IntraOpThreads(int count) {
+  at::internal::lazy_init_num_threads();
+  openmp_before_ = at::get_num_threads();
+  mkl_before_ = set_mkl_threads(count);
   omp_set_num_threads(count);
 }
 

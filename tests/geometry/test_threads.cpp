@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "geometry/knn.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_threads {
@@ -84,6 +85,21 @@ TEST_CASE("a team rethrows the exception of the lowest item, and can be used aga
     team.run(10, [&](int64_t) { ++done; });
     REQUIRE(done == 10);
   }
+}
+
+// In a thread's first parallel loop LibTorch sets its number of threads again, in each library that has such loops.
+TEST_CASE("the loops of the operators and of LibTorch leave a worker single-threaded") {
+  const int before = at::get_num_threads();
+  at::set_num_threads(3);
+  const at::Tensor points = at::rand({2000, 3}, generator(1));
+  std::vector<int> after(4);
+  parallel_items(4, 2, [&](int64_t i) {
+    knn(points, points, 4);
+    (points + points).sum();
+    after[static_cast<size_t>(i)] = at::get_num_threads();
+  });
+  CHECK(after == std::vector<int>{1, 1, 1, 1});
+  at::set_num_threads(before);
 }
 
 TEST_CASE("LibTorch is kept single-threaded in the workers alone") {
