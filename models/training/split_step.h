@@ -17,8 +17,8 @@
 namespace geosft {
 
 // Into how many parts a batch is split. This depends on the batch alone and not on the machine: sums of gradients are
-// rounded alike whatever the number of threads. A part has at least 32,768 elements, so that it takes much longer than
-// the calls of its operators, and at least one item; at most 16 parts.
+// rounded alike whatever the number of threads. 1, 2, 4, 8 or 16 parts, so that they are shared evenly; each has at
+// least one item and 131,072 elements, and takes much longer than the calls of its operators.
 int64_t split_parts(const BatchSize& size);
 
 // How many threads compute steps fastest: 1, 2, 4, … and the maximum take turns over the first steps, and what was
@@ -63,6 +63,9 @@ class SplitStep {
   // those of an unsplit step; the generator moves on as after one, but for a step that was refused.
   Result run(ReplayableTask& task, at::Generator& generator,
              const std::function<at::Tensor(const at::Tensor&)>& scaled);
+
+  // A batch of this size is too small for any of its loops to be shared by threads.
+  static bool is_small(const BatchSize& size);
 
   // What the trial has found, once: by the first call after its end.
   std::optional<std::string> take_news();

@@ -187,7 +187,9 @@ TrainingLoop::Enqueued TrainingLoop::enqueue_replayable(ReplayableTask& task) {
 
 TrainingLoop::Enqueued TrainingLoop::split_step(ReplayableTask& task) {
   Enqueued enqueued = begun_step();
+  std::optional<IntraOpThreads> single(1);  // batches are put together by many short loops
   task.take_batch();
+  if (!SplitStep::is_small(task.batch_size())) single.reset();
   enqueued.batch = task.last_batch();
   const SplitStep::Result result =
       split_->run(task, generator_, [&](const at::Tensor& loss) { return optimization_.scaled(loss); });

@@ -18,7 +18,7 @@ namespace {
 // Regression on rows of 64 numbers, an item each, noise on each from the step's seeds. float64.
 class Rows : public ReplayableTask {
  public:
-  explicit Rows(int64_t items, int64_t elements = int64_t{1} << 20) : items_(items), elements_(elements) {
+  explicit Rows(int64_t items, int64_t elements = int64_t{1} << 22) : items_(items), elements_(elements) {
     at::manual_seed(3);
     linear_ = torch::nn::Linear(64, 1);
     linear_->to(at::kDouble);
@@ -87,13 +87,15 @@ Found one_step(Rows& task, int64_t threads) {
 }  // namespace
 
 TEST_CASE("a batch is split by its size alone", "[split_step]") {
+  constexpr int64_t smallest = 131072;
   CHECK(split_parts({}) == 1);
   CHECK(split_parts({16, 0}) == 1);
-  CHECK(split_parts({16, 2 * 32768 - 1}) == 1);
-  CHECK(split_parts({16, 2 * 32768}) == 2);
-  CHECK(split_parts({16, 4096 * 64}) == 8);
-  CHECK(split_parts({5, 4096 * 64}) == 5);
-  CHECK(split_parts({1, 4096 * 64}) == 1);
+  CHECK(split_parts({16, 2 * smallest - 1}) == 1);
+  CHECK(split_parts({16, 2 * smallest}) == 2);
+  CHECK(split_parts({16, 4 * smallest - 1}) == 2);
+  CHECK(split_parts({16, 8 * smallest}) == 8);
+  CHECK(split_parts({5, 8 * smallest}) == 4);
+  CHECK(split_parts({1, 8 * smallest}) == 1);
   CHECK(split_parts({64, int64_t{1} << 40}) == 16);
 }
 
