@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#define CATCH_CONFIG_MAIN
+#define CATCH_CONFIG_RUNNER
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -12,9 +12,12 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <map>
 #include <mutex>
 #include <string>
+
+#include "tests/environment.h"
 
 namespace geosft::test {
 namespace {
@@ -63,9 +66,12 @@ class ProcessState {
   std::array<struct sigaction, signals.size()> actions_{};
 };
 
-// ctest runs each case in a process of its own. Here each case finds the same as there, whatever has run before it:
-// the process as it began, and LibTorch's default generator with a seed that follows from the name of the case and from
-// GEOSFT_TEST_SEED, a number that tools/flaky.sh changes from round to round.
+int cases_run = 0;
+int cases_left_out = 0;
+
+// Every case starts from the same state, whatever has run before it in the process: the state in which the process
+// started, and LibTorch's default generator seeded from the name of the case and from GEOSFT_TEST_SEED, a number that
+// tools/flaky.sh changes from round to round.
 class EachCaseAlone : public Catch::TestEventListenerBase {
  public:
   using TestEventListenerBase::TestEventListenerBase;
@@ -75,9 +81,12 @@ class EachCaseAlone : public Catch::TestEventListenerBase {
     at::Generator random = at::detail::getDefaultCPUGenerator();
     const std::lock_guard<std::mutex> lock(random.mutex());
     random.set_current_seed(seed_of(info.name));
+    case_left_out = false;
   }
   void testCaseEnded(const Catch::TestCaseStats& stats) override {
     TestEventListenerBase::testCaseEnded(stats);
+    ++cases_run;
+    if (case_left_out) ++cases_left_out;
     began_.restore();
   }
 
@@ -97,3 +106,11 @@ CATCH_REGISTER_LISTENER(EachCaseAlone)
 
 }  // namespace
 }  // namespace geosft::test
+
+// Exit status: 0 passed, 1 failed, 77 every case was left out (ctest: skipped).
+int main(int argc, char** argv) {
+  using geosft::test::cases_left_out, geosft::test::cases_run;
+  if (Catch::Session().run(argc, argv) != 0) return 1;
+  if (cases_left_out > 0) std::cerr << "left out: " << cases_left_out << " of " << cases_run << " cases\n";
+  return cases_left_out > 0 && cases_left_out == cases_run ? 77 : 0;
+}

@@ -29,19 +29,26 @@ closure() {
   done
 }
 
-# Reading LibTorch takes most of the time, so it is read once: for the headers that include it, themselves or by another.
+# Reading LibTorch takes most of the time, so it is read once for tensors and once for modules: for the headers that
+# include either, directly or not.
 known=$("${compiler[@]}" --version | head -n 1)$torch
 for header in "${headers[@]}"; do
   mapfile -t files < <(closure "$header")
   stamp=$folder/$({ cat -- "${files[@]}" "$self" && echo "$known"; } | sha256sum | cut -c 1-32)
   [[ ! -e $stamp ]] || continue
-  if grep -q '^#include <ATen/ATen.h>' "${files[@]}"; then read_before=" -include $folder/tensors.h"; else read_before=; fi
+  read_before=
+  if grep -q '^#include <torch/nn/' "${files[@]}"; then
+    read_before=" -include $folder/modules.h"
+  elif grep -q '^#include <ATen/ATen.h>' "${files[@]}"; then
+    read_before=" -include $folder/tensors.h"
+  fi
   echo "$stamp $header$read_before"
 done >"$folder/wanted.txt"
-if grep -q tensors.h "$folder/wanted.txt"; then
-  echo '#include <ATen/ATen.h>' >"$folder/tensors.h"
-  "${compiler[@]}" -x c++-header -o "$folder/tensors.h.gch" "$folder/tensors.h"
-fi
+echo '#include <ATen/ATen.h>' >"$folder/tensors.h"
+echo '#include <torch/nn/module.h>' >"$folder/modules.h"
+for precompiled in "$folder"/{tensors,modules}.h; do
+  if grep -qF "$precompiled" "$folder/wanted.txt"; then echo "$precompiled"; fi
+done | xargs -r -P "$(nproc)" -I '{}' "${compiler[@]}" -x c++-header -o '{}.gch' '{}'
 # Included by standard input: the header itself would be a main file with #pragma once.
 compile() {
   local stamp=$1 header=$2
@@ -53,5 +60,5 @@ export -f compile
 # xargs puts what it reads at the end: the compiler is handed over by name.
 export compiler_words="${compiler[*]}"
 xargs -r -a "$folder/wanted.txt" -P "$(nproc)" -L 1 bash -c 'compile "$1" "$2" $compiler_words "${@:3}"' compile
-rm -f -- "$folder/tensors.h.gch" # 0.4 GB
+rm -f -- "$folder"/{tensors,modules}.h.gch # 0.4 GB each
 echo "${#headers[@]} headers compile alone ($(wc -l <"$folder/wanted.txt") of them compiled now)"

@@ -89,9 +89,14 @@ function(geosft_add_tests folder)
   geosft_configure(test_${folder})
   target_include_directories(test_${folder} PRIVATE "${PROJECT_SOURCE_DIR}")
   target_link_libraries(test_${folder} PRIVATE Catch2::Catch2 ${arg_LIBRARIES})
-  # Tests that need a dataset or a GPU are skipped where it is absent: they say so in these words (tests/data/files.h,
-  # tests/environment.h).
-  # A name that CMake takes for several (a semicolon in it) is none of Catch's: such a test fails.
-  catch_discover_tests(test_${folder} TEST_PREFIX "${folder}: " EXTRA_ARGS -w NoTests
-                       PROPERTIES TIMEOUT 1200 SKIP_REGULAR_EXPRESSION "WARN: (no .* below GEOSFT_DATA|left out: )")
+  # One process per source file: most cases are much shorter than the start of a process that loads LibTorch. Each case
+  # starts from the same state (tests/main.cpp), and a single one runs by its name: build/release/bin/test_FOLDER "name".
+  set(files ${arg_SOURCES})
+  list(FILTER files INCLUDE REGEX "test_[^/]*[.]cpp$")
+  list(TRANSFORM files REPLACE "^.*/([^/]*)[.]cpp$" "\\1")
+  list(REMOVE_DUPLICATES files)
+  foreach(file IN LISTS files)
+    add_test(NAME "${folder}: ${file}" COMMAND test_${folder} --filenames-as-tags --warn NoTests "[#${file}]~[.]")
+    set_tests_properties("${folder}: ${file}" PROPERTIES TIMEOUT 3600 SKIP_RETURN_CODE 77)
+  endforeach()
 endfunction()
