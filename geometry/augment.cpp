@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "geometry/augment_checks.h"
 #include "geometry/cloud_pose.h"
 #include "geometry/normalize.h"
+#include "geometry/operator_checks.h"
 #include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "geometry/points.h"

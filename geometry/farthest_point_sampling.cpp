@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "geometry/bucketed_cloud.h"
-#include "geometry/farthest_point_checks.h"
+#include "geometry/operator_checks.h"
 #include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "geometry/points.h"
@@ -126,7 +126,7 @@ at::Tensor farthest_point_order_cpu(const at::Tensor& points, const std::optiona
 }
 
 // A GPU's block keeps so many points in registers; it reads more of them in every round, where the tree is faster.
-constexpr int64_t most_ordered_on_gpu = 4096;
+constexpr int64_t max_ordered_on_gpu = 4096;
 
 // Points of the largest item; of all of them where ptr is on a GPU, too.
 int64_t largest_item(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
@@ -174,7 +174,7 @@ at::Tensor farthest_point_sampling(const at::Tensor& points, int64_t m, const st
 
 at::Tensor farthest_point_order(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
   static const auto op = find_operator<decltype(farthest_point_order)>("_farthest_point_order");
-  const bool there = points.defined() && points.is_cuda() && largest_item(points, ptr) > most_ordered_on_gpu;
+  const bool there = points.defined() && points.is_cuda() && largest_item(points, ptr) > max_ordered_on_gpu;
   return there ? op.call(points.detach().cpu(), ptr).to(points.device()) : op.call(points.detach(), ptr);
 }
 

@@ -22,7 +22,7 @@ namespace geosft {
 // depends on the values of ptr and is an unbacked symbol, which torch.compile wants
 // torch._dynamo.config.capture_scalar_outputs for. Meta tensors have no values: with a ptr on the meta device there is
 // no result. With ptr on a GPU the call waits for it to read that size, and cannot be captured in a CUDA graph; with
-// ptr on the CPU, or none, it can (see offsets_on).
+// ptr on the CPU, or none, it can (see ptr_on_device).
 at::Tensor farthest_point_sampling(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr = {},
                                    int64_t start = 0);
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "geometry/kd_tree.h"
-#include "geometry/knn_checks.h"
+#include "geometry/operator_checks.h"
 #include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "geometry/points.h"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "geometry/knn.h"
-#include "geometry/knn_checks.h"
+#include "geometry/operator_checks.h"
 #include "geometry/operators.h"
 #include "geometry/points.h"
 

@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "geometry/copied_to.h"
+#include "geometry/device_offsets.h"
 #include "geometry/packed.h"
 #include "graph/laplacian_solver.h"
 #include "graph/links.h"
@@ -171,7 +171,7 @@ at::Tensor with_signs(const at::Tensor& vectors, const at::Tensor& signs, const 
   const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
   TORCH_CHECK(signs.sizes() == at::IntArrayRef({items, vectors.size(1)}), "signs must be [", items, ", ",
               vectors.size(1), "], got ", signs.sizes());
-  return vectors * copied_to(signs.index_select(0, item_of_row(offsets)), vectors.device());
+  return vectors * copy_to_device(signs.index_select(0, item_of_row(offsets)), vectors.device());
 }
 
 at::Tensor with_random_signs(const at::Tensor& vectors, const std::optional<at::Tensor>& ptr, at::Generator generator) {

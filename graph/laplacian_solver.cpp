@@ -24,9 +24,9 @@ using SparseMatrix = Eigen::SparseMatrix<double>;
 constexpr int64_t dense_nodes = 256;
 // Residuals of iterated eigenvectors, relative to the eigenvalue of the operator that is iterated.
 constexpr double residual = 1e-11;
-constexpr int64_t most_restarts = 300;
+constexpr int64_t max_restarts = 300;
 // Copies of a repeated eigenvalue that are looked for beyond the number of eigenpairs asked for.
-constexpr int64_t most_copies = 64;
+constexpr int64_t max_copies = 64;
 // What is added to L before it is inverted: the trivial eigenvalue must not be 0.
 constexpr double shift = 1e-7;
 
@@ -96,7 +96,7 @@ std::optional<MatrixXd> iterate(Operator& op, int64_t known, int64_t count) {
   // direction of its start vector; from the same vector a later round would find none of the other copies.
   const VectorXd start = Spectra::SimpleRandom<double>(1 + 7919 * static_cast<unsigned long>(known - 1)).random_vec(n);
   solver.init(start.data());
-  const int64_t found = solver.compute(Spectra::SortRule::LargestAlge, most_restarts, residual);
+  const int64_t found = solver.compute(Spectra::SortRule::LargestAlge, max_restarts, residual);
   if (found < count) return std::nullopt;
   return solver.eigenvectors(count);
 }
@@ -136,7 +136,7 @@ std::optional<Eigenpairs> solve_iteratively(const SparseMatrix& similarity, cons
   Operator op(similarity, inverse);
   MatrixXd known = trivial;
   std::vector<double> values;
-  const int64_t most = std::min(similarity.rows() - 1, count + most_copies);
+  const int64_t most = std::min(similarity.rows() - 1, count + max_copies);
   for (int64_t wanted = count; static_cast<int64_t>(values.size()) < most && !complete(values, count); wanted = 1) {
     op.remove(known);
     const std::optional<MatrixXd> found = iterate(op, known.cols(), wanted);

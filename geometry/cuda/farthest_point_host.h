@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of farthest_point_tile.h, for the GPU and its emulation.
+// From tensors to the arrays of farthest_point_kernel.cuh, for the GPU and its emulation.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -7,9 +7,9 @@
 
 #include <optional>
 
-#include "geometry/cuda/farthest_point_tile.h"
-#include "geometry/farthest_point_checks.h"
-#include "geometry/offsets_on.h"
+#include "geometry/cuda/farthest_point_kernel.cuh"
+#include "geometry/device_offsets.h"
+#include "geometry/operator_checks.h"
 #include "geometry/packed.h"
 
 namespace geosft::cuda {
@@ -21,7 +21,7 @@ at::Tensor chosen_rows(const at::Tensor& points, int64_t m, const std::optional<
   const auto index = points.options().dtype(at::kLong);
   const bool packed = given(ptr);
   TORCH_CHECK(rows >= 0 && rows <= points.size(0), "rows must be between 0 and ", points.size(0), ", got ", rows);
-  const at::Tensor offsets = packed ? offsets_on(ptr, points.device(), "ptr") : at::full({1}, points.size(0), index);
+  const at::Tensor offsets = packed ? ptr_on_device(ptr, points.device(), "ptr") : at::full({1}, points.size(0), index);
   const at::Tensor counts = packed ? offsets.diff().clamp_max(m) : offsets.clamp_max(m);
   const at::Tensor out_ptr = at::constant_pad_nd(counts.cumsum(0), {1, 0});
   const at::Tensor values = points.contiguous();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of knn_tile.h, for the GPU and its emulation. The host reads nothing from the device:
+// From tensors to the arrays of knn_kernel.cuh, for the GPU and its emulation. The host reads nothing from the device:
 // numbers in ptr and coordinates that are not finite are no errors here, and give neighbours inside the batch or none.
 #pragma once
 
@@ -10,9 +10,9 @@
 #include <optional>
 #include <tuple>
 
-#include "geometry/cuda/knn_tile.h"
-#include "geometry/knn_checks.h"
-#include "geometry/offsets_on.h"
+#include "geometry/cuda/knn_kernel.cuh"
+#include "geometry/device_offsets.h"
+#include "geometry/operator_checks.h"
 #include "geometry/packed.h"
 
 namespace geosft::cuda {
@@ -67,8 +67,8 @@ std::tuple<at::Tensor, at::Tensor> nearest_rows(const at::Tensor& points, const 
   check_ptr_pair(ptr, "ptr", query_ptr, "query_ptr", points.device());
   TORCH_CHECK(queries.size(0) == 0 || k <= std::numeric_limits<int64_t>::max() / 8 / queries.size(0), "k = ", k,
               " neighbours of ", queries.size(0), " queries do not fit into memory");
-  KnnRows of_points{points.contiguous(), {}, offsets_on(ptr, points.device(), "ptr")};
-  KnnRows of_queries{queries.contiguous(), {}, offsets_on(query_ptr, points.device(), "query_ptr")};
+  KnnRows of_points{points.contiguous(), {}, ptr_on_device(ptr, points.device(), "ptr")};
+  KnnRows of_queries{queries.contiguous(), {}, ptr_on_device(query_ptr, points.device(), "query_ptr")};
   at::Tensor box;
   if (points.size(0) > 0 && points.size(0) >= curve_points * of_points.packed().items) {
     const at::Tensor low = points.amin(0);

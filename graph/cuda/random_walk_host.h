@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of random_walk_tile.h, for the GPU and its emulation. The host reads nothing from the
+// From tensors to the arrays of random_walk_kernel.cuh, for the GPU and its emulation. The host reads nothing from the
 // device: indices are not checked here, and those that point outside the graph count for nothing.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <limits>
 #include <optional>
 
-#include "graph/cuda/random_walk_tile.h"
+#include "graph/cuda/random_walk_kernel.cuh"
 #include "graph/random_walk_pe.h"
 
 namespace geosft::cuda {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is measured: contenders that do the same work, the first of them ours.
+// What is measured: implementations that do the same work, the first of them ours.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -30,11 +30,11 @@ enum class Pass { forward, both };  // both: forward and backward
 
 using Tensors = std::vector<at::Tensor>;
 
-struct Contender {
+struct Implementation {
   std::string name;
   std::function<Tensors()> run;             // one call: outputs, then gradients
   std::optional<Work> work = std::nullopt;  // least arithmetic it can do with
-  // Brings what `run` gives into the first contender's layout. Set where both compute the same: they are compared
+  // Brings what `run` gives into the first implementation's layout. Set where both compute the same: they are compared
   // before anything is timed.
   std::function<at::Tensor(const at::Tensor&)> align = {};
   double keys = 0;  // as Benchmark::keys, where it is not that; padding and masked keys count, as they are computed
@@ -42,7 +42,7 @@ struct Contender {
 
 struct Benchmark {
   std::string name;
-  std::vector<Contender> contenders;
+  std::vector<Implementation> implementations;
   double items = 0;            // done in a call, where a rate is of interest
   std::string items_are = {};  // "clouds"
   double keys = 0;             // keys per query of an attention, mean over the queries and heads; 0: not an attention
@@ -54,10 +54,10 @@ struct Entry {
   std::function<Benchmark()> make;
 };
 
-// Runs every contender that has `align` and compares its results with the first one's: by tensor, the norm of the
+// Runs every implementation that has `align` and compares its results with the first one's: by tensor, the norm of the
 // difference may be `tolerance` times the norm. (Not the largest difference: among hundreds of millions of pairs of
 // random numbers some are equal, and the maximum's gradient goes to the query in our operators, to both in cdist.)
-// Throws an error naming benchmark, contender and difference.
+// Throws an error naming benchmark, implementation and difference.
 void check_agreement(const Benchmark& benchmark, double tolerance = 1e-3);
 
 // The results of `forward`, without (Pass::forward) or with gradients of `inputs` for the upstream gradient.

@@ -17,7 +17,7 @@
 namespace geosft::bench {
 
 struct Measurement {
-  std::string benchmark, contender;
+  std::string benchmark, implementation;
   Timing timing;
   double geosft_ratio = 1;      // our minimum over this one's: below 1 ours is faster
   double geosft_cpu_ratio = 1;  // the same of the processor times, which a busy machine disturbs less
@@ -40,7 +40,7 @@ struct Results {
   std::vector<Measurement> measurements;
 };
 
-// Checks that contenders agree, measures memory, then time. `stop` is asked between calls; it may throw.
+// Checks that implementations agree, measures memory, then time. `stop` is asked between calls; it may throw.
 std::vector<Measurement> measure(
     const Benchmark& benchmark, const TimingOptions& options, const TileRates& rates,
     const std::function<void()>& stop = [] {});

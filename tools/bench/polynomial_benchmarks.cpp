@@ -8,7 +8,7 @@
 #include "models/ops/monomials.h"
 #include "tools/bench/catalogue.h"
 #include "tools/bench/composites.h"
-#include "tools/bench/polynomial_contender.h"
+#include "tools/bench/polynomial_implementation.h"
 
 namespace geosft::bench {
 namespace {
@@ -27,7 +27,7 @@ Benchmark make_gradients(const Sizes& sizes, int64_t degree, const std::string& 
     return polynomial_attention_low_rank(in.q, in.k, in.v, degree, scale, false, in.q_ptr, in.k_ptr);
   };
   Benchmark benchmark{name,
-                      {polynomial_contender(sizes, degree, Pass::both, in),
+                      {polynomial_implementation(sizes, degree, Pass::both, in),
                        {"the paper's gradient", measured_pass(Pass::both, {in.q, in.k, in.v}, in.upstream, paper)}}};
   benchmark.keys = static_cast<double>(sizes.tokens);
   return benchmark;
@@ -38,8 +38,8 @@ Benchmark make_polynomial(const Sizes& sizes, int64_t degree, Pass pass, const s
   const HeadsFirstInputs first = heads_first(in, sizes);
   const AttentionShape shape = attention_shape(sizes, sizes.tokens);
   Benchmark benchmark{name, {}};
-  benchmark.contenders = {
-      polynomial_contender(sizes, degree, pass, in),
+  benchmark.implementations = {
+      polynomial_implementation(sizes, degree, pass, in),
       {"scaled_dot_product_attention",
        measured_pass(pass, {first.q, first.k, first.v}, first.upstream, [first] { return softmax_attention(first); }),
        pass == Pass::both ? dot_both_work(shape) : dot_forward_work(shape)}};
@@ -49,7 +49,7 @@ Benchmark make_polynomial(const Sizes& sizes, int64_t degree, Pass pass, const s
 
 }  // namespace
 
-Contender polynomial_contender(const Sizes& sizes, int64_t degree, Pass pass, const PackedInputs& in) {
+Implementation polynomial_implementation(const Sizes& sizes, int64_t degree, Pass pass, const PackedInputs& in) {
   const auto ours = [in, degree, scale = usual_scale(sizes)] {
     return polynomial_attention(in.q, in.k, in.v, degree, scale, false, in.q_ptr, in.k_ptr);
   };

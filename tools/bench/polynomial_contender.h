@@ -6,6 +6,6 @@
 namespace geosft::bench {
 
 // polynomial_attention of all tokens over all, with scale 1 / sqrt(c); `in` has as many keys as queries.
-Contender polynomial_contender(const Sizes& sizes, int64_t degree, Pass pass, const PackedInputs& in);
+Implementation polynomial_implementation(const Sizes& sizes, int64_t degree, Pass pass, const PackedInputs& in);
 
 }  // namespace geosft::bench

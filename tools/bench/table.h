@@ -9,8 +9,8 @@
 
 namespace geosft::bench {
 
-// A heading a benchmark and a line a contender: minimum, median and quartiles of the wall time, processor time, our
-// minimum over this one's and the same of processor times, share of the bound, peak of memory. The meaning of the
+// A heading a benchmark and a line a implementation: minimum, median and quartiles of the wall time, processor time,
+// our minimum over this one's and the same of processor times, share of the bound, peak of memory. The meaning of the
 // columns comes first.
 std::string table(const std::vector<Measurement>& measurements);
 

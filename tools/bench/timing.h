@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times contenders in turns, so that what disturbs the machine disturbs all of them.
+// Times implementations in turns, so that what disturbs the machine disturbs all of them.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace geosft::bench {
 
-// What a contender took in seconds: wall time, and processor time of all threads of the process.
+// What a implementation took in seconds: wall time, and processor time of all threads of the process.
 struct Sample {
   double wall = 0, cpu = 0;
 };
@@ -25,9 +25,10 @@ struct Timing {
 Timing summarize(const std::vector<Sample>& samples);
 
 struct TimingOptions {
-  int64_t repeats = 15;   // rounds, at least
-  double seconds = 0.3;   // a contender goes on until its calls took so long together, up to 20 times `repeats` calls
-  double patience = 6.0;  // a contender that took so long together stops after three calls
+  int64_t repeats = 15;  // rounds, at least
+  double seconds =
+      0.3;  // a implementation goes on until its calls took so long together, up to 20 times `repeats` calls
+  double patience = 6.0;  // a implementation that took so long together stops after three calls
 };
 
 // Each gives its time in seconds.
@@ -44,7 +45,7 @@ Sample time_once_by(const Clocks& clocks, const std::function<void()>& call);
 // A B C A B C …, after one call of each that is not counted. The destruction of what a call gives belongs to it.
 // `stop` is asked before each call; it may throw. `watch` makes a call and says what it took.
 std::vector<Timing> time_in_turns(
-    const std::vector<std::function<void()>>& contenders, const TimingOptions& options,
+    const std::vector<std::function<void()>>& implementations, const TimingOptions& options,
     const std::function<void()>& stop = [] {},
     const std::function<Sample(const std::function<void()>&)>& watch = time_once);
 

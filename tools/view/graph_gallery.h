@@ -10,7 +10,7 @@
 
 namespace geosft::view {
 
-enum class GraphLayout { automatic, coordinates, spectral, spring };
+enum class GraphLayout { automatic, coordinates, spectral, force_directed };
 // Throws c10::Error for a name that is none of automatic, coordinates, spectral, spring.
 GraphLayout graph_layout_of(const std::string& name);
 

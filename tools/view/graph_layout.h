@@ -12,6 +12,6 @@ at::Tensor spectral_layout(const CsrGraph& graph);
 
 // Springs along the edges, repulsion between all nodes (Fruchterman and Reingold, 1991), in three dimensions and from
 // places drawn by `seed`: double [N, 3]. Takes N x N memory: throws c10::Error for more than 5,000 nodes.
-at::Tensor spring_layout(const CsrGraph& graph, uint64_t seed, int64_t rounds = 300);
+at::Tensor force_directed_layout(const CsrGraph& graph, uint64_t seed, int64_t rounds = 300);
 
 }  // namespace geosft::view
