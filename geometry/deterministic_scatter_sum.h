@@ -7,8 +7,9 @@
 
 namespace geosft {
 
-// Row s is the sum of those rows of x [N, …] that have the index [N] s, int64 from 0 to count - 1: [count, …]. Added in
-// one order, so that the bits are the same every time, on any number of threads, and on a GPU. Differentiable in x.
+// Sums rows by index: row s of the result [count, …] is the sum of the rows of x [N, …] whose index [N] is s, int64 in
+// [0, count). The order of additions is fixed, so the bits are the same in every run, for any number of threads, and on
+// a GPU. Differentiable in x.
 at::Tensor deterministic_scatter_sum(const at::Tensor& x, const at::Tensor& index, int64_t count);
 
 }  // namespace geosft

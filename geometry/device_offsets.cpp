@@ -8,7 +8,7 @@
 namespace geosft {
 namespace {
 
-// What LibTorch lets a tensor carry along: it comes with the tensor through operators and into backward passes.
+// Attached to a tensor as its backend metadata, which LibTorch keeps through operators and in backward passes.
 struct OffsetsCopy : c10::BackendMeta {
   OffsetsCopy(at::Tensor values, int64_t of_version) : copy(std::move(values)), version(of_version) {}
 
