@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of augment_kernel.cuh, for the GPU and its emulation.
+// Converts the tensors of augment_clouds to the arrays of augment_kernel.cuh, for the GPU and its emulation in tests.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,8 +15,8 @@
 
 namespace geosft::cuda {
 
-// geosft::_augment_clouds; run(CloudBatch<T>) is the kernel. The host reads nothing from the device but a ptr that is
-// there: points that are not finite are no error.
+// geosft::_augment_clouds; run(CloudBatch<T>) runs the kernel. The host reads nothing from the device except a ptr that
+// lies there, so points that are not finite raise no error.
 template <class Run>
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> augmented_clouds(
     const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& ptr, const at::Tensor& seeds,

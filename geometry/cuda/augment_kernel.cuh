@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The augmentation of clouds on a GPU, one block a cloud: its subset, its centroid and its largest distance from it,
-// and the rows that are left of it.
+// Augments point clouds on a GPU, one block per cloud: selects its subset, computes the centroid and the largest
+// distance from it, and writes the remaining rows.
 //
-// Bound: the two choices, see smallest_keys.h. The passes over the points are short: 1,024 points are 4 a thread, 40
-// operations in float64 each and, with jitter, 5 logarithms and sines.
+// Bound: the two selections, see smallest_keys.h. The passes over the points are short: 1,024 points are 4 per thread,
+// with 40 operations in float64 each and, with jitter, 5 logarithms and sines.
 #pragma once
 
 #include "geometry/cloud_pose.h"
@@ -13,8 +13,8 @@
 
 namespace geosft::cuda {
 
-// points and normals (null: none) [all.rows, 3]; key [all.rows] and subset [subset.rows] are working memory, rows that
-// count from the cloud's first one; rows, to_points and to_normals [kept.rows, …] are the result.
+// points and normals (null: none) [all.rows, 3]. key [all.rows] and subset [subset.rows] are working memory; the rows
+// in them count from the first row of the cloud. rows, to_points and to_normals [kept.rows, …] are the result.
 template <typename T>
 struct CloudBatch {
   const T* points;
@@ -63,7 +63,8 @@ class AugmentTile {
     RowRange all, subset, kept;
     uint64_t seed;
   };
-  // A point is normalised as ((p - origin) - centre) / radius: origin is the cloud's first point, see normalize.cpp.
+  // A point is normalized as ((p - origin) - centre) / radius, where origin is the first point of the cloud; see
+  // normalize.cpp.
   struct Frame {
     Vector3 origin, centre;
     double radius;
@@ -133,7 +134,7 @@ class AugmentTile {
     return {a.x[0] + b.x[0], a.x[1] + b.x[1], a.x[2] + b.x[2]};
   }
 
-  // combine(…) of value(thread) over all threads, in one order.
+  // Reduces value(thread) over all threads with combine, in a fixed order.
   template <class Block, class Value, class Combine>
   GEOSFT_DEVICE static Vector3 reduced(Block& block, Tiles& tiles, const Value& value, const Combine& combine) {
     constexpr int kPart = kBlockThreads / kGroups;

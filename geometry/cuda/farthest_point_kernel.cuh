@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Farthest point sampling on a GPU, one block a cloud. Each thread keeps the points thread, thread + 512, … and their
-// squared distances to the rows chosen so far in registers; a round is one pass over them, and two barriers to find the
-// largest distance. Clouds of more points than that read and write them in memory.
+// Farthest point sampling on a GPU, one block per cloud. Each thread keeps the points thread, thread + 512, … and their
+// squared distances to the rows chosen so far in registers. A round is one pass over them, and two barriers to find the
+// largest distance. Larger clouds read and write points and distances in global memory.
 //
-// Bound: a round is a chain of dependent steps, some 600 clocks for 10,000 points (20 points a thread of some 12
-// instructions, 4 warps to a scheduler; 16 and 32 comparisons of the reduction; two barriers), so 1,024 rounds take
-// 0.35 ms, and 132 clouds as long as one.
+// Bound: a round is a chain of dependent steps, about 600 clocks for 10,000 points (20 points per thread of about 12
+// instructions, 4 warps per scheduler; 16 and 32 comparisons of the reduction; two barriers). So 1,024 rounds take 0.35
+// ms, and 132 clouds as long as one.
 #pragma once
 
 #include <cmath>
@@ -16,8 +16,9 @@
 
 namespace geosft::cuda {
 
-// points [rows, 3]; chosen [total]: those of item b are rows out_ptr[b] … out_ptr[b + 1] - 1, at most m, from `start`
-// on, or from the row farthest from the item's centroid. distance [rows] is for clouds that registers do not hold.
+// points [rows, 3]. chosen [total]: rows out_ptr[b] … out_ptr[b + 1] - 1 belong to item b, at most m of them; the first
+// is `start`, or the row farthest from the centroid of the item. distance [rows] is used for clouds that do not fit in
+// registers.
 template <typename T>
 struct FarthestPoints {
   static constexpr int64_t kOutermost = -1;
@@ -36,7 +37,7 @@ class FarthestPointTile {
   static constexpr int kGroups = 32;                     // of the threads, in a reduction
   static constexpr int kKept = sizeof(T) == 4 ? 20 : 8;  // points of a thread in registers: 80 and 64 of 128 registers
 
-  // The farthest row of some: the largest distance, of equal ones the lowest row. Chosen rows are at distance -1.
+  // A farthest row: the one with the largest distance, the lowest among equal ones. Chosen rows have distance -1.
   template <typename Distance>
   struct FarthestBy {
     Distance distance;
@@ -86,7 +87,7 @@ class FarthestPointTile {
 
   GEOSFT_DEVICE static T infinity() { return T(INFINITY); }
 
-  // The row farthest from the centroid, by the same sums as on the CPU: one thread adds up a coordinate.
+  // The row farthest from the centroid, with the same sums as on the CPU: one thread sums each coordinate.
   template <class Block>
   GEOSFT_DEVICE static int64_t outermost_row(Block& block, Tiles& tiles, const Arguments& in, const RowRange& rows) {
     const int64_t count = rows.end - rows.begin;
@@ -123,7 +124,7 @@ class FarthestPointTile {
     for (int64_t row = rows.begin + thread; row < rows.end; row += kBlockThreads) in.distance[row] = infinity();
   }
 
-  // Takes in that row `last` has been chosen; the farthest of the thread's rows then.
+  // Updates the distances after row `last` was chosen; returns the farthest of the rows of this thread.
   GEOSFT_DEVICE static Farthest advance_kept(const Arguments& in, const RowRange& rows, int64_t last, int thread,
                                              State& state) {
     const T* at = in.points + (rows.begin + last) * 3;
@@ -154,7 +155,7 @@ class FarthestPointTile {
 
   GEOSFT_DEVICE static T nearer(T before, T now, bool chosen) { return chosen ? T(-1) : (now < before ? now : before); }
 
-  // Of entries group * kCount … of `all`.
+  // The farthest of the entries group * kCount … of `all`.
   template <int kCount, int kAll, typename Distance>
   GEOSFT_DEVICE static FarthestBy<Distance> farthest(const FarthestBy<Distance> (&all)[kAll], int group) {
     FarthestBy<Distance> best = all[group * kCount];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nearest neighbours on a GPU: a query a thread, which keeps its k nearest points so far and goes through tiles of 128
-// points of its item in shared memory. For large clouds points and queries come in the order of a space-filling curve,
-// so that a tile is a small region: a block begins at the tile that lies where its own queries do, goes outwards along
-// the curve, and leaves out a tile whose box is farther from each of its queries than the farthest neighbour so far.
-// The result is the same, whatever is left out.
+// k nearest neighbours on a GPU, one query per thread. A thread keeps its k nearest points so far and goes through
+// tiles of 128 points of its item in shared memory. For large clouds, points and queries are sorted along a
+// space-filling curve, so that a tile is a small region. A block begins at the tile nearest to its queries along the
+// curve and goes outwards. It skips a tile whose box is farther from each of its queries than the farthest neighbour so
+// far. The result does not depend on which tiles are skipped.
 //
-// Bound: issue slots, 10 a pair of query and point: 100,000 x 100,000 pairs take 3.1 ms on 132 multiprocessors at 1.98
-// GHz. Along the curve a block looks at the boxes of all tiles, 40 slots each for a query, and enters some tens of
+// Bound: issue slots, 10 per pair of query and point: 100,000 x 100,000 pairs take 3.1 ms on 132 multiprocessors at
+// 1.98 GHz. Along the curve a block examines the boxes of all tiles, 40 slots each per query, and enters a few tens of
 // them.
 #pragma once
 
@@ -20,10 +20,9 @@ namespace geosft::cuda {
 
 inline constexpr int kKnnThreads = 128;
 
-// points [N, 3] and queries [Q, 3], packed, in the order in which they are searched: row i is row point_order[i] of the
-// batch, query i is query query_order[i] (null: in the order of the batch). box [tiles, 6]: the lowest and the highest
-// coordinates of every tile of points (null: every tile is searched). index and dist2 [Q, k], in the order of the
-// batch.
+// points [N, 3] and queries [Q, 3], packed, in search order: row i is row point_order[i] of the batch, query i is query
+// query_order[i] (null: the order of the batch). box [tiles, 6] holds the minimum and the maximum coordinates of each
+// tile of points (null: every tile is searched). index and dist2 [Q, k] are in the order of the batch.
 template <typename T>
 struct KnnSearch {
   const T* points;
@@ -37,14 +36,14 @@ struct KnnSearch {
   T* dist2;
 };
 
-// By distance, then by row. What is not a number comes before nothing.
+// Orders by distance, then by row. NaN precedes nothing.
 template <typename T>
 GEOSFT_DEVICE bool comes_before(T distance, int64_t row, T other_distance, int64_t other_row) {
   return distance < other_distance || (distance == other_distance && row < other_row);
 }
 
-// The k nearest of a query, k <= Capacity, sorted, in registers. Places that k leaves over come first and are never
-// given away: the last place is the farthest neighbour whatever k is.
+// The k nearest points of a query, k <= Capacity, sorted, in registers. The Capacity - k unused places come first and
+// are never replaced, so the last place is the farthest neighbour for every k.
 template <typename T, int Capacity>
 class KeptNeighbours {
  public:
@@ -90,7 +89,7 @@ class KeptNeighbours {
   int64_t row_[Capacity];
 };
 
-// More neighbours than registers hold: sorted where they are wanted, in memory.
+// For more neighbours than registers hold: sorted in the output arrays in global memory.
 template <typename T>
 class StoredNeighbours {
  public:
@@ -122,7 +121,7 @@ class StoredNeighbours {
   T farthest_;
 };
 
-// The box of every tile of points.
+// Computes the bounding box of each tile of points.
 template <typename T>
 class KnnBoxTile {
  public:
@@ -197,7 +196,7 @@ class KnnTile {
     Neighbours nearest;
   };
 
-  // 0, 1, -1, 2, -2, … from `start`, modulo `count`: every number below it once.
+  // 0, 1, -1, 2, -2, … from `start`, modulo `count`: every number below `count` once.
   GEOSFT_DEVICE static int64_t outwards(int64_t start, int64_t i, int64_t count) {
     const int64_t step = i % 2 ? (i + 1) / 2 : -(i / 2);
     const int64_t at = start + step;
@@ -216,10 +215,10 @@ class KnnTile {
     state.nearest.begin(in, state.query);
   }
 
-  // Distance along an axis to an interval: rounded as the distance to a point in it is, so never larger.
+  // Distance along an axis to an interval. It is rounded like the distance to a point inside, so it is never larger.
   GEOSFT_DEVICE static T beyond(T at, T low, T high) { return at < low ? low - at : (at > high ? at - high : T(0)); }
 
-  // Whether a point in the box may be among the nearest of any query: the same answer for all threads.
+  // Whether a point in the box may be among the nearest of any query of the block; the same result in all threads.
   template <class Block, class States>
   GEOSFT_DEVICE static bool wanted(Block& block, Tiles& tiles, States& state, const T* box) {
     block.each([&](int thread) {
@@ -251,7 +250,7 @@ class KnnTile {
   }
 };
 
-// The grids of a call, on a GPU or emulated.
+// Launches all grids of a call, on a GPU or emulated.
 template <typename T, class Run>
 void knn_grids(const KnnSearch<T>& in, Run&& run) {
   const int64_t slots = tile_slots(in.of_queries.rows, in.of_queries.items, kKnnThreads);
