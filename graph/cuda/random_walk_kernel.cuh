@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random-walk encodings on a GPU. 32 neighbouring nodes at a time, a lane of the threads each: u_0 = e_s and u_t = RW
-// u_{t-1}, of which entry s is the diagonal of RW^t. A block keeps u of its nodes in memory of its own, [rows, 32], and
-// goes through the rows of their stretch alone: no edge leads out of a stretch, which in a batch of many graphs is
-// rarely longer than one of them. Every sum is one thread's, in the order of the edges.
+// Random-walk encodings on a GPU, 32 neighbouring nodes at a time, one lane each: u_0 = e_s and u_t = RW u_{t-1}, whose
+// entry s is the diagonal of RW^t. A block keeps u of its nodes in its own part of global memory, [rows, 32], and goes
+// only through the rows of their stretch. No edge leaves a stretch; in a batch of many graphs a stretch is rarely
+// longer than one graph. Each sum is computed by one thread, in the order of the edges.
 //
-// How long stretches are the host does not know. So the same memory serves two kernels in turn: many blocks with a
-// slice each for short stretches, then as many larger blocks as it has place for all nodes for those that no slice
-// holds.
+// The host does not know how long stretches are. So the same memory serves two kernels in turn: first many blocks with
+// a small slice each for short stretches, then fewer, larger blocks with memory for all nodes, for the stretches that
+// do not fit in a slice.
 //
-// Bound: for each 32 nodes, step and edge of their stretch one read of 32 numbers, mostly from the caches: a batch of
-// 128 molecules of 23 nodes and 50 edges takes microseconds; one graph of N nodes and E edges N E steps / 32 such
+// Bound: one read of 32 values per 32 nodes, step and edge of their stretch, mostly from the caches. A batch of 128
+// molecules of 23 nodes and 50 edges takes microseconds; one graph of N nodes and E edges takes N E steps / 32 such
 // reads.
 #pragma once
 
@@ -20,8 +20,8 @@ namespace geosft::cuda {
 
 inline constexpr int kWalkLanes = 32;
 
-// `blocks` blocks for stretches of up to `slice` rows, and for longer ones `long_blocks` with memory for all nodes;
-// none where no stretch can be longer.
+// `blocks` blocks for stretches of at most `slice` rows, and `long_blocks` blocks with memory for all nodes for longer
+// stretches (0 if no stretch can be longer).
 struct WalkPlan {
   int64_t blocks, slice, long_blocks;
 
@@ -31,8 +31,8 @@ struct WalkPlan {
   }
 };
 
-// CSR of the graph: rowptr [nodes + 1], col and weight [edges] (null: 1 each). inverse [nodes]: 1 / D_i, 0 where D_i
-// is. Stretches: node i belongs to rows begin[i] … end[i] - 1. memory: the plan's; out [nodes, steps].
+// CSR of the graph: rowptr [nodes + 1], col and weight [edges] (null: all 1). inverse [nodes]: 1 / D_i, 0 if D_i = 0.
+// The stretch of node i is rows begin[i] … end[i] - 1. memory is that of the plan; out [nodes, steps].
 template <typename T>
 struct RandomWalks {
   const int64_t* rowptr;
@@ -53,7 +53,7 @@ GEOSFT_DEVICE RowRange edges_of(const RandomWalks<T>& in, int64_t node) {
   return {begin, clamped(in.rowptr[node + 1], begin, in.edges)};
 }
 
-// 1 / D_i of every node, one a thread.
+// Computes 1 / D_i of each node, one node per thread.
 template <typename T>
 class WalkDegreeTile {
  public:
@@ -74,7 +74,7 @@ class WalkDegreeTile {
   }
 };
 
-// The rows that the walks of the 32 nodes from `first` on go through.
+// The rows that the walks of the 32 nodes starting at `first` visit.
 template <typename T>
 GEOSFT_DEVICE RowRange walked_rows(const RandomWalks<T>& in, int64_t first) {
   if (first >= in.nodes) return {0, 0};
@@ -83,14 +83,14 @@ GEOSFT_DEVICE RowRange walked_rows(const RandomWalks<T>& in, int64_t first) {
   return {begin, clamped(in.end[last], begin, in.nodes)};
 }
 
-// What a block of so many threads does with the walks of 32 nodes.
+// The walks of 32 nodes, computed by a block of kThreads threads.
 template <typename T, int kThreads>
 class WalkSteps {
  public:
   static constexpr int kRowsAtOnce = kThreads / kWalkLanes;
   using Arguments = RandomWalks<T>;
 
-  // `memory` [2, size, 32] has place for `rows`.
+  // `memory` [2, size, 32] must hold at least `rows`.
   template <class Block>
   GEOSFT_DEVICE static void walk(Block& block, const Arguments& in, int64_t first, const RowRange& rows, T* memory,
                                  int64_t size) {
@@ -129,7 +129,7 @@ class WalkSteps {
   }
 };
 
-// Walks through short stretches.
+// Computes the walks in short stretches.
 template <typename T>
 class WalkTile {
  public:
@@ -148,7 +148,7 @@ class WalkTile {
   }
 };
 
-// Walks through long stretches. Most groups of nodes may have none: a block looks at many of them at once.
+// Computes the walks in long stretches. Most groups of nodes may have none, so a block checks many groups at once.
 template <typename T>
 class LongWalkTile {
  public:
@@ -161,7 +161,7 @@ class LongWalkTile {
 
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
-    // Groups lie so that all blocks have some of those of a graph, whatever there are.
+    // Groups are interleaved, so that every block gets some of those of a large graph.
     const int64_t step = in.plan.long_blocks * kWalkLanes;
     Tiles& tiles = block.template shared<Tiles>();
     for (int64_t begin = block.x() * kWalkLanes; begin < in.nodes; begin += step * kBlockThreads) {
@@ -189,7 +189,7 @@ class LongWalkTile {
   }
 };
 
-// The grids of a call, on a GPU or emulated.
+// Launches all grids of a call, on a GPU or emulated.
 template <typename T, class Run>
 void walk_grids(const RandomWalks<T>& in, Run&& run) {
   constexpr int64_t kNodes = WalkDegreeTile<T>::kBlockThreads;
