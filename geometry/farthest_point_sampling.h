@@ -8,9 +8,9 @@
 
 namespace geosft {
 
-// min(m, n_b) distinct packed rows of each item, int64. The first is row `start` of the item; each further one has the
-// largest squared distance to the rows chosen so far. Ties go to the lowest row. A chosen row is never chosen again,
-// even among duplicated points.
+// Samples min(m, n_b) distinct packed rows of each item, int64. The first is row `start` of the item; each further one
+// has the largest squared distance to the rows chosen so far. Ties go to the lowest row. A chosen row is never chosen
+// again, even among duplicated points.
 //   points [N, 3] float32 or float64, finite; ptr int64 [B + 1]
 //   m >= 0; start >= 0 is relative to the item and must exist in every item that is not empty
 // Distances are sums of (a - b)^2 in the tensor's dtype. The result is that of the plain O(n m) loop, index by index,

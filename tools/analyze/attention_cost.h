@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What attentions take, forward and backward, by the numbers of tokens and keys.
+// Cost of attention layers, forward and backward, by the numbers of tokens and keys.
 #pragma once
 
 #include <cstdint>

@@ -127,7 +127,8 @@ Command add_run_command(CLI::App& subcommand) {
   subcommand.add_option("--repeats", command->timing.repeats, "rounds of implementations in turns, at least")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  subcommand.add_option("--seconds", command->timing.seconds, "a implementation's calls go on until they took so long")
+  subcommand
+      .add_option("--seconds", command->timing.seconds, "an implementation's calls go on until they took so long")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
   subcommand.add_flag("--scaling", command->scaling,

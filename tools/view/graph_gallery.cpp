@@ -15,7 +15,8 @@
 namespace geosft::view {
 namespace {
 
-constexpr int64_t max_force_directed_nodes = 1000;  // nodes that a spring layout is chosen for
+constexpr int64_t max_force_directed_nodes =
+    1000;  // maximum number of nodes for which the force-directed layout is the default
 
 // Every edge once, without self-loops: [E, 2].
 at::Tensor single_edges(const CsrGraph& graph) {

@@ -21,7 +21,7 @@ at::Tensor spectral_layout(const CsrGraph& graph) {
 
 at::Tensor force_directed_layout(const CsrGraph& graph, uint64_t seed, int64_t rounds) {
   const int64_t nodes = graph.nodes();
-  TORCH_CHECK(nodes <= max_nodes, "a spring layout takes at most ", max_nodes, " nodes, found ", nodes,
+  TORCH_CHECK(nodes <= max_nodes, "a force-directed layout takes at most ", max_nodes, " nodes, found ", nodes,
               ": take the spectral one");
   at::Generator generator = make_generator(seed);
   at::Tensor places = at::rand({nodes, 3}, generator, at::TensorOptions().dtype(at::kDouble)) - 0.5;

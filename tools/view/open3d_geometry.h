@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a scene to what Open3D draws. For the one source that includes Open3D.
+// Converts a scene to Open3D geometries. Included only by the one source file that includes Open3D.
 #pragma once
 
 #include <open3d/geometry/PointCloud.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The variants of the ladder against double precision, on every vector target.
+// Compares the kernel variants of the ladder with double precision, on every vector target.
 #pragma once
 
 #include <catch2/catch.hpp>

@@ -31,7 +31,7 @@ TEST_CASE("implementations that agree pass, those that do not are named", "[benc
   require_error([&] { check_agreement(two(numbers, {numbers, numbers})); }, {"other", "2 results", "expected 1"});
 }
 
-TEST_CASE("a implementation without `align` is not compared", "[bench]") {
+TEST_CASE("an implementation without `align` is not compared", "[bench]") {
   Benchmark benchmark = two(at::zeros({2}), {at::ones({3})});
   benchmark.implementations[1].align = {};
   check_agreement(benchmark);

@@ -67,7 +67,7 @@ TEST_CASE("short calls are repeated more often, up to twenty times as often", "[
   CHECK(clock.times({clock.takes(1e-6)}, {.repeats = 2, .seconds = 3})[0].repeats == 40);
 }
 
-TEST_CASE("a implementation that takes long stops early, the others go on", "[bench]") {
+TEST_CASE("an implementation that takes long stops early, the others go on", "[bench]") {
   Clock clock;
   const auto timings = clock.times({clock.takes(5), clock.takes(0.25)}, {.repeats = 6, .seconds = 0, .patience = 7});
   CHECK(timings[0].repeats == 3);

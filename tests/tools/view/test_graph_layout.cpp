@@ -31,7 +31,7 @@ TEST_CASE("neighbours are closer than others in both layouts") {
   }
 }
 
-TEST_CASE("a spring layout follows from its seed and separates nodes") {
+TEST_CASE("a force-directed layout is determined by its seed and separates nodes") {
   const CsrGraph graph = path(12);
   const at::Tensor places = force_directed_layout(graph, 3);
   require_equal(force_directed_layout(graph, 3), places, "again");

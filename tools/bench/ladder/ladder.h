@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps that led to the forward kernel of maxout attention, in the order in which they taught something. None of
-// them is used by the library; the last is the operator that is.
+// The sequence of kernel variants that led to the forward kernel of maxout attention, in the order in which they taught
+// something. The library uses none of them; the last one is the library's operator.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ struct KernelVariant {
 
 const std::vector<KernelVariant>& ladder();
 
-// The variants, each in a file of its own; one thread.
+// The variants, one per file; each runs on one thread.
 void variant_1_broadcast(const LadderProblem& problem);
 void variant_2_scalar_tiles(const LadderProblem& problem);
 void variant_3_lanes_are_keys(const LadderProblem& problem);
