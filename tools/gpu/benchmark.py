@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times the operators on a GPU beside what PyTorch and others have for the same, and beside their bounds."""
+"""Times the operators on a GPU, compared with PyTorch's and others' equivalents and with their bounds."""
 
 import math
 import statistics

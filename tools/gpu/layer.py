@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A layer of the Sampling Foundational Transformer on points, from the operators, as models/layers has it."""
+"""A layer of the Sampling Foundational Transformer on points, composed of the operators as in models/layers."""
 
 import torch
 
