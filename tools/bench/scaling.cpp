@@ -11,7 +11,6 @@
 #include "models/ops/maxout_attention.h"
 #include "tools/bench/attention_inputs.h"
 #include "tools/bench/composites.h"
-#include "tools/bench/polynomial_implementation.h"
 
 namespace geosft::bench {
 namespace {
@@ -33,12 +32,6 @@ ScaledImplementation maxout_over_keys(int64_t keys) {
     };
     return {"geosft", measured_pass(Pass::both, {in.q, in.k, in.v, in.leak}, in.upstream, forward),
             maxout_both_work(attention_shape(sizes, keys))};
-  };
-}
-
-ScaledImplementation polynomial_over_all(int64_t degree) {
-  return [degree](const Sizes& sizes) {
-    return polynomial_implementation(sizes, degree, Pass::both, random_inputs(sizes, sizes.tokens));
   };
 }
 
