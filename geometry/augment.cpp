@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "geometry/augment_checks.h"
 #include "geometry/cloud_pose.h"
 #include "geometry/normalize.h"
+#include "geometry/operator_checks.h"
 #include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "geometry/points.h"
@@ -54,7 +54,7 @@ void check_clouds(const at::Tensor& points, const std::optional<at::Tensor>& nor
               ", not ", seeds.device());
 }
 
-// `wanted` of the places 0 … count - 1 in ascending order: those of the smallest keys, of equal keys the first.
+// The `wanted` places among 0 … count - 1 with the smallest keys, ascending; the first ones among equal keys.
 template <class Key>
 std::vector<int64_t> chosen(int64_t count, int64_t wanted, Key key) {
   std::vector<int64_t> places(static_cast<size_t>(count));
@@ -70,7 +70,7 @@ std::vector<int64_t> chosen(int64_t count, int64_t wanted, Key key) {
   return places;
 }
 
-// A batch and its result on the CPU.
+// The input and output arrays of a batch on the CPU.
 template <typename T>
 struct Augmentation {
   const CloudOffsets& offsets;
@@ -104,7 +104,7 @@ struct Augmentation {
  private:
   static int64_t size(const std::vector<int64_t>& ptr, size_t b) { return ptr[b + 1] - ptr[b]; }
 
-  // The rows `subset` of a cloud as they lie after stretch and rotation.
+  // The rows `subset` of a cloud after stretch and rotation.
   at::Tensor moved(const std::vector<int64_t>& subset, const CloudPose& pose, size_t b) const {
     const at::Tensor result = at::empty({static_cast<int64_t>(subset.size()), 3}, at::kDouble);
     auto* out = result.data_ptr<double>();
@@ -196,7 +196,7 @@ at::Tensor random_subset(int64_t n, int64_t m, at::Generator generator) {
 int64_t rows_kept(int64_t n, double p) {
   TORCH_CHECK(n >= 0, "n must not be negative, got ", n);
   TORCH_CHECK(p >= 0 && p < 1, "p must be in [0, 1), got ", p);
-  // A product such as 0.29 * 100 = 28.999… must not keep a row too many.
+  // Without the factor, a rounded product such as 0.29 * 100 = 28.999… would keep one row too many.
   return n - static_cast<int64_t>(std::floor(p * static_cast<double>(n) * (1 + 1e-12)));
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random changes of clouds for training. Errors (c10::Error) name the argument, what it was and what was expected.
+// Random augmentation of point clouds for training. Errors (c10::Error) name the argument, its value and what was
+// expected.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -10,33 +11,33 @@
 
 namespace geosft {
 
-// The rows that are left of every cloud of a packed batch, and what has become of them.
+// A packed batch after augmentation: the remaining rows of each cloud.
 struct AugmentedClouds {
   at::Tensor points;   // [M, 3], dtype of the points
-  at::Tensor normals;  // [M, 3], dtype of the normals; undefined: there are none
+  at::Tensor normals;  // [M, 3], dtype of the normals; undefined if there are none
   at::Tensor ptr;      // int64 [B + 1], on the CPU
-  at::Tensor rows;     // int64 [M], rows of the given batch, ascending, by which labels of points go along
+  at::Tensor rows;     // int64 [M], rows of the input batch, ascending: use them to index labels of points
 };
 
-// Clouds of a packed batch, each changed at random as the options say.
+// Augments each cloud of a packed batch at random, as the options say.
 //   points [N, 3], normals [N, 3] or undefined: float32 or float64, of one dtype, on one device
 //   ptr int64 [B + 1], seeds int64 [B], on the CPU or on that device
-// What becomes of a cloud is a function of its points and its seed alone, by Philox (see philox.h): the same bits in
-// every run, whatever the other clouds of the batch, and on a GPU the rows of the CPU and its coordinates to rounding.
-// Computed in float64 and rounded once. Carries no gradient. On a GPU nothing is waited for where ptr is on the CPU,
-// and points that are not finite are no error but give points that are not finite.
+// The result for a cloud is a function of its points and its seed alone (Philox, see philox.h). It has the same bits in
+// every run and does not depend on the other clouds of the batch. A GPU keeps the same rows as the CPU; its coordinates
+// agree to rounding. Computed in float64 and rounded once. Carries no gradient. On a GPU with ptr on the CPU the call
+// does not synchronize, and points that are not finite raise no error but give points that are not finite.
 AugmentedClouds augment_clouds(const at::Tensor& points, const at::Tensor& normals, const at::Tensor& ptr,
                                const at::Tensor& seeds, const AugmentOptions& options);
 
-// m of the rows 0 … n - 1, int64 [m], every subset equally likely, in ascending order, from a generator of the CPU. 0
-// <= m <= n.
+// A random subset of m of the rows 0 … n - 1, int64 [m], ascending; every subset is equally likely. `generator` is one
+// of the CPU. 0 <= m <= n.
 at::Tensor random_subset(int64_t n, int64_t m, at::Generator generator);
 
-// How many of n rows stay when a share `p` in [0, 1) of them is dropped: ceil((1 - p) n).
+// The number of n rows that remain when a share `p` in [0, 1) of them is dropped: ceil((1 - p) n).
 int64_t rows_kept(int64_t n, double p);
 
-// The rows that stay then: a random subset of rows_kept(n, p) rows, as random_subset has it. Rows, so that all that
-// belongs to them can be dropped alike.
+// The rows that remain after dropping a share `p`: random_subset of rows_kept(n, p) rows. Returned as row numbers, so
+// that points, normals and labels can be indexed alike.
 at::Tensor drop_rows(int64_t n, double p, at::Generator generator);
 
 }  // namespace geosft

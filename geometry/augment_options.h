@@ -6,24 +6,24 @@
 
 namespace geosft {
 
-// Rotations drawn at random: none, about the z axis by a uniform angle, or uniform over SO(3).
+// A random rotation: none, about the z axis by a uniform angle, or uniform over SO(3).
 enum class Rotation { none, z, so3 };
 
-// What augment_clouds does to every cloud, in this order; as it stands, nothing but normalisation.
+// Options of augment_clouds, applied in this order. The defaults only normalize the cloud.
 struct AugmentOptions {
-  // A random subset of so many points, >= 1, of a cloud that has more.
+  // Maximum number of points, >= 1: a larger cloud is reduced to a random subset of this size.
   int64_t points = std::numeric_limits<int64_t>::max();
-  // Stretch along the axes: points are multiplied by exp(u), u uniform in [-stretch, stretch], one for each axis;
-  // normals are divided by it and made unit again. Finite, >= 0; 0 leaves the lengths of normals alone.
+  // Stretch along the axes: points are multiplied by exp(u), with an independent u uniform in [-stretch, stretch] for
+  // each axis. Normals are divided by it and normalized again. Finite, >= 0; 0 leaves the lengths of normals unchanged.
   double stretch = 0;
   Rotation rotation = Rotation::none;
-  // Once the cloud is normalised (see normalize.h), it is scaled by one number, uniform in [low, high], 0 < low <=
-  // high.
+  // After the cloud is normalized (see normalize.h), it is scaled by one factor, uniform in [scale_low, scale_high], 0
+  // < scale_low <= scale_high.
   double scale_low = 1, scale_high = 1;
-  // Normal noise of this standard deviation on every coordinate, finite and >= 0, clipped to [-clip, clip], clip >= 0;
-  // in the unit of the normalised cloud.
+  // Standard deviation of the Gaussian noise on each coordinate, finite and >= 0, clipped to [-jitter_clip,
+  // jitter_clip], jitter_clip >= 0; in units of the normalized cloud.
   double jitter = 0, jitter_clip = std::numeric_limits<double>::infinity();
-  // The share of the points that is dropped then, in [0, 1): of n a random subset of ceil((1 - drop) n) stays.
+  // Share of the points that is dropped last, in [0, 1): a random subset of ceil((1 - drop) n) of n points remains.
   double drop = 0;
 };
 

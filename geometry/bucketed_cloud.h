@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The points of one item in the buckets of a k-d tree, with each point's squared distance to the rows chosen so far:
-// what farthest point sampling stands on.
+// The data structure of farthest point sampling: the points of one item in the buckets of a k-d tree, with the squared
+// distance of each point to the rows chosen so far.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -29,10 +29,10 @@ class BucketedCloud {
     fill(entries);
   }
 
-  // Row `row` is chosen first.
+  // Chooses `row` first.
   void choose_first(int64_t row) { choose(std::find(rows_.begin(), rows_.end(), row) - rows_.begin()); }
 
-  // The row farthest from all chosen ones is chosen; there must be one left.
+  // Chooses and returns the row farthest from all chosen rows; at least one row must be left.
   int64_t choose_next() {
     const int32_t row = farthest_.row;
     choose(farthest_.slot);
@@ -40,7 +40,7 @@ class BucketedCloud {
   }
 
  private:
-  // 16 bytes are a vector register on every machine this compiles for; Lanes holds as many scalars as fit.
+  // 16 bytes are a vector register on every supported machine; Lanes holds as many scalars as fit.
   using Lanes __attribute__((vector_size(16))) = scalar_t;
   using Index = std::conditional_t<sizeof(scalar_t) == 4, int32_t, int64_t>;
   using IndexLanes __attribute__((vector_size(16))) = Index;
@@ -62,9 +62,9 @@ class BucketedCloud {
   };
   using Point = std::array<scalar_t, 3>;
 
-  // One function for the distance to a point and to a box, with every step monotone under rounding: the bound of a box
-  // is never above the distance of a point inside, to the last bit. (This folder is compiled without contraction to
-  // fused multiply-add, which could round the two differently.)
+  // Computes both the distance to a point and the distance to a box. Every step is monotone under rounding, so the
+  // bound of a box never exceeds the distance of a point inside, to the last bit. (This folder is compiled without
+  // contraction to fused multiply-add, which could round the two differently.)
   static Lanes squared_length(Lanes dx, Lanes dy, Lanes dz) { return dx * dx + dy * dy + dz * dz; }
 
   static Lanes load(const scalar_t* from) {
@@ -104,11 +104,12 @@ class BucketedCloud {
         store(bound.data() + box, squared_length(gap(0, box, point[0]), gap(1, box, point[1]), gap(2, box, point[2])));
       }
     }
-    // Not "<": the bucket of the chosen row must be visited even when its largest distance is 0.
+    // "<=", not "<": the bucket of the chosen row must be visited even when its largest distance is 0.
     bool may_change(int64_t box) const { return bound[box] <= farthest[box].dist2; }
   };
 
-  // Halves along the widest axis, at a whole number of buckets, so that all buckets but the last are full.
+  // Splits in halves along the widest axis, at a multiple of the bucket size, so that all buckets but the last are
+  // full.
   static void split(Entry* begin, Entry* end) {
     if (end - begin <= bucket_rows) {
       // By row: the first of equal distances in a bucket is then the lowest row.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What augment_clouds draws, and what becomes of one point: one source for the CPU and a GPU. All numbers are functions
-// of (seed of the cloud, row within it, stream).
+// The random numbers of augment_clouds and the transform of one point, shared by the CPU and the GPU. All numbers are
+// functions of (seed of the cloud, row within it, stream).
 #pragma once
 
 #include "geometry/augment_options.h"
@@ -12,7 +12,7 @@ namespace augment_stream {
 inline constexpr uint64_t choice = 0, noise = 1, more_noise = 2, cloud = 3;
 }
 
-// By which rows are chosen: those of the smallest keys. One number for the subset and one for what is dropped.
+// Random keys of a row: the rows with the smallest keys are chosen. One key for the subset and one for dropping points.
 struct RowKeys {
   uint64_t subset, drop;
 };
@@ -37,7 +37,7 @@ GEOSFT_HOST_DEVICE inline Quaternion drawn_rotation(uint64_t seed, Rotation rota
   return {a.first / length, a.second / length, b.first / length, b.second / length};
 }
 
-// Of a cloud: matrices that act on columns, points and normals, and the factor once it is normalised.
+// The transform of one cloud: matrices that act on columns (points, normals), and the scale factor after normalization.
 struct CloudPose {
   double point[3][3], normal[3][3];
   double scale;
@@ -76,14 +76,14 @@ GEOSFT_HOST_DEVICE inline Vector3 mapped(const double (&by)[3][3], const T* row)
   return to;
 }
 
-// A coordinate's noise.
+// The clipped noise of one coordinate.
 GEOSFT_HOST_DEVICE inline double clipped(double normal, const AugmentOptions& options) {
   const double noise = normal * options.jitter;
   return noise < -options.jitter_clip ? -options.jitter_clip
                                       : (noise > options.jitter_clip ? options.jitter_clip : noise);
 }
 
-// Row `row` of a cloud once it is normalised: scaled, jittered and rounded to `out`.
+// Writes row `row` of the normalized cloud to `out`: scaled, jittered and rounded.
 template <typename T>
 GEOSFT_HOST_DEVICE inline void write_point(const Vector3& unit, const CloudPose& pose, uint64_t seed, int64_t row,
                                            const AugmentOptions& options, T* out) {
@@ -98,7 +98,7 @@ GEOSFT_HOST_DEVICE inline void write_point(const Vector3& unit, const CloudPose&
   for (int i = 0; i < 3; ++i) out[i] = static_cast<T>(pose.scale * unit.x[i] + noise[i]);
 }
 
-// The normal at `row`, moved with the cloud and rounded to `out`.
+// Writes the transformed normal to `out`, rounded.
 template <typename T>
 GEOSFT_HOST_DEVICE inline void write_normal(const T* row, const CloudPose& pose, const AugmentOptions& options,
                                             T* out) {

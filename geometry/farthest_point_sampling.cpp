@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "geometry/bucketed_cloud.h"
-#include "geometry/farthest_point_checks.h"
+#include "geometry/operator_checks.h"
 #include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "geometry/points.h"
@@ -16,7 +16,7 @@
 namespace geosft {
 namespace {
 
-// Writes `m` rows of the item at `points`, beginning with `start`, as rows of the packed batch.
+// Writes `m` rows of the item at `points`, starting with `start`, as rows of the packed batch.
 template <typename scalar_t>
 void sample_item(const scalar_t* points, int64_t count, int64_t m, int64_t start, int64_t first_row, int64_t* rows) {
   if (m == 0) return;
@@ -26,7 +26,7 @@ void sample_item(const scalar_t* points, int64_t count, int64_t m, int64_t start
   for (int64_t i = 1; i < m; ++i) rows[i] = first_row + cloud.choose_next();
 }
 
-// Rows sampled before each item.
+// Number of rows sampled before each item.
 std::vector<int64_t> sample_offsets(const std::vector<int64_t>& offsets, int64_t m) {
   std::vector<int64_t> sampled(offsets.size(), 0);
   for (size_t b = 0; b + 1 < offsets.size(); ++b)
@@ -34,8 +34,8 @@ std::vector<int64_t> sample_offsets(const std::vector<int64_t>& offsets, int64_t
   return sampled;
 }
 
-// The size of the result is an argument of the inner operator, read from ptr by tensor operations: where ptr has no
-// values, because the call is being traced, it is a symbol instead of a number.
+// The size of the result is an argument of the inner operator, computed from ptr by tensor operations. If the call is
+// being traced and ptr has no values, it is a symbol instead of a number.
 at::Tensor farthest_point_sampling_any(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr,
                                        int64_t start) {
   check_farthest_point_arguments(points, m, ptr, start);
@@ -125,10 +125,11 @@ at::Tensor farthest_point_order_cpu(const at::Tensor& points, const std::optiona
   return order;
 }
 
-// A GPU's block keeps so many points in registers; it reads more of them in every round, where the tree is faster.
-constexpr int64_t most_ordered_on_gpu = 4096;
+// A block on the GPU keeps this many points in registers. It reads more points in every round, where the tree on the
+// CPU is faster.
+constexpr int64_t max_ordered_on_gpu = 4096;
 
-// Points of the largest item; of all of them where ptr is on a GPU, too.
+// Number of points of the largest item, or of the whole batch if ptr is on a GPU.
 int64_t largest_item(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
   if (!given(ptr) || !ptr->is_cpu() || ptr->numel() < 2) return points.size(0);
   return ptr->diff().max().item<int64_t>();
@@ -174,7 +175,7 @@ at::Tensor farthest_point_sampling(const at::Tensor& points, int64_t m, const st
 
 at::Tensor farthest_point_order(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
   static const auto op = find_operator<decltype(farthest_point_order)>("_farthest_point_order");
-  const bool there = points.defined() && points.is_cuda() && largest_item(points, ptr) > most_ordered_on_gpu;
+  const bool there = points.defined() && points.is_cuda() && largest_item(points, ptr) > max_ordered_on_gpu;
   return there ? op.call(points.detach().cpu(), ptr).to(points.device()) : op.call(points.detach(), ptr);
 }
 

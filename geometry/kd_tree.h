@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact neighbour search over the points of one item, on nanoflann's k-d tree: what knn and radius_search stand on.
+// Exact neighbour search in the points of one item, on nanoflann's k-d tree. Used by knn and radius_search.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -45,8 +45,8 @@ class KdTree {
     if (count > brute_force_rows && !all_equal_ && !huge_) tree_ = std::make_unique<Tree>(3, cloud_, leaf_rows);
   }
 
-  // Shows `results` every row that could belong to it. Results has scalar_t bound() const, the largest squared distance
-  // still of interest, and bool add(dist2, row), false when the row was refused.
+  // Passes every row that could be a result to `results`. Results has scalar_t bound() const, the largest squared
+  // distance still of interest, and bool add(dist2, row), which returns false if the row was rejected.
   template <typename Results>
   void search(const scalar_t* query, Results& results) const {
     if (tree_ != nullptr && within_range(query)) {
@@ -56,7 +56,7 @@ class KdTree {
     }
     for (int64_t row = 0; row < cloud_.count; ++row) {
       const bool added = results.add(squared_distance(query, cloud_.points + 3 * row), row);
-      // All rows are at the same distance, and come in ascending order: after one is refused all are.
+      // All rows have the same distance and come in ascending order: after one is rejected, all are.
       if (!added && all_equal_) return;
     }
   }
@@ -79,7 +79,7 @@ class KdTree {
       nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<scalar_t, Cloud, scalar_t>, Cloud, 3, uint32_t>;
 
   // nanoflann drops points at exactly worstDist(), and its bound of a branch carries the rounding of every level above
-  // it (4 epsilon a level at most). Both would lose ties, so it is told a slightly larger distance; add() is exact.
+  // it (at most 4 epsilon per level). Both would lose ties, so it gets a slightly larger distance; add() is exact.
   template <typename Results>
   struct Filter {
     Results& results;
@@ -94,7 +94,7 @@ class KdTree {
     bool full() const { return true; }
   };
 
-  // Far out, squares overflow and a branch's bound could become infinity - infinity.
+  // Squares of very large coordinates overflow, and the bound of a branch could become infinity - infinity.
   static bool within_range(const scalar_t* point) {
     const scalar_t limit = std::sqrt(std::numeric_limits<scalar_t>::max()) / 8;
     return std::abs(point[0]) < limit && std::abs(point[1]) < limit && std::abs(point[2]) < limit;
@@ -114,7 +114,7 @@ class KdTree {
   std::unique_ptr<Tree> tree_;
 };
 
-// One tree an item; none for items without queries (offsets.second).
+// One tree per item; null for items without queries (offsets.second).
 template <typename scalar_t>
 using KdTrees = std::vector<std::unique_ptr<KdTree<scalar_t>>>;
 
@@ -131,7 +131,7 @@ KdTrees<scalar_t> build_kd_trees(const scalar_t* points, const OffsetPair& offse
   return trees;
 }
 
-// The item of packed rows that are asked for in ascending order.
+// Finds the item of packed rows, which must be requested in ascending order.
 class ItemCursor {
  public:
   explicit ItemCursor(const std::vector<int64_t>& offsets) : offsets_(offsets) {}

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "geometry/kd_tree.h"
-#include "geometry/knn_checks.h"
+#include "geometry/operator_checks.h"
 #include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "geometry/points.h"
@@ -21,7 +21,7 @@ namespace {
 using OptionalTensor = std::optional<at::Tensor>;
 using TensorPair = std::tuple<at::Tensor, at::Tensor>;
 
-// The nearest rows seen so far. Few are kept sorted, which is faster than a heap; many as a heap.
+// The nearest rows seen so far: a sorted array if they are few, which is faster than a heap, else a heap.
 template <typename scalar_t>
 class NearestSet {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nearest neighbours over packed batches. Operator geosft::knn; exact search on a k-d tree.
+// k nearest neighbours over packed batches: operator geosft::knn, an exact search on a k-d tree.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -9,13 +9,13 @@
 
 namespace geosft {
 
-// The k nearest points of every query within its item: (index int64 [Q, k], dist2 [Q, k]).
+// The k nearest points of each query within its item: (index int64 [Q, k], dist2 [Q, k]).
 //   points [N, 3], queries [Q, 3]: float32 or float64, one dtype, finite; strided tensors are accepted
-//   k >= 1; beyond the item's points index is -1 and dist2 is +infinity
+//   k >= 1; if the item has fewer points, the remaining index is -1 and dist2 is +infinity
 //   ptr, query_ptr: int64 [B + 1], given both or neither
 // index holds packed rows of `points`, sorted by distance and then by row; among equal distances the lowest rows are
 // kept. A query that is itself a point finds itself. dist2 is the sum of (q - p)^2 in the tensor's dtype, in units of
-// length squared, and differentiable in points and queries (once); the same bits whatever the number of threads.
+// length squared. It is differentiable once in points and queries, and its bits do not depend on the number of threads.
 // Errors name the argument.
 std::tuple<at::Tensor, at::Tensor> knn(const at::Tensor& points, const at::Tensor& queries, int64_t k,
                                        const std::optional<at::Tensor>& ptr = {},

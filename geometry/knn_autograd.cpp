@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradient of knn's distances: its kernel on the CPU, and what autograd is told of both operators.
+// The gradient of the distances of knn: its CPU kernel, and the autograd registration of both operators.
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "geometry/knn.h"
-#include "geometry/knn_checks.h"
+#include "geometry/operator_checks.h"
 #include "geometry/operators.h"
 #include "geometry/points.h"
 
@@ -19,8 +19,9 @@ namespace {
 using OptionalTensor = std::optional<at::Tensor>;
 using TensorPair = std::tuple<at::Tensor, at::Tensor>;
 
-// Queries q with ends[r - 1] <= q < ends[r] are a run: no other run's queries have a point of theirs. Items are runs,
-// or several, for their rows are apart; read off the index itself, so that no index can make two threads meet.
+// Queries q with ends[r - 1] <= q < ends[r] form a run: no other run refers to the same points. An item is one run or
+// several, as items have disjoint rows. The runs are computed from the index itself, so no index can make two threads
+// write to one row.
 std::vector<int64_t> ends_of_runs(const int64_t* index, int64_t count, int64_t k) {
   std::vector<int64_t> lowest(count + 1, std::numeric_limits<int64_t>::max()), highest(count, -1);
   at::parallel_for(0, count, 1024, [&](int64_t begin, int64_t end) {
@@ -41,8 +42,8 @@ std::vector<int64_t> ends_of_runs(const int64_t* index, int64_t count, int64_t k
   return ends;
 }
 
-// d dist2 / d query = 2 (q - p), d dist2 / d point its negative. A run belongs to one thread: a point's sum over
-// queries has one order.
+// d dist2 / d query = 2 (q - p), and d dist2 / d point is its negative. Each run is computed by one thread, so the sum
+// over the queries of a point has a fixed order.
 template <typename scalar_t>
 void accumulate_gradients(const scalar_t* grad, const scalar_t* points, const scalar_t* queries, const int64_t* index,
                           int64_t count, int64_t k, scalar_t* grad_points, scalar_t* grad_queries) {

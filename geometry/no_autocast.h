@@ -5,8 +5,8 @@
 
 namespace geosft {
 
-// While it lives, LibTorch's operators compute in the type of their arguments, inside autocast too. For operators of
-// ours that are made of them, whose own type is part of what they promise.
+// Disables autocast while it lives: LibTorch's operators then compute in the dtype of their arguments. Used by our
+// operators that are composed of LibTorch's and guarantee a dtype.
 class NoAutocast {
  private:
   c10::impl::ExcludeDispatchKeyGuard guard_{c10::autocast_dispatch_keyset};

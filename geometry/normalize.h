@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clouds moved to the origin and scaled to the unit ball.
+// Normalization of clouds: the centroid moves to the origin and the cloud is scaled to the unit ball.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -14,9 +14,9 @@ struct NormalizedPoints {
   at::Tensor scale;  // float64 [B], the largest distance from the centroid, in the input's unit; 0: all rows are equal
 };
 
-// Every item of the packed batch with its centroid moved to the origin and its largest distance made 1. Items whose
+// Moves the centroid of each item of the packed batch to the origin and scales its largest distance to 1. Items whose
 // rows are all equal become zeros. `points` [N, 3] float32 or float64, finite. Computed in float64 and rounded once, so
-// that a rotated cloud gives the rotated result to the last digits of its dtype. Carries no gradient. Errors name the
+// a rotated cloud gives the rotated result to the last digits of its dtype. Carries no gradient. Errors name the
 // argument.
 NormalizedPoints normalize(const at::Tensor& points, const std::optional<at::Tensor>& ptr = {});
 

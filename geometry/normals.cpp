@@ -23,7 +23,7 @@ using Rows = Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor
 // The eigenvector of the smallest eigenvalue of the neighbours' covariance.
 Eigen::Vector3d plane_normal(const Rows& points, const int64_t* neighbours, int64_t count) {
   Eigen::Vector3d mean = Eigen::Vector3d::Zero();
-  // Relative to the point itself (its own first neighbour), so that clouds far from the origin lose nothing.
+  // Relative to the point itself (its own first neighbour), so that clouds far from the origin lose no digits.
   const Eigen::Vector3d origin = points.row(neighbours[0]);
   for (int64_t j = 0; j < count; ++j) mean += points.row(neighbours[j]).transpose() - origin;
   mean /= static_cast<double>(count);
@@ -32,7 +32,7 @@ Eigen::Vector3d plane_normal(const Rows& points, const int64_t* neighbours, int6
     const Eigen::Vector3d offset = points.row(neighbours[j]).transpose() - origin - mean;
     covariance += offset * offset.transpose();
   }
-  // Unit scale: the solver's thresholds are absolute for tiny numbers.
+  // Scaled to unit size: the thresholds of the solver are absolute for tiny numbers.
   const double scale = covariance.cwiseAbs().maxCoeff();
   if (scale > 0) covariance /= scale;
   return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(covariance).eigenvectors().col(0).normalized();
@@ -64,7 +64,8 @@ class NeighbourGraph {
   std::vector<int64_t> starts_, ends_;
 };
 
-// Makes the signs of one item's normals agree, by Prim's algorithm from the outermost row of every connected part.
+// Makes the signs of one item's normals consistent, by Prim's algorithm from the outermost row of each connected
+// component.
 class Orientation {
  public:
   Orientation(const Rows& points, Rows& normals, const NeighbourGraph& graph)

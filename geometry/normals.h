@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normals of point clouds.
+// Estimation of surface normals of point clouds.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -9,14 +9,14 @@
 
 namespace geosft {
 
-// Unit normals [N, 3] of a packed batch, in the points' dtype. A point's normal is the direction of least variance of
-// its `neighbours` nearest points, itself included (Hoppe et al., "Surface reconstruction from unorganized points",
+// Unit normals [N, 3] of a packed batch, in the points' dtype. The normal of a point is the direction of least variance
+// of its `neighbours` nearest points, itself included (Hoppe et al., "Surface reconstruction from unorganized points",
 // 1992, section 3.2), computed in float64. Signs are made consistent along the minimum spanning tree of the neighbour
-// graph with edge costs 1 - |n_i . n_j| (section 3.3 there); each connected part starts at its row farthest from the
-// item's centroid (ties: the lowest row), whose normal points away from the centroid.
+// graph with edge costs 1 - |n_i . n_j| (section 3.3 there). Each connected component starts at its row farthest from
+// the item's centroid (ties: the lowest row), whose normal points away from the centroid.
 //   points [N, 3] float32 or float64, finite; neighbours >= 3; ptr int64 [B + 1]
-// Where the direction is not determined (fewer than 3 distinct neighbours, points on a line) it is some unit vector
-// perpendicular to what is there. Deterministic; carries no gradient. Errors name the argument.
+// Where the direction is not determined (fewer than 3 distinct neighbours, collinear points), the result is some unit
+// vector perpendicular to the neighbours. Deterministic; carries no gradient. Errors name the argument.
 at::Tensor estimate_normals(const at::Tensor& points, int64_t neighbours = 16,
                             const std::optional<at::Tensor>& ptr = {});
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the operators are registered with LibTorch's dispatcher, and found there. One process may load the library more
-// than once (a program's copy, a Python package's): the operators of the first copy serve the others of its version. A
-// copy of another version warns when it is loaded, and its functions throw where they would call an operator.
+// Registration and lookup of the operators in LibTorch's dispatcher. One process may load the library more than once
+// (the copy of a program and that of a Python package): the operators of the first copy serve the other copies of the
+// same version. A copy of another version warns when it is loaded, and its functions throw where they would call an
+// operator.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -12,7 +13,7 @@
 
 namespace geosft {
 
-// Registers nothing where another copy of the library has done so.
+// Registers nothing if another copy of the library has already done so.
 class OperatorRegistration {
  public:
   OperatorRegistration(torch::Library::Kind kind, std::optional<c10::DispatchKey> key, void (*fill)(torch::Library&),
@@ -22,7 +23,7 @@ class OperatorRegistration {
   std::optional<torch::Library> library_;
 };
 
-// Throws where the registered operators are those of another version.
+// Throws if the registered operators belong to another version.
 void check_operators_version();
 
 // The operator geosft::<name>, whose schema must agree with Signature.
@@ -36,8 +37,9 @@ c10::TypedOperatorHandle<Signature> find_operator(const char* name) {
 
 }  // namespace geosft
 
-// GEOSFT_OPERATORS(m) { m.def(schema…); }: schemas. GEOSFT_KERNELS(CPU, m) { m.impl(name, function); }: their kernels
-// for a dispatch key. What TORCH_LIBRARY_FRAGMENT and TORCH_LIBRARY_IMPL are to a library that is loaded once.
+// GEOSFT_OPERATORS(m) { m.def(schema…); } registers schemas; GEOSFT_KERNELS(CPU, m) { m.impl(name, function); }
+// registers kernels for a dispatch key. They correspond to TORCH_LIBRARY_FRAGMENT and TORCH_LIBRARY_IMPL of a library
+// that is loaded once.
 #define GEOSFT_OPERATORS(m) GEOSFT_REGISTER(FRAGMENT, std::nullopt, m, C10_UID)
 #define GEOSFT_KERNELS(key, m) GEOSFT_REGISTER(IMPL, c10::DispatchKey::key, m, C10_UID)
 #define GEOSFT_REGISTER(kind, key, m, uid)                                                  \

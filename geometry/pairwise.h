@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Relative terms of all pairs of two packed batches of points: the channels of a point cloud's X_R (SFT section 4.3).
+// Squared distances and dot products of normals for all query-key pairs of two packed batches: the channels of the
+// relative encoding X_R of point clouds (SFT section 4.3). Public, so that encodings and models of your own can use
+// them; the attention operators compute the same without storing the pairs.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -8,9 +10,10 @@
 
 namespace geosft {
 
-// Both: x [Nq, 3] and xs [Nk, 3] of one dtype (float32 or float64); q_ptr, k_ptr int64 [B + 1], given both or neither.
-// Result [sum_b nq_b * nk_b], item by item, row-major (queries are rows). Differentiable in both, any number of times.
-// Items follow each other, and the pairs of each are shared by all threads. Errors name the argument.
+// Both functions: x [Nq, 3] and xs [Nk, 3] of one dtype (float32 or float64); q_ptr, k_ptr int64 [B + 1], given both or
+// neither. The result is [sum_b nq_b * nk_b], item by item, row-major (rows are queries). Differentiable in both, any
+// number of times. The items are processed one after the other, the pairs of each in parallel. Errors name the
+// argument.
 
 // |x_i - xs_j|^2 by direct differences, in units of length squared.
 at::Tensor squared_distances(const at::Tensor& x, const at::Tensor& xs, const std::optional<at::Tensor>& q_ptr = {},

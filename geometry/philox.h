@@ -39,17 +39,18 @@ GEOSFT_HOST_DEVICE inline PhiloxBlock philox(uint64_t seed, uint64_t row, uint64
   return block;
 }
 
-// A number of the open interval (0, 1) from the upper 52 bits: with 53 the half would round the largest one to 1.
+// A number in the open interval (0, 1) from the upper 52 bits. With 53 bits, adding one half would round the largest
+// number to 1.
 GEOSFT_HOST_DEVICE inline double open_uniform(uint64_t bits) {
   return (static_cast<double>(bits >> 12) + 0.5) * (1.0 / 4503599627370496.0);
 }
 
-// A number of the open interval (low, high) from 64 random bits; low where they are equal.
+// A number in the open interval (low, high) from 64 random bits; low if low equals high.
 GEOSFT_HOST_DEVICE inline double uniform_between(double low, double high, uint64_t bits) {
   return low + (high - low) * open_uniform(bits);
 }
 
-// Two independent draws of the standard normal distribution (Box and Muller 1958), never both 0.
+// Two independent samples of the standard normal distribution (Box and Muller 1958), never both 0.
 struct NormalPair {
   double first, second;
 };
@@ -60,7 +61,7 @@ GEOSFT_HOST_DEVICE inline NormalPair normal_pair(const PhiloxBlock& block) {
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
 
-// A draw of Gumbel(0, 1) from 64 random bits.
+// A sample of Gumbel(0, 1) from 64 random bits.
 GEOSFT_HOST_DEVICE inline double gumbel(uint64_t bits) {
   return -std::log(-std::log(open_uniform(bits)));
 }

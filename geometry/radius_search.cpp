@@ -15,7 +15,7 @@
 namespace geosft {
 namespace {
 
-// Queries are handled in blocks of this size, each with its own list of neighbours.
+// Number of queries of a block; each block has its own list of neighbours.
 constexpr int64_t block_queries = 256;
 
 template <typename scalar_t>
@@ -33,7 +33,7 @@ struct WithinRadius {
 template <typename scalar_t>
 using Blocks = std::vector<std::vector<Neighbour<scalar_t>>>;
 
-// Neighbours of all queries, block by block; counts[q + 1] becomes the number of neighbours of query q.
+// Finds the neighbours of all queries, block by block; sets counts[q + 1] to the number of neighbours of query q.
 template <typename scalar_t>
 Blocks<scalar_t> search_blocks(const scalar_t* points, const scalar_t* queries, scalar_t radius2,
                                const OffsetPair& offsets, int64_t* counts) {

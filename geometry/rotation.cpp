@@ -33,7 +33,8 @@ void check_rotation(const at::Tensor& rotation) {
 
 at::Tensor random_rotation(at::Generator generator, at::ScalarType dtype) {
   Eigen::Quaterniond quaternion(0, 0, 0, 0);
-  // Four normal numbers shorter than this are practically impossible, and would be divided by next to nothing.
+  // Shorter vectors of four normal numbers are practically impossible, and dividing by their norm would lose all
+  // digits.
   while (quaternion.norm() < 1e-8) {
     const at::Tensor normal = at::randn({4}, generator, at::TensorOptions().dtype(at::kDouble));
     quaternion = Eigen::Quaterniond(normal.const_data_ptr<double>());

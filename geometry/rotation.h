@@ -8,15 +8,15 @@
 
 namespace geosft {
 
-// A rotation [3, 3], uniform over SO(3): a unit quaternion from four normal numbers (Marsaglia 1972).
+// A random rotation [3, 3], uniform over SO(3): a unit quaternion from four normal numbers (Marsaglia 1972).
 at::Tensor random_rotation(at::Generator generator, at::ScalarType dtype = at::kFloat);
 
-// The rotation [3, 3] by `angle` radians about `axis` (of any length but 0), anti-clockwise when the axis points at the
-// viewer (Rodrigues' formula). Throws an error naming axis or angle when it is not finite, or the axis is zero.
+// The rotation [3, 3] by `angle` radians about `axis` (of any non-zero length), anti-clockwise when the axis points at
+// the viewer (Rodrigues' formula). Throws an error naming axis or angle if it is not finite or the axis is zero.
 at::Tensor axis_rotation(const std::array<double, 3>& axis, double angle, at::ScalarType dtype = at::kFloat);
 
-// Every row p of `points` [N, 3] (or of normals) as R p; differentiable in points. `rotation` [3, 3] must have the
-// points' dtype and be a rotation: R^T R = 1 to 1e-4 (float32) or 1e-10 (float64), determinant 1. Errors name the
+// Rotates every row p of `points` [N, 3] (or of normals) to R p; differentiable in points. `rotation` [3, 3] must have
+// the points' dtype and be a rotation: R^T R = 1 to 1e-4 (float32) or 1e-10 (float64), determinant 1. Errors name the
 // argument.
 at::Tensor rotate(const at::Tensor& points, const at::Tensor& rotation);
 

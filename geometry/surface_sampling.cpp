@@ -23,7 +23,7 @@ void check_mesh(const Mesh& mesh) {
   TORCH_CHECK(mesh.faces.size(0) > 0, "mesh faces are missing: a surface needs at least one");
 }
 
-// Contiguous copies of the mesh's arrays, as vectors of Eigen.
+// Contiguous copies of the arrays of the mesh, with Eigen vectors as elements.
 class Triangles {
  public:
   explicit Triangles(const Mesh& mesh) {
@@ -42,7 +42,7 @@ class Triangles {
     const int64_t row = faces_.const_data_ptr<int64_t>()[3 * face + which];
     return Vector3d(vertices_.const_data_ptr<double>() + 3 * row);
   }
-  // Perpendicular to the face, twice its area long.
+  // A vector perpendicular to the face, of length twice its area.
   Vector3d doubled_area(int64_t face) const {
     return (corner(face, 1) - corner(face, 0)).cross(corner(face, 2) - corner(face, 0));
   }
@@ -51,7 +51,7 @@ class Triangles {
   at::Tensor vertices_, faces_;
 };
 
-// Running sum of the faces' areas (doubled).
+// Cumulative sum of the doubled areas of the faces.
 std::vector<double> cumulative_areas(const Triangles& triangles) {
   std::vector<double> sums(static_cast<size_t>(triangles.count()));
   double sum = 0;
@@ -63,8 +63,8 @@ std::vector<double> cumulative_areas(const Triangles& triangles) {
   return sums;
 }
 
-// The face at a share u in [0, 1) of the area. Faces of zero area own no share; rounding of the product must not lead
-// past the last face that has one.
+// The face at the fraction u in [0, 1) of the cumulative area. Faces of zero area have no share of it; rounding of the
+// product must not lead past the last face with an area.
 int64_t face_at(const std::vector<double>& sums, double u) {
   const double target = std::min(u * sums.back(), std::nextafter(sums.back(), 0.0));
   return std::upper_bound(sums.begin(), sums.end(), target) - sums.begin();

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <exception>
 
-// MKL, which LibTorch contains in builds that have it. 0 stands for the limit that holds for all threads.
+// From MKL, which some builds of LibTorch contain. 0 restores the limit of the process.
 extern "C" int MKL_Set_Num_Threads_Local(int count) __attribute__((weak));
 
 namespace geosft {
@@ -20,9 +20,9 @@ int set_mkl_threads(int count) {
 
 }  // namespace
 
-// at::set_num_threads would change the default of every thread started later. OpenMP's own setting belongs to the
+// at::set_num_threads would change the default of every thread that starts later. OpenMP's own setting belongs to the
 // calling thread. LibTorch overwrites it at the first parallel loop of a thread, once in libtorch_cpu and once in this
-// library, which has a copy of that code: both come first.
+// library, which has a copy of that code: both initializations come first.
 IntraOpThreads::IntraOpThreads(int count) {
   at::internal::lazy_init_num_threads();
   openmp_before_ = at::get_num_threads();
@@ -35,7 +35,7 @@ IntraOpThreads::~IntraOpThreads() {
   set_mkl_threads(mkl_before_);
 }
 
-// What one call of run() shares between its threads.
+// State of one call of run(), shared by its threads.
 struct WorkerTeam::Job {
   const std::function<void(int64_t)>& work;
   int64_t count;

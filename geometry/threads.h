@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that work on independent items, each of which computes on one thread.
+// A team of threads for independent items, each item computed on one thread.
 #pragma once
 
 #include <condition_variable>
@@ -24,10 +24,10 @@ class IntraOpThreads {
   int openmp_before_, mkl_before_;
 };
 
-// Calls a function for each of a number of items, from several threads. The threads stay between calls and sleep.
+// Calls a function for each of a number of items, on several threads. Between calls the threads sleep.
 class WorkerTeam {
  public:
-  // `size` - 1 threads are started: the thread that calls run() is one of the team.
+  // Starts `size` - 1 threads: the thread that calls run() is one of the team.
   explicit WorkerTeam(int64_t size);
   ~WorkerTeam();
   WorkerTeam(const WorkerTeam&) = delete;
@@ -35,9 +35,9 @@ class WorkerTeam {
 
   int64_t size() const { return static_cast<int64_t>(threads_.size()) + 1; }
 
-  // Calls work(0) … work(count - 1) from at most `threads` threads of the team (by default all). Each thread takes the
-  // next item when it is free, and runs LibTorch single-threaded. After a call has thrown, no further item is started,
-  // and the exception of the lowest item is rethrown. To be called by one thread at a time.
+  // Calls work(0) … work(count - 1) on at most `threads` threads of the team (default: all). Each thread takes the next
+  // item when it is free, and runs LibTorch single-threaded. After a call has thrown, no further item is started, and
+  // the exception of the lowest item is rethrown. Only one thread may call run() at a time.
   void run(int64_t count, const std::function<void(int64_t)>& work, int64_t threads = 0);
 
  private:
@@ -52,7 +52,7 @@ class WorkerTeam {
   std::vector<std::jthread> threads_;
 };
 
-// The same, once, from threads of its own: for items that are few and slow, such as files.
+// Runs a WorkerTeam once, with its own threads: for few and slow items, such as files.
 void parallel_items(int64_t count, int64_t threads, const std::function<void(int64_t)>& work);
 
 }  // namespace geosft

@@ -3,7 +3,7 @@
 
 namespace geosft {
 
-// The version of the library that is loaded, "major.minor.patch". Libraries of one major.minor replace one another.
+// The version of the loaded library, "major.minor.patch". Libraries with the same major.minor are interchangeable.
 const char* version();
 
 }  // namespace geosft

@@ -12,7 +12,7 @@ at::Tensor selected(const at::Tensor& data, const at::Tensor& rows) {
   return data.defined() ? data.index_select(0, rows) : data;
 }
 
-// Everything but the graph itself.
+// Selects all members but the graph itself.
 FeaturedGraphs with_features(const FeaturedGraphs& from, GraphBatch graphs, const at::Tensor& nodes,
                              const at::Tensor& edges) {
   return {std::move(graphs),
@@ -25,7 +25,7 @@ FeaturedGraphs with_features(const FeaturedGraphs& from, GraphBatch graphs, cons
           {}};
 }
 
-// Ranges begin[i] … begin[i] + count[i] - 1 one after the other.
+// The ranges begin[i] … begin[i] + count[i] - 1, concatenated.
 at::Tensor ranges(const std::vector<int64_t>& begin, const std::vector<int64_t>& count) {
   const at::Tensor rows = at::empty({std::accumulate(count.begin(), count.end(), int64_t{0})}, at::kLong);
   int64_t* next = rows.data_ptr<int64_t>();
@@ -73,7 +73,7 @@ FeaturedGraphs items_of(const FeaturedGraphs& graphs, const std::vector<int64_t>
 
 FeaturedGraphs induced_subgraph(const FeaturedGraphs& graphs, const at::Tensor& rows) {
   GraphBatch numbered = graphs.graphs;
-  // The place of each edge travels along as its feature.
+  // The index of each edge is passed along as its feature.
   numbered.graph.edge_attr = at::arange(numbered.graph.edges(), at::kLong).unsqueeze(1);
   GraphBatch kept = induced_subgraph(numbered, rows);
   const at::Tensor edges = kept.graph.edge_attr.squeeze(1);
@@ -92,7 +92,7 @@ RenumberedGraphs renumbered(const FeaturedGraphs& graphs, at::Generator generato
 }
 
 at::Tensor document_offsets(const at::Tensor& ptr, const at::Tensor& document) {
-  // How many rows of first documents lie before each row.
+  // Number of rows of first documents before each row.
   const at::Tensor before = at::cat({at::zeros({1}, ptr.options()), document.eq(0).cumsum(0)});
   const at::Tensor begin = ptr.slice(0, 0, -1);
   const at::Tensor middle = begin + before.index_select(0, ptr.slice(0, 1)) - before.index_select(0, begin);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packed graphs with what belongs to their nodes and edges: what loaders give and models take.
+// Packed graphs with features of nodes and edges: the output of loaders and the input of models.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -11,7 +11,7 @@
 
 namespace geosft {
 
-// Nodes and edges of all B graphs one after the other; features that the graphs do not have are undefined tensors.
+// Nodes and edges of all B graphs one after the other; missing features are undefined tensors.
 struct FeaturedGraphs {
   GraphBatch graphs;           // without edge_attr
   at::Tensor node_categories;  // int64 or uint8 [N, columns]
@@ -23,22 +23,22 @@ struct FeaturedGraphs {
   at::Tensor document_ptr;     // int64 [2 B + 1], of pairs of documents: document_offsets, if they have been worked out
 };
 
-// The packed node rows of some items, one item after the other, int64.
+// The packed node rows of the given items, one item after the other, int64.
 at::Tensor rows_of_items(const at::Tensor& ptr, const std::vector<int64_t>& items);
 
-// Items of two documents each as items of one: ptr int64 [2 B + 1] of ptr [B + 1], where `document` [N] is 0 for
-// the rows of an item's first document, which come first, and 1 for those of its second.
+// Splits each item into its two documents: ptr int64 [2 B + 1] from ptr [B + 1]. `document` [N] is 0 for the rows of
+// the first document of an item, which come first, and 1 for those of the second.
 at::Tensor document_offsets(const at::Tensor& ptr, const at::Tensor& document);
 
-// Some items, in that order and as often as they are named, as a batch of their own. At least one item; throws
-// c10::Error for one that is not there.
+// The batch of the given items, in this order; an item may be repeated. Needs at least one item; throws c10::Error for
+// one that does not exist.
 FeaturedGraphs items_of(const FeaturedGraphs& graphs, const std::vector<int64_t>& items);
 
-// The graphs among the packed node rows `rows`, int64 [m], distinct, items in turn; edges whose two ends are among them
-// stay, with their features.
+// The subgraphs induced by the packed node rows `rows`, int64 [m], distinct, grouped by item. Edges with both ends
+// among them remain, with their features.
 FeaturedGraphs induced_subgraph(const FeaturedGraphs& graphs, const at::Tensor& rows);
 
-// Every item with its nodes renumbered at random, and for every new row the row that it was.
+// The batch with the nodes of each item renumbered at random; order[i] is the old row of new row i.
 struct RenumberedGraphs {
   FeaturedGraphs graphs;
   at::Tensor order;  // int64 [N]

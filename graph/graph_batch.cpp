@@ -22,7 +22,7 @@ at::Tensor joined(const std::vector<CsrGraph>& graphs, at::Tensor CsrGraph::*mem
   return parts.empty() ? at::Tensor() : at::cat(parts);
 }
 
-// Checks the batch; the node where each stored edge begins.
+// Checks the batch and returns the source node of each stored edge.
 at::Tensor checked_sources(const GraphBatch& batch) {
   const at::Tensor sources = edge_sources(batch.graph);
   const at::Tensor item = item_of_row(packed_offsets(batch.ptr, batch.graph.nodes(), "ptr"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packed batches of graphs: the nodes of all items one after the other, edges between them by packed node rows.
+// Packed batches of graphs: the nodes of all items one after the other, edges between packed node rows.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -11,8 +11,8 @@
 
 namespace geosft {
 
-// One block-diagonal graph and the items that it is made of: item b owns the nodes ptr[b] … ptr[b + 1] - 1, and no edge
-// leads from one item to another.
+// A block-diagonal graph and the items it consists of. Item b has the nodes ptr[b] … ptr[b + 1] - 1; no edge connects
+// two items.
 struct GraphBatch {
   CsrGraph graph;
   at::Tensor ptr;  // int64 [B + 1]
@@ -20,17 +20,17 @@ struct GraphBatch {
   int64_t items() const { return ptr.size(0) - 1; }
 };
 
-// Throws an error naming the argument when the graph, ptr, or an edge between items is wrong.
+// Throws an error naming the argument if the graph or ptr is invalid, or an edge connects two items.
 void check_batch(const GraphBatch& batch);
 
-// At least one graph; all with edge features of one width and dtype or all without, and so with weights.
+// Packs at least one graph. Either all or none have edge features (of one width and dtype); the same holds for weights.
 GraphBatch concatenated(const std::vector<CsrGraph>& graphs);
 
-// Item `b` as a graph of its own.
+// Item `b` as a separate graph.
 CsrGraph graph_of_item(const GraphBatch& batch, int64_t b);
 
-// The batch among the packed node rows `rows`, int64 [m], distinct, items in turn (drop-token: drop_rows of every
-// item). Items may become empty.
+// The batch induced by the packed node rows `rows`, int64 [m], distinct, grouped by item (token dropping: drop_rows of
+// each item). Items may become empty.
 GraphBatch induced_subgraph(const GraphBatch& batch, const at::Tensor& rows);
 
 }  // namespace geosft

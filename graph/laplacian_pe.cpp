@@ -9,7 +9,7 @@
 #include <limits>
 #include <vector>
 
-#include "geometry/copied_to.h"
+#include "geometry/device_offsets.h"
 #include "geometry/packed.h"
 #include "graph/laplacian_solver.h"
 #include "graph/links.h"
@@ -18,7 +18,7 @@
 namespace geosft {
 namespace {
 
-// A connected part of the graph, and its eigenpairs.
+// A connected component and its eigenpairs.
 struct Component {
   int64_t item;
   std::vector<int32_t> nodes;  // ascending
@@ -31,7 +31,7 @@ Links<double> checked_links(const at::Tensor& rowptr, const at::Tensor& col, con
   for (const double w : links.weight) TORCH_CHECK(w >= 0, "weight must not be negative, but holds ", w);
   TORCH_CHECK(is_symmetric(links),
               "col must hold both directions of every edge, with one weight: the graph must be undirected");
-  // An edge without weight is none: it must not connect components.
+  // An edge of weight 0 must not connect components.
   const int64_t nodes = links.structure.nodes();
   Links<double> kept;
   kept.structure.begin.push_back(0);
@@ -91,8 +91,8 @@ struct Choice {
   int64_t column;
 };
 
-// The eigenpairs of an item in ascending order. Components that are alike have the same eigenvalues up to rounding,
-// which must not decide which one comes first.
+// The eigenpairs of an item in ascending order. Identical components have the same eigenvalues up to rounding, which
+// must not decide which one comes first.
 void sort_choices(std::vector<Choice>& choices) {
   const auto position = [](const Choice& choice) { return std::pair(choice.component->nodes.front(), choice.column); };
   std::sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) { return a.value < b.value; });
@@ -114,7 +114,7 @@ void write_item(std::vector<Choice>& choices, int64_t k, T* values, T* vectors) 
   }
 }
 
-// Of weighted edges half goes either way, so that both directions weigh the same.
+// Half of each weight goes in either direction, so that both directions have the same weight.
 CsrGraph undirected(const CsrGraph& graph) {
   const CsrGraph both = symmetrized(graph);
   if (!both.weight.defined()) return both;
@@ -171,7 +171,7 @@ at::Tensor with_signs(const at::Tensor& vectors, const at::Tensor& signs, const 
   const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
   TORCH_CHECK(signs.sizes() == at::IntArrayRef({items, vectors.size(1)}), "signs must be [", items, ", ",
               vectors.size(1), "], got ", signs.sizes());
-  return vectors * copied_to(signs.index_select(0, item_of_row(offsets)), vectors.device());
+  return vectors * copy_to_device(signs.index_select(0, item_of_row(offsets)), vectors.device());
 }
 
 at::Tensor with_random_signs(const at::Tensor& vectors, const std::optional<at::Tensor>& ptr, at::Generator generator) {

@@ -20,17 +20,17 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using SparseMatrix = Eigen::SparseMatrix<double>;
 
-// Up to so many nodes all eigenpairs are computed.
+// Up to this many nodes all eigenpairs are computed densely.
 constexpr int64_t dense_nodes = 256;
-// Residuals of iterated eigenvectors, relative to the eigenvalue of the operator that is iterated.
+// Residual of iterated eigenvectors, relative to the eigenvalue of the iterated operator.
 constexpr double residual = 1e-11;
-constexpr int64_t most_restarts = 300;
-// Copies of a repeated eigenvalue that are looked for beyond the number of eigenpairs asked for.
-constexpr int64_t most_copies = 64;
-// What is added to L before it is inverted: the trivial eigenvalue must not be 0.
+constexpr int64_t max_restarts = 300;
+// Maximum number of copies of a repeated eigenvalue that are searched beyond the requested eigenpairs.
+constexpr int64_t max_copies = 64;
+// Shift of L before it is inverted: the trivial eigenvalue must not be 0.
 constexpr double shift = 1e-7;
 
-// Eigenvalues that differ by rounding or by the error of the iteration only.
+// Tolerance for equal eigenvalues, which differ by rounding or by the error of the iteration.
 bool equal_values(double a, double b) {
   return std::abs(a - b) <= 1e-8 * std::max(a, b) + 1e-13;
 }
@@ -49,8 +49,8 @@ Eigenpairs solve_densely(const SparseMatrix& similarity, const VectorXd& trivial
   return leading({solver.eigenvalues(), solver.eigenvectors()}, n - 1);
 }
 
-// An operator with the eigenvectors of L, positive, its largest eigenvalues at the smallest of L; nothing is left of it
-// in the space of eigenvectors that are known. In Spectra's form.
+// An operator with the eigenvectors of L; its largest eigenvalues belong to the smallest ones of L, and are positive.
+// Known eigenvectors are projected out. The interface is that of Spectra.
 class Operator {
  public:
   using Scalar = double;
@@ -75,7 +75,7 @@ class Operator {
     Eigen::Map<VectorXd>(out, rows()) = projected(inverted() ? VectorXd(inverse_->solve(x)) : similarity_ * x + x);
   }
 
-  // The eigenvalue of L to a vector: more digits than the iterated operator's would give.
+  // The eigenvalue of L for a vector: more accurate than that of the iterated operator.
   double value(const VectorXd& vector) const { return 1.0 - vector.dot(similarity_ * vector); }
 
  private:
@@ -86,17 +86,17 @@ class Operator {
   MatrixXd known_;
 };
 
-// Smallest eigenpairs of L beyond those removed from the operator; nothing when the iteration does not converge.
+// The smallest eigenpairs of L that are not projected out of the operator; none if the iteration does not converge.
 std::optional<MatrixXd> iterate(Operator& op, int64_t known, int64_t count) {
   const int64_t n = op.rows();
   count = std::min(count, n - known);
   const int64_t basis = std::min(n, std::max<int64_t>(2 * count + 1, count + 30));
   Spectra::SymEigsSolver<Operator> solver(op, count, basis);
-  // Each round starts from a vector of its own. The first round finds, in the space of a repeated eigenvalue, the
-  // direction of its start vector; from the same vector a later round would find none of the other copies.
+  // Each restart uses a new start vector. In the space of a repeated eigenvalue, the first round finds the direction of
+  // its start vector; with the same vector a later round would find no other copy.
   const VectorXd start = Spectra::SimpleRandom<double>(1 + 7919 * static_cast<unsigned long>(known - 1)).random_vec(n);
   solver.init(start.data());
-  const int64_t found = solver.compute(Spectra::SortRule::LargestAlge, most_restarts, residual);
+  const int64_t found = solver.compute(Spectra::SortRule::LargestAlge, max_restarts, residual);
   if (found < count) return std::nullopt;
   return solver.eigenvectors(count);
 }
@@ -129,14 +129,14 @@ bool complete(std::vector<double> values, int64_t count) {
   return last > largest && !equal_values(last, largest);
 }
 
-// Lanczos iterations find only one vector of the space of a repeated eigenvalue, or few: what was found is removed and
-// the iteration begun anew until nothing comes before the last that is wanted.
+// Lanczos iterations find only one vector, or a few, of the space of a repeated eigenvalue. So the eigenvectors found
+// are projected out and the iteration restarts, until no eigenvalue below the last requested one appears.
 std::optional<Eigenpairs> solve_iteratively(const SparseMatrix& similarity, const VectorXd& trivial, int64_t count,
                                             bool inverse) {
   Operator op(similarity, inverse);
   MatrixXd known = trivial;
   std::vector<double> values;
-  const int64_t most = std::min(similarity.rows() - 1, count + most_copies);
+  const int64_t most = std::min(similarity.rows() - 1, count + max_copies);
   for (int64_t wanted = count; static_cast<int64_t>(values.size()) < most && !complete(values, count); wanted = 1) {
     op.remove(known);
     const std::optional<MatrixXd> found = iterate(op, known.cols(), wanted);

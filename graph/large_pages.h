@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that are read in no order: on pages of 4 KiB most time would go into looking up addresses.
+// Arrays on huge pages, for random access: on pages of 4 KiB most time would be spent on TLB misses.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace geosft {
 
-// Aligned to cache lines; arrays of 2 MiB and more are on large pages where the system has them to give.
+// Aligns to cache lines; arrays of at least 2 MiB use huge pages if the system provides them.
 template <typename T>
 struct LargePageAllocator {
   using value_type = T;

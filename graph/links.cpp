@@ -14,7 +14,7 @@
 namespace geosft {
 namespace {
 
-// The weights as numbers; empty when they all are one and the same positive number, which cancels in every walk.
+// The weights; empty if all are the same positive number, which cancels in every walk.
 template <typename T>
 std::vector<T> read_weights(const at::Tensor& tensor) {
   const at::Tensor contiguous = tensor.contiguous();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph as plain arrays, for algorithms: 32-bit nodes, every row sorted.
+// A graph as plain arrays for algorithms: 32-bit nodes, every row sorted.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -10,7 +10,7 @@
 
 namespace geosft {
 
-// Which node is linked to which: those of node i are to[begin[i]] … to[begin[i + 1] - 1], ascending; duplicates stay.
+// Adjacency lists: the neighbours of node i are to[begin[i]] … to[begin[i + 1] - 1], ascending; duplicates remain.
 struct LinkStructure {
   std::vector<int64_t> begin;
   std::vector<int32_t> to;
@@ -23,19 +23,19 @@ struct Links {
   std::vector<T> weight;  // of every link; duplicates by ascending weight. Empty: every link weighs 1
 };
 
-// From a CSR graph whose shapes were checked; checks the values, and that weights are finite. Equal positive weights
-// are left out.
+// Reads a CSR graph whose shapes were checked. Checks the values, and that weights are finite. Weights that are all the
+// same positive number are omitted.
 template <typename T>
 Links<T> read_links(const at::Tensor& rowptr, const at::Tensor& col, const std::optional<at::Tensor>& weight);
 
-// True when the links i -> j and j -> i are as many and weigh the same, bit by bit, for all i and j. O(E).
+// True if there are as many links i -> j as j -> i, with bitwise equal weights, for all i and j. O(E).
 template <typename T>
 bool is_symmetric(const Links<T>& links);
 
 template <typename T>
 Links<T> transposed(const Links<T>& links);
 
-// 1 / (sum of the weights of each node's links), 0 where the sum is 0.
+// 1 / (sum of the weights of the links of each node), 0 if the sum is 0.
 template <typename T>
 std::vector<T> inverse_degrees(const Links<T>& links);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodings of nodes as features for a model.
+// Positional encodings of nodes as input features of a model.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connected components, and an order of the nodes in which neighbours stand close together.
+// Connected components, and a node order in which neighbours are close together.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace geosft {
 
-// A numbering of the nodes by rows, component after component.
+// A numbering of the nodes by rows, one component after the other.
 struct NodeOrder {
   std::vector<int32_t> node;             // of each row
   std::vector<int32_t> row;              // of each node
@@ -19,15 +19,15 @@ struct NodeOrder {
   int64_t components() const { return static_cast<int64_t>(component_begin.size()) - 1; }
 };
 
-// Components in the order of their lowest node, each from that node breadth first. `backward` is the transpose of an
-// unsymmetric graph, none of a symmetric one: components are those of the graph without directions.
+// Orders components by their lowest node, and the nodes of each breadth-first from that node. `backward` is the
+// transpose of an asymmetric graph, null for a symmetric one; components ignore edge directions.
 NodeOrder breadth_first_order(const LinkStructure& forward, const LinkStructure* backward);
 
-// The same components, but every `size` rows in a row are a patch of neighbours, as round as it can be: the walks that
-// begin in it stay together. Patches do not span components.
+// The same components, but each group of `size` consecutive rows is a patch of neighbours, as compact as possible, so
+// that walks starting in it stay together. Patches do not span components.
 NodeOrder patched_order(const LinkStructure& forward, const LinkStructure* backward, int64_t size);
 
-// The component of every node, int64 [N], directions aside; components are numbered by their lowest node.
+// The component of each node, int64 [N], ignoring edge directions; components are numbered by their lowest node.
 at::Tensor connected_components(const CsrGraph& graph);
 
 }  // namespace geosft

@@ -35,7 +35,7 @@ void PatchWalker<T>::start(Front& front, const Patch& patch) {
   for (int64_t s = 0; s < patch.sources; ++s) front.from.at(patch.first + s, s) = T(1);
 }
 
-// All numbers become zero again.
+// Sets all values back to zero.
 template <typename T>
 void PatchWalker<T>::finish(Front& front, const Patch& patch) {
   const RowList list = rows_of(front, patch);
@@ -43,7 +43,7 @@ void PatchWalker<T>::finish(Front& front, const Patch& patch) {
   front.to.clear(list.rows, list.count);
 }
 
-// The rows that walks have reached, or all of the component once these are most of it.
+// The rows that walks have reached, or all rows of the component once most are reached.
 template <typename T>
 typename PatchWalker<T>::RowList PatchWalker<T>::rows_of(const Front& front, const Patch& patch) const {
   const int64_t reached = front.reach.size();

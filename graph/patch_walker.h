@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Return probabilities of all the nodes of a patch at once.
+// Return probabilities of random walks for all nodes of a patch at once.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace geosft {
 
-// Numbers of all sources for every row of a component; 64 bytes a row, aligned.
+// The values of all sources for each row of a component; 64 bytes per row, aligned.
 template <typename T>
 class WalkRows {
  public:
@@ -27,14 +27,14 @@ class WalkRows {
   LargeArray<T> numbers_;
 };
 
-// One thread's working memory: O(rows of the largest component).
+// The working memory of one thread: O(rows of the largest component).
 template <typename T>
 class PatchWalker {
  public:
   PatchWalker(const WalkGraph<T>& graph, int64_t largest_component);
 
-  // Writes the rows of `out` [N, steps] that belong to the patch of component `c` that begins at its row `first`:
-  // column t - 1 is (P^t)_ii.
+  // Writes the rows of `out` [N, steps] for the patch of component `c` that begins at its row `first`: column t - 1 is
+  // (P^t)_ii.
   void run(int64_t c, int64_t first, int64_t steps, T* out);
 
  private:
@@ -42,7 +42,7 @@ class PatchWalker {
     int64_t component, size;  // the component's first row and its number of rows
     int64_t first, sources;   // the patch within it
   };
-  // Numbers of one direction of walks, before and after a step.
+  // The values of one direction of walks, before and after a step.
   struct Front {
     WalkRows<T> from, to;
     WalkReach reach;
@@ -56,7 +56,7 @@ class PatchWalker {
   void start(Front& front, const Patch& patch);
   void finish(Front& front, const Patch& patch);
   RowList rows_of(const Front& front, const Patch& patch) const;
-  // Takes one step: reach grows along `reach`, and numbers are gathered along `lists`.
+  // Takes one step: the reached rows grow along `reach`, and values are gathered along `lists`.
   RowList step(Front& front, const Patch& patch, const WalkLists<T>& reach, const WalkLists<T>& lists, double* even,
                double* odd);
   void run_symmetric(const Patch& patch, int64_t steps, T* out);

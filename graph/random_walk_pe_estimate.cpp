@@ -15,7 +15,7 @@
 namespace geosft {
 namespace {
 
-// Links of a graph with running sums of the weights, from which steps are drawn.
+// Links of a graph with cumulative weights, from which steps are sampled.
 class Stepper {
  public:
   explicit Stepper(Links<double> links) : links_(std::move(links)) {
@@ -29,7 +29,7 @@ class Stepper {
     }
   }
 
-  // The node after `node`; -1 where a walk ends: no links, or none that weighs anything. `uniform` in [0, 1).
+  // The node after `node`; -1 if the walk ends: there is no link with a positive weight. `uniform` in [0, 1).
   int64_t next(int64_t node, double uniform) const {
     const int64_t first = links_.structure.begin[node], last = links_.structure.begin[node + 1];
     if (first == last) return -1;
@@ -54,7 +54,7 @@ double draw_uniform(at::Philox4_32& engine) {
   return static_cast<double>((high << 32 | low) >> 11) * 0x1p-53;
 }
 
-// How many of `walks` walks from `node` are back after 1, 2, … steps.
+// Counts how many of `walks` walks from `node` return after 1, 2, … steps.
 std::vector<int64_t> count_returns(const Stepper& stepper, int64_t node, int64_t steps, int64_t walks, uint64_t seed) {
   at::Philox4_32 engine(seed, static_cast<uint64_t>(node));
   std::vector<int64_t> returns(static_cast<size_t>(steps), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random-walk encodings by simulation, where the exact ones are out of reach.
+// Monte Carlo estimate of random-walk encodings, for graphs on which the exact ones are too expensive.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -14,10 +14,10 @@ struct RandomWalkEstimate {
   at::Tensor standard_error;  // [N, steps]
 };
 
-// An estimate of random_walk_pe, whose arguments these are, from `walks` >= 2 random walks from every node:
-// O(N walks steps) steps, whatever the number of edges. Weights must not be negative. A function of `seed` and the
-// graph alone. With c of W walks back the standard error is sqrt(p (1 - p) / (W + 4)), p = (c + 2) / (W + 4) (Agresti
-// and Coull, 1998): it does not vanish where no walk came back by chance.
+// Estimates random_walk_pe (same arguments) from `walks` >= 2 random walks from each node: O(N walks steps) steps,
+// independent of the number of edges. Weights must not be negative. A function of `seed` and the graph alone. If c of W
+// walks return, the standard error is sqrt(p (1 - p) / (W + 4)) with p = (c + 2) / (W + 4) (Agresti and Coull, 1998),
+// which does not vanish if no walk happens to return.
 RandomWalkEstimate random_walk_pe_estimate(const at::Tensor& rowptr, const at::Tensor& col, int64_t steps,
                                            int64_t walks, uint64_t seed,
                                            const std::optional<at::Tensor>& weight = std::nullopt);

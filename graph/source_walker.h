@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Return probabilities of one node after the other.
+// Return probabilities of random walks, one node after the other.
 #pragma once
 
 #include <cstdint>
@@ -9,24 +9,24 @@
 
 namespace geosft {
 
-// For symmetric graphs in which walks from neighbouring nodes part quickly, so that patches gain little: only the links
-// that a source's own walks take are followed. One thread's working memory: O(rows of the largest component).
+// For symmetric graphs in which the walks of neighbouring nodes diverge quickly, so that patches gain little: follows
+// only the links that the walks of one source take. Working memory of one thread: O(rows of the largest component).
 template <typename T>
 class SourceWalker {
  public:
   SourceWalker(const WalkGraph<T>& graph, int64_t largest_component);
 
-  // Writes the rows of `out` [N, steps] that belong to the patch of component `c` that begins at its row `first`:
-  // column t - 1 is (P^t)_ii.
+  // Writes the rows of `out` [N, steps] for the patch of component `c` that begins at its row `first`: column t - 1 is
+  // (P^t)_ii.
   void run(int64_t c, int64_t first, int64_t steps, T* out);
 
  private:
-  // Where the walks are now, and the number that stands there.
+  // The rows that the walks are at, and their values.
   struct Place {
     int32_t row;
     T number;
   };
-  // What a row gathers in step `stamp`; of older steps: nothing.
+  // The sum of a row in step `stamp`; a stale stamp means 0.
   struct Slot {
     T sum;
     uint32_t stamp;

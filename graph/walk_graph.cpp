@@ -6,7 +6,7 @@
 namespace geosft {
 namespace {
 
-// Weights of A become those of P.
+// Converts the weights of A to those of P.
 template <typename T>
 void divide_by_degree(Links<T>& links, const std::vector<T>& inverse) {
   const std::vector<int64_t>& begin = links.structure.begin;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph made ready for walks: P = D^-1 A as lists of neighbours, rows of one component and one patch side by side.
+// A graph prepared for random walks: P = D^-1 A as adjacency lists, with the rows of a component and of a patch
+// contiguous.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -13,11 +14,11 @@
 
 namespace geosft {
 
-// Walks are followed from this many sources at a time: one cache line of numbers a node.
+// Number of sources whose walks are propagated together: one cache line of values per node.
 template <typename T>
 constexpr int64_t walk_sources = 64 / sizeof(T);
 
-// The neighbours of every row, as rows within the component.
+// The neighbours of each row, as rows within the component.
 template <typename T>
 struct WalkLists {
   LargeArray<int64_t> begin;
@@ -36,7 +37,7 @@ struct WalkGraph {
                                   // loops over lists of one length end
 };
 
-// The arguments are those of random_walk_pe; checks their values.
+// Takes the arguments of random_walk_pe and checks their values.
 template <typename T>
 WalkGraph<T> prepare_walks(const at::Tensor& rowptr, const at::Tensor& col, const std::optional<at::Tensor>& weight);
 

@@ -21,11 +21,11 @@ using Lanes = hn::CappedTag<T, 64 / sizeof(T)>;
 template <typename T>
 constexpr int64_t columns = 64 / sizeof(T);
 
-// So many rows are summed in T before the sum goes on in double.
+// Number of rows summed in T before the sum continues in double.
 constexpr int64_t chunk_rows = 256;
 
-// Sums of `vectors` vectors side by side: of each neighbour, its whole line of numbers is read at once where two
-// vectors hold one.
+// Sums `vectors` vectors side by side. If two vectors hold the values of a row, the whole line of each neighbour is
+// read at once.
 template <size_t vectors, bool weighted, typename T>
 HWY_INLINE void gather(const WalkStep<T>& step, int64_t row, int64_t column, hn::Vec<Lanes<T>>* sum) {
   const Lanes<T> d;

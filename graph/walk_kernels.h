@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loops of random walks: one step of all sources of a patch, vectorised over the sources.
+// The inner loops of random walks: one step for all sources of a patch, vectorized over the sources.
 #pragma once
 
 #include <cstdint>
 
 namespace geosft {
 
-// Numbers are held as walk_sources<T> = 64 / sizeof(T) columns a row, 64 bytes, aligned. Rows are those of one
-// component; `begin`, `neighbour` and `weight` are WalkLists, with `begin` moved to the component's first row.
+// Values are stored as walk_sources<T> = 64 / sizeof(T) columns per row, 64 bytes, aligned. Rows are those of one
+// component; `begin`, `neighbour` and `weight` are WalkLists, with `begin` offset to the component's first row.
 template <typename T>
 struct WalkStep {
   const int64_t* begin;
@@ -26,7 +26,7 @@ struct WalkStep {
 void walk_step_symmetric(const WalkStep<float>& step, double* even, double* odd);
 void walk_step_symmetric(const WalkStep<double>& step, double* even, double* odd);
 
-// to[row] = sum of weight * from[neighbour]; inverse_degree is not looked at.
+// to[row] = sum of weight * from[neighbour]; inverse_degree is ignored.
 void walk_step(const WalkStep<float>& step);
 void walk_step(const WalkStep<double>& step);
 

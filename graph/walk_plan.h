@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes are followed together, and which alone.
+// Decides which nodes are propagated in patches and which alone.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct WalkPlan {
   int64_t largest_together = 0, largest_alone = 0;  // rows of the largest component of each kind
 };
 
-// A function of the graph and the number of steps alone.
+// Depends only on the graph and the number of steps.
 template <typename T>
 WalkPlan plan_walks(const WalkGraph<T>& graph, int64_t steps);
 

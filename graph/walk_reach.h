@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows of a component walks of so many steps can have reached.
+// The rows of a component that walks of a given length can reach.
 #pragma once
 
 #include <algorithm>
@@ -10,18 +10,19 @@
 
 namespace geosft {
 
-// Rows in the order of their distance from the start, found one step at a time.
+// Rows in order of their distance from the start, found one step at a time.
 class WalkReach {
  public:
   explicit WalkReach(int64_t largest_component) : reached_(static_cast<size_t>(largest_component), 0) {}
 
-  // Begins anew from rows first … first + count - 1 of a component.
+  // Restarts from rows first … first + count - 1 of a component.
   void start(int64_t first, int64_t count) {
     clear();
     for (int64_t row = first; row < first + count; ++row) reach(static_cast<int32_t>(row));
   }
 
-  // Adds what one step along `lists` leads to from the rows added last. `component` is the component's first row.
+  // Adds the rows that one step along `lists` reaches from the rows added last. `component` is the first row of the
+  // component.
   template <typename T>
   void expand(const WalkLists<T>& lists, int64_t component) {
     const size_t end = rows_.size();

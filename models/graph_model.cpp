@@ -5,7 +5,7 @@
 
 #include <numeric>
 
-#include "geometry/offsets_on.h"
+#include "geometry/device_offsets.h"
 #include "graph/laplacian_pe.h"
 
 namespace geosft {
@@ -124,9 +124,9 @@ at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, const at::Tensor
 // Sinusoids of the place of every node in its item.
 at::Tensor GraphModelImpl::places(const at::Tensor& ptr, int64_t channels) const {
   const at::Device device = numbers->weight.device();
-  const at::Tensor sizes = at::diff(ptr), begin = offsets_on(ptr, device, "ptr");
+  const at::Tensor sizes = at::diff(ptr), begin = ptr_on_device(ptr, device, "ptr");
   const int64_t longest = sizes.numel() > 0 ? sizes.max().item<int64_t>() : 0, nodes = ptr[-1].item<int64_t>();
-  const at::Tensor item = item_of_row_on(ptr, nodes, device);
+  const at::Tensor item = item_of_row_on_device(ptr, nodes, device);
   const at::Tensor place = at::arange(nodes, item.options()) - begin.index_select(0, item);
   return sinusoids(longest, channels, numbers->weight.options().requires_grad(false)).index_select(0, place);
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/point_segmenter.h"
 
-#include "geometry/copied_to.h"
-#include "geometry/offsets_on.h"
+#include "geometry/device_offsets.h"
 #include "geometry/packed.h"
 
 namespace geosft {
@@ -20,9 +19,9 @@ at::Tensor category_features(const at::Tensor& category, int64_t categories, con
   TORCH_CHECK(!category.device().is_cpu() || items == 0 ||
                   (category.min().item<int64_t>() >= 0 && category.max().item<int64_t>() < categories),
               "category must lie in [0, ", categories, ")");
-  const at::Tensor there = copied_to(category, points.device()), known = at::arange(categories, there.options());
+  const at::Tensor there = copy_to_device(category, points.device()), known = at::arange(categories, there.options());
   const at::Tensor one_hot = (there.unsqueeze(1) == known).to(points.scalar_type());
-  return one_hot.index_select(0, item_of_row_on(ptr, points.size(0), points.device()));
+  return one_hot.index_select(0, item_of_row_on_device(ptr, points.size(0), points.device()));
 }
 
 }  // namespace

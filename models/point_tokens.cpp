@@ -3,10 +3,10 @@
 
 #include <ATen/core/grad_mode.h>
 
+#include "geometry/deterministic_scatter_sum.h"
+#include "geometry/device_offsets.h"
 #include "geometry/knn.h"
 #include "geometry/no_autocast.h"
-#include "geometry/offsets_on.h"
-#include "geometry/ordered_sums.h"
 #include "geometry/packed.h"
 
 namespace geosft {
@@ -18,10 +18,10 @@ constexpr int64_t normal_channels = 4;  // and from normals
 
 // Offset of every point from the centroid of its cloud.
 at::Tensor centred(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
-  const at::Tensor item = item_of_row_on(ptr, points.size(0), points.device());
+  const at::Tensor item = item_of_row_on_device(ptr, points.size(0), points.device());
   const at::Tensor count =
-      given(ptr) ? offsets_on(ptr, points.device(), "ptr").diff() : at::full({1}, points.size(0), item.options());
-  const at::Tensor sum = ordered_sums(points, item, count.size(0));
+      given(ptr) ? ptr_on_device(ptr, points.device(), "ptr").diff() : at::full({1}, points.size(0), item.options());
+  const at::Tensor sum = deterministic_scatter_sum(points, item, count.size(0));
   return points - (sum / count.clamp_min(1).unsqueeze(1).to(points.scalar_type())).index_select(0, item);
 }
 

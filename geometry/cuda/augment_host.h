@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of augment_tile.h, for the GPU and its emulation.
+// Converts the tensors of augment_clouds to the arrays of augment_kernel.cuh, for the GPU and its emulation in tests.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -8,15 +8,15 @@
 #include <optional>
 #include <tuple>
 
-#include "geometry/augment_checks.h"
-#include "geometry/cuda/augment_tile.h"
-#include "geometry/offsets_on.h"
+#include "geometry/cuda/augment_kernel.cuh"
+#include "geometry/device_offsets.h"
+#include "geometry/operator_checks.h"
 #include "geometry/packed.h"
 
 namespace geosft::cuda {
 
-// geosft::_augment_clouds; run(CloudBatch<T>) is the kernel. The host reads nothing from the device but a ptr that is
-// there: points that are not finite are no error.
+// geosft::_augment_clouds; run(CloudBatch<T>) runs the kernel. The host reads nothing from the device except a ptr that
+// lies there, so points that are not finite raise no error.
 template <class Run>
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> augmented_clouds(
     const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& ptr, const at::Tensor& seeds,
@@ -25,8 +25,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> augmented_clouds(
   const at::Device device = points.device();
   const at::Tensor kept_ptr = offsets_tensor(offsets.kept);
   const at::Tensor ptrs =
-      offsets_on(at::stack({offsets_tensor(offsets.all), offsets_tensor(offsets.subset), kept_ptr}), device, "ptr");
-  const at::Tensor of_cloud = offsets_on(seeds, device, "seeds");
+      ptr_on_device(at::stack({offsets_tensor(offsets.all), offsets_tensor(offsets.subset), kept_ptr}), device, "ptr");
+  const at::Tensor of_cloud = ptr_on_device(seeds, device, "seeds");
   const int64_t clouds = offsets.clouds(), count = offsets.kept.back();
   const auto index = points.options().dtype(at::kLong);
   const at::Tensor from = points.contiguous(), turned = given(normals) ? normals->contiguous() : at::Tensor();

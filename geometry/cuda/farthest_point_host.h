@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of farthest_point_tile.h, for the GPU and its emulation.
+// Converts the tensors of farthest point sampling to the arrays of farthest_point_kernel.cuh, for the GPU and its
+// emulation in tests.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -7,21 +8,21 @@
 
 #include <optional>
 
-#include "geometry/cuda/farthest_point_tile.h"
-#include "geometry/farthest_point_checks.h"
-#include "geometry/offsets_on.h"
+#include "geometry/cuda/farthest_point_kernel.cuh"
+#include "geometry/device_offsets.h"
+#include "geometry/operator_checks.h"
 #include "geometry/packed.h"
 
 namespace geosft::cuda {
 
-// At most m rows of each item, `rows` in all.
+// Samples at most m rows of each item, `rows` in all.
 template <class Run>
 at::Tensor chosen_rows(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr, int64_t start,
                        int64_t rows, const Run& run) {
   const auto index = points.options().dtype(at::kLong);
   const bool packed = given(ptr);
   TORCH_CHECK(rows >= 0 && rows <= points.size(0), "rows must be between 0 and ", points.size(0), ", got ", rows);
-  const at::Tensor offsets = packed ? offsets_on(ptr, points.device(), "ptr") : at::full({1}, points.size(0), index);
+  const at::Tensor offsets = packed ? ptr_on_device(ptr, points.device(), "ptr") : at::full({1}, points.size(0), index);
   const at::Tensor counts = packed ? offsets.diff().clamp_max(m) : offsets.clamp_max(m);
   const at::Tensor out_ptr = at::constant_pad_nd(counts.cumsum(0), {1, 0});
   const at::Tensor values = points.contiguous();
@@ -40,9 +41,9 @@ at::Tensor chosen_rows(const at::Tensor& points, int64_t m, const std::optional<
   return chosen;
 }
 
-// geosft::_farthest_point_sampling; run(FarthestPoints<T>) is the kernel. The host reads nothing from the device:
-// numbers in ptr, `start` beyond an item and points that are not finite are no errors here, but rows inside the batch
-// all the same.
+// geosft::_farthest_point_sampling; run(FarthestPoints<T>) runs the kernel. The host reads nothing from the device:
+// wrong numbers in ptr, `start` beyond an item and points that are not finite raise no error. The result still holds
+// rows of the batch.
 template <class Run>
 at::Tensor farthest_point_rows(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr, int64_t start,
                                int64_t rows, const Run& run) {
@@ -50,7 +51,7 @@ at::Tensor farthest_point_rows(const at::Tensor& points, int64_t m, const std::o
   return chosen_rows(points, m, ptr, start, rows, run);
 }
 
-// geosft::_farthest_point_order likewise.
+// geosft::_farthest_point_order, in the same way.
 template <class Run>
 at::Tensor farthest_point_order_rows(const at::Tensor& points, const std::optional<at::Tensor>& ptr, const Run& run) {
   check_farthest_point_arguments(points, points.size(0), ptr, 0);

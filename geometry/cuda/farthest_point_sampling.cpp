@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "geometry/cuda/farthest_point_host.h"
-#include "geometry/cuda/farthest_point_launch.h"
+#include "geometry/cuda/farthest_point_kernel.cuh"
 #include "geometry/cuda/stream.h"
 #include "geometry/operators.h"
 

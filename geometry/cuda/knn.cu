@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "geometry/cuda/knn_launch.h"
+#include "geometry/cuda/knn_kernel.cuh"
 #include "geometry/cuda/launch.cuh"
 
 namespace geosft::cuda {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of knn_tile.h, for the GPU and its emulation. The host reads nothing from the device:
-// numbers in ptr and coordinates that are not finite are no errors here, and give neighbours inside the batch or none.
+// Converts the tensors of knn to the arrays of knn_kernel.cuh, for the GPU and its emulation in tests. The host reads
+// nothing from the device: wrong numbers in ptr and coordinates that are not finite raise no error, and give neighbours
+// inside the batch or none.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -10,17 +11,17 @@
 #include <optional>
 #include <tuple>
 
-#include "geometry/cuda/knn_tile.h"
-#include "geometry/knn_checks.h"
-#include "geometry/offsets_on.h"
+#include "geometry/cuda/knn_kernel.cuh"
+#include "geometry/device_offsets.h"
+#include "geometry/operator_checks.h"
 #include "geometry/packed.h"
 
 namespace geosft::cuda {
 
-// Clouds of so many points on average are searched along a space-filling curve.
+// Minimum mean number of points per cloud for a search along a space-filling curve.
 inline constexpr int64_t kKnnCurvePoints = 4096;
 
-// Every third bit of a number below 1024.
+// Spreads the bits of a number below 1024 to every third bit.
 inline at::Tensor spread_bits(at::Tensor x) {
   for (const auto& [shift, mask] :
        {std::pair(16, 0x30000FF), std::pair(8, 0x300F00F), std::pair(4, 0x30C30C3), std::pair(2, 0x9249249)}) {
@@ -29,7 +30,7 @@ inline at::Tensor spread_bits(at::Tensor x) {
   return x;
 }
 
-// Rows of [n, 3] along a Morton curve of 1024 cells an axis over [low, high], item by item.
+// The rows of [n, 3] sorted along a Morton curve of 1024 cells per axis over [low, high], item by item.
 inline at::Tensor curve_order(const at::Tensor& rows, const at::Tensor& low, const at::Tensor& cell,
                               const at::Tensor& ptr) {
   const at::Tensor place = ((rows - low) / cell).nan_to_num(0, 0, 0).clamp(0, 1023).to(at::kLong);
@@ -43,7 +44,7 @@ inline at::Tensor curve_order(const at::Tensor& rows, const at::Tensor& low, con
   return std::get<1>(key.sort(/*stable=*/true, 0, false));
 }
 
-// What is searched, in the order of the search; `order` is undefined where that is the order of the batch.
+// The points to search, in search order; `order` is undefined if that is the order of the batch.
 struct KnnRows {
   at::Tensor rows, order, ptr;
 
@@ -57,7 +58,7 @@ struct KnnRows {
   const int64_t* order_data() const { return order.defined() ? order.const_data_ptr<int64_t>() : nullptr; }
 };
 
-// geosft::knn; run(KnnSearch<T>) are the kernels.
+// geosft::knn; run(KnnSearch<T>) runs the kernels.
 template <class Run>
 std::tuple<at::Tensor, at::Tensor> nearest_rows(const at::Tensor& points, const at::Tensor& queries, int64_t k,
                                                 const std::optional<at::Tensor>& ptr,
@@ -67,8 +68,8 @@ std::tuple<at::Tensor, at::Tensor> nearest_rows(const at::Tensor& points, const 
   check_ptr_pair(ptr, "ptr", query_ptr, "query_ptr", points.device());
   TORCH_CHECK(queries.size(0) == 0 || k <= std::numeric_limits<int64_t>::max() / 8 / queries.size(0), "k = ", k,
               " neighbours of ", queries.size(0), " queries do not fit into memory");
-  KnnRows of_points{points.contiguous(), {}, offsets_on(ptr, points.device(), "ptr")};
-  KnnRows of_queries{queries.contiguous(), {}, offsets_on(query_ptr, points.device(), "query_ptr")};
+  KnnRows of_points{points.contiguous(), {}, ptr_on_device(ptr, points.device(), "ptr")};
+  KnnRows of_queries{queries.contiguous(), {}, ptr_on_device(query_ptr, points.device(), "query_ptr")};
   at::Tensor box;
   if (points.size(0) > 0 && points.size(0) >= curve_points * of_points.packed().items) {
     const at::Tensor low = points.amin(0);
@@ -88,8 +89,8 @@ std::tuple<at::Tensor, at::Tensor> nearest_rows(const at::Tensor& points, const 
   return {index, dist2};
 }
 
-// geosft::_knn_backward: d dist2 / d query = 2 (q - p), d dist2 / d point its negative. index_put adds up what belongs
-// to one point in one order: the same bits every time.
+// geosft::_knn_backward: d dist2 / d query = 2 (q - p), and d dist2 / d point is its negative. index_put sums the
+// contributions to one point in a fixed order, so the bits are the same in every run.
 inline std::tuple<at::Tensor, at::Tensor> nearest_backward(const at::Tensor& grad, const at::Tensor& points,
                                                            const at::Tensor& queries, const at::Tensor& index) {
   check_knn_backward(grad, points, queries, index);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place where kernels are launched, and every launch is checked.
+// Launches kernels and checks every launch; no other file launches one.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,7 +15,7 @@ __global__ void __launch_bounds__(Tile::kBlockThreads)
   Tile::run(block, arguments);
 }
 
-// Enqueues grids of blocks on a stream of the current device, one after the other, up to the first error.
+// Enqueues grids of blocks on a stream of the current device, in order, until the first error.
 class Launch {
  public:
   explicit Launch(void* stream) : stream_(static_cast<cudaStream_t>(stream)) {}

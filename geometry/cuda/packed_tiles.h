@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of packed rows, found on the device: the host never reads `ptr`, so an operator can be captured in a CUDA
-// graph.
+// Maps blocks to tiles of packed rows on the device. The host never reads `ptr`, so an operator can be captured in a
+// CUDA graph.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace geosft::cuda {
 
-// Packed rows [rows, …]: item b owns rows ptr[b] … ptr[b + 1] - 1; without ptr there is one item. Numbers in ptr that
-// point outside the rows count as the nearest row: the wrong result, but no access beyond the arrays.
+// Packed rows [rows, …]: item b has the rows ptr[b] … ptr[b + 1] - 1; without ptr there is one item. Numbers in ptr
+// outside the rows are clamped: the result is then wrong, but no access is out of bounds.
 struct PackedRows {
   const int64_t* ptr;
   int64_t items, rows;
@@ -20,7 +20,7 @@ struct RowRange {
   int64_t begin, end;
 };
 
-// Rows begin … end - 1, at most as many as a tile has, of an item; none: a slot without work.
+// Rows begin … end - 1 of an item, at most one tile of them; an empty range for a slot without work.
 struct PackedTile {
   int64_t item, begin, end;
   int64_t item_begin;
@@ -36,8 +36,9 @@ GEOSFT_DEVICE RowRange item_rows(const PackedRows& packed, int64_t item) {
   return {begin, clamped(packed.ptr[item + 1], begin, packed.rows)};
 }
 
-// An item that begins at row p has the slots from p / tile + item on: enough for all its tiles before the next item's,
-// since floor((p + n) / tile) + 1 >= floor(p / tile) + ceil(n / tile). A batch has as many as this, whatever ptr says.
+// The slots of an item that begins at row p start at p / tile + item. That leaves enough slots for all its tiles before
+// those of the next item, since floor((p + n) / tile) + 1 >= floor(p / tile) + ceil(n / tile). The number of slots of a
+// batch does not depend on ptr.
 inline int64_t tile_slots(int64_t rows, int64_t items, int64_t tile) {
   return rows / tile + items;
 }
@@ -46,8 +47,8 @@ GEOSFT_DEVICE int64_t first_slot(const PackedRows& packed, int64_t tile, int64_t
   return item_rows(packed, item).begin / tile + item;
 }
 
-// The tile of `tile` rows that belongs to a slot: the last item whose slots begin at or before it. None where ptr does
-// not begin with 0 and the slot comes before all items: so rows that a tile has are always rows of its item.
+// The tile of `tile` rows that belongs to a slot: that of the last item whose slots begin at or before it. Empty if ptr
+// does not begin with 0 and the slot comes before all items, so the rows of a tile are always rows of its item.
 GEOSFT_DEVICE PackedTile packed_tile(const PackedRows& packed, int64_t tile, int64_t slot) {
   int64_t item = 0;
   for (int64_t end = packed.items; end - item > 1;) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A choice by random keys within one block: no sort, no exchange between blocks. The largest key that is taken is found
-// bit by bit, by counting smaller ones.
+// Selects the rows with the smallest random keys within one block, without sorting or communication between blocks. The
+// largest selected key is found bit by bit, by counting smaller keys.
 //
-// Bound: 64 rounds of two barriers and count / 256 comparisons a thread: some 30,000 clocks, 15 us, for 10,000 keys.
+// Bound: 64 rounds of two barriers and count / 256 comparisons per thread: about 30,000 clocks, 15 us, for 10,000 keys.
 #pragma once
 
 #include "geometry/cuda/block.h"
@@ -17,9 +17,9 @@ class SmallestKeys {
     int64_t below[kBlockThreads], equal[kBlockThreads], of_group[kGroups];
   };
 
-  // take(place, rank) for the `wanted` of the places 0 … count - 1 whose keys are smallest, of equal keys for the
-  // first; rank is the number of places before it that are taken. draw(place) is a key, and keys [count] working
-  // memory. All of them are taken, and nothing is drawn, where no fewer are wanted.
+  // Calls take(place, rank) for the `wanted` places among 0 … count - 1 with the smallest keys, the first ones among
+  // equal keys; rank is the number of selected places before it. draw(place) returns a key, and keys [count] is working
+  // memory. If wanted >= count, all places are selected and no key is drawn.
   template <class Block, class Draw, class Take>
   GEOSFT_DEVICE static void run(Block& block, Tiles& tiles, int64_t count, int64_t wanted, uint64_t* keys,
                                 const Draw& draw, const Take& take) {
@@ -38,7 +38,7 @@ class SmallestKeys {
   }
 
  private:
-  // The key of rank `wanted`: the largest number that fewer than `wanted` keys are below.
+  // The key of rank `wanted`: the largest number such that fewer than `wanted` keys are below it.
   template <class Block>
   GEOSFT_DEVICE static uint64_t largest_taken(Block& block, Tiles& tiles, int64_t count, int64_t wanted,
                                               const uint64_t* keys) {
@@ -65,7 +65,7 @@ class SmallestKeys {
     return total;
   }
 
-  // A thread takes from a run of places, so that ranks follow their order.
+  // Each thread handles a contiguous range of places, so that ranks follow their order.
   GEOSFT_DEVICE static int64_t part_begin(int64_t count, int thread) {
     const int64_t begin = thread * ((count + kBlockThreads - 1) / kBlockThreads);
     return begin < count ? begin : count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device and the stream that kernels run on: the one place that knows them. Both are reached through LibTorch's
-// interface for any device, so nothing here needs LibTorch's CUDA libraries until there is a CUDA tensor.
+// The current device and stream of kernels. Both are reached through LibTorch's device-independent interface, so
+// LibTorch's CUDA libraries are not needed until there is a CUDA tensor.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -8,7 +8,7 @@
 
 namespace geosft::cuda {
 
-// While it lives, `device` is the current one.
+// Makes `device` the current one while it lives.
 class Stream {
  public:
   explicit Stream(const at::Device& device);
@@ -21,7 +21,7 @@ class Stream {
   void* stream_;
 };
 
-// Throws an error with the text of a launch's error and the operator's name, unless there is none.
+// Throws an error with the operator's name and the text `error` of a launch, unless it is null.
 void check_launch(const char* error, const char* op);
 
 }  // namespace geosft::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "geometry/cuda/launch.cuh"
-#include "graph/cuda/random_walk_launch.h"
+#include "graph/cuda/random_walk_kernel.cuh"
 
 namespace geosft::cuda {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of random_walk_tile.h, for the GPU and its emulation. The host reads nothing from the
-// device: indices are not checked here, and those that point outside the graph count for nothing.
+// Converts the tensors of random_walk_pe to the arrays of random_walk_kernel.cuh, for the GPU and its emulation in
+// tests. The host reads nothing from the device: indices are not checked, and those outside the graph are ignored.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -10,13 +10,12 @@
 #include <limits>
 #include <optional>
 
-#include "graph/cuda/random_walk_tile.h"
+#include "graph/cuda/random_walk_kernel.cuh"
 #include "graph/random_walk_pe.h"
 
 namespace geosft::cuda {
 
-// Stretches of rows that no edge leads out of, as short as they can be: int64 [N] each, the first row and the one after
-// the last.
+// The shortest ranges of rows that no edge leaves: int64 [N] each, the first row and the one after the last.
 struct Stretches {
   at::Tensor begin, end;
 };
@@ -25,7 +24,7 @@ inline Stretches stretches_of(const at::Tensor& rowptr, const at::Tensor& col) {
   const at::Tensor edge = at::arange(col.size(0), col.options()), one = at::ones_like(col);
   const at::Tensor row = (at::searchsorted(rowptr, edge, /*out_int32=*/false, /*right=*/true) - 1).clamp(0, nodes - 1);
   const at::Tensor to = col.clamp(0, nodes - 1);
-  // Edges above the boundary between rows i and i + 1.
+  // Number of edges across the boundary between rows i and i + 1.
   const at::Tensor above = at::zeros({nodes}, col.options())
                                .index_add(0, at::minimum(row, to), one)
                                .index_add(0, at::maximum(row, to), one, -1)
@@ -36,7 +35,8 @@ inline Stretches stretches_of(const at::Tensor& rowptr, const at::Tensor& col) {
   return {std::get<0>(at::where(first, node, at::zeros_like(node)).cummax(0)), std::get<0>(end.cummin(0)).flip(0)};
 }
 
-// A plan with 1 GiB of memory, or what one block needs for all nodes: four blocks a multiprocessor for short stretches.
+// A plan with 1 GiB of memory, or what one block needs for all nodes; four blocks per multiprocessor for short
+// stretches.
 inline WalkPlan walk_plan(int64_t nodes, int64_t bytes) {
   constexpr int64_t kMemory = int64_t{1} << 30, kBlocks = 4 * 132;
   const int64_t groups = (nodes + kWalkLanes - 1) / kWalkLanes, rows = kMemory / (2 * kWalkLanes * bytes);
@@ -44,7 +44,7 @@ inline WalkPlan walk_plan(int64_t nodes, int64_t bytes) {
   return {blocks, slice, slice < nodes ? std::clamp<int64_t>(rows / nodes, 1, groups) : 0};
 }
 
-// geosft::random_walk_pe; run(RandomWalks<T>) are the kernels, with the usual plan where none is given.
+// geosft::random_walk_pe; run(RandomWalks<T>) runs the kernels, with the default plan if none is given.
 template <class Run>
 at::Tensor random_walks(const at::Tensor& rowptr_in, const at::Tensor& col_in, int64_t steps,
                         const std::optional<at::Tensor>& weight_in, const Run& run,

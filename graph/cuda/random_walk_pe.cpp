@@ -3,7 +3,7 @@
 #include "geometry/cuda/stream.h"
 #include "geometry/operators.h"
 #include "graph/cuda/random_walk_host.h"
-#include "graph/cuda/random_walk_launch.h"
+#include "graph/cuda/random_walk_kernel.cuh"
 
 namespace geosft::cuda {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
+#include "geometry/deterministic_scatter_sum.h"
+#include "geometry/device_offsets.h"
 #include "geometry/no_autocast.h"
-#include "geometry/offsets_on.h"
-#include "geometry/ordered_sums.h"
 #include "geometry/packed.h"
 
 namespace geosft {
@@ -39,11 +39,13 @@ class SummedEdges {
     nodes_ = relative.rowptr.size(0) - 1;
     const int64_t edges = relative.col.size(0);
     // No edges, perhaps as there are no nodes, have no sources.
-    const at::Tensor source = edges == 0 ? relative.col : item_of_row_on(relative.rowptr, edges, relative.col.device());
+    const at::Tensor source =
+        edges == 0 ? relative.col : item_of_row_on_device(relative.rowptr, edges, relative.col.device());
     const auto [pair, order] = (source * nodes_ + relative.col).sort(/*stable=*/true, 0, false);
     pair_ = pair;
     // Duplicates are summed where the first of them stands.
-    summed_ = ordered_sums(relative.edge_attr.index_select(0, order), at::searchsorted(pair, pair), edges + 1);
+    summed_ =
+        deterministic_scatter_sum(relative.edge_attr.index_select(0, order), at::searchsorted(pair, pair), edges + 1);
   }
 
   // X_R[i, members[j]] of the sparse relative matrix, [n, k, r]: the sum of the edges (i, members[j]), 0 without one.

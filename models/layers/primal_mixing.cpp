@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "geometry/copied_to.h"
+#include "geometry/device_offsets.h"
 #include "models/layers/sparse_masks.h"
 #include "models/layers/token_convolution.h"
 #include "models/ops/primal_attention.h"
@@ -114,8 +114,8 @@ GroupInputs group_inputs(const Mixing& m, const HeadGroup& group, const at::Tens
   if (m.weights.beta.defined()) in.beta = part_of_heads(m.weights.beta, group, m.heads).to(in.q.scalar_type());
   if (m.mask.rowptr.defined()) {
     const SparseMask seen = group.factor == 1 ? m.mask : pooled_mask(m.mask, m.offsets, group.factor);
-    in.rowptr = copied_to(seen.rowptr, in.q.device());
-    in.col = copied_to(seen.col, in.q.device());
+    in.rowptr = copy_to_device(seen.rowptr, in.q.device());
+    in.col = copy_to_device(seen.col, in.q.device());
   }
   return in;
 }
@@ -166,7 +166,7 @@ at::Tensor over_groups(const Mixing& m, int64_t dim, const Part& part) {
   }
   at::Tensor joined = parts.size() == 1 ? parts[0] : at::cat(parts, dim);
   if (std::is_sorted(order.begin(), order.end())) return joined;
-  return joined.index_select(dim, copied_to(at::tensor(order, at::kLong).argsort(), m.x.device()));
+  return joined.index_select(dim, copy_to_device(at::tensor(order, at::kLong).argsort(), m.x.device()));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers/sampling_context.h"
 
-#include "geometry/copied_to.h"
+#include "geometry/device_offsets.h"
 #include "geometry/packed.h"
 #include "geometry/philox.h"
 #include "models/layers/seed_tape.h"
@@ -46,7 +46,7 @@ at::Tensor SamplingContext::next_seeds(int64_t items, at::Device device) {
 }
 
 at::Tensor SamplingContext::drawn_on(int64_t count, at::Device device) const {
-  if (tape_ == nullptr) return copied_to(draw_seeds(count, generator_), device);
+  if (tape_ == nullptr) return copy_to_device(draw_seeds(count, generator_), device);
   TORCH_CHECK(device == tape_->device(), "device must be that of the tape, ", tape_->device(), ", got ", device);
   return tape_->next(count);
 }

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "geometry/copied_to.h"
+#include "geometry/device_offsets.h"
 #include "models/ops/sample_pairs.h"
 
 namespace geosft {
@@ -14,7 +14,7 @@ SeedTape::SeedTape(at::Generator generator, at::Device device) : generator_(std:
 at::Tensor SeedTape::next(int64_t count) {
   if (!drawn_.defined()) {
     counts_.push_back(count);
-    return copied_to(draw_seeds(count, generator_), device_);
+    return copy_to_device(draw_seeds(count, generator_), device_);
   }
   TORCH_CHECK(taken_ < counts_.size() && counts_[taken_] == count, "count must be that of the first step's draw ",
               taken_, ", which was ", taken_ < counts_.size() ? counts_[taken_] : 0, ", got ", count);

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "geometry/copied_to.h"
+#include "geometry/device_offsets.h"
 #include "geometry/knn.h"
-#include "geometry/offsets_on.h"
 #include "geometry/packed.h"
 #include "models/ops/primal_heads.h"
 
@@ -58,16 +57,16 @@ SparseMask neighbour_mask_there(const at::Tensor& rowptr, const at::Tensor& col)
   const int64_t tokens = rowptr.size(0) - 1, width = std::max<int64_t>(tokens, 1);
   const at::Tensor token = at::arange(tokens, col.options());
   const at::Tensor entries =
-      at::cat({item_of_row_on(rowptr, col.size(0), col.device()) * width + col, token * width + token});
+      at::cat({item_of_row_on_device(rowptr, col.size(0), col.device()) * width + col, token * width + token});
   return mask_there(rowptr + at::arange(tokens + 1, col.options()), std::get<0>(entries.sort()), width);
 }
 
 SparseMask pooled_mask_there(const SparseMask& mask, const PooledRows& pooled) {
   const at::Tensor group_of_token = at::repeat_interleave(offsets_tensor(pooled.groups).diff());
   const at::Tensor col = at::where(mask.col < 0, mask.col.bitwise_not(), mask.col);
-  const at::Tensor group = copied_to(group_of_token, col.device()).index_select(0, col);
+  const at::Tensor group = copy_to_device(group_of_token, col.device()).index_select(0, col);
   const int64_t width = std::max<int64_t>(pooled.items.back(), 1);
-  return mask_there(mask.rowptr, item_of_row_on(mask.rowptr, col.size(0), col.device()) * width + group, width);
+  return mask_there(mask.rowptr, item_of_row_on_device(mask.rowptr, col.size(0), col.device()) * width + group, width);
 }
 
 }  // namespace
@@ -103,10 +102,10 @@ SparseMask nearest_mask(const at::Tensor& points, const std::optional<at::Tensor
   const int64_t columns = nearest.size(1);
   const at::Tensor sizes = offsets_tensor(packed_offsets(ptr, points.size(0), "ptr")).diff();
   const at::Tensor taken = sizes.clamp_max(columns).repeat_interleave(sizes);
-  SparseMask mask{copied_to(at::constant_pad_nd(taken.cumsum(0), {1, 0}), points.device()), nearest.flatten()};
+  SparseMask mask{copy_to_device(at::constant_pad_nd(taken.cumsum(0), {1, 0}), points.device()), nearest.flatten()};
   if (taken.eq(columns).all().item<bool>()) return mask;
   const at::Tensor there = at::arange(columns) >= columns - taken.unsqueeze(1);
-  mask.col = mask.col.index_select(0, copied_to(there.flatten().nonzero().squeeze(1), points.device()));
+  mask.col = mask.col.index_select(0, copy_to_device(there.flatten().nonzero().squeeze(1), points.device()));
   return mask;
 }
 

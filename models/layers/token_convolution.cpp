@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers/token_convolution.h"
 
-#include "geometry/copied_to.h"
+#include "geometry/device_offsets.h"
 
 namespace geosft {
 namespace {
@@ -40,7 +40,7 @@ at::Tensor convolve_sequence(const at::Tensor& x, const at::Tensor& weight, cons
   if (x.numel() == 0) return x;
   at::Tensor apart = x, places;
   if (!one_item) {
-    places = copied_to(places_apart(offsets, after), x.device());
+    places = copy_to_device(places_apart(offsets, after), x.device());
     const int64_t rows = offsets.back() + static_cast<int64_t>(offsets.size() - 2) * after;
     apart = at::zeros({rows, heads, x.size(2)}, x.options().requires_grad(false)).index_copy(0, places, x);
   }

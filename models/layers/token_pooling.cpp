@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/layers/token_pooling.h"
 
-#include "geometry/copied_to.h"
-#include "geometry/ordered_sums.h"
+#include "geometry/deterministic_scatter_sum.h"
+#include "geometry/device_offsets.h"
 #include "models/ops/primal_heads.h"
 
 namespace geosft {
@@ -21,10 +21,10 @@ at::Tensor grouped(const at::Tensor& x, const PooledRows& pooled, int64_t factor
   const at::Tensor first = at::tensor(pooled.groups, at::kLong).slice(0, 0, groups).unsqueeze(1);
   const at::Tensor last = at::tensor(pooled.groups, at::kLong).slice(0, 1).unsqueeze(1) - 1;
   const at::Tensor wanted = first + at::arange(factor, at::kLong).unsqueeze(0);
-  const at::Tensor rows = copied_to(at::minimum(wanted, last), x.device());
+  const at::Tensor rows = copy_to_device(at::minimum(wanted, last), x.device());
   at::Tensor side_by_side = x.index_select(0, rows.flatten()).view({groups, factor, x.size(1)});
   if (repeat_last) return side_by_side;
-  return side_by_side * copied_to((wanted <= last).to(x.scalar_type()), x.device()).unsqueeze(-1);
+  return side_by_side * copy_to_device((wanted <= last).to(x.scalar_type()), x.device()).unsqueeze(-1);
 }
 
 // The group of every row, groups being stretches of them.
@@ -40,7 +40,7 @@ struct Clusters {
 // Their means, [count, d]; what they were for empty ones.
 at::Tensor cluster_means(const at::Tensor& x, const Clusters& in) {
   const at::Tensor sizes = in.sizes.unsqueeze(1);
-  return at::where(sizes > 0, ordered_sums(x, in.of_row, sizes.size(0)) / sizes.clamp_min(1), in.centres);
+  return at::where(sizes > 0, deterministic_scatter_sum(x, in.of_row, sizes.size(0)) / sizes.clamp_min(1), in.centres);
 }
 
 Clusters clusters(const at::Tensor& x, int64_t count) {
@@ -91,7 +91,7 @@ PooledTokens pool_tokens(const at::Tensor& x, const std::vector<int64_t>& offset
   TORCH_CHECK(factor >= 1, "factor must be at least 1, not ", factor);
   if (kind == PoolingKind::k_means) return pool_clusters(x, offsets, factor);
   const PooledRows pooled(offsets, factor);
-  const at::Tensor group = copied_to(group_of_rows(pooled.groups), x.device());
+  const at::Tensor group = copy_to_device(group_of_rows(pooled.groups), x.device());
   if (kind == PoolingKind::average) return {segment_mean(x, pooled.groups), pooled.items, group};
   if (kind == PoolingKind::max) return {grouped(x, pooled, factor, true).amax(1), pooled.items, group};
   TORCH_CHECK(weight.defined() && weight.dim() == 2 && weight.size(0) == x.size(1) && weight.size(1) == factor,

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "geometry/copied_to.h"
+#include "geometry/device_offsets.h"
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/cpu/polynomial_problem.h"
@@ -108,7 +108,7 @@ at::Tensor by_item(const at::Tensor& rows, c10::string_view reduce, const at::Te
 
 // The largest |row| of each item and head, [B, h]; 0 for an item without rows.
 at::Tensor largest_norms(const at::Tensor& rows, const std::vector<int64_t>& item_offsets, bool center) {
-  const at::Tensor offsets = copied_to(at::tensor(item_offsets, at::kLong), rows.device());
+  const at::Tensor offsets = copy_to_device(at::tensor(item_offsets, at::kLong), rows.device());
   at::Tensor own = rows.detach().to(at::kDouble).contiguous();
   if (center) own = own - by_item(own, "mean", offsets).repeat_interleave(offsets.diff(), 0, own.size(0));
   return by_item(own.square().sum(-1).sqrt(), "max", offsets);

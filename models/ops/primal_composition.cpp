@@ -8,9 +8,8 @@
 
 #include <limits>
 
-#include "geometry/copied_to.h"
+#include "geometry/device_offsets.h"
 #include "geometry/no_autocast.h"
-#include "geometry/offsets_on.h"
 #include "geometry/operators.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/primal_heads.h"
@@ -75,10 +74,10 @@ class GroupMask {
       : count_(static_cast<int64_t>(group.heads.size())), a_head_(a.mask_rowptr->size(0) != a.q.size(0) + 1) {
     const at::Device device = a.q.device();
     const at::Tensor col = a.mask_col->contiguous();
-    const at::Tensor row = item_of_row_on(*a.mask_rowptr, col.size(0), device);
+    const at::Tensor row = item_of_row_on_device(*a.mask_rowptr, col.size(0), device);
     const int64_t queries = a.q.size(0), keys = heads.k.size(0);
     const auto items = [&](const std::vector<int64_t>& offsets, const at::Tensor& rows) {
-      return item_of_row_on(offsets_tensor(offsets), offsets.back(), device).index_select(0, rows);
+      return item_of_row_on_device(offsets_tensor(offsets), offsets.back(), device).index_select(0, rows);
     };
     // What is no key stands at one of its own, or many would be added to the gradient of the same.
     const at::Tensor some = at::where(col < 0, col.bitwise_not(), col).remainder(keys);
@@ -89,7 +88,7 @@ class GroupMask {
     std::vector<int64_t> places(static_cast<size_t>(a.q.size(1)), -1);
     for (size_t i = 0; i < group.heads.size(); ++i) places[group.heads[i]] = static_cast<int64_t>(i);
     const at::Tensor place =
-        copied_to(at::tensor(places, at::kLong), device).index_select(0, row.div(queries, "floor"));
+        copy_to_device(at::tensor(places, at::kLong), device).index_select(0, row.div(queries, "floor"));
     pairs_.seen.logical_and_(place >= 0);
     pairs_.query.mul_(count_).add_(place.clamp_min(0));
     pairs_.key.mul_(count_).add_(place.clamp_min(0));
@@ -183,7 +182,7 @@ at::Tensor composed_primal_attention(const PrimalArguments& a) {
     order.insert(order.end(), group.heads.begin(), group.heads.end());
   }
   const at::Tensor all = at::cat(parts, 1);
-  return all.index_select(1, copied_to(at::tensor(order, at::kLong).argsort(), all.device()));
+  return all.index_select(1, copy_to_device(at::tensor(order, at::kLong).argsort(), all.device()));
 }
 
 std::tuple<at::Tensor, at::Tensor> composed_primal_forward(const PrimalArguments& a) {

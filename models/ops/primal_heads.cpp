@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "geometry/copied_to.h"
+#include "geometry/device_offsets.h"
 
 namespace geosft {
 namespace {
@@ -15,7 +15,7 @@ std::vector<int64_t> sizes_of(const std::vector<int64_t>& offsets) {
 }
 
 at::Tensor sizes_tensor(const std::vector<int64_t>& offsets, const at::Tensor& x) {
-  return copied_to(at::tensor(sizes_of(offsets), at::kLong), x.device());
+  return copy_to_device(at::tensor(sizes_of(offsets), at::kLong), x.device());
 }
 
 // The size that all segments have, 0 where they differ.
@@ -35,14 +35,14 @@ std::vector<int64_t> with_rows(const at::Tensor& x, std::initializer_list<int64_
 
 at::Tensor HeadGroup::take(const at::Tensor& x) const {
   if (range()) return x.narrow(1, heads.front(), static_cast<int64_t>(heads.size()));
-  return x.index_select(1, copied_to(at::tensor(heads, at::kLong), x.device()));
+  return x.index_select(1, copy_to_device(at::tensor(heads, at::kLong), x.device()));
 }
 
 void HeadGroup::put(const at::Tensor& x, const at::Tensor& to) const {
   if (range()) {
     to.narrow(1, heads.front(), static_cast<int64_t>(heads.size())).copy_(x);
   } else {
-    at::Tensor(to).index_copy_(1, copied_to(at::tensor(heads, at::kLong), x.device()), x.to(to.scalar_type()));
+    at::Tensor(to).index_copy_(1, copy_to_device(at::tensor(heads, at::kLong), x.device()), x.to(to.scalar_type()));
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include <c10/core/impl/VirtualGuardImpl.h>
 
-#include "geometry/offsets_on.h"
+#include "geometry/device_offsets.h"
 #include "models/training/copy_stream.h"
 
 namespace geosft {
@@ -37,7 +37,7 @@ at::Tensor device_copy(const at::Tensor& values, at::Device device) {
 }
 
 at::Tensor offsets_for(const at::Tensor& ptr, at::Device device) {
-  return device.is_cpu() ? ptr : offsets_with_copy(ptr, device_copy(ptr, device));
+  return device.is_cpu() ? ptr : ptr_with_device_copy(ptr, device_copy(ptr, device));
 }
 
 }  // namespace geosft

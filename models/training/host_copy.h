@@ -29,8 +29,8 @@ void copy_to_device(const at::Tensor& values, const at::Tensor& target);
 // tensors stay undefined, and tensors that are there already are the same.
 at::Tensor device_copy(const at::Tensor& values, at::Device device);
 
-// Offsets of a batch, ptr on the CPU, for operators on `device`: with a copy there (offsets_with_copy), which came as
-// that of device_copy.
+// Offsets of a batch, ptr on the CPU, for operators on `device`: with a copy there (ptr_with_device_copy), which came
+// as that of device_copy.
 at::Tensor offsets_for(const at::Tensor& ptr, at::Device device);
 
 }  // namespace geosft

@@ -14,8 +14,8 @@ cd -- "$include"
 mapfile -t headers < <(find geometry graph models data tools -name '*.h' | sort)
 
 ours='"(geometry|graph|models|data|tools)/' theirs='<((ATen|c10|torch)/.*|[a-z_]+)>'
-strangers=$(grep -nE '^ *# *include' "${headers[@]}" | grep -vE "include ($ours|$theirs)" || true)
-[[ -z $strangers ]] || { echo "headers of other libraries: $strangers" && exit 1; }
+foreign=$(grep -nE '^ *# *include' "${headers[@]}" | grep -vE "include ($ours|$theirs)" || true)
+[[ -z $foreign ]] || { echo "headers of other libraries: $foreign" && exit 1; }
 
 # The header and, directly or not, what it includes of ours.
 closure() {

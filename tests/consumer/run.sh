@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # usage: run.sh BUILD FOLDER [PYTHON]
-# Installs the build in BUILD below FOLDER, moves it, and builds and runs the examples against what was moved: found by
-# CMake, by pkg-config, and from a Python that has PyTorch. FOLDER.headers remembers which public headers were compiled.
+# Installs the build in BUILD below FOLDER, moves the install, and builds and runs tools/examples against it: with CMake,
+# with pkg-config, and from a Python that has PyTorch. FOLDER.headers caches which public headers have been compiled.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+examples=$(cd -- "$here/../../tools/examples" && pwd)
 build=$1 folder=$2 python=${3-}
 say() { echo "consumer: $*"; }
 
@@ -14,7 +15,7 @@ mkdir -p -- "$folder/shapes/flat" "$folder/shapes/tall"
 cmake --install "$build" --prefix "$folder/first" >"$folder/install.log"
 mv -- "$folder/first" "$folder/moved"
 prefix=$folder/moved
-# What was moved must not fall back on the build.
+# The moved install must not fall back on the build.
 if grep -rIl -e "$build" -e "$folder/first" "$prefix/lib/cmake" "$prefix/lib/pkgconfig" "$prefix/include"; then
   say "these installed files name the folder they were built in" && exit 1
 fi
@@ -23,12 +24,12 @@ if readelf -d "$prefix"/lib/lib*.so "$prefix"/bin/* | grep -E 'R(UN)?PATH' | gre
   say "these installed libraries or programs look for others in the folder they were built in" && exit 1
 fi
 
-say "libraries show namespace geosft alone"
-strangers=$(nm -D --defined-only "$prefix"/lib/lib*.so | grep -E '^[0-9a-f]+ [A-Za-z] ' |
+say "libraries export only namespace geosft"
+foreign=$(nm -D --defined-only "$prefix"/lib/lib*.so | grep -E '^[0-9a-f]+ [A-Za-z] ' |
   grep -vE ' (_Z(N[KRO]*|ZNK?|T[ISVT]N|GVZ?NK?|T[hv].*_N)6geosft|geosft_start_mpi|geosft_make_cuda_step_graph|GEOSFT_)' || true)
-[[ -z $strangers ]] || { say "these, too: $strangers" && exit 1; }
+[[ -z $foreign ]] || { say "they also export: $foreign" && exit 1; }
 
-say "other versions and unknown components are refused"
+say "other versions and unknown components are rejected"
 mkdir -p -- "$folder/other"
 for wanted in 0.2 1.0 "0.1 COMPONENTS models nonsense"; do
   printf 'cmake_minimum_required(VERSION 3.25)\nproject(other CXX)\nfind_package(geosft %s REQUIRED)\n' "$wanted" >"$folder/other/CMakeLists.txt"
@@ -80,20 +81,20 @@ XDG_CACHE_HOME=$folder/cache "$prefix/bin/geosft-graph" train --data "$folder/G"
 XDG_CACHE_HOME=$folder/cache "$prefix/bin/geosft-segment" train --data "$folder/parts" --out "$folder/part_run" \
   --points 6 "${small[@]}" 2>"$folder/train.log" || { cat "$folder/train.log" && exit 1; }
 served=("$folder/graph_run" "$folder/G" "$folder/part_run" "$folder/shapes/tall/1.off" Airplane)
-"$folder/build/6_answer_graphs" "${served[@]}"
+"$folder/build/6_predict_graphs_and_parts" "${served[@]}"
 
 say "the third example, by pkg-config"
 # shellcheck disable=SC2046 # words are wanted
-PKG_CONFIG_PATH=$prefix/lib/pkgconfig c++ "$here/3_layer_on_the_sampler.cpp" -o "$folder/by_pkg_config" \
+PKG_CONFIG_PATH=$prefix/lib/pkgconfig c++ "$examples/3_layer_on_the_sampler.cpp" -o "$folder/by_pkg_config" \
   $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs geosft)
 "$folder/by_pkg_config"
 
 if [[ -n $python ]]; then
   say "the operators, from Python"
-  "$python" "$here/4_operators_from_python.py" "$prefix/lib/libgeosft_ops.so"
+  "$python" "$examples/4_operators_from_python.py" "$prefix/lib/libgeosft_ops.so"
   say "the RUN, from Python"
-  "$python" "$here/5_serve_from_python.py" "$prefix/lib/libgeosft_classify.so" "$folder/run" \
+  "$python" "$examples/5_serve_from_python.py" "$prefix/lib/libgeosft_classify.so" "$folder/run" \
     "$folder/shapes/flat/1.off" "$folder/shapes/tall/1.off"
   say "the RUNs of graphs and of parts, from Python"
-  "$python" "$here/7_serve_graphs_from_python.py" "$prefix/lib" "${served[@]}"
+  "$python" "$examples/7_serve_graphs_from_python.py" "$prefix/lib" "${served[@]}"
 fi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variants of a configuration and what became of them.
+// Variants of a configuration and their results.
 #pragma once
 
 #include <filesystem>
@@ -18,8 +18,8 @@ struct Ablation {
   ClassifySettings settings;
 };
 
-// The settings as they are, then a variant for each of `changes`, "key=value" or several with + between them. Throws
-// UsageError for an unknown key, a value that is not permitted, or an entry of another form.
+// The unchanged settings, then a variant for each of `changes`: "key=value", or several joined by +. Throws UsageError
+// for an unknown key, an invalid value, or an entry of another form.
 std::vector<Ablation> ablations(const ClassifySettings& settings, const std::vector<std::string>& changes);
 
 // The paper's: the other score and probability, each and both; a quarter of the sample and twice as much, where the
@@ -30,7 +30,7 @@ std::vector<std::string> usual_changes(const ClassifySettings& settings);
 // What is varied, by column: score, probability, k (tokens that a layer samples of a cloud), sampler.
 std::vector<std::pair<std::string, std::string>> ablation_labels(const ClassifySettings& settings);
 
-// A bar of each row's accuracy with its deviation, the first one's as a line.
+// A bar chart of the accuracy of each row with its deviation; the first row is drawn as a line.
 PlotResult plot_ablations(const std::vector<ResultRow>& rows, const std::string& title,
                           const std::filesystem::path& stem);
 

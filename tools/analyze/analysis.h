@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verbs of geosft-analyze share: where their pictures and numbers go.
+// Output of pictures and numbers, shared by the subcommands of geosft-analyze.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +19,23 @@ namespace geosft {
 struct AnalysisOutput {
   std::string out;  // OUT.png, OUT.svg and OUT.csv
 
-  void add_to(CLI::App& verb);
+  void add_to(CLI::App& subcommand);
   std::filesystem::path stem() const { return out; }
   void write_csv(const std::string& text) const;
-  // Throws std::runtime_error where a picture could not be drawn: the numbers are written before.
+  // Throws std::runtime_error if a picture could not be drawn; the numbers are written first.
   void check_drawn(const PlotResult& result) const;
-  // The curves as CSV and as a picture of panels.
+  // Writes the curves as CSV and as a picture of panels.
   void save(const std::string& x, const std::string& y, const std::vector<Curve>& curves,
             const std::vector<CurvePanel>& panels) const;
 };
 
-// What analyses without a trained model may choose.
+// Options of analyses without a trained model.
 struct AnalysisBasics {
   uint64_t seed = 0;
   RuntimeOptions runtime = {.device = "cpu"};
 
-  void add_to(CLI::App& verb);
-  // Sets LibTorch's threads. Throws UsageError for a device other than the CPU, which they are computed on.
+  void add_to(CLI::App& subcommand);
+  // Sets the number of LibTorch's threads. Throws UsageError for a device other than the CPU, the only one supported.
   void apply_runtime() const;
 };
 

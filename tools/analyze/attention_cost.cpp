@@ -78,7 +78,7 @@ Call polynomial(Sizes sizes, int64_t keys) {
   });
 }
 
-Attention scaled(bench::ScaledContender (*over_keys)(int64_t)) {
+Attention scaled(bench::ScaledImplementation (*over_keys)(int64_t)) {
   return [over_keys](const Sizes& sizes, int64_t keys) { return over_keys(keys)(sizes).run; };
 }
 
@@ -99,31 +99,31 @@ AttentionCost cost_of(const std::string& name, bool all_tokens, const Attention&
   sizes.batch = 1;
   sizes.tokens = tokens;
   bench::Benchmark benchmark{name, {}};
-  benchmark.contenders = {{name, attention(sizes, keys)}};
+  benchmark.implementations = {{name, attention(sizes, keys)}};
   const bench::Measurement measured = bench::measure(benchmark, options, {}).front();
   return {name, all_tokens, tokens, keys, measured.timing.minimum, static_cast<double>(measured.peak_bytes)};
 }
 
 }  // namespace
 
-std::vector<AttentionCost> attention_costs(const Sizes& sizes, const std::vector<int64_t>& tokens, int64_t most_full,
-                                           const bench::TimingOptions& options,
+std::vector<AttentionCost> attention_costs(const Sizes& sizes, const std::vector<int64_t>& tokens,
+                                           int64_t max_full_tokens, const bench::TimingOptions& options,
                                            const std::function<void(const AttentionCost&)>& told) {
   std::vector<AttentionCost> costs;
   const auto add = [&](const std::string& name, bool all_tokens, const Attention& attention, int64_t n, int64_t keys) {
     costs.push_back(cost_of(name, all_tokens, attention, sizes, n, keys, options));
     told(costs.back());
   };
-  const int64_t most_tokens = *std::max_element(tokens.begin(), tokens.end());
-  const int64_t most_keys = *std::max_element(sizes.keys.begin(), sizes.keys.end());
+  const int64_t max_tokens = *std::max_element(tokens.begin(), tokens.end());
+  const int64_t max_keys = *std::max_element(sizes.keys.begin(), sizes.keys.end());
   for (const auto& [name, attention] : over_sampled_keys()) {
-    for (const int64_t n : tokens) add(name, false, attention, n, most_keys);
+    for (const int64_t n : tokens) add(name, false, attention, n, max_keys);
     for (const int64_t keys : sizes.keys) {
-      if (keys != most_keys) add(name, false, attention, most_tokens, keys);
+      if (keys != max_keys) add(name, false, attention, max_tokens, keys);
     }
   }
   for (const int64_t n : tokens) {
-    if (n <= most_full) add("softmax, all tokens", true, softmax, n, n);
+    if (n <= max_full_tokens) add("softmax, all tokens", true, softmax, n, n);
     add("linear, all tokens", true, linear, n, n);
     add("polynomial of degree 2, all tokens", true, polynomial, n, n);
   }

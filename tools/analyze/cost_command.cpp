@@ -17,7 +17,7 @@ namespace {
 
 struct CostCommand {
   std::vector<int64_t> tokens = {512, 1024, 2048, 4096, 8192}, keys = {32, 64, 128, 256};
-  int64_t width = 128, heads = 8, most_full = 4096;
+  int64_t width = 128, heads = 8, max_full_tokens = 4096;
   uint64_t seed = 0;
   bench::TimingOptions timing{.repeats = 5, .seconds = 0.1};
   bench::MachineOptions machine;
@@ -76,7 +76,7 @@ struct CostCommand {
     machine.apply();
     install_interrupt_handler();
     std::string csv = "attention,tokens,keys,seconds,bytes\n";
-    const auto costs = attention_costs(sizes, tokens, most_full, timing, [&](const AttentionCost& cost) {
+    const auto costs = attention_costs(sizes, tokens, max_full_tokens, timing, [&](const AttentionCost& cost) {
       throw_if_interrupted("before anything was written");
       csv += csv_field(cost.attention) + "," + std::to_string(cost.tokens) + "," + std::to_string(cost.keys) + "," +
              exact_number(cost.seconds) + "," + exact_number(cost.bytes) + "\n";
@@ -103,28 +103,33 @@ struct CostCommand {
 
 }  // namespace
 
-Command add_cost_command(CLI::App& verb) {
+Command add_cost_command(CLI::App& subcommand) {
   auto command = std::make_shared<CostCommand>();
   const auto counts = CLI::Range(1, 1 << 24);
-  verb.add_option("--tokens", command->tokens, "numbers of tokens")
+  subcommand.add_option("--tokens", command->tokens, "numbers of tokens")
       ->delimiter(',')
       ->check(counts)
       ->capture_default_str();
-  verb.add_option("--keys", command->keys, "numbers of sampled tokens")
+  subcommand.add_option("--keys", command->keys, "numbers of sampled tokens")
       ->delimiter(',')
       ->check(counts)
       ->capture_default_str();
-  verb.add_option("--most-full", command->most_full, "tokens beyond which softmax over all of them is left out")
+  subcommand
+      .add_option("--most-full", command->max_full_tokens, "tokens beyond which softmax over all of them is left out")
       ->check(counts)
       ->capture_default_str();
-  verb.add_option("--width", command->width, "of the tokens, a multiple of 8")->check(counts)->capture_default_str();
-  verb.add_option("--heads", command->heads, "of the attention")->check(counts)->capture_default_str();
-  verb.add_option("--repeats", command->timing.repeats, "calls, at least")
+  subcommand.add_option("--width", command->width, "of the tokens, a multiple of 8")
+      ->check(counts)
+      ->capture_default_str();
+  subcommand.add_option("--heads", command->heads, "of the attention")->check(counts)->capture_default_str();
+  subcommand.add_option("--repeats", command->timing.repeats, "calls, at least")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  verb.add_option("--seed", command->seed, "of the numbers")->check(CLI::NonNegativeNumber)->capture_default_str();
-  command->machine.add_to(verb);
-  command->output.add_to(verb);
+  subcommand.add_option("--seed", command->seed, "of the numbers")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->machine.add_to(subcommand);
+  command->output.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

@@ -47,7 +47,8 @@ FamilyCost cost_of(const std::string& name, const bench::Sizes& sizes, bench::Pa
   inputs.push_back(x);
   const auto forward = [=]() mutable { return layer->forward(x, std::nullopt, Relative::none()); };
   bench::Benchmark benchmark{name, {}};
-  benchmark.contenders = {{name, bench::measured_pass(pass, inputs, bench::normal(x.sizes(), generator), forward)}};
+  benchmark.implementations = {
+      {name, bench::measured_pass(pass, inputs, bench::normal(x.sizes(), generator), forward)}};
   const bench::Measurement measured = bench::measure(benchmark, timing, {}).front();
   return {name, sizes.tokens, primal_multiply_adds(options, sizes.width, sizes.heads, sizes.tokens),
           measured.timing.minimum, static_cast<double>(measured.peak_bytes)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the layers of the primal-dual family cost against tokens.
+// Cost of the layers of the primal-dual family by the number of tokens.
 #pragma once
 
 #include <functional>

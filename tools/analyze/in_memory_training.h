@@ -16,15 +16,15 @@ namespace geosft {
 
 class PointDataset;
 
-// Trains as the settings say, from their seed, on `device`, where the model stays. `after_epoch` is told the epochs
-// done, 0 first. Throws Interrupted when a signal comes.
+// Trains as the settings say, with their seed, on `device`, where the model remains. `after_epoch` gets the number of
+// finished epochs, beginning with 0. Throws Interrupted on a signal.
 RunModel train_in_memory(const ClassifySettings& settings, const PointDataset& training, at::Device device,
                          const std::function<void(int64_t, RunModel&)>& after_epoch = {});
 
-// Throws UsageError for an option of a configuration that was given on the command line and means nothing to
+// Throws UsageError for an option of a configuration that was given on the command line but has no effect in
 // train_in_memory(), which neither validates nor saves.
-void refuse_unused(const CLI::App& verb);
-// The same for these options, which `reason` says why not to give.
-void refuse_given(const CLI::App& verb, const std::vector<std::string>& options, const std::string& reason);
+void refuse_unused(const CLI::App& subcommand);
+// The same for the given options; `reason` explains why they must not be given.
+void refuse_given(const CLI::App& subcommand, const std::vector<std::string>& options, const std::string& reason);
 
 }  // namespace geosft

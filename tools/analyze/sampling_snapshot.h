@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a sampler does at one moment of a training.
+// Statistics of a sampler at one moment of a training.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -23,7 +23,7 @@ struct SamplingSnapshot {
   double by_chance = 0.0;  // the same of as many points drawn uniformly
 };
 
-// `draws` draws of the sampler of the head on one cloud.
+// `draws` samples by the sampler of the head, for one cloud.
 SamplingSnapshot sampling_snapshot(RunModel& trained, const Shape& shape, int64_t epochs, int64_t draws);
 
 // "scores from … to …; …"

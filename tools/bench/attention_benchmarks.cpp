@@ -18,7 +18,7 @@ Benchmark make_attention(const Sizes& sizes, int64_t keys, Pass pass, const std:
   };
   const Tensors leaves{first.q, first.k, first.v, first.leak};
   Benchmark benchmark{name, {}};
-  benchmark.contenders = {
+  benchmark.implementations = {
       {"geosft", measured_pass(pass, {in.q, in.k, in.v, in.leak}, in.upstream, ours), work},
       {"scaled_dot_product_attention",
        measured_pass(pass, {first.q, first.k, first.v}, first.upstream, [first] { return softmax_attention(first); }),
@@ -42,7 +42,8 @@ Benchmark make_score(const Sizes& sizes, int64_t keys, const std::string& name) 
     return maxout_attention(in.q, in.k, v, in.leak, std::nullopt, std::nullopt, in.q_ptr, in.k_ptr, attention_eps);
   };
   Benchmark benchmark{name, {}};
-  benchmark.contenders = {{"geosft", measured_pass(Pass::forward, {in.q, in.k, in.leak}, at::Tensor(), ours), work}};
+  benchmark.implementations = {
+      {"geosft", measured_pass(Pass::forward, {in.q, in.k, in.leak}, at::Tensor(), ours), work}};
   benchmark.keys = static_cast<double>(keys);
   return benchmark;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random arguments of the attention operators, packed as ours take them and with heads first as LibTorch's do.
+// Random arguments of the attention operators, packed for our operators and with heads first for LibTorch's.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -8,24 +8,24 @@
 
 namespace geosft::bench {
 
-// Rows packed, [B n, h, c] and [B m, h, c] for m keys an item.
+// Packed rows, [B n, h, c] and [B m, h, c] for m keys per item.
 struct PackedInputs {
   at::Tensor q, k, v, leak;  // leak [B m, h]
   at::Tensor q_ptr, k_ptr;   // int64 [B + 1]
   at::Tensor upstream;       // [B n, h, c], gradient of the result
 };
 
-// The same numbers, [B, h, n, c] and [B, h, m, c], contiguous.
+// The same values, [B, h, n, c] and [B, h, m, c], contiguous.
 struct HeadsFirstInputs {
   at::Tensor q, k, v, leak;  // leak [B, h, m]
   at::Tensor upstream;
 };
 
-// float32; q, k, v and leak ask for gradients.
+// float32; q, k, v and leak require gradients.
 PackedInputs random_inputs(const Sizes& sizes, int64_t keys);
 HeadsFirstInputs heads_first(const PackedInputs& packed, const Sizes& sizes);
 
-// [B, h, n, c] -> [B n, h, c] and [B, h, n] -> [B n, h]; other tensors as they are.
+// [B, h, n, c] -> [B n, h, c] and [B, h, n] -> [B n, h]; other tensors unchanged.
 at::Tensor packed_rows(const at::Tensor& heads_first);
 
 // Offsets 0, count, 2 count, … of equal items.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options that the verbs of geosft-bench share.
+// Options shared by the subcommands of geosft-bench.
 #pragma once
 
 #include <string>
@@ -13,19 +13,19 @@ class App;
 
 namespace geosft::bench {
 
-// Threads (one unless asked for more, since figures are compared by core) and the vector target of our kernels.
+// Number of threads (default 1, since figures are compared per core) and the vector target of our kernels.
 struct MachineOptions {
   RuntimeOptions runtime = {.threads = 1};
   std::string simd;  // empty: the best one
 
-  void add_to(CLI::App& verb);
-  // Throws UsageError for a vector target that is not there, naming those that are.
+  void add_to(CLI::App& subcommand);
+  // Throws UsageError for an unavailable vector target, naming the available ones.
   void apply() const;
 };
 
 // --batch, --tokens, --width, --heads, --keys, --seed.
-void add_sizes(CLI::App& verb, Sizes& sizes);
-// Throws UsageError where heads do not divide the width.
+void add_sizes(CLI::App& subcommand, Sizes& sizes);
+// Throws UsageError if heads does not divide width.
 void check_sizes(const Sizes& sizes);
 
 }  // namespace geosft::bench

@@ -18,19 +18,19 @@ double relative_difference(const at::Tensor& actual, const at::Tensor& expected)
 void check_agreement(const Benchmark& benchmark, double tolerance) {
   at::NoGradGuard unrecorded;
   Tensors expected;
-  for (const Contender& contender : benchmark.contenders) {
-    if (!contender.align) continue;
+  for (const Implementation& implementation : benchmark.implementations) {
+    if (!implementation.align) continue;
     at::AutoGradMode recorded(true);
-    if (expected.empty()) expected = benchmark.contenders.front().run();
-    const Tensors results = contender.run();
-    TORCH_CHECK(results.size() == expected.size(), benchmark.name, ": ", contender.name, " gives ", results.size(),
+    if (expected.empty()) expected = benchmark.implementations.front().run();
+    const Tensors results = implementation.run();
+    TORCH_CHECK(results.size() == expected.size(), benchmark.name, ": ", implementation.name, " gives ", results.size(),
                 " results, expected ", expected.size());
     for (size_t i = 0; i < results.size(); ++i) {
-      const at::Tensor result = contender.align(results[i].detach());
-      TORCH_CHECK(result.sizes() == expected[i].sizes(), benchmark.name, ": result ", i, " of ", contender.name,
+      const at::Tensor result = implementation.align(results[i].detach());
+      TORCH_CHECK(result.sizes() == expected[i].sizes(), benchmark.name, ": result ", i, " of ", implementation.name,
                   " has shape ", result.sizes(), ", expected ", expected[i].sizes());
       const double difference = relative_difference(result, expected[i].detach());
-      TORCH_CHECK(difference <= tolerance, benchmark.name, ": result ", i, " of ", contender.name, " differs by ",
+      TORCH_CHECK(difference <= tolerance, benchmark.name, ": result ", i, " of ", implementation.name, " differs by ",
                   difference, " of its norm, expected at most ", tolerance);
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All measurements there are, by name. Each kind has a file of its own.
+// All benchmarks by name. Each kind has a file of its own.
 #pragma once
 
 #include <string>
@@ -25,8 +25,8 @@ Entries training_entries(const Sizes& sizes);        // steps of the point class
 
 Entries all_entries(const Sizes& sizes);
 
-// Those that `names` choose: a name, or the beginning of names up to a slash. No names: all. Throws UsageError naming
-// the nearest one for a name that chooses nothing.
+// Selects entries by `names`: a name, or a prefix of names up to a slash; all if empty. Throws UsageError with the
+// nearest name if a name selects nothing.
 Entries chosen_entries(const Entries& all, const std::vector<std::string>& names);
 
 }  // namespace geosft::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one would write with LibTorch's operations for the same attention: contiguous inputs with heads first, as few
-// passes over n x k numbers as autograd permits.
+// Attention composed of LibTorch's operations, as baselines: contiguous inputs with heads first, and as few passes over
+// n x k numbers as autograd permits.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -13,7 +13,7 @@ namespace geosft::bench {
 
 inline constexpr double attention_eps = 1e-6;
 
-// Relative terms of all pairs, [B, h, n, m]; undefined: 1 and 0.
+// Relative encodings of all pairs, [B, h, n, m]; undefined means 1 and 0.
 struct DenseTerms {
   at::Tensor mul, add;
 };
@@ -23,7 +23,7 @@ struct TermWeights {
   at::Tensor w_mul, b_mul, w_add, b_add;
 };
 
-// softmax(q k^T / sqrt(c)) v by LibTorch's fused operator: other mathematics, the same sizes.
+// softmax(q k^T / sqrt(c)) v by LibTorch's fused operator: a different function of the same sizes.
 at::Tensor softmax_attention(const HeadsFirstInputs& inputs);
 
 // Maxout attention on cdist: max(a, b) = (a + b + |a - b|) / 2, and cdist with p = 1 sums |a - b|.
@@ -42,7 +42,7 @@ DenseTerms linear_terms(const at::Tensor& channels, const TermWeights& weights);
 at::Tensor point_channels(const at::Tensor& x, const at::Tensor& xs, const at::Tensor& normals,
                           const at::Tensor& sampled_normals);
 
-// The terms of sequences without forming X_R: s [B, n, ds], ss [B, m, ds].
+// The relative encodings of sequences without forming X_R: s [B, n, ds], ss [B, m, ds].
 DenseTerms sequence_terms(const at::Tensor& s, const at::Tensor& ss, const TermWeights& weights);
 
 }  // namespace geosft::bench

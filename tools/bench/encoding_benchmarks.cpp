@@ -34,7 +34,7 @@ at::Tensor composite_normals(const at::Tensor& points, const at::Tensor& ptr) {
 Benchmark make_normals(const Sizes& sizes, const std::string& name) {
   const at::Tensor points = spheres(sizes), ptr = equal_offsets(sizes.batch, sizes.tokens);
   Benchmark benchmark{name, {}};
-  benchmark.contenders = {
+  benchmark.implementations = {
       {"geosft", [=] { return Tensors{estimate_normals(points, neighbours, ptr)}; }},
       {"knn + linalg_eigh, no orientation", [=] { return Tensors{composite_normals(points, ptr)}; }}};
   return benchmark;
@@ -42,7 +42,7 @@ Benchmark make_normals(const Sizes& sizes, const std::string& name) {
 
 Benchmark make_sinusoids(const Sizes& sizes, const std::string& name) {
   Benchmark benchmark{name, {}};
-  benchmark.contenders = {
+  benchmark.implementations = {
       {"geosft", [=] { return Tensors{sinusoids(sizes.tokens, sizes.width, at::TensorOptions().dtype(at::kFloat))}; }}};
   return benchmark;
 }
@@ -50,7 +50,8 @@ Benchmark make_sinusoids(const Sizes& sizes, const std::string& name) {
 Benchmark make_tokens(const Sizes& sizes, const std::string& name) {
   const at::Tensor points = spheres(sizes), ptr = equal_offsets(sizes.batch, sizes.tokens);
   Benchmark benchmark{name, {}};
-  benchmark.contenders = {{"geosft", [=] { return Tensors{point_tokens(PointTokens::local, points, points, ptr)}; }}};
+  benchmark.implementations = {
+      {"geosft", [=] { return Tensors{point_tokens(PointTokens::local, points, points, ptr)}; }}};
   return benchmark;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether training with polynomial attention follows training with exact attention.
+// Compares the losses of training with polynomial attention and with exact attention.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct FollowOptions {
   uint64_t seed = 0;
 };
 
-// Losses of all steps and what the fastest took.
+// The losses of all steps and the time of the fastest step.
 struct LossCurve {
   std::vector<double> losses;
   double seconds = 0;
@@ -38,8 +38,8 @@ struct FollowResult {
   std::vector<PolynomialDegree> degrees;  // of the trained layers on a last batch
 };
 
-// Trains two classifiers on the same batches in turns, documents in their order and again from the first; then tunes a
-// prompt for the frozen weights, once through either attention. `progress` is told the steps done, and may throw.
+// Trains two classifiers alternately on the same batches, with the documents in order and repeated. Then tunes a prompt
+// for the frozen weights, once with each attention. `progress` gets the number of finished steps, and may throw.
 FollowResult follow(const ByteDocuments& documents, const FollowOptions& options,
                     const std::function<void(int64_t)>& progress);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The primal-dual frame, proven by solving the dual: the values that LIBSVM's dual variables give make attention agree
-// with LIBSVM's own predictions.
+// Checks the primal-dual frame by solving the dual: with the values from LIBSVM's dual variables, attention equals
+// LIBSVM's own predictions.
 #pragma once
 
 #include <cstdint>

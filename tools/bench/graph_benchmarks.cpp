@@ -89,7 +89,7 @@ struct GraphPass {
     return graph_attention(in.q, in.k, in.v, in.leak, g.rowptr, g.col, g.edge_attr, g.top, g.partner, g.weight, w.w_mul,
                            w.b_mul, w.w_add, w.b_add, in.q_ptr, in.k_ptr, attention_eps);
   }
-  Contender contender(Pass pass, std::optional<Work> work) const {
+  Implementation implementation(Pass pass, std::optional<Work> work) const {
     return {"geosft",
             measured_pass(pass, leaves(in.q, in.k, in.v, in.leak), in.upstream, [*this] { return forward(); }), work};
   }
@@ -106,8 +106,8 @@ Benchmark make_graph(const Sizes& sizes, int64_t keys, Pass pass, const std::str
   const auto composite = [first, g = ours.g, sizes] { return cdist_attention(first, dense_terms(g, sizes)); };
   const Work work = graph_work(sizes, keys, pass);
   Benchmark benchmark{name, {}};
-  benchmark.contenders = {
-      ours.contender(pass, work),
+  benchmark.implementations = {
+      ours.implementation(pass, work),
       {"cdist", measured_pass(pass, ours.leaves(first.q, first.k, first.v, first.leak), first.upstream, composite),
        work, packed_rows}};
   benchmark.keys = static_cast<double>(keys);
@@ -116,10 +116,10 @@ Benchmark make_graph(const Sizes& sizes, int64_t keys, Pass pass, const std::str
 
 }  // namespace
 
-ScaledContender graph_attention_over_keys(int64_t keys) {
+ScaledImplementation graph_attention_over_keys(int64_t keys) {
   return [keys](const Sizes& sizes) {
     const GraphPass ours{random_inputs(sizes, keys), random_graphs(sizes, keys)};
-    return ours.contender(Pass::both, graph_work(sizes, keys, Pass::both));
+    return ours.implementation(Pass::both, graph_work(sizes, keys, Pass::both));
   };
 }
 

@@ -68,9 +68,9 @@ Benchmark make_walks(const Sizes& sizes, const std::string& name) {
   const CsrGraph graph = rings_with_chords(sizes);
   const at::Tensor adjacency = dense_adjacency(graph, sizes, at::kFloat);
   Benchmark benchmark{name, {}, static_cast<double>(graph.nodes()), "nodes"};
-  benchmark.contenders = {{"geosft", [=] { return Tensors{random_walk_pe(graph.rowptr, graph.col, walk_steps)}; }},
-                          {"dense powers", [=] { return Tensors{dense_walks(adjacency, walk_steps)}; }, std::nullopt,
-                           [](const at::Tensor& encoding) { return encoding; }}};
+  benchmark.implementations = {{"geosft", [=] { return Tensors{random_walk_pe(graph.rowptr, graph.col, walk_steps)}; }},
+                               {"dense powers", [=] { return Tensors{dense_walks(adjacency, walk_steps)}; },
+                                std::nullopt, [](const at::Tensor& encoding) { return encoding; }}};
   return benchmark;
 }
 
@@ -84,14 +84,14 @@ Benchmark make_laplacian(const Sizes& sizes, const std::string& name) {
     return Tensors{encoding.vectors, encoding.values};
   };
   Benchmark benchmark{name, {}, static_cast<double>(graph.nodes()), "nodes"};
-  benchmark.contenders = {{"geosft", ours}, {"linalg_eigh", [=] { return dense_laplacian(adjacency, k); }}};
+  benchmark.implementations = {{"geosft", ours}, {"linalg_eigh", [=] { return dense_laplacian(adjacency, k); }}};
   return benchmark;
 }
 
 }  // namespace
 
-ScaledContender walks_on_grid() {
-  return [](const Sizes& sizes) -> Contender {
+ScaledImplementation walks_on_grid() {
+  return [](const Sizes& sizes) -> Implementation {
     const CsrGraph graph = grid_around_the_end(sizes.batch * sizes.tokens);
     return {"geosft", [=] { return Tensors{random_walk_pe(graph.rowptr, graph.col, walk_steps)}; }};
   };

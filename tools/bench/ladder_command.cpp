@@ -43,22 +43,23 @@ struct LadderCommand {
                                 out.mutable_data_ptr<float>()};
     const std::vector<double> errors = checked(problem);
     std::vector<std::function<void()>> calls;
-    for (const Rung& rung : ladder()) calls.emplace_back([&] { rung.run(problem); });
+    for (const KernelVariant& variant : ladder()) calls.emplace_back([&] { variant.run(problem); });
     print(here, problem, errors, time_in_turns(calls, timing));
     return 0;
   }
 
  private:
-  // The error of every rung. Throws for one that is wrong.
+  // The error of every variant. Throws for one that is wrong.
   static std::vector<double> checked(const LadderProblem& problem) {
     const std::vector<double> reference = ladder_reference(problem);
     std::vector<double> errors;
-    for (const Rung& rung : ladder()) {
+    for (const KernelVariant& variant : ladder()) {
       std::fill_n(problem.out, reference.size(), 0.0F);
-      rung.run(problem);
+      variant.run(problem);
       errors.push_back(ladder_error(problem, reference));
-      TORCH_CHECK(errors.back() <= tolerance, "rung ", rung.name, " differs from the double-precision reference by ",
-                  errors.back(), " of the largest value, expected at most ", tolerance);
+      TORCH_CHECK(errors.back() <= tolerance, "variant ", variant.name,
+                  " differs from the double-precision reference by ", errors.back(),
+                  " of the largest value, expected at most ", tolerance);
     }
     return errors;
   }
@@ -73,18 +74,18 @@ struct LadderCommand {
          << "\nerror: against double precision, of the largest value; bound: share of the time of "
          << "the arithmetic alone\n\n";
     for (size_t i = 0; i < timings.size(); ++i) {
-      const Rung& rung = ladder()[i];
+      const KernelVariant& variant = ladder()[i];
       const double share = bound / timings[i].minimum;
-      rows.push_back({{"rung", rung.name},
-                      {"lesson", rung.lesson},
+      rows.push_back({{"rung", variant.name},
+                      {"lesson", variant.lesson},
                       {"seconds", timings[i].minimum},
                       {"median_seconds", timings[i].median},
                       {"bound_share", share},
                       {"error", errors[i]}});
-      text << std::left << std::setw(22) << rung.name << std::right << std::setw(9) << duration(timings[i].minimum)
+      text << std::left << std::setw(22) << variant.name << std::right << std::setw(9) << duration(timings[i].minimum)
            << "  x " << std::fixed << std::setprecision(2) << std::setw(6)
            << timings[i].minimum / timings.back().minimum << "  bound " << share << "  error " << std::scientific
-           << std::setprecision(0) << errors[i] << "  " << rung.lesson << "\n";
+           << std::setprecision(0) << errors[i] << "  " << variant.lesson << "\n";
     }
     if (json) {
       std::cout << nlohmann::json{{"machine", machine_json(here)}, {"rungs", rows}}.dump() << '\n';
@@ -96,17 +97,17 @@ struct LadderCommand {
 
 }  // namespace
 
-Command add_ladder_command(CLI::App& verb) {
+Command add_ladder_command(CLI::App& subcommand) {
   auto command = std::make_shared<LadderCommand>();
-  add_sizes(verb, command->sizes);
-  verb.add_option("--repeats", command->timing.repeats, "rounds, at least")
+  add_sizes(subcommand, command->sizes);
+  subcommand.add_option("--repeats", command->timing.repeats, "rounds, at least")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  verb.add_option("--seconds", command->timing.seconds, "a rung's calls go on until they took so long")
+  subcommand.add_option("--seconds", command->timing.seconds, "a variant's calls go on until they took so long")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
-  verb.add_flag("--json", command->json, "print one JSON object");
-  command->machine.add_to(verb);
+  subcommand.add_flag("--json", command->json, "print one JSON object");
+  command->machine.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

@@ -67,7 +67,7 @@ Benchmark make_layer(const Sizes& sizes, int64_t keys, Pass pass, const std::str
   SdpaEncoderLayer sdpa(sizes.width, sizes.heads, hidden);
   const auto context = std::make_shared<SamplingContext>(SamplingContext::training(generator));
   Benchmark benchmark{name, {}};
-  benchmark.contenders = {
+  benchmark.implementations = {
       {"geosft",
        trained(pass, *ours, x, upstream, [=]() mutable { return ours->forward(x, Relative::none(), ptr, *context); })},
       {"geosft, attention free",
@@ -78,7 +78,7 @@ Benchmark make_layer(const Sizes& sizes, int64_t keys, Pass pass, const std::str
        trained(pass, *module, x_tokens, upstream_tokens, [=]() mutable { return module->forward(x_tokens); })}};
   // The layers of the usual transformer attend to all tokens, ours to a sample of them.
   benchmark.keys = static_cast<double>(sizes.tokens);
-  benchmark.contenders[0].keys = static_cast<double>(keys);
+  benchmark.implementations[0].keys = static_cast<double>(keys);
   return benchmark;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The machine and the software that measurements belong to.
+// Description of the machine and the software of a measurement.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,15 @@ struct Machine {
   std::string versions;  // version_text(), in one line
 };
 
-// With the vector target and the threads that are set now.
+// With the current vector target and number of threads.
 Machine measure_machine();
 
 nlohmann::json machine_json(const Machine& machine);
-// Throws nlohmann::json::exception when something is missing.
+// Throws nlohmann::json::exception if a key is missing.
 Machine machine_from_json(const nlohmann::json& json);
 std::string machine_text(const Machine& machine);
 
-// "model name" of /proc/cpuinfo; "unknown" where it has none.
+// "model name" of /proc/cpuinfo, or "unknown".
 std::string processor_name(std::istream& cpuinfo);
 
 }  // namespace geosft::bench

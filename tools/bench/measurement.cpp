@@ -27,7 +27,7 @@ Sizes sizes_from_json(const nlohmann::json& json) {
 
 nlohmann::json measurement_json(const Measurement& one) {
   nlohmann::json json = {{"benchmark", one.benchmark},
-                         {"contender", one.contender},
+                         {"contender", one.implementation},
                          {"seconds",
                           {{"minimum", one.timing.minimum},
                            {"lower_quartile", one.timing.lower_quartile},
@@ -85,17 +85,17 @@ std::vector<Measurement> measure(const Benchmark& benchmark, const TimingOptions
   check_agreement(benchmark);
   std::vector<Measurement> measurements;
   std::vector<std::function<void()>> calls;
-  for (const Contender& contender : benchmark.contenders) {
-    Measurement one{benchmark.name, contender.name, {}};
+  for (const Implementation& implementation : benchmark.implementations) {
+    Measurement one{benchmark.name, implementation.name, {}};
     one.items = benchmark.items;
     one.items_are = benchmark.items_are;
-    one.keys = contender.keys > 0 ? contender.keys : benchmark.keys;
-    one.work = contender.work;
-    if (contender.work) one.bound = bound_seconds(*contender.work, rates);
+    one.keys = implementation.keys > 0 ? implementation.keys : benchmark.keys;
+    one.work = implementation.work;
+    if (implementation.work) one.bound = bound_seconds(*implementation.work, rates);
     stop();
-    one.peak_bytes = peak_tensor_bytes([&] { one.result_bytes = bytes_of(contender.run()); });
+    one.peak_bytes = peak_tensor_bytes([&] { one.result_bytes = bytes_of(implementation.run()); });
     measurements.push_back(std::move(one));
-    calls.emplace_back([&contender] { contender.run(); });
+    calls.emplace_back([&implementation] { implementation.run(); });
   }
   const std::vector<Timing> timings = time_in_turns(calls, options, stop);
   for (size_t i = 0; i < timings.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was measured, and its form in JSON.
+// Measurements and their JSON format.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@
 namespace geosft::bench {
 
 struct Measurement {
-  std::string benchmark, contender;
+  std::string benchmark, implementation;
   Timing timing;
-  double geosft_ratio = 1;      // our minimum over this one's: below 1 ours is faster
+  double geosft_ratio = 1;      // minimum of geosft / minimum of this one: below 1 geosft is faster
   double geosft_cpu_ratio = 1;  // the same of the processor times, which a busy machine disturbs less
   std::optional<Work> work = std::nullopt;
   std::optional<double> bound = std::nullopt;  // seconds, of the work on this machine
@@ -29,18 +29,19 @@ struct Measurement {
   std::string items_are = {};
   double keys = 0;  // per query, mean over queries and heads; 0: not an attention
 
-  // Share of the bound that was reached; 0 without a bound.
+  // The fraction of the bound that was reached; 0 without a bound.
   double share() const { return bound ? *bound / timing.minimum : 0.0; }
 };
 
-// A run of the tool.
+// All results of one run of the tool.
 struct Results {
   Machine machine;
   Sizes sizes;
   std::vector<Measurement> measurements;
 };
 
-// Checks that contenders agree, measures memory, then time. `stop` is asked between calls; it may throw.
+// Checks that the implementations agree, then measures memory, then time. `stop` is called between calls, and may
+// throw.
 std::vector<Measurement> measure(
     const Benchmark& benchmark, const TimingOptions& options, const TileRates& rates,
     const std::function<void()>& stop = [] {});
@@ -50,7 +51,7 @@ std::vector<Measurement> measure(
 // "result_bytes", and where they apply "work", "bound_seconds", "bound_share", "items", "items_are",
 // "items_per_second", "keys_per_query"}]}
 nlohmann::json results_json(const Results& results);
-// Back, for comparisons. Throws DataError naming the file when it is not what results_json gives.
+// Reads results_json back, for comparisons. Throws DataError naming the file if it has another format.
 Results read_results(const std::filesystem::path& file);
 
 }  // namespace geosft::bench

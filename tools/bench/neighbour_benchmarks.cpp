@@ -26,15 +26,16 @@ at::Tensor as_it_is(const at::Tensor& result) {
 Benchmark make_farthest(int64_t n, int64_t m, uint64_t seed, const std::string& name) {
   const at::Tensor points = random_cloud(n, seed);
   Benchmark benchmark{name, {}};
-  benchmark.contenders = {{"geosft", [=] { return Tensors{farthest_point_sampling(points, m)}; }},
-                          {"O(n m) loop", [=] { return Tensors{plain_farthest_points(points, m)}; }, {}, as_it_is}};
+  benchmark.implementations = {
+      {"geosft", [=] { return Tensors{farthest_point_sampling(points, m)}; }},
+      {"O(n m) loop", [=] { return Tensors{plain_farthest_points(points, m)}; }, {}, as_it_is}};
   return benchmark;
 }
 
 Benchmark make_knn(int64_t n, uint64_t seed, const std::string& name) {
   const at::Tensor points = random_cloud(n, seed);
   Benchmark benchmark{name, {}};
-  benchmark.contenders = {
+  benchmark.implementations = {
       {"geosft", [=] { return Tensors{std::get<1>(knn(points, points, neighbours))}; }},
       {"nanoflann", [=] { return Tensors{plain_neighbour_distances(points, neighbours)}; }, {}, as_it_is}};
   return benchmark;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory a computation needs at its peak.
+// Peak memory of a computation.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace geosft::bench {
 
-// The most bytes of tensors that existed at any moment of `body` beyond those that existed before it, on all threads:
-// temporaries, results and gradients. Counted in LibTorch's CPU allocator, so the number is exact and does not depend
-// on what malloc keeps; scratch that kernels take from malloc themselves (a constant a thread) is not in it. The
-// process's peak resident size would be, but also pages that malloc holds on to from one call to the next, and it does
-// not fall.
+// The maximum number of bytes of tensors alive at any moment of `body`, beyond those that existed before, on all
+// threads: temporaries, results and gradients. It is counted in LibTorch's CPU allocator, so it is exact and does not
+// depend on what malloc keeps. Scratch memory that kernels get from malloc (a constant per thread) is not included. The
+// peak resident size of the process would include it, but also pages that malloc keeps between calls, and it never
+// falls.
 int64_t peak_tensor_bytes(const std::function<void()>& body);
 
 }  // namespace geosft::bench

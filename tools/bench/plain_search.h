@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The obvious ways to search among points, for comparison.
+// Straightforward search among points, as baselines.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -10,8 +10,8 @@ namespace geosft::bench {
 // geosft::farthest_point_sampling with start 0.
 at::Tensor plain_farthest_points(const at::Tensor& points, int64_t m);
 
-// nanoflann as its documentation uses it: float32 points [n, 3], the k nearest of every point among all points. Squared
-// distances [n, k] in ascending order, k <= n. One tree, queries over the threads of ATen's pool.
+// nanoflann used as in its documentation: float32 points [n, 3], the k nearest of each point among all points. Returns
+// squared distances [n, k] in ascending order, k <= n. One tree; the queries run on ATen's thread pool.
 at::Tensor plain_neighbour_distances(const at::Tensor& points, int64_t k);
 
 }  // namespace geosft::bench

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far networks of polynomial attention are from the same ones with softmax attention, forward and backward.
+// Errors of networks with polynomial attention relative to the same networks with softmax attention, forward and
+// backward.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ struct NetworkErrors {
   double out = 0, x = 0, prompt = 0, w_q = 0, w_k = 0, w_v = 0, w_o = 0;
 
   double largest_gradient() const;
-  // Elementwise the larger.
+  // The elementwise maximum.
   void raise(const NetworkErrors& other);
 };
 

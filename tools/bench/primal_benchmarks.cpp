@@ -95,17 +95,17 @@ Benchmark make_primal(const PrimalMember& member, const Sizes& sizes, Pass pass,
   const AttentionShape shape = attention_shape(sizes, sizes.tokens);
   const Tensors leaves{first.q, first.k, first.v};
   Benchmark benchmark{name, {}};
-  benchmark.contenders = {
+  benchmark.implementations = {
       {"geosft", measured_pass(pass, {in.q, in.k, in.v}, in.upstream, primal_forward(member, sizes, in))},
       {"scaled_dot_product_attention",
        measured_pass(pass, leaves, first.upstream, [first] { return softmax_attention(first); }),
        pass == Pass::both ? dot_both_work(shape) : dot_forward_work(shape)}};
   if (const auto composite = primal_composite(member, sizes, first)) {
-    benchmark.contenders.push_back(
+    benchmark.implementations.push_back(
         {"composite", measured_pass(pass, leaves, first.upstream, composite), std::nullopt, packed_rows});
   }
   benchmark.keys = static_cast<double>(sizes.tokens);
-  benchmark.contenders[0].keys = keys_per_query(member, sizes);
+  benchmark.implementations[0].keys = keys_per_query(member, sizes);
   return benchmark;
 }
 
@@ -158,7 +158,7 @@ Benchmark make_ragged(const Sizes& sizes, Pass pass, const std::string& name) {
                        padding.padded(in.v).requires_grad_(true)};
   const auto masked = [=] { return at::scaled_dot_product_attention(padded[0], padded[1], padded[2], padding.known); };
   Benchmark benchmark{name, {}};
-  benchmark.contenders = {
+  benchmark.implementations = {
       {"geosft",
        measured_pass(pass, leaves, in.upstream,
                      [=] { return primal_attention(in.q, in.k, in.v, {}, {}, "softmax", attention_eps, ptr, ptr); })},
@@ -175,7 +175,7 @@ Benchmark make_ragged(const Sizes& sizes, Pass pass, const std::string& name) {
 }
 
 // The layer with its maps; forward is inference, without a record for autograd.
-Contender layer_contender(const std::string& name, const std::string& member, const Sizes& sizes, Pass pass) {
+Implementation layer_implementation(const std::string& name, const std::string& member, const Sizes& sizes, Pass pass) {
   torch::manual_seed(sizes.seed);
   auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed);
   PrimalSelfAttention layer(sizes.width, sizes.heads, primal_options(member, sizes.heads));
@@ -189,11 +189,11 @@ Contender layer_contender(const std::string& name, const std::string& member, co
 
 Benchmark make_primal_layer(const std::string& member, const Sizes& sizes, Pass pass, const std::string& name) {
   Benchmark benchmark{name,
-                      {layer_contender("geosft", member, sizes, pass),
-                       layer_contender("its softmax attention", "softmax", sizes, pass)}};
+                      {layer_implementation("geosft", member, sizes, pass),
+                       layer_implementation("its softmax attention", "softmax", sizes, pass)}};
   benchmark.keys = static_cast<double>(sizes.tokens);
   for (const PrimalMember& one : primal_members) {
-    if (one.name == member) benchmark.contenders[0].keys = keys_per_query(one, sizes);
+    if (one.name == member) benchmark.implementations[0].keys = keys_per_query(one, sizes);
   }
   return benchmark;
 }

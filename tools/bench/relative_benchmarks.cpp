@@ -30,7 +30,7 @@ Benchmark compare(const std::string& name, const PackedInputs& in, const HeadsFi
     return Tensors{of.q, of.k, of.v, of.leak, weights.w_mul, weights.b_mul, weights.w_add, weights.b_add};
   };
   Benchmark benchmark{name, {}};
-  benchmark.contenders = {
+  benchmark.implementations = {
       {"geosft", measured_pass(pass, leaves(in), in.upstream, ours), work},
       {"cdist",
        measured_pass(pass, leaves(first), first.upstream, [first, terms] { return cdist_attention(first, terms()); }),

@@ -11,14 +11,14 @@ namespace {
 
 constexpr const char* colours[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#777777"};
 
-// Lines "elements/byte elements/s" of the measurements with a bound, by contender.
-std::map<std::string, std::string> points_by_contender(const std::vector<Measurement>& measurements) {
+// Lines "elements/byte elements/s" of the measurements with a bound, by implementation.
+std::map<std::string, std::string> points_by_implementation(const std::vector<Measurement>& measurements) {
   std::map<std::string, std::string> points;
   for (const Measurement& one : measurements) {
     if (!one.bound) continue;
     std::ostringstream line;
     line << one.work->elements() / one.work->bytes << ' ' << one.work->elements() / one.timing.minimum / 1e9 << '\n';
-    points[one.contender] += line.str();
+    points[one.implementation] += line.str();
   }
   return points;
 }
@@ -33,7 +33,7 @@ std::string roof(double rate, double bandwidth, const char* title, const char* d
 }  // namespace
 
 PlotResult draw_roofline(const Results& results, const std::filesystem::path& stem) {
-  const auto points = points_by_contender(results.measurements);
+  const auto points = points_by_implementation(results.measurements);
   if (points.empty()) return {false, "no measurement with a bound was made"};
   Picture picture{.width = 1000, .height = 640};
   picture.script =
@@ -47,11 +47,12 @@ PlotResult draw_roofline(const Results& results, const std::filesystem::path& st
       "\nplot " + roof(results.machine.rates.multiply_add, results.machine.bandwidth, "multiply-add tiles", "1") +
       ", " + roof(results.machine.rates.max_add, results.machine.bandwidth, "max+add tiles", "2");
   size_t index = 0;
-  for (const auto& [contender, lines] : points) {
+  for (const auto& [implementation, lines] : points) {
     const std::string name = "points" + std::to_string(index);
     picture.data[name] = lines;
-    picture.script += ", '" + name + "' using 1:2 with points pt " + (contender == "geosft" ? "7 ps 1.4" : "6 ps 1.1") +
-                      " lc rgb '" + colours[index++ % std::size(colours)] + "' title " + gnuplot_string(contender);
+    picture.script += ", '" + name + "' using 1:2 with points pt " +
+                      (implementation == "geosft" ? "7 ps 1.4" : "6 ps 1.1") + " lc rgb '" +
+                      colours[index++ % std::size(colours)] + "' title " + gnuplot_string(implementation);
   }
   picture.script += "\n";
   return draw(picture, stem);

@@ -34,7 +34,7 @@ Benchmark make_sample(const Sizes& sizes, int64_t keys, Pass pass, const std::st
     return std::get<2>(sample_pairs(score, bins, ptr, /*noise=*/true, /*random_partner=*/true, 1.0, generator));
   };
   Benchmark benchmark{name, {}};
-  benchmark.contenders = {
+  benchmark.implementations = {
       {"geosft", measured_pass(pass, {score}, upstream.flatten(), ours)},
       {"topk", measured_pass(pass, {table}, upstream, [=] { return composite_weights(table, bins, generator); })}};
   return benchmark;
@@ -51,7 +51,7 @@ Benchmark make_gather(const Sizes& sizes, int64_t keys, Pass pass, const std::st
   const at::Tensor top = draw(), partner = draw();
   const auto composite = [=] { return at::lerp(x.index({partner}), x.index({top}), weight.unsqueeze(1)); };
   Benchmark benchmark{name, {}};
-  benchmark.contenders = {
+  benchmark.implementations = {
       {"geosft", measured_pass(pass, {x, weight}, upstream, [=] { return gather_pairs(x, top, partner, weight); })},
       {"index + lerp", measured_pass(pass, {x, weight}, upstream, composite), std::nullopt,
        [](const at::Tensor& result) { return result; }}};
@@ -73,7 +73,7 @@ Benchmark make_pool(const Sizes& sizes, Pass pass, const std::string& name) {
   const double elements = static_cast<double>(x.numel()), bytes = 4 * elements;
   const Work work = pass == Pass::both ? Work{0, 6 * elements, 3 * bytes} : Work{0, 2 * elements, bytes};
   Benchmark benchmark{name, {}};
-  benchmark.contenders = {
+  benchmark.implementations = {
       {"geosft", measured_pass(pass, {x, u}, upstream, [=] { return softmax_pool(x, u, ptr); }), work},
       {"softmax + bmm", measured_pass(pass, {x, u}, upstream, composite), work,
        [](const at::Tensor& result) { return result; }}};

@@ -11,7 +11,6 @@
 #include "models/ops/maxout_attention.h"
 #include "tools/bench/attention_inputs.h"
 #include "tools/bench/composites.h"
-#include "tools/bench/polynomial_contender.h"
 
 namespace geosft::bench {
 namespace {
@@ -25,20 +24,14 @@ std::vector<int64_t> token_counts(int64_t most) {
 
 }  // namespace
 
-ScaledContender maxout_over_keys(int64_t keys) {
-  return [keys](const Sizes& sizes) -> Contender {
+ScaledImplementation maxout_over_keys(int64_t keys) {
+  return [keys](const Sizes& sizes) -> Implementation {
     const PackedInputs in = random_inputs(sizes, keys);
     const auto forward = [in] {
       return maxout_attention(in.q, in.k, in.v, in.leak, std::nullopt, std::nullopt, in.q_ptr, in.k_ptr, attention_eps);
     };
     return {"geosft", measured_pass(Pass::both, {in.q, in.k, in.v, in.leak}, in.upstream, forward),
             maxout_both_work(attention_shape(sizes, keys))};
-  };
-}
-
-ScaledContender polynomial_over_all(int64_t degree) {
-  return [degree](const Sizes& sizes) {
-    return polynomial_contender(sizes, degree, Pass::both, random_inputs(sizes, sizes.tokens));
   };
 }
 
@@ -61,18 +54,18 @@ double fitted_exponent(const std::vector<double>& x, const std::vector<double>& 
   return products / squares;
 }
 
-Scaling measure_scaling(const ScaledContender& contender, const Sizes& sizes, int64_t most_tokens,
+Scaling measure_scaling(const ScaledImplementation& implementation, const Sizes& sizes, int64_t max_tokens,
                         const TimingOptions& options, const TileRates& rates,
                         const std::function<void(int64_t)>& progress) {
   Scaling scaling;
   std::vector<double> counts, seconds, bytes;
-  for (const int64_t tokens : token_counts(most_tokens)) {
+  for (const int64_t tokens : token_counts(max_tokens)) {
     progress(tokens);
     Sizes one = sizes;
     one.batch = 1;
     one.tokens = tokens;
     const Benchmark benchmark{
-        "scaling/n" + std::to_string(tokens), {contender(one)}, static_cast<double>(tokens), "tokens"};
+        "scaling/n" + std::to_string(tokens), {implementation(one)}, static_cast<double>(tokens), "tokens"};
     const Measurement measured = measure(benchmark, options, rates).front();
     scaling.tokens.push_back(tokens);
     scaling.measurements.push_back(measured);

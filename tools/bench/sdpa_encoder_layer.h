@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layer that ours is compared with.
+// The encoder layer that the SFT layer is compared with.
 #pragma once
 
 #include <torch/nn/module.h>

@@ -49,7 +49,7 @@ std::string label(const std::string& text, int width) {
 std::string line(const Measurement& one, int width) {
   const Timing& timing = one.timing;
   const std::string quartiles = duration(timing.lower_quartile) + " - " + duration(timing.upper_quartile);
-  std::string text = "  " + label(one.contender, width) + cell(one.keys > 0 ? number(one.keys) : "", 7) +
+  std::string text = "  " + label(one.implementation, width) + cell(one.keys > 0 ? number(one.keys) : "", 7) +
                      cell(duration(timing.minimum), 10) + cell(duration(timing.median), 10) + cell(quartiles, 22) +
                      cell(duration(timing.cpu), 10) + cell(digits(one.geosft_ratio), 9) +
                      cell(digits(one.geosft_cpu_ratio), 8) + cell(one.bound ? digits(one.share()) : "", 8) +
@@ -60,13 +60,13 @@ std::string line(const Measurement& one, int width) {
 
 int label_width(const std::vector<Measurement>& measurements) {
   size_t width = 0;
-  for (const Measurement& one : measurements) width = std::max(width, one.contender.size());
+  for (const Measurement& one : measurements) width = std::max(width, one.implementation.size());
   return static_cast<int>(width) + 1;
 }
 
 const Measurement* find(const Results& results, const Measurement& like) {
   for (const Measurement& one : results.measurements) {
-    if (one.benchmark == like.benchmark && one.contender == like.contender) return &one;
+    if (one.benchmark == like.benchmark && one.implementation == like.implementation) return &one;
   }
   return nullptr;
 }
@@ -76,7 +76,7 @@ std::string missing_in(const Results& other, const Results& one, const char* whe
   std::string names;
   for (const Measurement& measurement : one.measurements) {
     if (find(other, measurement) != nullptr) continue;
-    names += (names.empty() ? "" : "; ") + measurement.benchmark + ": " + measurement.contender;
+    names += (names.empty() ? "" : "; ") + measurement.benchmark + ": " + measurement.implementation;
   }
   return names.empty() ? "" : std::string("only ") + when + ": " + names + "\n";
 }
@@ -139,11 +139,12 @@ std::string table(const std::vector<Measurement>& measurements) {
 std::string comparison(const Results& before, const Results& now) {
   std::string text = differences(before, now);
   size_t width = 0;
-  for (const Measurement& one : now.measurements) width = std::max(width, one.benchmark.size() + one.contender.size());
+  for (const Measurement& one : now.measurements)
+    width = std::max(width, one.benchmark.size() + one.implementation.size());
   for (const Measurement& one : now.measurements) {
     const Measurement* earlier = find(before, one);
     if (earlier == nullptr) continue;
-    text += label(one.benchmark + ": " + one.contender, static_cast<int>(width) + 3) +
+    text += label(one.benchmark + ": " + one.implementation, static_cast<int>(width) + 3) +
             cell(duration(earlier->timing.minimum), 9) + " ->" + cell(duration(one.timing.minimum), 9) +
             cell("x " + digits(one.timing.minimum / earlier->timing.minimum), 8) + "  " +
             verdict(earlier->timing, one.timing) + "\n";

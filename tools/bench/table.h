@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measurements as a person reads them.
+// Measurements as text tables.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace geosft::bench {
 
-// A heading a benchmark and a line a contender: minimum, median and quartiles of the wall time, processor time, our
-// minimum over this one's and the same of processor times, share of the bound, peak of memory. The meaning of the
-// columns comes first.
+// A heading per benchmark and a line per implementation: minimum, median and quartiles of the wall time; processor
+// time; the ratio of geosft's minimum to this one's, and the same of processor times; fraction of the bound; peak
+// memory. An explanation of the columns comes first.
 std::string table(const std::vector<Measurement>& measurements);
 
-// The change against an earlier run, a line for every measurement that both have: minima and their ratio, and whether
-// it is more than the spread: "faster" when the later upper quartile lies below the earlier minimum, "slower" the other
-// way round. Differences of machine and sizes are said first.
+// The change from an earlier run, with a line for each measurement that both have: the minima, their ratio, and whether
+// the change exceeds the spread. It is "faster" if the later upper quartile is below the earlier minimum, "slower" the
+// other way round. Differences of machine and sizes are listed first.
 std::string comparison(const Results& before, const Results& now);
 
 // "1.23 s", "45.6 ms", "7.89 us".

@@ -109,15 +109,15 @@ namespace {
 HWY_EXPORT(run_shape);
 HWY_EXPORT(lane_count);
 
-constexpr int64_t shapes = 4, tile_depth = 64, most_rows = 8, most_vectors = 4;
+constexpr int64_t shapes = 4, tile_depth = 64, max_rows = 8, max_vectors = 4;
 
 // Operands and sums of one thread.
 struct TileData {
   TileData() {
     const int64_t lanes = HWY_DYNAMIC_DISPATCH(lane_count)();
-    a.assign(static_cast<size_t>(tile_depth * most_vectors * lanes), 0.25F);
-    b.assign(static_cast<size_t>(tile_depth * most_rows), 0.5F);
-    sums.assign(static_cast<size_t>(most_rows * most_vectors * lanes), 0.0F);
+    a.assign(static_cast<size_t>(tile_depth * max_vectors * lanes), 0.25F);
+    b.assign(static_cast<size_t>(tile_depth * max_rows), 0.5F);
+    sums.assign(static_cast<size_t>(max_rows * max_vectors * lanes), 0.0F);
   }
   std::vector<float> a, b, sums;
   float one = 1.0F;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How fast this machine runs the two loops that attention consists of, with everything in registers and the first-level
-// cache: the most that a kernel could reach.
+// The peak rates of the two inner loops of attention on this machine, with all operands in registers and the L1 cache:
+// the upper bound for a kernel.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ struct TileRates {
   double multiply_add = 0;  // elements a second of sum += a * b, float32
 };
 
-// Register tiles of rows x vectors accumulators, a packed vector and a broadcast scalar as operands, as in the
-// attention kernels and with the vector target that they run with. Several shapes of tiles are tried, the best counts.
-// The rate is that of `threads` threads of ATen's pool together. `seconds`: how long to measure.
+// Register tiles of rows x vectors accumulators with a packed vector and a broadcast scalar as operands, as in the
+// attention kernels and with their vector target. Several tile shapes are tried, and the best counts. The rate is that
+// of `threads` threads of ATen's pool together. `seconds` is the duration of the measurement.
 TileRates measure_tile_rates(int64_t threads, double seconds = 0.5);
 
 // The mean of the sums that a tile of 4 x 4 gives after one pass over operands that are both t % 7 at depth t < 64: for

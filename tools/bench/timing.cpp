@@ -28,7 +28,7 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-// The samples of one contender, and whether it needs more.
+// The samples of one implementation, and whether it needs more.
 struct Series {
   std::vector<Sample> samples;
   double total = 0;
@@ -78,20 +78,20 @@ Sample time_once_by(const Clocks& clocks, const std::function<void()>& call) {
   return {wall, clocks.cpu() - cpu};
 }
 
-std::vector<Timing> time_in_turns(const std::vector<std::function<void()>>& contenders, const TimingOptions& options,
-                                  const std::function<void()>& stop,
+std::vector<Timing> time_in_turns(const std::vector<std::function<void()>>& implementations,
+                                  const TimingOptions& options, const std::function<void()>& stop,
                                   const std::function<Sample(const std::function<void()>&)>& watch) {
-  for (const auto& contender : contenders) {
+  for (const auto& implementation : implementations) {
     stop();
-    contender();
+    implementation();
   }
-  std::vector<Series> series(contenders.size());
+  std::vector<Series> series(implementations.size());
   for (bool more = true; more;) {
     more = false;
-    for (size_t i = 0; i < contenders.size(); ++i) {
+    for (size_t i = 0; i < implementations.size(); ++i) {
       if (series[i].done(options)) continue;
       stop();
-      series[i].add(watch(contenders[i]));
+      series[i].add(watch(implementations[i]));
       more = true;
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much arithmetic an operator cannot do without, in elements of the two register-tile loops (tile_rate.h), and the
-// time that the machine needs for it at best: the bound that measurements are held against.
+// The minimum arithmetic of an operator, in elements of the two register-tile loops (tile_rate.h), and the time that
+// the machine needs for it at its peak rate: the bound that measurements are compared with.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Work {
 // Sizes of one attention call: `pairs` query-key pairs over all items, widths of keys and values over all heads.
 struct AttentionShape {
   double queries, keys, pairs, width;
-  // Further products per pair that a relative term needs (2 h ds for sequences), counted as multiply-adds.
+  // Further products per pair for a relative encoding (2 h ds for sequences), counted as multiply-adds.
   double relative = 0;
 };
 
@@ -54,7 +54,7 @@ struct PolynomialShape {
 Work polynomial_forward_work(const PolynomialShape& shape);
 Work polynomial_both_work(const PolynomialShape& shape);
 
-// Seconds that `work` takes when nothing but its arithmetic costs anything.
+// Time in seconds if nothing but the arithmetic of `work` costs anything.
 double bound_seconds(const Work& work, const TileRates& rates);
 
 }  // namespace geosft::bench

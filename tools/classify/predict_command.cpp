@@ -62,7 +62,7 @@ struct PredictCommand {
     const OutputFiles plys("--ply", ply, files, ".ply"), pictures("--picture", picture, files, "");
     for (size_t i = 0; i < files.size(); ++i) {
       const Prediction prediction = predict(trained, files[i], top);
-      for (const std::string& remark : prediction.remarks) std::cerr << remark << '\n';
+      for (const std::string& warning : prediction.warnings) std::cerr << warning << '\n';
       print(files[i], prediction, trained.class_names);
       if (plys.wanted()) write_ply(plys[i], prediction);
       if (pictures.wanted()) draw(pictures[i], files[i], prediction, trained.class_names);

@@ -29,8 +29,8 @@ class Classifier final : public torch::CustomClassHolder {
 
   at::Tensor predict(const at::Tensor& points, const std::optional<at::Tensor>& normals) {
     Shape shape = given_cloud(points, normals);
-    std::vector<std::string> remarks;
-    prepare(run_.settings, shape, remarks);
+    std::vector<std::string> warnings;
+    prepare(run_.settings, shape, warnings);
     return explain_shape(run_, shape, Rotation::none, 0).logits.softmax(0);
   }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# CUDA is found, and never required: without nvcc the operators have kernels for the CPU alone.
+# Finds CUDA, which is optional: without nvcc the operators have only CPU kernels.
 set(GEOSFT_CUDA AUTO CACHE STRING "build the CUDA kernels: AUTO (where there are a GPU and a toolkit), ON or OFF")
 set_property(CACHE GEOSFT_CUDA PROPERTY STRINGS AUTO ON OFF)
 # Machine code for A100, H100 and B200, and what the driver can compile for GPUs that come after them.

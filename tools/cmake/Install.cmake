@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What `cmake --install` leaves: libraries, programs, public headers, and what CMake and pkg-config find them by. All of it
-# may be moved: paths are relative, but for LibTorch's, which is remembered and may be named anew.
+# Installs libraries, programs, public headers, and the files with which CMake and pkg-config find them. The install can be
+# moved: paths are relative, except that of LibTorch, which is stored and can be overridden.
 include(CMakePackageConfigHelpers)
 
 set(libraries geosft_ops geosft_models geosft_data)
@@ -27,7 +27,7 @@ endif()
 set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/geosft)
 install(EXPORT geosft FILE geosftTargets.cmake NAMESPACE geosft:: DESTINATION ${folder})
 
-# What the sources share among themselves is nobody else's business: kernels, registration, search trees, containers.
+# Private headers, which are not installed: kernels, registration, search trees, containers.
 set(private_headers "(/primal_(heads|mask|composition)|_checks|_walker|_operator|_inputs|_solver|_kernels|_plan|_reach|_header)\\.h$"
     "/(operators|kd_tree|bucketed_cloud|cloud_pose|large_pages|links|walk_graph|node_order|hdf5_chunks|hdf5_filters|hdf5_handles|hdf5_library|isolated_reader|reader_process|hdf5_file|lzf|gz_file|binary|text_lines)\\.h$"
     "/(meeting|ordered_thread|nccl_library|watched_group)\\.h$")
@@ -36,7 +36,7 @@ foreach(source IN ITEMS geometry graph models data)
   install(DIRECTORY ${source} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/geosft FILES_MATCHING PATTERN "*.h"
           PATTERN "cpu" EXCLUDE PATTERN "cuda" EXCLUDE PATTERN "autograd" EXCLUDE REGEX "${private_headers}" EXCLUDE)
 endforeach()
-# A RUN is loaded by these.
+# Headers of the tools that load a RUN.
 set(run_headers classify/clouds.h classify/prediction.h classify/run_model.h classify/settings.h common/arguments.h
                 common/cloud_settings.h common/cloud_transforms.h common/config.h common/config_entry.h
                 common/experiment_settings.h common/metrics_csv.h common/progress.h common/run_checkpoint.h

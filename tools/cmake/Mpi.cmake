@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# MPI is found, and never required: without it a run is trained by one process.
+# Finds MPI, which is optional: without it only one process trains a run.
 set(GEOSFT_MPI AUTO CACHE STRING "build libgeosft_mpi.so, for training by several processes: AUTO (where there is an MPI), ON or OFF")
 set_property(CACHE GEOSFT_MPI PROPERTY STRINGS AUTO ON OFF)
 if(NOT GEOSFT_MPI MATCHES "^(AUTO|ON|OFF)$")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# RDKit reads SMILES, for the one source that needs it. A build without it works, and says so when it meets SMILES.
+# Finds RDKit, which one source file uses to read SMILES. A build without it works, but reports an error for SMILES.
 option(GEOSFT_RDKIT "read SMILES with RDKit where it is installed (Debian: librdkit-dev, libboost-dev)" ON)
 set(_libraries SmilesParse GraphMol RDGeneral)
 if(GEOSFT_RDKIT)

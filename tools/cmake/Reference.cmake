@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The API reference of the headers that are installed: target `reference`, where Doxygen is.
+# Target `reference`: the API reference of the installed headers, if Doxygen is installed.
 find_program(GEOSFT_DOXYGEN doxygen)
 if(NOT GEOSFT_DOXYGEN)
   return()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# How a library, an executable or a test of this project is declared.
+# Functions that declare a library, an executable or a test of this project.
 get_property(_rpath GLOBAL PROPERTY GEOSFT_RPATH)
 set(CMAKE_BUILD_RPATH "${_rpath}")
 set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../${CMAKE_INSTALL_LIBDIR};${_rpath}")

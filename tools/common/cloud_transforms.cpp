@@ -74,10 +74,10 @@ void prepare_normals(Shape& shape, bool wanted) {
   }
 }
 
-void estimate_missing_normals(Shape& shape, std::vector<std::string>& remarks) {
+void estimate_missing_normals(Shape& shape, std::vector<std::string>& warnings) {
   if (shape.normals.defined()) return;
   shape.normals = estimate_normals(shape.points);
-  remarks.push_back(shape.name + ": has no normals: they are estimated");
+  warnings.push_back(shape.name + ": has no normals: they are estimated");
 }
 
 ShapeTransform plain_clouds(bool normals) {

@@ -32,8 +32,8 @@ void set_precision(Shape& shape, at::ScalarType type);
 void require_normals(const PointDataset& dataset, const std::string& data);
 // Leaves the normals out, or throws DataError where wanted ones are missing.
 void prepare_normals(Shape& shape, bool wanted);
-// Estimated normals where there are none, with a sentence in `remarks`.
-void estimate_missing_normals(Shape& shape, std::vector<std::string>& remarks);
+// Estimated normals where there are none, with a sentence in `warnings`.
+void estimate_missing_normals(Shape& shape, std::vector<std::string>& warnings);
 
 // Clouds as they are, but for their normals, which are left out or demanded.
 ShapeTransform plain_clouds(bool normals);
@@ -42,7 +42,7 @@ ShapeTransform plain_clouds(bool normals);
 // by option, normalised (centroid, largest distance), scaled, jittered, with a share of its points dropped.
 BatchTransform augmentation(const CloudSettings& clouds, const AugmentSettings& augment);
 
-// The same batch with what a model computes from on `device`; ptr and seeds stay on the CPU, see offsets_on.
+// The same batch with what a model computes from on `device`; ptr and seeds stay on the CPU, see ptr_on_device.
 PointBatch on_device(const PointBatch& batch, at::Device device);
 
 // What there is of a batch, by name.

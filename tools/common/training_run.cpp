@@ -15,11 +15,11 @@ namespace geosft {
 namespace {
 
 void begin_folder(const TrainingLoop& loop, const RunFolder& folder, const RunDescription& run,
-                  const std::string& remark) {
+                  const std::string& warning) {
   folder.write_classes(run.names);  // first: it refuses names, and a folder with a configuration counts as a run
   folder.write_config(run.config);
   folder.write_version();
-  std::cerr << run.config << remark;
+  std::cerr << run.config << warning;
   if (loop.processes().size() > 1) std::cerr << ", " << loop.processes().size() << " processes";
   std::cerr << '\n';
 }
@@ -98,11 +98,11 @@ RunFolder open_run_folder(const std::filesystem::path& path, bool resume, const 
 }
 
 bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder,
-                     const RunDescription& run, RunStart start, const std::string& remark) {
+                     const RunDescription& run, RunStart start, const std::string& warning) {
   if (start == RunStart::trial) return loop.try_step();
   RunObserver observer(loop, model, folder, run);
   if (start == RunStart::resumed) observer.resume();
-  if (loop.processes().leads()) begin_folder(loop, folder, run, remark);
+  if (loop.processes().leads()) begin_folder(loop, folder, run, warning);
   install_interrupt_handler();
   const bool done = run_to_end_or_interrupt(loop, observer);
   observer.finish(done);

@@ -66,10 +66,10 @@ enum class RunStart {
 };
 
 // Runs what is left of the loop. Writes the configuration, names and version into the folder first, shows configuration
-// and `remark` on stderr, and leaves checkpoints and metrics. False when a signal came: the run is saved and can go on;
-// of a trial: the model refused the step. Of several processes the leading one writes and speaks.
+// and `warning` on stderr, and leaves checkpoints and metrics. False when a signal came: the run is saved and can go
+// on; of a trial: the model refused the step. Of several processes the leading one writes and speaks.
 bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder,
-                     const RunDescription& run, RunStart start, const std::string& remark);
+                     const RunDescription& run, RunStart start, const std::string& warning);
 
 // train(); when it throws before anything was written, the empty folder is removed by the process that made it.
 bool train_or_clean(const RunFolder& folder, const Communicator& processes, const std::function<bool()>& train);

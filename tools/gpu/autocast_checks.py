@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that operators compute in the type that they are given, inside autocast too."""
+"""Checks that operators compute in the dtype of their arguments, also inside autocast."""
 
 import torch
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times the operators on a GPU beside what PyTorch and others have for the same, and beside their bounds."""
+"""Times the operators on a GPU, compared with PyTorch's and others' equivalents and with their bounds."""
 
 import math
 import statistics
@@ -77,7 +77,7 @@ class Table:
             bounds["packed half"] = {"max_add_ms": issued / 2, "bytes_ms": moved}
         return bounds
 
-    def time(self, name, what, function, repeats=30, elements=None, bounds=None, remark=None):
+    def time(self, name, what, function, repeats=30, elements=None, bounds=None, warning=None):
         """Returns the milliseconds, None for a failure."""
         try:
             ms = milliseconds(function, repeats)
@@ -90,8 +90,8 @@ class Table:
             row["elements_per_s"] = elements / ms * 1e3
         if bounds:  # measured over bound: of speeds, so the other way round of times
             row["bounds"] = {kind: {**least, "share": round(max(least.values()) / ms, 4)} for kind, least in bounds.items()}
-        if remark:
-            row["note"] = remark
+        if warning:
+            row["note"] = warning
         self.rows.append(row)
         print(f"{name}, {what}: {ms:.3f} ms", file=sys.stderr)
         return ms
@@ -179,7 +179,7 @@ def own_attention(table, dtype):
         size = sum(x.numel() * x.element_size() for x in [*leaves, core[0]])  # the result is as large as q
         for what, step in passes(function, leaves).items():
             times[what][name] = table.time(f"{name}, {str(dtype).split('.')[1]}", what, step, elements=elements,
-                                           bounds=table.bounds(what, elements, size, halves), remark=REMARKS[dtype][what])
+                                           bounds=table.bounds(what, elements, size, halves), warning=REMARKS[dtype][what])
     return times
 
 

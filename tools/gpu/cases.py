@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of the attention operators, as gpu/checks.py tries them."""
+"""Arguments of the attention operators for gpu/checks.py."""
 
 import torch
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks and times libgeosft_ops.so and the tools on a GPU: python3 check.py LIBRARY [--help]
 
-Needs PyTorch with CUDA and nothing else. Prints a line a result on stderr; ends with 1 where one is not as it must be.
-tools/gpu_check.sh runs it, once a part.
+Needs only PyTorch with CUDA. Prints a line per result on stderr; the exit code is 1 if one is wrong.
+tools/gpu_check.sh runs it once per part.
 """
 
 import argparse

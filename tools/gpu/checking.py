@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the checks of gpu/*_checks.py have in common."""
+"""Functions shared by the checks of gpu/*_checks.py."""
 
 import contextlib
 import math

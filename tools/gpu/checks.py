@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operators are held to on a GPU: the CPU's, which have their own tests against golden cases.
+"""Compares the operators on a GPU with those on the CPU, which have their own tests against golden cases.
 
-A check takes `small` (sizes for compute-sanitizer) and returns what it found as a text, or raises.
+A check takes `small` (sizes for compute-sanitizer) and returns its result as text, or raises.
 """
 
 import attention_checks as attention

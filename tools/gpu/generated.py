@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Datasets made here, with nothing but Python: clouds of classes, shapes with parts, graphs, series."""
+"""Generates datasets with nothing but Python: clouds of classes, shapes with parts, graphs, series."""
 
 import json
 import math

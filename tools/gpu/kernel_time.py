@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The share of time in which a kernel runs while a program trains: by Nsight Systems where it is installed, else as the
-driver says."""
+"""Measures the fraction of time in which a kernel runs while a program trains: with Nsight Systems if it is installed, else
+from the driver."""
 
 import glob
 import os

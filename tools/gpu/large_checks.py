@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of more than 2^31 elements on a GPU: right where a part of the result is known otherwise, or refused by a sentence."""
+"""Checks calls of more than 2^31 elements on a GPU: correct where part of the result is known, or rejected with a message."""
 
 import torch
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A layer of the Sampling Foundational Transformer on points, from the operators, as models/layers has it."""
+"""A layer of the Sampling Foundational Transformer on points, composed of the operators as in models/layers."""
 
 import torch
 
@@ -41,7 +41,7 @@ class SftLayer(torch.nn.Module):
 
 
 def layer_inputs(batch, n, width):
-    """Tokens, points, normals, offsets (on the CPU: see geometry/offsets_on.h) and seeds."""
+    """Tokens, points, normals, offsets (on the CPU: see geometry/device_offsets.h) and seeds."""
     x = torch.randn(batch * n, width, device=GPU).requires_grad_()
     points, normals = (torch.randn(batch * n, 3, device=GPU) for _ in range(2))
     return [x, points, normals, torch.arange(batch + 1) * n, torch.arange(batch, device=GPU)]

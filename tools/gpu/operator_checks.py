@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of the operators that are no attention on a GPU."""
+"""Checks of the operators other than attention on a GPU."""
 
 import itertools
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of the operators that are no attention, as gpu/operator_checks.py tries them."""
+"""Arguments of the operators other than attention for gpu/operator_checks.py."""
 
 import torch
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tools, and reads what a training leaves."""
+"""Runs the tools, and reads the output of a training."""
 
 import csv
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report of gpu/check.py: NAME.json, to which every part adds what it has found, and NAME.md."""
+"""The report of gpu/check.py: NAME.json, to which every part adds its results, and NAME.md."""
 
 import contextlib
 import json

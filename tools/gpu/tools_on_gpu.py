@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tools on a GPU, with small models on data made here: the same losses twice, answers of both devices, a checkpoint that
-changes devices, and training with too little memory."""
+"""Checks the tools on a GPU, with small models on generated data: equal losses of two runs, predictions on both devices, a
+checkpoint that changes devices, and training with too little memory."""
 
 import contextlib
 import glob

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains a large classifier with geosft-classify on a GPU, on clouds made here: speed, the share of time in kernels, the same
-losses twice and with replayed steps; where there are two GPUs, on both."""
+"""Trains a large classifier with geosft-classify on a GPU, on generated clouds: speed, the fraction of time in kernels, equal
+losses of two runs and with replayed steps; on both GPUs if there are two."""
 
 import os
 import statistics

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls with offsets and indices that are none, on a GPU: their results may be anything, and they must harm nothing."""
+"""Checks calls with invalid offsets and indices on a GPU: their results are unspecified, but they must not crash or corrupt
+memory."""
 
 import torch
 

@@ -113,7 +113,7 @@ PackedGraphs open_graphs(const std::string& source, GraphReadOptions options, in
   PackedGraphs graphs =
       is_sequence_dataset(source) ? open_sequence_dataset(source, longest) : open_graph_dataset(source, options);
   if (bar) bar->finish();
-  for (const std::string& remark : graphs.remarks) std::cerr << remark << '\n';
+  for (const std::string& warning : graphs.warnings) std::cerr << warning << '\n';
   return graphs;
 }
 

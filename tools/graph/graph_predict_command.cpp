@@ -77,7 +77,7 @@ struct GraphPredictCommand {
   }
 
   void answer_given(GraphRunModel& trained, const GivenGraphs& given, const std::string& source) const {
-    for (const std::string& remark : given.packed.remarks) std::cerr << remark << '\n';
+    for (const std::string& warning : given.packed.warnings) std::cerr << warning << '\n';
     const PackedGraphs graphs = without_answers(trained, given.packed);
     const auto title_of = [&](int64_t item) {
       const std::string& name = given.names[static_cast<size_t>(item)];

@@ -108,7 +108,7 @@ PartPrediction SegmentPredictCommand::predict(SegmentRun& trained, const std::st
 
 void SegmentPredictCommand::print(const std::string& file, const PartPrediction& prediction,
                                   const SegmentRun& trained) const {
-  for (const std::string& remark : prediction.remarks) std::cerr << remark << '\n';
+  for (const std::string& warning : prediction.warnings) std::cerr << warning << '\n';
   const auto line = json ? prediction_json : prediction_text;
   std::cout << line(file, prediction.labels.numel(), found_parts(prediction, trained)) << '\n';
 }

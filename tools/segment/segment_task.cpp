@@ -3,7 +3,7 @@
 
 #include <ATen/core/Reduction.h>
 
-#include "geometry/offsets_on.h"
+#include "geometry/device_offsets.h"
 #include "models/summary.h"
 #include "models/training/autocast.h"
 #include "models/training/host_copy.h"
@@ -15,7 +15,7 @@ namespace {
 
 // Summed over the shapes of the batch; of parts that their classes have.
 at::Tensor summed_iou(const at::Tensor& logits, const PointBatch& batch, const at::Tensor& mask) {
-  const at::Tensor item = item_of_row_on(batch.ptr, logits.size(0), logits.device());
+  const at::Tensor item = item_of_row_on_device(batch.ptr, logits.size(0), logits.device());
   const at::Tensor allowed = mask.index_select(0, batch.labels);
   const at::Tensor found = masked_logits(logits.detach(), allowed.index_select(0, item)).argmax(1);
   return shape_ious(count_parts(found, batch.parts, item, batch.labels.size(0), mask.size(1)), allowed).sum();

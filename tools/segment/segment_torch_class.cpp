@@ -35,8 +35,8 @@ class Segmenter final : public torch::CustomClassHolder {
 
   at::Tensor predict(const at::Tensor& points, const std::optional<at::Tensor>& normals, const std::string& category) {
     Shape shape = given_cloud(points, normals);
-    std::vector<std::string> remarks;
-    prepare(run_, shape, remarks);
+    std::vector<std::string> warnings;
+    prepare(run_, shape, warnings);
     return part_logits(run_, shape, category_of(run_, category), BlockKind::spread).softmax(1);
   }
 

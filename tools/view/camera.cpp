@@ -13,7 +13,7 @@
 namespace geosft::view {
 namespace {
 
-constexpr double least_reach = 6.0;  // pixels
+constexpr double min_reach = 6.0;  // pixels
 
 double radians(double degrees) {
   return degrees * std::numbers::pi / 180.0;
@@ -122,7 +122,7 @@ std::optional<int64_t> picked_point(const at::Tensor& points, double radius, con
   const at::Tensor down = (1 - homogeneous.select(1, 1) / w) / 2 * size.height - y;
   // Turning does not change the length of the row that scales what is upright.
   const double scale = projection[1].narrow(0, 0, 3).norm().item<double>() * size.height / 2;
-  const at::Tensor reach = (radius * scale / w).clamp_min(least_reach);
+  const at::Tensor reach = (radius * scale / w).clamp_min(min_reach);
   const at::Tensor under = at::logical_and(w > 0, across.square() + down.square() <= reach.square());
   if (!under.any().item<bool>()) return std::nullopt;
   return w.masked_fill(under.logical_not(), std::numeric_limits<double>::infinity()).argmin().item<int64_t>();

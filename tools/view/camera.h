@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the eye is, and what of the scene it sees at a place of the picture.
+// The camera, and the point of the scene under a place of the picture.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -10,7 +10,7 @@
 
 namespace geosft::view {
 
-// Turned about the vertical axis (y), then lifted; the eye looks at the middle of the scene.
+// Rotated about the vertical axis (y), then raised; the camera looks at the middle of the scene.
 struct Camera {
   double azimuth = 35.0, elevation = 20.0;  // degrees; azimuth 0 looks along -z
   double distance = 1.0;                    // 1: the scene fills the picture

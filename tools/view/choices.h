@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a subject can be coloured by.
+// The colourings of a subject.
 #pragma once
 
 #include <functional>
@@ -34,16 +34,16 @@ struct Choices {
   ColourMap map = ColourMap::viridis;
 };
 
-// The colourings that a subject has, in the order in which a key goes through them.
+// The available colourings of a subject, in the order in which a key cycles through them.
 std::vector<Colouring> colourings_of(const Subject& subject);
-// The one that says most of it: parts, else importance, attention, walks, height.
+// The default colouring: parts, else importance, attention, walks, height.
 Colouring usual_colouring(const Subject& subject);
 
 // Throws UsageError for an option of the command line (--layer, --head, --query, --component, --map) that was given and
 // that the colouring does not take. `given` says of an option whether it was.
 void check_takes(Colouring colouring, const std::function<bool(const std::string& option)>& given);
 
-// Throws UsageError for a colouring that needs what the subject lacks.
+// Throws UsageError for a colouring that the subject does not support.
 void check_has(const Subject& subject, Colouring colouring);
 
 // The layers that the colouring of a subject can be of, and the one that the choices mean. Throws UsageError when they

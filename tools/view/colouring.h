@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a subject to a scene: what the points are coloured by.
+// Converts a subject to a scene: the colours of the points.
 #pragma once
 
 #include "tools/view/choices.h"
@@ -7,8 +7,8 @@
 
 namespace geosft::view {
 
-// One number a point, [n], of everything but normals, parts and samples. Throws UsageError for a layer, head, query or
-// component that is not there.
+// One value per point, [n], for all colourings but normals, parts and samples. Throws UsageError for a layer, head,
+// query or component that does not exist.
 at::Tensor values_of(const Subject& subject, const Choices& choices);
 
 // The subject, and its rotated copy on the same scale, with legend and texts. Throws UsageError for what values_of

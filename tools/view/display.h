@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The window and its pictures. One implementation draws by Open3D; the other stands in where there is none.
+// The window and its pictures. One implementation uses Open3D; another one replaces it if Open3D is missing.
 #pragma once
 
 #include <filesystem>

@@ -15,7 +15,8 @@
 namespace geosft::view {
 namespace {
 
-constexpr int64_t most_sprung = 1000;  // nodes that a spring layout is chosen for
+constexpr int64_t max_force_directed_nodes =
+    1000;  // maximum number of nodes for which the force-directed layout is the default
 
 // Every edge once, without self-loops: [E, 2].
 at::Tensor single_edges(const CsrGraph& graph) {
@@ -43,7 +44,7 @@ GraphLayout graph_layout_of(const std::string& name) {
   if (name == "coordinates") return GraphLayout::coordinates;
   if (name == "spectral") return GraphLayout::spectral;
   TORCH_CHECK(name == "spring", "layout must be automatic, coordinates, spectral or spring, not ", name);
-  return GraphLayout::spring;
+  return GraphLayout::force_directed;
 }
 
 GraphGallery::GraphGallery(PackedGraphs graphs, std::string name, std::optional<GraphRunModel> trained,
@@ -58,12 +59,12 @@ at::Tensor GraphGallery::places(const FeaturedGraphs& one) const {
   const CsrGraph& graph = one.graphs.graph;
   GraphLayout layout = options_.layout;
   if (layout == GraphLayout::automatic) {
-    layout = graphs_.schema.coordinates     ? GraphLayout::coordinates
-             : graph.nodes() <= most_sprung ? GraphLayout::spring
-                                            : GraphLayout::spectral;
+    layout = graphs_.schema.coordinates                  ? GraphLayout::coordinates
+             : graph.nodes() <= max_force_directed_nodes ? GraphLayout::force_directed
+                                                         : GraphLayout::spectral;
   }
   if (layout == GraphLayout::coordinates) return one.coordinates.to(at::kDouble);
-  return layout == GraphLayout::spring ? spring_layout(graph, options_.seed) : spectral_layout(graph);
+  return layout == GraphLayout::force_directed ? force_directed_layout(graph, options_.seed) : spectral_layout(graph);
 }
 
 void GraphGallery::explain(const FeaturedGraphs& one, Subject& subject) {

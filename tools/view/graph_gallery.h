@@ -10,18 +10,18 @@
 
 namespace geosft::view {
 
-enum class GraphLayout { automatic, coordinates, spectral, spring };
+enum class GraphLayout { automatic, coordinates, spectral, force_directed };
 // Throws c10::Error for a name that is none of automatic, coordinates, spectral, spring.
 GraphLayout graph_layout_of(const std::string& name);
 
 struct GraphGalleryOptions {
-  GraphLayout layout = GraphLayout::automatic;  // coordinates where the set has them, else spring, spectral beyond
+  GraphLayout layout = GraphLayout::automatic;  // coordinates if the set has them, else force-directed, spectral beyond
                                                 // 1,000 nodes
   int64_t walk_steps = 8;                       // columns of the random-walk encoding
-  uint64_t seed = 0;                            // of the spring layout
+  uint64_t seed = 0;                            // of the force-directed layout
 };
 
-// Graphs of a dataset, with what a trained model makes of them where there is one.
+// Graphs of a dataset, with the trace of a trained model if there is one.
 class GraphGallery : public Gallery {
  public:
   // `name` is what the set is called in titles. Throws UsageError for a layout by coordinates of a set without any.

@@ -10,7 +10,7 @@
 namespace geosft::view {
 namespace {
 
-constexpr int64_t most_nodes = 5000;
+constexpr int64_t max_nodes = 5000;
 
 }  // namespace
 
@@ -19,9 +19,9 @@ at::Tensor spectral_layout(const CsrGraph& graph) {
   return laplacian_pe(both.rowptr, both.col, 3).vectors.to(at::kDouble);
 }
 
-at::Tensor spring_layout(const CsrGraph& graph, uint64_t seed, int64_t rounds) {
+at::Tensor force_directed_layout(const CsrGraph& graph, uint64_t seed, int64_t rounds) {
   const int64_t nodes = graph.nodes();
-  TORCH_CHECK(nodes <= most_nodes, "a spring layout takes at most ", most_nodes, " nodes, found ", nodes,
+  TORCH_CHECK(nodes <= max_nodes, "a force-directed layout takes at most ", max_nodes, " nodes, found ", nodes,
               ": take the spectral one");
   at::Generator generator = make_generator(seed);
   at::Tensor places = at::rand({nodes, 3}, generator, at::TensorOptions().dtype(at::kDouble)) - 0.5;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a scene to what Open3D draws. For the one source that includes Open3D.
+// Converts a scene to Open3D geometries. Included only by the one source file that includes Open3D.
 #pragma once
 
 #include <open3d/geometry/PointCloud.h>
@@ -12,9 +12,9 @@
 
 namespace geosft::view {
 
-inline constexpr int64_t most_balls = 20'000;    // more points are drawn as squares
-inline constexpr int64_t finest_balls = 3'000;   // more balls are coarser
-inline constexpr int64_t most_moving = 100'000;  // points of a large cloud that are drawn while it moves
+inline constexpr int64_t max_spheres = 20'000;               // more points are drawn as squares
+inline constexpr int64_t finest_balls = 3'000;               // more balls are coarser
+inline constexpr int64_t max_points_while_moving = 100'000;  // points of a large cloud that are drawn while it moves
 inline constexpr Colour edge_colour = {0.62, 0.62, 0.62};
 
 using Geometry = std::shared_ptr<open3d::geometry::Geometry>;
@@ -53,11 +53,11 @@ inline Geometries geometries_of(const Scene& scene) {
   Geometries made;
   std::vector<Mesh> meshes;
   const int64_t points = scene.points.size(0);
-  if (points <= most_balls) {
+  if (points <= max_spheres) {
     const at::Tensor radii = at::full({points}, scene.radius, at::kDouble);
     meshes.push_back(mesh_of_balls({scene.points, radii, scene.colours}, points <= finest_balls ? 2 : 1));
   } else {
-    const at::Tensor rows = thinned_rows(scene.points, most_moving);
+    const at::Tensor rows = thinned_rows(scene.points, max_points_while_moving);
     made.at_rest.push_back(cloud_geometry(scene.points, scene.colours));
     made.moving.push_back(cloud_geometry(scene.points.index_select(0, rows), scene.colours.index_select(0, rows)));
   }

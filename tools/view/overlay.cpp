@@ -16,11 +16,11 @@ namespace geosft::view {
 namespace {
 
 constexpr double margin = 16, line_height = 20, font_size = 13;
-constexpr double bar_width = 14, bar_height = 200, least_bar = 40, bar_steps = 100;
+constexpr double bar_width = 14, bar_height = 200, min_bar_height = 40, bar_steps = 100;
 constexpr int bar_numbers = 4;                 // steps between the numbers of a bar, from end to end
 constexpr double text_indent = bar_width + 6;  // of what is written beside bars and discs
 constexpr double clearance = 8;                // between texts and what is drawn
-constexpr double least_share = 1.0 / 3.0;      // of the whole picture, below which what is drawn goes under the texts
+constexpr double min_share = 1.0 / 3.0;        // of the whole picture, below which what is drawn goes under the texts
 
 using Canvas = std::unique_ptr<cairo_t, decltype(&cairo_destroy)>;
 using Surface = std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)>;
@@ -129,7 +129,8 @@ Layout layout_of(Pen& pen, const Scene& scene) {
   const auto names = static_cast<double>(scene.legend.names.size());
   if (scene.legend.bar) {
     const double room = pen.height() - y - (names + 1) * line_height - margin;
-    const double height = std::clamp(room, least_bar, bar_height), width = number_width(pen, scene.legend.bar->second);
+    const double height = std::clamp(room, min_bar_height, bar_height),
+                 width = number_width(pen, scene.legend.bar->second);
     layout.bar = Box{margin, y + line_height / 2, margin + text_indent + width, y + line_height / 2 + height};
     y += height + line_height;
   }
@@ -211,7 +212,7 @@ Box room_beside(const std::vector<Box>& taken, const PictureSize& size, double p
     }
     if (tall(room) > tall(best)) best = room;
   }
-  return tall(best) < least_share * tall(all) ? all : best;
+  return tall(best) < min_share * tall(all) ? all : best;
 }
 
 Raster shrunk(const Raster& raster, int factor) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is drawn, without a word on how: points, markers, edges, and the texts beside them.
+// A scene independent of the renderer: points, markers, edges, and texts.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -40,7 +40,7 @@ struct Scene {
   std::vector<std::string> lines;  // in the picture
 };
 
-// The radius at which balls around n points spread over their bounding box neither hide each other nor vanish.
+// A radius at which spheres around n points spread over their bounding box neither hide each other nor vanish.
 double fitting_radius(const at::Tensor& points);
 
 // `right` moved beside `left` along x with a gap; texts and legend are those of `left`, and rows of `right` come after
@@ -53,9 +53,9 @@ struct Mesh {
   at::Tensor vertices, normals, colours, triangles;
 };
 Mesh mesh_of_balls(const Balls& balls, int refinements);
-// Tubes of that radius between rows of points.
+// Tubes of the given radius between rows of points.
 Mesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, double radius, const Colour& colour);
-// The meshes as one; undefined tensors where there are none.
+// Concatenates meshes; undefined tensors without any.
 Mesh joined(const std::vector<Mesh>& meshes);
 
 // Rows of at most about `most` points, one a cell of a grid: what is drawn of a large cloud while it moves. int64 [m],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is looked at: a cloud or a graph, and what a trained model made of it.
+// The object shown: a cloud or a graph, with the trace of a trained model.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -14,7 +14,7 @@
 
 namespace geosft::view {
 
-// Which part of the shape a segmentation model takes every point for.
+// The predicted part of each point by a segmentation model.
 struct FoundParts {
   at::Tensor labels;                                  // int64 [n], numbers in the model's list of parts
   at::Tensor colours;                                 // double [n, 3]

@@ -60,7 +60,7 @@ void add_what(CLI::App& app, ViewOptions& options) {
   app.add_option("--split", options.split, "of --data")->check(CLI::IsMember({"train", "test"}))->capture_default_str();
   app.add_option("--item", options.item, "item to begin with, from 0")->capture_default_str();
   app.add_flag("--graph", options.graph, "the data are graphs, and RUN one of geosft-graph");
-  app.add_option("--layout", options.layout, "places of nodes: by coordinates, else by springs or the spectrum")
+  app.add_option("--layout", options.layout, "layout of nodes: coordinates, spring (force-directed) or spectral")
       ->check(CLI::IsMember({"automatic", "coordinates", "spectral", "spring"}))
       ->capture_default_str();
   app.add_flag("--beside", options.beside, "beside each cloud a rotated copy, with the difference of the logits");
@@ -101,7 +101,7 @@ void ViewOptions::add_to(CLI::App& app) {
   add_how(app, *this);
   add_output(app, *this);
   overrides.add_to(app, "dataset: furniture, or a folder (default, with a RUN: the one trained on)",
-                   "of rotations and springs");
+                   "of rotations and force-directed layouts");
 }
 
 void ViewOptions::check_run() {

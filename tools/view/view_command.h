@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// geosft-view: what its command line asks for.
+// The command line of geosft-view.
 #pragma once
 
 #include "tools/view/display.h"
 
 namespace geosft::view {
 
-// Parses the command line and does it: the exit code. Throws UsageError, and what files and displays throw.
+// Parses and runs the command line; returns the exit code. Throws UsageError, and the errors of files and displays.
 int run_view(int argc, const char* const* argv, Display& display);
 
 // Cameras of a whole turn about the vertical axis, beginning at `first`.

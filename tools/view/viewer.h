@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the keys and the mouse do, without a window.
+// The actions of keys and mouse, independent of a window.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace geosft::view {
 
-// What the window must do after a key.
+// The action that the window must take after a key.
 enum class Reaction { none, redraw, save, quit };
 
 class Viewer {

@@ -4,7 +4,7 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
-#include "geometry/copied_to.h"
+#include "geometry/device_offsets.h"
 #include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "models/ops/pair_weight.h"
@@ -68,7 +68,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs_any(
   check_tau(tau);
   std::optional<at::Tensor> item_seeds = seeds;
   if (!seeds.has_value() && (noise || random_partner)) {
-    item_seeds = copied_to(draw_seeds(item_count(ptr), generator), score.device());
+    item_seeds = copy_to_device(draw_seeds(item_count(ptr), generator), score.device());
   }
   const DrawnPairs pairs = draw_pairs(score, k, ptr, noise, random_partner, item_seeds);
   return {pairs.top, pairs.partner, pair_weight(score, pairs, tau).to(type), pairs.sample_ptr};

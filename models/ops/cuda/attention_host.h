@@ -11,8 +11,8 @@
 #include <tuple>
 #include <vector>
 
+#include "geometry/device_offsets.h"
 #include "geometry/no_autocast.h"
-#include "geometry/offsets_on.h"
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/attention_operator.h"
@@ -39,8 +39,8 @@ class AttentionArguments {
         k(in.k().contiguous()),
         v(in.v().contiguous()),
         leak(in.leak().contiguous()),
-        q_ptr(offsets_on(in.q_ptr(), q.device(), "q_ptr")),
-        k_ptr(offsets_on(in.k_ptr(), q.device(), "k_ptr")),
+        q_ptr(ptr_on_device(in.q_ptr(), q.device(), "q_ptr")),
+        k_ptr(ptr_on_device(in.k_ptr(), q.device(), "k_ptr")),
         eps_(in.eps) {
     constexpr int64_t kMostHeads = 65535;  // the height of a grid of blocks
     TORCH_CHECK(q.size(2) <= kLargestWidth, "q must have at most ", kLargestWidth,

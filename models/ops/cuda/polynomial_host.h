@@ -10,7 +10,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "geometry/offsets_on.h"
+#include "geometry/device_offsets.h"
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/cpu/computable.h"
@@ -30,7 +30,7 @@ inline at::Tensor centered_rows(const at::Tensor& rows, const at::Tensor& ptr) {
   const auto offsets = ptr.defined() ? std::optional(ptr) : std::nullopt;
   const at::Tensor mean = softmax_pool(flat, none, offsets);
   if (!ptr.defined()) return (flat - mean).view_as(rows);
-  return (flat - mean.index_select(0, item_of_row_on(offsets, rows.size(0), rows.device()))).view_as(rows);
+  return (flat - mean.index_select(0, item_of_row_on_device(offsets, rows.size(0), rows.device()))).view_as(rows);
 }
 
 // The offsets of all items, where the host knows them without waiting: there is one, or they are on the CPU.
@@ -49,8 +49,8 @@ class PolynomialTensors {
   PolynomialTensors(const PolynomialArguments& a, std::optional<OffsetPair> known)
       : q(a.q.contiguous()),
         v(a.v.contiguous()),
-        q_ptr(offsets_on(a.q_ptr, q.device(), "q_ptr")),
-        k_ptr(offsets_on(a.k_ptr, q.device(), "k_ptr")),
+        q_ptr(ptr_on_device(a.q_ptr, q.device(), "q_ptr")),
+        k_ptr(ptr_on_device(a.k_ptr, q.device(), "k_ptr")),
         offsets(std::move(known)) {
     constexpr int64_t kMostHeads = 65535;  // the height of a grid of blocks
     TORCH_CHECK(q.size(2) <= kLargestWidth && v.size(2) <= kLargestWidth, "q and v must have at most ", kLargestWidth,

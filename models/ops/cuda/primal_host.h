@@ -13,7 +13,7 @@
 #include <tuple>
 #include <vector>
 
-#include "geometry/offsets_on.h"
+#include "geometry/device_offsets.h"
 #include "geometry/packed.h"
 #include "models/ops/cuda/primal_linear_tile.h"
 #include "models/ops/cuda/primal_mask_rows.h"
@@ -59,8 +59,8 @@ class PrimalTensors {
         k(a.k.contiguous()),
         v(a.v.contiguous()),
         computed(q.options().dtype(at::toOpMathType(q.scalar_type()))),
-        q_ptr(offsets_on(a.q_ptr, q.device(), "q_ptr")),
-        k_ptr(offsets_on(a.k_ptr, q.device(), "k_ptr")),
+        q_ptr(ptr_on_device(a.q_ptr, q.device(), "q_ptr")),
+        k_ptr(ptr_on_device(a.k_ptr, q.device(), "k_ptr")),
         items(q_ptr.defined() ? q_ptr.size(0) - 1 : 1),
         heads(q.size(1)) {
     if (given(a.beta)) beta = a.beta->to(computed).expand({heads}).view({1, heads, 1});

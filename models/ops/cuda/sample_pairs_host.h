@@ -12,7 +12,7 @@
 #include <optional>
 #include <tuple>
 
-#include "geometry/offsets_on.h"
+#include "geometry/device_offsets.h"
 #include "geometry/packed.h"
 #include "models/ops/cuda/named_rows.h"
 #include "models/ops/cuda/sample_pairs_tile.h"
@@ -135,10 +135,10 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw(const at::Tensor
   check_draw(score, options.k, ptr, seeds);
   TORCH_CHECK(seeds.has_value() || !(options.noise || options.random_partner), "seeds must be given for a random draw");
   TORCH_CHECK(options.bins >= 0, "bins must not be negative, got ", options.bins);
-  const at::Tensor rows = offsets_on(ptr, score.device(), "ptr");
+  const at::Tensor rows = ptr_on_device(ptr, score.device(), "ptr");
   const at::Tensor out_ptr = bin_offsets(score, rows.defined() ? std::optional(rows) : std::nullopt, options);
   const bool apart = given(ptr) && ptr->device() != score.device();
-  const at::Tensor sample_ptr = apart ? offsets_with_copy(bin_offsets(score, ptr, options), out_ptr) : out_ptr;
+  const at::Tensor sample_ptr = apart ? ptr_with_device_copy(bin_offsets(score, ptr, options), out_ptr) : out_ptr;
   const auto index = score.options().dtype(at::kLong);
   const int64_t items = out_ptr.size(0) - 1, bins = options.bins;
   const Ranking ranking = ranking_of(score.size(0), ptr, options);

@@ -9,7 +9,7 @@
 #include <optional>
 #include <tuple>
 
-#include "geometry/offsets_on.h"
+#include "geometry/device_offsets.h"
 #include "geometry/packed.h"
 #include "models/ops/cpu/computable.h"
 #include "models/ops/cuda/softmax_pool_tile.h"
@@ -27,7 +27,7 @@ template <class Run>
 std::tuple<at::Tensor, at::Tensor> pool_forward(const at::Tensor& x_in, const at::Tensor& u_in,
                                                 const std::optional<at::Tensor>& ptr_in, const Run& run) {
   check_softmax_pool(x_in, u_in, ptr_in);
-  const at::Tensor x = x_in.contiguous(), u = u_in.contiguous(), ptr = offsets_on(ptr_in, x_in.device(), "ptr");
+  const at::Tensor x = x_in.contiguous(), u = u_in.contiguous(), ptr = ptr_on_device(ptr_in, x_in.device(), "ptr");
   const PackedRows packed = pooled_rows(ptr, x);
   const int64_t width = x.size(1), slots = tile_slots(packed.rows, packed.items, kPoolRows);
   const auto computed = x.options().dtype(at::toOpMathType(x.scalar_type()));
@@ -48,7 +48,7 @@ std::tuple<at::Tensor, at::Tensor> pool_backward(const at::Tensor& grad_in, cons
                                                  const at::Tensor& u_in, const std::optional<at::Tensor>& ptr_in,
                                                  const Run& run) {
   check_softmax_pool(x_in, u_in, ptr_in);
-  const at::Tensor x = x_in.contiguous(), u = u_in.contiguous(), ptr = offsets_on(ptr_in, x_in.device(), "ptr");
+  const at::Tensor x = x_in.contiguous(), u = u_in.contiguous(), ptr = ptr_on_device(ptr_in, x_in.device(), "ptr");
   const at::Tensor grad = computable(grad_in), log_sum = computable(log_sum_in), out = computable(out_in);
   const PackedRows packed = pooled_rows(ptr, x);
   const int64_t width = x.size(1), slots = tile_slots(packed.rows, packed.items, kPoolRows);

@@ -24,7 +24,7 @@
 #include <variant>
 #include <vector>
 
-#include "geometry/offsets_on.h"
+#include "geometry/device_offsets.h"
 #include "models/training/step_graph.h"
 
 namespace geosft::test::emulated_gpu {
@@ -192,7 +192,7 @@ inline void check_call(const c10::OperatorHandle& op, const std::vector<c10::IVa
   }
   if (waits(op, arguments)) refuse(op, "a captured step waits for a value");
   if (op.hasTag(at::Tag::nondeterministic_seeded)) refuse(op, "a captured step draws on the device");
-  for (const at::Tensor& offsets : here) offsets_on(offsets, device, "ptr");  // copies unless they carry a copy
+  for (const at::Tensor& offsets : here) ptr_on_device(offsets, device, "ptr");  // copies unless they carry a copy
 }
 
 inline void call(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
@@ -207,7 +207,7 @@ inline void call(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
     results[i] = with_tensors(results[i], [&](const at::Tensor& here) {
       if (!here.defined()) return here;
       const at::Tensor there = result_there(here, seen);
-      return offsets_stay && i == 3 ? offsets_with_copy(here, there) : there;
+      return offsets_stay && i == 3 ? ptr_with_device_copy(here, there) : there;
     });
   }
   if (capturing != nullptr) capturing->push_back(Call{op, arguments, results});

@@ -12,7 +12,7 @@ TEST_CASE("memory of all attentions grows with the tokens, and hardly with sampl
   const bench::Sizes sizes{.width = 32, .heads = 4, .keys = {4, 16}};
   const std::vector<int64_t> tokens = {512, 1024, 2048};
   int told = 0;
-  const auto costs = attention_costs(sizes, tokens, /*most_full=*/1024, {.repeats = 1, .seconds = 0.0},
+  const auto costs = attention_costs(sizes, tokens, /*max_full_tokens=*/1024, {.repeats = 1, .seconds = 0.0},
                                      [&](const AttentionCost& cost) {
                                        ++told;
                                        CHECK(cost.seconds > 0);

@@ -15,24 +15,24 @@ inline Sizes small_sizes() {
   return {.batch = 2, .tokens = 37, .width = 12, .heads = 3, .keys = {9, 5}, .seed = 1};
 }
 
-// Every benchmark of `entries` can be made, and those contenders that compute the same agree with ours much better than
-// a measurement insists on.
+// Every benchmark of `entries` can be made, and those implementations that compute the same agree with ours much better
+// than a measurement insists on.
 inline void require_agreement(const Entries& entries, double tolerance = 1e-4) {
   REQUIRE_FALSE(entries.empty());
   for (const Entry& entry : entries) {
     INFO(entry.name);
     const Benchmark benchmark = entry.make();
     REQUIRE(benchmark.name == entry.name);
-    REQUIRE_FALSE(benchmark.contenders.empty());
-    REQUIRE(benchmark.contenders.front().name == "geosft");
+    REQUIRE_FALSE(benchmark.implementations.empty());
+    REQUIRE(benchmark.implementations.front().name == "geosft");
     check_agreement(benchmark, tolerance);
   }
 }
 
-// How many contenders of a benchmark are compared with ours.
+// How many implementations of a benchmark are compared with ours.
 inline int compared(const Benchmark& benchmark) {
   int count = 0;
-  for (const Contender& contender : benchmark.contenders) count += contender.align ? 1 : 0;
+  for (const Implementation& implementation : benchmark.implementations) count += implementation.align ? 1 : 0;
   return count;
 }
 
@@ -42,8 +42,8 @@ inline Machine some_machine() {
 }
 
 // A measurement of 2 ms beside a bound of 1 ms.
-inline Measurement some_measurement(const std::string& benchmark, const std::string& contender) {
-  Measurement one{benchmark, contender, {0.002, 0.0021, 0.0022, 0.0024, 0.0019, 7}};
+inline Measurement some_measurement(const std::string& benchmark, const std::string& implementation) {
+  Measurement one{benchmark, implementation, {0.002, 0.0021, 0.0022, 0.0024, 0.0019, 7}};
   one.geosft_ratio = 0.5;
   one.geosft_cpu_ratio = 0.75;
   one.work = Work{10e6, 20e6, 4e6};

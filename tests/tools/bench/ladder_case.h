@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attempts of the ladder against double precision, on every vector target.
+// Compares the kernel variants of the ladder with double precision, on every vector target.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -37,12 +37,12 @@ inline std::vector<LadderCase> ladder_cases() {
   return {{1, 1, 1, 1, 1}, {2, 37, 33, 3, 5}, {1, 64, 32, 2, 16}, {1, 70, 3, 1, 4}};
 }
 
-inline void require_rung(const std::function<void(const LadderProblem&)>& attempt) {
+inline void require_variant(const std::function<void(const LadderProblem&)>& variant) {
   for (const std::string& target : simd_target_names()) {
     force_simd_target(target);
     for (LadderCase& one : ladder_cases()) {
       INFO(target << ", " << one.problem.queries << " queries, " << one.problem.keys << " keys");
-      attempt(one.problem);
+      variant(one.problem);
       CHECK(ladder_error(one.problem, ladder_reference(one.problem)) < 1e-5);
     }
   }

@@ -30,7 +30,7 @@ int64_t bytes_of(const Tensors& tensors) {
 int64_t added_bytes(const Entries& entries, const std::string& name) {
   const Benchmark benchmark = chosen_entries(entries, {name}).front().make();
   Tensors results;
-  const int64_t peak = peak_tensor_bytes([&] { results = benchmark.contenders.front().run(); });
+  const int64_t peak = peak_tensor_bytes([&] { results = benchmark.implementations.front().run(); });
   return peak - bytes_of(results);
 }
 

@@ -14,13 +14,14 @@ std::function<at::Tensor(const at::Tensor&)> as_is() {
 
 Benchmark two(const at::Tensor& ours, const Tensors& other) {
   Benchmark benchmark{"work/small", {}};
-  benchmark.contenders = {{"geosft", [=] { return Tensors{ours}; }}, {"other", [=] { return other; }, {}, as_is()}};
+  benchmark.implementations = {{"geosft", [=] { return Tensors{ours}; }},
+                               {"other", [=] { return other; }, {}, as_is()}};
   return benchmark;
 }
 
 }  // namespace
 
-TEST_CASE("contenders that agree pass, those that do not are named", "[bench]") {
+TEST_CASE("implementations that agree pass, those that do not are named", "[bench]") {
   const at::Tensor numbers = at::arange(6, at::TensorOptions().dtype(at::kFloat));
   check_agreement(two(numbers, {numbers + 0.001}), 1e-3);
   using geosft::test::require_error;
@@ -30,9 +31,9 @@ TEST_CASE("contenders that agree pass, those that do not are named", "[bench]") 
   require_error([&] { check_agreement(two(numbers, {numbers, numbers})); }, {"other", "2 results", "expected 1"});
 }
 
-TEST_CASE("a contender without `align` is not compared", "[bench]") {
+TEST_CASE("an implementation without `align` is not compared", "[bench]") {
   Benchmark benchmark = two(at::zeros({2}), {at::ones({3})});
-  benchmark.contenders[1].align = {};
+  benchmark.implementations[1].align = {};
   check_agreement(benchmark);
 }
 

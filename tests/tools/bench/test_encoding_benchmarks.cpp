@@ -33,12 +33,12 @@ at::Tensor slow_tokens(const at::Tensor& points, int64_t own) {
 
 }  // namespace
 
-TEST_CASE("normals of both contenders are the same up to their sign", "[bench]") {
+TEST_CASE("normals of both implementations are the same up to their sign", "[bench]") {
   Sizes sizes = small_sizes();
   sizes.tokens = 200;
   const Benchmark benchmark = chosen_entries(encoding_entries(sizes), {"estimate_normals"}).front().make();
-  REQUIRE(benchmark.contenders.size() == 2);
-  const at::Tensor ours = benchmark.contenders[0].run()[0], theirs = benchmark.contenders[1].run()[0];
+  REQUIRE(benchmark.implementations.size() == 2);
+  const at::Tensor ours = benchmark.implementations[0].run()[0], theirs = benchmark.implementations[1].run()[0];
   CHECK(((ours * theirs).sum(1).abs() - 1).abs().max().item<double>() < 1e-3);
 }
 
@@ -51,12 +51,12 @@ TEST_CASE("sinusoids are those of one item's tokens, number by number", "[bench]
       expected[i][c] = c % 2 == 0 ? std::sin(angle) : std::cos(angle);
     }
   }
-  geosft::test::require_close(benchmark.contenders[0].run()[0], expected, 1e-5, "sinusoids");
+  geosft::test::require_close(benchmark.implementations[0].run()[0], expected, 1e-5, "sinusoids");
 }
 
 TEST_CASE("tokens of points are those of their neighbourhoods, point by point", "[bench]") {
   const Benchmark benchmark = chosen_entries(encoding_entries(small_sizes()), {"point_tokens"}).front().make();
-  const at::Tensor found = benchmark.contenders[0].run()[0];
+  const at::Tensor found = benchmark.implementations[0].run()[0];
   REQUIRE(found.sizes() == at::IntArrayRef({74, 19}));
   // The benchmark's points, unit vectors that are their own normals.
   const at::Tensor normals = normal({74, 3}, geosft::test::generator(small_sizes().seed)).to(at::kDouble);

@@ -3,7 +3,7 @@
 
 namespace geosft::bench::test::test_graph_benchmarks {
 
-TEST_CASE("the contender of graph_attention computes what ours computes", "[bench]") {
+TEST_CASE("the implementation of graph_attention computes what ours computes", "[bench]") {
   require_agreement(graph_entries(small_sizes()), 1e-3);
   CHECK(compared(graph_entries(small_sizes()).front().make()) == 1);
 }

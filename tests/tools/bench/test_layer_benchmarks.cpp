@@ -13,11 +13,11 @@ TEST_CASE("layers give finite tokens of one size and gradients for every paramet
   for (const Entry& entry : layer_entries(small_sizes())) {
     INFO(entry.name);
     const Benchmark benchmark = entry.make();
-    REQUIRE(benchmark.contenders.size() == 4);
+    REQUIRE(benchmark.implementations.size() == 4);
     const bool both = entry.name.find("backward") != std::string::npos;
-    for (const Contender& contender : benchmark.contenders) {
-      INFO(contender.name);
-      const Tensors results = contender.run();
+    for (const Implementation& implementation : benchmark.implementations) {
+      INFO(implementation.name);
+      const Tensors results = implementation.run();
       CHECK(results.size() > (both ? 12U : 0U));
       CHECK(results[0].numel() == 2 * 37 * 12);
       for (const at::Tensor& result : results) CHECK(result.isfinite().all().item<bool>());
@@ -32,7 +32,7 @@ TEST_CASE("layers give finite tokens of one size and gradients for every paramet
 TEST_CASE("the layer that is measured samples, attends and feeds forward", "[bench]") {
   using geosft::test::require_close;
   const Sizes sizes = small_sizes();
-  const at::Tensor found = layer_entries(sizes).front().make().contenders[0].run()[0].detach();
+  const at::Tensor found = layer_entries(sizes).front().make().implementations[0].run()[0].detach();
   // The same weights, tokens and draws, with attention as the operators' reference has it.
   torch::manual_seed(sizes.seed);
   auto generator = geosft::test::generator(sizes.seed);
@@ -56,10 +56,10 @@ TEST_CASE("the layer that is measured samples, attends and feeds forward", "[ben
   require_close(found, expected.detach(), 1e-5, "layer");
 }
 
-TEST_CASE("every contender of a layer has the gradient of its tokens last", "[bench]") {
+TEST_CASE("every implementation of a layer has the gradient of its tokens last", "[bench]") {
   const Benchmark benchmark = layer_entries(small_sizes())[1].make();
-  for (const Contender& contender : benchmark.contenders) {
-    const at::Tensor gradient = contender.run().back();
+  for (const Implementation& implementation : benchmark.implementations) {
+    const at::Tensor gradient = implementation.run().back();
     CHECK(gradient.numel() == 2 * 37 * 12);
     CHECK(gradient.abs().sum().item<double>() > 0.0);
   }

@@ -33,9 +33,9 @@ Results some_results() {
 TEST_CASE("a benchmark is measured in time, memory and share of its bound", "[bench]") {
   const at::Tensor data = at::ones({1000});
   Benchmark benchmark{"add/one", {}};
-  benchmark.contenders = {{"geosft", [=] { return Tensors{data + data}; }, Work{0, 1000, 8000}},
-                          {"twice", [=] { return Tensors{(data + data) - data}; }}};
-  benchmark.contenders[1].keys = 7;
+  benchmark.implementations = {{"geosft", [=] { return Tensors{data + data}; }, Work{0, 1000, 8000}},
+                               {"twice", [=] { return Tensors{(data + data) - data}; }}};
+  benchmark.implementations[1].keys = 7;
   benchmark.keys = 5;
   benchmark.items = 1000;
   benchmark.items_are = "numbers";
@@ -58,10 +58,11 @@ TEST_CASE("a benchmark is measured in time, memory and share of its bound", "[be
   CHECK(measured[1].geosft_ratio == measured[0].timing.minimum / measured[1].timing.minimum);
 }
 
-TEST_CASE("contenders that disagree are not measured", "[bench]") {
+TEST_CASE("implementations that disagree are not measured", "[bench]") {
   Benchmark benchmark{"wrong", {}};
-  benchmark.contenders = {{"geosft", [] { return Tensors{at::ones({2})}; }},
-                          {"other", [] { return Tensors{at::zeros({2})}; }, {}, [](const at::Tensor& t) { return t; }}};
+  benchmark.implementations = {
+      {"geosft", [] { return Tensors{at::ones({2})}; }},
+      {"other", [] { return Tensors{at::zeros({2})}; }, {}, [](const at::Tensor& t) { return t; }}};
   geosft::test::require_error([&] { measure(benchmark, {}, {}); }, {"wrong", "other"});
 }
 

@@ -48,7 +48,7 @@ TEST_CASE("the benchmark of polynomial_attention can be made and counts its arit
   REQUIRE(entries.size() == 6);
   const Benchmark gradients = entries[2].make();
   CHECK(gradients.name == "polynomial_attention/g2/gradients");
-  const Tensors own = gradients.contenders[0].run(), paper = gradients.contenders[1].run();
+  const Tensors own = gradients.implementations[0].run(), paper = gradients.implementations[1].run();
   REQUIRE(own.size() == 4);
   CHECK(at::equal(own[0], paper[0]));
   CHECK_FALSE(at::equal(own[1], paper[1]));
@@ -64,8 +64,8 @@ TEST_CASE("the benchmark of polynomial_attention can be made and counts its arit
     geosft::test::require_close(own[i + 1], expected.gradients.at(name), 1e-4, "gradient of " + name);
   }
   const Benchmark forward = entries.front().make();
-  CHECK(forward.contenders[0].work->multiply_add == 2 * 6 * 37 * 15 * 5);
-  CHECK(forward.contenders[1].work->max_add == 0);
+  CHECK(forward.implementations[0].work->multiply_add == 2 * 6 * 37 * 15 * 5);
+  CHECK(forward.implementations[1].work->max_add == 0);
 }
 
 TEST_CASE("widths with too many monomials are left out", "[bench]") {

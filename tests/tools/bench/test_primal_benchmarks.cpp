@@ -9,7 +9,7 @@
 
 namespace geosft::bench::test::test_primal_benchmarks {
 
-TEST_CASE("contenders of primal_attention compute what ours computes", "[bench]") {
+TEST_CASE("implementations of primal_attention compute what ours computes", "[bench]") {
   const Entries entries = primal_entries(small_sizes());
   require_agreement(entries);
   REQUIRE(entries.size() == 20);
@@ -21,10 +21,10 @@ TEST_CASE("contenders of primal_attention compute what ours computes", "[bench]"
   }
 }
 
-TEST_CASE("contenders of primal_attention say how many keys a query has", "[bench]") {
-  const auto keys = [](const char* name, size_t contender) {
+TEST_CASE("implementations of primal_attention say how many keys a query has", "[bench]") {
+  const auto keys = [](const char* name, size_t implementation) {
     const Benchmark benchmark = chosen_entries(primal_entries(small_sizes()), {name}).front().make();
-    const double own = benchmark.contenders.at(contender).keys;
+    const double own = benchmark.implementations.at(implementation).keys;
     return own > 0 ? own : benchmark.keys;
   };
   CHECK(keys("primal_attention/softmax/forward", 0) == 37);
@@ -46,10 +46,10 @@ TEST_CASE("layers of the primal-dual family give the tokens and gradients of the
     const bool backward = entry.name.ends_with("backward");
     const std::string member = entry.name.substr(13, entry.name.rfind('/') - 13);
     const Benchmark benchmark = entry.make();
-    REQUIRE(benchmark.contenders.size() == 2);
+    REQUIRE(benchmark.implementations.size() == 2);
     for (size_t i = 0; i < 2; ++i) {
-      INFO(entry.name << ": " << benchmark.contenders[i].name);
-      const Tensors results = benchmark.contenders[i].run();
+      INFO(entry.name << ": " << benchmark.implementations[i].name);
+      const Tensors results = benchmark.implementations[i].run();
       REQUIRE(results.size() == (backward ? 10 : 1));
       // The same weights and tokens, in double precision.
       torch::manual_seed(sizes.seed);

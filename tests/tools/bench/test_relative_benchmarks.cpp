@@ -3,7 +3,7 @@
 
 namespace geosft::bench::test::test_relative_benchmarks {
 
-TEST_CASE("contenders of point_attention and sequence_attention compute what ours compute", "[bench]") {
+TEST_CASE("implementations of point_attention and sequence_attention compute what ours compute", "[bench]") {
   const Entries entries = relative_entries(small_sizes());
   require_agreement(entries, 1e-3);
   REQUIRE(entries.size() == 12);

@@ -6,7 +6,7 @@
 
 namespace geosft::bench::test::test_roofline {
 
-TEST_CASE("a roofline is drawn with the names of contenders and processor", "[bench]") {
+TEST_CASE("a roofline is drawn with the names of implementations and processor", "[bench]") {
   const geosft::test::PictureFolder folder;
   const Results results{
       some_machine(), small_sizes(), {some_measurement("a", "geosft"), some_measurement("a", "it's_other")}};

@@ -28,10 +28,10 @@ struct Folder {
 };
 
 // The exponent that is printed of memory is that of the peaks at 1,024 and 2,048 tokens, whose ratio is a power of two.
-void require_memory_exponent(const std::string& out, const ScaledContender& contender) {
+void require_memory_exponent(const std::string& out, const ScaledImplementation& implementation) {
   at::set_num_threads(1);  // as the program does: each thread has sums of its own
   const auto peak = [&](int64_t tokens) {
-    const Contender one = contender({.batch = 1, .tokens = tokens, .width = 8, .heads = 2, .keys = {4}});
+    const Implementation one = implementation({.batch = 1, .tokens = tokens, .width = 8, .heads = 2, .keys = {4}});
     one.run();  // as a measurement does before
     return static_cast<double>(peak_tensor_bytes([&] { one.run(); }));
   };
@@ -73,11 +73,11 @@ TEST_CASE("scaling fits the exponents, and the roofline is drawn", "[bench]") {
 }
 
 TEST_CASE("scaling is measured of graphs, too", "[bench]") {
-  for (const auto& [what, contender] :
+  for (const auto& [what, implementation] :
        {std::pair("graph_attention", graph_attention_over_keys(4)), std::pair("random_walk_pe", walks_on_grid())}) {
     const auto result = run_bench_well(tiny({"run", "--scaling", "--scaling-to", "2048", "--scaling-of", what}));
     CHECK_THAT(result.out, Contains("from 1024 to 2048 tokens") && Contains("scaling/n2048"));
-    require_memory_exponent(result.out, contender);
+    require_memory_exponent(result.out, implementation);
   }
 }
 

@@ -38,8 +38,8 @@ TEST_CASE("polynomial attention needs memory in proportion to its tokens", "[ben
 }
 
 TEST_CASE("what is measured on graphs grows in memory as they do", "[bench]") {
-  const auto exponent = [](const ScaledContender& contender) {
-    return measure_scaling(contender, {.width = 8, .heads = 2}, 20000, {.repeats = 1, .seconds = 0}, {1e9, 1e9},
+  const auto exponent = [](const ScaledImplementation& implementation) {
+    return measure_scaling(implementation, {.width = 8, .heads = 2}, 20000, {.repeats = 1, .seconds = 0}, {1e9, 1e9},
                            [](int64_t) {})
         .memory_exponent;
   };
@@ -47,7 +47,7 @@ TEST_CASE("what is measured on graphs grows in memory as they do", "[bench]") {
   CHECK(exponent(walks_on_grid()) == Approx(1.0).margin(0.02));
 }
 
-TEST_CASE("the contenders without rivals give what the operators are for", "[bench]") {
+TEST_CASE("the implementations without rivals give what the operators are for", "[bench]") {
   Sizes sizes{.batch = 1, .tokens = 64, .width = 8, .heads = 2};
   const Tensors walks = walks_on_grid()(sizes).run();
   REQUIRE(walks.size() == 1);
@@ -66,11 +66,11 @@ TEST_CASE("the contenders without rivals give what the operators are for", "[ben
   sizes.keys = {4};
   const Tensors found = graph_attention_over_keys(4)(sizes).run();
   const Benchmark both = graph_entries(sizes)[1].make();
-  REQUIRE(both.contenders[1].align);
-  const Tensors dense = both.contenders[1].run();
+  REQUIRE(both.implementations[1].align);
+  const Tensors dense = both.implementations[1].run();
   REQUIRE((found.size() == 1 + 10 && dense.size() == found.size()));
   for (size_t i = 0; i < found.size(); ++i) {
-    geosft::test::require_close(found[i].detach(), both.contenders[1].align(dense[i]).detach(), 1e-4,
+    geosft::test::require_close(found[i].detach(), both.implementations[1].align(dense[i]).detach(), 1e-4,
                                 "result " + std::to_string(i), 1e-2);
   }
 }

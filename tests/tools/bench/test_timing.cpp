@@ -26,7 +26,7 @@ TEST_CASE("a series is summarised by minimum, quartiles and median", "[bench]") 
   geosft::test::require_error([] { summarize({}); }, {"samples"});
 }
 
-TEST_CASE("contenders take turns after one call each that is not counted", "[bench]") {
+TEST_CASE("implementations take turns after one call each that is not counted", "[bench]") {
   std::string order;
   const auto timings = time_in_turns({[&] { order += 'a'; }, [&] { order += 'b'; }}, {.repeats = 3, .seconds = 0});
   CHECK(order == "abababab");
@@ -44,9 +44,9 @@ struct Clock {
   std::function<void()> takes(double seconds) {
     return [this, seconds] { now += seconds; };
   }
-  std::vector<Timing> times(const std::vector<std::function<void()>>& contenders, const TimingOptions& options) {
+  std::vector<Timing> times(const std::vector<std::function<void()>>& implementations, const TimingOptions& options) {
     return time_in_turns(
-        contenders, options, [] {},
+        implementations, options, [] {},
         [this](const std::function<void()>& call) {
           const double before = now;
           call();
@@ -67,7 +67,7 @@ TEST_CASE("short calls are repeated more often, up to twenty times as often", "[
   CHECK(clock.times({clock.takes(1e-6)}, {.repeats = 2, .seconds = 3})[0].repeats == 40);
 }
 
-TEST_CASE("a contender that takes long stops early, the others go on", "[bench]") {
+TEST_CASE("an implementation that takes long stops early, the others go on", "[bench]") {
   Clock clock;
   const auto timings = clock.times({clock.takes(5), clock.takes(0.25)}, {.repeats = 6, .seconds = 0, .patience = 7});
   CHECK(timings[0].repeats == 3);

@@ -7,7 +7,7 @@ TEST_CASE("steps of training change the weights: the loss of one batch falls", "
   const Benchmark benchmark = chosen_entries(training_entries(small_sizes()), {"training/small"}).front().make();
   CHECK(benchmark.items == 16);
   CHECK(benchmark.items_are == "clouds");
-  const auto step = [&] { return benchmark.contenders[0].run()[0].item<double>(); };
+  const auto step = [&] { return benchmark.implementations[0].run()[0].item<double>(); };
   const auto mean_of = [&](int steps) {
     double sum = 0;
     for (int i = 0; i < steps; ++i) sum += step();

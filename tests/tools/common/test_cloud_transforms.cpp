@@ -88,12 +88,12 @@ TEST_CASE("normals are left out, demanded, or estimated") {
   test::require_error([&] { prepare_normals(bare, true); }, {"example", "normals", "--no-normals"});
   prepare_normals(full, false);
   CHECK_FALSE(full.normals.defined());
-  std::vector<std::string> remarks;
-  estimate_missing_normals(bare, remarks);
+  std::vector<std::string> warnings;
+  estimate_missing_normals(bare, warnings);
   CHECK(bare.normals.sizes() == bare.points.sizes());
-  CHECK(remarks == std::vector<std::string>{"example: has no normals: they are estimated"});
-  estimate_missing_normals(bare, remarks);
-  CHECK(remarks.size() == 1);
+  CHECK(warnings == std::vector<std::string>{"example: has no normals: they are estimated"});
+  estimate_missing_normals(bare, warnings);
+  CHECK(warnings.size() == 1);
 }
 
 TEST_CASE("clouds are rotated as they are told") {

@@ -17,7 +17,7 @@ TEST_CASE("a graph has places, edges once, walks, and what a model makes of it")
   for (const bool with_model : {false, true}) {
     std::optional<GraphRunModel> trained;
     if (with_model) trained = small_graph_run(set.schema);
-    GraphGallery gallery(set, "small", std::move(trained), {.layout = GraphLayout::spring, .walk_steps = 5});
+    GraphGallery gallery(set, "small", std::move(trained), {.layout = GraphLayout::force_directed, .walk_steps = 5});
     REQUIRE(gallery.size() == set.size());
     const Subject subject = gallery.get(0, false);
     CHECK(subject.is_graph());

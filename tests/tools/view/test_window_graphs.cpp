@@ -56,7 +56,7 @@ TEST_CASE("molecules are drawn at their coordinates", "[window]") {
   CHECK(lying_wide > 3 * lying_tall);
   const auto [standing_wide, standing_tall] = standing.extent(coloured);
   CHECK(standing_tall > 3 * standing_wide);
-  // They are what is taken where there are any; springs know nothing of them.
+  // Coordinates are the default if there are any; the force-directed layout ignores them.
   CHECK(difference(lying, drawn("0", "automatic")) == 0);
   CHECK(difference(lying, drawn("0", "spring")) > 0.002);
 }

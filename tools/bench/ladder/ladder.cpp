@@ -55,21 +55,21 @@ void LadderProblem::unpack(int64_t item, int64_t head, int64_t first, int64_t st
   }
 }
 
-const std::vector<Rung>& ladder() {
-  static const std::vector<Rung> rungs = {
+const std::vector<KernelVariant>& ladder() {
+  static const std::vector<KernelVariant> variants = {
       {"1 broadcast", "n x k x c and n x k numbers go through memory: the score costs more to move than to compute",
-       attempt_1_broadcast},
+       variant_1_broadcast},
       {"2 scalar tiles", "no memory any more, but a sum in order keeps the compiler from using vectors",
-       attempt_2_scalar_tiles},
+       variant_2_scalar_tiles},
       {"3 lanes are keys", "packed keys make the score run in vectors; its row sum and the product with V do not fit",
-       attempt_3_lanes_are_keys},
+       variant_3_lanes_are_keys},
       {"4 lanes are queries", "every sum is lane-wise; one accumulator waits for its own last addition",
-       attempt_4_lanes_are_queries},
+       variant_4_lanes_are_queries},
       {"5 register tiles", "several accumulators hide that wait, and every load serves several of them",
-       attempt_5_register_tiles},
+       variant_5_register_tiles},
       {"6 the operator", "relative terms, any sizes, ragged batches, threads, gradients: for nothing on this path",
-       attempt_6_operator}};
-  return rungs;
+       variant_6_operator}};
+  return variants;
 }
 
 std::vector<double> ladder_reference(const LadderProblem& p) {

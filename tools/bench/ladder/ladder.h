@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps that led to the forward kernel of maxout attention, in the order in which they taught something. None of
-// them is used by the library; the last is the operator that is.
+// The sequence of kernel variants that led to the forward kernel of maxout attention, in the order in which they taught
+// something. The library uses none of them; the last one is the library's operator.
 #pragma once
 
 #include <cstdint>
@@ -35,21 +35,21 @@ struct LadderProblem {
   void unpack(int64_t item, int64_t head, int64_t first, int64_t stride, const float* from, const float* total) const;
 };
 
-struct Rung {
+struct KernelVariant {
   std::string name;    // "2 scalar tiles"
   std::string lesson;  // what it taught
   std::function<void(const LadderProblem&)> run;
 };
 
-const std::vector<Rung>& ladder();
+const std::vector<KernelVariant>& ladder();
 
-// The attempts, each in a file of its own; one thread.
-void attempt_1_broadcast(const LadderProblem& problem);
-void attempt_2_scalar_tiles(const LadderProblem& problem);
-void attempt_3_lanes_are_keys(const LadderProblem& problem);
-void attempt_4_lanes_are_queries(const LadderProblem& problem);
-void attempt_5_register_tiles(const LadderProblem& problem);
-void attempt_6_operator(const LadderProblem& problem);
+// The variants, one per file; each runs on one thread.
+void variant_1_broadcast(const LadderProblem& problem);
+void variant_2_scalar_tiles(const LadderProblem& problem);
+void variant_3_lanes_are_keys(const LadderProblem& problem);
+void variant_4_lanes_are_queries(const LadderProblem& problem);
+void variant_5_register_tiles(const LadderProblem& problem);
+void variant_6_operator(const LadderProblem& problem);
 
 // The same mathematics in double precision, one number after the other: [items, queries, heads, c].
 std::vector<double> ladder_reference(const LadderProblem& problem);

@@ -20,21 +20,21 @@ __all__ = [
 
 
 def farthest_point_sampling(points, m, ptr=None, start=0):
-    r"""Of every item, min(m, n_b) distinct packed rows, int64: first row `start` of the item, then again and again the row
-    whose squared distance to the rows chosen so far is largest; ties go to the lowest row, chosen rows are never chosen
-    again (duplicated points too).
+    r"""Samples min(m, n_b) distinct packed rows of each item, int64. The first is row `start` of the item; each further one
+    has the largest squared distance to the rows chosen so far. Ties go to the lowest row. A chosen row is never chosen
+    again, even among duplicated points.
       points [N, 3] float32 or float64, finite; ptr int64 [B + 1]
       m >= 0; start >= 0 is relative to the item and must exist in every item that is not empty
     Distances are sums of (a - b)^2 in the tensor's dtype. The result is that of the plain O(n m) loop, index by index,
-    but found with a k-d tree of buckets as in QuickFPS (Han et al., IEEE TCAD 2023): a bucket whose bounding box is
-    farther from the new row than every one of its points from the rows chosen before cannot change and is left alone.
-    Items are processed in parallel. Errors name the argument.
+    but computed with a k-d tree of buckets as in QuickFPS (Han et al., IEEE TCAD 2023). A bucket is skipped if its
+    bounding box is farther from the new row than all of its points are from the rows chosen before. Items are processed
+    in parallel. Errors name the argument.
 
-    Traced (torch.compile, torch.export, fake tensors) without ptr the size of the result is min(m, N); with ptr it
-    depends on the values of ptr and is an unbacked symbol, which torch.compile wants
-    torch._dynamo.config.capture_scalar_outputs for. Meta tensors have no values: with a ptr on the meta device there is
-    no result. With ptr on a GPU the call waits for it to read that size, and cannot be captured in a CUDA graph; with
-    ptr on the CPU, or none, it can (see offsets_on).
+    Tracing (torch.compile, torch.export, fake tensors): without ptr the size of the result is min(m, N). With ptr it
+    depends on the values of ptr and is an unbacked symbol, for which torch.compile needs
+    torch._dynamo.config.capture_scalar_outputs. A ptr on the meta device has no values: there is no result. With ptr on
+    a GPU the call synchronizes to read that size, and cannot be captured in a CUDA graph; with ptr on the CPU, or none,
+    it can (see ptr_on_device).
     """
     return ops.farthest_point_sampling(points, m, ptr, start)
 
@@ -82,13 +82,13 @@ def graph_attention(
 
 
 def knn(points, queries, k, ptr=None, query_ptr=None):
-    r"""The k nearest points of every query within its item: (index int64 [Q, k], dist2 [Q, k]).
+    r"""The k nearest points of each query within its item: (index int64 [Q, k], dist2 [Q, k]).
       points [N, 3], queries [Q, 3]: float32 or float64, one dtype, finite; strided tensors are accepted
-      k >= 1; beyond the item's points index is -1 and dist2 is +infinity
+      k >= 1; if the item has fewer points, the remaining index is -1 and dist2 is +infinity
       ptr, query_ptr: int64 [B + 1], given both or neither
     index holds packed rows of `points`, sorted by distance and then by row; among equal distances the lowest rows are
     kept. A query that is itself a point finds itself. dist2 is the sum of (q - p)^2 in the tensor's dtype, in units of
-    length squared, and differentiable in points and queries (once); the same bits whatever the number of threads.
+    length squared. It is differentiable once in points and queries, and its bits do not depend on the number of threads.
     Errors name the argument.
 
     Returns the tuple (index, dist2).
@@ -211,20 +211,20 @@ def primal_attention(
 
 
 def random_walk_pe(rowptr, col, steps, weight=None):
-    r"""The probabilities of being back after 1, 2, …, steps steps of a random walk, exact: [N, steps], column t - 1 is the
-    diagonal of RW^t, RW = A D^-1.
+    r"""Exact return probabilities of a random walk after 1, 2, …, steps steps: [N, steps]; column t - 1 is the diagonal of
+    RW^t with RW = A D^-1.
       rowptr   int64 [N + 1], col int64 [E] in any order within a row: CSR of the graph. A packed batch is one
                block-diagonal graph. Self-loops count once, duplicate edges as often as they are stored
-      weight   [E] float32 or float64, finite; none: 1 each. A_ij is the sum of the weights of the edges i -> j, D_i the
-               sum of row i; where D_i = 0, 1 / D_i counts as 0
+      weight   [E] float32 or float64, finite; default 1. A_ij is the sum of the weights of the edges i -> j, D_i the
+               sum of row i; if D_i = 0, 1 / D_i counts as 0
       steps    >= 1
-    The dtype is that of weight, float32 without. Not differentiable. The same bits whatever the number of threads.
+    The dtype is that of weight, float32 without. Not differentiable. The bits do not depend on the number of threads.
 
-    Only half the powers are computed: (RW^(a+b))_ii = sum_j (RW^a)_ij (RW^b)_ji, where on a symmetric graph the second
-    factor follows from the first (D_i (P^b)_ij = D_j (P^b)_ji, P = D^-1 A), so steps / 2 propagations from every node
-    do; unsymmetric graphs take steps / 2 in each direction. Neighbouring nodes, 16 in float32 and 8 in float64, are
-    followed at once over the rows that their walks reach; in large graphs where walks part too quickly for that, each is
-    followed alone. No N x N matrix: memory is O(N + E), and O(N) more for every thread. Errors name the argument.
+    Only half the powers are computed: (RW^(a+b))_ii = sum_j (RW^a)_ij (RW^b)_ji. On a symmetric graph the second factor
+    follows from the first (D_i (P^b)_ij = D_j (P^b)_ji, P = D^-1 A), so steps / 2 propagations from each node suffice;
+    asymmetric graphs need steps / 2 in each direction. Patches of 16 neighbouring nodes in float32, 8 in float64, are
+    propagated together over the rows that their walks reach. In large graphs whose walks diverge too quickly for that,
+    each node is propagated alone. No N x N matrix: memory is O(N + E), plus O(N) per thread. Errors name the argument.
     """
     return ops.random_walk_pe(rowptr, col, steps, weight)
 
@@ -253,7 +253,7 @@ def sample_pairs(score, k, ptr=None, noise=False, random_partner=False, tau=1.0,
     ptr and is an unbacked symbol, which torch.compile wants torch._dynamo.config.capture_scalar_outputs for. A
     `generator` cannot be traced: give seeds. Meta tensors have no values: with a ptr on the meta device there is no
     result. With ptr on a GPU the call waits for it to read K, and cannot be captured in a CUDA graph; with ptr on the
-    CPU, or none, it can (see offsets_on), if a random one is given seeds.
+    CPU, or none, it can (see ptr_on_device), if a random one is given seeds.
 
     Returns the tuple (top, partner, weight, sample_ptr).
     """

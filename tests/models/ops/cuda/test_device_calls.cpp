@@ -3,9 +3,9 @@
 // that was captured can be replayed on other numbers.
 #include <catch2/catch.hpp>
 
+#include "geometry/device_offsets.h"
 #include "geometry/farthest_point_sampling.h"
 #include "geometry/knn.h"
-#include "geometry/offsets_on.h"
 #include "geometry/operators.h"
 #include "graph/random_walk_pe.h"
 #include "models/ops/gather_pairs.h"
@@ -125,7 +125,7 @@ Arguments placed(const Arguments& arguments, Offsets offsets) {
     at::Tensor copy =
         tensor.is_floating_point() ? tensor.to(at::kFloat).to(device).requires_grad_() : tensor.to(device);
     if (is_offsets(name) && offsets == Offsets::here) copy = tensor;
-    if (is_offsets(name) && offsets == Offsets::with_copy) copy = offsets_with_copy(tensor, copy);
+    if (is_offsets(name) && offsets == Offsets::with_copy) copy = ptr_with_device_copy(tensor, copy);
     there.tensors[name] = copy;
   }
   return there;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators of points and graphs on the emulated GPU: see emulated_kernels.cpp.
 #include "geometry/cuda/augment_host.h"
-#include "geometry/cuda/augment_tile.h"
+#include "geometry/cuda/augment_kernel.cuh"
 #include "geometry/cuda/farthest_point_host.h"
-#include "geometry/cuda/farthest_point_tile.h"
+#include "geometry/cuda/farthest_point_kernel.cuh"
 #include "geometry/cuda/knn_host.h"
-#include "geometry/cuda/knn_tile.h"
+#include "geometry/cuda/knn_kernel.cuh"
 #include "graph/cuda/random_walk_host.h"
-#include "graph/cuda/random_walk_tile.h"
+#include "graph/cuda/random_walk_kernel.cuh"
 #include "tests/geometry/cuda/emulated_block.h"
 #include "tests/models/training/emulated_gpu.h"
 

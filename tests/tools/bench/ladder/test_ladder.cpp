@@ -20,7 +20,7 @@ TEST_CASE("errors are seen, also numbers that are none", "[bench]") {
   LadderCase one(1, 4, 4, 1, 2);
   const std::vector<double> reference = ladder_reference(one.problem);
   CHECK_FALSE(ladder_error(one.problem, reference) < 1e-5);
-  attempt_2_scalar_tiles(one.problem);
+  variant_2_scalar_tiles(one.problem);
   CHECK(ladder_error(one.problem, reference) < 1e-5);
   one.problem.out[3] += 1;
   CHECK(ladder_error(one.problem, reference) > 1e-2);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// A vector holds one channel of several keys, packed [c][keys]; the query's channel is broadcast. The weights of a
+// vector of keys are then spread over lanes: the row sum is a sum over lanes, and each weight must become a scalar for
+// V.
+#include "models/ops/cpu/simd.h"
+#include "tools/bench/ladder/ladder.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tools/bench/ladder/variant_3_lanes_are_keys.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+HWY_BEFORE_NAMESPACE();
+namespace geosft::bench {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// relu(S) of one query for all packed keys; lanes beyond the last key get 0.
+void row_weights(const float* q, const std::vector<float>& packed, const LadderProblem& p, float* weights) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d)), padded = static_cast<int64_t>(packed.size()) / p.c;
+  for (int64_t j = 0; j < padded; j += lanes) {
+    auto sum = hn::Zero(d);
+    for (int64_t t = 0; t < p.c; ++t) {
+      sum = hn::Add(sum, hn::Max(hn::Set(d, q[t]), hn::LoadU(d, packed.data() + t * padded + j)));
+    }
+    hn::StoreU(hn::Max(hn::Zero(d), hn::Mul(sum, hn::Set(d, p.scale()))), d, weights + j);
+  }
+}
+
+void one_head(const LadderProblem& p, int64_t item, int64_t head) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<float>()));
+  const int64_t padded = (p.keys + lanes - 1) / lanes * lanes;
+  std::vector<float> packed(static_cast<size_t>(padded * p.c), 0.0F), weights(static_cast<size_t>(padded));
+  for (int64_t j = 0; j < p.keys; ++j) {
+    for (int64_t t = 0; t < p.c; ++t) packed[t * padded + j] = p.key(item, j)[head * p.c + t];
+  }
+  const float leaks = p.leak_sum(item, head);
+  for (int64_t i = 0; i < p.queries; ++i) {
+    row_weights(p.query(item, i) + head * p.c, packed, p, weights.data());
+    float* out = p.result(item, i) + head * p.c;
+    std::fill_n(out, p.c, 0.0F);
+    float total = leaks;
+    for (int64_t j = 0; j < p.keys; ++j) {
+      const float* v = p.value(item, j) + head * p.c;
+      total += weights[j];
+      for (int64_t t = 0; t < p.c; ++t) out[t] += weights[j] * v[t];
+    }
+    for (int64_t t = 0; t < p.c; ++t) out[t] /= total;
+  }
+}
+
+void all_heads(const LadderProblem& p) {
+  for (int64_t item = 0; item < p.items; ++item) {
+    for (int64_t head = 0; head < p.heads; ++head) one_head(p, item, head);
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace geosft::bench
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace geosft::bench {
+namespace {
+HWY_EXPORT(all_heads);
+}  // namespace
+
+void variant_3_lanes_are_keys(const LadderProblem& problem) {
+  HWY_DYNAMIC_DISPATCH(all_heads)(problem);
+}
+}  // namespace geosft::bench
+#endif

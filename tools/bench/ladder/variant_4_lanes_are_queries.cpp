@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// A vector holds one channel of several queries, packed [c][queries]; channels of keys and values are broadcast from
+// where they lie. Every sum is lane-wise, also the row sum and the product with V. But a score is one chain of
+// additions, and each max+add loads both of its operands.
+#include "models/ops/cpu/simd.h"
+#include "tools/bench/ladder/ladder.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tools/bench/ladder/variant_4_lanes_are_queries.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+HWY_BEFORE_NAMESPACE();
+namespace geosft::bench {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// A vector of queries of one head: `q` and `out` [c][lanes], `total` [lanes].
+void one_vector(const LadderProblem& p, int64_t item, int64_t head, const float* q, float* total, float* out) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  for (int64_t j = 0; j < p.keys; ++j) {
+    const float *k = p.key(item, j) + head * p.c, *v = p.value(item, j) + head * p.c;
+    auto sum = hn::Zero(d);
+    for (int64_t t = 0; t < p.c; ++t) sum = hn::Add(sum, hn::Max(hn::LoadU(d, q + t * lanes), hn::Set(d, k[t])));
+    const auto weight = hn::Max(hn::Zero(d), hn::Mul(sum, hn::Set(d, p.scale())));
+    hn::StoreU(hn::Add(hn::LoadU(d, total), weight), d, total);
+    for (int64_t t = 0; t < p.c; ++t) {
+      hn::StoreU(hn::MulAdd(weight, hn::Set(d, v[t]), hn::LoadU(d, out + t * lanes)), d, out + t * lanes);
+    }
+  }
+}
+
+void all_vectors(const LadderProblem& p) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<float>()));
+  std::vector<float> q(static_cast<size_t>(p.c * lanes)), out(q.size()), total(static_cast<size_t>(lanes));
+  for (int64_t unit = 0; unit < p.items * p.heads; ++unit) {
+    const int64_t item = unit / p.heads, head = unit % p.heads;
+    const float leaks = p.leak_sum(item, head);
+    for (int64_t i = 0; i < p.queries; i += lanes) {
+      p.pack(item, head, i, lanes, q.data());
+      std::fill(total.begin(), total.end(), leaks);
+      std::fill(out.begin(), out.end(), 0.0F);
+      one_vector(p, item, head, q.data(), total.data(), out.data());
+      p.unpack(item, head, i, lanes, out.data(), total.data());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace geosft::bench
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace geosft::bench {
+namespace {
+HWY_EXPORT(all_vectors);
+}  // namespace
+
+void variant_4_lanes_are_queries(const LadderProblem& problem) {
+  HWY_DYNAMIC_DISPATCH(all_vectors)(problem);
+}
+}  // namespace geosft::bench
+#endif

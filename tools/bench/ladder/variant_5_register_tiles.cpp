@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tiles of kRows scalars by kVectors vectors of queries stay in registers while channels (for the score) or keys (for
+// V) go by: a load of a vector serves kRows accumulators, a broadcast kVectors of them, and none waits for another. The
+// weights of a block of keys x queries stay in the first-level cache between the two products.
+#include "models/ops/cpu/simd.h"
+#include "tools/bench/ladder/ladder.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "tools/bench/ladder/variant_5_register_tiles.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+
+HWY_BEFORE_NAMESPACE();
+namespace geosft::bench {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<float>;
+constexpr int kRows = 4, kVectors = 4;
+constexpr int64_t kKeys = 32;
+
+// to[r] += max(a, b) or a * b over t, a = vectors[t], b = scalars[r * row + t * step], for `rows` rows, kRows of them
+// at a time; rows of `vectors` and `to` are kVectors vectors long. The last tile may write up to kRows - 1 rows too
+// many.
+template <bool use_max>
+HWY_INLINE void product(const float* vectors, int64_t depth, const float* scalars, int64_t row, int64_t step,
+                        int64_t rows, float* to) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d)), block = kVectors * lanes;
+  for (int64_t r0 = 0; r0 < rows; r0 += kRows) {
+    hn::Vec<D> sum[kRows][kVectors];
+    const float* from[kRows];
+    for (int r = 0; r < kRows; ++r) {
+      from[r] = scalars + std::min<int64_t>(r0 + r, rows - 1) * row;
+      for (int i = 0; i < kVectors; ++i) sum[r][i] = hn::LoadU(d, to + (r0 + r) * block + i * lanes);
+    }
+    for (int64_t t = 0; t < depth; ++t) {
+      for (int r = 0; r < kRows; ++r) {
+        const auto scalar = hn::Set(d, from[r][t * step]);
+        for (int i = 0; i < kVectors; ++i) {
+          const auto vector = hn::LoadU(d, vectors + t * block + i * lanes);
+          sum[r][i] = use_max ? hn::Add(sum[r][i], hn::Max(vector, scalar)) : hn::MulAdd(vector, scalar, sum[r][i]);
+        }
+      }
+    }
+    for (int r = 0; r < kRows; ++r) {
+      for (int i = 0; i < kVectors; ++i) hn::StoreU(sum[r][i], d, to + (r0 + r) * block + i * lanes);
+    }
+  }
+}
+
+// A block of queries of one head: q and out [c][block], total [block], weights [kKeys][block].
+void one_block(const LadderProblem& p, int64_t item, int64_t head, const float* q, float* weights, float* total,
+               float* out) {
+  const D d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d)), block = kVectors * lanes;
+  const auto scale = hn::Set(d, p.scale());
+  for (int64_t j = 0; j < p.keys; j += kKeys) {
+    const int64_t keys = std::min(kKeys, p.keys - j);
+    std::fill_n(weights, kKeys * block, 0.0F);
+    product<true>(q, p.c, p.key(item, j) + head * p.c, p.width(), 1, keys, weights);
+    for (int64_t e = 0; e < keys * block; e += lanes) {
+      float* const sum = total + (e & (block - 1));  // block is a power of two
+      const auto weight = hn::Max(hn::Zero(d), hn::Mul(hn::LoadU(d, weights + e), scale));
+      hn::StoreU(weight, d, weights + e);
+      hn::StoreU(hn::Add(hn::LoadU(d, sum), weight), d, sum);
+    }
+    product<false>(weights, keys, p.value(item, j) + head * p.c, 1, p.width(), p.c, out);
+  }
+}
+
+void all_blocks(const LadderProblem& p) {
+  const int64_t block = kVectors * static_cast<int64_t>(hn::Lanes(D()));
+  std::vector<float> q(static_cast<size_t>(p.c * block)), out(static_cast<size_t>((p.c + kRows) * block));
+  std::vector<float> total(static_cast<size_t>(block)), weights(static_cast<size_t>(kKeys * block));
+  for (int64_t unit = 0; unit < p.items * p.heads; ++unit) {
+    const int64_t item = unit / p.heads, head = unit % p.heads;
+    const float leaks = p.leak_sum(item, head);
+    for (int64_t i = 0; i < p.queries; i += block) {
+      p.pack(item, head, i, block, q.data());
+      std::fill(total.begin(), total.end(), leaks);
+      std::fill(out.begin(), out.end(), 0.0F);
+      one_block(p, item, head, q.data(), weights.data(), total.data(), out.data());
+      p.unpack(item, head, i, block, out.data(), total.data());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace geosft::bench
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace geosft::bench {
+namespace {
+HWY_EXPORT(all_blocks);
+}  // namespace
+
+void variant_5_register_tiles(const LadderProblem& problem) {
+  HWY_DYNAMIC_DISPATCH(all_blocks)(problem);
+}
+}  // namespace geosft::bench
+#endif
