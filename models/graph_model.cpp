@@ -11,7 +11,7 @@
 namespace geosft {
 namespace {
 
-constexpr double least_deviation = 1e-6;
+constexpr double min_deviation = 1e-6;
 
 int64_t total(const std::vector<int64_t>& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
@@ -23,11 +23,11 @@ int64_t edge_channels(const GraphModelOptions& options) {
 
 LayerOptions with_graph_relations(LayerOptions layer, const GraphModelOptions& options) {
   if (options.positions == NodePositions::relative) {
-    layer.attention.relative = RelativeKind::sequence;
+    layer.attention.relative = RelativeEncodingKind::sequence;
     layer.attention.relative_channels = options.position_channels;
     return layer;
   }
-  layer.attention.relative = options.relative ? RelativeKind::graph : RelativeKind::none;
+  layer.attention.relative = options.relative ? RelativeEncodingKind::graph : RelativeEncodingKind::none;
   layer.attention.relative_channels = options.relative ? edge_channels(options) : 0;
   return layer;
 }
@@ -55,7 +55,7 @@ ColumnStatistics column_statistics(const at::Tensor& values) {
   const at::Tensor mean = exact.nanmean(0).nan_to_num(0.0);
   const at::Tensor deviation = (exact - mean).square().nanmean(0).sqrt().nan_to_num(0.0);
   return {mean.to(at::kFloat),
-          at::where(deviation > least_deviation, deviation, at::ones_like(deviation)).to(at::kFloat)};
+          at::where(deviation > min_deviation, deviation, at::ones_like(deviation)).to(at::kFloat)};
 }
 
 GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options(model_options) {
@@ -104,7 +104,7 @@ at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, const at::Tensor
   FeaturedGraphs drawn = graphs;
   if (options.signed_encoding && context.mode() == SampleMode::random) {
     const at::Tensor& encoding = graphs.node_encoding;
-    const at::Tensor signs = context.draw_rows(graphs.graphs.ptr.size(0) - 1, [&](int64_t items) {
+    const at::Tensor signs = context.random_rows(graphs.graphs.ptr.size(0) - 1, [&](int64_t items) {
       return random_signs(items, encoding.size(1), *context.generator(), encoding.scalar_type());
     });
     drawn.node_encoding = with_signs(encoding, signs, graphs.graphs.ptr);
@@ -131,11 +131,11 @@ at::Tensor GraphModelImpl::places(const at::Tensor& ptr, int64_t channels) const
   return sinusoids(longest, channels, numbers->weight.options().requires_grad(false)).index_select(0, place);
 }
 
-Relative GraphModelImpl::relative(const FeaturedGraphs& graphs, const at::Tensor& ptr) const {
+RelativeEncoding GraphModelImpl::relative(const FeaturedGraphs& graphs, const at::Tensor& ptr) const {
   if (options.positions == NodePositions::relative) {
-    return Relative::sequence(places(ptr, options.position_channels));
+    return RelativeEncoding::sequence(places(ptr, options.position_channels));
   }
-  if (!options.relative) return Relative::none();
+  if (!options.relative) return RelativeEncoding::none();
   const int64_t edges = graphs.graphs.graph.edges(), categories = total(options.edge_vocabulary);
   const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
   std::vector<at::Tensor> channels;
@@ -145,10 +145,11 @@ Relative GraphModelImpl::relative(const FeaturedGraphs& graphs, const at::Tensor
   }
   if (options.edge_values > 0) channels.push_back((graphs.edge_values.to(of_weights) - edge_mean) / edge_deviation);
   channels.push_back(at::ones({edges, 1}, of_weights));
-  Relative edges_alone = Relative::graph(graphs.graphs.graph.rowptr, graphs.graphs.graph.col, at::cat(channels, 1));
+  RelativeEncoding edges_alone =
+      RelativeEncoding::graph(graphs.graphs.graph.rowptr, graphs.graphs.graph.col, at::cat(channels, 1));
   if (options.distance_channels == 0) return edges_alone;
-  return Relative::molecules(edges_alone, graphs.coordinates.to(of_weights), options.distance_channels,
-                             options.distance_range);
+  return RelativeEncoding::molecules(edges_alone, graphs.coordinates.to(of_weights), options.distance_channels,
+                                     options.distance_range);
 }
 
 void GraphModelImpl::check(const FeaturedGraphs& graphs) const {

@@ -18,7 +18,7 @@ void note_neighbours(SamplingContext& context, const at::Tensor& index, const st
 }  // namespace
 
 LayerOptions with_point_relations(LayerOptions layer, bool normals) {
-  layer.attention.relative = RelativeKind::points;
+  layer.attention.relative = RelativeEncodingKind::points;
   layer.attention.relative_channels = normals ? 2 : 1;
   return layer;
 }
@@ -45,7 +45,7 @@ EncodedPoints encode_points(torch::nn::Linear& embed, Encoder& encoder, PointTok
   if (features.defined()) tokens = at::cat({tokens, features}, 1);
   const at::Tensor x = embed->forward(tokens).to(points.scalar_type());  // autocast or not
   for (const at::Tensor& index : neighbourhoods) note_neighbours(context, index, ptr);
-  return {encoder->forward(x, Relative::points(points, normals), ptr, context), order};
+  return {encoder->forward(x, RelativeEncoding::points(points, normals), ptr, context), order};
 }
 
 }  // namespace geosft

@@ -32,7 +32,7 @@ at::Tensor part_of_heads(const at::Tensor& parameter, const HeadGroup& group, in
 }
 
 SparseMask token_mask(const PrimalOptions& options, const std::vector<int64_t>& offsets,
-                      const std::optional<at::Tensor>& ptr, const Relative& relative) {
+                      const std::optional<at::Tensor>& ptr, const RelativeEncoding& relative) {
   switch (options.mask) {
     case MaskKind::window:
       return window_mask(offsets, options.mask_size);
@@ -75,7 +75,7 @@ struct Mixing {
 };
 
 Mixing prepared(const at::Tensor& x, int64_t heads, const PrimalWeights& weights, const PrimalOptions& options,
-                const std::optional<at::Tensor>& ptr, const Relative& relative) {
+                const std::optional<at::Tensor>& ptr, const RelativeEncoding& relative) {
   Mixing m{x, heads, weights, options, packed_offsets(ptr, x.size(0), "ptr"), {}, {}};
   m.mask = token_mask(options, m.offsets, ptr, relative);
   m.q = convolved(affine(x, weights.w_q, weights.b_q).view({x.size(0), heads, -1}), options, weights.convolution,
@@ -182,14 +182,15 @@ NormalizedHeads normalized_by_keys(const at::Tensor& q, const at::Tensor& k, dou
 
 at::Tensor mix_primal_heads(const at::Tensor& x, int64_t heads, const PrimalWeights& weights,
                             const PrimalOptions& options, const std::optional<at::Tensor>& ptr,
-                            const Relative& relative) {
+                            const RelativeEncoding& relative) {
   const Mixing m = prepared(x, heads, weights, options, ptr, relative);
   return over_groups(m, 1,
                      [&](const HeadGroup& group, const at::Tensor& pooling) { return mix_group(m, group, pooling); });
 }
 
 at::Tensor primal_attention_rows(const at::Tensor& x, int64_t heads, const PrimalWeights& weights,
-                                 const PrimalOptions& options, const Relative& relative, int64_t first, int64_t count) {
+                                 const PrimalOptions& options, const RelativeEncoding& relative, int64_t first,
+                                 int64_t count) {
   const Mixing m = prepared(x, heads, weights, options, std::nullopt, relative);
   return over_groups(m, 2, [&](const HeadGroup& group, const at::Tensor& pooling) {
     return group_rows(m, group, pooling, first, count);

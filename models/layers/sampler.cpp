@@ -19,10 +19,11 @@ DrawnPairs paired_by_row(const DrawnPairs& drawn) {
 
 DrawnPairs draw_members(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
                         SamplingContext& context) {
-  if (context.mode() == SampleMode::greedy) return draw_pairs(score, options.bins, ptr, false, false, std::nullopt);
+  if (context.mode() == SampleMode::greedy)
+    return draw_pairs(score, options.num_samples, ptr, false, false, std::nullopt);
   const at::Tensor seeds = context.next_seeds(ptr.has_value() ? ptr->size(0) - 1 : 1, score.device());
-  if (options.with_replacement) return draw_pairs_with_replacement(score, options.bins, ptr, seeds);
-  return paired_by_row(draw_pairs(score, options.bins, ptr, options.noise, /*random_partner=*/true, seeds));
+  if (options.with_replacement) return draw_pairs_with_replacement(score, options.num_samples, ptr, seeds);
+  return paired_by_row(draw_pairs(score, options.num_samples, ptr, options.noise, /*random_partner=*/true, seeds));
 }
 
 // exp(z'/tau) of the top over the bin's sum; 1, without gradient, where both members are one token.
@@ -43,14 +44,14 @@ at::Tensor Pairs::sample(const at::Tensor& x) const {
 }
 
 int64_t sample_count(int64_t tokens, const SamplerOptions& options) {
-  if (options.with_replacement) return tokens > 0 ? options.bins : 0;
-  return bins_of(tokens, options.bins);
+  if (options.with_replacement) return tokens > 0 ? options.num_samples : 0;
+  return bins_of(tokens, options.num_samples);
 }
 
 Pairs weigh(const at::Tensor& score, const DrawnPairs& drawn, const SamplerOptions& options) {
   at::Tensor differentiable = score;
   if (options.with_replacement) {
-    const double share = 1.0 / static_cast<double>(options.bins);
+    const double share = 1.0 / static_cast<double>(options.num_samples);
     differentiable = score.detach() + share * (score - score.detach());
   }
   const at::Tensor weight = options.weighting == PairWeighting::softplus
@@ -59,8 +60,8 @@ Pairs weigh(const at::Tensor& score, const DrawnPairs& drawn, const SamplerOptio
   return {drawn.top, drawn.partner, weight, drawn.sample_ptr, options.hard};
 }
 
-Pairs draw(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
-           SamplingContext& context) {
+Pairs sample_tokens(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
+                    SamplingContext& context) {
   const at::Tensor wide = score.to(at::toOpMathType(score.scalar_type()));
   const DrawnPairs drawn = draw_members(wide, ptr, options, context);
   context.note_choice(drawn.top, drawn.partner, drawn.sample_ptr);
@@ -71,7 +72,7 @@ Pairs draw(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const 
 
 SamplerImpl::SamplerImpl(int64_t width, SamplerOptions sampler_options)
     : options(sampler_options), projection(register_module("projection", torch::nn::Linear(width, 1))) {
-  TORCH_CHECK(options.bins >= 1, "bins must be at least 1, got ", options.bins);
+  TORCH_CHECK(options.num_samples >= 1, "num_samples must be at least 1, got ", options.num_samples);
 }
 
 at::Tensor SamplerImpl::score(const at::Tensor& x) {
@@ -79,7 +80,7 @@ at::Tensor SamplerImpl::score(const at::Tensor& x) {
 }
 
 Pairs SamplerImpl::forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr, SamplingContext& context) {
-  return draw(score(x), ptr, options, context);
+  return sample_tokens(score(x), ptr, options, context);
 }
 
 }  // namespace geosft

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs copies on a CUDA stream of their own.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -7,9 +8,9 @@
 
 namespace geosft {
 
-// The tensor on `device` that `copy` makes, on a stream that is for copies alone, one for each device: what it enqueues
-// there happens beside what the device computes so far. The current stream waits for it before what comes next, and has
-// the tensor as if it were its own. No part of a capture.
+// Calls `copy`, which creates a tensor on `device`, on the copy stream of the device: what it enqueues overlaps with
+// earlier work of the current stream. The current stream waits for it before later work, and may use the tensor like
+// its own. Must not be called during a capture.
 at::Tensor on_copy_stream(at::Device device, const std::function<at::Tensor()>& copy);
 
 }  // namespace geosft

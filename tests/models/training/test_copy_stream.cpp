@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "tests/models/training/nccl/pretended_device.h"
+#include "tests/models/training/distributed/nccl/pretended_device.h"
 
 namespace geosft::test::test_copy_stream {
 namespace {

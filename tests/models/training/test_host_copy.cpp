@@ -7,7 +7,7 @@
 
 namespace geosft::test::test_host_copy {
 
-TEST_CASE("what is on the CPU already is there at once", "[host_copy]") {
+TEST_CASE("a copy of a tensor on the CPU is available immediately", "[host_copy]") {
   const at::Tensor values = at::arange(3, at::kDouble).requires_grad_(true);
   require_equal(HostCopy(values).values(), values.detach(), "values");
   REQUIRE_FALSE(HostCopy(values).values().requires_grad());
