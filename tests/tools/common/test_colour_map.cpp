@@ -8,7 +8,7 @@
 namespace geosft::test::test_colour_map {
 namespace {
 
-// RelativeEncoding luminance, roughly.
+// Relative luminance, roughly.
 double lightness(const Colour& colour) {
   return 0.21 * colour[0] + 0.72 * colour[1] + 0.07 * colour[2];
 }
