@@ -37,7 +37,7 @@ void check_columns(const at::Tensor& features, const char* name, int64_t columns
   TORCH_CHECK(found == columns, name, " must have ", columns, " columns, as the model was built for, got ", found);
 }
 
-// Every category as its place in one table of all columns.
+// Maps each category to its row in one table of all columns.
 at::Tensor table_rows(const at::Tensor& categories, const std::vector<int64_t>& vocabulary) {
   std::vector<int64_t> begin(vocabulary.size());
   std::exclusive_scan(vocabulary.begin(), vocabulary.end(), begin.begin(), int64_t{0});
@@ -91,7 +91,7 @@ GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options
   buffers("target_mean", target_mean, "target_deviation", target_deviation, options.outputs);
 }
 
-// Values and encoding side by side; of a constant where there are neither.
+// Values and encoding, concatenated; a constant without either.
 at::Tensor GraphModelImpl::node_numbers(const FeaturedGraphs& graphs) const {
   std::vector<at::Tensor> parts;
   if (options.node_values > 0) parts.push_back(graphs.node_values);
@@ -113,7 +113,7 @@ at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, const at::Tensor
   const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
   const at::Tensor numbered = numbers->forward(values.defined() ? ((values.to(of_weights) - node_mean) / node_deviation)
                                                                 : at::ones({nodes, 1}, of_weights));
-  at::Tensor x = numbered.to(of_weights);  // autocast or not
+  at::Tensor x = numbered.to(of_weights);  // with and without autocast
   if (options.positions == NodePositions::added) x = x + places(ptr, x.size(1));
   if (embedding.is_empty()) return x;
   const auto columns = static_cast<int64_t>(options.node_vocabulary.size());
@@ -121,7 +121,7 @@ at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, const at::Tensor
   return x + embedding->forward(table_rows(categories, options.node_vocabulary)).sum(1);
 }
 
-// Sinusoids of the place of every node in its item.
+// Sinusoids of the position of each node in its item.
 at::Tensor GraphModelImpl::places(const at::Tensor& ptr, int64_t channels) const {
   const at::Device device = numbers->weight.device();
   const at::Tensor sizes = at::diff(ptr), begin = offsets_on(ptr, device, "ptr");
@@ -164,7 +164,7 @@ void GraphModelImpl::check(const FeaturedGraphs& graphs) const {
   }
 }
 
-// A GPU is waited for to work them out.
+// Synchronises with a GPU.
 at::Tensor GraphModelImpl::document_ptr(const FeaturedGraphs& graphs) const {
   if (graphs.document_ptr.defined()) return graphs.document_ptr;
   const at::Tensor& ptr = graphs.graphs.ptr;
@@ -190,7 +190,7 @@ void GraphModelImpl::standardize(const FeaturedGraphs& graphs, const at::Tensor&
     deviation.copy_(found.deviation);
   };
   if (const at::Tensor values = node_numbers(graphs); values.defined()) set(node_mean, node_deviation, values);
-  // A column of unknown sign has none in the mean.
+  // The mean of a column of arbitrary sign is taken to be 0.
   if (options.signed_encoding) node_mean.narrow(0, options.node_values, options.encoding).zero_();
   if (options.edge_values > 0) set(edge_mean, edge_deviation, graphs.edge_values);
   if (targets.defined()) set(target_mean, target_deviation, targets);

@@ -19,11 +19,11 @@ namespace {
 // clouds in the unit ball: 0.57, 0.59 and 0.03, 0.67 over 300 training shapes of infomr40.
 constexpr double point_mean[] = {0.6, 0.0};
 constexpr double point_deviation[] = {0.6, 0.7};
-constexpr double relative_spread = 1.8;  // deviation of R_add over pairs that the standardised X_R is scaled to
-// About as far below zero as the maxout score is above it: that of equal tokens, and of nodes of a graph, whose tokens
-// differ and whose relative terms are the same for all pairs without an edge.
+constexpr double relative_spread = 1.8;  // initial standard deviation of R_add over pairs
+// About minus the maxout score of equal tokens, and of the nodes of a graph, whose tokens differ and whose attention
+// bias is the same for all pairs without an edge.
 constexpr double additive_mean = -3.0, additive_mean_of_graphs = -1.0;
-constexpr double carrying_gain = 2.4;  // of W_V and W_O
+constexpr double carrying_gain = 2.4;  // initial gain of W_V and W_O
 
 void check_relative(const AttentionOptions& options, const RelativeEncoding& relative, const at::Tensor& x) {
   TORCH_CHECK(relative.kind == options.relative, "relative must be of the kind this attention was built for");
@@ -95,7 +95,7 @@ SamplingAttentionImpl::Projections SamplingAttentionImpl::project(const at::Tens
                                                                   SamplingContext& context) {
   const at::Tensor sampled = pairs.sample(x);
   const int64_t channels = options.width / options.heads;
-  // The operators compute in float32 and want one type: that of the tokens, which autocast leaves alone.
+  // The operators need a single type: that of the tokens, which autocast does not change.
   const auto typed = [&](const at::Tensor& rows) { return rows.to(x.scalar_type()); };
   const auto split = [&](const at::Tensor& rows) { return typed(rows).view({-1, options.heads, channels}); };
   Projections p;

@@ -15,7 +15,7 @@ using Span = AttentionSpan;
 
 // [n, k, h].
 AttentionBias transform(const at::Tensor& encoding, const RelativeWeights& weights) {
-  const NoAutocast no_autocast;  // as the fused operators, which compute it in the type of the weights
+  const NoAutocast no_autocast;  // like the fused operators, which compute it in the type of the weights
   return {at::softplus(at::matmul(encoding, weights.w_mul) + weights.b_mul),
           at::matmul(encoding, weights.w_add) + weights.b_add};
 }
@@ -30,19 +30,19 @@ at::Tensor point_encoding(const RelativeEncoding& relative, const Pairs& pairs, 
   return at::stack({distance, product}, -1);
 }
 
-// The edges of a whole batch, summed over duplicates: sorted once, looked up by every item.
+// The edges of a batch, with duplicates summed: sorted once and looked up for each item.
 class SummedEdges {
  public:
-  // Of other kinds than graphs: nothing.
+  // Empty for other kinds than graphs.
   explicit SummedEdges(const RelativeEncoding& relative) {
     if (relative.kind != RelativeEncodingKind::graph) return;
     nodes_ = relative.rowptr.size(0) - 1;
     const int64_t edges = relative.col.size(0);
-    // No edges, perhaps as there are no nodes, have no sources.
+    // Without edges (or nodes) there are no sources.
     const at::Tensor source = edges == 0 ? relative.col : item_of_row_on(relative.rowptr, edges, relative.col.device());
     const auto [pair, order] = (source * nodes_ + relative.col).sort(/*stable=*/true, 0, false);
     pair_ = pair;
-    // Duplicates are summed where the first of them stands.
+    // Duplicates are summed into the first of them.
     summed_ = ordered_sums(relative.edge_attr.index_select(0, order), at::searchsorted(pair, pair), edges + 1);
   }
 
@@ -126,7 +126,7 @@ at::Tensor normalized(ProbabilityKind kind, const at::Tensor& score, const at::T
   if (kind == ProbabilityKind::softmax) return score.softmax(1);
   const at::Tensor positive = score.relu();
   const at::Tensor total = positive.sum(1, true) + at::softplus(leak).sum(0).view({1, 1, -1}) + eps;
-  // A row that sums to 0 divides by 1: 0 / 0 would leave NaN in its gradient.
+  // A row with sum 0 is divided by 1: 0 / 0 would give NaN gradients.
   return positive / at::where(total == 0, at::ones_like(total), total);
 }
 

@@ -10,9 +10,9 @@
 namespace geosft {
 namespace {
 
-constexpr int64_t largest_rows = 1 << 22;  // elements of the attention of some queries
+constexpr int64_t max_chunk_elements = 1 << 22;  // maximum elements of the attention of a chunk of queries
 
-// What masks look at, of the tokens begin … end - 1.
+// The relative encoding of the tokens begin … end - 1, as far as masks use it.
 RelativeEncoding of_item(const RelativeEncoding& all, int64_t begin, int64_t end) {
   RelativeEncoding item;
   if (all.coordinates.defined()) item.coordinates = all.coordinates.slice(0, begin, end);
@@ -41,7 +41,7 @@ HeadDistances head_distances(const at::Tensor& x, int64_t heads, const PrimalWei
     const int64_t begin = offsets[b], size = offsets[b + 1] - begin;
     const RelativeEncoding seen = of_item(relative, begin, begin + size);
     at::Tensor squares = at::zeros({heads, heads}, wide);
-    const int64_t chunk = std::max<int64_t>(1, largest_rows / std::max<int64_t>(1, size * heads));
+    const int64_t chunk = std::max<int64_t>(1, max_chunk_elements / std::max<int64_t>(1, size * heads));
     for (int64_t first = 0; first < size; first += chunk) {
       const at::Tensor rows = primal_attention_rows(x.slice(0, begin, begin + size), heads, weights, options, seen,
                                                     first, std::min(chunk, size - first))

@@ -9,10 +9,10 @@
 namespace geosft {
 namespace {
 
-// The same draw with `top` in the order of rows instead of scores. Partners come in random order, so any order of `top`
-// is as good; in this one, two nearly equal scores that change places by rounding do not change the pairs.
+// The same samples with `top` sorted by row instead of score. Partners are in random order, so any order of `top` is
+// valid; with this one, rounding that swaps two nearly equal scores does not change the pairs.
 DrawnPairs paired_by_row(const DrawnPairs& drawn) {
-  // Rows of an item come after those of the items before it, so sorting all of them sorts each item.
+  // Items are contiguous, so sorting all rows sorts each item.
   const auto [top, order] = drawn.top.sort();
   return {top, drawn.partner, at::stack({drawn.noise[0].index_select(0, order), drawn.noise[1]}), drawn.sample_ptr};
 }
@@ -26,7 +26,7 @@ DrawnPairs draw_members(const at::Tensor& score, const std::optional<at::Tensor>
   return paired_by_row(draw_pairs(score, options.num_samples, ptr, options.noise, /*random_partner=*/true, seeds));
 }
 
-// exp(z'/tau) of the top over the bin's sum; 1, without gradient, where both members are one token.
+// exp(z'/tau) of `top` divided by the sum over the pair; 1, without gradient, if both members are the same token.
 at::Tensor gumbel_softmax_weight(const at::Tensor& score, const DrawnPairs& pairs, double tau) {
   const at::Tensor difference = score.index_select(0, pairs.top) - score.index_select(0, pairs.partner);
   const at::Tensor weight = ((difference + (pairs.noise[0] - pairs.noise[1])) / tau).sigmoid();
@@ -39,7 +39,7 @@ at::Tensor Pairs::sample(const at::Tensor& x) const {
   at::Tensor blend = gather_pairs(x, top, partner, weight);
   if (!hard) return blend;
   const at::Tensor winner = x.detach().index_select(0, at::where(weight >= 0.5, top, partner));
-  // blend - blend.detach() is exactly zero: the value is the winner's, the gradient the blend's.
+  // blend - blend.detach() is exactly zero: the value is that of the winner, the gradient that of the blend.
   return winner + (blend - blend.detach());
 }
 
@@ -76,7 +76,7 @@ SamplerImpl::SamplerImpl(int64_t width, SamplerOptions sampler_options)
 }
 
 at::Tensor SamplerImpl::score(const at::Tensor& x) {
-  return projection->forward(x).squeeze(-1).to(x.scalar_type());  // autocast or not
+  return projection->forward(x).squeeze(-1).to(x.scalar_type());  // with and without autocast
 }
 
 Pairs SamplerImpl::forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr, SamplingContext& context) {

@@ -26,7 +26,7 @@ Features features_of(const PrimalFrame& frame, const at::Tensor& x, const at::Te
   return {products, frame.normalizer ? frame.normalizer(from, to) : products.sum(1)};
 }
 
-// Rows and columns divided by the normaliser: the kernel between x and the pairs.
+// The kernel between x and the pairs: products divided by the normalisers of rows and columns.
 at::Tensor kernel_of(const PrimalFrame& frame, const at::Tensor& x, const at::Tensor& pairs) {
   const Features at_x = features_of(frame, x, pairs), at_pairs = features_of(frame, pairs, pairs);
   return at_x.products / at_x.normalizer.unsqueeze(1) / at_pairs.normalizer;

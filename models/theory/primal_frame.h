@@ -27,7 +27,7 @@ struct PrimalFrame {
   std::function<at::Tensor(const at::Tensor& x, const at::Tensor& keys)> points = {};
 };
 
-// The members of the family. scale: of the scalar product, 1 / sqrt(c) as a rule; eps: added to h.
+// Members of the family. scale: of the scalar product, usually 1 / sqrt(c); eps: added to h.
 PrimalFrame softmax_frame(double scale);
 PrimalFrame linear_frame(double eps = 0.0);
 // Recentred by beta times the mean of the keys (Attention-BN).
@@ -35,8 +35,8 @@ PrimalFrame recentred(PrimalFrame frame, double beta);
 // Fitted to the means of groups of `factor` neighbouring pairs (a head of Attention-SH).
 PrimalFrame pooled(PrimalFrame frame, int64_t factor);
 
-// The attention of the frame: queries [n, c], keys [N, c], values [N_s, cv], one for every pair that the frame makes of
-// the keys; result [n, cv].
+// The attention of the frame: queries [n, c], keys [N, c], values [N_s, cv], one for each pair that the frame selects
+// from the keys; result [n, cv].
 at::Tensor frame_attention(const PrimalFrame& frame, const at::Tensor& queries, const at::Tensor& keys,
                            const at::Tensor& values);
 
@@ -48,12 +48,12 @@ struct FittedFrame {
   FittedFrame(PrimalFrame frame, const at::Tensor& keys, const at::Tensor& targets,
               const RegressionOptions& options = {});
 
-  // What LIBSVM predicts at x [n, c], less its bias; and the same by attention over the keys.
+  // LIBSVM's prediction at x [n, c] minus its bias; and the same computed as attention over the keys.
   at::Tensor predicted(const at::Tensor& x) const;
   at::Tensor attended(const at::Tensor& x) const { return frame_attention(frame, x, keys, values); }
 
   PrimalFrame frame;
-  at::Tensor keys;  // as they were given
+  at::Tensor keys;  // as passed to the constructor
   SupportVectorRegression regression;
   at::Tensor values;  // v_j of every pair, [N_s, d]
 };

@@ -16,7 +16,7 @@ namespace geosft {
 namespace {
 
 constexpr double closed_leak = -std::numeric_limits<double>::infinity();
-constexpr double rounding = 1e-12;  // of what is compared
+constexpr double rounding = 1e-12;  // tolerance of comparisons
 
 at::Generator probe_generator(uint64_t seed, uint64_t use) {
   return at::make_generator<at::CPUGeneratorImpl>(philox(seed, use, 0).first());
@@ -33,7 +33,7 @@ at::Tensor unit_values(int64_t keys) {
 }  // namespace
 
 at::Tensor leaky_relu_probability(const at::Tensor& scores) {
-  // The maxout term of zeros vanishes, and the scores are R_add.
+  // With zero queries and keys the maxout term vanishes, and the scores are R_add.
   const int64_t n = scores.size(0), keys = scores.size(1);
   const at::Tensor q = at::zeros({n, 1, 1}, at::kDouble), k = at::zeros({keys, 1, 1}, at::kDouble);
   const at::Tensor leak = at::linspace(-1, 1, keys, at::kDouble).view({keys, 1});
@@ -41,7 +41,7 @@ at::Tensor leaky_relu_probability(const at::Tensor& scores) {
 }
 
 at::Tensor softmax_probability(const at::Tensor& scores) {
-  // Products with sqrt(k) times the unit vectors.
+  // Dot products with sqrt(k) times the unit vectors.
   const int64_t n = scores.size(0), keys = scores.size(1);
   const ComposedAttention attention{ScoreKind::dot, ProbabilityKind::softmax, 0.0};
   const at::Tensor k = unit_values(keys) * std::sqrt(static_cast<double>(keys));
@@ -106,7 +106,7 @@ double mean_cosine(const at::Tensor& tokens) {
   const auto n = static_cast<double>(tokens.size(0));
   TORCH_CHECK(n > 1, "tokens: expected two or more, got ", tokens.size(0));
   const at::Tensor unit = tokens.to(at::kDouble) / tokens.to(at::kDouble).norm(2, -1, true).clamp_min(1e-30);
-  // The squared sum holds every pair twice and each token with itself.
+  // The squared sum contains each pair twice, and each token with itself.
   return ((unit.sum(0).square().sum() - unit.square().sum()) / (n * (n - 1))).item<double>();
 }
 

@@ -14,7 +14,7 @@ struct FreeModel {
 };
 using Model = std::unique_ptr<svm_model, FreeModel>;
 
-// Rows of a kernel matrix as LIBSVM takes them: their number first, then what they hold, then an end.
+// Rows of a precomputed kernel matrix in LIBSVM's format: row number, values, terminator.
 struct KernelRows {
   explicit KernelRows(const at::Tensor& kernel) {
     const at::Tensor values = kernel.contiguous();

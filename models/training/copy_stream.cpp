@@ -11,7 +11,7 @@
 namespace geosft {
 namespace {
 
-// Always the same one: the memory of copies that are no longer needed is there for later ones.
+// One stream per device, so that the caching allocator reuses the memory of earlier copies.
 c10::Stream stream_for_copies(const c10::impl::VirtualGuardImpl& devices, at::Device device) {
   static std::mutex mutex;
   static std::unordered_map<at::Device, c10::Stream> streams;
@@ -35,7 +35,7 @@ at::Tensor on_copy_stream(at::Device device, const std::function<at::Tensor()>& 
     copied.record(aside);
   }
   copied.block(current);
-  // The memory is of the other stream, which must not have it back while the current one still reads it.
+  // The memory belongs to the copy stream, which must not reuse it while the current stream still reads it.
   devices.recordDataPtrOnStream(there.storage().data_ptr(), current);
   return there;
 }
