@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <c10/core/Event.h>
 
+#include <functional>
 #include <optional>
 
 namespace geosft {
@@ -24,6 +25,11 @@ class HostCopy {
 // Copies values on the CPU into `target`, of the same shape on any device, without waiting; through pinned memory if
 // the target is on a GPU.
 void copy_to_device(const at::Tensor& values, const at::Tensor& target);
+
+// Calls `copy`, which creates a tensor on `device`, on the copy stream of the device: what it enqueues overlaps with
+// earlier work of the current stream. The current stream waits for it before later work, and may use the tensor like
+// its own. Must not be called during a capture.
+at::Tensor on_copy_stream(at::Device device, const std::function<at::Tensor()>& copy);
 
 // Copies a tensor to a device without waiting: to a GPU through pinned memory and on another stream (on_copy_stream),
 // so that the copy of a batch overlaps with the previous step. Returns undefined tensors, and those already on the
