@@ -11,7 +11,7 @@
 namespace geosft {
 namespace {
 
-constexpr double least_deviation = 1e-6;
+constexpr double min_deviation = 1e-6;
 
 int64_t total(const std::vector<int64_t>& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
@@ -23,11 +23,11 @@ int64_t edge_channels(const GraphModelOptions& options) {
 
 LayerOptions with_graph_relations(LayerOptions layer, const GraphModelOptions& options) {
   if (options.positions == NodePositions::relative) {
-    layer.attention.relative = RelativeKind::sequence;
+    layer.attention.relative = RelativeEncodingKind::sequence;
     layer.attention.relative_channels = options.position_channels;
     return layer;
   }
-  layer.attention.relative = options.relative ? RelativeKind::graph : RelativeKind::none;
+  layer.attention.relative = options.relative ? RelativeEncodingKind::graph : RelativeEncodingKind::none;
   layer.attention.relative_channels = options.relative ? edge_channels(options) : 0;
   return layer;
 }
@@ -37,7 +37,7 @@ void check_columns(const at::Tensor& features, const char* name, int64_t columns
   TORCH_CHECK(found == columns, name, " must have ", columns, " columns, as the model was built for, got ", found);
 }
 
-// Every category as its place in one table of all columns.
+// Maps each category to its row in one table of all columns.
 at::Tensor table_rows(const at::Tensor& categories, const std::vector<int64_t>& vocabulary) {
   std::vector<int64_t> begin(vocabulary.size());
   std::exclusive_scan(vocabulary.begin(), vocabulary.end(), begin.begin(), int64_t{0});
@@ -55,7 +55,7 @@ ColumnStatistics column_statistics(const at::Tensor& values) {
   const at::Tensor mean = exact.nanmean(0).nan_to_num(0.0);
   const at::Tensor deviation = (exact - mean).square().nanmean(0).sqrt().nan_to_num(0.0);
   return {mean.to(at::kFloat),
-          at::where(deviation > least_deviation, deviation, at::ones_like(deviation)).to(at::kFloat)};
+          at::where(deviation > min_deviation, deviation, at::ones_like(deviation)).to(at::kFloat)};
 }
 
 GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options(model_options) {
@@ -91,7 +91,7 @@ GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options
   buffers("target_mean", target_mean, "target_deviation", target_deviation, options.outputs);
 }
 
-// Values and encoding side by side; of a constant where there are neither.
+// Values and encoding, concatenated; a constant without either.
 at::Tensor GraphModelImpl::node_numbers(const FeaturedGraphs& graphs) const {
   std::vector<at::Tensor> parts;
   if (options.node_values > 0) parts.push_back(graphs.node_values);
@@ -104,7 +104,7 @@ at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, const at::Tensor
   FeaturedGraphs drawn = graphs;
   if (options.signed_encoding && context.mode() == SampleMode::random) {
     const at::Tensor& encoding = graphs.node_encoding;
-    const at::Tensor signs = context.draw_rows(graphs.graphs.ptr.size(0) - 1, [&](int64_t items) {
+    const at::Tensor signs = context.random_rows(graphs.graphs.ptr.size(0) - 1, [&](int64_t items) {
       return random_signs(items, encoding.size(1), *context.generator(), encoding.scalar_type());
     });
     drawn.node_encoding = with_signs(encoding, signs, graphs.graphs.ptr);
@@ -113,7 +113,7 @@ at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, const at::Tensor
   const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
   const at::Tensor numbered = numbers->forward(values.defined() ? ((values.to(of_weights) - node_mean) / node_deviation)
                                                                 : at::ones({nodes, 1}, of_weights));
-  at::Tensor x = numbered.to(of_weights);  // autocast or not
+  at::Tensor x = numbered.to(of_weights);  // with and without autocast
   if (options.positions == NodePositions::added) x = x + places(ptr, x.size(1));
   if (embedding.is_empty()) return x;
   const auto columns = static_cast<int64_t>(options.node_vocabulary.size());
@@ -121,7 +121,7 @@ at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, const at::Tensor
   return x + embedding->forward(table_rows(categories, options.node_vocabulary)).sum(1);
 }
 
-// Sinusoids of the place of every node in its item.
+// Sinusoids of the position of each node in its item.
 at::Tensor GraphModelImpl::places(const at::Tensor& ptr, int64_t channels) const {
   const at::Device device = numbers->weight.device();
   const at::Tensor sizes = at::diff(ptr), begin = ptr_on_device(ptr, device, "ptr");
@@ -131,11 +131,11 @@ at::Tensor GraphModelImpl::places(const at::Tensor& ptr, int64_t channels) const
   return sinusoids(longest, channels, numbers->weight.options().requires_grad(false)).index_select(0, place);
 }
 
-Relative GraphModelImpl::relative(const FeaturedGraphs& graphs, const at::Tensor& ptr) const {
+RelativeEncoding GraphModelImpl::relative(const FeaturedGraphs& graphs, const at::Tensor& ptr) const {
   if (options.positions == NodePositions::relative) {
-    return Relative::sequence(places(ptr, options.position_channels));
+    return RelativeEncoding::sequence(places(ptr, options.position_channels));
   }
-  if (!options.relative) return Relative::none();
+  if (!options.relative) return RelativeEncoding::none();
   const int64_t edges = graphs.graphs.graph.edges(), categories = total(options.edge_vocabulary);
   const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
   std::vector<at::Tensor> channels;
@@ -145,10 +145,11 @@ Relative GraphModelImpl::relative(const FeaturedGraphs& graphs, const at::Tensor
   }
   if (options.edge_values > 0) channels.push_back((graphs.edge_values.to(of_weights) - edge_mean) / edge_deviation);
   channels.push_back(at::ones({edges, 1}, of_weights));
-  Relative edges_alone = Relative::graph(graphs.graphs.graph.rowptr, graphs.graphs.graph.col, at::cat(channels, 1));
+  RelativeEncoding edges_alone =
+      RelativeEncoding::graph(graphs.graphs.graph.rowptr, graphs.graphs.graph.col, at::cat(channels, 1));
   if (options.distance_channels == 0) return edges_alone;
-  return Relative::molecules(edges_alone, graphs.coordinates.to(of_weights), options.distance_channels,
-                             options.distance_range);
+  return RelativeEncoding::molecules(edges_alone, graphs.coordinates.to(of_weights), options.distance_channels,
+                                     options.distance_range);
 }
 
 void GraphModelImpl::check(const FeaturedGraphs& graphs) const {
@@ -163,7 +164,7 @@ void GraphModelImpl::check(const FeaturedGraphs& graphs) const {
   }
 }
 
-// A GPU is waited for to work them out.
+// Synchronises with a GPU.
 at::Tensor GraphModelImpl::document_ptr(const FeaturedGraphs& graphs) const {
   if (graphs.document_ptr.defined()) return graphs.document_ptr;
   const at::Tensor& ptr = graphs.graphs.ptr;
@@ -189,7 +190,7 @@ void GraphModelImpl::standardize(const FeaturedGraphs& graphs, const at::Tensor&
     deviation.copy_(found.deviation);
   };
   if (const at::Tensor values = node_numbers(graphs); values.defined()) set(node_mean, node_deviation, values);
-  // A column of unknown sign has none in the mean.
+  // The mean of a column of arbitrary sign is taken to be 0.
   if (options.signed_encoding) node_mean.narrow(0, options.node_values, options.encoding).zero_();
   if (options.edge_values > 0) set(edge_mean, edge_deviation, graphs.edge_values);
   if (targets.defined()) set(target_mean, target_deviation, targets);

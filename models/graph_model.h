@@ -14,18 +14,18 @@
 namespace geosft {
 
 enum class GraphHead {
-  softmax_pool,  // of a graph: softmax-weighted aggregation of its nodes
-  sample_max,    // of a graph: the maximum over a sample of its nodes
-  sum,           // of a graph: the sum over its nodes, for what adds up
-  nodes,         // an answer a node
-  pairs,         // of two documents: whether they belong together
+  softmax_pool,  // per graph: softmax-weighted aggregation of its nodes
+  sample_max,    // per graph: maximum over a sample of its nodes
+  sum,           // per graph: sum over its nodes, for additive targets
+  nodes,         // a prediction per node
+  pairs,         // per pair of documents: whether they belong together
 };
 
-// How nodes that stand in an order, as the steps of a sequence do, are told apart.
+// How the positions of ordered nodes, such as the steps of a sequence, are encoded.
 enum class NodePositions {
   none,
-  added,     // sinusoids of their place are added to the tokens
-  relative,  // attention sees products of them as X_R (SFT section 5), instead of edges
+  added,     // sinusoidal position encodings are added to the tokens
+  relative,  // X_R of attention are products of sinusoids (SFT section 5), instead of edges
 };
 
 struct GraphModelOptions {
@@ -34,13 +34,13 @@ struct GraphModelOptions {
   std::vector<int64_t> edge_vocabulary = {};  // sizes of the columns of edge_categories
   int64_t edge_values = 0;                    // columns of edge_values
   int64_t encoding = 0;                       // columns of node_encoding
-  bool signed_encoding = false;  // its columns are known up to their sign, which training draws anew each time
+  bool signed_encoding = false;  // the sign of its columns is arbitrary: training samples it anew in each step
   NodePositions positions = NodePositions::none;
-  int64_t position_channels = 16;  // of the sinusoids that X_R is made of
-  // An item is two documents, attended to one by one: one more column of node_categories, the last, says of which a
-  // node is, 0 then 1. The head must be `pairs`, which takes nothing else.
+  int64_t position_channels = 16;  // of the sinusoids in X_R
+  // An item is a pair of documents, which do not attend to each other: an additional last column of node_categories is
+  // the index of a node's document, 0 then 1. Required by, and only valid with, the head `pairs`.
   bool documents = false;
-  bool relative = true;  // attention sees the edges (SFT section 4.3); else only what the tokens hold
+  bool relative = true;  // X_R are the edges (SFT section 4.3); otherwise attention has no relative encoding
   int64_t distance_channels =
       0;                        // with `relative`: X_R holds the distance of the nodes' coordinates too; 0: it does not
   double distance_range = 5.0;  // that these channels cover, in the unit of the coordinates
@@ -48,44 +48,46 @@ struct GraphModelOptions {
   LayerOptions layer = {};  // its relative kind and channels are set from the above
   int64_t layers = 4;
   GraphHead head = GraphHead::softmax_pool;
-  SamplerOptions head_sampler = {.bins = 64};
+  SamplerOptions head_sampler = {.num_samples = 64};
   double head_dropout = 0.0;  // of the pooled features, for sample_max
 };
 
-// Columns of numbers as the model sees them: less their mean, divided by their deviation; columns that hardly vary are
-// only centred.
+// Statistics for standardisation: columns minus their mean, divided by their standard deviation; columns that are
+// almost constant are only centred.
 struct ColumnStatistics {
   at::Tensor mean, deviation;  // float32 [columns]
 };
-// Over the rows of values [n, columns], leaving out NaN.
+// Over the rows of values [n, columns], ignoring NaN.
 ColumnStatistics column_statistics(const at::Tensor& values);
 
-// Tokens are the sum of an embedding of every category and a linear map of the numbers, encoding included. X_R has one
-// channel for every category of an edge, one for each of its numbers, and one that is 1 on every edge: as each layer
-// and head has its own weights for every channel, categories are embedded there.
+// Tokens are the sum of an embedding of each category and a linear map of the numeric features, including the encoding.
+// X_R has one channel for each category of an edge, one for each of its numeric features, and one that is 1 on every
+// edge: each layer and head has its own weights for every channel, which embed the categories.
 //
-// With distance_channels, X_R has further channels of the distance between a node and a sampled one
-// (distance_features): the answer does not change when a graph is rotated or moved. That takes n x k memory.
+// With distance_channels, X_R has additional channels of the distance between a node and a sampled one
+// (distance_features): predictions are invariant to rotation and translation of a graph. That takes n x k memory.
 //
-// All numbers come standardised with the buffers of the model, which are part of its checkpoint: 0 and 1 until they are
-// set from the training set.
+// Numeric features are standardised with buffers of the model, which are part of its checkpoint: mean 0 and deviation 1
+// until they are set from the training set.
+// Weights are initialised from LibTorch's default CPU generator; call torch::manual_seed before for reproducible
+// ones.
 class GraphModelImpl : public torch::nn::Module {
  public:
   explicit GraphModelImpl(const GraphModelOptions& options);
 
-  // logits or standardised targets: [B, outputs], or [N, outputs] for nodes. Features must be there exactly as the
-  // options say; items may have any number of nodes, also none.
+  // Logits or standardised targets: [B, outputs], or [N, outputs] for nodes. The features must match the options; items
+  // may have any number of nodes, including none.
   at::Tensor forward(const FeaturedGraphs& graphs, SamplingContext& context);
 
-  // Sets the buffers from a training set: numbers of its nodes (values and encoding together), of its edges, and its
-  // targets [n, outputs] where they are regressed (undefined: they stay as they are).
+  // Sets the buffers from a training set: numeric features of its nodes (values and encoding) and edges, and for
+  // regression its targets [n, outputs] (undefined: unchanged).
   void standardize(const FeaturedGraphs& graphs, const at::Tensor& targets);
 
   GraphModelOptions options;
   torch::nn::Embedding embedding{nullptr};  // one table for all columns; empty without categories
-  torch::nn::Linear numbers{nullptr};       // of values and encoding; without either of a constant
+  torch::nn::Linear numbers{nullptr};       // input: values and encoding, or a constant without either
   Encoder encoder{nullptr};
-  SoftmaxPoolHead pool_head{nullptr};  // the one of options.head is there
+  SoftmaxPoolHead pool_head{nullptr};  // only the head of options.head is set
   SampleMaxHead sample_head{nullptr};
   SumHead sum_head{nullptr};
   PairHead pair_head{nullptr};
@@ -96,7 +98,7 @@ class GraphModelImpl : public torch::nn::Module {
   at::Tensor node_numbers(const FeaturedGraphs& graphs) const;
   at::Tensor tokens(const FeaturedGraphs& graphs, const at::Tensor& ptr, SamplingContext& context);
   void check(const FeaturedGraphs& graphs) const;
-  Relative relative(const FeaturedGraphs& graphs, const at::Tensor& ptr) const;
+  RelativeEncoding relative(const FeaturedGraphs& graphs, const at::Tensor& ptr) const;
   at::Tensor document_ptr(const FeaturedGraphs& graphs) const;
   at::Tensor places(const at::Tensor& ptr, int64_t channels) const;
 };

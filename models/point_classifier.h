@@ -13,11 +13,13 @@ struct PointClassifierOptions {
   PointTokens tokens = PointTokens::radial;  // the absolute kinds make the model depend on the pose
   LayerOptions layer = {};                   // its relative kind and channels are set from `normals`
   int64_t layers = 3;
-  SamplerOptions head_sampler = {.bins = 512};
+  SamplerOptions head_sampler = {.num_samples = 512};
   double head_dropout = 0.0;
   bool canonical_order = true;  // outside training; see encode_points
 };
 
+// Weights are initialised from LibTorch's default CPU generator; call torch::manual_seed before for reproducible
+// ones.
 class PointClassifierImpl : public torch::nn::Module {
  public:
   explicit PointClassifierImpl(const PointClassifierOptions& options);
@@ -26,7 +28,7 @@ class PointClassifierImpl : public torch::nn::Module {
   at::Tensor forward(const at::Tensor& points, const at::Tensor& normals, const std::optional<at::Tensor>& ptr,
                      SamplingContext& context);
 
-  // Scores that the sampler of the head gives the tokens, [N], and the logits: what the model finds important.
+  // The logits, and the importance of each token [N]: its score in the sampler of the head.
   struct Explanation {
     at::Tensor logits, importance;
   };

@@ -7,7 +7,7 @@
 namespace geosft {
 namespace {
 
-// Which rows index [N, K] counts as neighbours of each row is a choice like those of the samplers.
+// Records the neighbours index [N, K] of each row as a choice, like those of the samplers.
 void note_neighbours(SamplingContext& context, const at::Tensor& index, const std::optional<at::Tensor>& ptr) {
   if (!context.choices().defined()) return;
   const at::Tensor row = at::arange(index.size(0), index.options()).repeat_interleave(index.size(1));
@@ -18,7 +18,7 @@ void note_neighbours(SamplingContext& context, const at::Tensor& index, const st
 }  // namespace
 
 LayerOptions with_point_relations(LayerOptions layer, bool normals) {
-  layer.attention.relative = RelativeKind::points;
+  layer.attention.relative = RelativeEncodingKind::points;
   layer.attention.relative_channels = normals ? 2 : 1;
   return layer;
 }
@@ -32,7 +32,8 @@ EncodedPoints encode_points(torch::nn::Linear& embed, Encoder& encoder, PointTok
                             const std::optional<at::Tensor>& ptr, SamplingContext& context) {
   at::Tensor order;
   if (canonical_order && context.mode() != SampleMode::random) {
-    // In double precision, so that of the rounding of a moved cloud only that of its coordinates can flip a near-tie.
+    // In double precision, so that only the rounding of the coordinates of a moved cloud can change the order of
+    // near-ties.
     order = farthest_point_order(points.to(at::kDouble), ptr);
     context.note_choice(order, at::arange(order.size(0), order.options()), ptr);
     if (context.trace() != nullptr) context.trace()->order = order;
@@ -43,9 +44,9 @@ EncodedPoints encode_points(torch::nn::Linear& embed, Encoder& encoder, PointTok
   std::vector<at::Tensor> neighbourhoods;
   at::Tensor tokens = point_tokens(kind, points, normals, ptr, &neighbourhoods);
   if (features.defined()) tokens = at::cat({tokens, features}, 1);
-  const at::Tensor x = embed->forward(tokens).to(points.scalar_type());  // autocast or not
+  const at::Tensor x = embed->forward(tokens).to(points.scalar_type());  // with and without autocast
   for (const at::Tensor& index : neighbourhoods) note_neighbours(context, index, ptr);
-  return {encoder->forward(x, Relative::points(points, normals), ptr, context), order};
+  return {encoder->forward(x, RelativeEncoding::points(points, normals), ptr, context), order};
 }
 
 }  // namespace geosft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the models of point clouds have in common: tokens of the points through an encoder.
+// Encodes point clouds, for all point-cloud models: tokens of the points, transformed by an encoder.
 #pragma once
 
 #include <torch/nn/modules/linear.h>
@@ -9,20 +9,21 @@
 
 namespace geosft {
 
-// `layer` with attention relative to points, with or without normals.
+// `layer` with the relative encoding of points, with or without normals.
 LayerOptions with_point_relations(LayerOptions layer, bool normals);
 
 struct EncodedPoints {
   at::Tensor tokens;  // [N, width]
-  at::Tensor order;   // rows of the input that the tokens belong to; undefined: as given
+  at::Tensor order;   // input row of each token; undefined: the order of the input
 
-  // Rows [N, …] that belong to the tokens, in the order of the input.
+  // Reorders rows [N, …] of the tokens into the order of the input.
   at::Tensor in_input_order(const at::Tensor& rows) const;
 };
 
-// Tokens of packed clouds: point_tokens of this kind and, beside them, `features` [N, f] where they are defined,
-// through `embed` and `encoder`. With `canonical_order` each cloud is put into farthest-point order outside training,
-// starting from the point farthest from its centroid: then the stored order of the points changes nothing but rounding.
+// Encoded tokens of packed clouds: point_tokens of this kind, concatenated with `features` [N, f] if they are defined,
+// then `embed` and `encoder`. With `canonical_order`, outside training, each cloud is sorted in farthest-point order
+// from the point farthest from its centroid: predictions then depend on the stored order of the points only by
+// rounding.
 EncodedPoints encode_points(torch::nn::Linear& embed, Encoder& encoder, PointTokens kind, bool canonical_order,
                             at::Tensor points, at::Tensor normals, at::Tensor features,
                             const std::optional<at::Tensor>& ptr, SamplingContext& context);

@@ -7,7 +7,7 @@
 namespace geosft {
 namespace {
 
-// One-hot rows [N, categories] of the points' items.
+// One-hot categories [N, categories] of the points' items.
 at::Tensor category_features(const at::Tensor& category, int64_t categories, const at::Tensor& points,
                              const std::optional<at::Tensor>& ptr) {
   TORCH_CHECK(category.defined() == (categories > 0),

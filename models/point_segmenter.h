@@ -9,15 +9,16 @@ namespace geosft {
 
 struct PointSegmenterOptions {
   int64_t parts = 2;
-  int64_t categories =
-      0;                // kinds of shapes that the model is told, as a one-hot input of every point; 0: it is not told
-  bool normals = true;  // clouds come with normals
+  int64_t categories = 0;                    // shape categories, a one-hot input of every point; 0: no such input
+  bool normals = true;                       // clouds come with normals
   PointTokens tokens = PointTokens::radial;  // the absolute kinds make the model depend on the pose
   LayerOptions layer = {};                   // its relative kind and channels are set from `normals`
   int64_t layers = 3;
   bool canonical_order = true;  // outside training; see encode_points
 };
 
+// Weights are initialised from LibTorch's default CPU generator; call torch::manual_seed before for reproducible
+// ones.
 class PointSegmenterImpl : public torch::nn::Module {
  public:
   explicit PointSegmenterImpl(const PointSegmenterOptions& options);

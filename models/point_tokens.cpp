@@ -13,10 +13,10 @@ namespace geosft {
 namespace {
 
 constexpr int64_t neighbourhood_sizes[] = {8, 32};
-constexpr int64_t shape_channels = 4;   // of a neighbourhood, from coordinates
+constexpr int64_t shape_channels = 4;   // per neighbourhood, from coordinates
 constexpr int64_t normal_channels = 4;  // and from normals
 
-// Offset of every point from the centroid of its cloud.
+// Offset of each point from the centroid of its cloud.
 at::Tensor centred(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
   const at::Tensor item = item_of_row_on_device(ptr, points.size(0), points.device());
   const at::Tensor count =
@@ -53,7 +53,7 @@ at::Tensor determinant(const at::Tensor& c) {
          e(0, 2) * (e(1, 0) * e(2, 1) - e(1, 1) * e(2, 0));
 }
 
-// Shape of the neighbourhoods given by index [N, K] (-1: none).
+// Shape descriptors of the neighbourhoods index [N, K] (-1: no neighbour).
 void append_neighbourhood(std::vector<at::Tensor>& channels, const at::Tensor& points, const at::Tensor& normals,
                           const at::Tensor& index) {
   const at::Tensor exists = (index >= 0).to(points.scalar_type());
@@ -76,7 +76,7 @@ void append_neighbourhood(std::vector<at::Tensor>& channels, const at::Tensor& p
 at::Tensor invariant_tokens(PointTokens kind, const at::Tensor& points, const at::Tensor& normals,
                             const std::optional<at::Tensor>& ptr, std::vector<at::Tensor>* neighbourhoods) {
   at::NoGradGuard guard;
-  const NoAutocast no_autocast;  // rounded they would be others than evaluations have
+  const NoAutocast no_autocast;  // rounded descriptors would differ from those in evaluation
   if (kind == PointTokens::ones) return at::ones({points.size(0), 1}, points.options());
   std::vector<at::Tensor> channels = radial(points, normals, ptr);
   if (kind == PointTokens::local) {

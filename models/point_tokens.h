@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input tokens of point-cloud models.
+// Computes the input tokens of point-cloud models.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -10,19 +10,19 @@
 namespace geosft {
 
 enum class PointTokens {
-  ones,            // a constant: all that the paper's rotation-invariant mode knows of a point is relative
+  ones,            // a constant: the paper's rotation-invariant mode, whose only input is the relative encoding
   radial,          // 1, distance to the centroid, cosine between the normal and the direction from the centroid
-  local,           // radial, and the shape of each point's neighbourhood at two scales
+  local,           // radial, and shape descriptors of each point's neighbourhood at two scales
   absolute,        // coordinates and normals: not invariant
   absolute_local,  // absolute, then local: not invariant either
 };
 
-// Channels that `point_tokens` gives.
+// Number of channels of point_tokens.
 int64_t point_token_channels(PointTokens kind, bool normals);
 
-// Tokens [N, point_token_channels] of packed clouds: points and normals [N, 3] (normals undefined where there are
-// none), ptr int64 [B + 1] or none. All kinds but the absolute ones are unchanged by rotation and translation. Only the
-// coordinates and normals of the absolute kinds are differentiable in the points.
+// Tokens [N, point_token_channels] of packed clouds: points and normals [N, 3] (normals may be
+// undefined), ptr int64 [B + 1] or none. All kinds except the absolute ones are invariant to rotation and translation.
+// Only the coordinates and normals of the absolute kinds are differentiable in the points.
 //
 // A neighbourhood of K points (8 and 32, itself included) with offsets d_j = p_j - p_i, r^2 their mean square, is
 // described by: r; |mean d| / r (0 inside a surface, large at its edges); the trace of C^2 and the determinant of

@@ -7,13 +7,13 @@
 
 namespace geosft {
 
-// Parameters of a module and of everything below it.
+// Number of parameters of a module and its submodules.
 int64_t parameter_count(const torch::nn::Module& module);
 
-// Where the parameters of a module are; the CPU where it has none.
+// Device of the parameters of a module; the CPU if it has none.
 at::Device device_of(const torch::nn::Module& module);
 
-// A table of the submodules with their parameters, one a line, and the total.
+// A table of the submodules and their numbers of parameters, one per line, and the total.
 std::string summary(const torch::nn::Module& module);
 
 }  // namespace geosft

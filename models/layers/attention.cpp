@@ -19,17 +19,17 @@ namespace {
 // clouds in the unit ball: 0.57, 0.59 and 0.03, 0.67 over 300 training shapes of infomr40.
 constexpr double point_mean[] = {0.6, 0.0};
 constexpr double point_deviation[] = {0.6, 0.7};
-constexpr double relative_spread = 1.8;  // deviation of R_add over pairs that the standardised X_R is scaled to
-// About as far below zero as the maxout score is above it: that of equal tokens, and of nodes of a graph, whose tokens
-// differ and whose relative terms are the same for all pairs without an edge.
+constexpr double relative_spread = 1.8;  // initial standard deviation of R_add over pairs
+// About minus the maxout score of equal tokens, and of the nodes of a graph, whose tokens differ and whose attention
+// bias is the same for all pairs without an edge.
 constexpr double additive_mean = -3.0, additive_mean_of_graphs = -1.0;
-constexpr double carrying_gain = 2.4;  // of W_V and W_O
+constexpr double carrying_gain = 2.4;  // initial gain of W_V and W_O
 
-void check_relative(const AttentionOptions& options, const Relative& relative, const at::Tensor& x) {
+void check_relative(const AttentionOptions& options, const RelativeEncoding& relative, const at::Tensor& x) {
   TORCH_CHECK(relative.kind == options.relative, "relative must be of the kind this attention was built for");
   TORCH_CHECK(x.dim() == 2 && x.size(1) == options.width, "x must have shape [N, ", options.width, "], got ",
               x.sizes());
-  if (options.relative == RelativeKind::points) {
+  if (options.relative == RelativeEncodingKind::points) {
     TORCH_CHECK(relative.normals.defined() == (options.relative_channels == 2), "normals must be given exactly when ",
                 "relative_channels is 2, it is ", options.relative_channels);
   }
@@ -55,7 +55,7 @@ SamplingAttentionImpl::SamplingAttentionImpl(const AttentionOptions& attention_o
       output(register_module("output", torch::nn::Linear(options.width, options.width))) {
   TORCH_CHECK(options.heads >= 1 && options.width % options.heads == 0, "heads must divide width ", options.width,
               ", got ", options.heads);
-  if (options.relative != RelativeKind::none) {
+  if (options.relative != RelativeEncodingKind::none) {
     TORCH_CHECK(options.relative_channels >= 1, "relative_channels must be at least 1, got ",
                 options.relative_channels);
     w_mul = register_parameter("w_mul", at::empty({options.relative_channels, options.heads}));
@@ -70,7 +70,7 @@ void SamplingAttentionImpl::reset_parameters() {
   const double deviation = carrying_gain / std::sqrt(static_cast<double>(options.width));
   torch::nn::init::normal_(value->weight, 0.0, deviation);
   torch::nn::init::normal_(output->weight, 0.0, deviation);
-  if (options.relative != RelativeKind::none) reset_relative();
+  if (options.relative != RelativeEncodingKind::none) reset_relative();
 }
 
 void SamplingAttentionImpl::reset_relative() {
@@ -79,8 +79,9 @@ void SamplingAttentionImpl::reset_relative() {
   torch::nn::init::normal_(w_mul, 0.0, spread);
   torch::nn::init::normal_(w_add, 0.0, spread);
   torch::nn::init::normal_(b_mul);
-  torch::nn::init::normal_(b_add, options.relative == RelativeKind::graph ? additive_mean_of_graphs : additive_mean);
-  if (options.relative != RelativeKind::points) return;
+  torch::nn::init::normal_(b_add,
+                           options.relative == RelativeEncodingKind::graph ? additive_mean_of_graphs : additive_mean);
+  if (options.relative != RelativeEncodingKind::points) return;
   for (int64_t channel = 0; channel < options.relative_channels; ++channel) {
     for (auto [w, b] : {std::pair{w_mul, b_mul}, std::pair{w_add, b_add}}) {
       w[channel] /= point_deviation[channel];
@@ -94,7 +95,7 @@ SamplingAttentionImpl::Projections SamplingAttentionImpl::project(const at::Tens
                                                                   SamplingContext& context) {
   const at::Tensor sampled = pairs.sample(x);
   const int64_t channels = options.width / options.heads;
-  // The operators compute in float32 and want one type: that of the tokens, which autocast leaves alone.
+  // The operators need a single type: that of the tokens, which autocast does not change.
   const auto typed = [&](const at::Tensor& rows) { return rows.to(x.scalar_type()); };
   const auto split = [&](const at::Tensor& rows) { return typed(rows).view({-1, options.heads, channels}); };
   Projections p;
@@ -109,7 +110,8 @@ SamplingAttentionImpl::Projections SamplingAttentionImpl::project(const at::Tens
   return p;
 }
 
-at::Tensor SamplingAttentionImpl::mix_points(const Projections& p, const Relative& relative, const Pairs& pairs) const {
+at::Tensor SamplingAttentionImpl::mix_points(const Projections& p, const RelativeEncoding& relative,
+                                             const Pairs& pairs) const {
   std::optional<at::Tensor> normals, sampled_normals;
   if (relative.normals.defined()) {
     normals = relative.normals;
@@ -119,30 +121,32 @@ at::Tensor SamplingAttentionImpl::mix_points(const Projections& p, const Relativ
                          sampled_normals, w_mul, b_mul, w_add, b_add, p.q_ptr, p.k_ptr, options.eps);
 }
 
-at::Tensor SamplingAttentionImpl::mix_graph(const Projections& p, const Relative& relative, const Pairs& pairs) const {
+at::Tensor SamplingAttentionImpl::mix_graph(const Projections& p, const RelativeEncoding& relative,
+                                            const Pairs& pairs) const {
   if (relative.coordinates.defined()) {
-    const RelativeTerms terms = dense_relative_terms(relative, pairs, weights_of(*this), p.q_ptr, p.k_ptr);
+    const AttentionBias terms = dense_attention_bias(relative, pairs, weights_of(*this), p.q_ptr, p.k_ptr);
     return maxout_attention(p.q, p.k, p.v, p.leak, terms.mul, terms.add, p.q_ptr, p.k_ptr, options.eps);
   }
   return graph_attention(p.q, p.k, p.v, p.leak, relative.rowptr, relative.col, relative.edge_attr, pairs.top,
                          pairs.partner, pairs.weight, w_mul, b_mul, w_add, b_add, p.q_ptr, p.k_ptr, options.eps);
 }
 
-at::Tensor SamplingAttentionImpl::mix(const Projections& p, const Relative& relative, const Pairs& pairs) const {
+at::Tensor SamplingAttentionImpl::mix(const Projections& p, const RelativeEncoding& relative,
+                                      const Pairs& pairs) const {
   const bool fused = options.score == ScoreKind::maxout && options.probability == ProbabilityKind::leaky_relu;
   if (!fused) {
     return rule_of(options)(p.q, p.k, p.v, p.leak, relative, pairs, weights_of(*this), p.q_ptr, p.k_ptr);
   }
-  if (options.relative == RelativeKind::points) return mix_points(p, relative, pairs);
-  if (options.relative == RelativeKind::graph) return mix_graph(p, relative, pairs);
-  if (options.relative == RelativeKind::sequence) {
+  if (options.relative == RelativeEncodingKind::points) return mix_points(p, relative, pairs);
+  if (options.relative == RelativeEncodingKind::graph) return mix_graph(p, relative, pairs);
+  if (options.relative == RelativeEncodingKind::sequence) {
     return sequence_attention(p.q, p.k, p.v, p.leak, relative.positions, pairs.sample(relative.positions), w_mul, b_mul,
                               w_add, b_add, p.q_ptr, p.k_ptr, options.eps);
   }
   return maxout_attention(p.q, p.k, p.v, p.leak, std::nullopt, std::nullopt, p.q_ptr, p.k_ptr, options.eps);
 }
 
-at::Tensor SamplingAttentionImpl::forward(const at::Tensor& x, const Relative& relative,
+at::Tensor SamplingAttentionImpl::forward(const at::Tensor& x, const RelativeEncoding& relative,
                                           const std::optional<at::Tensor>& ptr, SamplingContext& context) {
   check_relative(options, relative, x);
   const Pairs pairs = sampler->forward(x, ptr, context);

@@ -9,7 +9,7 @@
 
 #include <optional>
 
-#include "models/layers/relative.h"
+#include "models/layers/relative_encoding.h"
 #include "models/layers/sampler.h"
 #include "models/layers/sampling_context.h"
 
@@ -21,7 +21,7 @@ enum class ProbabilityKind { leaky_relu, softmax };
 struct AttentionOptions {
   int64_t width = 64;  // d
   int64_t heads = 4;   // h, divides d
-  RelativeKind relative = RelativeKind::none;
+  RelativeEncodingKind relative = RelativeEncodingKind::none;
   int64_t relative_channels =
       0;  // r: 1 or 2 for points, edge (and distance) channels for graphs, sinusoid width for sequences
   SamplerOptions sampler = {};
@@ -32,22 +32,23 @@ struct AttentionOptions {
 };
 
 // concat_h(P_h V_h) W_O + b_O with Q from all tokens and K, V, C from the sampled ones; no residual, no norm.
+// Weights are initialised from LibTorch's default CPU generator; call torch::manual_seed before for reproducible
+// ones.
 //
-// The default initialisation keeps the tokens of a cloud apart when they all begin equal. Equal tokens make the maxout
-// score one positive constant per head and key, so whatever tells two queries apart must come through R_mul and R_add.
-// X_R therefore enters standardised (its usual mean and spread per channel are absorbed in the weights), and b_add
-// begins below zero by about as much as the score is above it: S then changes sign over the pairs of a cloud, and the
-// row sums of P spread over (0, 1) instead of saturating. W_V and W_O carry more than unit gain, because averaging over
-// the sample shrinks what they carry. In a graph almost all pairs have no edge, and R_mul and R_add of these are one
-// constant a head: b_add begins closer to zero there, so that two pairs in five have a score above it. (As far below
-// zero as for points all but three in a hundred would be 0, and six heads of seven without a gradient.)
+// The initialisation separates the tokens of a cloud that start out equal. For equal tokens the maxout score is one
+// positive constant per head and key, so only R_mul and R_add distinguish two queries. The initial weights therefore
+// standardise X_R (with its typical mean and spread per channel), and b_add starts below zero by about the size of the
+// score: S changes sign over the pairs of a cloud, and the row sums of P spread over (0, 1) instead of saturating. W_V
+// and W_O have a gain above 1, because averaging over the sample shrinks the values. In a graph almost all pairs have
+// no edge, and share one R_mul and R_add per head: b_add starts closer to zero there, so that two pairs in five have a
+// positive score. (With the value for points, three in a hundred would, and six heads of seven would have no gradient.)
 class SamplingAttentionImpl : public torch::nn::Module {
  public:
   explicit SamplingAttentionImpl(const AttentionOptions& options);
   void reset_parameters();
 
   // x [N, width] packed by ptr (int64 [B + 1], or none): [N, width]. Errors name what does not fit.
-  at::Tensor forward(const at::Tensor& x, const Relative& relative, const std::optional<at::Tensor>& ptr,
+  at::Tensor forward(const at::Tensor& x, const RelativeEncoding& relative, const std::optional<at::Tensor>& ptr,
                      SamplingContext& context);
 
   AttentionOptions options;
@@ -56,7 +57,7 @@ class SamplingAttentionImpl : public torch::nn::Module {
   at::Tensor w_mul, b_mul, w_add, b_add;  // [r, h] and [h]; undefined without a relative encoding
 
  private:
-  // Of all tokens q [N, h, c]; of the sampled ones k, v [K, h, c] and leak [K, h], before the softplus.
+  // q [N, h, c] of all tokens; k, v [K, h, c] and leak [K, h] (before the softplus) of the sampled ones.
   struct Projections {
     at::Tensor q, k, v, leak;
     std::optional<at::Tensor> q_ptr, k_ptr;
@@ -64,10 +65,10 @@ class SamplingAttentionImpl : public torch::nn::Module {
   void reset_relative();
   Projections project(const at::Tensor& x, const Pairs& pairs, const std::optional<at::Tensor>& ptr,
                       SamplingContext& context);
-  // P_h V_h [N, h, c], by the operator for the kind of relative encoding.
-  at::Tensor mix(const Projections& p, const Relative& relative, const Pairs& pairs) const;
-  at::Tensor mix_points(const Projections& p, const Relative& relative, const Pairs& pairs) const;
-  at::Tensor mix_graph(const Projections& p, const Relative& relative, const Pairs& pairs) const;
+  // P_h V_h [N, h, c], computed by the operator for the kind of relative encoding.
+  at::Tensor mix(const Projections& p, const RelativeEncoding& relative, const Pairs& pairs) const;
+  at::Tensor mix_points(const Projections& p, const RelativeEncoding& relative, const Pairs& pairs) const;
+  at::Tensor mix_graph(const Projections& p, const RelativeEncoding& relative, const Pairs& pairs) const;
 };
 TORCH_MODULE(SamplingAttention);
 

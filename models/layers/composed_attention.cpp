@@ -14,13 +14,13 @@ namespace {
 using Span = AttentionSpan;
 
 // [n, k, h].
-RelativeTerms transform(const at::Tensor& encoding, const RelativeWeights& weights) {
-  const NoAutocast no_autocast;  // as the fused operators, which compute it in the type of the weights
+AttentionBias transform(const at::Tensor& encoding, const RelativeWeights& weights) {
+  const NoAutocast no_autocast;  // like the fused operators, which compute it in the type of the weights
   return {at::softplus(at::matmul(encoding, weights.w_mul) + weights.b_mul),
           at::matmul(encoding, weights.w_add) + weights.b_add};
 }
 
-at::Tensor point_encoding(const Relative& relative, const Pairs& pairs, const Span& span) {
+at::Tensor point_encoding(const RelativeEncoding& relative, const Pairs& pairs, const Span& span) {
   const auto queries = [&](const at::Tensor& rows) { return rows.narrow(0, span.query, span.queries).unsqueeze(1); };
   const auto keys = [&](const at::Tensor& rows) { return rows.narrow(0, span.key, span.keys).unsqueeze(0); };
   const at::Tensor distance =
@@ -30,22 +30,20 @@ at::Tensor point_encoding(const Relative& relative, const Pairs& pairs, const Sp
   return at::stack({distance, product}, -1);
 }
 
-// The edges of a whole batch, summed over duplicates: sorted once, looked up by every item.
+// The edges of a batch, with duplicates summed: sorted once and looked up for each item.
 class SummedEdges {
  public:
-  // Of other kinds than graphs: nothing.
-  explicit SummedEdges(const Relative& relative) {
-    if (relative.kind != RelativeKind::graph) return;
+  // Empty for other kinds than graphs.
+  explicit SummedEdges(const RelativeEncoding& relative) {
+    if (relative.kind != RelativeEncodingKind::graph) return;
     nodes_ = relative.rowptr.size(0) - 1;
     const int64_t edges = relative.col.size(0);
-    // No edges, perhaps as there are no nodes, have no sources.
-    const at::Tensor source =
-        edges == 0 ? relative.col : item_of_row_on_device(relative.rowptr, edges, relative.col.device());
+    // Without edges (or nodes) there are no sources.
+    const at::Tensor source = edges == 0 ? relative.col : item_of_row_on_device(relative.rowptr, edges, relative.col.device());
     const auto [pair, order] = (source * nodes_ + relative.col).sort(/*stable=*/true, 0, false);
     pair_ = pair;
-    // Duplicates are summed where the first of them stands.
-    summed_ =
-        deterministic_scatter_sum(relative.edge_attr.index_select(0, order), at::searchsorted(pair, pair), edges + 1);
+    // Duplicates are summed into the first of them.
+    summed_ = deterministic_scatter_sum(relative.edge_attr.index_select(0, order), at::searchsorted(pair, pair), edges + 1);
   }
 
   // X_R[i, members[j]] of the sparse relative matrix, [n, k, r]: the sum of the edges (i, members[j]), 0 without one.
@@ -67,7 +65,7 @@ class SummedEdges {
 };
 
 // The edges to a node, and with coordinates the distance to it.
-at::Tensor node_encoding(const Relative& relative, const SummedEdges& summed, const at::Tensor& members,
+at::Tensor node_encoding(const RelativeEncoding& relative, const SummedEdges& summed, const at::Tensor& members,
                          const Span& span) {
   at::Tensor edges = summed.encoding(members, span);
   if (!relative.coordinates.defined()) return edges;
@@ -78,27 +76,27 @@ at::Tensor node_encoding(const Relative& relative, const SummedEdges& summed, co
   return at::cat({edges, distance.to(edges.scalar_type())}, -1);
 }
 
-RelativeTerms graph_terms(const Relative& relative, const SummedEdges& edges, const Pairs& pairs,
+AttentionBias graph_terms(const RelativeEncoding& relative, const SummedEdges& edges, const Pairs& pairs,
                           const RelativeWeights& weights, const Span& span) {
-  const RelativeTerms top = transform(node_encoding(relative, edges, pairs.top, span), weights);
-  const RelativeTerms partner = transform(node_encoding(relative, edges, pairs.partner, span), weights);
+  const AttentionBias top = transform(node_encoding(relative, edges, pairs.top, span), weights);
+  const AttentionBias partner = transform(node_encoding(relative, edges, pairs.partner, span), weights);
   const at::Tensor p = pairs.weight.narrow(0, span.key, span.keys).view({1, span.keys, 1});
   return {p * top.mul + (1 - p) * partner.mul, p * top.add + (1 - p) * partner.add};
 }
 
-RelativeTerms relative_terms(const Relative& relative, const SummedEdges& edges, const Pairs& pairs,
+AttentionBias attention_bias(const RelativeEncoding& relative, const SummedEdges& edges, const Pairs& pairs,
                              const RelativeWeights& weights, const Span& span) {
   switch (relative.kind) {
-    case RelativeKind::points:
+    case RelativeEncodingKind::points:
       return transform(point_encoding(relative, pairs, span), weights);
-    case RelativeKind::graph:
+    case RelativeEncodingKind::graph:
       return graph_terms(relative, edges, pairs, weights, span);
-    case RelativeKind::sequence: {
+    case RelativeEncodingKind::sequence: {
       const at::Tensor s = relative.positions.narrow(0, span.query, span.queries).unsqueeze(1);
       const at::Tensor ss = pairs.sample(relative.positions).narrow(0, span.key, span.keys).unsqueeze(0);
       return transform(s * ss, weights);
     }
-    case RelativeKind::none:
+    case RelativeEncodingKind::none:
       break;
   }
   return {};
@@ -128,13 +126,13 @@ at::Tensor normalized(ProbabilityKind kind, const at::Tensor& score, const at::T
   if (kind == ProbabilityKind::softmax) return score.softmax(1);
   const at::Tensor positive = score.relu();
   const at::Tensor total = positive.sum(1, true) + at::softplus(leak).sum(0).view({1, 1, -1}) + eps;
-  // A row that sums to 0 divides by 1: 0 / 0 would leave NaN in its gradient.
+  // A row with sum 0 is divided by 1: 0 / 0 would give NaN gradients.
   return positive / at::where(total == 0, at::ones_like(total), total);
 }
 
 // P of the queries of `span` over its keys, [queries, keys, h].
 at::Tensor span_probabilities(const ComposedAttention& rule, const at::Tensor& q, const at::Tensor& k,
-                              const at::Tensor& leak, const RelativeTerms& terms, const Span& span) {
+                              const at::Tensor& leak, const AttentionBias& terms, const Span& span) {
   at::Tensor s = pair_scores(rule.score, q.narrow(0, span.query, span.queries), k.narrow(0, span.key, span.keys));
   if (terms.mul.defined()) s = s * terms.mul + terms.add;
   return normalized(rule.probability, s, leak.narrow(0, span.key, span.keys), rule.eps);
@@ -142,13 +140,13 @@ at::Tensor span_probabilities(const ComposedAttention& rule, const at::Tensor& q
 
 }  // namespace
 
-RelativeTerms dense_relative_terms(const Relative& relative, const Pairs& pairs, const RelativeWeights& weights,
+AttentionBias dense_attention_bias(const RelativeEncoding& relative, const Pairs& pairs, const RelativeWeights& weights,
                                    const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr) {
   const int64_t queries = relative.rowptr.size(0) - 1, keys = pairs.weight.size(0), heads = weights.b_mul.size(0);
   const SummedEdges edges(relative);
   std::vector<at::Tensor> mul, add;
   for (const Span& span : spans_of(q_ptr, queries, k_ptr, keys, pairs.weight.device())) {
-    const RelativeTerms terms = relative_terms(relative, edges, pairs, weights, span);
+    const AttentionBias terms = attention_bias(relative, edges, pairs, weights, span);
     mul.push_back(terms.mul.reshape({span.queries * span.keys, heads}));
     add.push_back(terms.add.reshape({span.queries * span.keys, heads}));
   }
@@ -156,20 +154,20 @@ RelativeTerms dense_relative_terms(const Relative& relative, const Pairs& pairs,
 }
 
 at::Tensor ComposedAttention::probabilities(const at::Tensor& q, const at::Tensor& k, const at::Tensor& leak,
-                                            const Relative& relative, const Pairs& pairs,
+                                            const RelativeEncoding& relative, const Pairs& pairs,
                                             const RelativeWeights& weights, const AttentionSpan& span) const {
-  return span_probabilities(*this, q, k, leak, relative_terms(relative, SummedEdges(relative), pairs, weights, span),
+  return span_probabilities(*this, q, k, leak, attention_bias(relative, SummedEdges(relative), pairs, weights, span),
                             span);
 }
 
 at::Tensor ComposedAttention::operator()(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                         const at::Tensor& leak, const Relative& relative, const Pairs& pairs,
+                                         const at::Tensor& leak, const RelativeEncoding& relative, const Pairs& pairs,
                                          const RelativeWeights& weights, const std::optional<at::Tensor>& q_ptr,
                                          const std::optional<at::Tensor>& k_ptr) const {
   const SummedEdges edges(relative);
   std::vector<at::Tensor> items;
   for (const Span& span : spans_of(q_ptr, q.size(0), k_ptr, k.size(0), q.device())) {
-    const RelativeTerms terms = relative_terms(relative, edges, pairs, weights, span);
+    const AttentionBias terms = attention_bias(relative, edges, pairs, weights, span);
     const at::Tensor p = span_probabilities(*this, q, k, leak, terms, span);
     items.push_back(at::einsum("ijh,jhc->ihc", {p, v.narrow(0, span.key, span.keys)}));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attentions that the paper compares with, composed of tensor operations: any score with any probability.
+// Composes the attentions that the paper compares with from tensor operations: any score with any probability.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,12 +15,12 @@ struct RelativeWeights {
   at::Tensor w_mul, b_mul, w_add, b_add;
 };
 
-// R_mul and R_add for all queries and keys, item by item as maxout_attention takes them, [sum_b nq_b * nk_b, h].
-struct RelativeTerms {
+// The attention bias: R_mul and R_add of all queries and keys, as maxout_attention takes them, [sum_b nq_b * nk_b, h].
+struct AttentionBias {
   at::Tensor mul, add;
 };
-// Of graphs.
-RelativeTerms dense_relative_terms(const Relative& relative, const Pairs& pairs, const RelativeWeights& weights,
+// The attention bias of a graph encoding.
+AttentionBias dense_attention_bias(const RelativeEncoding& relative, const Pairs& pairs, const RelativeWeights& weights,
                                    const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr);
 
 // Rows of queries and of keys that belong to one item.
@@ -37,12 +37,13 @@ struct ComposedAttention {
   double eps;
 
   at::Tensor operator()(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
-                        const Relative& relative, const Pairs& pairs, const RelativeWeights& weights,
+                        const RelativeEncoding& relative, const Pairs& pairs, const RelativeWeights& weights,
                         const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr) const;
 
   // P of the queries of `span` over its keys, [queries, keys, h].
-  at::Tensor probabilities(const at::Tensor& q, const at::Tensor& k, const at::Tensor& leak, const Relative& relative,
-                           const Pairs& pairs, const RelativeWeights& weights, const AttentionSpan& span) const;
+  at::Tensor probabilities(const at::Tensor& q, const at::Tensor& k, const at::Tensor& leak,
+                           const RelativeEncoding& relative, const Pairs& pairs, const RelativeWeights& weights,
+                           const AttentionSpan& span) const;
 };
 
 }  // namespace geosft

@@ -14,7 +14,7 @@ EncoderImpl::EncoderImpl(const LayerOptions& layer, int64_t count)
   }
 }
 
-at::Tensor EncoderImpl::forward(at::Tensor x, const Relative& relative, const std::optional<at::Tensor>& ptr,
+at::Tensor EncoderImpl::forward(at::Tensor x, const RelativeEncoding& relative, const std::optional<at::Tensor>& ptr,
                                 SamplingContext& context) {
   const auto note = [&] {
     if (context.trace() != nullptr) context.trace()->tokens.push_back(x);

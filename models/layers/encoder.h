@@ -7,17 +7,18 @@
 
 namespace geosft {
 
-// A stack of layers; with pre-norm one more norm after the last of them, since the residual stream itself is never
-// normalised there.
+// A stack of layers. With pre-norm a last norm follows, since the residual stream itself is not normalised.
+// Weights are initialised from LibTorch's default CPU generator; call torch::manual_seed before for reproducible
+// ones.
 class EncoderImpl : public torch::nn::Module {
  public:
-  // layers >= 1; what a layer refuses is refused here.
+  // layers >= 1. Throws what the constructor of a layer throws.
   EncoderImpl(const LayerOptions& layer, int64_t layers);
 
   // x [N, width], of the floating type of the parameters, packed by ptr (int64 [B + 1], or none for one item): [N,
-  // width] of the same type. Traces into `context` what enters the first layer and what leaves each, before the last
-  // norm. Errors (c10::Error) are those of the layers, and name what does not fit.
-  at::Tensor forward(at::Tensor x, const Relative& relative, const std::optional<at::Tensor>& ptr,
+  // width] of the same type. Traces the input of the first layer and the output of each layer, before the last norm,
+  // into `context`. Errors (c10::Error) are those of the layers, and name the argument.
+  at::Tensor forward(at::Tensor x, const RelativeEncoding& relative, const std::optional<at::Tensor>& ptr,
                      SamplingContext& context);
 
   torch::nn::ModuleList layers{nullptr};

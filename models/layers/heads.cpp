@@ -10,7 +10,7 @@
 namespace geosft {
 namespace {
 
-// Rows an item when all items have equally many (and at least one), otherwise 0.
+// Rows per item if all items have equally many (at least one), otherwise 0.
 int64_t common_count(const std::vector<int64_t>& offsets) {
   const int64_t count = offsets[1] - offsets[0];
   for (size_t b = 1; b + 1 < offsets.size(); ++b) {
@@ -19,7 +19,7 @@ int64_t common_count(const std::vector<int64_t>& offsets) {
   return count;
 }
 
-// x may come out of autocast, which leaves parameters alone.
+// x may be the output of autocast, which does not convert parameters.
 at::Tensor pooled(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr) {
   return softmax_pool(x, u.to(x.scalar_type()), ptr);
 }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tokens to answers (SFT section 5): one answer an item, or one a token. Everywhere x [N, width] are tokens packed
-// by ptr (int64 [B + 1], or none for one item), of the floating type of the parameters (under autocast of any), and
-// answers have the type of the linear map's. A ptr that does not fit x is an error that names it, another width than
-// that of the head LibTorch's own (c10::Error).
+// Heads map tokens to predictions (SFT section 5), one per item or one per token. x [N, width] are tokens packed by ptr
+// (int64 [B + 1], or none for one item), of the floating type of the parameters (of any under autocast); predictions
+// have the type of the linear map's output. Errors (c10::Error): a ptr that does not match x names ptr, a wrong width
+// is LibTorch's own. Weights are initialised from LibTorch's default CPU generator; call torch::manual_seed before for
+// reproducible ones.
 #pragma once
 
 #include "models/layers/sampler.h"
 
 namespace geosft {
 
-// The largest value of every channel over the rows of each item: x [N, d] packed by ptr: [B, d] of the type of x, 0 for
+// The maximum of each channel over the rows of each item: x [N, d] packed by ptr: [B, d] of the type of x, 0 for
 // an empty item.
 at::Tensor max_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
 
@@ -38,7 +39,7 @@ TORCH_MODULE(SoftmaxPoolHead);
 
 // Whether two items belong together (dual encoder of the Long Range Arena): softmax-weighted aggregation a and b of
 // each, then a hidden layer of (a, b, a b, a - b) with ReLU, and a linear map. Items 2 i and 2 i + 1 are pair i: [N,
-// width] packed by ptr int64 [2 B + 1] -> [B, outputs]. An odd number of items is refused.
+// width] packed by ptr int64 [2 B + 1] -> [B, outputs]. An odd number of items is an error.
 class PairHeadImpl : public torch::nn::Module {
  public:
   PairHeadImpl(int64_t width, int64_t outputs);
@@ -49,7 +50,7 @@ class PairHeadImpl : public torch::nn::Module {
 };
 TORCH_MODULE(PairHead);
 
-// Regression of what adds up over the tokens, such as energies: a linear map of every token, summed over each item.
+// Regression of additive quantities such as energies: a linear map of every token, summed over each item.
 // [N, width] -> [B, outputs].
 class SumHeadImpl : public torch::nn::Module {
  public:

@@ -10,11 +10,11 @@
 namespace geosft {
 namespace {
 
-constexpr int64_t largest_rows = 1 << 22;  // elements of the attention of some queries
+constexpr int64_t max_chunk_elements = 1 << 22;  // maximum elements of the attention of a chunk of queries
 
-// What masks look at, of the tokens begin … end - 1.
-Relative of_item(const Relative& all, int64_t begin, int64_t end) {
-  Relative item;
+// The relative encoding of the tokens begin … end - 1, as far as masks use it.
+RelativeEncoding of_item(const RelativeEncoding& all, int64_t begin, int64_t end) {
+  RelativeEncoding item;
   if (all.coordinates.defined()) item.coordinates = all.coordinates.slice(0, begin, end);
   if (!all.rowptr.defined()) return item;
   const int64_t first = all.rowptr[begin].item<int64_t>(), last = all.rowptr[end].item<int64_t>();
@@ -31,7 +31,7 @@ at::Tensor mean_of_pairs(const at::Tensor& distances, int64_t heads) {
 
 HeadDistances head_distances(const at::Tensor& x, int64_t heads, const PrimalWeights& weights,
                              const PrimalOptions& options, const std::optional<at::Tensor>& ptr,
-                             const Relative& relative) {
+                             const RelativeEncoding& relative) {
   TORCH_CHECK(heads >= 2, "heads must be at least 2, got ", heads);
   const at::NoGradGuard guard;
   const std::vector<int64_t> offsets = packed_offsets(ptr, x.size(0), "ptr");
@@ -39,9 +39,9 @@ HeadDistances head_distances(const at::Tensor& x, int64_t heads, const PrimalWei
   std::vector<at::Tensor> tokens{at::empty({0}, wide)}, items;
   for (size_t b = 0; b + 1 < offsets.size(); ++b) {
     const int64_t begin = offsets[b], size = offsets[b + 1] - begin;
-    const Relative seen = of_item(relative, begin, begin + size);
+    const RelativeEncoding seen = of_item(relative, begin, begin + size);
     at::Tensor squares = at::zeros({heads, heads}, wide);
-    const int64_t chunk = std::max<int64_t>(1, largest_rows / std::max<int64_t>(1, size * heads));
+    const int64_t chunk = std::max<int64_t>(1, max_chunk_elements / std::max<int64_t>(1, size * heads));
     for (int64_t first = 0; first < size; first += chunk) {
       const at::Tensor rows = primal_attention_rows(x.slice(0, begin, begin + size), heads, weights, options, seen,
                                                     first, std::min(chunk, size - first))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How differently the heads of primal-dual attention look ("A Primal-Dual Framework for Transformers and Neural
-// Networks", on the redundancy of heads).
+// Measures the redundancy of the heads of primal-dual attention by the distance between their attention matrices ("A
+// Primal-Dual Framework for Transformers and Neural Networks").
 #pragma once
 
 #include <ATen/ATen.h>
@@ -13,18 +13,18 @@
 
 namespace geosft {
 
-// Mean over the pairs of heads of the L2 distance between their attention, which for a head that pools falls on the
-// tokens that it has pooled.
+// Mean over the pairs of heads of the L2 distance between their attention. The attention of a pooled head is
+// distributed over the tokens that it has pooled.
 struct HeadDistances {
-  at::Tensor tokens;  // [N], between the rows of a token
-  at::Tensor items;   // [B], between the matrices [n, n] of an item, the paper's
+  at::Tensor tokens;  // [N], between the rows of each token
+  at::Tensor items;   // [B], between the matrices [n, n] of each item, as in the paper
 };
 
-// Of x [N, d] packed by ptr, at least two heads; arguments as of mix_primal_heads. Forms the attention of some
-// queries at a time, n numbers each a head.
+// Head distances of x [N, d] packed by ptr, with at least two heads; arguments as for mix_primal_heads. Processes the
+// queries in chunks, with n attention weights per query and head.
 HeadDistances head_distances(const at::Tensor& x, int64_t heads, const PrimalWeights& weights,
                              const PrimalOptions& options, const std::optional<at::Tensor>& ptr,
-                             const Relative& relative);
+                             const RelativeEncoding& relative);
 
 // Sums of head_distances over calls.
 struct HeadDistanceSums {
@@ -34,15 +34,15 @@ struct HeadDistanceSums {
   int64_t token_count = 0, item_count = 0;
 };
 
-// Means over all tokens and over all items that have passed a layer.
+// Means over all tokens and over all items that a layer has processed.
 struct MeanHeadDistance {
   double tokens, items;
 };
 
-// From here on every PrimalSelfAttention of several heads below a module adds up the distances of what passes it. How
-// many layers these are.
+// From now on every PrimalSelfAttention in a module with at least two heads accumulates the head distances of its
+// inputs. Returns the number of these layers.
 int64_t watch_heads(const torch::nn::Module& module);
-// Of each layer that has been watched and passed, in their order.
+// The means of each watched layer that has processed tokens, in order.
 std::vector<MeanHeadDistance> mean_head_distances(const torch::nn::Module& module);
 
 }  // namespace geosft

@@ -17,7 +17,7 @@ at::Tensor affine(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
   return at::linear(x, weight, bias.defined() ? std::optional<at::Tensor>(bias) : std::nullopt);
 }
 
-// The rows of a map that make the heads of `group`.
+// The rows of a linear map for the heads of `group`.
 at::Tensor rows_of_heads(const at::Tensor& weight, const HeadGroup& group, int64_t heads) {
   if (!weight.defined() || static_cast<int64_t>(group.heads.size()) == heads) return weight;
   std::vector<int64_t> shape = weight.sizes().vec();
@@ -25,14 +25,14 @@ at::Tensor rows_of_heads(const at::Tensor& weight, const HeadGroup& group, int64
   return group.take(weight.reshape({1, heads, -1})).reshape(shape);
 }
 
-// Of a parameter [h, …] what belongs to the heads of `group`; one for all heads, or none, as it is.
+// The rows of a parameter [h, …] for the heads of `group`; a shared or undefined parameter is returned as it is.
 at::Tensor part_of_heads(const at::Tensor& parameter, const HeadGroup& group, int64_t heads) {
   if (!parameter.defined() || parameter.dim() == 0 || parameter.size(0) != heads) return parameter;
   return group.take(parameter.unsqueeze(0)).squeeze(0);
 }
 
 SparseMask token_mask(const PrimalOptions& options, const std::vector<int64_t>& offsets,
-                      const std::optional<at::Tensor>& ptr, const Relative& relative) {
+                      const std::optional<at::Tensor>& ptr, const RelativeEncoding& relative) {
   switch (options.mask) {
     case MaskKind::window:
       return window_mask(offsets, options.mask_size);
@@ -63,7 +63,7 @@ at::Tensor convolved(const at::Tensor& x, const PrimalOptions& options, const at
   return convolve_grid(x, weight, options.grid_height, options.grid_width);
 }
 
-// What all groups of heads share.
+// State shared by all groups of heads.
 struct Mixing {
   const at::Tensor& x;
   int64_t heads;
@@ -75,7 +75,7 @@ struct Mixing {
 };
 
 Mixing prepared(const at::Tensor& x, int64_t heads, const PrimalWeights& weights, const PrimalOptions& options,
-                const std::optional<at::Tensor>& ptr, const Relative& relative) {
+                const std::optional<at::Tensor>& ptr, const RelativeEncoding& relative) {
   Mixing m{x, heads, weights, options, packed_offsets(ptr, x.size(0), "ptr"), {}, {}};
   m.mask = token_mask(options, m.offsets, ptr, relative);
   m.q = convolved(affine(x, weights.w_q, weights.b_q).view({x.size(0), heads, -1}), options, weights.convolution,
@@ -83,7 +83,7 @@ Mixing prepared(const at::Tensor& x, int64_t heads, const PrimalWeights& weights
   return m;
 }
 
-// What the attention of one group of heads is made of.
+// The inputs of the attention of one group of heads.
 struct GroupInputs {
   PooledTokens tokens;
   at::Tensor q, k;
@@ -106,7 +106,8 @@ GroupInputs group_inputs(const Mixing& m, const HeadGroup& group, const at::Tens
                    part_of_heads(m.weights.convolution, group, m.heads), in.tokens.offsets);
   if (m.options.variance) {
     const NormalizedHeads normalized = normalized_by_keys(in.q, in.k, m.options.eps, {m.offsets, in.tokens.offsets});
-    // Autocast leaves products in a half type and, on a GPU, has roots and sums in float32: attention wants one type.
+    // Under autocast products have a half type and, on a GPU, roots and sums are float32: attention needs a single
+    // type.
     const at::ScalarType type = in.q.scalar_type();
     in.q = normalized.q.to(type);
     in.k = normalized.k.to(type);
@@ -128,12 +129,12 @@ const char* kernel_name(const PrimalOptions& options) {
 at::Tensor mix_group(const Mixing& m, const HeadGroup& group, const at::Tensor& pooling) {
   const GroupInputs in = group_inputs(m, group, pooling);
   const at::Tensor v = projected(m, group, in.tokens.x, m.weights.w_v, m.weights.b_v);
-  // The offsets stay on the CPU: nothing waits for a copy.
+  // The offsets stay on the CPU, without a synchronising copy.
   return primal_attention(in.q, in.k, v, in.beta, std::nullopt, kernel_name(m.options), m.options.eps,
                           offsets_tensor(m.offsets), offsets_tensor(in.tokens.offsets), in.rowptr, in.col);
 }
 
-// What some queries of the one item give to all tokens, [count, N, heads of the group].
+// Attention of some queries of a single item to all tokens, [count, N, heads of the group].
 at::Tensor group_rows(const Mixing& m, const HeadGroup& group, const at::Tensor& pooling, int64_t first,
                       int64_t count) {
   const GroupInputs in = group_inputs(m, group, pooling);
@@ -152,7 +153,7 @@ at::Tensor group_rows(const Mixing& m, const HeadGroup& group, const at::Tensor&
   return (weights / sizes).index_select(1, in.tokens.group);
 }
 
-// `part` of every group of heads, joined along a dimension in the order of the heads.
+// `part` of each group of heads, concatenated along a dimension in the order of the heads.
 template <typename Part>
 at::Tensor over_groups(const Mixing& m, int64_t dim, const Part& part) {
   std::vector<at::Tensor> parts;
@@ -182,14 +183,15 @@ NormalizedHeads normalized_by_keys(const at::Tensor& q, const at::Tensor& k, dou
 
 at::Tensor mix_primal_heads(const at::Tensor& x, int64_t heads, const PrimalWeights& weights,
                             const PrimalOptions& options, const std::optional<at::Tensor>& ptr,
-                            const Relative& relative) {
+                            const RelativeEncoding& relative) {
   const Mixing m = prepared(x, heads, weights, options, ptr, relative);
   return over_groups(m, 1,
                      [&](const HeadGroup& group, const at::Tensor& pooling) { return mix_group(m, group, pooling); });
 }
 
 at::Tensor primal_attention_rows(const at::Tensor& x, int64_t heads, const PrimalWeights& weights,
-                                 const PrimalOptions& options, const Relative& relative, int64_t first, int64_t count) {
+                                 const PrimalOptions& options, const RelativeEncoding& relative, int64_t first,
+                                 int64_t count) {
   const Mixing m = prepared(x, heads, weights, options, std::nullopt, relative);
   return over_groups(m, 2, [&](const HeadGroup& group, const at::Tensor& pooling) {
     return group_rows(m, group, pooling, first, count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the heads of the primal-dual attention family make of tokens, as functions.
+// Computes the heads of the primal-dual attention family, as functions of tokens and weights.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -9,33 +9,33 @@
 
 #include "geometry/packed.h"
 #include "models/layers/primal_options.h"
-#include "models/layers/relative.h"
+#include "models/layers/relative_encoding.h"
 
 namespace geosft {
 
-// Maps of tokens to heads, as torch::nn::Linear has them ([h c, d] and [h c], those of values [h cv, d] and [h cv];
-// biases may be undefined), and what the options have parameters for: beta [] or [h], convolution [h, s] or [h, s, s],
-// pooling one [d, factor] a factor above 1, in the order in which factors appear first in `pool`.
+// Linear maps of tokens to heads, as in torch::nn::Linear ([h c, d] and [h c], for values [h cv, d] and [h cv]; biases
+// may be undefined), and the parameters of the options: beta [] or [h], convolution [h, s] or [h, s, s], and pooling
+// [d, factor] for each factor above 1, in the order of first appearance in `pool`.
 struct PrimalWeights {
   at::Tensor w_q, b_q, w_k, b_k, w_v, b_v;
   at::Tensor beta, convolution;
   std::vector<at::Tensor> pooling;
 };
 
-// What is mixed before W_O, [N, h, cv]: x [N, d] packed by ptr. Keys and values of a scaled head are made of the pooled
-// tokens alone.
+// Attention of all heads before W_O, [N, h, cv], for x [N, d] packed by ptr. Keys and values of a scaled head are
+// computed from the pooled tokens only.
 at::Tensor mix_primal_heads(const at::Tensor& x, int64_t heads, const PrimalWeights& weights,
                             const PrimalOptions& options, const std::optional<at::Tensor>& ptr,
-                            const Relative& relative);
+                            const RelativeEncoding& relative);
 
-// How much the queries first … first + count - 1 of x [N, d], one item, look at each token: [count, N, h]. What a
-// pooled key is given is shared evenly by its tokens; an empty cluster of k-means has none. Forms count x N numbers a
-// head.
+// Attention weights of the queries first … first + count - 1 of x [N, d], one item: [count, N, h]. The weight of a
+// pooled key is divided evenly among its tokens (an empty k-means cluster has none).
 at::Tensor primal_attention_rows(const at::Tensor& x, int64_t heads, const PrimalWeights& weights,
-                                 const PrimalOptions& options, const Relative& relative, int64_t first, int64_t count);
+                                 const PrimalOptions& options, const RelativeEncoding& relative, int64_t first,
+                                 int64_t count);
 
-// Queries and keys recentred by the mean of their item's keys and divided by the keys' deviation, both of every head
-// and channel: (q - mu) / sqrt(var + eps), variance of the population.
+// Queries and keys normalised by the mean and the population variance of their item's keys, per head and channel:
+// (q - mu) / sqrt(var + eps).
 struct NormalizedHeads {
   at::Tensor q, k;
 };

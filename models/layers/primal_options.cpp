@@ -17,7 +17,7 @@ constexpr NamedMask named_masks[] = {{"none", MaskKind::none},       {"window", 
                                      {"strided", MaskKind::strided}, {"block", MaskKind::block},
                                      {"nearest", MaskKind::nearest}, {"neighbours", MaskKind::neighbours}};
 
-constexpr double paper_beta = 0.5;  // in the middle of those that the paper has found
+constexpr double paper_beta = 0.5;  // in the middle of the range found in the paper
 
 std::string joined(const std::vector<std::string>& names) {
   return std::accumulate(names.begin(), names.end(), std::string(),

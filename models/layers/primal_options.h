@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of the primal-dual attention family, by name and option by option.
+// Options of the primal-dual attention family, and its members by name.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,27 @@ namespace geosft {
 
 enum class MaskKind {
   none,
-  window,      // tokens at most mask_size places away
+  window,      // tokens at a distance of at most mask_size in the sequence
   strided,     // the stride is mask_size
-  block,       // of mask_size tokens
-  nearest,     // the mask_size nearest points; needs the coordinates of Relative
-  neighbours,  // of the graph of Relative
+  block,       // blocks of mask_size tokens
+  nearest,     // the mask_size nearest points; needs the coordinates of RelativeEncoding
+  neighbours,  // neighbours in the graph of RelativeEncoding
 };
 
-// The kind of that name; an error naming all of them for another one.
+// The kind with that name; throws an error that lists all names for an unknown one.
 MaskKind mask_kind(const std::string& name);
 
 enum class ConvolutionKind { none, sequence, grid };
 
-// Any of these with any other, but for a grid with pooled keys or k_means with a mask.
+// All options can be combined, except a grid with pooled keys, and k_means with a mask.
 struct PrimalOptions {
   bool linear = false;             // features elu + 1 instead of the exponential; not with a mask
   MaskKind mask = MaskKind::none;  // sparse attention
   int64_t mask_size = 16;          // its radius, stride, block or count
   double beta = 0.0;               // weight of the keys' mean that queries and keys are recentred by (Attention-BN)
-  bool learn_beta = false;         // of each head, beginning with `beta`
-  bool share_beta = false;         // learned, too: one of all heads
-  bool variance = false;           // recentre by the whole mean and divide by the keys' deviation instead
+  bool learn_beta = false;         // learned per head, initialised with `beta`
+  bool share_beta = false;         // with learn_beta: one beta for all heads
+  bool variance = false;           // instead, normalise by the mean and the standard deviation of the keys
   std::vector<int64_t> pool = {};  // pooling factor of every head (Attention-SH); empty: 1
   PoolingKind pooling = PoolingKind::average;
   ConvolutionKind convolution = ConvolutionKind::none;  // of queries and keys
@@ -41,14 +41,14 @@ struct PrimalOptions {
   double eps = 1e-6;                        // of linear attention's denominator; of the variance
 };
 
-// The factors that head after head are given without being asked for: those of the paper for 2, 4 and 8 heads ([1, 2],
-// [1, 1, 2, 4], [1, 1, 2, 2, 4, 4, 8, 8]).
+// Default pooling factors per head: those of the paper for 2, 4 and 8 heads ([1, 2], [1, 1, 2, 4], [1, 1, 2, 2, 4, 4,
+// 8, 8]).
 std::vector<int64_t> default_pool(int64_t heads);
 
-// The registry: softmax, bn, bn_variance, sh, bn_sh, conv1d and conv2d; linear instead of softmax, and linear_ before
-// the others, for linear attention; sparse and sparse_ for a mask, a window unless another is chosen.
+// The names: softmax, bn, bn_variance, sh, bn_sh, conv1d and conv2d; for linear attention `linear` and the prefix
+// `linear_`; for masked attention `sparse` and the prefix `sparse_` (a window, unless another mask is chosen).
 const std::vector<std::string>& primal_names();
-// The member of that name; an error naming all of them for another one.
+// The options of that member; throws an error that lists all names for an unknown one.
 PrimalOptions primal_options(const std::string& name, int64_t heads);
 
 }  // namespace geosft

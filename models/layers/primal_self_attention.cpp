@@ -47,7 +47,7 @@ void PrimalSelfAttentionImpl::register_extras(int64_t width) {
   } else if (options.beta != 0) {
     beta = register_buffer("beta", at::scalar_tensor(options.beta));
   }
-  // Convolutions begin near the identity, which is softmax attention, and with the mean of a group.
+  // Convolutions are initialised near the identity, which gives softmax attention, pooling with the mean of a group.
   if (options.convolution != ConvolutionKind::none) {
     const bool line = options.convolution == ConvolutionKind::sequence;
     at::Tensor kernel = at::randn(line ? at::IntArrayRef({heads, size}) : at::IntArrayRef({heads, size, size})) * 0.1;
@@ -64,7 +64,7 @@ void PrimalSelfAttentionImpl::register_extras(int64_t width) {
 }
 
 at::Tensor PrimalSelfAttentionImpl::forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr,
-                                            const Relative& relative) {
+                                            const RelativeEncoding& relative) {
   TORCH_CHECK(x.dim() == 2 && x.size(1) == query->options.in_features(), "x must have shape [N, ",
               query->options.in_features(), "], got ", x.sizes());
   const at::Tensor mixed = mix_primal_heads(x, heads, all_weights(), options, ptr, relative);
@@ -77,7 +77,7 @@ PrimalWeights PrimalSelfAttentionImpl::all_weights() const {
 }
 
 AttentionTrace PrimalSelfAttentionImpl::trace(const at::Tensor& x, const std::optional<at::Tensor>& ptr,
-                                              const Relative& relative) const {
+                                              const RelativeEncoding& relative) const {
   AttentionTrace found{ptr ? ptr->size(0) - 1 : 1, x.size(0), heads, {}, x.size(0) * heads, {}, {}};
   found.rows = [x, relative, heads = heads, weights = all_weights(), options = options](int64_t first, int64_t count) {
     return primal_attention_rows(x, heads, weights, options, relative, first, count);

@@ -17,22 +17,24 @@
 namespace geosft {
 
 // concat_h(attention) W_O + b_O; no residual, no norm.
+// Weights are initialised from LibTorch's default CPU generator; call torch::manual_seed before for reproducible
+// ones.
 class PrimalSelfAttentionImpl : public torch::nn::Module {
  public:
   PrimalSelfAttentionImpl(int64_t width, int64_t heads, const PrimalOptions& options);
 
-  // x [N, width] packed by ptr (int64 [B + 1], or none): [N, width]. Of `relative` only what the mask needs is looked
-  // at.
-  at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr, const Relative& relative);
-  // What such a call does, for people to look at.
-  AttentionTrace trace(const at::Tensor& x, const std::optional<at::Tensor>& ptr, const Relative& relative) const;
+  // x [N, width] packed by ptr (int64 [B + 1], or none): [N, width]. Only the mask uses `relative`.
+  at::Tensor forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr, const RelativeEncoding& relative);
+  // The trace of such a call.
+  AttentionTrace trace(const at::Tensor& x, const std::optional<at::Tensor>& ptr,
+                       const RelativeEncoding& relative) const;
 
   int64_t heads;
   PrimalOptions options;
   torch::nn::Linear query{nullptr}, key{nullptr}, value{nullptr}, output{nullptr};
-  at::Tensor beta, convolution;               // undefined where the options have none
-  std::vector<at::Tensor> pooling;            // of a convolution, one a factor above 1
-  std::optional<HeadDistanceSums> distances;  // where it is there (watch_heads), calls add to it
+  at::Tensor beta, convolution;               // undefined if not in the options
+  std::vector<at::Tensor> pooling;            // of PoolingKind::convolution, one for each factor above 1
+  std::optional<HeadDistanceSums> distances;  // if present (watch_heads), calls add to it
 
  private:
   void check() const;

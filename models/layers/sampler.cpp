@@ -9,23 +9,24 @@
 namespace geosft {
 namespace {
 
-// The same draw with `top` in the order of rows instead of scores. Partners come in random order, so any order of `top`
-// is as good; in this one, two nearly equal scores that change places by rounding do not change the pairs.
+// The same samples with `top` sorted by row instead of score. Partners are in random order, so any order of `top` is
+// valid; with this one, rounding that swaps two nearly equal scores does not change the pairs.
 DrawnPairs paired_by_row(const DrawnPairs& drawn) {
-  // Rows of an item come after those of the items before it, so sorting all of them sorts each item.
+  // Items are contiguous, so sorting all rows sorts each item.
   const auto [top, order] = drawn.top.sort();
   return {top, drawn.partner, at::stack({drawn.noise[0].index_select(0, order), drawn.noise[1]}), drawn.sample_ptr};
 }
 
 DrawnPairs draw_members(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
                         SamplingContext& context) {
-  if (context.mode() == SampleMode::greedy) return draw_pairs(score, options.bins, ptr, false, false, std::nullopt);
+  if (context.mode() == SampleMode::greedy)
+    return draw_pairs(score, options.num_samples, ptr, false, false, std::nullopt);
   const at::Tensor seeds = context.next_seeds(ptr.has_value() ? ptr->size(0) - 1 : 1, score.device());
-  if (options.with_replacement) return draw_pairs_with_replacement(score, options.bins, ptr, seeds);
-  return paired_by_row(draw_pairs(score, options.bins, ptr, options.noise, /*random_partner=*/true, seeds));
+  if (options.with_replacement) return draw_pairs_with_replacement(score, options.num_samples, ptr, seeds);
+  return paired_by_row(draw_pairs(score, options.num_samples, ptr, options.noise, /*random_partner=*/true, seeds));
 }
 
-// exp(z'/tau) of the top over the bin's sum; 1, without gradient, where both members are one token.
+// exp(z'/tau) of `top` divided by the sum over the pair; 1, without gradient, if both members are the same token.
 at::Tensor gumbel_softmax_weight(const at::Tensor& score, const DrawnPairs& pairs, double tau) {
   const at::Tensor difference = score.index_select(0, pairs.top) - score.index_select(0, pairs.partner);
   const at::Tensor weight = ((difference + (pairs.noise[0] - pairs.noise[1])) / tau).sigmoid();
@@ -38,19 +39,19 @@ at::Tensor Pairs::sample(const at::Tensor& x) const {
   at::Tensor blend = gather_pairs(x, top, partner, weight);
   if (!hard) return blend;
   const at::Tensor winner = x.detach().index_select(0, at::where(weight >= 0.5, top, partner));
-  // blend - blend.detach() is exactly zero: the value is the winner's, the gradient the blend's.
+  // blend - blend.detach() is exactly zero: the value is that of the winner, the gradient that of the blend.
   return winner + (blend - blend.detach());
 }
 
 int64_t sample_count(int64_t tokens, const SamplerOptions& options) {
-  if (options.with_replacement) return tokens > 0 ? options.bins : 0;
-  return bins_of(tokens, options.bins);
+  if (options.with_replacement) return tokens > 0 ? options.num_samples : 0;
+  return bins_of(tokens, options.num_samples);
 }
 
 Pairs weigh(const at::Tensor& score, const DrawnPairs& drawn, const SamplerOptions& options) {
   at::Tensor differentiable = score;
   if (options.with_replacement) {
-    const double share = 1.0 / static_cast<double>(options.bins);
+    const double share = 1.0 / static_cast<double>(options.num_samples);
     differentiable = score.detach() + share * (score - score.detach());
   }
   const at::Tensor weight = options.weighting == PairWeighting::softplus
@@ -59,8 +60,8 @@ Pairs weigh(const at::Tensor& score, const DrawnPairs& drawn, const SamplerOptio
   return {drawn.top, drawn.partner, weight, drawn.sample_ptr, options.hard};
 }
 
-Pairs draw(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
-           SamplingContext& context) {
+Pairs sample_tokens(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
+                    SamplingContext& context) {
   const at::Tensor wide = score.to(at::toOpMathType(score.scalar_type()));
   const DrawnPairs drawn = draw_members(wide, ptr, options, context);
   context.note_choice(drawn.top, drawn.partner, drawn.sample_ptr);
@@ -71,15 +72,15 @@ Pairs draw(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const 
 
 SamplerImpl::SamplerImpl(int64_t width, SamplerOptions sampler_options)
     : options(sampler_options), projection(register_module("projection", torch::nn::Linear(width, 1))) {
-  TORCH_CHECK(options.bins >= 1, "bins must be at least 1, got ", options.bins);
+  TORCH_CHECK(options.num_samples >= 1, "num_samples must be at least 1, got ", options.num_samples);
 }
 
 at::Tensor SamplerImpl::score(const at::Tensor& x) {
-  return projection->forward(x).squeeze(-1).to(x.scalar_type());  // autocast or not
+  return projection->forward(x).squeeze(-1).to(x.scalar_type());  // with and without autocast
 }
 
 Pairs SamplerImpl::forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr, SamplingContext& context) {
-  return draw(score(x), ptr, options, context);
+  return sample_tokens(score(x), ptr, options, context);
 }
 
 }  // namespace geosft

@@ -16,47 +16,49 @@
 namespace geosft {
 
 enum class PairWeighting {
-  softplus,        // softplus(z')^(1/tau), normalised within the bin
-  gumbel_softmax,  // exp(z'/tau), normalised within the bin (equations 5 and 6)
+  softplus,        // softplus(z')^(1/tau), normalised over the pair
+  gumbel_softmax,  // exp(z'/tau), normalised over the pair (equations 5 and 6)
 };
 
 struct SamplerOptions {
-  int64_t bins = 32;  // k: sampled tokens an item
+  int64_t num_samples = 32;  // k: sampled pairs per item
   double tau = 1.0;
   PairWeighting weighting = PairWeighting::softplus;
-  bool hard = false;              // forward: the bin's winner; backward: the weighted sum (equations 8 and 9)
-  bool with_replacement = false;  // independent draws over all tokens, gradient through the sampler times 1/k (10, 11)
+  bool hard = false;  // forward: the member with the larger weight; backward: the weighted sum (equations 8 and 9)
+  bool with_replacement = false;  // independent samples of all tokens, sampler gradient times 1/k (equations 10 and 11)
   bool noise = true;              // Gumbel noise on the scores (in random and seeded mode)
 };
 
-// One draw over a packed batch.
+// Samples of a packed batch.
 struct Pairs {
   at::Tensor top, partner;  // int64 [K], packed rows
   at::Tensor weight;        // [K], of `top`; differentiable in the scores
-  at::Tensor ptr;           // int64 [B + 1], bins of each item
+  at::Tensor ptr;           // int64 [B + 1], offsets of each item's samples
   bool hard = false;
 
-  // weight * x[top] + (1 - weight) * x[partner] for x [N, ...]: [K, ...]. With `hard` the value is that of the member
-  // with the larger weight, the gradient that of the sum.
+  // weight * x[top] + (1 - weight) * x[partner] for x [N, ...]: [K, ...]. With `hard`, the value is that of the member
+  // with the larger weight, and the gradient is that of the sum.
   at::Tensor sample(const at::Tensor& x) const;
 };
 
-// Samples that an item of so many tokens gives.
+// Number of samples of an item with this many tokens.
 int64_t sample_count(int64_t tokens, const SamplerOptions& options);
 
-// What a draw weighs: `drawn` from scores [N] (float32 or float64) with the weights that `options` asks for, [K] of the
-// type of the scores and differentiable in them. Errors (c10::Error) name the argument; that the scores are those it
-// was drawn from is not checked.
+// Weights of pairs `drawn` from scores [N] (float32 or float64) as `options` say: [K], of the type of the scores and
+// differentiable in them. Errors (c10::Error) name the argument; whether the pairs were drawn from these scores is not
+// checked.
 Pairs weigh(const at::Tensor& score, const DrawnPairs& drawn, const SamplerOptions& options);
 
-// Draws from scores [N] of a packed batch (ptr int64 [B + 1], or none for one item), float32 or float64, or float16 and
-// bfloat16, which are drawn from and weighed in float32; weights have the type of the scores. Modes `random` and
-// `seeded` follow `options`; `greedy` takes ranks 1 … k and k + 1 … 2k. Errors (c10::Error) name the argument; scores
-// on the CPU that are not finite throw a NonFiniteError (models/ops/non_finite_error.h).
-Pairs draw(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
-           SamplingContext& context);
+// Samples tokens by their scores [N], a packed batch (ptr int64 [B + 1], or none for one item). Scores are float32 or
+// float64, or float16 or bfloat16, which are processed in float32; weights have the type of the scores. Modes `random`
+// and `seeded` follow `options`; `greedy` takes ranks 1 … k and k + 1 … 2k. Errors (c10::Error) name the argument;
+// scores on the CPU that are not finite throw a NonFiniteError (models/ops/non_finite_error.h).
+Pairs sample_tokens(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
+                    SamplingContext& context);
 
-// z = x W_S + b_S, then the draw.
+// Samples tokens by the scores z = x W_S + b_S.
+// Weights are initialised from LibTorch's default CPU generator; call torch::manual_seed before for reproducible
+// ones.
 class SamplerImpl : public torch::nn::Module {
  public:
   SamplerImpl(int64_t width, SamplerOptions options);

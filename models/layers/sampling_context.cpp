@@ -4,7 +4,7 @@
 #include "geometry/device_offsets.h"
 #include "geometry/packed.h"
 #include "geometry/philox.h"
-#include "models/layers/seed_tape.h"
+#include "models/layers/rng_buffer.h"
 #include "models/ops/sample_pairs.h"
 #include "models/ops/seeded_dropout.h"
 
@@ -20,9 +20,9 @@ SamplingContext SamplingContext::training(at::Generator generator, WholeBatch wh
   return context;
 }
 
-SamplingContext SamplingContext::training(SeedTape& tape, WholeBatch whole) {
-  SamplingContext context = training(tape.generator(), std::move(whole));
-  context.tape_ = &tape;
+SamplingContext SamplingContext::training(RngBuffer& buffer, WholeBatch whole) {
+  SamplingContext context = training(buffer.generator(), std::move(whole));
+  context.buffer_ = &buffer;
   return context;
 }
 
@@ -39,24 +39,24 @@ SamplingContext SamplingContext::greedy() {
 
 at::Tensor SamplingContext::next_seeds(int64_t items, at::Device device) {
   if (mode_ == SampleMode::random) {
-    return draw_rows(items, [&](int64_t count) { return drawn_on(count, device); });
+    return random_rows(items, [&](int64_t count) { return drawn_on(count, device); });
   }
-  const int64_t seed = static_cast<int64_t>(philox(vote_, draws_++, 0).first() >> 1);
+  const int64_t seed = static_cast<int64_t>(philox(vote_, samplings_++, 0).first() >> 1);
   return at::full({items}, seed, at::TensorOptions().dtype(at::kLong).device(device));
 }
 
 at::Tensor SamplingContext::drawn_on(int64_t count, at::Device device) const {
-  if (tape_ == nullptr) return copy_to_device(draw_seeds(count, generator_), device);
-  TORCH_CHECK(device == tape_->device(), "device must be that of the tape, ", tape_->device(), ", got ", device);
-  return tape_->next(count);
+  if (buffer_ == nullptr) return copy_to_device(draw_seeds(count, generator_), device);
+  TORCH_CHECK(device == buffer_->device(), "device must be that of the buffer, ", buffer_->device(), ", got ", device);
+  return buffer_->next(count);
 }
 
-at::Tensor SamplingContext::draw_rows(int64_t items, const std::function<at::Tensor(int64_t)>& draw) const {
-  if (whole_.sizes.empty()) return draw(items);
+at::Tensor SamplingContext::random_rows(int64_t items, const std::function<at::Tensor(int64_t)>& sample) const {
+  if (whole_.sizes.empty()) return sample(items);
   const int64_t all = static_cast<int64_t>(whole_.sizes.size());
   TORCH_CHECK(whole_.first + items <= all, "a part of ", items, " items from item ", whole_.first,
               " on does not lie in a batch of ", all);
-  return draw(all).narrow(0, whole_.first, items);
+  return sample(all).narrow(0, whole_.first, items);
 }
 
 int64_t SamplingContext::rows_before(const std::function<int64_t(int64_t)>& rows_of) const {
@@ -72,7 +72,7 @@ void SamplingContext::record_choices(int64_t items) {
 void SamplingContext::note_choice(const at::Tensor& first, const at::Tensor& second,
                                   const std::optional<at::Tensor>& ptr) {
   if (!choices_.defined()) return;
-  // Odd constants with many changes of bits; a sum over the mixed pairs does not depend on their order.
+  // A hash with odd multipliers; the sum over the hashed pairs does not depend on their order.
   at::Tensor mixed = first * 0x1E3779B97F4A7C15 + second * 0x3F58476D1CE4E5B9;
   mixed = mixed.bitwise_xor(mixed.__rshift__(29)) * 0x14D049BB133111EB;
   mixed = mixed.bitwise_xor(mixed.__rshift__(32)).cpu();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the random numbers of one forward pass come from.
+// Provides the random numbers of one forward pass.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -13,29 +13,29 @@
 namespace geosft {
 
 struct ForwardTrace;
-class SeedTape;
+class RngBuffer;
 
-// How a model draws its samples outside training (see SamplerOptions for what training does).
+// How a model samples (SamplerOptions has the options of training).
 enum class SampleMode {
-  random,  // noise and partners from `generator`: training
-  seeded,  // the same draw from fixed seeds, one an item and layer: deterministic, the distribution that training saw
-  greedy,  // tokens of the largest scores, partners of the next ranks: no random number at all
+  random,  // noise and partners from a generator: training
+  seeded,  // the same from fixed seeds, one per item and layer: deterministic, with the distribution of training
+  greedy,  // the tokens with the largest scores, partners of the next ranks: no random numbers
 };
 
-// What a pass over a part of a batch knows of the whole one, where several processes train together: its random numbers
-// are then those that one pass over the whole batch would draw for this part.
+// Describes the whole batch to a pass over a part of it, in distributed training: the random numbers are then those
+// that one pass over the whole batch would use for this part.
 struct WholeBatch {
-  std::vector<int64_t> sizes = {};  // tokens of every item; empty: the pass has the whole batch
-  int64_t first = 0;                // item that the part begins with
+  std::vector<int64_t> sizes = {};  // tokens of each item; empty: the pass has the whole batch
+  int64_t first = 0;                // first item of the part
 };
 
 // One forward pass. Modules call `next_seeds` in the order in which they sample.
 class SamplingContext {
  public:
-  // Training: samples and dropout masks come from `generator`, which moves on as for the whole batch.
+  // Training: samples and dropout masks come from `generator`, which advances as for the whole batch.
   static SamplingContext training(at::Generator generator, WholeBatch whole = {});
-  // The same from the generator of `tape`, by way of it; it must outlive the context.
-  static SamplingContext training(SeedTape& tape, WholeBatch whole = {});
+  // The same with the random numbers of `buffer`, which must outlive the context.
+  static SamplingContext training(RngBuffer& buffer, WholeBatch whole = {});
   // Evaluation: `vote` picks one of many fixed seeds.
   static SamplingContext seeded(uint64_t vote = 0);
   static SamplingContext greedy();
@@ -43,32 +43,32 @@ class SamplingContext {
   SampleMode mode() const { return mode_; }
   const std::optional<at::Generator>& generator() const { return generator_; }
 
-  // Seeds int64 [items] of the next draw. In seeded mode all items share one seed, so that an item's sample does not
-  // depend on its place in the batch.
+  // Seeds int64 [items] for the next sampling. In seeded mode all items share one seed, so that the samples of an item
+  // do not depend on its position in the batch.
   at::Tensor next_seeds(int64_t items, at::Device device);
 
-  // draw(n) gives a tensor of n rows from the generator, one an item (or several an item, as many for each): the rows
-  // of the `items` of this pass.
-  at::Tensor draw_rows(int64_t items, const std::function<at::Tensor(int64_t)>& draw) const;
-  // Rows of the items before this part, where an item of n tokens has rows_of(n).
+  // The rows of the `items` of this pass, of a tensor of random numbers of the whole batch: sample(n) generates n rows,
+  // the same number for each item.
+  at::Tensor random_rows(int64_t items, const std::function<at::Tensor(int64_t)>& sample) const;
+  // Number of rows of the items before this part, if an item of n tokens has rows_of(n).
   int64_t rows_before(const std::function<int64_t(int64_t)>& rows_of) const;
 
-  // From now on the pass remembers its choices as one number an item: two passes over the same packed items have chosen
-  // the same when the numbers are equal (otherwise they are with a chance of 2^-64 an item).
+  // From now on the pass hashes its choices, one hash per item: two passes over the same packed items made the same
+  // choices if the hashes are equal (collisions have a probability of 2^-64 per item).
   void record_choices(int64_t items);
   // int64 [items]; undefined when nothing is recorded.
   const at::Tensor& choices() const { return choices_; }
-  // A set of chosen pairs of rows for every item: first, second int64 [m], ptr int64 [items + 1] over them, or none for
-  // one item. Their order does not count.
+  // Adds a set of chosen pairs of rows: first, second int64 [m], packed by ptr int64 [items + 1], or none for one item.
+  // The order within an item does not matter.
   void note_choice(const at::Tensor& first, const at::Tensor& second, const std::optional<at::Tensor>& ptr);
 
-  // From now on the pass leaves what it did in `trace` (models/layers/forward_trace.h), which must outlive it.
+  // From now on the pass records itself in `trace` (models/layers/forward_trace.h), which must outlive the pass.
   void trace_into(ForwardTrace& trace) { trace_ = &trace; }
   // Null when nothing is traced.
   ForwardTrace* trace() const { return trace_; }
 
-  // Inverted dropout with the masks of this pass: x unchanged unless training and probability > 0. Rows of x are the
-  // tokens, or others of which `before` come in earlier parts of the batch.
+  // Inverted dropout with the masks of this pass; x itself unless training and probability > 0. Rows of x are tokens,
+  // or other rows of which `before` belong to earlier parts of the batch.
   at::Tensor dropout(const at::Tensor& x, double probability, std::optional<int64_t> before = std::nullopt);
 
  private:
@@ -76,10 +76,10 @@ class SamplingContext {
 
   SampleMode mode_ = SampleMode::greedy;
   std::optional<at::Generator> generator_;
-  SeedTape* tape_ = nullptr;
+  RngBuffer* buffer_ = nullptr;
   WholeBatch whole_;
   uint64_t vote_ = 0;
-  uint64_t draws_ = 0;
+  uint64_t samplings_ = 0;
   at::Tensor choices_;
   ForwardTrace* trace_ = nullptr;
 };

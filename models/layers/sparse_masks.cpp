@@ -19,7 +19,7 @@ struct MaskBuilder {
   SparseMask mask() const { return {at::tensor(rowptr, at::kLong), at::tensor(col, at::kLong)}; }
 };
 
-// see(builder, i, begin, end) appends what token i of the item [begin, end) sees.
+// see(builder, i, begin, end) appends the keys of token i of the item [begin, end).
 template <class See>
 SparseMask mask_of_items(const std::vector<int64_t>& offsets, const See& see) {
   MaskBuilder builder;
@@ -38,15 +38,15 @@ void append_range(std::vector<int64_t>& col, int64_t begin, int64_t end) {
   std::iota(col.begin() + size, col.end(), begin);
 }
 
-// Sorts what the last row has and leaves out repetitions.
+// Sorts the last row and removes duplicates.
 void tidy_row(MaskBuilder& builder) {
   const auto first = builder.col.begin() + builder.rowptr.back();
   std::sort(first, builder.col.end());
   builder.col.erase(std::unique(first, builder.col.end()), builder.col.end());
 }
 
-// A GPU has all entries of a mask at once: row * columns + column in rising order, of which the first stays where
-// several are the same.
+// On a GPU, all entries of a mask at once: row * columns + column in ascending order; only the first of equal entries
+// is valid.
 SparseMask mask_there(const at::Tensor& rowptr, const at::Tensor& entries, int64_t columns) {
   const at::Tensor fresh = at::constant_pad_nd(entries.diff().ne(0), {entries.size(0) > 0 ? 1 : 0, 0}, 1);
   const at::Tensor col = entries.remainder(columns);
@@ -98,7 +98,7 @@ SparseMask block_mask(const std::vector<int64_t>& offsets, int64_t size) {
 
 SparseMask nearest_mask(const at::Tensor& points, const std::optional<at::Tensor>& ptr, int64_t count) {
   const at::Tensor nearest = std::get<0>(std::get<0>(knn(points, points, count, ptr, ptr)).sort(1));
-  // A row of a smaller item begins with places that none is in.
+  // A row of a smaller item begins with unused places.
   const int64_t columns = nearest.size(1);
   const at::Tensor sizes = offsets_tensor(packed_offsets(ptr, points.size(0), "ptr")).diff();
   const at::Tensor taken = sizes.clamp_max(columns).repeat_interleave(sizes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which tokens each token sees in sparse attention, as primal_attention takes it.
+// Builds the masks of sparse attention for primal_attention: the keys that each query attends to.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -10,28 +10,27 @@
 
 namespace geosft {
 
-// CSR over packed tokens, of queries and keys alike: rowptr int64 [N + 1], col int64 rising in each row and within the
-// item. One mask for all heads. A mask of what is on a GPU is there, too. Without waiting it cannot be told how many
-// entries are left of those that are repeated: the first stays, and the others are -1 - column, which is no key.
+// CSR matrix over packed tokens (queries and keys): rowptr int64 [N + 1], col int64, ascending in each row and within
+// the item. All heads share one mask, which is on the device of its input. On a GPU duplicates cannot be removed
+// without a synchronisation: the first stays, and the others become -1 - column, which is no valid key.
 struct SparseMask {
   at::Tensor rowptr, col;
 };
 
-// Tokens at most `radius` >= 0 places away. `offsets` are the packed items here and below.
+// Tokens at a distance of at most `radius` >= 0. `offsets` are those of the packed items here and below.
 SparseMask window_mask(const std::vector<int64_t>& offsets, int64_t radius);
-// Tokens less than `stride` >= 1 places away and those a multiple of it away (Sparse Transformer, section 4.2, both
-// ways).
+// Tokens at a distance below `stride` >= 1 or a multiple of it (Sparse Transformer, section 4.2, in both directions).
 SparseMask strided_mask(const std::vector<int64_t>& offsets, int64_t stride);
-// Tokens of the same block of `size` >= 1.
+// Tokens of the same block of `size` >= 1 tokens.
 SparseMask block_mask(const std::vector<int64_t>& offsets, int64_t size);
-// The `count` >= 1 tokens whose points [N, 3] are nearest, itself included; fewer in smaller items.
+// The `count` >= 1 nearest tokens by their points [N, 3], including the token itself; fewer in smaller items.
 SparseMask nearest_mask(const at::Tensor& points, const std::optional<at::Tensor>& ptr, int64_t count);
-// The tokens that a graph's CSR has edges to, and itself. Edges may be repeated and in any order, and must stay in
-// their item: an error naming col for others, unless they are on a GPU.
+// The neighbours of each token in a CSR graph, and the token itself. Edges may be repeated and in any order. Edges
+// between items are an error that names col (unchecked on a GPU).
 SparseMask neighbour_mask(const at::Tensor& rowptr, const at::Tensor& col, const std::vector<int64_t>& offsets);
 
-// The mask for keys that are groups of `factor` neighbouring tokens of an item: a group is seen where one of its tokens
-// is.
+// The mask for pooled keys, groups of `factor` consecutive tokens of an item: a query attends to a group if it attends
+// to any of its tokens.
 SparseMask pooled_mask(const SparseMask& mask, const std::vector<int64_t>& offsets, int64_t factor);
 
 }  // namespace geosft

@@ -6,7 +6,7 @@
 namespace geosft {
 namespace {
 
-constexpr int64_t no_padding = 0;  // items are padded before
+constexpr int64_t no_padding = 0;  // items are padded beforehand
 
 void check_kernel(const at::Tensor& x, const at::Tensor& weight, int64_t rank, const char* meaning) {
   TORCH_CHECK(x.dim() == 3, "x must be [N, h, c], got shape ", x.sizes());
@@ -22,7 +22,7 @@ at::Tensor head_kernel(const at::Tensor& weight, int64_t heads) {
   return weight.expand(shape).unsqueeze(1);
 }
 
-// Place of every packed row where items stand `gap` empty rows apart.
+// Position of each packed row when items are separated by `gap` empty rows.
 at::Tensor places_apart(const std::vector<int64_t>& offsets, int64_t gap) {
   at::Tensor places = at::arange(offsets.back(), at::kLong);
   for (size_t b = 1; b + 1 < offsets.size(); ++b)

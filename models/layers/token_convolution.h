@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution of queries and keys with one kernel for all channels of a head (Attention-Conv1D and Conv2D: "A
+// Convolves queries and keys with one kernel for all channels of a head (Attention-Conv1D and Conv2D: "A
 // Primal-Dual Framework for Transformers and Neural Networks", definitions 3 and 4).
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace geosft {
 
-// y[i, h] = sum_a weight[h, a] x[i + a - (s - 1) / 2, h] within each item, nothing beyond its ends.
+// y[i, h] = sum_a weight[h, a] x[i + a - (s - 1) / 2, h] within each item, zero-padded at its ends.
 //   x [N, h, c], items `offsets`; weight [h, s], or [1, s] for all heads; result like x
 at::Tensor convolve_sequence(const at::Tensor& x, const at::Tensor& weight, const std::vector<int64_t>& offsets);
 
-// The same in both directions on grids of height * width tokens an item, row-major; weight [h, s, s] or [1, s, s].
+// The same in two dimensions, on grids of height * width tokens per item, row-major; weight [h, s, s] or [1, s, s].
 at::Tensor convolve_grid(const at::Tensor& x, const at::Tensor& weight, int64_t height, int64_t width);
 
 }  // namespace geosft

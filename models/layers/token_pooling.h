@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fewer tokens for the keys and values of scaled heads (Attention-SH: "A Primal-Dual Framework for Transformers and
+// Pools tokens for the keys and values of scaled heads (Attention-SH: "A Primal-Dual Framework for Transformers and
 // Neural Networks", definition 2).
 #pragma once
 
@@ -12,26 +12,25 @@
 namespace geosft {
 
 enum class PoolingKind {
-  average,      // mean of each `factor` neighbours
-  max,          // their maximum, channel by channel
-  convolution,  // their sum weighted by place and channel: a depth-wise convolution of that stride
-  k_means,      // as many clusters, wherever their tokens lie
+  average,      // mean of `factor` consecutive tokens
+  max,          // their maximum per channel
+  convolution,  // a depth-wise convolution with kernel size and stride `factor`
+  k_means,      // means of as many k-means clusters
 };
 
-// The kind of that name: average, max, convolution or k_means; an error naming them for another one.
+// The kind with that name (average, max, convolution or k_means); throws an error that lists them for an unknown one.
 PoolingKind pooling_kind(const std::string& name);
 
 struct PooledTokens {
   at::Tensor x;                  // [sum of the items' pooled tokens, d]
-  std::vector<int64_t> offsets;  // of the items in it
-  at::Tensor group;              // int64 [N]: the row of x that each token went into; an empty cluster has none
+  std::vector<int64_t> offsets;  // of the items in x
+  at::Tensor group;              // int64 [N]: the row of x that each token was pooled into (none for an empty cluster)
 };
 
-// x [N, d], items `offsets`, factor >= 1: ceil(n / factor) tokens of an item of n. The last group of an item may be
-// shorter. weight [d, factor] is that of a convolution. With k_means, centres begin at evenly spaced tokens, so the
-// result is determined by x alone; a cluster that ends up empty is its last centre; time and memory are
-// O(n^2 / factor) an item. Differentiable in x and weight; which token belongs to which cluster, and the centre of an
-// empty one, are not.
+// x [N, d], items `offsets`, factor >= 1: an item of n tokens gives ceil(n / factor). The last group of an item may be
+// shorter. weight [d, factor] is that of a convolution. With k_means, centres start at evenly spaced tokens, so the
+// result is determined by x alone; an empty cluster keeps its last centre; time and memory are O(n^2 / factor) per
+// item. Differentiable in x and weight, but not in the assignment to clusters and the centres of empty ones.
 PooledTokens pool_tokens(const at::Tensor& x, const std::vector<int64_t>& offsets, int64_t factor, PoolingKind kind,
                          const at::Tensor& weight = {});
 

@@ -43,7 +43,7 @@ TransformerLayerImpl::TransformerLayerImpl(const LayerOptions& layer_options) : 
   contract = register_module("contract", torch::nn::Linear(inner, width));
 }
 
-at::Tensor TransformerLayerImpl::mix(const at::Tensor& x, const Relative& relative,
+at::Tensor TransformerLayerImpl::mix(const at::Tensor& x, const RelativeEncoding& relative,
                                      const std::optional<at::Tensor>& ptr, SamplingContext& context) {
   if (options.kind == AttentionKind::sampling) return attention->forward(x, relative, ptr, context);
   const bool of_polynomial = options.kind == AttentionKind::polynomial;
@@ -58,8 +58,8 @@ at::Tensor TransformerLayerImpl::feed_forward(const at::Tensor& x, SamplingConte
   return context.dropout(contract->forward(hidden), options.token_dropout);
 }
 
-at::Tensor TransformerLayerImpl::forward(at::Tensor x, const Relative& relative, const std::optional<at::Tensor>& ptr,
-                                         SamplingContext& context) {
+at::Tensor TransformerLayerImpl::forward(at::Tensor x, const RelativeEncoding& relative,
+                                         const std::optional<at::Tensor>& ptr, SamplingContext& context) {
   const bool pre = options.norm == NormPlacement::pre;
   const at::Tensor mixed = mix(pre ? norm1->forward(x) : x, relative, ptr, context);
   x = x + context.dropout(mixed, options.token_dropout);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One layer: attention and feed-forward, each with its residual (SFT section 4.3).
+// A transformer layer: attention and feed-forward, each with a residual connection (SFT section 4.3).
 #pragma once
 
 #include <torch/nn/modules/normalization.h>
@@ -14,13 +14,13 @@ enum class NormPlacement { pre, post };
 
 enum class AttentionKind {
   sampling,    // over a learned sample of the tokens
-  polynomial,  // over all tokens; relative encodings are not looked at
-  primal,      // the primal-dual family, over all tokens; of relative encodings masks use what they need
+  polynomial,  // over all tokens; ignores relative encodings
+  primal,      // the primal-dual family, over all tokens; masks may use the relative encoding
 };
 
 struct LayerOptions {
   AttentionKind kind = AttentionKind::sampling;
-  AttentionOptions attention = {};    // for the other kinds: width and heads alone
+  AttentionOptions attention = {};    // for the other kinds: width and heads only
   PolynomialOptions polynomial = {};  // for that kind
   PrimalOptions primal = {};          // for that kind
   NormPlacement norm = NormPlacement::post;
@@ -29,12 +29,15 @@ struct LayerOptions {
   double feed_forward_dropout = 0.0;  // after the expansion
 };
 
-// Chooses the attention of that name, "sampling", "polynomial" or one of primal_names(): sets `kind` and, for the
-// latter, `primal`, so the heads must be set before. An error naming all of them for another name.
+// Selects the attention with that name, "sampling", "polynomial" or one of primal_names(): sets `kind` and, for the
+// last, `primal`, for which the number of heads must be set before. Throws an error that lists all names for an unknown
+// one.
 void choose_attention(LayerOptions& options, const std::string& name);
-// All names that it takes.
+// All names that choose_attention accepts.
 std::vector<std::string> attention_names();
 
+// Weights are initialised from LibTorch's default CPU generator; call torch::manual_seed before for reproducible
+// ones.
 //     post:  x <- norm1(x + attention(x));  x <- norm2(x + ff(x))
 //     pre:   x <- x + attention(norm1(x));  x <- x + ff(norm2(x))
 class TransformerLayerImpl : public torch::nn::Module {
@@ -42,18 +45,18 @@ class TransformerLayerImpl : public torch::nn::Module {
   explicit TransformerLayerImpl(const LayerOptions& options);
 
   // x [N, width] packed by ptr: [N, width].
-  at::Tensor forward(at::Tensor x, const Relative& relative, const std::optional<at::Tensor>& ptr,
+  at::Tensor forward(at::Tensor x, const RelativeEncoding& relative, const std::optional<at::Tensor>& ptr,
                      SamplingContext& context);
 
   LayerOptions options;
-  SamplingAttention attention{nullptr};  // of the layer's kind one of these, the others are empty
+  SamplingAttention attention{nullptr};  // the one of the layer's kind is set, the others are empty
   PolynomialSelfAttention polynomial{nullptr};
   PrimalSelfAttention primal{nullptr};
   torch::nn::LayerNorm norm1{nullptr}, norm2{nullptr};
   torch::nn::Linear expand{nullptr}, contract{nullptr};
 
  private:
-  at::Tensor mix(const at::Tensor& x, const Relative& relative, const std::optional<at::Tensor>& ptr,
+  at::Tensor mix(const at::Tensor& x, const RelativeEncoding& relative, const std::optional<at::Tensor>& ptr,
                  SamplingContext& context);
   at::Tensor feed_forward(const at::Tensor& x, SamplingContext& context);
 };

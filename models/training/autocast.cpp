@@ -18,7 +18,8 @@ Autocast::Autocast(at::DeviceType device, std::optional<at::ScalarType> type)
 
 Autocast::~Autocast() {
   if (!active_) return;
-  if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();  // weights in `type` are of this pass alone
+  if (at::autocast::decrement_nesting() == 0)
+    at::autocast::clear_cache();  // converted weights are valid for this pass only
   at::autocast::set_autocast_enabled(device_, enabled_before_);
   at::autocast::set_autocast_dtype(device_, type_before_);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Enables autocast in a scope.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -7,8 +8,8 @@
 
 namespace geosft {
 
-// While it lives, LibTorch computes matrix products on `device` in `type` (float16 or bfloat16), where it deems that
-// safe; without a type nothing changes.
+// During its lifetime LibTorch runs operators that autocast lists (matrix products) on `device` in `type`, float16 or
+// bfloat16; without a type nothing changes.
 class Autocast {
  public:
   Autocast(at::DeviceType device, std::optional<at::ScalarType> type);
@@ -22,7 +23,7 @@ class Autocast {
   at::ScalarType type_before_ = at::kFloat;
 };
 
-// What autocast has left in a half type, in float32: computed from it a loss would be rounded to three digits.
+// Converts half types to float32, so that a loss is not computed with three digits.
 at::Tensor out_of_autocast(const at::Tensor& x);
 
 }  // namespace geosft

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AdamW for a GPU: clipping, loss scaling and the step itself are enqueued and nothing is waited for. What changes from
-// step to step is in memory of the device, so that a step can be captured and replayed.
+// AdamW for a GPU: clipping, loss scaling and the step itself are enqueued without synchronisation. All state is in
+// device memory, so that a step can be captured and replayed.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -18,18 +18,18 @@ struct FusedAdamWOptions {
 
 class FusedAdamW {
  public:
-  // The moments are on the device of the parameters, and so is everything below.
+  // The moments and all tensors below are on the device of the parameters.
   FusedAdamW(std::vector<at::Tensor> parameters, const FusedAdamWOptions& options);
 
-  // `loss` times the factor that keeps small gradients from vanishing in float16: 2^16 at first, halved after a step
-  // whose gradients were not finite, doubled after 2,000 in a row that were. The loss itself without scale_loss.
+  // `loss` times the factor that avoids underflow of gradients in float16: 2^16 initially, halved after a step with
+  // non-finite gradients, doubled after 2,000 successive finite ones. The loss itself without scale_loss.
   at::Tensor scaled(const at::Tensor& loss) const;
 
-  // Applies the gradients that the parameters hold, if they are finite, and clears them. learning_rate: a float32
-  // tensor without dimensions, there too. The norm of the gradient before clipping, a tensor without dimensions.
+  // Applies the gradients of the parameters if they are finite, and clears them. learning_rate: 0-dimensional, float32.
+  // Returns the gradient norm before clipping, 0-dimensional.
   at::Tensor step(const at::Tensor& learning_rate);
 
-  // Moments and the number of steps taken of parameter i; the factor of the loss and its steps since the last change.
+  // Moments and number of steps per parameter; the loss scale, and the number of steps since its last change.
   struct Moments {
     at::Tensor first, second, steps;
   };

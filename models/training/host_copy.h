@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copies tensors between the CPU and a GPU asynchronously.
 #pragma once
 
 #include <ATen/ATen.h>
 #include <c10/core/Event.h>
 
+#include <functional>
 #include <optional>
 
 namespace geosft {
 
-// A tensor on its way to the CPU: the copy is enqueued when this is made, and waited for when it is read.
+// An asynchronous copy to the CPU: the constructor enqueues it, values() waits for it.
 class HostCopy {
  public:
   explicit HostCopy(const at::Tensor& values);
@@ -20,17 +22,22 @@ class HostCopy {
   std::optional<c10::Event> copied_;
 };
 
-// The values of a tensor on the CPU on their way into `target`, of the same shape on any device, which nothing waits
-// for: through page-locked memory if that is on a GPU.
+// Copies values on the CPU into `target`, of the same shape on any device, without waiting; through pinned memory if
+// the target is on a GPU.
 void copy_to_device(const at::Tensor& values, const at::Tensor& target);
 
-// A tensor on its way to a device, which the program does not wait for: if that is a GPU, through page-locked memory
-// and beside what it computes (on_copy_stream), so that a batch travels while the step before it runs. Undefined
-// tensors stay undefined, and tensors that are there already are the same.
+// Calls `copy`, which creates a tensor on `device`, on the copy stream of the device: what it enqueues overlaps with
+// earlier work of the current stream. The current stream waits for it before later work, and may use the tensor like
+// its own. Must not be called during a capture.
+at::Tensor on_copy_stream(at::Device device, const std::function<at::Tensor()>& copy);
+
+// Copies a tensor to a device without waiting: to a GPU through pinned memory and on another stream (on_copy_stream),
+// so that the copy of a batch overlaps with the previous step. Returns undefined tensors, and those already on the
+// device, as they are.
 at::Tensor device_copy(const at::Tensor& values, at::Device device);
 
-// Offsets of a batch, ptr on the CPU, for operators on `device`: with a copy there (ptr_with_device_copy), which came
-// as that of device_copy.
+// Offsets of a batch, ptr on the CPU, for operators on `device`: with a copy there (ptr_with_device_copy), made by
+// device_copy.
 at::Tensor offsets_for(const at::Tensor& ptr, at::Device device);
 
 }  // namespace geosft

@@ -25,7 +25,7 @@ void check_table(const at::Tensor& values, const char* name, const at::Tensor& t
               values.sizes(), ", got ", truth.scalar_type(), " ", truth.sizes());
 }
 
-// Items of one score: how many are positive, and how many are not.
+// Numbers of positive and negative items with the same score.
 struct Tie {
   double positive = 0.0, negative = 0.0;
 };
@@ -58,7 +58,7 @@ Tie sum(const std::vector<Tie>& all) {
   return total;
 }
 
-// The mean of of_column over the columns where it is defined; entries whose truth is NaN are left out.
+// The mean of of_column over the columns where it is defined, ignoring entries whose truth is NaN.
 double mean_of_columns(const at::Tensor& values, const at::Tensor& truth,
                        const std::function<double(const at::Tensor&, const at::Tensor&)>& of_column) {
   double total = 0.0;

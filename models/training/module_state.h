@@ -9,10 +9,10 @@
 
 namespace geosft {
 
-// Parameters and buffers, which share the module's memory.
+// Parameters and buffers by name, which share the memory of the module.
 std::map<std::string, at::Tensor> module_state(const torch::nn::Module& module);
 
-// Copies them back. Throws c10::Error unless names and shapes agree exactly.
+// Copies them into the module. Throws c10::Error unless names and shapes match exactly.
 void load_module_state(torch::nn::Module& module, const std::map<std::string, at::Tensor>& state);
 
 }  // namespace geosft

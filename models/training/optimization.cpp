@@ -102,7 +102,7 @@ double Optimization::step(double epoch) {
 }
 
 double Optimization::average_weight() const {
-  // A young average forgets its beginning faster.
+  // Early averages have a faster decay.
   const double n = static_cast<double>(steps_);
   return 1.0 - std::min(options_.average_decay, (1.0 + n) / (10.0 + n));
 }
@@ -174,10 +174,10 @@ void Optimization::load_state(const std::map<std::string, at::Tensor>& state) {
     const FusedAdamW::Moments held = new_moments(i);
     copy_into(held.first, state, "first_moment." + names_[i]);
     copy_into(held.second, state, "second_moment." + names_[i]);
-    const auto applied = state.find("applied_steps");  // not in the state of steps that were not fused
+    const auto applied = state.find("applied_steps");  // absent from states of steps that were not fused
     if (fused_) held.steps.copy_(applied == state.end() ? at::scalar_tensor(steps_) : applied->second);
   }
-  // A run that goes on in float16 after another precision begins with the first factor.
+  // A run that continues in float16 after another precision starts with the initial loss scale.
   if (fused_ && fused_->loss_scale().defined() && state.count("loss_scale") > 0) {
     copy_into(fused_->loss_scale(), state, "loss_scale");
     copy_into(fused_->scale_growth(), state, "loss_scale_growth");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One optimiser step as the paper trains (SFT section 6): AdamW, a decaying rate with an untuned linear warm-up,
-// clipping of the gradient norm; and, by option, a running average of the weights.
+// Optimises as in the paper (SFT section 6): AdamW, a decaying learning rate with an untuned linear warm-up, clipping
+// of the gradient norm and, by option, an exponential moving average of the weights.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -18,7 +18,7 @@
 namespace geosft {
 
 enum class Schedule {
-  step,    // times `decay` after every `decay_every` epochs
+  step,    // multiplied by `decay` every `decay_every` epochs
   cosine,  // half a cosine from the full rate to zero over all epochs
 };
 
@@ -32,9 +32,9 @@ struct OptimizationOptions {
   int64_t decay_every = 30;  // epochs
   double decay = 0.8;
   int64_t epochs = 1;          // of the whole run, for the cosine
-  double average_decay = 0.0;  // of the running average of the weights; 0: none
-  bool fused = false;          // steps are enqueued and not waited for: see FusedAdamW
-  bool scale_loss = false;     // of fused steps, for float16
+  double average_decay = 0.0;  // of the moving average of the weights; 0: none
+  bool fused = false;          // asynchronous steps: see FusedAdamW
+  bool scale_loss = false;     // with `fused`, for float16
 };
 
 // Learning rate at `step` (counted from 0 over the whole run) in `epoch` (with the fraction done). The warm-up is the
@@ -46,24 +46,24 @@ class Optimization {
   // `module` must outlive the object.
   Optimization(torch::nn::Module& module, const OptimizationOptions& options);
 
-  // Applies the gradients that the parameters hold, at position `epoch`, then clears them. Returns the norm of the
-  // gradient before clipping; when it is not finite, nothing is changed.
+  // Applies the gradients of the parameters at position `epoch`, then clears them. Returns the gradient norm before
+  // clipping; if it is not finite, nothing changes.
   double step(double epoch);
 
-  // The same with the norm as a tensor without dimensions. With options.fused the device is not waited for, and steps
-  // that change nothing count for the learning rate.
+  // The same with the norm as a 0-dimensional tensor. With options.fused the host does not wait for the device, and
+  // skipped steps count for the learning rate.
   at::Tensor enqueue(double epoch);
-  // The two parts of that, with options.fused alone. The first counts the step, and brings what it depends on beside
-  // the gradients (learning rate, weight of the average) to the device; the second reads it there, and can be captured.
+  // The two halves of enqueue, with options.fused only. begin_step counts the step and copies the learning rate and the
+  // weight of the average to the device; apply reads them there, and can be captured.
   void begin_step(double epoch);
   at::Tensor apply();
-  // What is to be differentiated instead of `loss`: see FusedAdamW.
+  // The scaled loss to differentiate: see FusedAdamW.
   at::Tensor scaled(const at::Tensor& loss) const { return fused_ ? fused_->scaled(loss) : loss; }
 
   int64_t steps() const { return steps_; }
   double learning_rate() const { return rate_; }
 
-  // While it lives, the module holds the averaged weights (when there is an average).
+  // Replaces the weights of the module by their average, if there is one, during its lifetime.
   class AveragedWeights {
    public:
     explicit AveragedWeights(Optimization& owner);
@@ -75,22 +75,22 @@ class Optimization {
     Optimization& owner_;
   };
 
-  // Everything needed to go on bit for bit, by name; and back. Loading throws when names or shapes do not fit.
+  // The state for resuming bit for bit, by name; and the inverse, which throws if names or shapes do not match.
   std::map<std::string, at::Tensor> state() const;
   void load_state(const std::map<std::string, at::Tensor>& state);
 
  private:
-  // Moments of parameter i, undefined where it has none yet; and places for them.
+  // Moments of parameter i, undefined if it has none yet; and newly allocated ones.
   FusedAdamW::Moments moments(size_t i) const;
   FusedAdamW::Moments new_moments(size_t i);
-  // Of the averaged weights, how much the next ones count.
+  // Weight of the current weights in the moving average.
   double average_weight() const;
   void swap_average();
 
   OptimizationOptions options_;
   std::vector<std::string> names_;
   std::vector<at::Tensor> parameters_, average_;
-  std::unique_ptr<torch::optim::AdamW> optimizer_;  // one of the two
+  std::unique_ptr<torch::optim::AdamW> optimizer_;  // either this or fused_
   std::unique_ptr<FusedAdamW> fused_;
   at::Tensor numbers_;  // of a fused step, float32 [2] on the device: learning rate, weight of the average
   int64_t steps_ = 0;

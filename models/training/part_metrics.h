@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How well parts of shapes are found, counted as ShapeNetPart's benchmark does.
+// Computes the metrics of part segmentation as ShapeNetPart's benchmark defines them.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -9,22 +9,21 @@
 
 namespace geosft {
 
-// Points of every part in every shape of a batch, int64 [shapes, parts].
+// Numbers of points per shape and part, int64 [shapes, parts].
 struct PartCounts {
-  at::Tensor found, there, both;  // predicted; true; predicted and true
+  at::Tensor found, there, both;  // predicted; true; both
 };
 
-// predicted, truth int64 [N] in [0, parts); shape int64 [N] in [0, shapes): whose points they are. On any device, and
-// nothing waits for it.
+// predicted, truth int64 [N] in [0, parts); shape int64 [N] in [0, shapes): the shape of each point. On any device,
+// without synchronisation.
 PartCounts count_parts(const at::Tensor& predicted, const at::Tensor& truth, const at::Tensor& shape, int64_t shapes,
                        int64_t parts);
 
-// float64 [shapes]: the mean over the parts that a shape may have, allowed bool [shapes, parts], of
-// both / (found + there - both), where a part that is neither found nor there counts as 1 (as PointNet and its
-// successors count it).
+// Mean IoU of each shape, float64 [shapes]: the mean of both / (found + there - both) over the parts that the shape may
+// have (allowed, bool [shapes, parts]). A part that is neither predicted nor present counts as 1, as in PointNet.
 at::Tensor shape_ious(const PartCounts& counts, const at::Tensor& allowed);
 
-// Of one class; NaN where it has no shape.
+// Scores of one class; NaN if it has no shapes.
 struct ClassPartScores {
   int64_t shapes = 0;
   double iou = 0.0;       // mean over the shapes
@@ -41,10 +40,10 @@ struct PartScores {
 
 class PartMetrics {
  public:
-  // mask bool [classes, parts]: which parts a class has, at least one.
+  // mask bool [classes, parts]: the parts that each class has, at least one.
   explicit PartMetrics(const at::Tensor& mask);
 
-  // Shapes of these classes, int64 [shapes].
+  // Adds the counts of shapes with these classes, int64 [shapes].
   void add(const PartCounts& counts, const at::Tensor& category);
   // Throws c10::Error when no shape has been added.
   PartScores scores() const;

@@ -20,10 +20,10 @@ namespace {
 
 // Measured on two cores with tools/configs/furniture.toml: 8 parts of its batches cost a quarter more than 2.
 constexpr int64_t min_elements = 131072, max_parts = 16;
-// More threads must pay by this much.
+// More threads are used only if they reduce the time by this factor.
 constexpr double required_gain = 0.97;
 
-// Adds the gradients of the parts in their order, whichever is there first. Holds only those that wait for their turn.
+// Adds the gradients of the parts in order, for reproducible rounding. Keeps only those that arrive before their turn.
 class OrderedSum {
  public:
   void add(int64_t part, std::vector<at::Tensor> gradients) {
@@ -35,7 +35,7 @@ class OrderedSum {
       ++next_;
     }
   }
-  // One for each parameter, undefined where no part had one; empty when no part had any.
+  // One gradient per parameter, undefined if no part had one; empty if no part had any.
   const std::vector<at::Tensor>& sum() const { return sum_; }
 
  private:
@@ -58,7 +58,7 @@ class OrderedSum {
   int64_t next_ = 0;
 };
 
-// While it lives, autocast keeps no converted weights in the calling thread: its cache is shared by all threads.
+// Disables the cache of autocast in the calling thread during its lifetime: all threads share that cache.
 class NoAutocastCache {
  public:
   NoAutocastCache() : before_(at::autocast::is_autocast_cache_enabled()) {
@@ -75,13 +75,13 @@ class NoAutocastCache {
 struct PartResult {
   double loss = 0.0;  // summed over the terms
   double terms = 0.0;
-  Tally tally;
-  std::string refusal;
+  MetricSum metrics;
+  std::string error_message;
   at::Generator generator;
 };
 
 double terms_of(const TrainingTask::Step& step) {
-  return step.terms.value_or(static_cast<double>(step.tally.items));
+  return step.terms.value_or(static_cast<double>(step.metrics.items));
 }
 
 }  // namespace
@@ -167,7 +167,7 @@ std::optional<std::string> SplitStep::take_news() {
   return trial_->text();
 }
 
-// A small batch is computed by one thread: its loops are too short to be shared. A large item by all of them.
+// A small batch uses a single thread, because its loops are too short for more; a large item uses all threads.
 SplitStep::Result SplitStep::run_whole(ReplayableTask& task, at::Generator& generator, bool single_threaded,
                                        const std::function<at::Tensor(const at::Tensor&)>& scaled) {
   std::optional<IntraOpThreads> single;
@@ -175,13 +175,13 @@ SplitStep::Result SplitStep::run_whole(ReplayableTask& task, at::Generator& gene
   TrainingTask::Step step;
   try {
     const Autocast autocast(at::kCPU, autocast_);
-    SeedTape seeds(generator, at::kCPU);
+    RngBuffer seeds(generator, at::kCPU);
     step = task.compute(seeds);
   } catch (const NonFiniteError& error) {
     return {{}, error.what_without_backtrace()};
   }
   scaled(step.loss).backward();
-  return {step.tally, {}};
+  return {step.metrics, {}};
 }
 
 SplitStep::Result SplitStep::run_parts(ReplayableTask& task, int64_t parts, at::Generator& generator, int64_t threads,
@@ -195,14 +195,14 @@ SplitStep::Result SplitStep::run_parts(ReplayableTask& task, int64_t parts, at::
     const NoAutocastCache no_cache;
     try {
       const Autocast autocast(at::kCPU, autocast_);
-      SeedTape seeds(result.generator, at::kCPU);
+      RngBuffer seeds(result.generator, at::kCPU);
       step = task.compute_part(part, parts, seeds);
     } catch (const NonFiniteError& error) {
-      result.refusal = error.what_without_backtrace();
+      result.error_message = error.what_without_backtrace();
       return gradients.add(part, {});
     }
     result.terms = terms_of(step);
-    result.tally = step.tally;
+    result.metrics = step.metrics;
     if (result.terms == 0) return gradients.add(part, {});
     result.loss = step.loss.item<double>() * result.terms;
     gradients.add(part, torch::autograd::grad({scaled(step.loss * result.terms)}, parameters_, {}, std::nullopt, false,
@@ -213,10 +213,10 @@ SplitStep::Result SplitStep::run_parts(ReplayableTask& task, int64_t parts, at::
   Result all;
   double loss = 0.0, terms = 0.0;
   for (const PartResult& result : results) {
-    if (!result.refusal.empty()) return {{}, result.refusal};
+    if (!result.error_message.empty()) return {{}, result.error_message};
     loss += result.loss;
     terms += result.terms;
-    all.tally.add(result.tally);
+    all.metrics.add(result.metrics);
   }
   generator.set_state(results[0].generator.get_state());
   const at::NoGradGuard no_grad;
@@ -224,7 +224,7 @@ SplitStep::Result SplitStep::run_parts(ReplayableTask& task, int64_t parts, at::
     for (at::Tensor& parameter : parameters_) parameter.mutable_grad() = at::zeros_like(parameter);
     return all;
   }
-  all.tally.loss = loss / terms * static_cast<double>(all.tally.items);
+  all.metrics.loss = loss / terms * static_cast<double>(all.metrics.items);
   for (size_t i = 0; i < parameters_.size(); ++i) {
     const at::Tensor& sum = gradients.sum()[i];
     if (sum.defined()) parameters_[i].mutable_grad() = sum / terms;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training steps on a CPU: a batch is split into parts, which several threads compute at the same time.
+// Computes training steps on a CPU: splits a batch into parts, which several threads compute concurrently.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -16,24 +16,24 @@
 
 namespace geosft {
 
-// Into how many parts a batch is split. This depends on the batch alone and not on the machine: sums of gradients are
-// rounded alike whatever the number of threads. 1, 2, 4, 8 or 16 parts, so that they are shared evenly; each has at
-// least one item and 131,072 elements, and takes much longer than the calls of its operators.
+// Number of parts that a batch is split into. It depends only on the batch, so that gradient sums are rounded in the
+// same way for any number of threads. 1, 2, 4, 8 or 16, to balance the threads; each part has at least one item and
+// 131,072 elements, which take much longer than the overhead of operator calls.
 int64_t split_parts(const BatchSize& size);
 
-// How many threads compute steps fastest: 1, 2, 4, … and the maximum take turns over the first steps, and what was
-// measured decides.
+// Chooses the fastest number of threads: the first steps run with 1, 2, 4, … and the maximum in turn, and their times
+// decide.
 class ThreadTrial {
  public:
-  // The maximum of 1 or more.
+  // max_threads >= 1.
   explicit ThreadTrial(int64_t max_threads);
 
-  // Threads of the next step.
+  // Number of threads for the next step.
   int64_t threads() const;
-  // The step took so many seconds for so many elements.
+  // Records the time of a step and the size of its batch.
   void record(double seconds, double elements);
   bool finished() const { return steps_ >= warm_up + rounds * static_cast<int64_t>(candidates_.size()); }
-  // "2 threads (1: 12.3 ms a step, 2: 7.1 ms)", of the mean step; after the trial.
+  // "2 threads (1: 12.3 ms a step, 2: 7.1 ms)", for a batch of mean size; after the trial.
   std::string text() const;
 
  private:
@@ -51,23 +51,23 @@ class ThreadTrial {
 
 class SplitStep {
  public:
-  // threads 0: up to as many as LibTorch has for the calling thread, chosen by a ThreadTrial.
+  // threads 0: chosen by a ThreadTrial, at most as many as LibTorch uses in the calling thread.
   SplitStep(std::vector<at::Tensor> parameters, std::optional<at::ScalarType> autocast, int64_t threads = 0);
 
   struct Result {
-    Tally tally;
-    std::string refusal;  // what an operator said of activations that are not finite; empty where none did
+    MetricSum metrics;
+    std::string error_message;  // of an operator that met non-finite activations; empty otherwise
   };
-  // Computes the batch that `task` has taken, and leaves the gradient of its loss in the parameters. The loss is the
+  // Computes the loss of the batch that `task` has taken, and stores its gradient in the parameters. The loss is the
   // mean over all terms of the batch, and is scaled by `scaled` before it is differentiated. The random numbers are
-  // those of an unsplit step; the generator moves on as after one, but for a step that was refused.
+  // those of an unsplit step, and so is the final state of the generator, unless the step failed (error_message).
   Result run(ReplayableTask& task, at::Generator& generator,
              const std::function<at::Tensor(const at::Tensor&)>& scaled);
 
-  // A batch of this size is too small for any of its loops to be shared by threads.
+  // Whether a batch of this size is too small for multi-threaded loops.
   static bool is_small(const BatchSize& size);
 
-  // What the trial has found, once: by the first call after its end.
+  // The text of the trial, once: at the first call after its end.
   std::optional<std::string> take_news();
 
  private:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The interface of CUDA graphs, which libgeosft_cuda_graph.so implements (cuda/cuda_step_graph.h).
 #pragma once
 
 #include <functional>
@@ -6,15 +7,15 @@
 
 namespace geosft {
 
-// Work of a device that is enqueued once and can be done again without the program: a CUDA graph.
+// Device work that is captured once and can be replayed.
 class StepGraph {
  public:
   virtual ~StepGraph() = default;
-  // Notes what `work` enqueues on the device, without doing it; all of it is on the current stream, and of tensors that
-  // outlive the graph, or of memory that is the graph's. Throws what `work` throws, and c10::Error for what cannot be
-  // captured: what waits for the device, or copies to it from memory that is not page-locked. Once.
+  // Captures what `work` enqueues on the current stream, without executing it. Its tensors must outlive the graph, or
+  // be allocated during the capture. Throws what `work` throws, and c10::Error for what cannot be captured:
+  // synchronisation, and copies from memory that is not pinned. Called once.
   virtual void capture(const std::function<void()>& work) = 0;
-  // Enqueues what was captured, on the current stream.
+  // Enqueues the captured work on the current stream.
   virtual void replay() = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The training loop that every tool shares: steps, epochs, validation, and a state that continues bit for bit.
+// Runs the training loop of every tool: steps, epochs, validation, and a state from which it resumes bit for bit.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -10,13 +10,13 @@
 #include <optional>
 #include <string>
 
-#include "models/training/communicator.h"
-#include "models/training/gradient_exchange.h"
+#include "models/training/cuda_graph_runner.h"
+#include "models/training/distributed/communicator.h"
+#include "models/training/distributed/gradient_reducer.h"
 #include "models/training/host_copy.h"
 #include "models/training/module_state.h"
 #include "models/training/optimization.h"
 #include "models/training/split_step.h"
-#include "models/training/step_replay.h"
 #include "models/training/training_task.h"
 
 namespace geosft {
@@ -25,127 +25,130 @@ struct TrainingOptions {
   OptimizationOptions optimization = {};
   int64_t epochs = 1;
   int64_t validate_every = 1;  // epochs; the last one is always validated
-  uint64_t seed = 0;           // of everything that is drawn inside a step
-  // float16 or bfloat16: forward passes of steps run under autocast; float16 with a scaled loss, fused steps alone.
+  uint64_t seed = 0;           // of all random numbers inside a step
+  // float16 or bfloat16: the forward passes of steps run under autocast; float16 scales the loss, with fused steps
+  // only.
   std::optional<at::ScalarType> autocast = {};
-  // Steps of one shape are captured and replayed, where there is something to capture them with: of a ReplayableTask,
-  // by one process, fused, on a device whose operators refuse no numbers.
+  // If set, steps of the same shape are captured as CUDA graphs and replayed: for a ReplayableTask in a single process,
+  // with fused steps, on a device whose operators do not throw NonFiniteError.
   StepGraphMaker step_graphs = {};
-  // Threads that compute a step, of a ReplayableTask by one process on a CPU (split_step.h). 0: as many as LibTorch
-  // has, or fewer where the first steps are faster with fewer. The numbers of a run do not depend on it.
+  // Threads that compute a step of a ReplayableTask in a single process on a CPU (split_step.h). 0: as many as LibTorch
+  // uses, or fewer if the first steps are faster with fewer. The results of a run do not depend on it.
   int64_t threads = 0;
-  // End the run at the first step whose loss or gradient is not finite, which is passed over otherwise.
+  // Ends the run at the first step whose loss or gradient is not finite, instead of skipping the step.
   bool stop_at_non_finite = false;
 };
 
 struct StepReport {
-  int64_t epoch, step_in_epoch, step;  // just done
-  Tally epoch_so_far;
+  int64_t epoch, step_in_epoch, step;  // of the step that has just ended
+  MetricSum epoch_so_far;
   double learning_rate, gradient_norm;
 };
 
 struct EpochReport {
   int64_t epoch, step;
-  Tally training;
-  std::optional<Tally> validation;
+  MetricSum training;
+  std::optional<MetricSum> validation;
   double learning_rate;
-  bool best;              // no validated epoch was better, a score that is not a number is worst; without one every is
-  bool diverging;         // its last steps were not finite: the weights that made them so are not worth keeping
-  double seconds_waited;  // by its steps, for their batches; since the run was resumed, if that was in this epoch
+  bool best;              // no validated epoch was better (NaN is the worst score); without validation always true
+  bool diverging;         // its last steps were not finite: its weights should not be saved as a checkpoint
+  double seconds_waited;  // time that its steps have waited for batches; since the run was resumed, if that was in this
+                          // epoch
 };
 
-// A step that has changed nothing because its loss or its gradient was not finite. Gradients of a scaled loss that
-// overflow belong to its scale: without a loss that is not finite they are no such step. On a GPU the step after it is
-// under way when it is told: the weights that are there then are those of one step later, where that one changed them.
+// A step that was skipped because its loss or gradient was not finite. A scaled loss whose gradients overflow does not
+// count unless the loss itself is not finite. On a GPU the next step is already running when this is reported: the
+// weights may be those after the next step.
 struct NonFiniteStep {
   StepReport step;
-  int64_t in_a_row;     // with this one
-  std::string refusal;  // what an operator said of it; may be empty
+  int64_t in_a_row;           // including this one
+  std::string error_message;  // of an operator; may be empty
   std::map<std::string, at::Tensor> batch;
-  bool here = true;  // of several processes this one has the batch to look at: the first whose loss is not finite
+  bool here = true;  // whether this process holds `batch`: the first process whose loss is not finite does
 };
 
-// What watches the loop: progress, metrics, checkpoints.
+// Callbacks of the loop, for progress, metrics and checkpoints.
 class TrainingObserver {
  public:
   virtual ~TrainingObserver() = default;
   virtual void on_step(const StepReport& report) = 0;
   virtual void on_epoch(const EpochReport& report) = 0;
   virtual bool stop_requested() = 0;
-  // Comes before on_step.
+  // Called before on_step.
   virtual void on_non_finite(const NonFiniteStep&) {}
-  // The first steps have shown how many threads are fastest; `text` says so with the times. Comes before on_step.
+  // The number of threads was chosen from the first steps; `text` states it with the times. Called before on_step.
   virtual void on_threads_chosen(const std::string& /*text*/) {}
 };
 
-// With several processes, each of which has a loop of its own, a step is one of the batch that they have together: the
-// loss is the mean over all its terms, gradients are summed while they are computed (gradient_exchange.h), and tallies
-// and reports are of all. Weights, optimiser and generator are the same in all of them at any time, so that a state is
-// that of a run with any other number of processes. The leading process validates.
+// In distributed training each process has its own loop, and a step processes the union of their batches: the loss is
+// the mean over all terms, gradients are summed during the backward pass (distributed/gradient_reducer.h), and metrics
+// and reports cover all processes. Weights, optimiser and generator are the same in all processes at any time, so a
+// state can be resumed with any other number of processes. Rank 0 validates.
 class TrainingLoop {
  public:
-  // What is referred to must outlive the loop. Several processes must be able to sum what is on the device of the
+  // `task` and `processes` must outlive the loop. `processes` must be able to all-reduce on the device of the
   // parameters.
   TrainingLoop(TrainingTask& task, const TrainingOptions& options, const Communicator& processes = one_process());
 
-  // Runs what is left of the epochs. Returns false when the observer asked to stop, in any of the processes, or the
-  // leading one left a validation by an exception; the loop can go on later. Throws when the processes hold different
-  // weights or positions at the beginning of an epoch, and when the loss or the gradient stays non-finite over many
-  // steps, or in all of the last epoch, or by option at the first such step; a step that ends with a NonFiniteError
-  // counts as one. An exception from the validation leaves the loop where it can go on.
+  // Runs the remaining epochs. Returns false if an observer of any process requested a stop, or if the validation in
+  // rank 0 threw an exception (in the other processes); the loop can be continued later. Throws if the processes have
+  // different weights or positions at the beginning of an epoch, and if the loss or gradient is not finite in many
+  // successive steps, in the whole last epoch, or (by option) in one step; a step that ends with a NonFiniteError
+  // counts as one. After an exception from the validation the loop can be continued.
   bool run(TrainingObserver& observer);
 
-  // One step of the epoch, which nobody is told of: is there memory for it? False where the model refused it, which
-  // then is not known. The loop is of no use afterwards.
+  // Runs one step without reporting it, to see whether it fits into memory. Returns false if the model threw a
+  // NonFiniteError, which leaves that unknown. The loop must not be used afterwards.
   bool try_step();
 
   Optimization& optimization() { return optimization_; }
   const Communicator& processes() const { return processes_; }
   int64_t steps_per_epoch() const { return task_.steps_per_epoch(); }
-  int64_t epochs() const { return epoch_; }  // finished
-  // Steps that were replayed since the loop was made.
-  int64_t replayed_steps() const { return replay_ ? replay_->replayed() : 0; }
-  // Of the epoch that is not finished; complete when run() has returned or an observer is told of an epoch.
-  const Tally& tally() const { return tally_; }
+  int64_t epochs() const { return epoch_; }  // completed
+  // Number of steps replayed since the loop was constructed.
+  int64_t replayed_steps() const { return graph_runner_ ? graph_runner_->replayed() : 0; }
+  // Metrics of the current epoch; complete when run() has returned or an observer is called for an epoch.
+  const MetricSum& metrics() const { return metrics_; }
 
-  // Weights, optimiser, generator and position, by name; and back.
+  // Weights, optimiser, generator and position by name; and the inverse.
   std::map<std::string, at::Tensor> state() const;
   void load_state(const std::map<std::string, at::Tensor>& state);
 
  private:
-  // A step that is enqueued. `numbers` are the norm and what summed() gives, where they are known later.
+  // A step that is enqueued. `numbers` are the gradient norm and the result of sum_over_processes(), if they are still
+  // being computed.
   struct Enqueued {
     StepReport report;
-    Tally tally;
+    MetricSum metrics;
     std::shared_ptr<HostCopy> numbers;
     std::map<std::string, at::Tensor> batch = {};
     bool shows_batch = true;
-    std::string refusal = {};
+    std::string error_message = {};
   };
-  // What the processes have of a step, as far as they know without waiting for a GPU.
-  struct Together {
-    double terms = 0.0;         // of this process
-    double weight = 1.0;        // of its loss
-    int64_t items = 0;          // of all
-    int64_t refused_in = none;  // the first process whose model refused the step
+  // What all processes know about a step without waiting for a GPU.
+  struct StepSummary {
+    double terms = 0.0;          // of this process
+    double weight = 1.0;         // of its loss
+    int64_t items = 0;           // of all processes
+    int64_t failed_rank = none;  // the first process whose model threw a NonFiniteError
     static constexpr int64_t none = -1;
   };
-  bool forward(TrainingTask::Step& step, std::string& refusal);
-  Together together(const TrainingTask::Step& step, bool refused) const;
-  at::Tensor summed(const TrainingTask::Step& step, const Together& all) const;
+  bool forward(TrainingTask::Step& step, std::string& error_message);
+  StepSummary summarize(const TrainingTask::Step& step, bool failed) const;
+  at::Tensor sum_over_processes(const TrainingTask::Step& step, const StepSummary& all) const;
   void read_sums(const at::Tensor& sums, Enqueued& step) const;
   void backward(const TrainingTask::Step& step, double weight);
   void train_step(TrainingObserver& observer);
-  Enqueued begun_step() const;
+  Enqueued new_step() const;
   Enqueued enqueue_step();
   Enqueued enqueue_replayable(ReplayableTask& task);
   Enqueued split_step(ReplayableTask& task);
   double epochs_so_far() const;
-  void settle(Enqueued& step, TrainingObserver& observer);
-  void settle_last(TrainingObserver& observer);
-  void settle_all(TrainingObserver& observer);
-  void pass_over(const Enqueued& step, const StepReport& report, TrainingObserver& observer);
-  std::optional<Tally> validated();
+  void finalize_step(Enqueued& step, TrainingObserver& observer);
+  void finalize_last_step(TrainingObserver& observer);
+  void finalize_all_steps(TrainingObserver& observer);
+  void skip_step(const Enqueued& step, const StepReport& report, TrainingObserver& observer);
+  std::optional<MetricSum> validated();
   void finish_epoch(TrainingObserver& observer);
   [[noreturn]] void fail() const;
 
@@ -155,15 +158,15 @@ class TrainingLoop {
   at::Device device_;  // of the parameters
   bool scaled_loss_;
   Optimization optimization_;
-  std::unique_ptr<GradientExchange> exchange_;  // with other processes
+  std::unique_ptr<GradientReducer> reducer_;  // in distributed training
   at::Generator generator_;
-  std::unique_ptr<StepReplay> replay_;  // by option
-  std::unique_ptr<SplitStep> split_;    // of a ReplayableTask by one process on a CPU
+  std::unique_ptr<CudaGraphRunner> graph_runner_;  // by option
+  std::unique_ptr<SplitStep> split_;               // of a ReplayableTask by one process on a CPU
   int64_t epoch_ = 0, step_in_epoch_ = 0;
   int64_t non_finite_steps_ = 0;  // in a row
-  std::string refusal_;           // what an operator said of the last of them
-  Tally tally_;
-  std::optional<Enqueued> last_;  // not settled yet
+  std::string error_message_;     // of the last of them
+  MetricSum metrics_;
+  std::optional<Enqueued> last_;  // not finalized yet
   double best_score_;
 };
 

@@ -5,7 +5,7 @@
 
 namespace geosft {
 
-void Tally::add(const Tally& other) {
+void MetricSum::add(const MetricSum& other) {
   loss += other.loss;
   score += other.score;
   items += other.items;
@@ -13,11 +13,11 @@ void Tally::add(const Tally& other) {
 
 TrainingTask::Step ReplayableTask::step(at::Generator& generator) {
   take_batch();
-  SeedTape seeds(generator, device_of(module()));
+  RngBuffer seeds(generator, device_of(module()));
   return compute(seeds);
 }
 
-TrainingTask::Step ReplayableTask::compute_part(int64_t, int64_t parts, SeedTape& seeds) {
+TrainingTask::Step ReplayableTask::compute_part(int64_t, int64_t parts, RngBuffer& seeds) {
   TORCH_CHECK(parts == 1, "parts must be 1 for a task that has no batch_size, got ", parts);
   return compute(seeds);
 }

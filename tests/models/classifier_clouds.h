@@ -51,10 +51,10 @@ inline PointClassifier classifier(PointTokens tokens, bool normals, at::ScalarTy
   options.tokens = tokens;
   options.layer.attention.width = 32;
   options.layer.attention.heads = 4;
-  options.layer.attention.sampler.bins = 12;
+  options.layer.attention.sampler.num_samples = 12;
   options.layer.norm = norm;
   options.layers = 3;
-  options.head_sampler.bins = 24;
+  options.head_sampler.num_samples = 24;
   at::manual_seed(seed);
   PointClassifier model(options);
   model->to(dtype);

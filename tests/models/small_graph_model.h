@@ -18,9 +18,9 @@ inline GraphModelOptions small_options() {
   options.outputs = 3;
   options.layer.attention.width = 16;
   options.layer.attention.heads = 4;
-  options.layer.attention.sampler.bins = 4;
+  options.layer.attention.sampler.num_samples = 4;
   options.layers = 2;
-  options.head_sampler.bins = 5;
+  options.head_sampler.num_samples = 5;
   return options;
 }
 

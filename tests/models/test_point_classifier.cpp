@@ -19,9 +19,9 @@ void require_golden(const std::string& name, at::ScalarType dtype) {
   options.tokens = PointTokens::ones;
   options.layer.attention.width = fixture.get("embed.bias").numel();
   options.layer.attention.heads = fixture.get("heads").item<int64_t>();
-  options.layer.attention.sampler.bins = fixture.get("k").item<int64_t>();
+  options.layer.attention.sampler.num_samples = fixture.get("k").item<int64_t>();
   options.layers = fixture.get("layers").item<int64_t>();
-  options.head_sampler.bins = fixture.get("head_k").item<int64_t>();
+  options.head_sampler.num_samples = fixture.get("head_k").item<int64_t>();
   options.canonical_order = false;
   PointClassifier model(options);
   model->to(dtype);
@@ -129,7 +129,7 @@ TEST_CASE("tokens and clouds differ at initialisation though all tokens begin eq
     SamplingContext context = SamplingContext::seeded();
     const at::Tensor x = model->embed->forward(at::ones({clouds.points.size(0), 1}, at::kDouble));
     const at::Tensor tokens =
-        model->encoder->forward(x, Relative::points(clouds.points, clouds.normals), clouds.ptr, context);
+        model->encoder->forward(x, RelativeEncoding::points(clouds.points, clouds.normals), clouds.ptr, context);
     double within = 0;
     for (int64_t b = 0; b < 8; ++b) within += diversity(tokens.slice(0, 128 * b, 128 * (b + 1))) / 8;
     const Pairs pairs = model->head->sampler->forward(tokens, clouds.ptr, context);

@@ -18,7 +18,7 @@ struct Parts {
     LayerOptions layer;
     layer.attention.width = 16;
     layer.attention.heads = 4;
-    layer.attention.sampler.bins = 6;
+    layer.attention.sampler.num_samples = 6;
     at::manual_seed(3);
     embed = torch::nn::Linear(channels, 16);
     encoder = Encoder(with_point_relations(layer, false), 2);
@@ -36,7 +36,7 @@ struct Parts {
 TEST_CASE("relations of points have two channels with normals and one without") {
   CHECK(with_point_relations({}, true).attention.relative_channels == 2);
   CHECK(with_point_relations({}, false).attention.relative_channels == 1);
-  CHECK(with_point_relations({}, false).attention.relative == RelativeKind::points);
+  CHECK(with_point_relations({}, false).attention.relative == RelativeEncodingKind::points);
 }
 
 TEST_CASE("features stand beside the tokens of their own points, whatever the order") {

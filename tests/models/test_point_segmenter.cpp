@@ -15,7 +15,7 @@ PointSegmenterOptions small_options() {
   options.categories = 2;
   options.layer.attention.width = 16;
   options.layer.attention.heads = 4;
-  options.layer.attention.sampler.bins = 8;
+  options.layer.attention.sampler.num_samples = 8;
   options.layers = 2;
   return options;
 }

@@ -11,7 +11,7 @@
 namespace geosft::test::test_summary {
 
 TEST_CASE("a summary counts the parameters of every submodule", "[summary]") {
-  SampleMaxHead head(7, 5, SamplerOptions{.bins = 2});
+  SampleMaxHead head(7, 5, SamplerOptions{.num_samples = 2});
   REQUIRE(parameter_count(*head) == 8 + 40);
   std::istringstream text(summary(*head));
   std::map<std::string, int64_t> rows;

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "data/seeds.h"
-#include "models/layers/relative.h"
+#include "models/layers/relative_encoding.h"
 #include "models/ops/point_attention.h"
 #include "models/ops/polynomial_attention.h"
 #include "models/ops/primal_attention.h"

@@ -45,7 +45,7 @@ FamilyCost cost_of(const std::string& name, const bench::Sizes& sizes, bench::Pa
   const at::Tensor x = bench::normal({sizes.tokens, sizes.width}, generator).requires_grad_(true);
   bench::Tensors inputs = layer->parameters();
   inputs.push_back(x);
-  const auto forward = [=]() mutable { return layer->forward(x, std::nullopt, Relative::none()); };
+  const auto forward = [=]() mutable { return layer->forward(x, std::nullopt, RelativeEncoding::none()); };
   bench::Benchmark benchmark{name, {}};
   benchmark.implementations = {
       {name, bench::measured_pass(pass, inputs, bench::normal(x.sizes(), generator), forward)}};

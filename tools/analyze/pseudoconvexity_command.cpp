@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "data/seeds.h"
-#include "models/probes.h"
+#include "models/theory/probes.h"
 #include "tools/analyze/analysis.h"
 #include "tools/analyze/commands.h"
 

@@ -3,7 +3,7 @@
 #include <iostream>
 #include <memory>
 
-#include "models/probes.h"
+#include "models/theory/probes.h"
 #include "tools/analyze/analysis.h"
 #include "tools/analyze/commands.h"
 #include "tools/common/main_guard.h"

@@ -38,7 +38,7 @@ SamplingSnapshot sampling_snapshot(RunModel& trained, const Shape& shape, int64_
   SamplingSnapshot snapshot{epochs, found.seen.points, found.importance, at::zeros({n})};
   for (int64_t i = 0; i < draws; ++i) {
     SamplingContext context = SamplingContext::seeded(static_cast<uint64_t>(i));
-    const Pairs pairs = draw(snapshot.importance, std::nullopt, trained.model->options.head_sampler, context);
+    const Pairs pairs = sample_tokens(snapshot.importance, std::nullopt, trained.model->options.head_sampler, context);
     snapshot.frequency.index_add_(0, pairs.top, at::ones({pairs.top.size(0)}));
     const double share = 1.0 / static_cast<double>(draws);
     snapshot.covered += share * mean_distance_to(snapshot.points, pairs.top);

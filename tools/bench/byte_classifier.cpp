@@ -19,7 +19,7 @@ at::Tensor ByteClassifierImpl::forward(const at::Tensor& bytes, const at::Tensor
   if (prompt.defined()) x = at::cat({prompt.unsqueeze(0).expand({x.size(0), -1, -1}), x}, 1);
   const at::Tensor ptr = equal_offsets(x.size(0), x.size(1));
   SamplingContext context = SamplingContext::greedy();  // nothing is sampled or dropped
-  return head->forward(encoder->forward(x.flatten(0, 1), Relative::none(), ptr, context), ptr);
+  return head->forward(encoder->forward(x.flatten(0, 1), RelativeEncoding::none(), ptr, context), ptr);
 }
 
 }  // namespace geosft::bench

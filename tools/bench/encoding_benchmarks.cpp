@@ -4,7 +4,7 @@
 
 #include "geometry/knn.h"
 #include "geometry/normals.h"
-#include "models/layers/relative.h"
+#include "models/layers/relative_encoding.h"
 #include "models/point_tokens.h"
 #include "tools/bench/attention_inputs.h"
 #include "tools/bench/catalogue.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "models/ops/primal_attention.h"
-#include "models/primal_frame.h"
+#include "models/theory/primal_frame.h"
 
 namespace geosft::bench {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "models/support_vector_regression.h"
+#include "models/theory/support_vector_regression.h"
 
 namespace geosft::bench {
 

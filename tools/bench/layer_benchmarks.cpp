@@ -20,7 +20,7 @@ LayerOptions layer_options(const Sizes& sizes, int64_t keys) {
   LayerOptions options;
   options.attention.width = sizes.width;
   options.attention.heads = sizes.heads;
-  options.attention.sampler.bins = keys;
+  options.attention.sampler.num_samples = keys;
   options.expansion = expansion;
   return options;
 }
@@ -68,8 +68,8 @@ Benchmark make_layer(const Sizes& sizes, int64_t keys, Pass pass, const std::str
   const auto context = std::make_shared<SamplingContext>(SamplingContext::training(generator));
   Benchmark benchmark{name, {}};
   benchmark.implementations = {
-      {"geosft",
-       trained(pass, *ours, x, upstream, [=]() mutable { return ours->forward(x, Relative::none(), ptr, *context); })},
+      {"geosft", trained(pass, *ours, x, upstream,
+                         [=]() mutable { return ours->forward(x, RelativeEncoding::none(), ptr, *context); })},
       {"geosft, attention free",
        trained(pass, *ours, x, upstream, [=]() mutable { return around_attention(ours, x, ptr, *context); })},
       {"encoder layer on SDPA",

@@ -9,8 +9,10 @@ namespace {
 const std::vector<geosft::Verb> verbs = {
     {"run", "measure operators, layers and training steps beside LibTorch's", geosft::bench::add_run_command},
     {"ladder", "the steps that led to the attention kernel, checked and timed", geosft::bench::add_ladder_command},
+#if GEOSFT_HAS_LIBSVM
     {"frame", "solve the dual of the primal-dual attentions, and compare its regressor with them",
      geosft::bench::add_frame_command},
+#endif
     {"errors", "how far polynomial attention is from softmax, in output and gradients",
      geosft::bench::add_errors_command},
     {"follow", "train with polynomial and with exact attention, and compare the losses",

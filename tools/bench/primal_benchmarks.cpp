@@ -183,8 +183,8 @@ Implementation layer_implementation(const std::string& name, const std::string& 
   const at::Tensor upstream = normal(x.sizes(), generator), ptr = equal_offsets(sizes.batch, sizes.tokens);
   Tensors inputs = layer->parameters();
   inputs.push_back(x);
-  return {name,
-          measured_pass(pass, inputs, upstream, [=]() mutable { return layer->forward(x, ptr, Relative::none()); })};
+  return {name, measured_pass(pass, inputs, upstream,
+                              [=]() mutable { return layer->forward(x, ptr, RelativeEncoding::none()); })};
 }
 
 Benchmark make_primal_layer(const std::string& member, const Sizes& sizes, Pass pass, const std::string& name) {

@@ -2,7 +2,7 @@
 // point_attention and sequence_attention beside composites whose relative terms are tensors of n x k.
 #include <ATen/CPUGeneratorImpl.h>
 
-#include "models/layers/relative.h"
+#include "models/layers/relative_encoding.h"
 #include "models/ops/point_attention.h"
 #include "models/ops/sequence_attention.h"
 #include "tools/bench/catalogue.h"

@@ -27,8 +27,8 @@ PointClassifierOptions classifier(int64_t width, int64_t heads, int64_t layers, 
   options.layers = layers;
   options.layer.attention.width = width;
   options.layer.attention.heads = heads;
-  options.layer.attention.sampler.bins = bins;
-  options.head_sampler.bins = head_bins;
+  options.layer.attention.sampler.num_samples = bins;
+  options.head_sampler.num_samples = head_bins;
   return options;
 }
 

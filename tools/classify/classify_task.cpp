@@ -31,7 +31,7 @@ StepInputs ClassifyTask::inputs() {
   return {{there_.ptr}, {&there_.points, &there_.normals, &there_.labels}, there_.labels.size(0)};
 }
 
-TrainingTask::Step ClassifyTask::compute(SeedTape& seeds) {
+TrainingTask::Step ClassifyTask::compute(RngBuffer& seeds) {
   SamplingContext context = shared_context(seeds, processes_, there_.place, there_.ptr);
   return step_on(there_, context);
 }
@@ -40,7 +40,7 @@ BatchSize ClassifyTask::batch_size() const {
   return {there_.labels.size(0), there_.points.size(0) * settings_.model.width};
 }
 
-TrainingTask::Step ClassifyTask::compute_part(int64_t part, int64_t parts, SeedTape& seeds) {
+TrainingTask::Step ClassifyTask::compute_part(int64_t part, int64_t parts, RngBuffer& seeds) {
   const PointBatch batch = part_of_batch(there_, part, parts);
   SamplingContext context = part_context(seeds, batch.place, there_.ptr);
   return step_on(batch, context);
@@ -53,13 +53,13 @@ TrainingTask::Step ClassifyTask::step_on(const PointBatch& batch, SamplingContex
   return measured_step(loss, (logits.argmax(1) == batch.labels).sum(), batch.place.spare ? 0 : batch.labels.size(0));
 }
 
-std::optional<Tally> ClassifyTask::validate() {
+std::optional<MetricSum> ClassifyTask::validate() {
   if (validation_ == nullptr) return std::nullopt;
   const DatasetLogits logits = dataset_logits(model_, *validation_, validation_settings_, Rotation::none, 0,
                                               [](int64_t) { throw_if_interrupted("in the middle of a validation"); });
   const ClassificationMetrics metrics = classification_metrics({logits});
   const int64_t items = validation_->size();
-  return Tally{metrics.loss * static_cast<double>(items), metrics.accuracy * static_cast<double>(items), items};
+  return MetricSum{metrics.loss * static_cast<double>(items), metrics.accuracy * static_cast<double>(items), items};
 }
 
 }  // namespace geosft

@@ -32,7 +32,7 @@ class ClassifyTrainCommand : public TrainCommand<ClassifySettings> {
 };
 
 bool ClassifyTrainCommand::train_once(const RunFolder& folder, RunStart start, const Communicator& together) {
-  const CloudTrainingData data = leader_first(together, [&] {
+  const CloudTrainingData data = root_first(together, [&] {
     return CloudTrainingData(open_dataset(settings, Split::train), nullptr, open_dataset(settings, Split::test),
                              settings.clouds, settings.seed, settings.data);
   });

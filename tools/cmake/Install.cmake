@@ -30,11 +30,11 @@ install(EXPORT geosft FILE geosftTargets.cmake NAMESPACE geosft:: DESTINATION ${
 # Private headers, which are not installed: kernels, registration, search trees, containers.
 set(private_headers "(/primal_(heads|mask|composition)|_checks|_walker|_operator|_inputs|_solver|_kernels|_plan|_reach|_header)\\.h$"
     "/(operators|kd_tree|bucketed_cloud|cloud_pose|large_pages|links|walk_graph|node_order|hdf5_chunks|hdf5_filters|hdf5_handles|hdf5_library|isolated_reader|reader_process|hdf5_file|lzf|gz_file|binary|text_lines)\\.h$"
-    "/(meeting|ordered_thread|nccl_library|watched_group)\\.h$")
+    "/(rendezvous|ordered_thread|nccl_library|nccl_watchdog)\\.h$")
 list(JOIN private_headers "|" private_headers)
 foreach(source IN ITEMS geometry graph models data)
   install(DIRECTORY ${source} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/geosft FILES_MATCHING PATTERN "*.h"
-          PATTERN "cpu" EXCLUDE PATTERN "cuda" EXCLUDE PATTERN "autograd" EXCLUDE REGEX "${private_headers}" EXCLUDE)
+          PATTERN "cpu" EXCLUDE PATTERN "cuda" EXCLUDE PATTERN "autograd" EXCLUDE PATTERN "theory" EXCLUDE REGEX "${private_headers}" EXCLUDE)
 endforeach()
 # Headers of the tools that load a RUN.
 set(run_headers classify/clouds.h classify/prediction.h classify/run_model.h classify/settings.h common/arguments.h

@@ -133,7 +133,7 @@ std::vector<KeyUse> EncoderSettings::key_uses(bool head_samples) const {
 
 SamplerOptions EncoderSettings::sampler(int64_t sampled) const {
   SamplerOptions options;
-  options.bins = sampled;
+  options.num_samples = sampled;
   options.tau = tau;
   options.weighting = weighting == "softplus" ? PairWeighting::softplus : PairWeighting::gumbel_softmax;
   options.hard = hard;

@@ -73,7 +73,7 @@ bool train_within_memory(int64_t batch_size, RunStart start, const Communicator&
   const bool several = processes.size() > 1;
   const std::string who = several ? "process " + std::to_string(processes.rank()) + ": " : "";
   std::cerr << who + wanted + ": trying smaller batches\n";
-  processes.end_sums();
+  processes.drain();
   const int64_t share = (batch_size + processes.size() - 1) / processes.size();
   refuse(wanted, share, {"a step", "--batch-size", several ? " a process" : "", ""}, [&](int64_t batch) {
     return has_room([&] { return train(batch, RunStart::trial, one_process()) ? std::optional(true) : std::nullopt; });

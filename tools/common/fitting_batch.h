@@ -7,7 +7,7 @@
 #include <functional>
 #include <utility>
 
-#include "models/training/communicator.h"
+#include "models/training/distributed/communicator.h"
 #include "tools/common/training_run.h"
 
 namespace geosft {

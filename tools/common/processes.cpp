@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "models/training/mpi/mpi_communicator.h"
-#include "models/training/sockets/socket_communicator.h"
+#include "models/training/distributed/mpi/mpi_communicator.h"
+#include "models/training/distributed/sockets/socket_communicator.h"
 #include "tools/common/arguments.h"
 #include "tools/common/library_beside.h"
 
@@ -62,8 +62,8 @@ std::optional<Place> place_of_launcher() {
   return place ? place : place_in("SLURM_PROCID", "SLURM_STEP_NUM_TASKS");
 }
 
-MeetingPoint meeting_point(const Place& place) {
-  MeetingPoint point;
+RendezvousOptions meeting_point(const Place& place) {
+  RendezvousOptions point;
   point.address = text_in("MASTER_ADDR");
   if (const std::string text = text_in("MASTER_PORT"); !text.empty()) {
     const int64_t port = number_in("MASTER_PORT").value_or(0);
@@ -104,7 +104,7 @@ std::unique_ptr<Communicator> join_by_mpi(StartMpi start) {
     check_torchrun("WORLD_SIZE", joined->size());
     check_torchrun("RANK", joined->rank());
   } catch (const UsageError&) {
-    joined->await_turn_to_speak();
+    joined->elect_error_reporter();
     throw;
   }
   return joined;
@@ -119,7 +119,7 @@ std::unique_ptr<Communicator> join_processes() {
   const std::optional<Place> place = place_of_launcher();
   const int64_t launched = place ? place->size : has_mpi_launcher() ? size_of_mpi_launcher().value_or(1) : 1;
   if (launched <= 1) return nullptr;
-  if (place && !text_in("MASTER_ADDR").empty()) return join_by_sockets(meeting_point(*place));
+  if (place && !text_in("MASTER_ADDR").empty()) return make_socket_communicator(meeting_point(*place));
   throw UsageError("started as one of " + std::to_string(launched) +
                    " processes, which nothing connects: with mpirun or srun --mpi=pmix a build with MPI does "
                    "(-DGEOSFT_MPI=ON), with torchrun or srun MASTER_ADDR and MASTER_PORT do, set for all of them");

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "models/training/communicator.h"
+#include "models/training/distributed/communicator.h"
 
 namespace geosft {
 

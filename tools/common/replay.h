@@ -4,7 +4,7 @@
 
 #include <ATen/ATen.h>
 
-#include "models/training/communicator.h"
+#include "models/training/distributed/communicator.h"
 #include "models/training/step_graph.h"
 #include "tools/common/experiment_settings.h"
 

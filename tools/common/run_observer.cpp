@@ -48,8 +48,8 @@ void RunObserver::resume() {
   loop_.load_state(checkpoint.tensors);
   const auto elapsed = checkpoint.tensors.find(seconds_name);
   if (elapsed != checkpoint.tensors.end()) seconds_before_ = elapsed->second.item<double>();
-  items_before_ = loop_.tally().items;
-  if (!loop_.processes().leads()) return;
+  items_before_ = loop_.metrics().items;
+  if (!loop_.processes().is_root()) return;
   metrics_ =
       std::make_unique<MetricsWriter>(folder_.metrics(), loop_.optimization().steps(), loop_.epochs(), run_.score);
 }
@@ -78,7 +78,7 @@ void RunObserver::on_non_finite(const NonFiniteStep& step) {
   add_under(tensors, "batch.", step.batch);
   std::map<std::string, std::string> texts = run_.texts();
   texts.emplace("step", place);
-  texts.emplace("refusal", step.refusal);
+  texts.emplace("refusal", step.error_message);
   save_checkpoint(folder_.non_finite_batch(), {std::move(tensors), std::move(texts)});
   bar(step.step).note(place + ": the loss or its gradient is not finite, so it changes nothing; its batch is in " +
                       folder_.non_finite_batch().string());
@@ -99,11 +99,11 @@ double RunObserver::training_seconds() const {
 
 void RunObserver::on_step(const StepReport& report) {
   last_step_ = Clock::now();
-  if (!loop_.processes().leads()) return;
+  if (!loop_.processes().is_root()) return;
   const int64_t steps = loop_.steps_per_epoch();
   const double elapsed = training_seconds();
   const double rate = static_cast<double>(report.epoch_so_far.items - items_before_) / elapsed;
-  const Tally& tally = report.epoch_so_far;
+  const MetricSum& tally = report.epoch_so_far;
   bar(report).update(report.epoch * steps + report.step_in_epoch,
                      "epoch " + std::to_string(report.epoch + 1) + "/" + std::to_string(run_.epochs) + "  loss " +
                          fixed(tally.mean_loss(), 3) + training_text(tally) + validation_text_ + "  " + fixed(rate, 0) +
@@ -111,12 +111,12 @@ void RunObserver::on_step(const StepReport& report) {
 }
 
 // Empty where the metric of a step says nothing.
-std::string RunObserver::training_text(const Tally& tally) const {
+std::string RunObserver::training_text(const MetricSum& tally) const {
   const double score = tally.mean_score();
   return std::isnan(score) ? "" : "  " + run_.score.text(run_.score.value(score));
 }
 
-void RunObserver::append(const EpochReport& report, const char* split, const Tally& tally, double items_per_second,
+void RunObserver::append(const EpochReport& report, const char* split, const MetricSum& tally, double items_per_second,
                          double waiting) {
   if (!metrics_) metrics_ = std::make_unique<MetricsWriter>(folder_.metrics(), run_.score);
   metrics_->append({report.step, report.epoch + 1, split, tally.mean_loss(), run_.score.value(tally.mean_score()),
@@ -124,7 +124,7 @@ void RunObserver::append(const EpochReport& report, const char* split, const Tal
 }
 
 void RunObserver::on_epoch(const EpochReport& report) {
-  if (!loop_.processes().leads()) return;
+  if (!loop_.processes().is_root()) return;
   const double elapsed = training_seconds();
   append(report, "train", report.training, static_cast<double>(report.training.items - items_before_) / elapsed,
          report.seconds_waited / elapsed);
@@ -148,7 +148,7 @@ bool RunObserver::stop_requested() {
 }
 
 void RunObserver::finish(bool done) {
-  if (!loop_.processes().leads()) return;
+  if (!loop_.processes().is_root()) return;
   if (bar_) bar_->finish();
   if (!done) save_last();
 }

@@ -56,8 +56,8 @@ class RunObserver : public TrainingObserver {
   void save_last();
   void save_best();
   double seconds() const;
-  std::string training_text(const Tally& tally) const;
-  void append(const EpochReport& report, const char* split, const Tally& tally, double items_per_second,
+  std::string training_text(const MetricSum& tally) const;
+  void append(const EpochReport& report, const char* split, const MetricSum& tally, double items_per_second,
               double waiting);
 
   TrainingLoop& loop_;

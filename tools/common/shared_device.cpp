@@ -23,7 +23,7 @@ std::string this_machine() {
 
 MachinePlace place_on_machine(const Communicator& processes, const std::string& machine) {
   const auto own = static_cast<int64_t>(std::hash<std::string>()(machine));
-  const at::Tensor all = gathered_rows(processes, at::full({1}, own, at::kLong), processes.rank(), processes.size());
+  const at::Tensor all = all_gather(processes, at::full({1}, own, at::kLong), processes.rank(), processes.size());
   const int64_t* const machines = all.const_data_ptr<int64_t>();
   MachinePlace place{0, 0};
   for (int64_t i = 0; i < processes.size(); ++i) {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "models/training/communicator.h"
+#include "models/training/distributed/communicator.h"
 
 namespace geosft {
 

@@ -69,7 +69,7 @@ RunFolder TrainCommand<Settings>::prepare() {
   if (again) {
     load_begun(settings, config_, RunFolder::open(out));
     resume = true;
-    if (processes().leads()) std::cerr << "started again: going on with the run in " << out << '\n';
+    if (processes().is_root()) std::cerr << "started again: going on with the run in " << out << '\n';
   }
   return open_run_folder(out, resume, processes());
 }
@@ -101,7 +101,7 @@ int TrainCommand<Settings>::run() {
   try {
     return train_and_report();
   } catch (...) {
-    processes().await_turn_to_speak();
+    processes().elect_error_reporter();
     throw;
   }
 }

@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 
-#include "models/training/nccl/nccl_communicator.h"
+#include "models/training/distributed/nccl/nccl_communicator.h"
 #include "tools/common/arguments.h"
 #include "tools/common/main_guard.h"
 #include "tools/common/shared_device.h"
@@ -58,21 +58,21 @@ at::Device TrainArguments::begin() {
   if (device.is_cuda()) {
     // What is not asked for on a device lands on this one, and not on the first for all of them.
     c10::impl::VirtualGuardImpl(device.type()).setDevice(device);
-    gpus_ = join_by_nccl(*joined_, device);
+    gpus_ = make_nccl_communicator(*joined_, device);
   }
   return device;
 }
 
 bool TrainArguments::part() {
-  const bool leads = processes().leads();
-  processes().meet();
+  const bool leads = processes().is_root();
+  processes().barrier();
   gpus_.reset();
   joined_.reset();
   return leads;
 }
 
 bool TrainArguments::started_again() const {
-  const bool here = processes().leads() && may_be_started_again() && RunFolder::holds_run(out);
+  const bool here = processes().is_root() && may_be_started_again() && RunFolder::holds_run(out);
   return processes().any(here);
 }
 
@@ -87,13 +87,13 @@ void TrainArguments::load_new(Config& config, TrainSettings& train) const {
 }
 
 RunFolder open_run_folder(const std::filesystem::path& path, bool resume, const Communicator& processes) {
-  if (resume) return processes.leads() ? RunFolder::resume(path) : RunFolder::open(path);
-  if (!processes.leads()) {
-    processes.meet();
+  if (resume) return processes.is_root() ? RunFolder::resume(path) : RunFolder::open(path);
+  if (!processes.is_root()) {
+    processes.barrier();
     return RunFolder::made_by_another(path);
   }
   RunFolder folder = RunFolder::create(path);
-  processes.meet();
+  processes.barrier();
   return folder;
 }
 
@@ -102,7 +102,7 @@ bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const R
   if (start == RunStart::trial) return loop.try_step();
   RunObserver observer(loop, model, folder, run);
   if (start == RunStart::resumed) observer.resume();
-  if (loop.processes().leads()) begin_folder(loop, folder, run, warning);
+  if (loop.processes().is_root()) begin_folder(loop, folder, run, warning);
   install_interrupt_handler();
   const bool done = run_to_end_or_interrupt(loop, observer);
   observer.finish(done);
@@ -115,7 +115,7 @@ bool train_or_clean(const RunFolder& folder, const Communicator& processes, cons
     return train();
   } catch (...) {
     std::error_code kept;  // folders with something in them stay
-    if (processes.leads()) std::filesystem::remove(folder.path(), kept);
+    if (processes.is_root()) std::filesystem::remove(folder.path(), kept);
     throw;
   }
 }

@@ -39,7 +39,7 @@ class BallTask final : public geosft::TrainingTask {
     return {loss, tally(logits, batch.labels, loss)};
   }
 
-  std::optional<geosft::Tally> validate() override {
+  std::optional<geosft::MetricSum> validate() override {
     at::NoGradGuard guard;
     at::Generator generator = geosft::make_generator(1);
     geosft::SamplingContext context = geosft::SamplingContext::seeded();
@@ -49,7 +49,7 @@ class BallTask final : public geosft::TrainingTask {
   }
 
  private:
-  static geosft::Tally tally(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& loss) {
+  static geosft::MetricSum tally(const at::Tensor& logits, const at::Tensor& labels, const at::Tensor& loss) {
     const double correct = logits.argmax(1).eq(labels).sum().item<double>();
     const int64_t clouds = labels.size(0);
     return {loss.item<double>() * static_cast<double>(clouds), correct, clouds};
@@ -75,9 +75,9 @@ int main() {
   geosft::PointClassifierOptions options;
   options.normals = false;
   options.layer.attention.width = 32;
-  options.layer.attention.sampler.bins = 16;
+  options.layer.attention.sampler.num_samples = 16;
   options.layers = 2;
-  options.head_sampler.bins = 32;
+  options.head_sampler.num_samples = 32;
   BallTask task{geosft::PointClassifier(options)};
   geosft::TrainingOptions training;
   training.epochs = 12;

@@ -9,7 +9,7 @@
 class SampledMeanImpl : public torch::nn::Module {
  public:
   SampledMeanImpl(int64_t width, int64_t bins)
-      : sampler(register_module("sampler", geosft::Sampler(width, geosft::SamplerOptions{.bins = bins}))),
+      : sampler(register_module("sampler", geosft::Sampler(width, geosft::SamplerOptions{.num_samples = bins}))),
         mix(register_module("mix", torch::nn::Linear(2 * width, width))) {}
 
   // x [n, width], one item: [n, width].

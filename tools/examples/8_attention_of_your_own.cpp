@@ -8,7 +8,7 @@
 #include <cmath>
 #include <iostream>
 
-#include "models/primal_frame.h"
+#include "models/theory/primal_frame.h"
 
 int main() {
   constexpr int64_t channels = 6;

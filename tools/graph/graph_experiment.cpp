@@ -93,14 +93,14 @@ RunFolder run_folder_of(const PlannedRun& planned, const RunFolder& folder, bool
 std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedGraphs& graphs, const RunFolder& parent,
                                       bool resume, at::Device device, const Communicator& processes) {
   const RunFolder folder = run_folder_of(planned, parent, resume, processes);
-  if (!planned.name.empty() && processes.leads()) std::cerr << "\nrun " << planned.name << '\n';
+  if (!planned.name.empty() && processes.is_root()) std::cerr << "\nrun " << planned.name << '\n';
   const GraphSplit split = checked_split(graphs, planned.settings.splits);
   if (!train_or_clean(folder, processes,
                       [&] { return train_run(planned.settings, graphs, split, folder, resume, device, processes); })) {
     throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with train --resume --out " +
                       parent.path().string());
   }
-  if (!processes.leads()) return std::nullopt;
+  if (!processes.is_root()) return std::nullopt;
   return result_of(planned, graphs, split, folder, device);
 }
 
@@ -131,12 +131,12 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
 
 std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
                                       at::Device device, const Communicator& processes) {
-  const PackedGraphs graphs = leader_first(processes, [&] { return open_encoded_graphs(settings); });
+  const PackedGraphs graphs = root_first(processes, [&] { return open_encoded_graphs(settings); });
   score_style(graphs.schema.task, settings.train.metric);  // refused before anything is trained
   settings.graph_model(graphs.schema);                     // the same
   const std::vector<PlannedRun> planned = planned_runs(settings, graphs);
   GraphSettings shown = settings;
-  if (planned.size() > 1 && processes.leads()) folder.write_config(shown.config().to_toml());
+  if (planned.size() > 1 && processes.is_root()) folder.write_config(shown.config().to_toml());
   std::vector<RunResult> results;
   for (const PlannedRun& run : planned) {
     const std::optional<RunResult> result = finished_run(run, graphs, folder, resume, device, processes);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "models/training/communicator.h"
+#include "models/training/distributed/communicator.h"
 #include "tools/graph/graph_report.h"
 #include "tools/graph/result_table.h"
 

@@ -71,7 +71,7 @@ StepInputs GraphTraining::inputs() {
           static_cast<int64_t>(last_->items.size())};
 }
 
-TrainingTask::Step GraphTraining::compute(SeedTape& seeds) {
+TrainingTask::Step GraphTraining::compute(RngBuffer& seeds) {
   SamplingContext context = shared_context(seeds, processes_, last_->place, pass_ptr());
   return step_on(there_, targets_, last_->place, static_cast<double>(last_->place.count), context);
 }
@@ -80,7 +80,7 @@ BatchSize GraphTraining::batch_size() const {
   return {last_->graphs.items(), last_->graphs.graph.nodes() * settings_.model.width};
 }
 
-TrainingTask::Step GraphTraining::compute_part(int64_t part, int64_t parts, SeedTape& seeds) {
+TrainingTask::Step GraphTraining::compute_part(int64_t part, int64_t parts, RngBuffer& seeds) {
   const LabelledGraphs batch = part_of_batch(*last_, graphs_.schema.task, part, parts);
   SamplingContext context = part_context(seeds, batch.place, pass_ptr());
   const LossTargets targets = loss_targets(batch);
@@ -123,7 +123,7 @@ std::map<std::string, at::Tensor> GraphTraining::last_batch() const {
   return tensors;
 }
 
-std::optional<Tally> GraphTraining::validate() {
+std::optional<MetricSum> GraphTraining::validate() {
   const std::optional<Part> part = validation_part(split_, settings_.splits);
   if (!part) return std::nullopt;
   const std::vector<int64_t>& items = items_of_part(split_, *part);
@@ -132,7 +132,7 @@ std::optional<Tally> GraphTraining::validate() {
   const NamedValues values = evaluation_metrics(model_, graphs_.schema.task, outputs);
   const int64_t count = static_cast<int64_t>(items.size());
   const double score = style_.value(value_of(values, style_.name));
-  return Tally{value_of(values, "loss") * static_cast<double>(count), score * static_cast<double>(count), count};
+  return MetricSum{value_of(values, "loss") * static_cast<double>(count), score * static_cast<double>(count), count};
 }
 
 }  // namespace geosft

@@ -26,12 +26,12 @@ class GraphTraining : public ReplayableTask {
   StepInputs inputs() override;
   // The score of a step: right classes, or less absolute error (in the dataset's units); NaN for labels, whose metric
   // a batch alone does not have.
-  Step compute(SeedTape& seeds) override;
+  Step compute(RngBuffer& seeds) override;
   BatchSize batch_size() const override;
-  Step compute_part(int64_t part, int64_t parts, SeedTape& seeds) override;
+  Step compute_part(int64_t part, int64_t parts, RngBuffer& seeds) override;
   // The score is the metric that the run goes by, less it where lower is better. Throws Interrupted when a signal comes
   // in the middle.
-  std::optional<Tally> validate() override;
+  std::optional<MetricSum> validate() override;
   double seconds_waited() const override { return loader_.seconds_waited(); }
   std::map<std::string, at::Tensor> last_batch() const override;
 

@@ -45,7 +45,7 @@ StepInputs SegmentTask::inputs() {
   return {{there_.ptr}, {&there_.points, &there_.normals, &there_.labels, &there_.parts}, there_.labels.size(0)};
 }
 
-TrainingTask::Step SegmentTask::compute(SeedTape& seeds) {
+TrainingTask::Step SegmentTask::compute(RngBuffer& seeds) {
   SamplingContext context = shared_context(seeds, processes_, there_.place, there_.ptr);
   return step_on(there_, context);
 }
@@ -54,7 +54,7 @@ BatchSize SegmentTask::batch_size() const {
   return {there_.labels.size(0), there_.points.size(0) * settings_.model.width};
 }
 
-TrainingTask::Step SegmentTask::compute_part(int64_t part, int64_t parts, SeedTape& seeds) {
+TrainingTask::Step SegmentTask::compute_part(int64_t part, int64_t parts, RngBuffer& seeds) {
   const PointBatch batch = part_of_batch(there_, part, parts);
   SamplingContext context = part_context(seeds, batch.place, there_.ptr);
   return step_on(batch, context);
@@ -70,14 +70,15 @@ TrainingTask::Step SegmentTask::step_on(const PointBatch& batch, SamplingContext
                        counts ? static_cast<double>(batch.parts.size(0)) : 0.0);
 }
 
-std::optional<Tally> SegmentTask::validate() {
+std::optional<MetricSum> SegmentTask::validate() {
   if (validation_ == nullptr) return std::nullopt;
   const SegmentScores scores =
       evaluate_parts(model_, *validation_, validation_settings_, mask_, Rotation::none, 1, [](int64_t) {
         throw_if_interrupted("in the middle of a validation");
       }).scores;
   const int64_t items = validation_->size();
-  return Tally{scores.loss * static_cast<double>(items), scores.parts.instance_iou * static_cast<double>(items), items};
+  return MetricSum{scores.loss * static_cast<double>(items), scores.parts.instance_iou * static_cast<double>(items),
+                   items};
 }
 
 }  // namespace geosft

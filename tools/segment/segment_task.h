@@ -22,11 +22,11 @@ class SegmentTask : public ReplayableTask {
   void start_epoch(int64_t epoch, int64_t first_step) override { loader_.start_epoch(epoch, first_step); }
   void take_batch() override;
   StepInputs inputs() override;
-  Step compute(SeedTape& seeds) override;
+  Step compute(RngBuffer& seeds) override;
   BatchSize batch_size() const override;
-  Step compute_part(int64_t part, int64_t parts, SeedTape& seeds) override;
+  Step compute_part(int64_t part, int64_t parts, RngBuffer& seeds) override;
   // Throws Interrupted when a signal comes in the middle.
-  std::optional<Tally> validate() override;
+  std::optional<MetricSum> validate() override;
   double seconds_waited() const override { return loader_.seconds_waited(); }
   std::map<std::string, at::Tensor> last_batch() const override { return batch_tensors(loader_.last()); }
 

@@ -18,11 +18,11 @@ class CudaStepGraph : public StepGraph {
     const c10::DeviceGuard there(device_);
     const c10::impl::VirtualGuardImpl gpus(device_.type());
     gpus.synchronizeDevice(device_.index());
-    // The graph has memory of its own: what steps before it have left is given back first.
+    // The graph has its own memory pool: the cached memory of earlier steps is released first.
     c10::cuda::CUDACachingAllocator::emptyCache();
-    // Not the default stream, on which nothing can be captured. The backward pass follows it in its own thread.
+    // The default stream cannot be captured. The backward pass uses the same stream in its own thread.
     const c10::StreamGuard aside(gpus.getStreamFromGlobalPool(device_));
-    // What other threads do meanwhile, those of a loader say, is no part of the capture and does not break it off.
+    // Calls of other threads, such as loaders, are not captured and do not invalidate the capture.
     graph_.capture_begin({0, 0}, cudaStreamCaptureModeThreadLocal);
     try {
       work();
@@ -36,7 +36,7 @@ class CudaStepGraph : public StepGraph {
   void replay() override { graph_.replay(); }
 
  private:
-  // The stream must not stay in capture; that the graph is none is what the error on its way is about.
+  // Ends the capture of the stream; the invalid graph is discarded, as an exception is being thrown.
   void break_off() {
     try {
       graph_.capture_end();

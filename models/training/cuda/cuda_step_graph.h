@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libgeosft_cuda_graph.so gives. It is loaded when steps are to be replayed, after LibTorch's CUDA libraries, in
-// which it finds what it calls: nothing is linked with it, and it with none of them.
+// The interface of libgeosft_cuda_graph.so. It is loaded with dlopen when steps are to be replayed, after LibTorch's
+// CUDA libraries, which resolve its symbols: nothing links it, and it links none of them.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace geosft {
 
-// Name of the function, as in `StepGraph* geosft_make_cuda_step_graph(int64_t device)`: a CUDA graph on the GPU of that
-// number.
+// Name of the function `StepGraph* geosft_make_cuda_step_graph(int64_t device)`: a CUDA graph on the GPU with that
+// index.
 inline constexpr const char* make_cuda_step_graph_name = "geosft_make_cuda_step_graph";
 using MakeCudaStepGraph = StepGraph* (*)(int64_t device);
 

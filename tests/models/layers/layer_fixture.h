@@ -41,7 +41,7 @@ inline std::vector<NamedParameter> layer_parameters(TransformerLayerImpl& layer,
     all.push_back({prefix + name + ".weight", norm->weight});
     all.push_back({prefix + name + ".bias", norm->bias});
   }
-  if (attention->options.relative != RelativeKind::none) {
+  if (attention->options.relative != RelativeEncodingKind::none) {
     all.push_back({prefix + "w_mul", attention->w_mul});
     all.push_back({prefix + "b_mul", attention->b_mul});
     all.push_back({prefix + "w_add", attention->w_add});

@@ -15,9 +15,9 @@ namespace geosft::test {
 struct SlowPrimalHead {
   const PrimalSelfAttentionImpl& layer;
   int64_t head;
-  at::Tensor x;            // [n, d]
-  Relative relative = {};  // of the whole batch
-  int64_t begin = 0;       // row of the batch that is the item's first
+  at::Tensor x;                    // [n, d]
+  RelativeEncoding relative = {};  // of the whole batch
+  int64_t begin = 0;               // row of the batch that is the item's first
 
   int64_t factor() const { return layer.options.pool.empty() ? 1 : layer.options.pool[static_cast<size_t>(head)]; }
   int64_t channels() const { return layer.query->options.out_features() / layer.heads; }
@@ -192,7 +192,8 @@ struct SlowPrimalHead {
 
 // The layer over packed items.
 inline at::Tensor slow_primal_layer(PrimalSelfAttention& layer, const at::Tensor& x,
-                                    const std::vector<int64_t>& offsets, const Relative& relative = Relative::none()) {
+                                    const std::vector<int64_t>& offsets,
+                                    const RelativeEncoding& relative = RelativeEncoding::none()) {
   std::vector<at::Tensor> items;
   for (size_t b = 0; b + 1 < offsets.size(); ++b) {
     const at::Tensor rows = x.slice(0, offsets[b], offsets[b + 1]);

@@ -12,13 +12,13 @@
 namespace geosft::test::test_attention {
 namespace {
 
-AttentionOptions options_of(RelativeKind relative, int64_t channels) {
+AttentionOptions options_of(RelativeEncodingKind relative, int64_t channels) {
   AttentionOptions options;
   options.width = 8;
   options.heads = 2;
   options.relative = relative;
   options.relative_channels = channels;
-  options.sampler.bins = 4;
+  options.sampler.num_samples = 4;
   return options;
 }
 
@@ -49,10 +49,10 @@ int64_t rank(const at::Tensor& tokens) {
 
 // Rank of 48 equal tokens after `depth` single-head layers with residuals, normalised to keep their size.
 int64_t rank_after(int64_t depth, ProbabilityKind probability) {
-  AttentionOptions options = options_of(RelativeKind::points, 1);
+  AttentionOptions options = options_of(RelativeEncodingKind::points, 1);
   options.width = 24;
   options.heads = 1;
-  options.sampler.bins = 12;
+  options.sampler.num_samples = 12;
   options.probability = probability;
   const at::Tensor points = normal({48, 3}, 2) / 2;
   at::Tensor x = normal({1, 24}, 3).expand({48, 24});
@@ -60,7 +60,7 @@ int64_t rank_after(int64_t depth, ProbabilityKind probability) {
     at::NoGradGuard guard;
     SamplingAttention attention = attention_of(options, 10 + layer);
     SamplingContext context = SamplingContext::seeded();
-    x = x + attention->forward(x, Relative::points(points), std::nullopt, context);
+    x = x + attention->forward(x, RelativeEncoding::points(points), std::nullopt, context);
     x = x / x.norm(2, -1, true);
   }
   return rank(x);
@@ -80,7 +80,7 @@ void require_gradients_of_what_is_used(const SamplingAttention& attention) {
 }  // namespace
 
 TEST_CASE("attention projects, samples, mixes and projects", "[attention]") {
-  SamplingAttention attention = attention_of(options_of(RelativeKind::none, 0));
+  SamplingAttention attention = attention_of(options_of(RelativeEncodingKind::none, 0));
   const at::Tensor x = normal({15, 8}, 4), ptr = at::tensor({0, 9, 9, 15}, at::kLong);
   SamplingContext context = SamplingContext::seeded(), again = SamplingContext::seeded();
   const Pairs pairs = attention->sampler->forward(x, ptr, again);
@@ -89,12 +89,12 @@ TEST_CASE("attention projects, samples, mixes and projects", "[attention]") {
   const at::Tensor mixed =
       maxout_attention(heads(attention->query->forward(x)), heads(attention->key->forward(y)),
                        heads(attention->value->forward(y)), attention->leak->forward(y), {}, {}, ptr, pairs.ptr);
-  require_equal(attention->forward(x, Relative::none(), ptr, context), attention->output->forward(mixed.view({15, 8})),
-                "out");
+  require_equal(attention->forward(x, RelativeEncoding::none(), ptr, context),
+                attention->output->forward(mixed.view({15, 8})), "out");
 }
 
 TEST_CASE("every score and probability learns", "[attention]") {
-  AttentionOptions options = options_of(RelativeKind::points, 2);
+  AttentionOptions options = options_of(RelativeEncodingKind::points, 2);
   const at::Tensor x = normal({15, 8}, 5), points = normal({15, 3}, 6), normals = normal({15, 3}, 7);
   const at::Tensor target = normal({15, 8}, 15);
   for (const auto score : {ScoreKind::maxout, ScoreKind::dot}) {
@@ -106,7 +106,7 @@ TEST_CASE("every score and probability learns", "[attention]") {
       std::vector<double> losses;
       for (int step = 0; step < 100; ++step) {
         SamplingContext context = SamplingContext::seeded();
-        const at::Tensor out = attention->forward(x, Relative::points(points, normals), std::nullopt, context);
+        const at::Tensor out = attention->forward(x, RelativeEncoding::points(points, normals), std::nullopt, context);
         const at::Tensor loss = (out - target).square().mean();
         losses.push_back(loss.item<double>());
         optimizer.zero_grad();
@@ -120,14 +120,14 @@ TEST_CASE("every score and probability learns", "[attention]") {
 }
 
 TEST_CASE("probabilities are not negative and their rows sum to less than 1", "[attention]") {
-  for (const auto kind : {RelativeKind::none, RelativeKind::points, RelativeKind::sequence}) {
-    SamplingAttention attention = attention_of(options_of(kind, kind == RelativeKind::none     ? 0
-                                                                : kind == RelativeKind::points ? 1
-                                                                                               : 5));
+  for (const auto kind : {RelativeEncodingKind::none, RelativeEncodingKind::points, RelativeEncodingKind::sequence}) {
+    SamplingAttention attention = attention_of(options_of(kind, kind == RelativeEncodingKind::none     ? 0
+                                                                : kind == RelativeEncodingKind::points ? 1
+                                                                                                       : 5));
     show_row_sums(attention);
-    Relative relative = Relative::none();
-    if (kind == RelativeKind::points) relative = Relative::points(normal({300, 3}, 8) / 2);
-    if (kind == RelativeKind::sequence) relative = Relative::sequence(sinusoids(300, 5, at::kDouble));
+    RelativeEncoding relative = RelativeEncoding::none();
+    if (kind == RelativeEncodingKind::points) relative = RelativeEncoding::points(normal({300, 3}, 8) / 2);
+    if (kind == RelativeEncodingKind::sequence) relative = RelativeEncoding::sequence(sinusoids(300, 5, at::kDouble));
     SamplingContext context = SamplingContext::seeded();
     const at::Tensor sums = attention->forward(normal({300, 8}, 9), relative, std::nullopt, context);
     REQUIRE(sums.min().item<double>() >= 0);
@@ -136,30 +136,30 @@ TEST_CASE("probabilities are not negative and their rows sum to less than 1", "[
 }
 
 TEST_CASE("at initialisation the row sums of equal tokens spread over (0, 1)", "[attention]") {
-  AttentionOptions options = options_of(RelativeKind::points, 2);
+  AttentionOptions options = options_of(RelativeEncodingKind::points, 2);
   options.width = 64;
   options.heads = 16;
-  options.sampler.bins = 32;
+  options.sampler.num_samples = 32;
   SamplingAttention attention = attention_of(options);
   show_row_sums(attention);
   const at::Tensor points = normal({200, 3}, 10) * at::tensor({0.5, 0.25, 0.1}, at::kDouble);
   at::Tensor normals = normal({200, 3}, 14);
   normals = normals / normals.norm(2, -1, true);
   SamplingContext context = SamplingContext::seeded();
-  const at::Tensor sums =
-      attention->forward(at::ones({200, 64}, at::kDouble), Relative::points(points, normals), std::nullopt, context);
+  const at::Tensor sums = attention->forward(at::ones({200, 64}, at::kDouble),
+                                             RelativeEncoding::points(points, normals), std::nullopt, context);
   const double spread = sums.std(0).mean().item<double>();
   INFO("mean over heads of the standard deviation over tokens: " << spread);
   REQUIRE(spread > 0.05);
 }
 
 TEST_CASE("at initialisation most heads attend to nodes that no edge leads to", "[attention]") {
-  AttentionOptions options = options_of(RelativeKind::graph, 14);
+  AttentionOptions options = options_of(RelativeEncodingKind::graph, 14);
   options.width = 96;
   options.heads = 8;
-  options.sampler.bins = 32;
+  options.sampler.num_samples = 32;
   const at::Tensor rowptr = at::zeros({65}, at::kLong), col = at::zeros({0}, at::kLong);
-  const Relative no_edges = Relative::graph(rowptr, col, at::zeros({0, 14}, at::kDouble));
+  const RelativeEncoding no_edges = RelativeEncoding::graph(rowptr, col, at::zeros({0, 14}, at::kDouble));
   constexpr int64_t layers = 40;
   int64_t attending = 0, below_all = 0;
   for (int64_t seed = 0; seed < layers; ++seed) {
@@ -187,29 +187,29 @@ TEST_CASE("the leak injects rank into equal tokens, softmax does not", "[attenti
 }
 
 TEST_CASE("score dropout acts on queries and keys in training only", "[attention]") {
-  AttentionOptions options = options_of(RelativeKind::none, 0);
+  AttentionOptions options = options_of(RelativeEncodingKind::none, 0);
   const at::Tensor x = normal({15, 8}, 11);
   const auto run = [&](double probability, SamplingContext context) {
     options.score_dropout = probability;
-    return attention_of(options)->forward(x, Relative::none(), std::nullopt, context);
+    return attention_of(options)->forward(x, RelativeEncoding::none(), std::nullopt, context);
   };
   REQUIRE_FALSE(
       at::equal(run(0.5, SamplingContext::training(generator(1))), run(0.0, SamplingContext::training(generator(1)))));
   require_equal(run(0.5, SamplingContext::seeded()), run(0.0, SamplingContext::seeded()), "evaluation");
 }
 
-TEST_CASE("attention names what does not fit", "[attention]") {
-  AttentionOptions options = options_of(RelativeKind::points, 2);
+TEST_CASE("errors of attention name the argument", "[attention]") {
+  AttentionOptions options = options_of(RelativeEncodingKind::points, 2);
   SamplingAttention attention = attention_of(options);
   SamplingContext context = SamplingContext::greedy();
   const at::Tensor x = normal({6, 8}, 12), points = normal({6, 3}, 13);
-  const auto forward = [&](const at::Tensor& rows, const Relative& relative) {
+  const auto forward = [&](const at::Tensor& rows, const RelativeEncoding& relative) {
     return [&, rows, relative] { attention->forward(rows, relative, std::nullopt, context); };
   };
-  require_error(forward(x, Relative::none()), {"relative"});
-  require_error(forward(x, Relative::points(points)), {"normals"});
-  require_error(forward(x.slice(1, 0, 7), Relative::points(points, points)), {"x must", "8"});
-  require_error(forward(x, Relative::points(points.slice(0, 0, 5), points)), {"x"});
+  require_error(forward(x, RelativeEncoding::none()), {"relative"});
+  require_error(forward(x, RelativeEncoding::points(points)), {"normals"});
+  require_error(forward(x.slice(1, 0, 7), RelativeEncoding::points(points, points)), {"x must", "8"});
+  require_error(forward(x, RelativeEncoding::points(points.slice(0, 0, 5), points)), {"x"});
   options.heads = 3;
   require_error([&] { SamplingAttention{options}; }, {"heads", "3"});
   options.heads = 2;

@@ -40,7 +40,7 @@ struct Problem {
 
   Problem() {
     SamplingContext context = SamplingContext::seeded();
-    pairs = draw(score, ptr, {.bins = 3}, context);
+    pairs = sample_tokens(score, ptr, {.num_samples = 3}, context);
     const int64_t keys = pairs.weight.size(0);
     k = normal({keys, kHeads, kWidth}, 7);
     v = normal({keys, kHeads, 4}, 8);
@@ -75,7 +75,7 @@ const ComposedAttention kPaper{ScoreKind::maxout, ProbabilityKind::leaky_relu, 1
 TEST_CASE("the composed attention equals the fused one", "[composed_attention]") {
   const Problem p;
   const std::vector<at::Tensor> common{p.q, p.k, p.v, p.leak};
-  require_same(kPaper(p.q, p.k, p.v, p.leak, Relative::none(), p.pairs, {}, p.ptr, p.pairs.ptr),
+  require_same(kPaper(p.q, p.k, p.v, p.leak, RelativeEncoding::none(), p.pairs, {}, p.ptr, p.pairs.ptr),
                maxout_attention(p.q, p.k, p.v, p.leak, {}, {}, p.ptr, p.pairs.ptr), common, "plain");
   const auto with = [&](std::vector<at::Tensor> more, const RelativeWeights& w) {
     more.insert(more.end(), common.begin(), common.end());
@@ -83,24 +83,26 @@ TEST_CASE("the composed attention equals the fused one", "[composed_attention]")
     return more;
   };
   const RelativeWeights one = random_weights(1), two = random_weights(2), five = random_weights(5);
-  require_same(kPaper(p.q, p.k, p.v, p.leak, Relative::points(p.coordinates), p.pairs, one, p.ptr, p.pairs.ptr),
+  require_same(kPaper(p.q, p.k, p.v, p.leak, RelativeEncoding::points(p.coordinates), p.pairs, one, p.ptr, p.pairs.ptr),
                point_attention(p.q, p.k, p.v, p.leak, p.coordinates, p.pairs.sample(p.coordinates), {}, {}, one.w_mul,
                                one.b_mul, one.w_add, one.b_add, p.ptr, p.pairs.ptr),
                with({p.coordinates}, one), "points");
   require_same(
-      kPaper(p.q, p.k, p.v, p.leak, Relative::points(p.coordinates, p.normals), p.pairs, two, p.ptr, p.pairs.ptr),
+      kPaper(p.q, p.k, p.v, p.leak, RelativeEncoding::points(p.coordinates, p.normals), p.pairs, two, p.ptr,
+             p.pairs.ptr),
       point_attention(p.q, p.k, p.v, p.leak, p.coordinates, p.pairs.sample(p.coordinates), p.normals,
                       p.pairs.sample(p.normals), two.w_mul, two.b_mul, two.w_add, two.b_add, p.ptr, p.pairs.ptr),
       with({p.coordinates, p.normals}, two), "points with normals");
+  require_same(kPaper(p.q, p.k, p.v, p.leak, RelativeEncoding::graph(p.rowptr, p.col, p.edges), p.pairs, two, p.ptr,
+                      p.pairs.ptr),
+               graph_attention(p.q, p.k, p.v, p.leak, p.rowptr, p.col, p.edges, p.pairs.top, p.pairs.partner,
+                               p.pairs.weight, two.w_mul, two.b_mul, two.w_add, two.b_add, p.ptr, p.pairs.ptr),
+               with({p.edges}, two), "graph");
   require_same(
-      kPaper(p.q, p.k, p.v, p.leak, Relative::graph(p.rowptr, p.col, p.edges), p.pairs, two, p.ptr, p.pairs.ptr),
-      graph_attention(p.q, p.k, p.v, p.leak, p.rowptr, p.col, p.edges, p.pairs.top, p.pairs.partner, p.pairs.weight,
-                      two.w_mul, two.b_mul, two.w_add, two.b_add, p.ptr, p.pairs.ptr),
-      with({p.edges}, two), "graph");
-  require_same(kPaper(p.q, p.k, p.v, p.leak, Relative::sequence(p.positions), p.pairs, five, p.ptr, p.pairs.ptr),
-               sequence_attention(p.q, p.k, p.v, p.leak, p.positions, p.pairs.sample(p.positions), five.w_mul,
-                                  five.b_mul, five.w_add, five.b_add, p.ptr, p.pairs.ptr),
-               with({p.positions}, five), "sequence");
+      kPaper(p.q, p.k, p.v, p.leak, RelativeEncoding::sequence(p.positions), p.pairs, five, p.ptr, p.pairs.ptr),
+      sequence_attention(p.q, p.k, p.v, p.leak, p.positions, p.pairs.sample(p.positions), five.w_mul, five.b_mul,
+                         five.w_add, five.b_add, p.ptr, p.pairs.ptr),
+      with({p.positions}, five), "sequence");
 }
 
 TEST_CASE("the composed attention of a graph without edges equals the fused one", "[composed_attention]") {
@@ -108,16 +110,17 @@ TEST_CASE("the composed attention of a graph without edges equals the fused one"
   const RelativeWeights w = random_weights(2);
   const at::Tensor rowptr = at::zeros({17}, at::kLong), col = at::empty({0}, at::kLong);
   const at::Tensor edges = at::empty({0, 2}, at::kDouble);
-  require_same(kPaper(p.q, p.k, p.v, p.leak, Relative::graph(rowptr, col, edges), p.pairs, w, p.ptr, p.pairs.ptr),
-               graph_attention(p.q, p.k, p.v, p.leak, rowptr, col, edges, p.pairs.top, p.pairs.partner, p.pairs.weight,
-                               w.w_mul, w.b_mul, w.w_add, w.b_add, p.ptr, p.pairs.ptr),
-               {p.q, p.k, p.v, p.leak, w.b_mul, w.b_add}, "no edges");
+  require_same(
+      kPaper(p.q, p.k, p.v, p.leak, RelativeEncoding::graph(rowptr, col, edges), p.pairs, w, p.ptr, p.pairs.ptr),
+      graph_attention(p.q, p.k, p.v, p.leak, rowptr, col, edges, p.pairs.top, p.pairs.partner, p.pairs.weight, w.w_mul,
+                      w.b_mul, w.w_add, w.b_add, p.ptr, p.pairs.ptr),
+      {p.q, p.k, p.v, p.leak, w.b_mul, w.b_add}, "no edges");
 }
 
 TEST_CASE("the edges of a batch are sorted once, whatever the number of items", "[composed_attention]") {
   const Problem p;
   const RelativeWeights w = random_weights(2);
-  const Relative graph = Relative::graph(p.rowptr, p.col, p.edges);
+  const RelativeEncoding graph = RelativeEncoding::graph(p.rowptr, p.col, p.edges);
   static int sorted;
   sorted = 0;
   const auto handle = at::addThreadLocalCallback(
@@ -127,7 +130,7 @@ TEST_CASE("the edges of a batch are sorted once, whatever the number of items", 
       }));
   kPaper(p.q, p.k, p.v, p.leak, graph, p.pairs, w, p.ptr, p.pairs.ptr);
   CHECK(sorted == 1);
-  dense_relative_terms(graph, p.pairs, w, p.ptr, p.pairs.ptr);
+  dense_attention_bias(graph, p.pairs, w, p.ptr, p.pairs.ptr);
   CHECK(sorted == 2);
   at::removeCallback(handle);
 }
@@ -135,7 +138,7 @@ TEST_CASE("the edges of a batch are sorted once, whatever the number of items", 
 TEST_CASE("a graph without nodes has no rows", "[composed_attention]") {
   const Problem p;
   const at::Tensor none = at::zeros({0}, at::kLong);
-  const Relative graph = Relative::graph(at::zeros({1}, at::kLong), none, p.edges.slice(0, 0, 0));
+  const RelativeEncoding graph = RelativeEncoding::graph(at::zeros({1}, at::kLong), none, p.edges.slice(0, 0, 0));
   const Pairs pairs{none, none, p.pairs.weight.slice(0, 0, 0), {}};
   const auto empty = [](const at::Tensor& x) { return x.slice(0, 0, 0); };
   const at::Tensor out =
@@ -150,20 +153,20 @@ TEST_CASE("a row that sums to exactly 0 is zero and so are its gradients", "[com
                    k = (-p.k.abs() - 1).detach().requires_grad_(true);
   ComposedAttention attention = kPaper;
   attention.eps = 0;
-  const at::Tensor out = attention(q, k, p.v, leak, Relative::none(), p.pairs, {}, p.ptr, p.pairs.ptr);
+  const at::Tensor out = attention(q, k, p.v, leak, RelativeEncoding::none(), p.pairs, {}, p.ptr, p.pairs.ptr);
   require_equal(out, at::zeros_like(out), "out");
   for (const at::Tensor& gradient : torch::autograd::grad({out.sum()}, {q, k, p.v})) {
     require_equal(gradient, at::zeros_like(gradient), "gradient");
   }
 }
 
-TEST_CASE("every score goes with every probability", "[composed_attention]") {
+TEST_CASE("every score can be combined with every probability", "[composed_attention]") {
   const Problem p;
   const int64_t keys = p.k.size(0);
   for (const auto score : {ScoreKind::maxout, ScoreKind::dot}) {
     for (const auto probability : {ProbabilityKind::leaky_relu, ProbabilityKind::softmax}) {
-      const at::Tensor out = ComposedAttention{score, probability, 1e-6}(p.q, p.k, p.v, p.leak, Relative::none(),
-                                                                         p.pairs, {}, std::nullopt, std::nullopt);
+      const at::Tensor out = ComposedAttention{score, probability, 1e-6}(
+          p.q, p.k, p.v, p.leak, RelativeEncoding::none(), p.pairs, {}, std::nullopt, std::nullopt);
       at::Tensor expected = at::zeros({16, kHeads, 4}, at::kDouble);
       for (int64_t i = 0; i < 16; ++i) {
         for (int64_t h = 0; h < kHeads; ++h) {

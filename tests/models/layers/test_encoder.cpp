@@ -15,9 +15,9 @@ LayerOptions small(NormPlacement norm) {
   LayerOptions options;
   options.attention.width = 12;
   options.attention.heads = 3;
-  options.attention.relative = RelativeKind::points;
+  options.attention.relative = RelativeEncodingKind::points;
   options.attention.relative_channels = 1;
-  options.attention.sampler.bins = 4;
+  options.attention.sampler.num_samples = 4;
   options.norm = norm;
   return options;
 }
@@ -61,7 +61,7 @@ std::map<std::string, at::Tensor> pass_through(Encoder made) {
   const at::Tensor ptr = at::tensor({0, 10, 11, 25}, at::kLong);
   const at::Tensor x = Cloud().x.requires_grad_(true);
   SamplingContext context = SamplingContext::seeded();
-  const at::Tensor out = made->forward(x, Relative::none(), ptr, context);
+  const at::Tensor out = made->forward(x, RelativeEncoding::none(), ptr, context);
   out.backward(at::randn({25, 12}, generator(3), at::kDouble));
   std::map<std::string, at::Tensor> pass{{"out", out.detach()}, {"x", x.grad()}};
   for (const auto& parameter : made->named_parameters()) pass[parameter.key()] = parameter.value().grad();
@@ -77,10 +77,10 @@ TEST_CASE("an encoder is its layers one after the other", "[encoder]") {
     SamplingContext context = SamplingContext::seeded(), again = SamplingContext::seeded();
     at::Tensor x = cloud.x;
     for (const auto& layer : *made->layers) {
-      x = layer->as<TransformerLayer>()->forward(x, Relative::points(cloud.points), cloud.ptr, again);
+      x = layer->as<TransformerLayer>()->forward(x, RelativeEncoding::points(cloud.points), cloud.ptr, again);
     }
     if (norm == NormPlacement::pre) x = made->norm->forward(x);
-    require_equal(made->forward(cloud.x, Relative::points(cloud.points), cloud.ptr, context), x, "out");
+    require_equal(made->forward(cloud.x, RelativeEncoding::points(cloud.points), cloud.ptr, context), x, "out");
     REQUIRE(made->norm.is_empty() == (norm == NormPlacement::post));
     REQUIRE(made->layers->size() == 3);
   }
@@ -92,9 +92,10 @@ TEST_CASE("permuting the tokens permutes what the greedy encoder makes of them",
   Encoder made = encoder(NormPlacement::pre, 2);
   const at::Tensor order = at::randperm(25, generator(6));
   SamplingContext context = SamplingContext::greedy();
-  const at::Tensor out = made->forward(cloud.x, Relative::points(cloud.points), std::nullopt, context);
-  const at::Tensor moved = made->forward(cloud.x.index_select(0, order),
-                                         Relative::points(cloud.points.index_select(0, order)), std::nullopt, context);
+  const at::Tensor out = made->forward(cloud.x, RelativeEncoding::points(cloud.points), std::nullopt, context);
+  const at::Tensor moved =
+      made->forward(cloud.x.index_select(0, order), RelativeEncoding::points(cloud.points.index_select(0, order)),
+                    std::nullopt, context);
   require_close(moved, out.index_select(0, order), 1e-11, "out");
 }
 
@@ -102,9 +103,9 @@ TEST_CASE("an item of a batch is encoded as it is alone", "[encoder]") {
   const Cloud cloud;
   Encoder made = encoder(NormPlacement::post, 2);
   SamplingContext context = SamplingContext::seeded(), alone = SamplingContext::seeded();
-  const at::Tensor out = made->forward(cloud.x, Relative::points(cloud.points), cloud.ptr, context);
+  const at::Tensor out = made->forward(cloud.x, RelativeEncoding::points(cloud.points), cloud.ptr, context);
   const at::Tensor last =
-      made->forward(cloud.x.slice(0, 11), Relative::points(cloud.points.slice(0, 11)), std::nullopt, alone);
+      made->forward(cloud.x.slice(0, 11), RelativeEncoding::points(cloud.points.slice(0, 11)), std::nullopt, alone);
   require_close(out.slice(0, 11), last, 1e-12, "last item");
   REQUIRE(at::isfinite(out).all().item<bool>());
 }

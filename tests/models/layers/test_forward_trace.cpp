@@ -16,9 +16,9 @@ PointClassifier classifier() {
   options.classes = 3;
   options.layer.attention.width = 16;
   options.layer.attention.heads = 4;
-  options.layer.attention.sampler.bins = 6;
+  options.layer.attention.sampler.num_samples = 6;
   options.layers = 2;
-  options.head_sampler.bins = 5;
+  options.head_sampler.num_samples = 5;
   at::manual_seed(7);
   PointClassifier model(options);
   model->to(at::kDouble);
@@ -80,8 +80,8 @@ TEST_CASE("attention rows times values, projected, are what the layer added", "[
   const at::Tensor p = attention_rows(layer, 0, 20);
   const at::Tensor mixed = at::einsum("ijh,jhc->ihc", {p, v}).reshape({20, 16});
   SamplingContext context = SamplingContext::seeded();
-  const Relative relative =
-      Relative::points(pass.points.index_select(0, pass.trace.order), pass.normals.index_select(0, pass.trace.order));
+  const RelativeEncoding relative = RelativeEncoding::points(pass.points.index_select(0, pass.trace.order),
+                                                             pass.normals.index_select(0, pass.trace.order));
   const at::Tensor expected = first->attention->forward(x, relative, std::nullopt, context);
   require_close(first->attention->output->forward(mixed), expected, 1e-9, "attention");
   CHECK((p >= 0).all().item<bool>());
@@ -89,7 +89,7 @@ TEST_CASE("attention rows times values, projected, are what the layer added", "[
   require_equal(attention_rows(layer, 7, 2), p.narrow(0, 7, 2), "some rows");
 }
 
-TEST_CASE("the attention on tokens is that of the bins, shared by their weights", "[trace]") {
+TEST_CASE("the attention to tokens is that of the samples, divided by their weights", "[trace]") {
   Pass pass;
   const AttentionTrace& layer = pass.trace.layers[1];
   const at::Tensor on_tokens = attention_on_tokens(layer, 3), p = attention_rows(layer, 3, 1)[0];

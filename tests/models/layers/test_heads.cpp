@@ -71,7 +71,7 @@ TEST_CASE("heads pool what comes out of autocast, whose parameters stay in float
 TEST_CASE("heads are their pooling and a linear map", "[heads]") {
   at::manual_seed(1);
   const at::Tensor x = at::randn({20, 6}, generator(4)), ptr = longs({0, 9, 9, 20});
-  SampleMaxHead sample(6, 4, SamplerOptions{.bins = 3}, 0.5);
+  SampleMaxHead sample(6, 4, SamplerOptions{.num_samples = 3}, 0.5);
   SamplingContext context = SamplingContext::greedy(), again = SamplingContext::greedy();
   const Pairs pairs = sample->sampler->forward(x, ptr, again);
   REQUIRE(pairs.ptr[3].item<int64_t>() == 6);

@@ -169,7 +169,7 @@ TEST_CASE("a prompt before a frozen layer is tuned by its gradient", "[polynomia
   REQUIRE(losses.back() < 0.02 * losses.front());
 }
 
-TEST_CASE("the layer names the argument that is wrong", "[polynomial_self_attention]") {
+TEST_CASE("errors of the layer name the argument", "[polynomial_self_attention]") {
   require_error([] { PolynomialSelfAttention(10, 3, PolynomialOptions{}); }, {"heads", "3"});
   require_error([] { PolynomialSelfAttention(12, 3, PolynomialOptions{.degree = -1}); }, {"degree"});
   require_error([] { PolynomialSelfAttention(12, 3, PolynomialOptions{.tolerance = -1}); }, {"tolerance"});

@@ -36,7 +36,7 @@ PrimalWeights weights_of(const PrimalSelfAttention& layer) {
 }
 
 HeadDistances distances_of(const PrimalSelfAttention& layer) {
-  return head_distances(tokens(), kHeads, weights_of(layer), layer->options, items(), Relative::none());
+  return head_distances(tokens(), kHeads, weights_of(layer), layer->options, items(), RelativeEncoding::none());
 }
 
 }  // namespace
@@ -49,7 +49,8 @@ TEST_CASE("the attention of queries on tokens is that of the definition", "[prim
         PrimalOptions{.mask = MaskKind::window, .mask_size = 3, .pool = {2, 1, 2}},
         PrimalOptions{.pool = {3, 3, 1}, .pooling = PoolingKind::max}}) {
     PrimalSelfAttention layer = layer_of(options);
-    const at::Tensor found = primal_attention_rows(x, kHeads, weights_of(layer), options, Relative::none(), 2, 6);
+    const at::Tensor found =
+        primal_attention_rows(x, kHeads, weights_of(layer), options, RelativeEncoding::none(), 2, 6);
     for (int64_t head = 0; head < kHeads; ++head) {
       const at::Tensor expected = SlowPrimalHead{*layer, head, x}.attention_on_tokens().slice(0, 2, 8);
       require_close(found.select(2, head), expected, 1e-12, "attention");
@@ -68,9 +69,10 @@ TEST_CASE("attention over a mask that a GPU has made is that of the CPU", "[prim
       const auto rows_on = [&](at::Device device) {
         PrimalSelfAttention layer = layer_of(options);
         layer->to(device);
-        const Relative relative = kind == MaskKind::nearest
-                                      ? Relative::points(points.to(device))
-                                      : Relative::graph(rowptr.to(device), col.to(device), at::ones({7, 1}).to(device));
+        const RelativeEncoding relative =
+            kind == MaskKind::nearest
+                ? RelativeEncoding::points(points.to(device))
+                : RelativeEncoding::graph(rowptr.to(device), col.to(device), at::ones({7, 1}).to(device));
         return primal_attention_rows(x.to(device), kHeads, weights_of(layer), options, relative, 1, 4).cpu();
       };
       require_close(rows_on(emulated_gpu::device), rows_on(at::kCPU), 1e-12, "attention");
@@ -88,9 +90,9 @@ TEST_CASE("masks of an item are those of its points and its edges", "[primal_hea
     const PrimalOptions options{.mask = kind, .mask_size = 3};
     PrimalSelfAttention layer = layer_of(options);
     const auto relative = [&](int64_t begin, int64_t end) {
-      if (kind == MaskKind::nearest) return Relative::points(points.slice(0, begin, end));
-      return Relative::graph(rowptr.slice(0, begin, end + 1) - begin, col.slice(0, begin, end) - begin,
-                             at::ones({end - begin, 1}));
+      if (kind == MaskKind::nearest) return RelativeEncoding::points(points.slice(0, begin, end));
+      return RelativeEncoding::graph(rowptr.slice(0, begin, end + 1) - begin, col.slice(0, begin, end) - begin,
+                                     at::ones({end - begin, 1}));
     };
     const HeadDistances all = head_distances(x, kHeads, weights_of(layer), options, items(), relative(0, 26));
     const HeadDistances last =
@@ -121,11 +123,11 @@ TEST_CASE("the distance between heads is that of their attention", "[primal_head
     require_close(found.items[item], whole, 1e-12, "matrix");
   }
   REQUIRE(found.items[1].item<double>() == 0);
-  require_error([&] { head_distances(tokens(), 1, weights_of(layer), {}, items(), Relative::none()); },
+  require_error([&] { head_distances(tokens(), 1, weights_of(layer), {}, items(), RelativeEncoding::none()); },
                 {"heads", "at least 2", "1"});
 }
 
-TEST_CASE("heads that look alike are not apart", "[primal_head_distance]") {
+TEST_CASE("equal heads have distance zero", "[primal_head_distance]") {
   at::NoGradGuard guard;
   PrimalSelfAttention layer = layer_of({});
   for (torch::nn::Linear* map : {&layer->query, &layer->key}) {
@@ -135,14 +137,14 @@ TEST_CASE("heads that look alike are not apart", "[primal_head_distance]") {
   REQUIRE(distances_of(layer).tokens.max().item<double>() < 1e-12);
 }
 
-TEST_CASE("watched layers add up the distances of what passes them", "[primal_head_distance]") {
+TEST_CASE("watched layers accumulate head distances", "[primal_head_distance]") {
   torch::nn::ModuleList layers(layer_of({}), layer_of({.beta = 0.5}));
   REQUIRE(mean_head_distances(*layers).empty());
   watch_heads(*layers);
   REQUIRE(mean_head_distances(*layers).empty());
   auto* const first = layers[0]->as<PrimalSelfAttentionImpl>();
-  first->forward(tokens(), items(), Relative::none());
-  first->forward(tokens().slice(0, 0, 5), std::nullopt, Relative::none());
+  first->forward(tokens(), items(), RelativeEncoding::none());
+  first->forward(tokens().slice(0, 0, 5), std::nullopt, RelativeEncoding::none());
   REQUIRE(mean_head_distances(*layers).size() == 1);
   const HeadDistances once = distances_of(layer_of({}));
   const MeanHeadDistance mean = mean_head_distances(*layers)[0];

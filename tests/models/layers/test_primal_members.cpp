@@ -20,13 +20,13 @@ struct Items {
   std::vector<int64_t> offsets;
 };
 
-Relative random_points() {
+RelativeEncoding random_points() {
   const Items items(false);
-  return Relative::points(at::randn({items.offsets.back(), 3}, generator(8), at::kDouble));
+  return RelativeEncoding::points(at::randn({items.offsets.back(), 3}, generator(8), at::kDouble));
 }
 
 // Edges one way, two a token, some of them repeated or to itself; every fourth token has none.
-Relative directed_graph() {
+RelativeEncoding directed_graph() {
   const Items items(false);
   std::vector<int64_t> rowptr{0}, col;
   for (size_t b = 0; b + 1 < items.offsets.size(); ++b) {
@@ -37,10 +37,12 @@ Relative directed_graph() {
     }
   }
   const auto edges = static_cast<int64_t>(col.size());
-  return Relative::graph(at::tensor(rowptr, at::kLong), at::tensor(col, at::kLong), at::ones({edges, 1}, at::kDouble));
+  return RelativeEncoding::graph(at::tensor(rowptr, at::kLong), at::tensor(col, at::kLong),
+                                 at::ones({edges, 1}, at::kDouble));
 }
 
-void require_member(PrimalOptions options, const std::string& what, const Relative& relative = Relative::none()) {
+void require_member(PrimalOptions options, const std::string& what,
+                    const RelativeEncoding& relative = RelativeEncoding::none()) {
   const bool grids = options.convolution == ConvolutionKind::grid;
   if (grids) {
     options.grid_height = 3;
@@ -106,7 +108,7 @@ TEST_CASE("masks of points and of graphs are what their definition says", "[prim
   }
 }
 
-TEST_CASE("members combine", "[primal_members]") {
+TEST_CASE("members of the family can be combined", "[primal_members]") {
   for (const char* name : {"sh", "linear_sh", "sparse_sh"}) {
     PrimalOptions options = primal_options(name, kHeads);
     options.convolution = ConvolutionKind::sequence;

@@ -27,7 +27,8 @@ void require_scaled_heads(const std::string& name) {
     const PrimalWeights weights{
         a["w_q"].t(), {}, a["w_k"].t(), a["b_k"], a["w_v"].t(), a["b_v"], a.optional("beta").value_or(at::Tensor()),
         {},           {}};
-    const at::Tensor mixed = mix_primal_heads(a["x"], heads, weights, options, fixture.get("ptr"), Relative::none());
+    const at::Tensor mixed =
+        mix_primal_heads(a["x"], heads, weights, options, fixture.get("ptr"), RelativeEncoding::none());
     return at::matmul(mixed.flatten(1), a["w_o"]);
   };
   // A bias of the keys moves all logits of a query: its gradient is 0 but for rounding.

@@ -29,7 +29,7 @@ at::Tensor items() {
   return at::tensor({0, 5, 5, 26}, at::kLong);
 }
 
-at::Tensor run(const PrimalOptions& options, const Relative& relative = Relative::none()) {
+at::Tensor run(const PrimalOptions& options, const RelativeEncoding& relative = RelativeEncoding::none()) {
   return layer_of(options)->forward(tokens(), items(), relative);
 }
 
@@ -49,7 +49,7 @@ at::Tensor plain_softmax() {
 
 }  // namespace
 
-TEST_CASE("what changes nothing gives softmax attention", "[primal_self_attention]") {
+TEST_CASE("options without effect give softmax attention", "[primal_self_attention]") {
   const at::Tensor expected = plain_softmax();
   require_close(run({}), expected, 1e-12, "softmax");
   require_close(run({.learn_beta = true}), expected, 1e-12, "beta 0");
@@ -60,20 +60,21 @@ TEST_CASE("what changes nothing gives softmax attention", "[primal_self_attentio
   require_close(run({.linear = true, .pool = {1, 1, 1}}), linear, 1e-12, "linear, factors of 1");
 }
 
-TEST_CASE("a kernel of one number, 1, convolves nothing", "[primal_self_attention]") {
+TEST_CASE("a convolution kernel of size one with weight 1 is the identity", "[primal_self_attention]") {
   const auto with_one = [](PrimalOptions options, const std::optional<at::Tensor>& ptr) {
     options.convolution_size = 1;
     PrimalSelfAttention layer = layer_of(options);
     at::NoGradGuard guard;
     layer->convolution.fill_(1.0);
-    return layer->forward(tokens(), ptr, Relative::none());
+    return layer->forward(tokens(), ptr, RelativeEncoding::none());
   };
   for (const bool linear : {false, true}) {
     require_close(with_one({.linear = linear, .convolution = ConvolutionKind::sequence}, items()),
                   run({.linear = linear}), 1e-12, "on a line");
     require_close(with_one({.linear = linear, .convolution = ConvolutionKind::grid, .grid_height = 2, .grid_width = 13},
                            std::nullopt),
-                  layer_of({.linear = linear})->forward(tokens(), std::nullopt, Relative::none()), 1e-12, "on a grid");
+                  layer_of({.linear = linear})->forward(tokens(), std::nullopt, RelativeEncoding::none()), 1e-12,
+                  "on a grid");
   }
 }
 
@@ -85,14 +86,16 @@ TEST_CASE("pooling before the maps is pooling of keys and values", "[primal_self
     const std::vector<int64_t> pool{2, 1, 2};
     const at::Tensor mixed = primal_attention(heads(layer->query), heads(layer->key), heads(layer->value), layer->beta,
                                               pool, linear ? "linear" : "softmax", 1e-6, ptr, ptr);
-    require_close(layer->forward(x, ptr, Relative::none()), layer->output->forward(mixed.flatten(1)), 1e-12, "layer");
+    require_close(layer->forward(x, ptr, RelativeEncoding::none()), layer->output->forward(mixed.flatten(1)), 1e-12,
+                  "layer");
   }
 }
 
-TEST_CASE("masks see what they are made of", "[primal_self_attention]") {
+TEST_CASE("masks follow their definition", "[primal_self_attention]") {
   const at::Tensor points = at::randn({26, 3}, generator(5), at::kDouble);
   const at::Tensor rowptr = at::arange(27, at::kLong), col = at::arange(26, at::kLong);
-  const Relative cloud = Relative::points(points), loops = Relative::graph(rowptr, col, at::ones({26, 1}));
+  const RelativeEncoding cloud = RelativeEncoding::points(points),
+                         loops = RelativeEncoding::graph(rowptr, col, at::ones({26, 1}));
   require_close(run({.mask = MaskKind::nearest, .mask_size = 26}, cloud), plain_softmax(), 1e-12, "all points");
   PrimalSelfAttention layer = layer_of({.mask = MaskKind::neighbours});
   require_close(layer->forward(tokens(), items(), loops), layer->output->forward(layer->value->forward(tokens())),
@@ -110,7 +113,7 @@ TEST_CASE("masks see what they are made of", "[primal_self_attention]") {
 TEST_CASE("a beta of all heads is that of each, and has the gradients of all of them", "[primal_self_attention]") {
   const auto learned = [](bool shared) {
     PrimalSelfAttention layer = layer_of({.beta = 0.4, .learn_beta = true, .share_beta = shared, .pool = {1, 2, 1}});
-    const at::Tensor out = layer->forward(tokens(), items(), Relative::none());
+    const at::Tensor out = layer->forward(tokens(), items(), RelativeEncoding::none());
     out.square().sum().backward();
     return std::pair(out.detach(), layer->beta.grad());
   };
@@ -137,7 +140,7 @@ TEST_CASE("every pooling and convolution learns", "[primal_self_attention]") {
     torch::optim::Adam optimizer(layer->parameters(), torch::optim::AdamOptions(0.02));
     std::vector<double> losses;
     for (int step = 0; step < 60; ++step) {
-      const at::Tensor loss = (layer->forward(tokens(), items(), Relative::none()) - target).square().mean();
+      const at::Tensor loss = (layer->forward(tokens(), items(), RelativeEncoding::none()) - target).square().mean();
       losses.push_back(loss.item<double>());
       optimizer.zero_grad();
       loss.backward();
@@ -155,8 +158,9 @@ TEST_CASE("every pooling and convolution learns", "[primal_self_attention]") {
 TEST_CASE("a convolution on the grid wants items of that size", "[primal_self_attention]") {
   PrimalSelfAttention layer =
       layer_of({.convolution = ConvolutionKind::grid, .convolution_size = 2, .grid_height = 2, .grid_width = 13});
-  REQUIRE(layer->forward(tokens(), std::nullopt, Relative::none()).size(0) == 26);
-  require_error([&] { layer->forward(tokens(), items(), Relative::none()); }, {"ptr", "2 x 13", "item 0 has 5"});
+  REQUIRE(layer->forward(tokens(), std::nullopt, RelativeEncoding::none()).size(0) == 26);
+  require_error([&] { layer->forward(tokens(), items(), RelativeEncoding::none()); },
+                {"ptr", "2 x 13", "item 0 has 5"});
 }
 
 TEST_CASE("the rows of a trace times the values are what the heads mix", "[primal_self_attention][trace]") {
@@ -168,26 +172,27 @@ TEST_CASE("the rows of a trace times the values are what the heads mix", "[prima
   for (PrimalOptions& options : all) {
     if (options.convolution == ConvolutionKind::grid) options.grid_height = 2, options.grid_width = 13;
     PrimalSelfAttention layer = layer_of(options);
-    const AttentionTrace trace = layer->trace(x, std::nullopt, Relative::none());
+    const AttentionTrace trace = layer->trace(x, std::nullopt, RelativeEncoding::none());
     CHECK(trace.tokens == 26);
     CHECK_FALSE(trace.samples());
     const at::Tensor rows = attention_rows(trace, 0, 26);
     REQUIRE(rows.sizes() == at::IntArrayRef({26, 26, kHeads}));
     const at::Tensor values = layer->value->forward(x).view({26, kHeads, -1});
     const at::Tensor mixed = at::einsum("ijh,jhc->ihc", {rows, values}).flatten(1);
-    require_close(layer->output->forward(mixed), layer->forward(x, std::nullopt, Relative::none()), 1e-5, "mixed");
+    require_close(layer->output->forward(mixed), layer->forward(x, std::nullopt, RelativeEncoding::none()), 1e-5,
+                  "mixed");
     require_close(rows.sum(1), at::ones({26, kHeads}, at::kDouble), 1e-5, "sums");
     require_close(attention_rows(trace, 7, 3), rows.narrow(0, 7, 3), 1e-12, "some rows");
     require_close(attention_on_tokens(trace, 9), rows[9], 1e-12, "one row");
   }
-  const AttentionTrace packed = layer_of({})->trace(x, items(), Relative::none());
+  const AttentionTrace packed = layer_of({})->trace(x, items(), RelativeEncoding::none());
   require_error([&] { attention_rows(packed, 0, 1); }, {"one item", "3"});
 }
 
-TEST_CASE("what empty clusters are given falls on no token", "[primal_self_attention][trace]") {
+TEST_CASE("attention to empty clusters falls on no token", "[primal_self_attention][trace]") {
   at::NoGradGuard guard;
   PrimalSelfAttention layer = layer_of({.pool = {1, 2, 4}, .pooling = PoolingKind::k_means});
-  const AttentionTrace trace = layer->trace(at::ones({8, 12}, at::kDouble), std::nullopt, Relative::none());
+  const AttentionTrace trace = layer->trace(at::ones({8, 12}, at::kDouble), std::nullopt, RelativeEncoding::none());
   const at::Tensor given = attention_rows(trace, 0, 8).sum(1);  // of equal tokens one of 8, 4 and 2 clusters has all
   require_close(given, at::tensor({1.0, 0.25, 0.5}, at::kDouble).expand({8, kHeads}), 1e-6, "sums");
 }
@@ -206,7 +211,7 @@ TEST_CASE("options that contradict each other are refused", "[primal_self_attent
   require_error([] { layer_of({.convolution = ConvolutionKind::grid}); }, {"grid_height"});
   require_error([] { layer_of({.beta = 0.5, .variance = true}); }, {"beta", "variance"});
   require_error([] { layer_of({.convolution_size = 0}); }, {"convolution_size"});
-  require_error([] { layer_of({})->forward(at::zeros({3, 5}), std::nullopt, Relative::none()); }, {"x", "12"});
+  require_error([] { layer_of({})->forward(at::zeros({3, 5}), std::nullopt, RelativeEncoding::none()); }, {"x", "12"});
 }
 
 }  // namespace geosft::test::test_primal_self_attention

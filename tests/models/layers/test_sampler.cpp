@@ -57,18 +57,18 @@ TEST_CASE("sampling with replacement reproduces the golden case", "[sampler]") {
     const at::Tensor bin = at::arange(top.numel(), at::kLong) % bins;
     const at::Tensor added = at::stack({noise.index({top, bin}), other.index({partner, bin})});
     require_golden(fixture, {top, partner, added, fixture.get("out.sample_ptr")},
-                   {.bins = bins, .with_replacement = true}, dtype);
+                   {.num_samples = bins, .with_replacement = true}, dtype);
   }
 }
 
-TEST_CASE("hard sampling takes the winner of each bin", "[sampler]") {
+TEST_CASE("hard sampling takes the member with the larger weight", "[sampler]") {
   const at::Tensor score = normal({30}, 1), x = normal({30, 4}, 2);
   for (const auto weighting : {PairWeighting::softplus, PairWeighting::gumbel_softmax}) {
     for (const bool with_replacement : {false, true}) {
       SamplingContext context = SamplingContext::seeded();
-      const Pairs pairs =
-          draw(score, std::nullopt,
-               {.bins = 9, .weighting = weighting, .hard = true, .with_replacement = with_replacement}, context);
+      const Pairs pairs = sample_tokens(
+          score, std::nullopt,
+          {.num_samples = 9, .weighting = weighting, .hard = true, .with_replacement = with_replacement}, context);
       const at::Tensor winner = at::where(pairs.weight >= 0.5, pairs.top, pairs.partner);
       require_equal(pairs.sample(x), x.index_select(0, winner), "sample");
       if (!with_replacement) require_equal(winner, pairs.top, "winner");
@@ -76,11 +76,11 @@ TEST_CASE("hard sampling takes the winner of each bin", "[sampler]") {
   }
 }
 
-TEST_CASE("the modes of the context decide the draw", "[sampler]") {
+TEST_CASE("the mode of the context decides how tokens are sampled", "[sampler]") {
   const at::Tensor score = normal({50}, 3);
-  const SamplerOptions options{.bins = 6};
+  const SamplerOptions options{.num_samples = 6};
   const auto drawn = [&](SamplingContext context, const SamplerOptions& now) {
-    return draw(score, std::nullopt, now, context);
+    return sample_tokens(score, std::nullopt, now, context);
   };
   const at::Tensor ranks = score.argsort(/*dim=*/0, /*descending=*/true);
   const Pairs greedy = drawn(SamplingContext::greedy(), options);
@@ -92,7 +92,7 @@ TEST_CASE("the modes of the context decide the draw", "[sampler]") {
   const Pairs random = drawn(SamplingContext::training(generator(4)), options);
   require_equal(drawn(SamplingContext::training(generator(4)), options).top, random.top, "the same generator");
   REQUIRE_FALSE(at::equal(drawn(SamplingContext::training(generator(5)), options).top, random.top));
-  const Pairs still = drawn(SamplingContext::seeded(), {.bins = 6, .noise = false});
+  const Pairs still = drawn(SamplingContext::seeded(), {.num_samples = 6, .noise = false});
   require_equal(still.top, std::get<0>(ranks.slice(0, 0, 6).sort()), "without noise, in the order of rows");
   REQUIRE_FALSE(at::equal(still.partner, ranks.slice(0, 6, 12)));
 }
@@ -106,7 +106,7 @@ TEST_CASE("two scores that change places by rounding do not change the pairs", "
   swapped[ranks[2]] = score[ranks[3]] - 1e-12;
   const auto drawn = [&](const at::Tensor& z) {
     SamplingContext context = SamplingContext::seeded();
-    return draw(z, std::nullopt, {.bins = 8, .noise = false}, context);
+    return sample_tokens(z, std::nullopt, {.num_samples = 8, .noise = false}, context);
   };
   require_equal(drawn(nudged).top, drawn(swapped).top, "top");
   require_equal(drawn(nudged).partner, drawn(swapped).partner, "partner");
@@ -120,7 +120,7 @@ TEST_CASE("a pair is weighed with the noise that its own members were drawn with
   const auto softplus = [](double x) { return std::log1p(std::exp(x)); };
   for (const auto weighting : {PairWeighting::softplus, PairWeighting::gumbel_softmax}) {
     SamplingContext context = SamplingContext::seeded(3);
-    const Pairs pairs = draw(score, std::nullopt, {.bins = 8, .weighting = weighting}, context);
+    const Pairs pairs = sample_tokens(score, std::nullopt, {.num_samples = 8, .weighting = weighting}, context);
     REQUIRE(pairs.top.size(0) == 8);
     for (int64_t j = 0; j < 8; ++j) {
       const double a = z[pairs.top[j].item<int64_t>()], b = z[pairs.partner[j].item<int64_t>()];
@@ -134,8 +134,8 @@ TEST_CASE("a pair is weighed with the noise that its own members were drawn with
 TEST_CASE("hard sampling of two equal scores takes the top", "[sampler]") {
   for (const auto weighting : {PairWeighting::softplus, PairWeighting::gumbel_softmax}) {
     SamplingContext context = SamplingContext::greedy();
-    const Pairs pairs =
-        draw(at::ones({2}, at::kDouble), std::nullopt, {.bins = 1, .weighting = weighting, .hard = true}, context);
+    const Pairs pairs = sample_tokens(at::ones({2}, at::kDouble), std::nullopt,
+                                      {.num_samples = 1, .weighting = weighting, .hard = true}, context);
     REQUIRE(pairs.weight.item<double>() == 0.5);
     REQUIRE(pairs.sample(at::tensor({3.0, 4.0}, at::kDouble).view({2, 1})).item<double>() == 3.0);
   }
@@ -143,7 +143,7 @@ TEST_CASE("hard sampling of two equal scores takes the top", "[sampler]") {
 
 TEST_CASE("pairs sample whatever belongs to the tokens with the same weights", "[sampler]") {
   SamplingContext context = SamplingContext::seeded();
-  const Pairs pairs = draw(normal({12}, 6), std::nullopt, {.bins = 4}, context);
+  const Pairs pairs = sample_tokens(normal({12}, 6), std::nullopt, {.num_samples = 4}, context);
   const at::Tensor x = normal({12, 3, 2}, 7);
   const at::Tensor p = pairs.weight.view({4, 1, 1});
   require_close(pairs.sample(x), p * x.index_select(0, pairs.top) + (1 - p) * x.index_select(0, pairs.partner), 1e-14,
@@ -157,7 +157,8 @@ TEST_CASE("the sampler differentiates through scores and tokens", "[sampler]") {
     require_gradcheck(
         [&](const std::vector<at::Tensor>& in) {
           SamplingContext context = SamplingContext::seeded();
-          return draw(in[0], ptr, {.bins = 3, .tau = 0.8, .weighting = weighting}, context).sample(in[1]);
+          return sample_tokens(in[0], ptr, {.num_samples = 3, .tau = 0.8, .weighting = weighting}, context)
+              .sample(in[1]);
         },
         {normal({14}, 8), normal({14, 2}, 9)});
   }
@@ -165,24 +166,25 @@ TEST_CASE("the sampler differentiates through scores and tokens", "[sampler]") {
 
 TEST_CASE("the sampler module scores by a linear map", "[sampler]") {
   at::manual_seed(1);
-  Sampler sampler(5, SamplerOptions{.bins = 3});
+  Sampler sampler(5, SamplerOptions{.num_samples = 3});
   const at::Tensor x = at::randn({9, 5}, generator(10));
   const at::Tensor z = at::mv(x, sampler->projection->weight[0]) + sampler->projection->bias;
   require_close(sampler->score(x), z, 1e-6, "score");
   SamplingContext context = SamplingContext::greedy();
   require_equal(sampler->forward(x, std::nullopt, context).top, z.argsort(0, true).slice(0, 0, 3), "top");
-  require_error([] { Sampler(5, SamplerOptions{.bins = 0}); }, {"bins"});
+  require_error([] { Sampler(5, SamplerOptions{.num_samples = 0}); }, {"num_samples"});
 }
 
 TEST_CASE("the sampler draws from scores of half types in float32", "[sampler]") {
-  for (const SamplerOptions& options : {SamplerOptions{.bins = 4}, SamplerOptions{.bins = 4, .with_replacement = true},
-                                        SamplerOptions{.bins = 4, .weighting = PairWeighting::gumbel_softmax}}) {
+  for (const SamplerOptions& options :
+       {SamplerOptions{.num_samples = 4}, SamplerOptions{.num_samples = 4, .with_replacement = true},
+        SamplerOptions{.num_samples = 4, .weighting = PairWeighting::gumbel_softmax}}) {
     for (const auto type : {at::kHalf, at::kBFloat16}) {
       const at::Tensor half = normal({20}, 3).to(type).requires_grad_(true);
       const at::Tensor exact = half.detach().to(at::kFloat).requires_grad_(true);
       SamplingContext context = SamplingContext::seeded(), same = SamplingContext::seeded();
-      const Pairs pairs = draw(half, std::nullopt, options, context);
-      const Pairs expected = draw(exact, std::nullopt, options, same);
+      const Pairs pairs = sample_tokens(half, std::nullopt, options, context);
+      const Pairs expected = sample_tokens(exact, std::nullopt, options, same);
       REQUIRE(pairs.weight.scalar_type() == type);
       require_equal(pairs.top, expected.top, "top");
       require_equal(pairs.partner, expected.partner, "partner");

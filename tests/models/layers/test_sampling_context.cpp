@@ -7,7 +7,8 @@
 
 namespace geosft::test::test_sampling_context {
 
-TEST_CASE("a seeded context gives all items one seed, another one each draw and vote", "[sampling_context]") {
+TEST_CASE("a seeded context gives all items one seed, which differs between samplings and votes",
+          "[sampling_context]") {
   SamplingContext context = SamplingContext::seeded(), again = SamplingContext::seeded();
   const at::Tensor first = context.next_seeds(4, at::kCPU), second = context.next_seeds(2, at::kCPU);
   require_equal(first, first[0].expand({4}), "items");
@@ -20,7 +21,7 @@ TEST_CASE("a seeded context gives all items one seed, another one each draw and 
   REQUIRE_FALSE(context.generator().has_value());
 }
 
-TEST_CASE("a context remembers what was chosen for each item, not in which order", "[sampling_context]") {
+TEST_CASE("a context hashes the choices of each item independently of their order", "[sampling_context]") {
   const auto longs = [](std::vector<int64_t> values) { return at::tensor(values, at::kLong); };
   const auto choices = [&](const at::Tensor& first, const at::Tensor& second) {
     SamplingContext context = SamplingContext::seeded();
@@ -37,7 +38,7 @@ TEST_CASE("a context remembers what was chosen for each item, not in which order
   require_equal(other[1], all[1], "the item that chose the same");
 }
 
-TEST_CASE("a training context draws seeds and masks from its generator", "[sampling_context]") {
+TEST_CASE("a training context takes seeds and masks from its generator", "[sampling_context]") {
   const auto draws = [](uint64_t seed) {
     SamplingContext context = SamplingContext::training(generator(seed));
     const at::Tensor seeds = context.next_seeds(5, at::kCPU);
@@ -55,7 +56,7 @@ TEST_CASE("a training context draws seeds and masks from its generator", "[sampl
   REQUIRE(context.generator().has_value());
 }
 
-TEST_CASE("a part of a batch draws what the whole draws for it", "[sampling_context]") {
+TEST_CASE("a part of a batch has the random numbers of the whole batch", "[sampling_context]") {
   const std::vector<int64_t> sizes = {3, 1, 4, 2};  // tokens; an item of n has n + 1 of the other rows
   const auto draws = [&](WholeBatch whole, int64_t first, int64_t items, int64_t tokens, int64_t rows) {
     at::Generator source = generator(3);

@@ -74,13 +74,13 @@ TEST_CASE("the neighbours of a node, itself among them", "[sparse_masks]") {
   require_error([&] { neighbour_mask(rows, columns, {0, 19}); }, {"rowptr"});
 }
 
-TEST_CASE("a pooled group is seen where one of its tokens is", "[sparse_masks]") {
+TEST_CASE("a query attends to a pooled group if it attends to one of its tokens", "[sparse_masks]") {
   const SparseMask mask = pooled_mask(window_mask({0, 5, 9}, 1), {0, 5, 9}, 2);
   require_equal(mask.rowptr, at::tensor({0, 1, 3, 5, 7, 9, 10, 12, 14, 15}, at::kLong), "rowptr");
   require_equal(mask.col, at::tensor({0, 0, 1, 0, 1, 1, 2, 1, 2, 3, 3, 4, 3, 4, 4}, at::kLong), "col");
 }
 
-TEST_CASE("a mask of what is on a GPU sees the same, and nothing waits for it", "[sparse_masks]") {
+TEST_CASE("a mask made on a GPU is the same, without synchronisation", "[sparse_masks]") {
   const auto require_same = [](const SparseMask& there, const SparseMask& here) {
     const at::Tensor col = there.col.cpu(), keys = col >= 0;
     const at::Tensor left = at::constant_pad_nd(keys.cumsum(0), {1, 0});

@@ -12,11 +12,11 @@ LayerOptions options_of(const Fixture& fixture) {
   LayerOptions options;
   options.attention.width = fixture.get("x").size(1);
   options.attention.heads = fixture.get("heads").item<int64_t>();
-  options.attention.sampler.bins = fixture.get("k").item<int64_t>();
+  options.attention.sampler.num_samples = fixture.get("k").item<int64_t>();
   options.norm = fixture.get("pre_norm").item<int64_t>() != 0 ? NormPlacement::pre : NormPlacement::post;
-  if (fixture.has("coordinates")) options.attention.relative = RelativeKind::points;
-  if (fixture.has("rowptr")) options.attention.relative = RelativeKind::graph;
-  if (fixture.has("s")) options.attention.relative = RelativeKind::sequence;
+  if (fixture.has("coordinates")) options.attention.relative = RelativeEncodingKind::points;
+  if (fixture.has("rowptr")) options.attention.relative = RelativeEncodingKind::graph;
+  if (fixture.has("s")) options.attention.relative = RelativeEncodingKind::sequence;
   if (fixture.has("w_mul")) options.attention.relative_channels = fixture.get("w_mul").size(0);
   return options;
 }
@@ -33,7 +33,7 @@ void require_golden(const std::string& name, at::ScalarType dtype) {
     parameters.push_back({key, fixture.get(key, dtype).clone().requires_grad_(true)});
     return parameters.back().parameter;
   };
-  Relative relative;
+  RelativeEncoding relative;
   relative.kind = layer->options.attention.relative;
   relative.coordinates = leaf("coordinates");
   relative.normals = leaf("normals");
@@ -65,12 +65,12 @@ TEST_CASE("a layer takes its attention by name", "[layer]") {
   const at::Tensor x = at::randn({9, 8}, generator(1)), ptr = at::tensor({0, 4, 9}, at::kLong);
   const at::Tensor y = layer->norm1->forward(x + layer->polynomial->forward(x, ptr));
   const at::Tensor out = layer->norm2->forward(y + layer->contract->forward(at::gelu(layer->expand->forward(y))));
-  require_equal(layer->forward(x, Relative::none(), ptr, context), out, "layer");
+  require_equal(layer->forward(x, RelativeEncoding::none(), ptr, context), out, "layer");
   options.norm = NormPlacement::pre;
   TransformerLayer before(options);
   const at::Tensor z = x + before->polynomial->forward(before->norm1->forward(x), ptr);
   const at::Tensor result = z + before->contract->forward(at::gelu(before->expand->forward(before->norm2->forward(z))));
-  require_equal(before->forward(x, Relative::none(), ptr, context), result, "pre-norm");
+  require_equal(before->forward(x, RelativeEncoding::none(), ptr, context), result, "pre-norm");
   choose_attention(options, "sampling");
   REQUIRE(options.kind == AttentionKind::sampling);
   require_error([&] { choose_attention(options, "cosine"); }, {"name", "cosine", "polynomial", "linear_bn_sh"});
@@ -88,9 +88,9 @@ TEST_CASE("a layer takes every attention of the primal-dual family by name", "[l
     options.primal.grid_width = 3;
     TransformerLayer layer(options);
     SamplingContext context = SamplingContext::greedy();
-    const at::Tensor y = layer->norm1->forward(x + layer->primal->forward(x, ptr, Relative::none()));
+    const at::Tensor y = layer->norm1->forward(x + layer->primal->forward(x, ptr, RelativeEncoding::none()));
     const at::Tensor out = layer->norm2->forward(y + layer->contract->forward(at::gelu(layer->expand->forward(y))));
-    require_equal(layer->forward(x, Relative::none(), ptr, context), out, "layer");
+    require_equal(layer->forward(x, RelativeEncoding::none(), ptr, context), out, "layer");
     out.sum().backward();
     for (const auto& named : layer->named_parameters()) {
       INFO(named.key());
@@ -111,12 +111,12 @@ TEST_CASE("a layer drops tokens and hidden units in training only", "[layer]") {
   LayerOptions options;
   options.attention.width = 8;
   options.attention.heads = 2;
-  options.attention.sampler.bins = 3;
+  options.attention.sampler.num_samples = 3;
   const at::Tensor x = at::randn({20, 8}, generator(1));
   const auto run = [&](const LayerOptions& now, SamplingContext context) {
     at::manual_seed(3);
     TransformerLayer layer(now);
-    return layer->forward(x, Relative::none(), std::nullopt, context);
+    return layer->forward(x, RelativeEncoding::none(), std::nullopt, context);
   };
   const auto training = [] { return SamplingContext::training(generator(2)); };
   const at::Tensor plain = run(options, training()), still = run(options, SamplingContext::seeded());
@@ -133,13 +133,13 @@ TEST_CASE("a layer of bfloat16 computes and has gradients", "[layer]") {
   LayerOptions options;
   options.attention.width = 16;
   options.attention.heads = 2;
-  options.attention.sampler.bins = 6;
-  options.attention.relative = RelativeKind::points;
+  options.attention.sampler.num_samples = 6;
+  options.attention.relative = RelativeEncodingKind::points;
   options.attention.relative_channels = 1;
   TransformerLayer layer(options);
   layer->to(at::kBFloat16);
-  Relative relative;
-  relative.kind = RelativeKind::points;
+  RelativeEncoding relative;
+  relative.kind = RelativeEncodingKind::points;
   relative.coordinates = at::randn({30, 3}, generator(2)).to(at::kBFloat16);
   SamplingContext context = SamplingContext::seeded();
   const at::Tensor x = at::randn({30, 16}, generator(1)).to(at::kBFloat16);
@@ -169,7 +169,7 @@ TEST_CASE("a layer of every attention computes inside the autocast of a GPU", "[
       LayerOptions options;
       options.attention.width = 8;
       options.attention.heads = 2;
-      options.attention.sampler.bins = 3;
+      options.attention.sampler.num_samples = 3;
       choose_attention(options, name);
       options.primal.grid_height = 2;
       options.primal.grid_width = 3;
@@ -177,9 +177,9 @@ TEST_CASE("a layer of every attention computes inside the autocast of a GPU", "[
       TransformerLayer layer(options);
       layer->to(emulated_gpu::device);
       SamplingContext context = SamplingContext::greedy(), again = SamplingContext::greedy();
-      const at::Tensor exact = layer->forward(x, Relative::none(), ptr, again);
+      const at::Tensor exact = layer->forward(x, RelativeEncoding::none(), ptr, again);
       const Autocast autocast(emulated_gpu::device.type(), half);
-      const at::Tensor out = layer->forward(x, Relative::none(), ptr, context);
+      const at::Tensor out = layer->forward(x, RelativeEncoding::none(), ptr, context);
       require_close(out.cpu(), exact.cpu(), 0.1, "out", 0.1);
       out.sum().backward();
       for (const auto& parameter : layer->parameters()) REQUIRE(parameter.grad().scalar_type() == at::kFloat);

@@ -34,7 +34,7 @@ class SharedRegression : public Regression {
     if (later) return {loss, {0.0, 0.0, end - first}, at::tensor({sum, -sum}, at::kDouble)};
     return {loss, {sum, -sum, end - first}};
   }
-  std::optional<Tally> validate() override {
+  std::optional<MetricSum> validate() override {
     ++validated;
     if (validated == throws_at) throw std::runtime_error("no data");
     return Regression::validate();
@@ -55,9 +55,9 @@ class WatchingNotes : public Notes {
   using Notes::Notes;
   void on_non_finite(const NonFiniteStep& step) override {
     events += step.here ? 'N' : 'n';
-    refusal = step.refusal;
+    error_message = step.error_message;
   }
-  std::string refusal;
+  std::string error_message;
 };
 
 struct Outcome {

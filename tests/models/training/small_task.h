@@ -28,11 +28,11 @@ class Regression : public TrainingTask {
     const at::Tensor loss = (linear_->forward(x).squeeze(1) - x.sum(1)).square().mean() * factor;
     return {loss, {8 * loss.item<double>(), -8 * loss.item<double>(), 8}};
   }
-  std::optional<Tally> validate() override {
+  std::optional<MetricSum> validate() override {
     REQUIRE_FALSE(linear_->is_training());
     if (scores.empty()) return std::nullopt;
     const double score = scores[validations++ % scores.size()];
-    return Tally{0.0, 10 * score, 10};
+    return MetricSum{0.0, 10 * score, 10};
   }
 
   std::vector<std::pair<int64_t, int64_t>> started;
@@ -49,7 +49,7 @@ class Later : public Regression {
  public:
   Step step(at::Generator& generator) override {
     const Step now = Regression::step(generator);
-    return {now.loss, {0.0, 0.0, now.tally.items}, at::tensor({now.tally.loss, now.tally.score}, at::kDouble)};
+    return {now.loss, {0.0, 0.0, now.metrics.items}, at::tensor({now.metrics.loss, now.metrics.score}, at::kDouble)};
   }
 };
 

@@ -117,7 +117,7 @@ TEST_CASE("targets that are missing are left out of errors") {
   CHECK(r2_score(predicted, truth) == Approx(1 - 0.25 / 218.0));  // one number has no spread to compare with
 }
 
-TEST_CASE("what cannot be computed is NaN") {
+TEST_CASE("undefined metrics are NaN") {
   const at::Tensor none = at::empty({0}, at::kLong), scores = doubles({0.5, 0.25});
   CHECK(std::isnan(accuracy_score(none, none)));
   CHECK(std::isnan(macro_f1_score(none, none)));
@@ -128,7 +128,7 @@ TEST_CASE("what cannot be computed is NaN") {
   CHECK(std::isnan(mean_absolute_error(columns, at::full({2, 1}, nan, at::kDouble))));
 }
 
-TEST_CASE("metrics refuse what does not fit") {
+TEST_CASE("metrics reject mismatched arguments") {
   const at::Tensor classes = longs({0, 1}), scores = doubles({0.5, 0.25});
   require_error([&] { accuracy_score(classes, longs({0})); }, {"truth", "[2]", "[1]"});
   require_error([&] { accuracy_score(scores, classes); }, {"predicted", "int64"});

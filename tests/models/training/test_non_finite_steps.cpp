@@ -138,14 +138,16 @@ TEST_CASE("an overflow of a scaled loss is no step to stop at, a loss that is no
   require_error([&] { stopped.run(notes); }, {"not finite in step 1 of epoch 1"});
 }
 
-TEST_CASE("a model that refuses its own scores has diverged", "[training_loop]") {
+TEST_CASE("a model that throws NonFiniteError in every step has diverged", "[training_loop]") {
   class Refusing : public Regression {
    public:
     Step step(at::Generator& generator) override {
       if (in_steps) throw NonFiniteError("score must be finite, found NaN or infinity");
       return Regression::step(generator);
     }
-    std::optional<Tally> validate() override { throw NonFiniteError("score must be finite, found NaN or infinity"); }
+    std::optional<MetricSum> validate() override {
+      throw NonFiniteError("score must be finite, found NaN or infinity");
+    }
     bool in_steps = true;
   } task;
   Notes notes;

@@ -72,7 +72,7 @@ TEST_CASE("a part that is found where there is none counts as 0, and scores add 
   CHECK(together.scores().classes[0].shapes == 3);
 }
 
-TEST_CASE("part metrics name what does not fit") {
+TEST_CASE("errors of part metrics name the argument") {
   require_error([] { PartMetrics(at::ones({3}, at::kBool)).scores(); }, {"mask"});
   require_error([] { PartMetrics(at::zeros({2, 3}, at::kBool)).scores(); }, {"mask", "a part"});
   require_error([] { PartMetrics(mask()).scores(); }, {"no shapes"});

@@ -27,15 +27,15 @@ class Rows : public ReplayableTask {
   torch::nn::Module& module() override { return *linear_; }
   int64_t steps_per_epoch() const override { return 40; }
   void start_epoch(int64_t, int64_t first_step) override { batch_ = first_step; }
-  std::optional<Tally> validate() override { return std::nullopt; }
+  std::optional<MetricSum> validate() override { return std::nullopt; }
   void take_batch() override {
     at::Generator random = generator(static_cast<uint64_t>(batch_++));
     x_ = at::randn({items_, 64}, random, at::TensorOptions().dtype(at::kDouble));
   }
   StepInputs inputs() override { return {}; }
   BatchSize batch_size() const override { return {items_, elements_}; }
-  Step compute(SeedTape& seeds) override { return compute_part(0, 1, seeds); }
-  Step compute_part(int64_t part, int64_t parts, SeedTape& seeds) override {
+  Step compute(RngBuffer& seeds) override { return compute_part(0, 1, seeds); }
+  Step compute_part(int64_t part, int64_t parts, RngBuffer& seeds) override {
     parts_seen = parts;
     const int64_t begin = part * items_ / parts, end = (part + 1) * items_ / parts;
     const at::Tensor noise = seeds.next(items_).remainder(1000).to(at::kDouble) / 1000;
@@ -106,17 +106,17 @@ TEST_CASE("parts give the loss and the gradient of the whole batch, the same bit
   CHECK(whole.parts_seen == 1);
   const Found first = one_step(split, 1);
   CHECK(split.parts_seen == 16);
-  CHECK(first.result.tally.items == 21);
-  CHECK(first.result.tally.score == 21);
+  CHECK(first.result.metrics.items == 21);
+  CHECK(first.result.metrics.score == 21);
   // float64 sums of 21 terms in another order.
-  CHECK(first.result.tally.loss == Approx(expected.result.tally.loss).epsilon(1e-14));
+  CHECK(first.result.metrics.loss == Approx(expected.result.metrics.loss).epsilon(1e-14));
   require_equal(first.generator_state, expected.generator_state, "state of the generator");
   REQUIRE(first.gradients.size() == 3);
   for (size_t i = 0; i < 2; ++i) require_close(first.gradients[i], expected.gradients[i], 1e-13, "gradient");
   CHECK_FALSE(first.gradients[2].defined());
   for (const int64_t threads : {2, 3, 16}) {
     const Found again = one_step(split, threads);
-    CHECK(again.result.tally.loss == first.result.tally.loss);
+    CHECK(again.result.metrics.loss == first.result.metrics.loss);
     for (size_t i = 0; i < 2; ++i) require_equal(again.gradients[i], first.gradients[i], "gradient");
   }
 }
@@ -125,18 +125,18 @@ TEST_CASE("a step that a part refuses has no gradient, and leaves the generator 
   Rows task(8);
   task.refusing = 5;
   const Found found = one_step(task, 2);
-  CHECK(found.result.refusal.find("item 5") != std::string::npos);
+  CHECK(found.result.error_message.find("item 5") != std::string::npos);
   for (const at::Tensor& gradient : found.gradients) CHECK_FALSE(gradient.defined());
   require_equal(found.generator_state, generator(5).get_state(), "state of the generator");
   task.refusing = -1;
-  CHECK(one_step(task, 2).result.refusal.empty());
+  CHECK(one_step(task, 2).result.error_message.empty());
 }
 
-TEST_CASE("a batch without terms has a gradient of zeros", "[split_step]") {
+TEST_CASE("a batch without terms has zero gradients", "[split_step]") {
   Rows task(8);
   task.without_terms = true;
   const Found found = one_step(task, 2);
-  CHECK(found.result.tally.loss == 0.0);
+  CHECK(found.result.metrics.loss == 0.0);
   for (const at::Tensor& gradient : found.gradients) {
     REQUIRE(gradient.defined());
     CHECK(gradient.count_nonzero().item<int64_t>() == 0);

@@ -30,7 +30,7 @@ TEST_CASE("steps whose numbers come later are reported in the same order, with t
   for (const auto& [name, tensor] : loop.state()) require_equal(later_loop.state().at(name), tensor, name);
 }
 
-TEST_CASE("a loop that is stopped has settled its last step, and goes on from its state", "[training_loop]") {
+TEST_CASE("a loop that is stopped has finalized its last step, and continues from its state", "[training_loop]") {
   TrainingOptions options = options_of(2);
   options.optimization.fused = true;
   Later whole_task, first_task, second_task;
@@ -38,7 +38,7 @@ TEST_CASE("a loop that is stopped has settled its last step, and goes on from it
   Notes all, begun(2), rest;
   REQUIRE(whole.run(all));
   REQUIRE_FALSE(first.run(begun));
-  REQUIRE(first.tally().items == 24);  // the third step had been enqueued when two were known
+  REQUIRE(first.metrics().items == 24);  // the third step had been enqueued when two were known
   second.load_state(copy_of(first.state()));
   REQUIRE(second.run(rest));
   for (const auto& [name, tensor] : whole.state()) require_equal(second.state().at(name), tensor, name);
@@ -98,13 +98,13 @@ TEST_CASE("the loop reports steps and epochs in order", "[training_loop]") {
   REQUIRE(notes.steps.size() == 10);
 }
 
-TEST_CASE("a step can be tried without being told of", "[training_loop]") {
+TEST_CASE("a step can be tried without being reported", "[training_loop]") {
   Later task;
   TrainingLoop loop(task, {.epochs = 2});
   CHECK(loop.try_step());
   CHECK(task.started == std::vector<std::pair<int64_t, int64_t>>{{0, 0}});
   CHECK(loop.optimization().steps() == 1);
-  CHECK(loop.tally().items == 0);
+  CHECK(loop.metrics().items == 0);
 }
 
 TEST_CASE("training learns", "[training_loop]") {
@@ -154,7 +154,7 @@ TEST_CASE("an epoch whose score is not a number is the best until one has a scor
 TEST_CASE("validation sees the averaged weights", "[training_loop]") {
   class Watched : public Regression {
    public:
-    std::optional<Tally> validate() override {
+    std::optional<MetricSum> validate() override {
       seen = module().parameters()[0].detach().clone();
       return Regression::validate();
     }
@@ -190,7 +190,7 @@ TEST_CASE("a run that stops and is resumed equals the uninterrupted one bit for 
     other.seed = 99;  // the generator comes from the state
     TrainingLoop second(second_task, other);
     second.load_state(copy_of(first.state()));
-    REQUIRE(second.tally().items == 8 * (stop % 5));
+    REQUIRE(second.metrics().items == 8 * (stop % 5));
     Notes second_notes;
     REQUIRE(second.run(second_notes));
     REQUIRE(second_task.started.front() == std::pair<int64_t, int64_t>{stop / 5, stop % 5});
@@ -206,7 +206,7 @@ TEST_CASE("a run that stops and is resumed equals the uninterrupted one bit for 
 TEST_CASE("a validation that is broken off is taken up again", "[training_loop]") {
   class Stopping : public Regression {
    public:
-    std::optional<Tally> validate() override {
+    std::optional<MetricSum> validate() override {
       if (stop) throw std::runtime_error("stop");
       return Regression::validate();
     }

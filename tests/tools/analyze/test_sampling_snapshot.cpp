@@ -56,7 +56,7 @@ TEST_CASE("a snapshot counts how often points are chosen, and how well they cove
   double covered = 0, by_chance = 0;
   for (uint64_t i = 0; i < 20; ++i) {
     SamplingContext context = SamplingContext::seeded(i);
-    const at::Tensor top = draw(taken.importance, std::nullopt, options, context).top;
+    const at::Tensor top = sample_tokens(taken.importance, std::nullopt, options, context).top;
     REQUIRE(top.size(0) == 16);
     for (int64_t j = 0; j < 16; ++j) chosen[static_cast<size_t>(top[j].item<int64_t>())] += 1.0 / 20;
     covered += slow_distance_to(taken.points, top) / 20;

@@ -43,7 +43,7 @@ TEST_CASE("a prompt stands before every sequence", "[bench]") {
     const at::Tensor tokens = model->embed->forward(bytes[b]) + sinusoids(10, 8).to(at::kFloat);
     SamplingContext context = SamplingContext::greedy();
     const at::Tensor encoded =
-        model->encoder->forward(at::cat({prompt, tokens}), Relative::none(), std::nullopt, context);
+        model->encoder->forward(at::cat({prompt, tokens}), RelativeEncoding::none(), std::nullopt, context);
     require_close(logits[b].detach(), model->head->forward(encoded, std::nullopt)[0].detach(), 1e-5, "by hand");
   }
   logits.square().sum().backward();

@@ -41,7 +41,7 @@ TEST_CASE("the layer that is measured samples, attends and feeds forward", "[ben
   LayerOptions options;
   options.attention.width = 12;
   options.attention.heads = 3;
-  options.attention.sampler.bins = 9;
+  options.attention.sampler.num_samples = 9;
   TransformerLayer layer(options);
   SamplingContext context = SamplingContext::training(generator);
   SamplingAttentionImpl& attention = *layer->attention;

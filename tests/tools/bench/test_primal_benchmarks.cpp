@@ -58,7 +58,7 @@ TEST_CASE("layers of the primal-dual family give the tokens and gradients of the
       layer->to(at::kDouble);
       const at::Tensor x = normal({74, 12}, generator).to(at::kDouble).requires_grad_(true);
       const at::Tensor upstream = normal({74, 12}, generator).to(at::kDouble);
-      const at::Tensor expected = geosft::test::slow_primal_layer(layer, x, {0, 37, 74}, Relative::none());
+      const at::Tensor expected = geosft::test::slow_primal_layer(layer, x, {0, 37, 74}, RelativeEncoding::none());
       require_close(results[0].detach(), expected.detach(), 1e-5, "tokens");
       if (!backward) continue;
       Tensors inputs = layer->parameters();

@@ -64,9 +64,9 @@ TEST_CASE("a step is the cross entropy of the next batch as training augments it
   CHECK(step.loss.item<double>() == Approx(expected));
   CHECK(step.loss.requires_grad());
   require_equal(task.last_batch().at("points"), batch.points, "points of the last batch");
-  CHECK(step.tally.items == 4);
-  CHECK(step.tally.mean_loss() == Approx(expected));
-  CHECK(step.tally.score == (logits.argmax(1) == batch.labels).sum().item<double>());
+  CHECK(step.metrics.items == 4);
+  CHECK(step.metrics.mean_loss() == Approx(expected));
+  CHECK(step.metrics.score == (logits.argmax(1) == batch.labels).sum().item<double>());
 }
 
 // The bound is that of float32: sums of some hundred terms, rounded in another order.
@@ -89,7 +89,7 @@ TEST_CASE("an epoch takes every cloud once, in another order than the one before
     task.start_epoch(epoch, 0);
     at::Generator random = generator(1);
     for (int64_t step = 0; step < 3; ++step) {
-      items.push_back(task.step(random).tally.items);
+      items.push_back(task.step(random).metrics.items);
       rows.push_back(task.last_batch().at("index"));
     }
     CHECK(items == std::vector<int64_t>{4, 4, 2});
@@ -112,7 +112,7 @@ TEST_CASE("validation counts every cloud once, with one vote, upright") {
   example.validated = true;
   example.settings.evaluation.votes = 3;
   ClassifyTask task = example.task();
-  const std::optional<Tally> tally = task.validate();
+  const std::optional<MetricSum> tally = task.validate();
   REQUIRE(tally.has_value());
   ClassifySettings one_vote = example.settings;
   one_vote.evaluation.votes = 1;

@@ -137,8 +137,8 @@ TEST_CASE("model keys reach the options of the classifier") {
   CHECK(attention.score == ScoreKind::dot);
   CHECK(attention.probability == ProbabilityKind::softmax);
   CHECK(attention.score_dropout == 0.01);
-  CHECK(attention.sampler.bins == 9);
-  CHECK(options.head_sampler.bins == 11);
+  CHECK(attention.sampler.num_samples == 9);
+  CHECK(options.head_sampler.num_samples == 11);
   for (const SamplerOptions& sampler : {attention.sampler, options.head_sampler}) {
     CHECK(sampler.tau == 2.0);
     CHECK(sampler.weighting == PairWeighting::gumbel_softmax);

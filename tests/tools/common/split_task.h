@@ -13,7 +13,7 @@
 
 namespace geosft::test {
 
-// The first batch of `task`, in float64 where the model is: loss, tally and gradients of the parts add up to those of
+// The first batch of `task`, in float64 where the model is: loss, metrics and gradients of the parts add up to those of
 // the whole, with the same random numbers. A score that is not a number (a metric that a batch alone does not have)
 // stays so.
 inline void require_parts_add_up(ReplayableTask& task, double tolerance) {
@@ -21,24 +21,24 @@ inline void require_parts_add_up(ReplayableTask& task, double tolerance) {
   task.take_batch();
   const std::vector<at::Tensor> parameters = task.module().parameters();
   at::Generator whole_random = generator(1);
-  SeedTape whole_seeds(whole_random, at::kCPU);
+  RngBuffer whole_seeds(whole_random, at::kCPU);
   const TrainingTask::Step whole = task.compute(whole_seeds);
-  const double whole_terms = whole.terms.value_or(static_cast<double>(whole.tally.items));
+  const double whole_terms = whole.terms.value_or(static_cast<double>(whole.metrics.items));
   const auto expected = torch::autograd::grad({whole.loss}, parameters, {}, {}, false, true);
   const int64_t items = task.batch_size().items;
-  REQUIRE(items == whole.tally.items);
+  REQUIRE(items == whole.metrics.items);
   REQUIRE(task.batch_size().elements > 0);
   for (const int64_t parts : {int64_t{2}, items}) {
     INFO(parts << " parts");
     std::vector<at::Tensor> gradients;
     double loss = 0.0, terms = 0.0;
-    Tally tally;
+    MetricSum metrics;
     for (int64_t part = 0; part < parts; ++part) {
       at::Generator random = generator(1);
-      SeedTape seeds(random, at::kCPU);
+      RngBuffer seeds(random, at::kCPU);
       const TrainingTask::Step step = task.compute_part(part, parts, seeds);
       require_equal(random.get_state(), whole_random.get_state(), "state of the generator");
-      const double here = step.terms.value_or(static_cast<double>(step.tally.items));
+      const double here = step.terms.value_or(static_cast<double>(step.metrics.items));
       const auto found = torch::autograd::grad({step.loss * here}, parameters, {}, {}, false, true);
       for (size_t i = 0; i < found.size(); ++i) {
         if (gradients.size() <= i) gradients.emplace_back();
@@ -46,15 +46,15 @@ inline void require_parts_add_up(ReplayableTask& task, double tolerance) {
       }
       loss += here * step.loss.item<double>();
       terms += here;
-      tally.add(step.tally);
+      metrics.add(step.metrics);
     }
     CHECK(terms == whole_terms);
-    CHECK(tally.items == whole.tally.items);
+    CHECK(metrics.items == whole.metrics.items);
     CHECK(loss / terms == Approx(whole.loss.item<double>()).epsilon(tolerance));
-    if (std::isnan(whole.tally.score)) {
-      CHECK(std::isnan(tally.score));
+    if (std::isnan(whole.metrics.score)) {
+      CHECK(std::isnan(metrics.score));
     } else {
-      CHECK(tally.score == Approx(whole.tally.score).epsilon(tolerance));
+      CHECK(metrics.score == Approx(whole.metrics.score).epsilon(tolerance));
     }
     for (size_t i = 0; i < parameters.size(); ++i) {
       REQUIRE(gradients[i].defined() == expected[i].defined());

@@ -26,9 +26,9 @@ TEST_CASE("the keys of the encoder are its options") {
   CHECK(layer.attention.score_dropout == 0.01);
   CHECK(layer.token_dropout == 0.02);
   CHECK(layer.feed_forward_dropout == 0.03);
-  CHECK(layer.attention.sampler.bins == 9);
+  CHECK(layer.attention.sampler.num_samples == 9);
   const SamplerOptions sampler = settings.sampler(3);
-  CHECK(sampler.bins == 3);
+  CHECK(sampler.num_samples == 3);
   CHECK(sampler.tau == 2.0);
   CHECK(sampler.weighting == PairWeighting::gumbel_softmax);
   CHECK((sampler.hard && sampler.with_replacement && !sampler.noise));

@@ -17,8 +17,8 @@ class OneOf : public Communicator {
   explicit OneOf(int64_t size) : size_(size) {}
   int64_t rank() const override { return size_ == 1 ? 0 : 1; }
   int64_t size() const override { return size_; }
-  std::unique_ptr<PendingSum> start_sum(const at::Tensor&) const override { throw std::logic_error("a sum"); }
-  void end_sums() const override { sums_ended_ = true; }
+  std::unique_ptr<Work> all_reduce(const at::Tensor&) const override { throw std::logic_error("a sum"); }
+  void drain() const override { sums_ended_ = true; }
   bool sums_ended() const { return sums_ended_; }
 
  private:

@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/models/training/distributed/thread_processes.h"
 #include "tests/models/training/replayed_runs.h"
-#include "tests/models/training/thread_processes.h"
 #include "tests/tools/classify/small_classifier.h"
 #include "tests/tools/graph/small_graph_model.h"
 #include "tests/tools/segment/small_segmenter.h"
@@ -106,7 +106,7 @@ TEST_CASE("replay is refused where steps cannot be replayed", "[replay]") {
   require_error([&] { check_replay(train, model, at::kCPU, one_process()); },
                 {"--replay-steps", "a GPU", "--device cuda"});
   ThreadProcesses(2).run([&](const Communicator& all) {
-    if (!all.leads()) return;
+    if (!all.is_root()) return;
     require_error([&] { check_replay(train, model, gpu, all); }, {"--replay-steps", "one process", "2"});
   });
   model.attention = "bn";

@@ -33,9 +33,9 @@ class Regression : public TrainingTask {
     const at::Tensor loss = linear->forward(x).square().mean() * factor;
     return {loss, {8 * loss.item<double>(), 4, 8}};
   }
-  std::optional<Tally> validate() override {
+  std::optional<MetricSum> validate() override {
     if (scores.empty()) return std::nullopt;
-    return Tally{1.0, scores[validations++ % scores.size()], 1};
+    return MetricSum{1.0, scores[validations++ % scores.size()], 1};
   }
 
   std::map<std::string, at::Tensor> last_batch() const override { return {{"x", x}}; }
@@ -269,7 +269,7 @@ TEST_CASE("of several processes the leading one leaves the run, and another one 
   struct Second : Communicator {
     int64_t rank() const override { return 1; }
     int64_t size() const override { return 2; }
-    std::unique_ptr<PendingSum> start_sum(const at::Tensor&) const override { throw std::logic_error("not asked for"); }
+    std::unique_ptr<Work> all_reduce(const at::Tensor&) const override { throw std::logic_error("not asked for"); }
   };
   Run run(2);
   const Second second;

@@ -6,9 +6,9 @@
 
 #include <catch2/catch.hpp>
 
-#include "models/training/nccl/nccl_communicator.h"
+#include "models/training/distributed/nccl/nccl_communicator.h"
 #include "tests/environment.h"
-#include "tests/models/training/thread_processes.h"
+#include "tests/models/training/distributed/thread_processes.h"
 #include "tests/support.h"
 #include "tools/common/arguments.h"
 #include "tools/common/device.h"
@@ -46,7 +46,7 @@ std::vector<std::string> of_two(at::Device first, at::Device second, const std::
   ThreadProcesses(2).run([&](const Communicator& all) {
     std::string& own = found[static_cast<size_t>(all.rank())];
     try {
-      own = shared_device(all.leads() ? name : other_name, all.leads() ? first : second, all).str();
+      own = shared_device(all.is_root() ? name : other_name, all.is_root() ? first : second, all).str();
     } catch (const UsageError& error) {
       own = error.what();
     }
@@ -81,9 +81,9 @@ TEST_CASE("NCCL itself sums on a GPU, where there is one", "[processes]") {
     return;
   }
   const at::Device gpu = chosen_device("cuda:0");
-  const std::unique_ptr<Communicator> alone = join_by_nccl(one_process(), gpu);
+  const std::unique_ptr<Communicator> alone = make_nccl_communicator(one_process(), gpu);
   const at::Tensor values = at::full({1 << 20}, 2.0, at::TensorOptions(gpu));
-  alone->start_sum(values)->wait();
+  alone->all_reduce(values)->wait();
   require_equal(values.cpu(), at::full({1 << 20}, 2.0), "the sum of one");
   CHECK_NOTHROW(alone->check());
 }

@@ -34,7 +34,7 @@ TEST_CASE("keys of a graph experiment reach the options of the model") {
   CHECK(options.layers == 2);
   CHECK(options.positions == NodePositions::none);
   CHECK(options.head == GraphHead::sample_max);
-  CHECK(options.head_sampler.bins == 9);
+  CHECK(options.head_sampler.num_samples == 9);
   CHECK(options.head_dropout == 0.25);
   GraphSettings sequences;
   sequences.config().set_text("[model]\npositions = 'relative'\nposition_channels = 6\n");

@@ -44,13 +44,13 @@ TEST_CASE("a step is the loss of the next batch, which can be differentiated") {
     const at::Tensor outputs = model->forward(batch, context);
     CHECK(outputs.scalar_type() == precision);
     CHECK(step.loss.item<double>() == Approx(graph_loss(kind, outputs.to(at::kFloat), batch.target).item<double>()));
-    CHECK(step.tally.items == 3);
+    CHECK(step.metrics.items == 3);
     const auto seen = task.last_batch();
     require_equal(seen.at("target"), batch.target, "targets of the last batch");
     require_equal(seen.at("index"), at::tensor(batch.items, at::kLong), "its items");
     CHECK(seen.count("coordinates") == (batch.coordinates.defined() ? 1 : 0));
-    CHECK(step.tally.mean_loss() == Approx(step.loss.item<double>()));
-    CHECK(std::isnan(step.tally.score) == has_labels(kind));
+    CHECK(step.metrics.mean_loss() == Approx(step.loss.item<double>()));
+    CHECK(std::isnan(step.metrics.score) == has_labels(kind));
     step.loss.backward();
   }
 }
@@ -71,7 +71,7 @@ TEST_CASE("validation is the metric over the held-out part, negative where lower
     Example example(kind);
     example.split = {{0, 1, 2}, {3, 4, 5, 6}, {}};
     GraphTraining task = example.task();
-    const std::optional<Tally> tally = task.validate();
+    const std::optional<MetricSum> tally = task.validate();
     REQUIRE(tally);
     CHECK(tally->items == 4);
     GraphModel model = small_graph_run(example.graphs.schema, example.settings).model;

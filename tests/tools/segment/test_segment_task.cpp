@@ -53,7 +53,7 @@ TEST_CASE("a step is the cross entropy of the points, and its score the summed I
   CHECK(step.loss.item<double>() == Approx((0.75 * of_part + 0.25 * share.mean()).item<double>()));
   CHECK(step.loss.requires_grad());
   require_equal(task.last_batch().at("parts"), batch.parts, "parts of the last batch");
-  CHECK(step.tally.items == 4);
+  CHECK(step.metrics.items == 4);
   double iou = 0;
   for (int64_t i = 0; i < 4; ++i) {
     const at::Tensor allowed = example.mask.slice(0, batch.labels[i].item<int64_t>()).slice(0, 0, 1);
@@ -61,7 +61,7 @@ TEST_CASE("a step is the cross entropy of the points, and its score the summed I
     const at::Tensor truth = batch.parts.slice(0, 40 * i, 40 * (i + 1));
     iou += shape_ious(count_parts(found, truth, at::zeros_like(truth), 1, 5), allowed).item<double>();
   }
-  CHECK(step.tally.score == Approx(iou));
+  CHECK(step.metrics.score == Approx(iou));
 }
 
 // The bound is that of float32: sums of some hundred terms, rounded in another order.
@@ -76,7 +76,7 @@ TEST_CASE("validation is the instance IoU of the shapes, by one vote, and a sign
   Example example;
   CHECK_FALSE(example.task().validate().has_value());
   example.settings.evaluation.votes = 3;
-  const Tally tally = example.task(&example.shapes).validate().value();
+  const MetricSum tally = example.task(&example.shapes).validate().value();
   example.settings.evaluation.votes = 1;
   PointSegmenter model = small_segmenter(example.settings);
   const SegmentScores scores =
@@ -105,7 +105,7 @@ TEST_CASE("a model that is not told the class trains as well") {
       for (int64_t step = 0; step < 2; ++step) {
         at::Generator random = generator(static_cast<uint64_t>(2 * epoch + step));
         const TrainingTask::Step taken = task.step(random);
-        CHECK(taken.tally.items == (step == 0 ? 4 : 2));
+        CHECK(taken.metrics.items == (step == 0 ? 4 : 2));
         losses.back() += taken.loss.item<double>() / 2;
         optimizer.zero_grad();
         taken.loss.backward();

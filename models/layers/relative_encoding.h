@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Holds what the relative encodings X_R of an attention are computed from (SFT sections 4.3 and 5), per packed token.
+#pragma once
+
+#include <ATen/ATen.h>
+
+namespace geosft {
+
+enum class RelativeEncodingKind { none, points, graph, sequence };
+
+// The relative encoding of one packed batch. Only the members of its kind are defined.
+struct RelativeEncoding {
+  RelativeEncodingKind kind = RelativeEncodingKind::none;
+  at::Tensor coordinates;         // points: [N, 3]; graph: of the nodes, or undefined if X_R has only edges
+  at::Tensor normals;             // points: [N, 3], or undefined if X_R is only the squared distance
+  at::Tensor rowptr, col;         // graph: CSR over packed nodes, int64 [N + 1] and [E]
+  at::Tensor edge_attr;           // graph: [E, r], including the channel of ones
+  int64_t distance_channels = 0;  // graph with coordinates: further channels of X_R (distance_features)
+  double distance_range = 1.0;    // the same, in the unit of the coordinates
+  at::Tensor positions;           // sequence: sinusoids [N, ds]
+
+  static RelativeEncoding none() { return {}; }
+  static RelativeEncoding points(at::Tensor coordinates, at::Tensor normals = {});
+  static RelativeEncoding graph(at::Tensor rowptr, at::Tensor col, at::Tensor edge_attr);
+  // Edges and distances in one X_R. Takes n x k memory: for molecules, not for large graphs.
+  static RelativeEncoding molecules(const RelativeEncoding& graph, at::Tensor coordinates, int64_t distance_channels,
+                                    double distance_range);
+  static RelativeEncoding sequence(at::Tensor positions);
+};
+
+// Features [..., channels] of squared distances d^2 [...], channels >= 1: (d / range)^2, then Gaussians of d of equal
+// width with evenly spaced centres from 0 to range > 0.
+at::Tensor distance_features(const at::Tensor& squared_distance, int64_t channels, double range);
+
+// Sinusoids S [n, width], dtype of `options`: S[i, 2j] = sin(i / 10000^(j / width)), S[i, 2j + 1] the cosine.
+at::Tensor sinusoids(int64_t n, int64_t width, const at::TensorOptions& options = {});
+
+}  // namespace geosft

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Measures what the theorems and figures of the SFT paper state about attention.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace geosft {
+
+// From scores S [n, k] to probabilities P [n, k], differentiable.
+using ProbabilityMap = std::function<at::Tensor(const at::Tensor&)>;
+
+// The leaky relu probability, computed by maxout_attention with V = I and leaks of the keys evenly spaced from -1 to 1.
+// float64.
+at::Tensor leaky_relu_probability(const at::Tensor& scores);
+// The softmax probability, computed by scaled dot-product attention with V = I. float64.
+at::Tensor softmax_probability(const at::Tensor& scores);
+
+// A component f of P and a segment that contradict pseudoconvexity: <grad f(x1), x2 - x1> >= 0, but f(x2) < f(x1).
+struct Contradiction {
+  int64_t component, row;  // of P, and of the pairs
+  double slope, before, after;
+};
+
+// All contradictions among pairs (x1, x2) of rows [n, k] of scores, float64. In an orthant, that is for pairs of equal
+// signs, the leaky relu probability has none (theorem B.5), softmax has (theorem B.2).
+std::vector<Contradiction> contradictions(const ProbabilityMap& probability, const at::Tensor& x1,
+                                          const at::Tensor& x2);
+
+// E |d Sa / d W|^2 (Frobenius) of W_Q and W_V at initialisation (theorem 4.3: Theta(1) and Theta(n)), with all n tokens
+// as keys, estimated with random signs as grad_output. The tokens have a common component, and the leak is 0. The
+// theorem shows for wide tokens (d > n).
+struct GradientNorms {
+  double query = 0.0, value = 0.0;
+};
+GradientNorms gradient_norms(int64_t n, int64_t width, uint64_t seed = 0, int64_t num_samples = 4);
+
+// Singular values of tokens [n, d] above max(n, d) * epsilon of their type times the largest.
+int64_t numerical_rank(const at::Tensor& tokens);
+// Mean cosine similarity over pairs of different tokens [n, d], n > 1.
+double mean_cosine(const at::Tensor& tokens);
+
+// Rank of the tokens after different numbers of single-head layers (figure 3): equal tokens and one random normal
+// attention bias pass through random layers, all tokens being keys, with residual and normalisation. float64. Without
+// the leak the rank stays 1 as long as every row has a positive score, which holds for wide tokens (512 in the paper).
+struct RankInjection {
+  int64_t tokens = 256, width = 512, layers = 100;
+  int64_t every = 5;  // layers between measurements
+  bool leak = true;   // without, the probability is relu(S) / sum relu(S)
+  uint64_t seed = 0;
+};
+struct DepthRank {
+  int64_t depth, rank;
+};
+std::vector<DepthRank> rank_injection(const RankInjection& options);
+
+}  // namespace geosft
