@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "data/shape.h"
+#include "data/points/shape.h"
 
 namespace geosft {
 namespace {

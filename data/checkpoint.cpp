@@ -12,8 +12,8 @@
 #include "data/atomic_file.h"
 #include "data/formats/binary.h"
 #include "data/formats/text_lines.h"
+#include "data/points/shape.h"
 #include "data/read_file.h"
-#include "data/shape.h"
 
 namespace geosft {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/line_stream.h"
 
+#include "data/points/shape.h"
 #include "data/read_file.h"
-#include "data/shape.h"
 
 namespace geosft {
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "data/shape.h"
+#include "data/points/shape.h"
 
 namespace geosft {
 

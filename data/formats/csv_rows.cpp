@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "data/formats/numbers.h"
+#include "data/points/shape.h"
 #include "data/read_file.h"
-#include "data/shape.h"
 
 namespace geosft {
 

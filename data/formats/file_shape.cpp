@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "data/shape.h"
+#include "data/points/shape.h"
 
 namespace geosft {
 namespace {

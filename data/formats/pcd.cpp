@@ -7,7 +7,7 @@
 #include "data/formats/lzf.h"
 #include "data/formats/pcd_header.h"
 #include "data/formats/text_lines.h"
-#include "data/shape.h"
+#include "data/points/shape.h"
 
 namespace geosft {
 namespace {

@@ -7,7 +7,7 @@
 #include "data/formats/binary.h"
 #include "data/formats/ply_header.h"
 #include "data/formats/text_lines.h"
-#include "data/shape.h"
+#include "data/points/shape.h"
 
 namespace geosft {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "data/formats/text_lines.h"
-#include "data/shape.h"
+#include "data/points/shape.h"
 
 namespace geosft {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "data/formats/numbers.h"
+#include "data/points/shape.h"
 #include "data/read_file.h"
-#include "data/shape.h"
 
 namespace geosft {
 namespace {

@@ -114,12 +114,12 @@ std::vector<AttentionCost> attention_costs(const Sizes& sizes, const std::vector
     costs.push_back(cost_of(name, all_tokens, attention, sizes, n, keys, options));
     told(costs.back());
   };
-  const int64_t most_tokens = *std::max_element(tokens.begin(), tokens.end());
+  const int64_t max_tokens = *std::max_element(tokens.begin(), tokens.end());
   const int64_t most_keys = *std::max_element(sizes.keys.begin(), sizes.keys.end());
   for (const auto& [name, attention] : over_sampled_keys()) {
     for (const int64_t n : tokens) add(name, false, attention, n, most_keys);
     for (const int64_t keys : sizes.keys) {
-      if (keys != most_keys) add(name, false, attention, most_tokens, keys);
+      if (keys != most_keys) add(name, false, attention, max_tokens, keys);
     }
   }
   for (const int64_t n : tokens) {

@@ -61,12 +61,12 @@ double fitted_exponent(const std::vector<double>& x, const std::vector<double>& 
   return products / squares;
 }
 
-Scaling measure_scaling(const ScaledContender& contender, const Sizes& sizes, int64_t most_tokens,
+Scaling measure_scaling(const ScaledContender& contender, const Sizes& sizes, int64_t max_tokens,
                         const TimingOptions& options, const TileRates& rates,
                         const std::function<void(int64_t)>& progress) {
   Scaling scaling;
   std::vector<double> counts, seconds, bytes;
-  for (const int64_t tokens : token_counts(most_tokens)) {
+  for (const int64_t tokens : token_counts(max_tokens)) {
     progress(tokens);
     Sizes one = sizes;
     one.batch = 1;

@@ -30,9 +30,9 @@ ScaledContender polynomial_over_all(int64_t degree);
 ScaledContender graph_attention_over_keys(int64_t keys);  // of a random graph, 8 edges a node
 ScaledContender walks_on_grid();  // random_walk_pe, 20 steps, on a graph of 4 edges a node; forward alone
 
-// Time and memory for 1024, 4096, … tokens up to `most_tokens`, the last one included, with the width and heads of
+// Time and memory for 1024, 4096, … tokens up to `max_tokens`, the last one included, with the width and heads of
 // `sizes`. `progress` is told the tokens before each.
-Scaling measure_scaling(const ScaledContender& contender, const Sizes& sizes, int64_t most_tokens,
+Scaling measure_scaling(const ScaledContender& contender, const Sizes& sizes, int64_t max_tokens,
                         const TimingOptions& options, const TileRates& rates,
                         const std::function<void(int64_t)>& progress);
 
