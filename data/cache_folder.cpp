@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <system_error>
 
-#include "data/points/shape.h"
+#include "data/data_error.h"
 #include "data/read_file.h"
 #include "data/seeds.h"
 #include "geometry/threads.h"

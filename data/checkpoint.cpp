@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "data/atomic_file.h"
+#include "data/data_error.h"
 #include "data/formats/binary.h"
 #include "data/formats/text_lines.h"
-#include "data/points/shape.h"
 #include "data/read_file.h"
 
 namespace geosft {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "data/points/shape.h"
+#include "data/data_error.h"
 #include "data/read_file.h"
 
 namespace geosft {

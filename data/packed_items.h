@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graph datasets: what every reader gives, and what is said of their features and targets.
+// Datasets of graphs, and of sequences and images as graphs: their packed form, their features and their targets.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -17,7 +17,7 @@
 #include <fstream>
 #include <utility>
 
-#include "data/points/shape.h"
+#include "data/data_error.h"
 
 namespace geosft {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <system_error>
 
-#include "data/points/shape.h"
+#include "data/data_error.h"
 
 namespace geosft {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data stay in their folder, whatever names and links a set that was downloaded brings along.
+// Keeps file accesses inside a dataset's folder, whatever names and links a downloaded set contains.
 #pragma once
 
 #include <filesystem>

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "data/data_error.h"
 #include "data/formats/numbers.h"
-#include "data/points/shape.h"
 #include "data/read_file.h"
 
 namespace geosft {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "data/data_error.h"
 #include "data/formats/unpacked_size.h"
-#include "data/points/shape.h"
 #include "data/read_file.h"
 
 namespace geosft {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text files that are published compressed.
+// Reads text files that may be compressed by gzip.
 #pragma once
 
 #include <filesystem>

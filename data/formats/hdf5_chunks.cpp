@@ -9,9 +9,9 @@
 #include <cstring>
 #include <limits>
 
+#include "data/data_error.h"
 #include "data/formats/hdf5_handles.h"
 #include "data/formats/unpacked_size.h"
-#include "data/points/shape.h"
 #include "data/reader_process.h"
 
 namespace geosft {

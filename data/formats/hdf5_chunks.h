@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Datasets of HDF5 files that lie there in chunks.
+// Reads chunked datasets of HDF5 files.
 #pragma once
 
 #include <cstdint>

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "data/atomic_file.h"
+#include "data/data_error.h"
 #include "data/formats/hdf5_handles.h"
 #include "data/formats/hdf5_library.h"
 #include "data/isolated_reader.h"
-#include "data/points/shape.h"
 
 namespace geosft {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Datasets of HDF5 files as tensors.
+// Reads and writes datasets of HDF5 files as tensors.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <limits>
 
-#include "data/points/shape.h"
+#include "data/data_error.h"
 
 namespace geosft {
 namespace {

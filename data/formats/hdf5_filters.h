@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What chunks of HDF5 files are packed with. The library itself trusts a chunk to unpack to its size, and reads on
+// Undoes the filters of chunks of HDF5 files. The library itself trusts a chunk to unpack to its size, and reads on
 // behind one that does not.
 #pragma once
 

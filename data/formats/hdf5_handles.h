@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the HDF5 library is called from here.
+// Wraps the lock and the handles of the HDF5 library.
 #pragma once
 
 #include <hdf5.h>

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "data/data_error.h"
 #include "data/formats/hdf5_chunks.h"
 #include "data/formats/hdf5_handles.h"
 #include "data/formats/unpacked_size.h"
-#include "data/points/shape.h"
 
 namespace geosft {
 namespace {

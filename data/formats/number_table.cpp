@@ -4,10 +4,10 @@
 #include <cmath>
 #include <string>
 
+#include "data/data_error.h"
 #include "data/formats/csv_rows.h"
 #include "data/formats/gz_file.h"
 #include "data/formats/numbers.h"
-#include "data/points/shape.h"
 
 namespace geosft {
 namespace {

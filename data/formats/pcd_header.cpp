@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/formats/pcd_header.h"
 
+#include "data/data_error.h"
 #include "data/formats/text_lines.h"
-#include "data/points/shape.h"
 
 namespace geosft {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "data/data_error.h"
 #include "data/formats/unpacked_size.h"
-#include "data/points/shape.h"
 
 namespace geosft {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "data/data_error.h"
 #include "data/formats/numbers.h"
-#include "data/points/shape.h"
 #include "data/read_file.h"
 
 namespace geosft {

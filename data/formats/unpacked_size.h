@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large compressed data may become.
+// Limits how large compressed data may become.
 #pragma once
 
 #include <cstdint>

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
+#include "data/data_error.h"
 #include "data/formats/elements.h"
 #include "data/formats/text_lines.h"
-#include "data/points/shape.h"
 
 namespace geosft {
 namespace {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "data/data_error.h"
 #include "data/formats/unpacked_size.h"
-#include "data/points/shape.h"
 #include "data/safe_join.h"
 
 namespace geosft {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members of a zip file.
+// Reads members of a zip file.
 #pragma once
 
 #include <cstdint>

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "data/cache_folder.h"
+#include "data/data_error.h"
 #include "data/formats/hdf5_file.h"
-#include "data/points/shape.h"
 #include "data/seeds.h"
 
 namespace geosft {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodings of nodes kept on disk, so that training, resuming, evaluating and predicting compute them once.
+// Caches node encodings on disk, so that training, resuming, evaluating and predicting compute them once.
 #pragma once
 
 #include <filesystem>

@@ -2,8 +2,8 @@
 #include "data/graphs/graph_cache.h"
 
 #include "data/cache_folder.h"
+#include "data/data_error.h"
 #include "data/graphs/packed_graphs_file.h"
-#include "data/points/shape.h"
 
 namespace geosft {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graph datasets that were long in the making, kept on disk as packed graphs.
+// Caches graph datasets on disk that take long to read, as packed graphs.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ struct GraphReadOptions {
   bool directed = false;   // leave the edges of OGB sets and lists of edges as they are; else missing ones are added
 };
 
-// One file a dataset. `id` says which dataset it is, `key` everything its contents depend on, as in ShapeCache.
+// One file per dataset. `id` says which dataset it is, `key` everything its contents depend on, as in ShapeCache.
 class GraphCache {
  public:
   // Without a folder (empty) nothing is ever stored.

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "data/data_error.h"
 #include "data/formats/gz_file.h"
 #include "data/formats/text_lines.h"
-#include "data/points/shape.h"
 
 namespace geosft {
 namespace {

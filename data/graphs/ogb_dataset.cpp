@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "data/cache_folder.h"
+#include "data/data_error.h"
 #include "data/formats/gz_file.h"
 #include "data/formats/number_table.h"
 #include "data/graphs/molecule_features.h"
 #include "data/graphs/split_files.h"
-#include "data/points/shape.h"
 #include "geometry/packed.h"
 
 namespace geosft {

@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "data/data_error.h"
 #include "data/formats/hdf5_file.h"
-#include "data/points/shape.h"
 
 namespace geosft {
 namespace {

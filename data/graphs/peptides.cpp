@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "data/cache_folder.h"
+#include "data/data_error.h"
 #include "data/formats/csv_rows.h"
 #include "data/formats/gz_file.h"
 #include "data/graphs/molecule_features.h"
-#include "data/graphs/smiles_graphs.h"
+#include "data/graphs/smiles.h"
 #include "data/graphs/split_files.h"
-#include "data/points/shape.h"
 #include "data/read_file.h"
 #include "data/seeds.h"
 

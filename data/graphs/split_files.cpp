@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/graphs/split_files.h"
 
+#include "data/data_error.h"
 #include "data/formats/gz_file.h"
 #include "data/formats/text_lines.h"
-#include "data/points/shape.h"
 
 namespace geosft {
 namespace {

@@ -8,7 +8,7 @@
 #include "data/graphs/graph_files.h"
 #include "data/graphs/molecule_features.h"
 #include "data/graphs/packed_graphs_file.h"
-#include "data/graphs/smiles_files.h"
+#include "data/graphs/smiles.h"
 #include "data/graphs/xyz_molecules.h"
 #include "data/points/shape.h"
 #include "data/safe_join.h"

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "data/cache_folder.h"
+#include "data/data_error.h"
 #include "data/formats/elements.h"
 #include "data/formats/numbers.h"
 #include "data/formats/text_lines.h"
 #include "data/formats/xyz_molecule.h"
-#include "data/points/shape.h"
 #include "data/read_file.h"
 #include "data/safe_join.h"
 #include "geometry/packed.h"

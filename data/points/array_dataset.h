@@ -6,8 +6,8 @@
 
 namespace geosft {
 
-// What a reader hands over. Checked by ArrayDataset, so that every reader's data meet the same rules; a reader that
-// joins files checks each of them first, so that an error names the file.
+// The clouds that a reader returns. ArrayDataset checks them, so that every reader's data meet the same rules. A reader
+// that joins files checks each file first, so that an error names the file.
 struct CloudArrays {
   at::Tensor points;               // float32 [N, P, 3]
   at::Tensor normals;              // float32 [N, P, 3] or undefined

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clouds of equal size in HDF5 files, as ModelNet40, ShapeNetPart and sets made after them have them.
+// Reads clouds of equal size from HDF5 files, in the form of ModelNet40, ShapeNetPart and similar sets.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes in a folder a class.
+// Lists the shape files of a tree with one folder per class.
 #pragma once
 
 #include "data/points/file_dataset.h"

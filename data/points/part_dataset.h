@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Point clouds with a part for every point.
+// Opens datasets of point clouds that have a part label for each point.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,8 @@
 
 namespace geosft {
 
-// Where a set has no published validation part, `validation` is an error and `train_and_validation` the training part.
+// Where a set has no published validation split, `validation` is an error and `train_and_validation` the training
+// split.
 enum class PartSplit { train, validation, train_and_validation, test };
 
 // A dataset whose shapes have `parts`, ids of a part of the shape's class, in the order of the points of the file.
@@ -31,7 +32,7 @@ class PartDataset : public PointDataset {
 //     counted from 1 in each class.
 std::unique_ptr<PartDataset> open_part_dataset(const std::filesystem::path& source, PartSplit split);
 
-// Whether the set has a published validation part.
+// Whether the set has a published validation split.
 bool has_validation_split(const std::filesystem::path& source);
 
 }  // namespace geosft

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "data/data_error.h"
 #include "data/formats/text_lines.h"
-#include "data/points/shape.h"
 #include "data/read_file.h"
 
 namespace geosft {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which parts the shapes of a dataset have.
+// Lists the parts that the shapes of each class have.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Labelled point clouds from any of the supported sources.
+// Opens datasets of labelled point clouds of any supported format.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +44,29 @@ class PointDataset {
   virtual std::vector<std::string> remarks() const { return {}; }
 };
 
+// Some rows of a dataset as a dataset of its own; `whole` must outlive it.
+class PointSubset : public PointDataset {
+ public:
+  // Throws std::out_of_range for a row outside of `whole`.
+  PointSubset(const PointDataset& whole, std::vector<int64_t> rows);
+
+  int64_t size() const override { return static_cast<int64_t>(rows_.size()); }
+  Shape get(int64_t index) const override { return whole_.get(rows_.at(static_cast<size_t>(index))); }
+  int64_t label(int64_t index) const override { return whole_.label(rows_.at(static_cast<size_t>(index))); }
+  const std::vector<std::string>& class_names() const override { return whole_.class_names(); }
+  bool has_normals() const override { return whole_.has_normals(); }
+  std::string file_without_normals() const override { return whole_.file_without_normals(); }
+
+ private:
+  const PointDataset& whole_;
+  std::vector<int64_t> rows_;
+};
+
+// Splits the rows of a dataset in two, the same share of every class (rounded to the nearest count) in `second`, at
+// random by the seed; both in ascending order.
+std::pair<std::vector<int64_t>, std::vector<int64_t>> stratified_split(const PointDataset& dataset, double second_share,
+                                                                       uint64_t seed);
+
 // Opens a set by what lies at `source`: empty or "furniture" (the installed sweethome3d-furniture models), ModelNet40
 // or ScanObjectNN HDF5, `normal_resampled` text, or a tree class/*.{ply,obj,off,stl,pcd,xyz,txt} with optional
 // train/test folders (below or above the class folder). Where a folder holds several variants of a set, one of its
@@ -52,6 +75,9 @@ class PointDataset {
 // anything is broken.
 std::unique_ptr<PointDataset> open_point_dataset(const std::filesystem::path& source, Split split,
                                                  const PointDatasetOptions& options = {});
+
+// The formats of a set that is not "furniture", with the files they are recognised by, for messages.
+std::string point_formats_text();
 
 // The same source named so that it is found from any working folder: absolute, and the furniture set as it is.
 std::filesystem::path absolute_source(const std::filesystem::path& source);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sampled shapes on disk, so that a mesh is read and sampled once.
+// Caches sampled shapes on disk, so that a mesh is read and sampled once.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace geosft {
 
-// One file a shape. `id` says which shape it is (and becomes the name of the file), `key` everything its contents
+// One file per shape. `id` says which shape it is (and becomes the name of the file), `key` everything its contents
 // depend on: a file with another key is stale.
 class ShapeCache {
  public:

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "data/line_stream.h"
-#include "data/points/shape.h"
+#include "data/data_error.h"
 #include "data/read_file.h"
 #include "data/sequences/sequence_dataset.h"
 
@@ -15,13 +14,13 @@ namespace {
 namespace fs = std::filesystem;
 
 struct LabelledTexts {
-  int64_t longest;
+  int64_t max_length;
   std::vector<uint8_t> bytes;
   std::vector<int64_t> offsets{0};
   std::vector<std::string> labels;
 
   void add(std::string_view text, std::string_view label) {
-    const std::string_view held = longest > 0 ? text.substr(0, static_cast<size_t>(longest)) : text;
+    const std::string_view held = max_length > 0 ? text.substr(0, static_cast<size_t>(max_length)) : text;
     bytes.insert(bytes.end(), held.begin(), held.end());
     offsets.push_back(static_cast<int64_t>(bytes.size()));
     labels.emplace_back(label);
@@ -100,8 +99,8 @@ bool is_byte_texts(const fs::path& folder) {
   });
 }
 
-PackedItems read_byte_texts(const fs::path& folder, int64_t longest) {
-  LabelledTexts all{longest, {}, {0}, {}};
+PackedItems read_byte_texts(const fs::path& folder, int64_t max_length) {
+  LabelledTexts all{max_length, {}, {0}, {}};
   DatasetSplit split;
   split.train = read_part(folder, "train", all);
   const std::set<std::string> names(all.labels.begin(), all.labels.end());

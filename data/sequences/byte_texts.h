@@ -8,14 +8,14 @@
 
 namespace geosft {
 
-// A folder in one of two forms, whose parts are the training and the test part of what is read; bytes are categories
+// A folder in one of two forms, whose splits train and test are those of the result; bytes are categories
 // 0 … 255:
 //   aclImdb   train/CLASS/*.txt and test/CLASS/*.txt, a text a file, in the order of their names
 //   tables    NAME_train.tsv and NAME_test.tsv, lines label<TAB>id<TAB>text
-// Of a text only the first `longest` bytes are held, where it is not 0. Classes are in ascending order of their names.
-// Throws DataError naming file and line for lines of another form, empty texts, and classes of the test part that the
-// training part does not have.
-PackedItems read_byte_texts(const std::filesystem::path& folder, int64_t longest = 0);
+// Of a text only the first `max_length` bytes are held, where it is not 0. Classes are in ascending order of their
+// names. Throws DataError naming file and line for lines of another form, empty texts, and classes of the test split
+// that the training split does not have.
+PackedItems read_byte_texts(const std::filesystem::path& folder, int64_t max_length = 0);
 bool is_byte_texts(const std::filesystem::path& folder);
 
 }  // namespace geosft

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/sequences/cifar_images.h"
 
-#include "data/points/shape.h"
+#include "data/data_error.h"
 #include "data/read_file.h"
 #include "data/sequences/sequence_dataset.h"
 

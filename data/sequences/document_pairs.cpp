@@ -5,8 +5,7 @@
 #include <array>
 #include <map>
 
-#include "data/line_stream.h"
-#include "data/points/shape.h"
+#include "data/data_error.h"
 #include "data/read_file.h"
 #include "data/sequences/sequence_dataset.h"
 
@@ -32,13 +31,13 @@ std::array<std::string_view, field_count> pair_fields(const LineStream& lines) {
 }
 
 struct Pairs {
-  int64_t longest;
+  int64_t max_length;
   std::vector<uint8_t> categories;
   std::vector<int64_t> offsets{0};
   std::vector<std::string> labels;
 
   void add(std::string_view text, uint8_t document) {
-    for (const char byte : longest > 0 ? text.substr(0, static_cast<size_t>(longest)) : text) {
+    for (const char byte : max_length > 0 ? text.substr(0, static_cast<size_t>(max_length)) : text) {
       categories.push_back(static_cast<unsigned char>(byte));
       categories.push_back(document);
     }
@@ -66,10 +65,10 @@ bool is_document_pairs(const fs::path& folder) {
   return !only_file(folder, ".train.tsv").empty();
 }
 
-PackedItems read_document_pairs(const fs::path& folder, int64_t longest) {
+PackedItems read_document_pairs(const fs::path& folder, int64_t max_length) {
   const std::string train = only_file(folder, ".train.tsv").string();
   const std::string name = train.substr(0, train.size() - std::string_view("train.tsv").size());
-  Pairs all{longest, {}, {0}, {}};
+  Pairs all{max_length, {}, {0}, {}};
   DatasetSplit split;
   split.train = append_pairs(train, all);
   std::map<std::string, int64_t> classes;

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "data/data_error.h"
 #include "data/formats/gz_file.h"
-#include "data/points/shape.h"
 #include "data/sequences/sequence_dataset.h"
 
 namespace geosft {

@@ -9,9 +9,9 @@
 namespace geosft {
 
 // A folder with train-images-idx3-ubyte, train-labels-idx1-ubyte and the same of "test" or "t10k", each plain or .gz.
-// Pixels row by row, 0 to 1, one value each; classes "0", "1", … up to the largest label of the training part. Throws
+// Pixels row by row, 0 to 1, one value each; classes "0", "1", … up to the largest label of the training split. Throws
 // DataError naming the file for another magic number, sizes that do not fit the file or each other, and labels that the
-// training part does not have.
+// training split does not have.
 PackedItems read_idx_images(const std::filesystem::path& folder);
 bool is_idx_images(const std::filesystem::path& folder);
 

@@ -8,8 +8,8 @@
 #include <stdexcept>
 
 #include "data/atomic_file.h"
+#include "data/data_error.h"
 #include "data/formats/text_lines.h"
-#include "data/points/shape.h"
 #include "data/read_file.h"
 #include "data/seeds.h"
 #include "data/sequences/sequence_dataset.h"

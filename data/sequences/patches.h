@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences of numbers in patches: fewer and larger tokens.
+// Groups the steps of sequences, or the pixels of images, into patches: fewer and larger tokens.
 #pragma once
 
 #include "data/packed_items.h"

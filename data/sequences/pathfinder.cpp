@@ -9,8 +9,8 @@
 #include <numbers>
 
 #include "data/atomic_file.h"
+#include "data/data_error.h"
 #include "data/formats/text_lines.h"
-#include "data/points/shape.h"
 #include "data/read_file.h"
 #include "data/safe_join.h"
 #include "data/seeds.h"

@@ -14,9 +14,9 @@ namespace geosft {
 
 // Reads a set by what lies in `folder`: NAME_TRAIN.ts and NAME_TEST.ts (the UEA and UCR archives), ListOps (listops.h),
 // texts (byte_texts.h), pairs of documents (document_pairs.h), images (idx_images.h, cifar_images.h, pathfinder.h).
-// Of texts only the first `longest` bytes are held, where it is not 0. Throws DataError when nothing fits, listing what
-// was looked for, and when anything is broken.
-PackedItems open_sequence_dataset(const std::filesystem::path& folder, int64_t longest = 0);
+// Of texts only the first `max_length` bytes are held, where it is not 0. Throws DataError when nothing fits, listing
+// what was looked for, and when anything is broken.
+PackedItems open_sequence_dataset(const std::filesystem::path& folder, int64_t max_length = 0);
 
 // Whether `folder` is one of these.
 bool is_sequence_dataset(const std::filesystem::path& folder);
@@ -25,8 +25,8 @@ bool is_sequence_dataset(const std::filesystem::path& folder);
 // between those around them in their series and dimension, or are the nearest one at its ends; 0 where all are missing.
 PackedItems packed_series(const TsFile& train, const TsFile& test);
 
-// The first `longest` >= 1 steps of every sequence, or of each of its documents; images are no grids any more.
-PackedItems truncated(const PackedItems& sequences, int64_t longest);
+// The first `max_length` >= 1 steps of every sequence, or of each of its documents; images are no grids any more.
+PackedItems truncated(const PackedItems& sequences, int64_t max_length);
 
 // The items begin … end - 1.
 std::vector<int64_t> item_range(int64_t begin, int64_t end);

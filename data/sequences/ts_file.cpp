@@ -5,9 +5,9 @@
 #include <cctype>
 #include <limits>
 
+#include "data/data_error.h"
 #include "data/formats/numbers.h"
 #include "data/formats/text_lines.h"
-#include "data/points/shape.h"
 #include "data/read_file.h"
 
 namespace geosft {

@@ -6,7 +6,7 @@
 #include "data/formats/hdf5_file.h"
 #include "data/graphs/molecule_features.h"
 #include "data/graphs/packed_graphs_file.h"
-#include "data/graphs/smiles_graphs.h"
+#include "data/graphs/smiles.h"
 #include "tests/data/files.h"
 #include "tests/data/graphs/molecules.h"
 #include "tests/data/graphs/small_graphs.h"

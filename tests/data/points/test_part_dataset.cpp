@@ -3,8 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "data/points/point_dataset.h"
 #include "data/points/point_loader.h"
-#include "data/points/point_subset.h"
 #include "tests/data/points/part_files.h"
 
 namespace geosft::test::test_part_dataset {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/points/shape.h"
+#include "data/data_error.h"
 #include "tests/data/files.h"
 #include "tests/support.h"
 

@@ -1,14 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of molecules: a SMILES a line, or a table with a column of them.
+// Reads lists of molecules given by SMILES, and turns them into packed graphs.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "data/graphs/smiles_graphs.h"
+#include "data/graphs/graph_cache.h"
+#include "data/packed_items.h"
 
 namespace geosft {
+
+// SMILES and the lines of `file` that they stand in.
+struct SmilesColumn {
+  std::string file;
+  std::vector<std::string> smiles;
+  std::vector<int64_t> lines;
+};
 
 struct SmilesFile {
   SmilesColumn column;
@@ -23,5 +32,14 @@ bool is_smiles_file(const std::filesystem::path& file);
 // names. Nothing is said yet of whether the SMILES are valid. Throws DataError, naming file and line: no molecule, no
 // such column, rows of another width than the header.
 SmilesFile read_smiles_file(const std::filesystem::path& file);
+
+struct SmilesGraphs {
+  PackedItems packed;         // atoms and bonds as molecule_features.h has them; no target, no output names
+  std::vector<int64_t> rows;  // of the column, that the graphs come from: those with a valid SMILES
+};
+
+// Features are computed in parallel. `remarks` counts the invalid SMILES and names each with its line and the reason.
+// Throws DataError when no SMILES is valid, std::runtime_error in a build without RDKit.
+SmilesGraphs graphs_from_smiles(const SmilesColumn& column, const GraphReadOptions& options = {});
 
 }  // namespace geosft
