@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <map>
+#include <vector>
 
 #include "data/formats/obj.h"
 #include "data/formats/off.h"
@@ -18,32 +18,51 @@
 namespace geosft {
 namespace {
 
-using Reader = FileShape (*)(std::string_view, const std::string&);
+struct ShapeFormat {
+  std::vector<std::string> extensions;  // lower case
+  FileShape (*read)(std::string_view bytes, const std::string& file);
+};
 
-Reader find_reader(const std::filesystem::path& file) {
-  static const std::map<std::string, Reader> readers = {{".obj", read_obj}, {".off", read_off}, {".pcd", read_pcd},
-                                                        {".ply", read_ply}, {".stl", read_stl}, {".txt", read_xyz},
-                                                        {".xyz", read_xyz}};
+const std::vector<ShapeFormat>& shape_formats() {
+  static const std::vector<ShapeFormat> formats = {{{".ply"}, read_ply}, {{".obj"}, read_obj},
+                                                   {{".off"}, read_off}, {{".stl"}, read_stl},
+                                                   {{".pcd"}, read_pcd}, {{".xyz", ".txt"}, read_xyz}};
+  return formats;
+}
+
+// nullptr for a file of no known format.
+const ShapeFormat* find_shape_format(const std::filesystem::path& file) {
   std::string extension = file.extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char c) { return std::tolower(c); });
-  const auto found = readers.find(extension);
-  return found == readers.end() ? nullptr : found->second;
+  for (const ShapeFormat& format : shape_formats()) {
+    const auto& known = format.extensions;
+    if (std::find(known.begin(), known.end(), extension) != known.end()) return &format;
+  }
+  return nullptr;
 }
 
 }  // namespace
 
-const char* const shape_extensions = ".ply, .obj, .off, .stl, .pcd, .xyz or .txt";
+std::string shape_extensions() {
+  std::vector<std::string> all;
+  for (const ShapeFormat& format : shape_formats()) {
+    all.insert(all.end(), format.extensions.begin(), format.extensions.end());
+  }
+  std::string text = all.front();
+  for (size_t i = 1; i < all.size(); ++i) text += (i + 1 == all.size() ? " or " : ", ") + all[i];
+  return text;
+}
 
 bool has_shape_extension(const std::filesystem::path& file) {
-  return find_reader(file) != nullptr;
+  return find_shape_format(file) != nullptr;
 }
 
 FileShape parse_shape(std::string_view bytes, const std::string& file) {
-  const Reader reader = find_reader(file);
-  if (reader == nullptr) throw DataError(file, std::string("a file name that ends in ") + shape_extensions, "another");
+  const ShapeFormat* format = find_shape_format(file);
+  if (format == nullptr) throw DataError(file, "a file name that ends in " + shape_extensions(), "another");
   if (bytes.empty()) throw DataError(file, "a shape", "an empty file");
-  return reader(bytes, file);
+  return format->read(bytes, file);
 }
 
 Shape to_cloud(const FileShape& shape, int64_t points, uint64_t seed, const std::string& file) {

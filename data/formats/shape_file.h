@@ -11,10 +11,10 @@
 
 namespace geosft {
 
-// Whether the name ends in .ply, .obj, .off, .stl, .pcd, .xyz or .txt, in any case.
+// Whether the name ends in one of shape_extensions(), in any case.
 bool has_shape_extension(const std::filesystem::path& file);
-// The extensions above, for messages.
-extern const char* const shape_extensions;
+// ".ply, .obj, .off, .stl, .pcd, .xyz or .txt": the extensions of all formats, for messages.
+std::string shape_extensions();
 
 // Reads `bytes` in the format that the extension of `file` names. Throws DataError.
 FileShape parse_shape(std::string_view bytes, const std::string& file);

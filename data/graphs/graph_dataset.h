@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graph datasets from any of the supported sources.
+// Opens graph datasets of any supported format.
 #pragma once
 
 #include <filesystem>
 
 #include "data/graphs/graph_cache.h"
-#include "data/graphs/tu_dataset.h"
 #include "data/packed_items.h"
 
 namespace geosft {
@@ -15,9 +14,5 @@ namespace geosft {
 // when nothing fits, listing what was looked for, when anything is broken, and for a split that is named where there
 // are none with names.
 PackedItems open_graph_dataset(const std::filesystem::path& source, const GraphReadOptions& options = {});
-
-// Labels become categories, attributes values; the label of a graph is its class, or, where it has none, its attributes
-// are the targets of a regression.
-PackedItems packed_items(const TuDataset& set);
 
 }  // namespace geosft

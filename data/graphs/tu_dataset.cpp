@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "data/data_error.h"
 #include "data/formats/text_lines.h"
-#include "data/points/shape.h"
 #include "data/read_file.h"
 #include "geometry/packed.h"
 
@@ -204,6 +204,29 @@ void read_answers(const SetFiles& files, int64_t graphs, TuDataset& set) {
   classes = classes.squeeze(1);
 }
 
+// Columns of classes share the numbers of all columns, so each may have any of them.
+void take_labels(const TuLabels& labels, at::Tensor& categories, std::vector<int64_t>& vocabulary,
+                 std::vector<int64_t>& numbers) {
+  if (!labels.classes.defined()) return;
+  categories = labels.classes;
+  vocabulary.assign(static_cast<size_t>(categories.size(1)), labels.count());
+  numbers = labels.values;
+}
+
+void take_target(const TuDataset& set, PackedItems& packed) {
+  if (set.graph_labels.classes.defined()) {
+    packed.target = set.graph_labels.classes;
+    for (const int64_t value : set.graph_labels.values) packed.schema.output_names.push_back(std::to_string(value));
+    return;
+  }
+  packed.schema.task = GraphTask::regression;
+  packed.target = set.graph_attributes;
+  if (!packed.target.defined()) return;
+  for (int64_t column = 0; column < packed.target.size(1); ++column) {
+    packed.schema.output_names.push_back("target " + std::to_string(column));
+  }
+}
+
 }  // namespace
 
 at::Tensor TuDataset::node_features() const {
@@ -232,6 +255,19 @@ TuDataset read_tu_dataset(const fs::path& folder, const TuLabelNumbers* known) {
 bool is_tu_dataset(const fs::path& folder) {
   const std::string name = set_name(folder);
   return !name.empty() && SetFiles(folder, name).has("graph_indicator");
+}
+
+PackedItems packed_items(const TuDataset& set) {
+  PackedItems packed;
+  packed.graphs = set.graphs;
+  take_labels(set.node_labels, packed.node_categories, packed.schema.node_vocabulary, packed.schema.node_labels);
+  take_labels(set.edge_labels, packed.edge_categories, packed.schema.edge_vocabulary, packed.schema.edge_labels);
+  packed.node_values = set.node_attributes;
+  packed.edge_values = set.edge_attributes;
+  packed.schema.node_values = set.node_attributes.defined() ? set.node_attributes.size(1) : 0;
+  packed.schema.edge_values = set.edge_attributes.defined() ? set.edge_attributes.size(1) : 0;
+  take_target(set, packed);
+  return packed;
 }
 
 }  // namespace geosft

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "data/packed_items.h"
 #include "graph/graph_batch.h"
 
 namespace geosft {
@@ -52,5 +53,9 @@ TuDataset read_tu_dataset(const std::filesystem::path& folder, const TuLabelNumb
 
 // Whether `folder` holds files *_A.txt and *_graph_indicator.txt.
 bool is_tu_dataset(const std::filesystem::path& folder);
+
+// Labels become categories, attributes values; the label of a graph is its class, or, where it has none, its attributes
+// are the targets of a regression.
+PackedItems packed_items(const TuDataset& set);
 
 }  // namespace geosft

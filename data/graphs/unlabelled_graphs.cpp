@@ -4,13 +4,13 @@
 #include <numeric>
 #include <utility>
 
-#include "data/graphs/graph_dataset.h"
+#include "data/data_error.h"
 #include "data/graphs/graph_files.h"
 #include "data/graphs/molecule_features.h"
 #include "data/graphs/packed_graphs_file.h"
 #include "data/graphs/smiles.h"
+#include "data/graphs/tu_dataset.h"
 #include "data/graphs/xyz_molecules.h"
-#include "data/points/shape.h"
 #include "data/safe_join.h"
 #include "geometry/packed.h"
 

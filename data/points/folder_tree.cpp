@@ -198,12 +198,7 @@ DatasetListing list_folder_tree(const fs::path& root, Split split, int64_t test_
     }
   }
   if (listing.class_names.empty()) {
-    throw DataError(root.string(),
-                    std::string("a point dataset: *_objectdataset*.h5 (ScanObjectNN), train_files.txt or ply_data_*.h5 "
-                                "(ModelNet40 HDF5), modelnet40_shape_names.txt (normal_resampled), or a folder a class "
-                                "with files that end in ") +
-                        shape_extensions,
-                    "none of these");
+    throw DataError(root.string(), "a point dataset: " + point_formats_text(), "none of these");
   }
   if (listing.items.empty()) {
     throw DataError(root.string(), split == Split::train ? "shapes to train with" : "shapes to test with", "none");

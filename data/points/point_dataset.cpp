@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/points/point_dataset.h"
 
-#include "data/formats/shape_file.h"
+#include "data/dataset_formats.h"
 #include "data/folds.h"
+#include "data/formats/shape_file.h"
 #include "data/points/file_dataset.h"
 #include "data/points/folder_tree.h"
 #include "data/points/furniture.h"
@@ -20,15 +21,38 @@ bool is_furniture(const std::filesystem::path& source) {
   return source.empty() || source == "furniture";
 }
 
-DatasetListing list_files(const std::filesystem::path& source, Split split, const PointDatasetOptions& options) {
-  if (is_normal_resampled(source)) return list_normal_resampled(source, split, options.allow_missing);
-  if (!std::filesystem::is_directory(source)) {
-    throw DataError(source.string(), "a folder of shapes, or a file that names a variant of a set", "another file");
-  }
-  return list_folder_tree(source, split, options.test_every);
+using PointReader = std::unique_ptr<PointDataset>(const std::filesystem::path&, Split, const PointDatasetOptions&);
+
+const std::vector<DatasetFormat<PointReader>>& point_formats() {
+  using Path = std::filesystem::path;
+  using Options = PointDatasetOptions;
+  using Opened = std::unique_ptr<PointDataset>;
+  static const std::vector<DatasetFormat<PointReader>> formats = {
+      {"ScanObjectNN", "*_objectdataset*.h5", is_scan_object_nn,
+       [](const Path& source, Split split, const Options& options) {
+         return open_scan_object_nn(source, split, options.drop_background);
+       }},
+      {"ModelNet40 HDF5", "train_files.txt or ply_data_*.h5",
+       [](const Path& source) { return std::filesystem::is_directory(source) && is_modelnet_hdf5(source); },
+       [](const Path& source, Split split, const Options&) { return open_modelnet_hdf5(source, split); }},
+      {"normal_resampled", "modelnet40_shape_names.txt", is_normal_resampled,
+       [](const Path& source, Split split, const Options& options) -> Opened {
+         return std::make_unique<FileDataset>(list_normal_resampled(source, split, options.allow_missing), options);
+       }},
+      {"files that end in " + shape_extensions(), "a folder for each class",
+       [](const Path& source) { return std::filesystem::is_directory(source); },
+       [](const Path& source, Split split, const Options& options) -> Opened {
+         return std::make_unique<FileDataset>(list_folder_tree(source, split, options.test_every), options);
+       }},
+  };
+  return formats;
 }
 
 }  // namespace
+
+std::string point_formats_text() {
+  return formats_text(point_formats());
+}
 
 std::filesystem::path absolute_source(const std::filesystem::path& source) {
   return is_furniture(source) ? source : std::filesystem::absolute(source).lexically_normal();
@@ -39,9 +63,11 @@ std::unique_ptr<PointDataset> open_point_dataset(const std::filesystem::path& so
   if (is_furniture(source)) return std::make_unique<FileDataset>(list_furniture(split), options);
   if (!std::filesystem::exists(source)) throw DataError(source.string(), "a folder of shapes", "nothing of this name");
   if (std::filesystem::is_directory(source)) check_links(source);
-  if (is_scan_object_nn(source)) return open_scan_object_nn(source, split, options.drop_background);
-  if (std::filesystem::is_directory(source) && is_modelnet_hdf5(source)) return open_modelnet_hdf5(source, split);
-  return std::make_unique<FileDataset>(list_files(source, split, options), options);
+  const DatasetFormat<PointReader>* format = find_format(point_formats(), source);
+  if (format == nullptr) {
+    throw DataError(source.string(), "a folder of shapes, or a file that names a variant of a set", "another file");
+  }
+  return format->read(source, split, options);
 }
 
 Shape read_shape(const std::filesystem::path& file, const PointDatasetOptions& options,

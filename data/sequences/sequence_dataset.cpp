@@ -6,7 +6,8 @@
 #include <memory>
 #include <numeric>
 
-#include "data/points/shape.h"
+#include "data/data_error.h"
+#include "data/dataset_formats.h"
 #include "data/safe_join.h"
 #include "data/sequences/byte_texts.h"
 #include "data/sequences/cifar_images.h"
@@ -63,6 +64,43 @@ at::Tensor filled(const TsFile& set) {
   return values;
 }
 
+bool is_series(const fs::path& folder) {
+  return !series_names(folder).empty();
+}
+
+PackedItems read_series(const fs::path& folder, int64_t) {
+  const std::vector<std::string> names = series_names(folder);
+  if (names.size() != 1) {
+    throw DataError(folder.string(), "one file *_TRAIN.ts", std::to_string(names.size()) + " of them");
+  }
+  const std::string& name = names.front();
+  PackedItems packed =
+      packed_series(read_ts_file(folder / (name + "_TRAIN.ts")), read_ts_file(folder / (name + "_TEST.ts")));
+  check_packed_items(packed, folder.string());
+  return packed;
+}
+
+using SequenceReader = PackedItems(const fs::path& folder, int64_t max_length);
+
+// A reader whose sequences all have the length that their format gives them.
+template <PackedItems (*read)(const fs::path&)>
+PackedItems whole(const fs::path& folder, int64_t) {
+  return read(folder);
+}
+
+const std::vector<DatasetFormat<SequenceReader>>& sequence_formats() {
+  static const std::vector<DatasetFormat<SequenceReader>> formats = {
+      {"ListOps", "basic_train.tsv", is_listops, whole<read_listops>},
+      {"texts", "*_train.tsv or train/CLASS/*.txt", is_byte_texts, read_byte_texts},
+      {"pairs of documents", "*.train.tsv", is_document_pairs, read_document_pairs},
+      {"Pathfinder", "metadata/*.npy", is_pathfinder, whole<read_pathfinder>},
+      {"MNIST's form", "train-images-idx3-ubyte", is_idx_images, whole<read_idx_images>},
+      {"CIFAR-10", "data_batch_1.bin", is_cifar_images, whole<read_cifar_images>},
+      {"UEA, UCR", "one file *_TRAIN.ts", is_series, read_series},
+  };
+  return formats;
+}
+
 }  // namespace
 
 std::vector<int64_t> item_range(int64_t begin, int64_t end) {
@@ -105,51 +143,33 @@ PackedItems packed_series(const TsFile& train, const TsFile& test) {
   return packed;
 }
 
-PackedItems truncated(const PackedItems& sequences, int64_t longest) {
-  TORCH_CHECK(longest >= 1, "longest must be at least 1, not ", longest);
+PackedItems truncated(const PackedItems& sequences, int64_t max_length) {
+  TORCH_CHECK(max_length >= 1, "max_length must be at least 1, not ", max_length);
   const at::Tensor ptr = sequences.schema.documents
                              ? document_offsets(sequences.graphs.ptr, sequences.node_categories.select(1, -1))
                              : sequences.graphs.ptr;
   const at::Tensor sizes = at::diff(ptr);
   PackedItems shorter = sequences;
   shorter.schema.grid_height = shorter.schema.grid_width = 0;
-  if (sizes.le(longest).all().item<bool>()) return shorter;
+  if (sizes.le(max_length).all().item<bool>()) return shorter;
   const at::Tensor place = at::arange(sequences.graphs.graph.nodes(), at::kLong) -
                            at::repeat_interleave(ptr.slice(0, 0, -1), sizes, 0, sequences.graphs.graph.nodes());
-  static_cast<FeaturedGraphs&>(shorter) = induced_subgraph(sequences, (place < longest).nonzero().squeeze(1));
+  static_cast<FeaturedGraphs&>(shorter) = induced_subgraph(sequences, (place < max_length).nonzero().squeeze(1));
   return shorter;
 }
 
 bool is_sequence_dataset(const fs::path& folder) {
-  if (!fs::is_directory(folder)) return false;
-  return !series_names(folder).empty() || is_listops(folder) || is_byte_texts(folder) || is_document_pairs(folder) ||
-         is_idx_images(folder) || is_cifar_images(folder) || is_pathfinder(folder);
+  return fs::is_directory(folder) && find_format(sequence_formats(), folder) != nullptr;
 }
 
-PackedItems open_sequence_dataset(const fs::path& folder, int64_t longest) {
+PackedItems open_sequence_dataset(const fs::path& folder, int64_t max_length) {
   if (!fs::is_directory(folder)) {
     throw DataError(folder.string(), "a folder with sequences", "none of this name");
   }
   check_links(folder);
-  if (is_listops(folder)) return read_listops(folder);
-  if (is_byte_texts(folder)) return read_byte_texts(folder, longest);
-  if (is_document_pairs(folder)) return read_document_pairs(folder, longest);
-  if (is_pathfinder(folder)) return read_pathfinder(folder);
-  if (is_idx_images(folder)) return read_idx_images(folder);
-  if (is_cifar_images(folder)) return read_cifar_images(folder);
-  const std::vector<std::string> names = series_names(folder);
-  if (names.size() != 1) {
-    throw DataError(
-        folder.string(),
-        "one file *_TRAIN.ts (UEA, UCR), basic_train.tsv (ListOps), *_train.tsv or train/CLASS/*.txt (texts), "
-        "*.train.tsv (pairs of documents), or train-images-idx3-ubyte, data_batch_1.bin or metadata/*.npy (images)",
-        names.empty() ? "none of these" : std::to_string(names.size()) + " files *_TRAIN.ts");
-  }
-  const std::string& name = names.front();
-  PackedItems packed =
-      packed_series(read_ts_file(folder / (name + "_TRAIN.ts")), read_ts_file(folder / (name + "_TEST.ts")));
-  check_packed_items(packed, folder.string());
-  return packed;
+  const DatasetFormat<SequenceReader>* format = find_format(sequence_formats(), folder);
+  if (format == nullptr) throw DataError(folder.string(), formats_text(sequence_formats()), "none of these");
+  return format->read(folder, max_length);
 }
 
 }  // namespace geosft

@@ -51,7 +51,7 @@ TEST_CASE("sequences are shortened at their ends", "[sequence_dataset]") {
   require_equal(shorter.node_values.select(1, 0), at::tensor({1.0, 2.0, 7.0, 9.0, 10.0}, at::kFloat), "values");
   CHECK(shorter.split->test == std::vector<int64_t>{2});
   CHECK(shorter.schema.items == "sequences");
-  require_error([&] { truncated(shorter, 0); }, {"longest", "0"});
+  require_error([&] { truncated(shorter, 0); }, {"max_length", "0"});
 }
 
 TEST_CASE("folders and pairs of files that do not fit are refused", "[sequence_dataset]") {
