@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "data/shape.h"
+#include "data/data_error.h"
 
 namespace geosft {
 namespace {

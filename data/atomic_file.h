@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are either complete or absent, also after a crash or on a full disk.
+// Writes files that are either complete or absent, also after a crash or on a full disk.
 #pragma once
 
 #include <cstddef>
@@ -27,12 +27,11 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-// Removes the hidden files in `folder` whose writers were killed before they could: those of processes that run no
-// more.
+// Removes the hidden files in `folder` that processes left behind which were killed.
 void remove_abandoned(const std::filesystem::path& folder);
 
-// The same of the files and folders in `folder` whose names match the regular expression `names`, the first group of
-// which, of at most 9 digits, is the process that made them.
+// Removes likewise the files and folders in `folder` whose names match the regular expression `names`, the first group
+// of which, of at most 9 digits, is the process that made them.
 void remove_abandoned(const std::filesystem::path& folder, const std::string& names);
 
 void write_file_atomically(const std::filesystem::path& target, std::string_view contents);

@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "data/data_error.h"
 #include "data/read_file.h"
 #include "data/seeds.h"
-#include "data/shape.h"
 #include "geometry/threads.h"
 
 namespace geosft {

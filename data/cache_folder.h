@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where what was worked out once is kept.
+// Locates and names the files of the cache.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@ namespace geosft {
 // $XDG_CACHE_HOME/geosft, or ~/.cache/geosft; empty when neither variable is set to an absolute path.
 std::filesystem::path default_cache_folder();
 
-// The file in `folder` for what `id` says, with this ending.
+// The path of the cache file in `folder` for `id`, with this ending.
 std::filesystem::path cache_file(const std::filesystem::path& folder, const std::string& id, const std::string& ending);
 
 // Makes `folder` where it is absent. False when it is empty or cannot be made.
@@ -20,8 +20,8 @@ bool make_cache_folder(const std::filesystem::path& folder);
 // All regular files below the folders, sorted by path.
 std::vector<std::filesystem::path> files_below(const std::vector<std::filesystem::path>& folders);
 
-// What tells the contents of files, their names and those of their folders from others: read in parallel. A file that
-// is absent or cannot be read has a key, too.
+// A key of the contents of `files`, of their names and of those of their folders, read in parallel. A file that is
+// absent or cannot be read has a key, too.
 std::string contents_key(const std::vector<std::filesystem::path>& files);
 
 }  // namespace geosft

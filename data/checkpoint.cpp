@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "data/atomic_file.h"
+#include "data/data_error.h"
 #include "data/formats/binary.h"
 #include "data/formats/text_lines.h"
 #include "data/read_file.h"
-#include "data/shape.h"
 
 namespace geosft {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of named tensors and texts.
+// Saves and loads named tensors and texts.
 #pragma once
 
 #include <ATen/ATen.h>

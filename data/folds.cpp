@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/point_loader.h"
+#include "data/points/point_loader.h"
 #include "data/seeds.h"
 
 namespace geosft {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits for cross-validation.
+// Splits items for cross-validation, stratified by label.
 #pragma once
 
 #include <ATen/ATen.h>

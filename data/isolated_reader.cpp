@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/shape.h"
+#include "data/data_error.h"
 
 namespace geosft {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Libraries that a hostile file can crash, made to read it in a process of their own.
+// Reads files in a child process, for libraries that a hostile file can crash.
 #pragma once
 
 #include <ATen/ATen.h>

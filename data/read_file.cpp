@@ -5,7 +5,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "data/shape.h"
+#include "data/data_error.h"
 
 namespace geosft {
 
@@ -60,6 +60,26 @@ std::vector<std::string> read_lines(const std::filesystem::path& file) {
   }
   if (lines.empty()) throw DataError(file.string(), "one name a line", "an empty file");
   return lines;
+}
+
+LineStream::LineStream(const std::filesystem::path& file) : file_(file), stream_(open_file(file)) {}
+
+bool LineStream::next() {
+  while (std::getline(stream_, line_)) {
+    ++number_;
+    if (!line().empty()) return true;
+  }
+  if (stream_.bad())
+    throw DataError(file_.string(), "a readable file", "an error after line " + std::to_string(number_));
+  return false;
+}
+
+std::string_view LineStream::line() const {
+  return trimmed(line_);
+}
+
+void LineStream::fail(const std::string& expected, const std::string& found) const {
+  throw DataError(file_.string() + ":" + std::to_string(number_), expected, found);
 }
 
 }  // namespace geosft

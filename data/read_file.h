@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files as bytes.
+// Reads files, whole or line by line.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -25,5 +26,26 @@ std::filesystem::path only_file(const std::filesystem::path& folder, const std::
 
 // Without blanks (space, tab, carriage return, line feed) at either end.
 std::string_view trimmed(std::string_view text);
+
+// Reads a text file of any size line by line; one line is in memory at a time.
+class LineStream {
+ public:
+  // Throws DataError when the file is absent, not a regular file, or cannot be read; so does next().
+  explicit LineStream(const std::filesystem::path& file);
+
+  // Goes to the next line that holds more than blanks. False at the end of the file.
+  bool next();
+  // That line without blanks at either end.
+  std::string_view line() const;
+
+  // Throws DataError naming the file and the line.
+  [[noreturn]] void fail(const std::string& expected, const std::string& found) const;
+
+ private:
+  std::filesystem::path file_;
+  std::ifstream stream_;
+  std::string line_;
+  int64_t number_ = 0;
+};
 
 }  // namespace geosft

@@ -17,7 +17,7 @@
 #include <fstream>
 #include <utility>
 
-#include "data/shape.h"
+#include "data/data_error.h"
 
 namespace geosft {
 namespace {
@@ -99,16 +99,16 @@ uint64_t seconds_used() {
 
 // Fuzzers find files that a library would read for ever, and then more of them.
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
-constexpr uint64_t least_seconds = 1;
+constexpr uint64_t min_seconds = 1;
 #else
-constexpr uint64_t least_seconds = 5;
+constexpr uint64_t min_seconds = 5;
 #endif
 
 void limit_for(uint64_t file_bytes) {
-  constexpr uint64_t least_memory = uint64_t{64} << 20, bytes_a_second = uint64_t{4} << 20;
-  limit(RLIMIT_CPU, seconds_used() + least_seconds + file_bytes / bytes_a_second);
+  constexpr uint64_t min_memory = uint64_t{64} << 20, bytes_a_second = uint64_t{4} << 20;
+  limit(RLIMIT_CPU, seconds_used() + min_seconds + file_bytes / bytes_a_second);
   limit(RLIMIT_AS, RLIM_INFINITY);  // or what the file before has taken could not be counted
-  limit(RLIMIT_AS, address_space() + least_memory + 4 * file_bytes);
+  limit(RLIMIT_AS, address_space() + min_memory + 4 * file_bytes);
 }
 
 // Signals end the child: the handlers are the parent's business, and so is what is printed. Fuzzers look whose fault a

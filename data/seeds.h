@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random streams that are functions of what they are for, not of who draws first.
+// Derives the seed of each random stream from its purpose, so that results do not depend on the order of calls.
 #pragma once
 
 #include <ATen/core/Generator.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds up what a loader makes its caller wait.
+// Adds up the time that a caller waits for a loader.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@ class BasicWaitClock {
   void reset() { seconds_ = 0.0; }
   double seconds() const { return seconds_; }
 
-  // What `work` returns; the time it took is counted.
+  // Returns the result of `work` and adds the time it took.
   template <typename Work>
   auto during(Work work) {
     const auto start = Clock::now();

@@ -5,7 +5,7 @@
   convert_graphs.py superpixels --train F --val F --test F --out SET.h5
       PascalVOC-SP and COCO-SP of the Long Range Graph Benchmark: three pickles, each a list of graphs
       (x [n, values], edge_attr [e, values], edge_index [2, e], y [n]), become one file of packed graphs
-      (data/packed_graphs_file.h). Classes are numbered by ascending label.
+      (data/graphs/packed_graphs_file.h). Classes are numbered by ascending label.
   convert_graphs.py split SPLIT.pickle --out DIR
       The split of Peptides-func and -struct, a dictionary of lists "train", "val" and "test", becomes
       split_train.txt, split_val.txt and split_test.txt in DIR.
@@ -77,7 +77,7 @@ def check_length(found, expected, what, of):
         raise WrongPickle(f"{what}: expected {expected} rows, one for each of the {of}, found {found}")
 
 
-class PackedGraphs:
+class PackedItems:
     """Graphs one after the other."""
 
     def __init__(self):
@@ -155,7 +155,7 @@ def write_hdf5(path, datasets):
 
 
 def convert_superpixels(options):
-    packed = PackedGraphs()
+    packed = PackedItems()
     splits = {}
     for part, path in (("train", options.train), ("validation", options.val), ("test", options.test)):
         graphs = load(path)

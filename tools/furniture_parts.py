@@ -15,7 +15,7 @@ import pathlib
 import sys
 import zipfile
 
-LABELS = pathlib.Path(__file__).resolve().parent.parent / "data" / "furniture_labels.csv"
+LABELS = pathlib.Path(__file__).resolve().parent.parent / "data" / "points" / "furniture_labels.csv"
 # Of a class its parts from below, each with the share of the height at which it ends.
 PARTS = {
     "chair": (("legs", 0.45), ("seat", 0.6), ("back", 1.0)),

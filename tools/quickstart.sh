@@ -45,7 +45,7 @@ unpack_shapes() {
 import csv, pathlib, sys, zipfile
 folder, classes = pathlib.Path(sys.argv[1]), sys.argv[2:]
 folder.mkdir(parents=True, exist_ok=True)
-with open("data/furniture_labels.csv", newline="") as labels:
+with open("data/points/furniture_labels.csv", newline="") as labels:
     rows = [row for row in csv.DictReader(labels) if row["split"] == "test"]
 for name in classes:
     row = next(row for row in rows if row["class"] == name)

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <limits>
 
+#include "data/data_error.h"
 #include "data/formats/numbers.h"
 #include "data/read_file.h"
-#include "data/shape.h"
 
 namespace geosft {
 

@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "data/shape.h"
+#include "data/data_error.h"
 
 namespace geosft {
 namespace {

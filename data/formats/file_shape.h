@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a file of any format holds, and the one place that checks it.
+// Collects and checks the mesh or cloud that a file of any shape format holds.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -11,11 +11,11 @@
 namespace geosft {
 namespace {
 
-constexpr double most_parts = 1 << 20;
+constexpr double max_parts = 1 << 20;
 
 int64_t part_of(const TextLines& lines, std::string_view word) {
   const double number = lines.to_number(word, "the number of a part");
-  if (number != std::floor(number) || number < 0 || number >= most_parts) lines.fail_word("the number of a part", word);
+  if (number != std::floor(number) || number < 0 || number >= max_parts) lines.fail_word("the number of a part", word);
   return static_cast<int64_t>(number);
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "data/shape.h"
+#include "data/points/shape.h"
 
 namespace geosft {
 

@@ -3,11 +3,11 @@
 
 #include <array>
 
+#include "data/data_error.h"
 #include "data/formats/binary.h"
 #include "data/formats/lzf.h"
 #include "data/formats/pcd_header.h"
 #include "data/formats/text_lines.h"
-#include "data/shape.h"
 
 namespace geosft {
 namespace {

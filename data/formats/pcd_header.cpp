@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/formats/pcd_header.h"
 
+#include "data/data_error.h"
 #include "data/formats/text_lines.h"
-#include "data/shape.h"
 
 namespace geosft {
 namespace {
 
 // A header far larger than any real one cannot overflow the sums below.
-constexpr int64_t most_numbers = 1 << 20;
+constexpr int64_t max_numbers = 1 << 20;
 
 PcdField& field_at(PcdHeader& header, size_t i, const TextLines& lines) {
   if (i >= header.fields.size()) lines.fail(std::to_string(header.fields.size()) + " fields as in FIELDS", "more");
@@ -35,7 +35,7 @@ void lay_out_fields(PcdHeader& header, const std::string& file) {
   for (PcdField& field : header.fields) {
     const bool known_size = field.size == 1 || field.size == 2 || field.size == 4 || field.size == 8;
     const bool known_type = field.type == 'I' || field.type == 'U' || (field.type == 'F' && field.size >= 4);
-    if (!known_size || !known_type || field.count < 1 || field.count > most_numbers) {
+    if (!known_size || !known_type || field.count < 1 || field.count > max_numbers) {
       throw DataError(file, "a field with TYPE F, I or U, a SIZE that goes with it, and a COUNT",
                       "\"" + field.name + "\" of TYPE '" + field.type + "', SIZE " + std::to_string(field.size) +
                           " and COUNT " + std::to_string(field.count));

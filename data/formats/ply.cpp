@@ -4,10 +4,10 @@
 #include <array>
 #include <cmath>
 
+#include "data/data_error.h"
 #include "data/formats/binary.h"
 #include "data/formats/ply_header.h"
 #include "data/formats/text_lines.h"
-#include "data/shape.h"
 
 namespace geosft {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <map>
 
+#include "data/data_error.h"
 #include "data/formats/text_lines.h"
-#include "data/shape.h"
 
 namespace geosft {
 namespace {

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "data/shape.h"
-#include "data/unpacked_size.h"
+#include "data/data_error.h"
+#include "data/formats/unpacked_size.h"
 
 namespace geosft {
 namespace {
 
-constexpr uint64_t most_pixels = uint64_t{1} << 26;
+constexpr uint64_t max_pixels = uint64_t{1} << 26;
 
 // What libpng remembers of a picture, freed at the end.
 struct PngImage {
@@ -31,7 +31,7 @@ GreyImage read_png(std::string_view bytes, const std::string& file) {
     throw DataError(file, "a PNG", png.image.message);
   }
   // A bit is enough for a pixel.
-  const uint64_t most = std::min(most_pixels, 8 * deflate_ratio * bytes.size());
+  const uint64_t most = std::min(max_pixels, 8 * deflate_ratio * bytes.size());
   if (uint64_t{png.image.width} * png.image.height > most) {
     throw DataError(file, "at most " + std::to_string(most) + " pixels in " + std::to_string(bytes.size()) + " bytes",
                     std::to_string(png.image.width) + " x " + std::to_string(png.image.height));

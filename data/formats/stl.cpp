@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/formats/stl.h"
 
+#include "data/data_error.h"
 #include "data/formats/binary.h"
 #include "data/formats/text_lines.h"
-#include "data/shape.h"
 
 namespace geosft {
 namespace {

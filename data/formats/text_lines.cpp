@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "data/data_error.h"
 #include "data/formats/numbers.h"
 #include "data/read_file.h"
-#include "data/shape.h"
 
 namespace geosft {
 namespace {

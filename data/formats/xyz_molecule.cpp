@@ -3,9 +3,9 @@
 
 #include <cmath>
 
+#include "data/data_error.h"
 #include "data/formats/elements.h"
 #include "data/formats/text_lines.h"
-#include "data/shape.h"
 
 namespace geosft {
 namespace {
@@ -46,10 +46,10 @@ XyzMolecule read_xyz_molecule(std::string_view text, const std::string& file) {
 CovalentBonds covalent_bonds(const XyzMolecule& molecule, const std::string& file) {
   constexpr double margin = 0.3;
   // Far beyond any molecule: every pair of atoms is looked at, and atoms that lie in one place are all bonded.
-  constexpr size_t most_atoms = 1 << 14, most_bonds = 64;
+  constexpr size_t max_atoms = 1 << 14, max_bonds = 64;
   const size_t atoms = molecule.elements.size();
-  if (atoms > most_atoms) {
-    throw DataError(file, "at most " + std::to_string(most_atoms) + " atoms", std::to_string(atoms));
+  if (atoms > max_atoms) {
+    throw DataError(file, "at most " + std::to_string(max_atoms) + " atoms", std::to_string(atoms));
   }
   std::vector<double> radius(atoms);
   for (size_t i = 0; i < atoms; ++i) {
@@ -70,8 +70,8 @@ CovalentBonds covalent_bonds(const XyzMolecule& molecule, const std::string& fil
       bonds.source.insert(bonds.source.end(), {static_cast<int64_t>(i), static_cast<int64_t>(j)});
       bonds.target.insert(bonds.target.end(), {static_cast<int64_t>(j), static_cast<int64_t>(i)});
       bonds.stretch.insert(bonds.stretch.end(), 2, static_cast<float>(length / sum));
-      if (bonds.source.size() > most_bonds * atoms) {
-        throw DataError(file, "at most " + std::to_string(most_bonds / 2) + " bonds an atom", "more");
+      if (bonds.source.size() > max_bonds * atoms) {
+        throw DataError(file, "at most " + std::to_string(max_bonds / 2) + " bonds an atom", "more");
       }
     }
   }

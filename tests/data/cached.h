@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "data/packed_graphs_file.h"
+#include "data/graphs/packed_graphs_file.h"
 #include "tests/data/files.h"
 
 namespace geosft::test {
@@ -14,7 +14,7 @@ inline int mark_cached(const std::filesystem::path& cache, const std::string& wa
   int found = 0;
   for (const auto& entry : std::filesystem::directory_iterator(cache)) {
     if (!entry.path().string().ends_with(".graphs.h5")) continue;
-    PackedGraphs packed = read_packed_graphs(entry.path());
+    PackedItems packed = read_packed_graphs(entry.path());
     packed.warnings = {warning};
     write_packed_graphs(entry.path(), packed, packed_graphs_key(entry.path()));
     ++found;

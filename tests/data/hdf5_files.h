@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "data/hdf5_file.h"
+#include "data/formats/hdf5_file.h"
 
 namespace geosft::test {
 

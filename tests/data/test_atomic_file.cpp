@@ -8,7 +8,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "data/shape.h"
+#include "data/data_error.h"
 #include "tests/data/files.h"
 #include "tests/data/locked_folder.h"
 #include "tests/support.h"

@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 #include <csignal>
 
-#include "data/shape.h"
+#include "data/data_error.h"
 #include "tests/data/files.h"
 #include "tests/fuzz/checkpoint_frame.h"
 #include "tests/support.h"

@@ -16,7 +16,7 @@
 #include <string>
 #include <thread>
 
-#include "data/shape.h"
+#include "data/data_error.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_isolated_reader {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "data/shape.h"
+#include "data/data_error.h"
 #include "tests/data/files.h"
 
 namespace geosft::fuzz {

@@ -2,8 +2,8 @@
 // tools/convert_graphs.py and tools/tensor_pickles.py.
 #include <catch2/catch.hpp>
 
-#include "data/packed_graphs_file.h"
-#include "data/split_files.h"
+#include "data/graphs/packed_graphs_file.h"
+#include "data/graphs/split_files.h"
 #include "tests/data/files.h"
 #include "tests/support.h"
 #include "tests/tools/common/python.h"
@@ -99,8 +99,8 @@ TEST_CASE("convert_graphs: pickled superpixels become packed graphs") {
   INFO(result.err);
   REQUIRE(result.exit == 0);
   CHECK_THAT(result.out, Catch::Contains("4 graphs, 8 nodes"));
-  const PackedGraphs packed = read_packed_graphs(folder / "set.h5");
-  CHECK(packed.schema == GraphSchema{GraphTask::node_classification, {}, 2, {}, 1, false, {"4", "9"}});
+  const PackedItems packed = read_packed_graphs(folder / "set.h5");
+  CHECK(packed.schema == ItemSchema{GraphTask::node_classification, {}, 2, {}, 1, false, {"4", "9"}});
   require_equal(packed.graphs.ptr, at::tensor({0, 3, 4, 5, 8}, at::kLong), "ptr");
   require_equal(packed.graphs.graph.rowptr.narrow(0, 0, 6), at::tensor({0, 1, 3, 4, 4, 4}, at::kLong), "rowptr");
   require_equal(packed.graphs.graph.col.narrow(0, 0, 4), at::tensor({1, 2, 0, 1}, at::kLong), "col");
@@ -122,7 +122,7 @@ TEST_CASE("convert_graphs: tensors of pickled superpixels need no PyTorch") {
   const ProcessResult result = convert_superpixels(folder);
   INFO(result.err);
   REQUIRE(result.exit == 0);
-  const PackedGraphs packed = read_packed_graphs(folder / "set.h5");
+  const PackedItems packed = read_packed_graphs(folder / "set.h5");
   require_equal(packed.graphs.ptr, at::tensor({0, 3, 5, 8, 9}, at::kLong), "ptr");
   require_equal(packed.graphs.graph.col.narrow(0, 0, 6), at::tensor({1, 2, 0, 1, 4, 3}, at::kLong), "col");
   const at::Tensor nodes = at::tensor({1, 2, 5, 6, 9, 10, 13, 14, 17, 18, 0, 3, 1, 4, 2, 5, 0, 5}, at::kFloat);
@@ -162,7 +162,7 @@ TEST_CASE("convert_graphs: the pickled split of the peptides") {
   const ProcessResult result = convert({"split", folder / "split.pickle", "--out", folder.path()});
   INFO(result.err);
   REQUIRE(result.exit == 0);
-  const GraphSplit split =
+  const DatasetSplit split =
       read_split({folder / "split_train.txt", folder / "split_val.txt", folder / "split_test.txt"}, 4);
   CHECK(split.train == std::vector<int64_t>{3, 0});
   CHECK(split.test == std::vector<int64_t>{2});

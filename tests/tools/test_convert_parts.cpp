@@ -2,7 +2,7 @@
 // tools/convert_parts.py.
 #include <catch2/catch.hpp>
 
-#include "data/part_dataset.h"
+#include "data/points/part_dataset.h"
 #include "tests/data/files.h"
 #include "tests/support.h"
 #include "tests/tools/classify/tiny_shapes.h"

@@ -2,8 +2,8 @@
 // tools/furniture_parts.py.
 #include <catch2/catch.hpp>
 
-#include "data/part_dataset.h"
-#include "tests/data/installed_furniture.h"
+#include "data/points/part_dataset.h"
+#include "tests/data/points/installed_furniture.h"
 #include "tests/support.h"
 #include "tests/tools/common/command_line.h"
 #include "tests/tools/common/python.h"

@@ -2,7 +2,7 @@
 // tools/random_graph.py.
 #include <catch2/catch.hpp>
 
-#include "data/ogb_dataset.h"
+#include "data/graphs/ogb_dataset.h"
 #include "tests/support.h"
 #include "tests/tools/common/command_line.h"
 #include "tests/tools/common/python.h"
@@ -22,7 +22,7 @@ TEST_CASE("random_graph: one graph whose nodes have classes and a split") {
   const ProcessResult made = python(interpreter, line);
   INFO(made.err);
   REQUIRE(made.exit == 0);
-  const PackedGraphs packed = read_ogb_dataset(folder / "made", {folder / "cache"});
+  const PackedItems packed = read_ogb_dataset(folder / "made", {folder / "cache"});
   CHECK(packed.schema.task == GraphTask::node_classification);
   CHECK(packed.size() == 1);
   CHECK(packed.schema.node_values == 4);

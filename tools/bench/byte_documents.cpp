@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "data/points/shape.h"
 #include "data/read_file.h"
-#include "data/shape.h"
 
 namespace geosft::bench {
 namespace {

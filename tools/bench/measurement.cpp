@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "data/formats/shape_file.h"
 #include "data/read_file.h"
-#include "data/shape_file.h"
 #include "tools/bench/peak_memory.h"
 
 namespace geosft::bench {

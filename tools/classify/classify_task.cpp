@@ -41,7 +41,7 @@ BatchSize ClassifyTask::batch_size() const {
 }
 
 TrainingTask::Step ClassifyTask::compute_part(int64_t part, int64_t parts, RngBuffer& seeds) {
-  const PointBatch batch = part_of_batch(there_, part, parts);
+  const PointBatch batch = micro_batch(there_, part, parts);
   SamplingContext context = part_context(seeds, batch.place, there_.ptr);
   return step_on(batch, context);
 }

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "data/point_dataset.h"
+#include "data/points/point_dataset.h"
 #include "tools/classify/settings.h"
 
 namespace geosft {

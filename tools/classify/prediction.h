@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/shape.h"
+#include "data/points/shape.h"
 #include "models/layers/forward_trace.h"
 #include "tools/classify/clouds.h"
 #include "tools/classify/run_model.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "data/point_dataset.h"
+#include "data/points/point_dataset.h"
 #include "models/point_classifier.h"
 #include "tools/common/cloud_settings.h"
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "data/point_loader.h"
+#include "data/points/point_loader.h"
 #include "models/training/distributed/communicator.h"
 #include "tools/common/cloud_settings.h"
 #include "tools/common/shared_batch.h"

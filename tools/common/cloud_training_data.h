@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "data/point_subset.h"
+#include "data/points/point_dataset.h"
 #include "tools/common/cloud_settings.h"
 
 namespace geosft {

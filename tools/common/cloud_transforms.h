@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "data/point_loader.h"
+#include "data/points/point_loader.h"
 #include "geometry/augment_options.h"
 #include "tools/common/cloud_settings.h"
 

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "data/shape.h"
+#include "data/points/shape.h"
 
 namespace geosft {
 

@@ -13,8 +13,8 @@
 #include <system_error>
 
 #include "data/atomic_file.h"
+#include "data/points/shape.h"
 #include "data/read_file.h"
-#include "data/shape.h"
 
 namespace geosft {
 namespace {

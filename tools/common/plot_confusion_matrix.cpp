@@ -23,7 +23,7 @@ std::size_t letters(const std::string& name) {
   return std::count_if(name.begin(), name.end(), [](char byte) { return (byte & 0xC0) != 0x80; });
 }
 
-std::string shortened(const std::string& name) {
+std::string truncated(const std::string& name) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < name.size(); ++i) {
     if ((name[i] & 0xC0) != 0x80 && ++count > longest_name) return name.substr(0, i) + "…";
@@ -93,7 +93,7 @@ std::string labels(const Layout& layout, const std::string& title, const at::Ten
 std::string tics(const std::vector<std::string>& names) {
   std::string list;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    list += (i ? ", " : "") + gnuplot_tic(shortened(names[i])) + " " + std::to_string(i);
+    list += (i ? ", " : "") + gnuplot_tic(truncated(names[i])) + " " + std::to_string(i);
   }
   return "set xtics (" + list + ") rotate by 90 right\nset ytics (" + list + ")\n";
 }

@@ -5,8 +5,8 @@
 #include <iostream>
 #include <sstream>
 
+#include "data/formats/shape_file.h"
 #include "data/read_file.h"
-#include "data/shape_file.h"
 
 namespace geosft {
 

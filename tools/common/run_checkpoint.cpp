@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "data/shape.h"
+#include "data/points/shape.h"
 #include "models/training/module_state.h"
 #include "tools/common/arguments.h"
 #include "tools/common/run_folder.h"

@@ -3,18 +3,18 @@
 
 namespace geosft {
 
-BatchShare share_of(const Communicator& processes) {
+BatchShard share_of(const Communicator& processes) {
   return {processes.rank(), processes.size()};
 }
 
-SamplingContext part_context(RngBuffer& seeds, const BatchPlace& place, const at::Tensor& whole_ptr) {
+SamplingContext part_context(RngBuffer& seeds, const BatchSlice& place, const at::Tensor& whole_ptr) {
   const at::Tensor sizes = at::diff(whole_ptr).contiguous();
   const int64_t* const begin = sizes.const_data_ptr<int64_t>();
   const int64_t each = sizes.size(0) / place.all;
   return SamplingContext::training(seeds, {{begin, begin + sizes.numel()}, place.first * each});
 }
 
-SamplingContext shared_context(RngBuffer& seeds, const Communicator& processes, const BatchPlace& place,
+SamplingContext shared_context(RngBuffer& seeds, const Communicator& processes, const BatchSlice& place,
                                const at::Tensor& ptr) {
   if (processes.size() == 1) return SamplingContext::training(seeds);
   const at::Tensor sizes = at::diff(ptr.cpu());

@@ -3,8 +3,8 @@
 
 #include <sstream>
 
+#include "data/points/shape.h"
 #include "data/read_file.h"
-#include "data/shape.h"
 #include "tools/common/arguments.h"
 
 namespace geosft {

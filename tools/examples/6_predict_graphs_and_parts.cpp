@@ -4,7 +4,7 @@
 #include <exception>
 #include <iostream>
 
-#include "data/graph_dataset.h"
+#include "data/graphs/graph_dataset.h"
 #include "tools/graph/graph_answers.h"
 #include "tools/segment/segment_prediction.h"
 

@@ -10,14 +10,14 @@ namespace geosft {
 namespace {
 
 // Targets that say nothing, as the task has them.
-at::Tensor no_targets(const GraphSchema& schema, const GraphBatch& graphs) {
+at::Tensor no_targets(const ItemSchema& schema, const GraphBatch& graphs) {
   const bool of_nodes = is_of_nodes(schema.task);
   const int64_t rows = of_nodes ? graphs.graph.nodes() : graphs.items();
   if (has_classes(schema.task)) return at::full({rows}, of_nodes ? -1 : 0, at::kLong);
   return at::full({rows, schema.outputs()}, std::numeric_limits<float>::quiet_NaN());
 }
 
-at::Tensor answers(GraphRunModel& trained, const PackedGraphs& encoded) {
+at::Tensor answers(GraphRunModel& trained, const PackedItems& encoded) {
   const GraphTask task = trained.schema.task;
   std::vector<int64_t> all(static_cast<size_t>(encoded.size()));
   std::iota(all.begin(), all.end(), 0);
@@ -29,13 +29,13 @@ at::Tensor answers(GraphRunModel& trained, const PackedGraphs& encoded) {
 
 }  // namespace
 
-PackedGraphs without_answers(const GraphRunModel& trained, const FeaturedGraphs& graphs) {
+PackedItems without_answers(const GraphRunModel& trained, const FeaturedGraphs& graphs) {
   check_batch(graphs.graphs);
-  PackedGraphs packed;
+  PackedItems packed;
   static_cast<FeaturedGraphs&>(packed) = graphs;
   packed.schema = trained.schema;
   packed.target = no_targets(trained.schema, graphs.graphs);
-  check_packed_graphs(packed, "graphs");
+  check_packed_items(packed, "graphs");
   const NodeEncodingOptions encoding = trained.settings.model.node_encoding();
   take_encoding(packed, encoded_nodes(packed.graphs, encoding), encoding);
   return packed;
@@ -48,7 +48,7 @@ at::Tensor graph_answers(GraphRunModel& trained, const FeaturedGraphs& graphs) {
 at::Tensor dataset_answers(GraphRunModel& trained, const std::filesystem::path& dataset) {
   GraphSettings settings = trained.settings;
   settings.data = dataset.string();
-  const PackedGraphs graphs = open_encoded_graphs(settings);
+  const PackedItems graphs = open_encoded_graphs(settings);
   check_same_schema(trained, graphs.schema, settings.data);
   return answers(trained, graphs);
 }

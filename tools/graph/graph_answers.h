@@ -19,7 +19,7 @@ namespace geosft {
 at::Tensor graph_answers(GraphRunModel& trained, const FeaturedGraphs& graphs);
 
 // Such graphs as items of a dataset, encoded as the model takes them, with targets that say nothing. Throws as above.
-PackedGraphs without_answers(const GraphRunModel& trained, const FeaturedGraphs& graphs);
+PackedItems without_answers(const GraphRunModel& trained, const FeaturedGraphs& graphs);
 
 // Answers to all items of a dataset, read as the one that the run was trained on: encodings come from the cache, and
 // sequences are cut short and put into patches as they were. Throws DataError for a broken dataset, or one with other

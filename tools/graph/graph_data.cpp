@@ -8,12 +8,12 @@
 #include <numeric>
 
 #include "data/cache_folder.h"
-#include "data/encoding_cache.h"
 #include "data/folds.h"
-#include "data/graph_dataset.h"
-#include "data/graph_files.h"
-#include "data/patches.h"
-#include "data/sequence_dataset.h"
+#include "data/graphs/encoding_cache.h"
+#include "data/graphs/graph_dataset.h"
+#include "data/graphs/graph_files.h"
+#include "data/sequences/patches.h"
+#include "data/sequences/sequence_dataset.h"
 #include "geometry/packed.h"
 #include "tools/common/arguments.h"
 #include "tools/common/progress.h"
@@ -23,18 +23,18 @@ namespace geosft {
 namespace {
 
 // What folds are balanced by: the class of a graph where it has one.
-at::Tensor strata(const PackedGraphs& graphs) {
+at::Tensor strata(const PackedItems& graphs) {
   if (graphs.schema.task == GraphTask::classification) return graphs.target;
   return at::zeros({graphs.size()}, at::kLong);
 }
 
-GraphSplit fold_split(const PackedGraphs& graphs, const SplitSettings& settings) {
+DatasetSplit fold_split(const PackedItems& graphs, const SplitSettings& settings) {
   if (settings.folds > graphs.size()) {
     throw UsageError("folds must be at most the number of graphs, " + std::to_string(graphs.size()) + ", found " +
                      std::to_string(settings.folds));
   }
   const at::Tensor folds = stratified_folds(strata(graphs), settings.folds, settings.split_seed);
-  GraphSplit split;
+  DatasetSplit split;
   for (int64_t item = 0; item < graphs.size(); ++item) {
     (folds[item].item<int64_t>() == settings.fold ? split.test : split.train).push_back(item);
   }
@@ -42,7 +42,7 @@ GraphSplit fold_split(const PackedGraphs& graphs, const SplitSettings& settings)
 }
 
 // Moves a share of the training part into the validation part.
-void hold_out(GraphSplit& split, const PackedGraphs& graphs, const SplitSettings& settings) {
+void hold_out(DatasetSplit& split, const PackedItems& graphs, const SplitSettings& settings) {
   const at::Tensor all = strata(graphs);
   std::vector<int64_t> labels;
   labels.reserve(split.train.size());
@@ -60,7 +60,7 @@ void hold_out(GraphSplit& split, const PackedGraphs& graphs, const SplitSettings
 }
 
 // Where nodes are split: all graphs, in the parts in which a node has a target.
-GraphSplit node_parts(const PackedGraphs& graphs) {
+DatasetSplit node_parts(const PackedItems& graphs) {
   std::vector<int64_t> all(static_cast<size_t>(graphs.size()));
   std::iota(all.begin(), all.end(), 0);
   const auto items = [&](Part part) {
@@ -70,8 +70,8 @@ GraphSplit node_parts(const PackedGraphs& graphs) {
   return {items(Part::train), items(Part::validation), items(Part::test)};
 }
 
-PackedGraphs in_patches(const PackedGraphs& graphs, int64_t patch) {
-  const GraphSchema& schema = graphs.schema;
+PackedItems in_patches(const PackedItems& graphs, int64_t patch) {
+  const ItemSchema& schema = graphs.schema;
   if (schema.grid_height > 0) {
     if (schema.grid_height % patch != 0 || schema.grid_width % patch != 0) {
       throw UsageError("patch must divide the height and width of images: " + std::to_string(patch) + " and " +
@@ -101,7 +101,7 @@ void add_read_options(CLI::App& verb, GraphReadOptions& options) {
   verb.add_flag("--directed", options.directed, "leave edges of OGB sets and edge lists as they are listed");
 }
 
-PackedGraphs open_graphs(const std::string& source, GraphReadOptions options, int64_t longest) {
+PackedItems open_graphs(const std::string& source, GraphReadOptions options, int64_t longest) {
   if (is_graph_file(source)) {
     throw UsageError(source + ": a single graph without labels, which can be encoded, but not trained on");
   }
@@ -110,7 +110,7 @@ PackedGraphs open_graphs(const std::string& source, GraphReadOptions options, in
     if (!bar) bar = std::make_unique<ProgressBar>("reading graphs", total);
     bar->update(done);
   };
-  PackedGraphs graphs =
+  PackedItems graphs =
       is_sequence_dataset(source) ? open_sequence_dataset(source, longest) : open_graph_dataset(source, options);
   if (bar) bar->finish();
   for (const std::string& warning : graphs.warnings) std::cerr << warning << '\n';
@@ -123,36 +123,36 @@ OpenedStructure open_structure(const std::string& source, const GraphReadOptions
   return {{found.graph, offsets_tensor({0, found.graph.nodes()})}, found.ids};
 }
 
-void take_encoding(PackedGraphs& graphs, const EncodedNodes& encoded, const NodeEncodingOptions& options) {
+void take_encoding(PackedItems& graphs, const EncodedNodes& encoded, const NodeEncodingOptions& options) {
   graphs.node_encoding = encoded.values;
   if (!encoded.standard_error.defined() || encoded.standard_error.numel() == 0) return;
   std::cerr << "random walks are estimated from " << options.walks << " walks a node: standard error up to "
             << encoded.standard_error.max().item<double>() << '\n';
 }
 
-PackedGraphs open_encoded_graphs(const GraphSettings& settings) {
+PackedItems open_encoded_graphs(const GraphSettings& settings) {
   if (settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
   GraphReadOptions reading;
   reading.split = settings.splits.split_name;
   reading.directed = settings.directed;
-  PackedGraphs graphs = open_graphs(settings.data, reading, settings.longest);
+  PackedItems graphs = open_graphs(settings.data, reading, settings.longest);
   if (settings.patch > 1) graphs = in_patches(graphs, settings.patch);
-  if (settings.longest > 0) graphs = shortened(graphs, settings.longest);
+  if (settings.longest > 0) graphs = truncated(graphs, settings.longest);
   const NodeEncodingOptions encoding = settings.model.node_encoding();
   take_encoding(graphs, cached_encoding(default_cache_folder(), graphs.graphs, encoding), encoding);
   return graphs;
 }
 
-GraphSplit split_of(const PackedGraphs& graphs, const SplitSettings& settings) {
+DatasetSplit split_of(const PackedItems& graphs, const SplitSettings& settings) {
   const bool of_nodes = graphs.node_split.defined();
-  GraphSplit split = of_nodes ? node_parts(graphs) : (graphs.split ? *graphs.split : fold_split(graphs, settings));
+  DatasetSplit split = of_nodes ? node_parts(graphs) : (graphs.split ? *graphs.split : fold_split(graphs, settings));
   if (!split.validation.empty() || settings.validation_fraction == 0) return split;
   if (of_nodes) throw UsageError("validation_fraction holds graphs out, and here nodes are split");
   hold_out(split, graphs, settings);
   return split;
 }
 
-const std::vector<int64_t>& items_of_part(const GraphSplit& split, Part part) {
+const std::vector<int64_t>& items_of_part(const DatasetSplit& split, Part part) {
   return part == Part::train ? split.train : (part == Part::validation ? split.validation : split.test);
 }
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "data/graph_cache.h"
-#include "data/packed_graphs.h"
+#include "data/graphs/graph_cache.h"
+#include "data/packed_items.h"
 #include "tools/graph/graph_settings.h"
 
 namespace CLI {
@@ -24,7 +24,7 @@ void add_read_options(CLI::App& verb, GraphReadOptions& options);
 
 // A dataset, with its warnings, and progress while it is made from what was published, on stderr; `longest` as
 // open_sequence_dataset has it. Throws UsageError for a single graph without labels.
-PackedGraphs open_graphs(const std::string& source, GraphReadOptions options = {}, int64_t longest = 0);
+PackedItems open_graphs(const std::string& source, GraphReadOptions options = {}, int64_t longest = 0);
 
 // The graphs of a dataset, or the one of a list of edges or a Matrix Market file: what can be encoded.
 struct OpenedStructure {
@@ -34,17 +34,17 @@ struct OpenedStructure {
 OpenedStructure open_structure(const std::string& source, const GraphReadOptions& options);
 
 // Graphs get the encoding of their nodes. That it is an estimate, and how far off it may be, is said on stderr.
-void take_encoding(PackedGraphs& graphs, const EncodedNodes& encoded, const NodeEncodingOptions& options);
+void take_encoding(PackedItems& graphs, const EncodedNodes& encoded, const NodeEncodingOptions& options);
 
 // The dataset that the settings name, with the encoding of nodes that they ask for, from the cache where it lies there.
-PackedGraphs open_encoded_graphs(const GraphSettings& settings);
+PackedItems open_encoded_graphs(const GraphSettings& settings);
 
 // The parts of a dataset: the published ones; where nodes are split instead, every graph in all parts that have a node
 // with a target; else folds of the graphs, by class where they have one. Without a published validation part, a share
 // of the training graphs is held out. Throws UsageError when a part that is needed is empty, and for a share of nodes.
-GraphSplit split_of(const PackedGraphs& graphs, const SplitSettings& settings);
+DatasetSplit split_of(const PackedItems& graphs, const SplitSettings& settings);
 
-const std::vector<int64_t>& items_of_part(const GraphSplit& split, Part part);
+const std::vector<int64_t>& items_of_part(const DatasetSplit& split, Part part);
 
 // Targets with everything outside the part made missing (-1 of classes, NaN of labels): of nodes with a node_split;
 // else as they are.

@@ -3,7 +3,7 @@
 #include <iostream>
 #include <memory>
 
-#include "data/hdf5_file.h"
+#include "data/formats/hdf5_file.h"
 #include "graph/laplacian_pe.h"
 #include "graph/node_encoding.h"
 #include "tools/common/arguments.h"

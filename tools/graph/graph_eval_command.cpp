@@ -21,7 +21,7 @@ struct GraphEvalCommand {
 
   int execute() {
     OpenedRun opened = open_run(overrides, run);
-    const GraphSplit parts = split_of(opened.graphs, opened.trained.settings.splits);
+    const DatasetSplit parts = split_of(opened.graphs, opened.trained.settings.splits);
     const Part part = part_of(split);
     if (items_of_part(parts, part).empty()) throw UsageError("--split " + split + ": the data have no such part");
     if (heads && watch_heads(*opened.trained.model) == 0) {

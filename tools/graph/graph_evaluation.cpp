@@ -3,7 +3,7 @@
 
 #include <ATen/core/grad_mode.h>
 
-#include "data/graph_loader.h"
+#include "data/graphs/graph_loader.h"
 #include "data/seeds.h"
 #include "models/summary.h"
 #include "models/training/host_copy.h"
@@ -13,7 +13,7 @@ namespace geosft {
 namespace {
 
 // One vote over one batch, rows in the order of the batch.
-at::Tensor one_vote(GraphModel& model, const LabelledGraphs& batch, const EvaluationSettings& settings, uint64_t vote,
+at::Tensor one_vote(GraphModel& model, const LabelledItems& batch, const EvaluationSettings& settings, uint64_t vote,
                     std::optional<uint64_t> renumbering) {
   SamplingContext context = settings.context(vote);
   const at::Device device = device_of(*model);
@@ -26,7 +26,7 @@ at::Tensor one_vote(GraphModel& model, const LabelledGraphs& batch, const Evalua
 }
 
 // Of all items, in turn.
-GraphOutputs all_outputs(GraphModel& model, const PackedGraphs& graphs, const std::vector<int64_t>& items, Part part,
+GraphOutputs all_outputs(GraphModel& model, const PackedItems& graphs, const std::vector<int64_t>& items, Part part,
                          const EvaluationSettings& settings, std::optional<uint64_t> renumbering,
                          const BatchProgress& progress) {
   GraphLoader loader(graphs, items, {.batch_size = settings.evaluation_batch});
@@ -62,7 +62,7 @@ FeaturedGraphs on_device(const FeaturedGraphs& graphs, at::Device device) {
   return there;
 }
 
-GraphOutputs graph_outputs(GraphModel& model, const PackedGraphs& graphs, const std::vector<int64_t>& items, Part part,
+GraphOutputs graph_outputs(GraphModel& model, const PackedItems& graphs, const std::vector<int64_t>& items, Part part,
                            const EvaluationSettings& settings, std::optional<uint64_t> renumbering,
                            const std::function<void(int64_t)>& progress) {
   TORCH_CHECK(!items.empty(), "the ", part_name(part), " part has no graphs");

@@ -19,12 +19,12 @@ FeaturedGraphs on_device(const FeaturedGraphs& graphs, at::Device device);
 struct GraphOutputs {
   at::Tensor
       outputs;  // [n, outputs], a row a graph or a node, averaged over the votes: logits, or standardised targets
-  at::Tensor targets;  // as in PackedGraphs; nodes outside the part have none
+  at::Tensor targets;  // as in PackedItems; nodes outside the part have none
 };
 
 // Of some items of a dataset. With a `renumbering` the nodes of every graph are renumbered at random by that seed
 // first; rows of nodes come back in the dataset's order. `progress` is told the graphs done.
-GraphOutputs graph_outputs(GraphModel& model, const PackedGraphs& graphs, const std::vector<int64_t>& items, Part part,
+GraphOutputs graph_outputs(GraphModel& model, const PackedItems& graphs, const std::vector<int64_t>& items, Part part,
                            const EvaluationSettings& settings, std::optional<uint64_t> renumbering = std::nullopt,
                            const std::function<void(int64_t)>& progress = {});
 

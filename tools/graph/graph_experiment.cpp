@@ -24,11 +24,11 @@
 namespace geosft {
 namespace {
 
-bool train_once(const GraphSettings& settings, const PackedGraphs& graphs, const GraphSplit& split,
+bool train_once(const GraphSettings& settings, const PackedItems& graphs, const DatasetSplit& split,
                 const RunFolder& folder, RunStart start, at::Device device, const Communicator& processes) {
   at::manual_seed(settings.seed);
   GraphModel model(settings.graph_model(graphs.schema));
-  const LabelledGraphs training = labelled_items(graphs, split.train);
+  const LabelledItems training = labelled_items(graphs, split.train);
   model->standardize(training, graphs.schema.task == GraphTask::regression ? training.target : at::Tensor());
   model->to(device);
   GraphTraining task(model, graphs, split, settings, processes);
@@ -44,7 +44,7 @@ bool train_once(const GraphSettings& settings, const PackedGraphs& graphs, const
 }
 
 // Trains one run to its end; false when a signal came.
-bool train_run(GraphSettings settings, const PackedGraphs& graphs, const GraphSplit& split, const RunFolder& folder,
+bool train_run(GraphSettings settings, const PackedItems& graphs, const DatasetSplit& split, const RunFolder& folder,
                bool resume, at::Device device, const Communicator& processes) {
   return train_within_memory(settings.train.batch_size, resume ? RunStart::resumed : RunStart::fresh, processes,
                              [&](int64_t batch_size, RunStart start, const Communicator& together) {
@@ -54,7 +54,7 @@ bool train_run(GraphSettings settings, const PackedGraphs& graphs, const GraphSp
 }
 
 // On the test part; the report is left in the folder too.
-RunResult result_of(const PlannedRun& planned, const PackedGraphs& graphs, const GraphSplit& split,
+RunResult result_of(const PlannedRun& planned, const PackedItems& graphs, const DatasetSplit& split,
                     const RunFolder& folder, at::Device device) {
   GraphRunModel trained = load_graph_run(folder.path());
   trained.model->to(device);
@@ -75,8 +75,8 @@ RunResult result_of(const PlannedRun& planned, const PackedGraphs& graphs, const
           read_metrics(folder.metrics()).back().seconds};
 }
 
-GraphSplit checked_split(const PackedGraphs& graphs, const SplitSettings& splits) {
-  GraphSplit split = split_of(graphs, splits);
+DatasetSplit checked_split(const PackedItems& graphs, const SplitSettings& splits) {
+  DatasetSplit split = split_of(graphs, splits);
   if (split.train.empty() || split.test.empty()) throw UsageError("the data need a training and a test part");
   return split;
 }
@@ -90,11 +90,11 @@ RunFolder run_folder_of(const PlannedRun& planned, const RunFolder& folder, bool
 }
 
 // Nothing where another process leads.
-std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedGraphs& graphs, const RunFolder& parent,
+std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedItems& graphs, const RunFolder& parent,
                                       bool resume, at::Device device, const Communicator& processes) {
   const RunFolder folder = run_folder_of(planned, parent, resume, processes);
   if (!planned.name.empty() && processes.is_root()) std::cerr << "\nrun " << planned.name << '\n';
-  const GraphSplit split = checked_split(graphs, planned.settings.splits);
+  const DatasetSplit split = checked_split(graphs, planned.settings.splits);
   if (!train_or_clean(folder, processes,
                       [&] { return train_run(planned.settings, graphs, split, folder, resume, device, processes); })) {
     throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with train --resume --out " +
@@ -106,7 +106,7 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedGra
 
 }  // namespace
 
-std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const PackedGraphs& graphs) {
+std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const PackedItems& graphs) {
   if (settings.every_fold && (graphs.split || graphs.node_split.defined())) {
     throw UsageError("every_fold needs data without a published split");
   }
@@ -131,7 +131,7 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
 
 std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
                                       at::Device device, const Communicator& processes) {
-  const PackedGraphs graphs = root_first(processes, [&] { return open_encoded_graphs(settings); });
+  const PackedItems graphs = root_first(processes, [&] { return open_encoded_graphs(settings); });
   score_style(graphs.schema.task, settings.train.metric);  // refused before anything is trained
   settings.graph_model(graphs.schema);                     // the same
   const std::vector<PlannedRun> planned = planned_runs(settings, graphs);
@@ -151,10 +151,10 @@ std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFo
 }
 
 double seconds_of_an_epoch(const GraphSettings& settings, const RunFolder& folder, at::Device device) {
-  const PackedGraphs graphs = open_encoded_graphs(settings);
+  const PackedItems graphs = open_encoded_graphs(settings);
   PlannedRun first = planned_runs(settings, graphs).front();
   first.settings.train.epochs = 1;
-  const GraphSplit split = checked_split(graphs, first.settings.splits);
+  const DatasetSplit split = checked_split(graphs, first.settings.splits);
   if (!train_run(first.settings, graphs, split, folder, /*resume=*/false, device, one_process())) {
     throw Interrupted("before the time of an epoch was known");
   }

@@ -20,7 +20,7 @@ struct PlannedRun {
 };
 
 // What `repeats` and `every_fold` ask for. Throws UsageError for folds of data with a published split.
-std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const PackedGraphs& graphs);
+std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const PackedItems& graphs);
 
 struct RunResult {
   std::string name;

@@ -3,8 +3,8 @@
 #include <iostream>
 #include <memory>
 
-#include "data/graph_files.h"
-#include "data/sequence_dataset.h"
+#include "data/graphs/graph_files.h"
+#include "data/sequences/sequence_dataset.h"
 #include "models/summary.h"
 #include "tools/common/runtime_options.h"
 #include "tools/graph/commands.h"
@@ -28,8 +28,8 @@ std::string sizes_text(const std::vector<int64_t>& vocabulary) {
   return vocabulary.empty() ? "none" : "columns of " + text;
 }
 
-void describe_targets(const PackedGraphs& graphs) {
-  const GraphSchema& schema = graphs.schema;
+void describe_targets(const PackedItems& graphs) {
+  const ItemSchema& schema = graphs.schema;
   const bool classes = has_classes(schema.task);
   at::Tensor counts;
   if (classes) counts = at::bincount(graphs.target.masked_select(graphs.target >= 0), {}, schema.outputs());
@@ -61,19 +61,19 @@ void describe_node_split(const at::Tensor& node_split) {
             << " test, " << count(-1) << " in none";
 }
 
-void describe_edges(const GraphSchema& schema) {
+void describe_edges(const ItemSchema& schema) {
   std::cout << "\nedge categories: " << sizes_text(schema.edge_vocabulary) << "; edge values: " << schema.edge_values
             << "\ncoordinates: " << (schema.coordinates ? "yes" : "no");
 }
 
-void describe_sequences(const GraphSchema& schema) {
+void describe_sequences(const ItemSchema& schema) {
   if (schema.documents) std::cout << "\npairs of documents: the last category says of which a step is";
   if (schema.grid_height > 0) std::cout << "\nimages of " << schema.grid_height << " x " << schema.grid_width;
 }
 
 void describe_data(const std::string& source, const GraphReadOptions& options) {
   if (is_graph_file(source)) return describe_single_graph(source, options);
-  const PackedGraphs graphs = open_graphs(source, options);
+  const PackedItems graphs = open_graphs(source, options);
   const bool sequences = is_sequence_dataset(source);
   const std::string part = sequences ? "step" : "node";
   const at::Tensor sizes = graphs.graphs.ptr.diff();

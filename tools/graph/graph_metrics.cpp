@@ -108,7 +108,7 @@ ScoreStyle score_style(GraphTask task, const std::string& wanted) {
   throw UsageError("metric " + wanted + " does not exist for " + task_name(task) + ", which has " + known);
 }
 
-ScoreStyle score_style(const GraphSchema& schema, const std::string& wanted) {
+ScoreStyle score_style(const ItemSchema& schema, const std::string& wanted) {
   ScoreStyle style = score_style(schema.task, wanted);
   style.items = schema.items;
   return style;

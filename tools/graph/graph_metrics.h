@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include "data/packed_graphs.h"
+#include "data/packed_items.h"
 #include "tools/common/metrics_csv.h"
 
 namespace geosft {
 
 // The mean over what is not missing, to be differentiated: cross entropy of classes, binary cross entropy of labels,
-// absolute error of (standardised) targets. Targets as in PackedGraphs; where all are missing the loss is 0.
+// absolute error of (standardised) targets. Targets as in PackedItems; where all are missing the loss is 0.
 at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets,
                       double label_smoothing = 0.0);
 
@@ -49,7 +49,7 @@ double value_of(const NamedValues& values, const std::string& name);
 // metrics when it has no such one.
 ScoreStyle score_style(GraphTask task, const std::string& wanted);
 // The same with the name of the schema's items.
-ScoreStyle score_style(const GraphSchema& schema, const std::string& wanted);
+ScoreStyle score_style(const ItemSchema& schema, const std::string& wanted);
 
 // Whether a metric is a share that is shown in percent, and whether it is better when it is low.
 ScoreStyle style_of(const std::string& metric);

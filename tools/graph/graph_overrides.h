@@ -27,7 +27,7 @@ class GraphOverrides {
 // A run together with the dataset that it is used on: same features and outputs as the one that it was trained on.
 struct OpenedRun {
   GraphRunModel trained;
-  PackedGraphs graphs;
+  PackedItems graphs;
 };
 OpenedRun open_run(const GraphOverrides& overrides, const std::filesystem::path& run);
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "data/given_graphs.h"
+#include "data/graphs/unlabelled_graphs.h"
 #include "tools/common/arguments.h"
 #include "tools/graph/commands.h"
 #include "tools/graph/graph_answers.h"
@@ -43,13 +43,13 @@ struct GraphPredictCommand {
     return all_of(opened.graphs);
   }
 
-  static std::vector<int64_t> all_of(const PackedGraphs& graphs) {
+  static std::vector<int64_t> all_of(const PackedItems& graphs) {
     std::vector<int64_t> all(static_cast<size_t>(graphs.size()));
     std::iota(all.begin(), all.end(), 0);
     return all;
   }
 
-  void print(const GraphSchema& schema, const at::Tensor& outputs, const ItemTitle& title) const {
+  void print(const ItemSchema& schema, const at::Tensor& outputs, const ItemTitle& title) const {
     if (!json) {
       std::cout << title.text << ':' << prediction_text(schema, outputs, top) << '\n';
       return;
@@ -61,7 +61,7 @@ struct GraphPredictCommand {
 
   // Answers to some items, in their order.
   template <class TitleOf>
-  void answer(GraphRunModel& trained, const PackedGraphs& graphs, const std::vector<int64_t>& wanted,
+  void answer(GraphRunModel& trained, const PackedItems& graphs, const std::vector<int64_t>& wanted,
               const TitleOf& title_of) const {
     const GraphTask task = trained.schema.task;
     const GraphOutputs found = graph_outputs(trained.model, graphs, wanted, Part::test, trained.settings.evaluation);
@@ -76,9 +76,9 @@ struct GraphPredictCommand {
     }
   }
 
-  void answer_given(GraphRunModel& trained, const GivenGraphs& given, const std::string& source) const {
+  void answer_given(GraphRunModel& trained, const UnlabelledGraphs& given, const std::string& source) const {
     for (const std::string& warning : given.packed.warnings) std::cerr << warning << '\n';
-    const PackedGraphs graphs = without_answers(trained, given.packed);
+    const PackedItems graphs = without_answers(trained, given.packed);
     const auto title_of = [&](int64_t item) {
       const std::string& name = given.names[static_cast<size_t>(item)];
       ItemTitle title{name.empty() ? source : name, {{"file", source}, {words.item, item}}};
@@ -97,9 +97,9 @@ struct GraphPredictCommand {
   int answer_all_given() const {
     GraphRunModel trained = overrides.load(run);
     const bool directed = trained.settings.directed;
-    if (!smiles.empty()) answer_given(trained, given_molecules(smiles, trained.schema, "--smiles"), "--smiles");
+    if (!smiles.empty()) answer_given(trained, unlabelled_molecules(smiles, trained.schema, "--smiles"), "--smiles");
     for (const std::string& file : files) {
-      answer_given(trained, read_given_graphs(file, trained.schema, directed), file);
+      answer_given(trained, read_unlabelled_graphs(file, trained.schema, directed), file);
     }
     return 0;
   }

@@ -15,7 +15,7 @@ struct Ranked {
 };
 
 // The most probable classes.
-std::vector<Ranked> ranking(const GraphSchema& schema, const at::Tensor& logits, int64_t top) {
+std::vector<Ranked> ranking(const ItemSchema& schema, const at::Tensor& logits, int64_t top) {
   const at::Tensor share = logits.to(at::kDouble).softmax(0);
   const auto [values, labels] = share.topk(std::min(top, share.size(0)));
   std::vector<Ranked> ranked;
@@ -27,7 +27,7 @@ std::vector<Ranked> ranking(const GraphSchema& schema, const at::Tensor& logits,
 }
 
 // A number for every output.
-std::vector<Ranked> every_output(const GraphSchema& schema, const at::Tensor& values) {
+std::vector<Ranked> every_output(const ItemSchema& schema, const at::Tensor& values) {
   std::vector<Ranked> all;
   all.reserve(static_cast<size_t>(schema.outputs()));
   for (int64_t i = 0; i < schema.outputs(); ++i) {
@@ -36,7 +36,7 @@ std::vector<Ranked> every_output(const GraphSchema& schema, const at::Tensor& va
   return all;
 }
 
-std::vector<std::string> node_classes(const GraphSchema& schema, const at::Tensor& logits) {
+std::vector<std::string> node_classes(const ItemSchema& schema, const at::Tensor& logits) {
   const at::Tensor labels = logits.argmax(1);
   std::vector<std::string> names;
   names.reserve(static_cast<size_t>(labels.size(0)));
@@ -57,7 +57,7 @@ std::vector<std::vector<double>> node_probabilities(const at::Tensor& logits) {
   return rows;
 }
 
-std::vector<std::string> node_labels(const GraphSchema& schema, const at::Tensor& logits) {
+std::vector<std::string> node_labels(const ItemSchema& schema, const at::Tensor& logits) {
   std::vector<std::string> names;
   names.reserve(static_cast<size_t>(logits.size(0)));
   for (const std::vector<double>& node : node_probabilities(logits)) {
@@ -79,7 +79,7 @@ std::string percentages(const std::vector<Ranked>& ranked) {
 
 }  // namespace
 
-nlohmann::json prediction_json(const GraphSchema& schema, const at::Tensor& outputs, int64_t top) {
+nlohmann::json prediction_json(const ItemSchema& schema, const at::Tensor& outputs, int64_t top) {
   if (schema.task == GraphTask::node_classification) return {{"classes", node_classes(schema, outputs)}};
   if (schema.task == GraphTask::node_multi_label) {
     return {{"labels", schema.output_names}, {"probabilities", node_probabilities(outputs)}};
@@ -98,7 +98,7 @@ nlohmann::json prediction_json(const GraphSchema& schema, const at::Tensor& outp
   return {{"class", ranked.front().name}, {"probability", ranked.front().probability}, {"top", list}};
 }
 
-std::string prediction_text(const GraphSchema& schema, const at::Tensor& outputs, int64_t top) {
+std::string prediction_text(const ItemSchema& schema, const at::Tensor& outputs, int64_t top) {
   std::ostringstream out;
   if (schema.task == GraphTask::classification) return percentages(ranking(schema, outputs, top));
   if (schema.task == GraphTask::multi_label) return percentages(every_output(schema, outputs.sigmoid()));

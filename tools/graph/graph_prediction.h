@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "data/packed_graphs.h"
+#include "data/packed_items.h"
 
 namespace geosft {
 
@@ -18,9 +18,9 @@ namespace geosft {
 //   regression           {"values": {target: value}}
 //   node_classification  {"classes": [class of every node]}
 //   node_multi_label     {"labels": [label, …], "probabilities": [[p of every label] of every node]}
-nlohmann::json prediction_json(const GraphSchema& schema, const at::Tensor& outputs, int64_t top);
+nlohmann::json prediction_json(const ItemSchema& schema, const at::Tensor& outputs, int64_t top);
 
 // The same on one line: "mutagenic 92.1 %  other 7.9 %"; of nodes with labels those of at least 50 %: "a+c  -  b".
-std::string prediction_text(const GraphSchema& schema, const at::Tensor& outputs, int64_t top);
+std::string prediction_text(const ItemSchema& schema, const at::Tensor& outputs, int64_t top);
 
 }  // namespace geosft

@@ -52,7 +52,7 @@ void warn_without_picture(const PlotResult& result) {
 
 }  // namespace
 
-GraphReport evaluate_graphs(GraphRunModel& trained, const PackedGraphs& graphs, const GraphSplit& split, Part part,
+GraphReport evaluate_graphs(GraphRunModel& trained, const PackedItems& graphs, const DatasetSplit& split, Part part,
                             int64_t renumberings) {
   const std::vector<int64_t>& items = items_of_part(split, part);
   const int64_t count = static_cast<int64_t>(items.size());

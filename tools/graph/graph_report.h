@@ -29,7 +29,7 @@ struct GraphReport {
 
 // Evaluates a part of a dataset, and again with all nodes renumbered, `renumberings` times. Throws Interrupted when a
 // signal comes in the middle.
-GraphReport evaluate_graphs(GraphRunModel& trained, const PackedGraphs& graphs, const GraphSplit& split, Part part,
+GraphReport evaluate_graphs(GraphRunModel& trained, const PackedItems& graphs, const DatasetSplit& split, Part part,
                             int64_t renumberings);
 
 nlohmann::json report_json(const GraphReport& report);

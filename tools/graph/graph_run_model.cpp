@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "data/shape.h"
+#include "data/points/shape.h"
 #include "tools/graph/graph_metrics.h"
 
 namespace geosft {
@@ -17,7 +17,7 @@ GraphTask task_of(const std::string& name) {
 }
 
 // Those that the checkpoint holds; an earlier version's has none.
-void take_labels(const Checkpoint& checkpoint, const std::string& file, GraphSchema& schema) {
+void take_labels(const Checkpoint& checkpoint, const std::string& file, ItemSchema& schema) {
   const auto text = checkpoint.texts.find("labels");
   if (text == checkpoint.texts.end()) return;
   try {
@@ -31,7 +31,7 @@ void take_labels(const Checkpoint& checkpoint, const std::string& file, GraphSch
 
 }  // namespace
 
-RunDescription describe_graph_run(GraphSettings settings, const GraphSchema& schema, bool held_out) {
+RunDescription describe_graph_run(GraphSettings settings, const ItemSchema& schema, bool held_out) {
   RunDescription run;
   run.kind = graph_kind;
   run.config = settings.config().to_toml();
@@ -45,7 +45,7 @@ RunDescription describe_graph_run(GraphSettings settings, const GraphSchema& sch
   return run;
 }
 
-std::string schema_text(const GraphSchema& schema) {
+std::string schema_text(const ItemSchema& schema) {
   return nlohmann::json{{"task", task_name(schema.task)},      {"node_vocabulary", schema.node_vocabulary},
                         {"node_values", schema.node_values},   {"edge_vocabulary", schema.edge_vocabulary},
                         {"edge_values", schema.edge_values},   {"coordinates", schema.coordinates},
@@ -55,7 +55,7 @@ std::string schema_text(const GraphSchema& schema) {
       .dump();
 }
 
-GraphSchema schema_of(const std::string& text, const std::string& file) {
+ItemSchema schema_of(const std::string& text, const std::string& file) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
     return {task_of(json.at("task")),    json.at("node_vocabulary"),    json.at("node_values"),
@@ -67,7 +67,7 @@ GraphSchema schema_of(const std::string& text, const std::string& file) {
   }
 }
 
-std::string labels_text(const GraphSchema& schema) {
+std::string labels_text(const ItemSchema& schema) {
   return nlohmann::json{{"nodes", schema.node_labels}, {"edges", schema.edge_labels}}.dump();
 }
 
@@ -86,10 +86,10 @@ GraphRunModel load_graph_run(const std::filesystem::path& run) {
   return loaded;
 }
 
-void check_same_schema(const GraphRunModel& trained, const GraphSchema& schema, const std::string& data) {
-  GraphSchema found = schema, expected = trained.schema;
+void check_same_schema(const GraphRunModel& trained, const ItemSchema& schema, const std::string& data) {
+  ItemSchema found = schema, expected = trained.schema;
   // Files of packed graphs have none, and neither has a RUN of an earlier version.
-  for (const auto labels : {&GraphSchema::node_labels, &GraphSchema::edge_labels}) {
+  for (const auto labels : {&ItemSchema::node_labels, &ItemSchema::edge_labels}) {
     if ((found.*labels).empty() || (expected.*labels).empty()) (found.*labels) = (expected.*labels) = {};
   }
   if (found == expected) return;

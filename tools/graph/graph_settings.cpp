@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/graph/graph_settings.h"
 
-#include "data/sequence_dataset.h"
+#include "data/sequences/sequence_dataset.h"
 #include "tools/common/arguments.h"
 
 namespace geosft {
@@ -174,7 +174,7 @@ void GraphSettings::take_resumable(const GraphSettings& other) {
   train.take_resumable(other.train);
 }
 
-GraphModelOptions GraphSettings::graph_model(const GraphSchema& schema) const {
+GraphModelOptions GraphSettings::graph_model(const ItemSchema& schema) const {
   GraphModelOptions options;
   options.node_vocabulary = schema.node_vocabulary;
   options.node_values = schema.node_values;

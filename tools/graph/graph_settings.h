@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "data/packed_graphs.h"
+#include "data/packed_items.h"
 #include "graph/node_encoding.h"
 #include "models/graph_model.h"
 #include "tools/common/experiment_settings.h"
@@ -76,7 +76,7 @@ struct GraphSettings {
       "--data, --epochs, --validate-every, --checkpoint-every, --on-non-finite, --replay-steps and the keys of "
       "[evaluation]";
 
-  GraphModelOptions graph_model(const GraphSchema& schema) const;
+  GraphModelOptions graph_model(const ItemSchema& schema) const;
 };
 
 }  // namespace geosft

@@ -24,12 +24,12 @@ GraphLoaderOptions loader_options(const GraphSettings& settings, const Communica
 
 }  // namespace
 
-std::optional<Part> validation_part(const GraphSplit& split, const SplitSettings& settings) {
+std::optional<Part> validation_part(const DatasetSplit& split, const SplitSettings& settings) {
   if (!split.validation.empty()) return Part::validation;
   return settings.monitor_test ? std::optional(Part::test) : std::nullopt;
 }
 
-GraphTraining::GraphTraining(GraphModel model, const PackedGraphs& graphs, const GraphSplit& split,
+GraphTraining::GraphTraining(GraphModel model, const PackedItems& graphs, const DatasetSplit& split,
                              const GraphSettings& settings, const Communicator& processes)
     : model_(std::move(model)),
       processes_(processes),
@@ -57,7 +57,7 @@ void GraphTraining::take_batch() {
   targets_ = {device_copy(targets.values, device), device_copy(targets.known, device)};
 }
 
-GraphTraining::LossTargets GraphTraining::loss_targets(const LabelledGraphs& batch) const {
+GraphTraining::LossTargets GraphTraining::loss_targets(const LabelledItems& batch) const {
   const at::Tensor values = target_of_part(batch.target, batch.node_split, Part::train);
   return {values, known_targets(graphs_.schema.task, values)};
 }
@@ -81,7 +81,7 @@ BatchSize GraphTraining::batch_size() const {
 }
 
 TrainingTask::Step GraphTraining::compute_part(int64_t part, int64_t parts, RngBuffer& seeds) {
-  const LabelledGraphs batch = part_of_batch(*last_, graphs_.schema.task, part, parts);
+  const LabelledItems batch = micro_batch(*last_, graphs_.schema.task, part, parts);
   SamplingContext context = part_context(seeds, batch.place, pass_ptr());
   const LossTargets targets = loss_targets(batch);
   // The metric is a mean over known targets.
@@ -91,7 +91,7 @@ TrainingTask::Step GraphTraining::compute_part(int64_t part, int64_t parts, RngB
 }
 
 TrainingTask::Step GraphTraining::step_on(const FeaturedGraphs& graphs, const LossTargets& targets,
-                                          const BatchPlace& place, double score_weight, SamplingContext& context) {
+                                          const BatchSlice& place, double score_weight, SamplingContext& context) {
   const GraphTask task = graphs_.schema.task;
   const at::Tensor outputs = out_of_autocast(model_->forward(graphs, context));
   const at::Tensor loss = graph_loss(task, outputs, standardized_targets(model_, task, targets.values), targets.known,

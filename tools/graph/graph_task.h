@@ -3,20 +3,20 @@
 
 #include <optional>
 
-#include "data/graph_loader.h"
+#include "data/graphs/graph_loader.h"
 #include "models/training/training_loop.h"
 #include "tools/graph/graph_evaluation.h"
 
 namespace geosft {
 
 // What validation runs on: the held-out part, else the monitored test part, else nothing.
-std::optional<Part> validation_part(const GraphSplit& split, const SplitSettings& settings);
+std::optional<Part> validation_part(const DatasetSplit& split, const SplitSettings& settings);
 
 // Tasks on graphs for the training loop: batches, loss, validation.
 class GraphTraining : public ReplayableTask {
  public:
   // What is referred to must outlive the task. A batch of settings.train.batch_size graphs is shared by the processes.
-  GraphTraining(GraphModel model, const PackedGraphs& graphs, const GraphSplit& split, const GraphSettings& settings,
+  GraphTraining(GraphModel model, const PackedItems& graphs, const DatasetSplit& split, const GraphSettings& settings,
                 const Communicator& processes = one_process());
 
   torch::nn::Module& module() override { return *model_; }
@@ -40,21 +40,21 @@ class GraphTraining : public ReplayableTask {
   struct LossTargets {
     at::Tensor values, known;
   };
-  LossTargets loss_targets(const LabelledGraphs& batch) const;
+  LossTargets loss_targets(const LabelledItems& batch) const;
   // Of the whole batch, offsets of what attends to itself.
   const at::Tensor& pass_ptr() const;
   // score_weight: items that the metric of these graphs stands for.
-  Step step_on(const FeaturedGraphs& graphs, const LossTargets& targets, const BatchPlace& place, double score_weight,
+  Step step_on(const FeaturedGraphs& graphs, const LossTargets& targets, const BatchSlice& place, double score_weight,
                SamplingContext& context);
 
   GraphModel model_;
   const Communicator& processes_;
-  const PackedGraphs& graphs_;
-  GraphSplit split_;
+  const PackedItems& graphs_;
+  DatasetSplit split_;
   GraphSettings settings_;
   ScoreStyle style_;
   GraphLoader loader_;
-  std::optional<LabelledGraphs> last_;
+  std::optional<LabelledItems> last_;
   // The same on the device of the model.
   FeaturedGraphs there_;
   LossTargets targets_;

@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "data/part_dataset.h"
+#include "data/points/part_dataset.h"
 #include "models/training/part_metrics.h"
 #include "tools/common/cloud_transforms.h"
 #include "tools/common/invariance.h"

@@ -4,7 +4,7 @@
 #include <iostream>
 #include <memory>
 
-#include "data/part_dataset.h"
+#include "data/points/part_dataset.h"
 #include "models/summary.h"
 #include "tools/common/report_texts.h"
 #include "tools/common/runtime_options.h"
@@ -36,7 +36,7 @@ void describe_trained(const std::filesystem::path& run) {
 void describe_part_dataset(const std::filesystem::path& folder) {
   const auto training = open_part_dataset(folder, PartSplit::train), test = open_part_dataset(folder, PartSplit::test);
   std::cout << training->size() << " shapes to train with";
-  if (has_validation_part(folder)) {
+  if (has_validation_split(folder)) {
     std::cout << ", " << open_part_dataset(folder, PartSplit::validation)->size() << " to validate with";
   }
   std::cout << ", " << test->size() << " to test with, " << (test->has_normals() ? "with" : "without") << " normals\n";

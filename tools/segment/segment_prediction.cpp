@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "data/point_dataset.h"
+#include "data/points/point_dataset.h"
 #include "geometry/knn.h"
 #include "tools/common/arguments.h"
 #include "tools/common/cloud_transforms.h"

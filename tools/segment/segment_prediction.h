@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "data/shape.h"
+#include "data/points/shape.h"
 #include "geometry/mesh.h"
 #include "tools/segment/segmentation.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/segment/segment_run.h"
 
-#include "data/shape.h"
+#include "data/points/shape.h"
 
 namespace geosft {
 namespace {

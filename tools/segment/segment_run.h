@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "data/part_dataset.h"
+#include "data/points/part_dataset.h"
 #include "tools/common/run_observer.h"
 #include "tools/segment/segment_settings.h"
 

@@ -55,7 +55,7 @@ BatchSize SegmentTask::batch_size() const {
 }
 
 TrainingTask::Step SegmentTask::compute_part(int64_t part, int64_t parts, RngBuffer& seeds) {
-  const PointBatch batch = part_of_batch(there_, part, parts);
+  const PointBatch batch = micro_batch(there_, part, parts);
   SamplingContext context = part_context(seeds, batch.place, there_.ptr);
   return step_on(batch, context);
 }

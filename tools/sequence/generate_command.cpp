@@ -4,9 +4,9 @@
 #include <iostream>
 #include <memory>
 
-#include "data/listops.h"
-#include "data/pathfinder.h"
 #include "data/seeds.h"
+#include "data/sequences/listops.h"
+#include "data/sequences/pathfinder.h"
 #include "tools/common/arguments.h"
 #include "tools/sequence/commands.h"
 
@@ -43,9 +43,9 @@ struct GenerateCommand {
   }
 
   int write_expressions() const {
-    if (listops.least_tokens > listops.most_tokens) {
-      throw UsageError("--least-tokens must not be above --most-tokens: " + std::to_string(listops.least_tokens) +
-                       " and " + std::to_string(listops.most_tokens));
+    if (listops.min_tokens > listops.max_tokens) {
+      throw UsageError("--least-tokens must not be above --most-tokens: " + std::to_string(listops.min_tokens) +
+                       " and " + std::to_string(listops.max_tokens));
     }
     std::filesystem::create_directories(out);
     uint64_t part = 0;
@@ -80,8 +80,8 @@ Command add_generate_command(CLI::App& verb) {
   count("--train", command->train, "ListOps: sequences of the training part");
   count("--validation", command->validation, "of the validation part");
   count("--test", command->test, "of the test part");
-  count("--least-tokens", command->listops.least_tokens, "of a sequence");
-  count("--most-tokens", command->listops.most_tokens, "of a sequence");
+  count("--least-tokens", command->listops.min_tokens, "of a sequence");
+  count("--most-tokens", command->listops.max_tokens, "of a sequence");
   count("--max-depth", command->listops.max_depth, "of an expression");
   count("--pictures", command->pictures, "Pathfinder: pictures, half of them with a path");
   count("--side", command->pathfinder.side, "of a picture, in pixels", 8);

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "data/point_dataset.h"
+#include "data/points/point_dataset.h"
 #include "tools/classify/run_model.h"
 #include "tools/view/subject.h"
 

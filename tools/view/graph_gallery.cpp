@@ -26,8 +26,8 @@ at::Tensor single_edges(const CsrGraph& graph) {
   return std::get<0>(at::unique_dim(ordered.index_select(0, kept), 0));
 }
 
-std::string truth_of(const PackedGraphs& graphs, int64_t item) {
-  const GraphSchema& schema = graphs.schema;
+std::string truth_of(const PackedItems& graphs, int64_t item) {
+  const ItemSchema& schema = graphs.schema;
   if (schema.task == GraphTask::classification) {
     return schema.output_names[static_cast<size_t>(graphs.target[item].item<int64_t>())];
   }
@@ -47,7 +47,7 @@ GraphLayout graph_layout_of(const std::string& name) {
   return GraphLayout::force_directed;
 }
 
-GraphGallery::GraphGallery(PackedGraphs graphs, std::string name, std::optional<GraphRunModel> trained,
+GraphGallery::GraphGallery(PackedItems graphs, std::string name, std::optional<GraphRunModel> trained,
                            const GraphGalleryOptions& options)
     : graphs_(std::move(graphs)), name_(std::move(name)), trained_(std::move(trained)), options_(options) {
   if (options.layout == GraphLayout::coordinates && !graphs_.schema.coordinates) {

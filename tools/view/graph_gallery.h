@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "data/packed_graphs.h"
+#include "data/packed_items.h"
 #include "tools/graph/graph_run_model.h"
 #include "tools/view/subject.h"
 
@@ -25,7 +25,7 @@ struct GraphGalleryOptions {
 class GraphGallery : public Gallery {
  public:
   // `name` is what the set is called in titles. Throws UsageError for a layout by coordinates of a set without any.
-  GraphGallery(PackedGraphs graphs, std::string name, std::optional<GraphRunModel> trained,
+  GraphGallery(PackedItems graphs, std::string name, std::optional<GraphRunModel> trained,
                const GraphGalleryOptions& options);
 
   int64_t size() const override { return graphs_.size(); }
@@ -36,7 +36,7 @@ class GraphGallery : public Gallery {
   at::Tensor places(const FeaturedGraphs& one) const;
   void explain(const FeaturedGraphs& one, Subject& subject);
 
-  PackedGraphs graphs_;
+  PackedItems graphs_;
   std::string name_;
   std::optional<GraphRunModel> trained_;
   GraphGalleryOptions options_;

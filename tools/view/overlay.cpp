@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "data/shape.h"
+#include "data/points/shape.h"
 #include "tools/view/viewer.h"
 
 namespace geosft::view {

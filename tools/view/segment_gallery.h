@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "data/part_dataset.h"
+#include "data/points/part_dataset.h"
 #include "tools/segment/segment_run.h"
 #include "tools/view/subject.h"
 

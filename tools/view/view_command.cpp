@@ -180,7 +180,7 @@ std::unique_ptr<Gallery> ViewOptions::graphs() const {
     trained->settings = settings;
     trained->model->to(device);
   }
-  PackedGraphs set = open_encoded_graphs(settings);
+  PackedItems set = open_encoded_graphs(settings);
   if (trained) check_same_schema(*trained, set.schema, settings.data);
   GraphGalleryOptions options;
   options.layout = graph_layout_of(layout);

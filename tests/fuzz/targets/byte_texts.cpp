@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/byte_texts.h"
+#include "data/sequences/byte_texts.h"
 #include "tests/fuzz/target.h"
 
 namespace geosft::fuzz {

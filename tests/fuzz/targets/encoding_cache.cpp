@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/encoding_cache.h"
+#include "data/graphs/encoding_cache.h"
 
 #include "tests/fuzz/target.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/graph_cache.h"
-#include "data/packed_graphs_file.h"
-#include "data/sequence_dataset.h"
+#include "data/graphs/graph_cache.h"
+#include "data/graphs/packed_graphs_file.h"
+#include "data/sequences/sequence_dataset.h"
 #include "tests/fuzz/target.h"
 
 namespace geosft::fuzz {
@@ -12,13 +12,13 @@ void read_graph_cache(const std::string& input) {
   static const InputFolder folder({});
   const GraphCache cache(folder.fill(""));
   test::write_text(cache.file("id"), input);
-  const std::optional<PackedGraphs> found = cache.load("id", "key");
-  if (found) check_packed_graphs(*found, "cache");
+  const std::optional<PackedItems> found = cache.load("id", "key");
+  if (found) check_packed_items(*found, "cache");
 }
 
 Inputs cache_seeds() {
   return {bytes_of_file([](const auto& file) {
-    PackedGraphs packed = packed_sequences(at::tensor({0, 2, 3}, at::kLong), at::tensor({0, 1}, at::kLong), {"a", "b"});
+    PackedItems packed = packed_sequences(at::tensor({0, 2, 3}, at::kLong), at::tensor({0, 1}, at::kLong), {"a", "b"});
     packed.node_values = at::ones({3, 1});
     packed.schema.node_values = 1;
     write_packed_graphs(file, packed, "key");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/listops.h"
+#include "data/sequences/listops.h"
 #include "tests/fuzz/target.h"
 
 namespace geosft::fuzz {

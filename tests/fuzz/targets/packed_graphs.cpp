@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/graph_dataset.h"
-#include "data/packed_graphs_file.h"
+#include "data/graphs/graph_dataset.h"
+#include "data/graphs/packed_graphs_file.h"
 #include "tests/fuzz/target.h"
 
 namespace geosft::fuzz {
 namespace {
 
-PackedGraphs two_graphs() {
+PackedItems two_graphs() {
   static const InputFolder folder(
       {"A_A.txt", "A_graph_indicator.txt", "A_graph_labels.txt", "A_node_labels.txt", "A_node_attributes.txt"});
-  PackedGraphs packed = open_graph_dataset(
+  PackedItems packed = open_graph_dataset(
       folder.fill(joined({"1,2\n2,1\n3,4\n4,3\n", "1\n1\n2\n2\n", "1\n-1\n", "0\n1\n1\n5\n", "0.5\n2\n4\n6\n"})));
-  packed.split = GraphSplit{{0}, {}, {1}};
+  packed.split = DatasetSplit{{0}, {}, {1}};
   return packed;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/part_list.h"
+#include "data/points/part_list.h"
 #include "tests/fuzz/target.h"
 
 namespace geosft::fuzz {

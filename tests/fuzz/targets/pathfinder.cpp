@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/pathfinder.h"
+#include "data/sequences/pathfinder.h"
 #include "data/formats/png.h"
 #include "tests/fuzz/target.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/formats/pcd.h"
-#include "data/shape_file.h"
+#include "data/formats/shape_file.h"
 #include "tests/fuzz/target.h"
 
 namespace geosft::fuzz {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/shape_cache.h"
+#include "data/points/shape_cache.h"
 #include "data/checkpoint.h"
-#include "data/shape_file.h"
+#include "data/formats/shape_file.h"
 #include "tests/fuzz/checkpoint_frame.h"
 #include "tests/fuzz/target.h"
 

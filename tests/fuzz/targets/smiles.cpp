@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/molecule_features.h"
-#include "data/peptides.h"
+#include "data/graphs/molecule_features.h"
+#include "data/graphs/peptides.h"
 #include "tests/fuzz/target.h"
 
 namespace geosft::fuzz {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "data/zip_archive.h"
+#include "data/formats/zip_archive.h"
 #include "tests/data/zip_files.h"
 #include "tests/fuzz/target.h"
 

@@ -61,7 +61,7 @@ struct Both {
   at::Tensor there, here;
 };
 
-inline bool is_there(const at::Tensor& tensor) {
+inline bool path_exists(const at::Tensor& tensor) {
   return tensor.defined() && tensor.device() == device;
 }
 
@@ -131,7 +131,7 @@ inline std::vector<c10::IValue> called_here(const c10::OperatorHandle& op, const
       continue;
     }
     stack.push_back(with_tensors(argument, [&](const at::Tensor& tensor) {
-      if (!is_there(tensor)) return tensor;
+      if (!path_exists(tensor)) return tensor;
       seen.push_back({tensor, seen_by_cpu(tensor)});
       return seen.back().here;
     }));
@@ -166,7 +166,7 @@ inline void refuse(const c10::OperatorHandle& op, const std::string& reason) {
 inline bool waits(const c10::OperatorHandle& op, const std::vector<c10::IValue>& arguments) {
   const std::string& name = op.schema().name();
   if (name == "aten::copy_") {
-    const bool from = is_there(arguments[1].toTensor()), to = is_there(arguments[0].toTensor());
+    const bool from = path_exists(arguments[1].toTensor()), to = path_exists(arguments[0].toTensor());
     return from != to && (from || !arguments[2].toBool());
   }
   if (name == "aten::repeat_interleave") return !arguments[1].isInt();  // the size of the result is known
@@ -179,7 +179,7 @@ inline void check_call(const c10::OperatorHandle& op, const std::vector<c10::IVa
   std::vector<at::Tensor> here;
   for (const c10::IValue& argument : arguments) {
     with_tensors(argument, [&](const at::Tensor& tensor) {
-      if (tensor.defined() && !is_there(tensor) && tensor.dim() > 0) here.push_back(tensor);
+      if (tensor.defined() && !path_exists(tensor) && tensor.dim() > 0) here.push_back(tensor);
       return tensor;
     });
   }
@@ -187,7 +187,7 @@ inline void check_call(const c10::OperatorHandle& op, const std::vector<c10::IVa
   if (!here.empty() && !copies && !ours) refuse(op, "not all tensors are on the device");
   if (waiting_is_an_error && waits(op, arguments)) refuse(op, "the device is waited for");
   if (capturing == nullptr) return;
-  if (copies && (!here.empty() || !is_there(arguments[0].toTensor()) || !is_there(arguments[1].toTensor()))) {
+  if (copies && (!here.empty() || !path_exists(arguments[0].toTensor()) || !path_exists(arguments[1].toTensor()))) {
     refuse(op, "a captured step copies to the device, or from it");
   }
   if (waits(op, arguments)) refuse(op, "a captured step waits for a value");
@@ -202,7 +202,7 @@ inline void call(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   std::vector<Both> seen;
   std::vector<c10::IValue> results = called_here(op, arguments, seen);
   for (const Both& both : seen) take_form(both.there, both.here);
-  const bool offsets_stay = draws_pairs(op) && arguments[2].isTensor() && !is_there(arguments[2].toTensor());
+  const bool offsets_stay = draws_pairs(op) && arguments[2].isTensor() && !path_exists(arguments[2].toTensor());
   for (size_t i = 0; i < results.size(); ++i) {
     results[i] = with_tensors(results[i], [&](const at::Tensor& here) {
       if (!here.defined()) return here;
@@ -232,7 +232,7 @@ inline void repeat(const Call& noted) {
   const std::vector<at::Tensor> found = tensors_of(called_here(noted.op, noted.arguments, seen));
   const std::vector<at::Tensor> kept = tensors_of(noted.results);
   for (size_t i = 0; i < kept.size(); ++i) {
-    if (!is_there(kept[i]) || found[i].numel() == 0) continue;  // empty at first, a result may have grown since
+    if (!path_exists(kept[i]) || found[i].numel() == 0) continue;  // empty at first, a result may have grown since
     const at::Tensor place = seen_by_cpu(kept[i]);
     if (place.data_ptr() != found[i].data_ptr()) place.copy_(found[i]);
   }

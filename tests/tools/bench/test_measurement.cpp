@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/atomic_file.h"
-#include "data/shape_file.h"
+#include "data/formats/shape_file.h"
 #include "tests/support.h"
 #include "tests/temporary_path.h"
 #include "tests/tools/bench/bench_sizes.h"

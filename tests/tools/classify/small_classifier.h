@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "data/array_dataset.h"
+#include "data/points/array_dataset.h"
 #include "models/point_classifier.h"
 #include "tests/support.h"
 #include "tests/tools/common/small_cloud_settings.h"

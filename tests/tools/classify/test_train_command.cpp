@@ -5,7 +5,7 @@
 #include <cmath>
 #include <thread>
 
-#include "tests/data/installed_furniture.h"
+#include "tests/data/points/installed_furniture.h"
 #include "tests/tools/classify/classify_tool.h"
 #include "tests/tools/common/same_runs.h"
 

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "data/array_dataset.h"
+#include "data/points/array_dataset.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_cloud_training_data {

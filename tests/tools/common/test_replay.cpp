@@ -59,8 +59,8 @@ TEST_CASE("trainings on graphs and sequences are the same when their steps are r
   for (const GraphTask kind :
        {GraphTask::classification, GraphTask::multi_label, GraphTask::regression, GraphTask::node_classification}) {
     for (const std::string positions : {"none", "added", "relative"}) {
-      const PackedGraphs graphs = small_graphs(kind);
-      const GraphSplit split{{1, 1, 1, 1, 1, 1, 1}, {4}, {5, 6}};
+      const PackedItems graphs = small_graphs(kind);
+      const DatasetSplit split{{1, 1, 1, 1, 1, 1, 1}, {4}, {5, 6}};
       GraphSettings settings = small_graph_settings();
       settings.model.positions = positions;
       INFO(task_name(kind) << ", positions " << positions);
@@ -73,8 +73,8 @@ TEST_CASE("trainings on graphs and sequences are the same when their steps are r
 
 TEST_CASE("trainings in half types are the same when their steps are replayed", "[replay]") {
   const ArrayDataset clouds = random_clouds(), shapes = part_dataset(10);
-  const PackedGraphs graphs = small_graphs(GraphTask::classification);
-  const GraphSplit split{{1, 1, 1, 1, 1, 1, 1}, {4}, {5, 6}};
+  const PackedItems graphs = small_graphs(GraphTask::classification);
+  const DatasetSplit split{{1, 1, 1, 1, 1, 1, 1}, {4}, {5, 6}};
   const at::Tensor mask = part_mask(small_parts(), 2);
   for (const at::ScalarType half : {at::kHalf, at::kBFloat16}) {
     INFO(half);

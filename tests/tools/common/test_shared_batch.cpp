@@ -17,7 +17,7 @@ TEST_CASE("processes that share a batch draw for their items what one would draw
   std::vector<at::Tensor> found(4), masks(4);
   ThreadProcesses(4).run([&](const Communicator& all) {
     const auto r = static_cast<size_t>(all.rank());
-    const BatchPlace place = r == 3 ? BatchPlace{2, 1, 3, true} : BatchPlace{all.rank(), 1, 3, false};
+    const BatchSlice place = r == 3 ? BatchSlice{2, 1, 3, true} : BatchSlice{all.rank(), 1, 3, false};
     RngBuffer tape(generator(2), at::kCPU);
     SamplingContext context = shared_context(tape, all, place, ptr[r]);
     found[r] = context.next_seeds(2, at::kCPU);

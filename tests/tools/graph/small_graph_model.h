@@ -2,7 +2,7 @@
 // A graph model that runs in milliseconds, for the small graphs.
 #pragma once
 
-#include "tests/data/small_graphs.h"
+#include "tests/data/graphs/small_graphs.h"
 #include "tools/graph/graph_run_model.h"
 
 namespace geosft::test {
@@ -19,8 +19,7 @@ inline GraphSettings small_graph_settings() {
   return settings;
 }
 
-inline GraphRunModel small_graph_run(const GraphSchema& schema,
-                                     const GraphSettings& settings = small_graph_settings()) {
+inline GraphRunModel small_graph_run(const ItemSchema& schema, const GraphSettings& settings = small_graph_settings()) {
   at::manual_seed(5);
   GraphRunModel run{settings, schema};
   run.model = GraphModel(run.settings.graph_model(schema));

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "data/packed_graphs_file.h"
+#include "data/graphs/packed_graphs_file.h"
 #include "tests/data/files.h"
 #include "tests/tools/common/captured_stderr.h"
 #include "tests/tools/graph/small_graph_model.h"
@@ -15,7 +15,7 @@ namespace {
 
 const std::vector<int64_t> all = {0, 1, 2, 3, 4, 5, 6};
 
-GraphRunModel encoding_run(const GraphSchema& schema) {
+GraphRunModel encoding_run(const ItemSchema& schema) {
   GraphSettings settings = small_graph_settings();
   settings.model.encoding = "rwpe";
   settings.model.encoding_columns = 4;
@@ -23,7 +23,7 @@ GraphRunModel encoding_run(const GraphSchema& schema) {
   return small_graph_run(schema, settings);
 }
 
-at::Tensor outputs_of(GraphRunModel& run, PackedGraphs graphs) {
+at::Tensor outputs_of(GraphRunModel& run, PackedItems graphs) {
   graphs.node_encoding = encoded_nodes(graphs.graphs, run.settings.model.node_encoding()).values;
   return graph_outputs(run.model, graphs, all, Part::test, run.settings.evaluation).outputs;
 }
@@ -32,7 +32,7 @@ at::Tensor outputs_of(GraphRunModel& run, PackedGraphs graphs) {
 
 TEST_CASE("answers are probabilities or values in the dataset's units, with the encodings of the run") {
   const GraphTask task = GENERATE(from_range(std::begin(graph_tasks), std::end(graph_tasks)));
-  PackedGraphs graphs = small_graphs(task);
+  PackedItems graphs = small_graphs(task);
   GraphRunModel run = encoding_run(graphs.schema);
   const at::Tensor outputs = outputs_of(run, graphs);
   at::Tensor expected = outputs.softmax(1);
@@ -49,7 +49,7 @@ TEST_CASE("answers are probabilities or values in the dataset's units, with the 
 }
 
 TEST_CASE("answers by estimated encodings are said to be that") {
-  const PackedGraphs graphs = small_graphs();
+  const PackedItems graphs = small_graphs();
   GraphRunModel run = encoding_run(graphs.schema);
   run.settings.model.encoding_walks = 50;
   const CapturedStderr said;
@@ -58,7 +58,7 @@ TEST_CASE("answers by estimated encodings are said to be that") {
 }
 
 TEST_CASE("a dataset has the answers of its graphs") {
-  const PackedGraphs graphs = small_graphs();
+  const PackedItems graphs = small_graphs();
   GraphRunModel run = encoding_run(graphs.schema);
   const TemporaryFolder folder;
   write_packed_graphs(folder / "set.h5", graphs);
@@ -69,7 +69,7 @@ TEST_CASE("a dataset has the answers of its graphs") {
 }
 
 TEST_CASE("eight threads that share a model of graphs give the answers that one gives") {
-  const PackedGraphs graphs = small_graphs();
+  const PackedItems graphs = small_graphs();
   GraphRunModel run = encoding_run(graphs.schema);
   const at::Tensor alone = graph_answers(run, graphs);
   std::vector<at::Tensor> found(8);
@@ -84,7 +84,7 @@ TEST_CASE("eight threads that share a model of graphs give the answers that one 
 }
 
 TEST_CASE("graphs with other features than the run's are refused by name") {
-  const PackedGraphs graphs = small_graphs();
+  const PackedItems graphs = small_graphs();
   GraphRunModel run = encoding_run(graphs.schema);
   const auto refused = [&](const auto& change, const std::vector<std::string>& words) {
     FeaturedGraphs changed = graphs;

@@ -15,7 +15,7 @@ namespace geosft::test::test_graph_data {
 namespace {
 
 // Every graph of the dataset, ascending.
-std::vector<int64_t> all_of(const GraphSplit& split) {
+std::vector<int64_t> all_of(const DatasetSplit& split) {
   std::vector<int64_t> all = split.train;
   all.insert(all.end(), split.validation.begin(), split.validation.end());
   all.insert(all.end(), split.test.begin(), split.test.end());
@@ -31,10 +31,10 @@ TEST_CASE("folds test every graph once, and a share of the rest can be held out"
   GraphSettings settings;
   settings.data = (folder / "data").string();
   settings.splits.folds = 4;
-  const PackedGraphs graphs = open_encoded_graphs(settings);
+  const PackedItems graphs = open_encoded_graphs(settings);
   std::vector<int64_t> tested;
   for (settings.splits.fold = 0; settings.splits.fold < 4; ++settings.splits.fold) {
-    const GraphSplit split = split_of(graphs, settings.splits);
+    const DatasetSplit split = split_of(graphs, settings.splits);
     CHECK(split.test.size() == 6);
     CHECK(split.validation.empty());
     CHECK(all_of(split).size() == 24);
@@ -44,7 +44,7 @@ TEST_CASE("folds test every graph once, and a share of the rest can be held out"
   CHECK(std::adjacent_find(tested.begin(), tested.end()) == tested.end());
   settings.splits.fold = 1;
   settings.splits.validation_fraction = 0.25;
-  const GraphSplit split = split_of(graphs, settings.splits);
+  const DatasetSplit split = split_of(graphs, settings.splits);
   CHECK(split.validation.size() == 4);
   CHECK(split.train.size() == 14);
   const std::vector<int64_t> all = all_of(split);
@@ -55,11 +55,11 @@ TEST_CASE("folds test every graph once, and a share of the rest can be held out"
 }
 
 TEST_CASE("a published split is taken as it is") {
-  PackedGraphs graphs = small_graphs();
-  graphs.split = GraphSplit{{0, 1, 2, 3}, {4}, {5, 6}};
+  PackedItems graphs = small_graphs();
+  graphs.split = DatasetSplit{{0, 1, 2, 3}, {4}, {5, 6}};
   SplitSettings settings;
   settings.validation_fraction = 0.5;
-  const GraphSplit split = split_of(graphs, settings);
+  const DatasetSplit split = split_of(graphs, settings);
   CHECK(split.train == graphs.split->train);
   CHECK(split.validation == graphs.split->validation);
   CHECK(split.test == graphs.split->test);
@@ -69,9 +69,9 @@ TEST_CASE("a published split is taken as it is") {
 }
 
 TEST_CASE("where nodes are split every part has all graphs, and targets of the part alone") {
-  PackedGraphs graphs = small_graphs(GraphTask::node_classification);
+  PackedItems graphs = small_graphs(GraphTask::node_classification);
   graphs.node_split = at::arange(24) % 3;
-  const GraphSplit split = split_of(graphs, {});
+  const DatasetSplit split = split_of(graphs, {});
   CHECK(split.train.size() == 7);
   CHECK(split.test == split.train);
   const at::Tensor test = target_of_part(graphs.target, graphs.node_split, Part::test);
@@ -79,7 +79,7 @@ TEST_CASE("where nodes are split every part has all graphs, and targets of the p
   require_equal(test.masked_select(graphs.node_split == 2), graphs.target.masked_select(graphs.node_split == 2),
                 "test");
   require_equal(target_of_part(graphs.target, {}, Part::test), graphs.target, "no split of nodes");
-  const PackedGraphs labelled = small_graphs(GraphTask::node_multi_label);
+  const PackedItems labelled = small_graphs(GraphTask::node_multi_label);
   const at::Tensor labels = target_of_part(labelled.target, graphs.node_split, Part::test);
   const at::Tensor rows = (graphs.node_split == 2).nonzero().squeeze(1);
   require_equal(labels.isnan().any(1), graphs.node_split != 2, "missing");
@@ -87,7 +87,7 @@ TEST_CASE("where nodes are split every part has all graphs, and targets of the p
 }
 
 TEST_CASE("a part in which no node has a target is empty") {
-  PackedGraphs graphs = small_graphs(GENERATE(GraphTask::node_classification, GraphTask::node_multi_label));
+  PackedItems graphs = small_graphs(GENERATE(GraphTask::node_classification, GraphTask::node_multi_label));
   graphs.node_split = at::arange(24) % 3;
   const at::Tensor validation = graphs.node_split == 1;
   SplitSettings settings;
@@ -101,7 +101,7 @@ TEST_CASE("a part in which no node has a target is empty") {
       graphs.target.masked_fill_(validation, -1);
     }
   }
-  const GraphSplit split = split_of(graphs, settings);
+  const DatasetSplit split = split_of(graphs, settings);
   CHECK(split.validation.empty());
   CHECK(split.train.size() == 7);
   CHECK(split.test == split.train);
@@ -119,7 +119,7 @@ TEST_CASE("the encoding that is asked for is there, and that it is estimated is 
   CHECK_FALSE(open_encoded_graphs(settings).node_encoding.defined());
   settings.model.encoding = "rwpe";
   settings.model.encoding_columns = 3;
-  const PackedGraphs graphs = open_encoded_graphs(settings);
+  const PackedItems graphs = open_encoded_graphs(settings);
   CHECK(graphs.node_encoding.sizes() == at::IntArrayRef({graphs.graphs.graph.nodes(), 3}));
   settings.model.encoding_walks = 40;
   settings.model.encoding_seed = 2;

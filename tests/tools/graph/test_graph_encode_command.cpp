@@ -2,8 +2,8 @@
 // geosft-graph encode, end to end.
 #include <catch2/catch.hpp>
 
-#include "data/graph_dataset.h"
-#include "data/hdf5_file.h"
+#include "data/formats/hdf5_file.h"
+#include "data/graphs/graph_dataset.h"
 #include "graph/laplacian_pe.h"
 #include "graph/random_walk_pe.h"
 #include "tests/support.h"

@@ -13,7 +13,7 @@ const std::vector<int64_t> some = {5, 0, 3};
 }  // namespace
 
 TEST_CASE("outputs of many graphs are the mean over the votes, in the order that was asked for") {
-  const PackedGraphs graphs = small_graphs();
+  const PackedItems graphs = small_graphs();
   GraphRunModel run = small_graph_run(graphs.schema);
   run.settings.evaluation.votes = 2;
   int64_t done = 0;
@@ -31,7 +31,7 @@ TEST_CASE("outputs of many graphs are the mean over the votes, in the order that
 }
 
 TEST_CASE("renumbered nodes answer in the order of the dataset") {
-  const PackedGraphs graphs = small_graphs(GENERATE(GraphTask::node_classification, GraphTask::node_multi_label));
+  const PackedItems graphs = small_graphs(GENERATE(GraphTask::node_classification, GraphTask::node_multi_label));
   GraphRunModel run = small_graph_run(graphs.schema);
   run.settings.evaluation.evaluation = "greedy";
   const auto outputs = [&](std::optional<uint64_t> seed) {
@@ -41,7 +41,7 @@ TEST_CASE("renumbered nodes answer in the order of the dataset") {
 }
 
 TEST_CASE("targets are standardised for the model and errors are in the dataset's units") {
-  const PackedGraphs graphs = small_graphs(GraphTask::regression);
+  const PackedItems graphs = small_graphs(GraphTask::regression);
   GraphRunModel run = small_graph_run(graphs.schema);
   run.model->standardize(graphs, graphs.target);
   const at::Tensor standard = standardized_targets(run.model, GraphTask::regression, graphs.target);

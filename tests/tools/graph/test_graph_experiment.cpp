@@ -12,7 +12,7 @@
 namespace geosft::test::test_graph_experiment {
 
 TEST_CASE("an experiment is a run for every seed and fold") {
-  const PackedGraphs graphs = small_graphs();
+  const PackedItems graphs = small_graphs();
   GraphSettings settings = small_graph_settings();
   settings.seed = 5;
   const std::vector<PlannedRun> one = planned_runs(settings, graphs);
@@ -33,8 +33,8 @@ TEST_CASE("an experiment is a run for every seed and fold") {
   CHECK_FALSE(both[5].settings.every_fold);
   settings.repeats = 1;
   CHECK(planned_runs(settings, graphs)[2].name == "fold_2");
-  PackedGraphs published = small_graphs();
-  published.split = GraphSplit{{0}, {1}, {2}};
+  PackedItems published = small_graphs();
+  published.split = DatasetSplit{{0}, {1}, {2}};
   CHECK_THROWS_AS(planned_runs(settings, published), UsageError);
 }
 

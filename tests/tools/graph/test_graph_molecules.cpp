@@ -7,8 +7,8 @@
 #include <map>
 
 #include "geometry/rotation.h"
-#include "tests/data/molecule_files.h"
-#include "tests/data/molecules.h"
+#include "tests/data/graphs/molecule_files.h"
+#include "tests/data/graphs/molecules.h"
 #include "tests/support.h"
 #include "tests/tools/graph/graph_tool.h"
 

@@ -2,7 +2,7 @@
 // geosft-graph on a file of packed graphs, as superpixels are converted to: nodes of many graphs have classes.
 #include <catch2/catch.hpp>
 
-#include "data/packed_graphs_file.h"
+#include "data/graphs/packed_graphs_file.h"
 #include "tests/graph/featured.h"
 #include "tests/tools/graph/graph_tool.h"
 
@@ -10,15 +10,15 @@ namespace geosft::test::test_graph_packed {
 namespace {
 
 // Twenty graphs of five to nine nodes, whose class is the sign of their first value.
-PackedGraphs superpixels() {
+PackedItems superpixels() {
   std::vector<int64_t> sizes;
   for (int64_t graph = 0; graph < 20; ++graph) sizes.push_back(5 + graph % 5);
-  PackedGraphs packed;
+  PackedItems packed;
   static_cast<FeaturedGraphs&>(packed) = featured_graphs(sizes, 31);
   packed.node_categories = packed.edge_categories = packed.coordinates = packed.node_encoding = at::Tensor();
   packed.schema = {GraphTask::node_classification, {}, 2, {}, 2, false, {"sky", "sea"}};
   packed.target = packed.node_values.select(1, 0).gt(0).to(at::kLong);
-  packed.split = GraphSplit{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, {12, 13, 14, 15}, {16, 17, 18, 19}};
+  packed.split = DatasetSplit{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, {12, 13, 14, 15}, {16, 17, 18, 19}};
   return packed;
 }
 
@@ -26,7 +26,7 @@ PackedGraphs superpixels() {
 
 TEST_CASE("nodes of packed graphs are trained on by their published split, by the metric that is named") {
   const GraphShop shop;
-  const PackedGraphs packed = superpixels();
+  const PackedItems packed = superpixels();
   write_packed_graphs(shop / "set.h5", packed);
   const std::string data = (shop / "set.h5").string(), run = (shop / "run").string();
   CHECK_THAT(shop.run_well({"info", data}).out, Catch::Contains("node_classification, 2 classes: sky") &&

@@ -10,8 +10,8 @@
 namespace geosft::test::test_graph_prediction {
 namespace {
 
-GraphSchema schema(GraphTask task) {
-  GraphSchema found;
+ItemSchema schema(GraphTask task) {
+  ItemSchema found;
   found.task = task;
   found.output_names = {"a", "b", "c"};
   return found;

@@ -12,11 +12,11 @@
 namespace geosft::test::test_graph_report {
 namespace {
 
-const GraphSplit split = {{0, 1, 2, 3}, {}, {4, 5, 6}};
+const DatasetSplit split = {{0, 1, 2, 3}, {}, {4, 5, 6}};
 
 GraphReport report_of(GraphTask task, int64_t renumberings = 0) {
   const CapturedStderr quiet;
-  const PackedGraphs graphs = small_graphs(task);
+  const PackedItems graphs = small_graphs(task);
   GraphRunModel run = small_graph_run(graphs.schema);
   return evaluate_graphs(run, graphs, split, Part::test, renumberings);
 }

@@ -52,17 +52,17 @@ TEST_CASE("what is no schema, and data of another one, are refused") {
   }
   const GraphRunModel run = small_graph_run(small_graphs().schema);
   check_same_schema(run, small_graphs().schema, "DATA");
-  GraphSchema other = small_graphs().schema;
+  ItemSchema other = small_graphs().schema;
   other.node_values = 3;
   require_error([&] { check_same_schema(run, other, "DATA"); }, {"DATA", "\"node_values\":3"});
 }
 
 TEST_CASE("a run knows the labels that its set had, and one of before they were kept takes any") {
   const TemporaryFolder folder;
-  GraphSchema labelled = small_graphs().schema;
+  ItemSchema labelled = small_graphs().schema;
   labelled.node_labels = {1, 5};
   labelled.edge_labels = {2};
-  GraphSchema other = labelled;
+  ItemSchema other = labelled;
   other.node_labels = {1, 6};
   GraphRunModel run = small_graph_run(labelled);
   check_same_schema(run, labelled, "DATA");

@@ -20,7 +20,7 @@ TEST_CASE("keys of a graph experiment reach the options of the model") {
       "data = 'x'\nrepeats = 3\nevery_fold = true\n[splits]\nfold = 2\nfolds = 5\n[model]\nencoding = 'lappe'\n"
       "encoding_columns = 7\nrelative = false\nhead = 'sample_max'\nhead_bins = 9\nhead_dropout = 0.25\nlayers = 2\n"
       "[train]\ndrop_tokens = 0.5\nmetric = 'roc_auc'\n");
-  GraphSchema schema{GraphTask::classification, {3, 4}, 2, {5}, 1, false, {"a", "b", "c"}};
+  ItemSchema schema{GraphTask::classification, {3, 4}, 2, {5}, 1, false, {"a", "b", "c"}};
   GraphModelOptions options = settings.graph_model(schema);
   CHECK(options.node_vocabulary == std::vector<int64_t>{3, 4});
   CHECK(options.node_values == 2);
@@ -86,7 +86,7 @@ TEST_CASE("settings of graphs that contradict each other are refused") {
 }
 
 TEST_CASE("attention sees the edges where it samples or takes its mask from them") {
-  const GraphSchema schema{GraphTask::classification, {}, 1, {}, 1, false, {"a", "b"}};
+  const ItemSchema schema{GraphTask::classification, {}, 1, {}, 1, false, {"a", "b"}};
   GraphSettings settings;
   settings.model.distance_channels = 4;
   settings.model.attention = "bn";
@@ -166,7 +166,7 @@ TEST_CASE("sequences alone are cut on the command line") {
 }
 
 TEST_CASE("images and pairs of documents have models of their own") {
-  GraphSchema images{GraphTask::classification, {}, 1, {}, 0, false, {"a", "b"}};
+  ItemSchema images{GraphTask::classification, {}, 1, {}, 0, false, {"a", "b"}};
   GraphSettings settings;
   settings.model.attention = "conv2d";
   require_error([&] { settings.graph_model(images); }, {"attention", "conv2d", "grid"});
@@ -176,7 +176,7 @@ TEST_CASE("images and pairs of documents have models of their own") {
   CHECK(settings.graph_model(images).layer.primal.grid_width == 5);
   settings.train.drop_tokens = 0.1;
   require_error([&] { settings.check(); }, {"drop_tokens", "conv2d"});
-  GraphSchema documents{GraphTask::classification, {256, 2}, 0, {}, 0, false, {"a", "b"}};
+  ItemSchema documents{GraphTask::classification, {256, 2}, 0, {}, 0, false, {"a", "b"}};
   documents.documents = true;
   settings.model.attention = "bn";
   const GraphModelOptions options = settings.graph_model(documents);

@@ -14,8 +14,8 @@ namespace geosft::test::test_graph_task {
 namespace {
 
 struct Example {
-  PackedGraphs graphs;
-  GraphSplit split{{0, 1, 2, 3}, {4}, {5, 6}};
+  PackedItems graphs;
+  DatasetSplit split{{0, 1, 2, 3}, {4}, {5, 6}};
   GraphSettings settings = small_graph_settings();
 
   explicit Example(GraphTask task) : graphs(small_graphs(task)) {}
@@ -38,7 +38,7 @@ TEST_CASE("a step is the loss of the next batch, which can be differentiated") {
     const TrainingTask::Step step = task.step(random);
     GraphLoader loader(example.graphs, example.split.train, {.batch_size = 3, .shuffle = true, .seed = 0});
     loader.start_epoch(0);
-    const LabelledGraphs batch = loader.next().value();
+    const LabelledItems batch = loader.next().value();
     GraphModel model = small_graph_run(example.graphs.schema, example.settings).model;
     SamplingContext context = SamplingContext::training(same);
     const at::Tensor outputs = model->forward(batch, context);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "data/packed_graphs_file.h"
+#include "data/graphs/packed_graphs_file.h"
 #include "tests/tools/common/served.h"
 #include "tests/tools/graph/small_graph_model.h"
 #include "tools/graph/graph_answers.h"
@@ -15,7 +15,7 @@ struct ServedRun {
     write_run(run, describe_graph_run(model.settings, graphs.schema, false), *model.model);
   }
 
-  PackedGraphs graphs = small_graphs();
+  PackedItems graphs = small_graphs();
   TemporaryFolder folder;
   std::string run = (folder / "run").string();
 };

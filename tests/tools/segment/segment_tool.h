@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/data/part_files.h"
+#include "tests/data/points/part_files.h"
 #include "tests/tools/common/workshop.h"
 
 namespace geosft::test {

@@ -2,8 +2,8 @@
 // A model of five parts in two classes that runs in milliseconds, and shapes for it.
 #pragma once
 
-#include "data/array_dataset.h"
-#include "tests/data/part_files.h"
+#include "data/points/array_dataset.h"
+#include "tests/data/points/part_files.h"
 #include "tests/tools/common/small_cloud_settings.h"
 #include "tools/segment/segment_run.h"
 

@@ -12,7 +12,7 @@ namespace geosft::test::test_graph_gallery {
 using namespace view;
 
 TEST_CASE("a graph has places, edges once, walks, and what a model makes of it") {
-  const PackedGraphs set = small_graphs();
+  const PackedItems set = small_graphs();
   const int64_t nodes = (set.graphs.ptr[1] - set.graphs.ptr[0]).item<int64_t>();
   for (const bool with_model : {false, true}) {
     std::optional<GraphRunModel> trained;
@@ -31,14 +31,14 @@ TEST_CASE("a graph has places, edges once, walks, and what a model makes of it")
 }
 
 TEST_CASE("nodes that have coordinates lie there") {
-  const PackedGraphs set = small_graphs();
+  const PackedItems set = small_graphs();
   GraphGallery gallery(set, "small", std::nullopt, {});
   const at::Tensor expected = items_of(set, {1}).coordinates;
   require_equal(gallery.get(1, false).points, expected.to(at::kDouble), "places");
 }
 
 TEST_CASE("a prediction is over all votes, the trace of the first one") {
-  const PackedGraphs set = small_graphs(GraphTask::regression);
+  const PackedItems set = small_graphs(GraphTask::regression);
   const auto looked = [&](int64_t votes) {
     GraphSettings settings = small_graph_settings();
     settings.evaluation.votes = votes;
@@ -56,7 +56,7 @@ TEST_CASE("a prediction is over all votes, the trace of the first one") {
 }
 
 TEST_CASE("layouts and copies that a set cannot have are refused") {
-  PackedGraphs set = small_graphs();
+  PackedItems set = small_graphs();
   set.schema.coordinates = false;
   const auto make = [&] { return GraphGallery(set, "small", std::nullopt, {.layout = GraphLayout::coordinates}); };
   CHECK_THROWS_AS(make(), UsageError);

@@ -2,7 +2,7 @@
 // Pictures that geosft-view draws of graphs, on an invisible display.
 #include <catch2/catch.hpp>
 
-#include "tests/data/molecule_files.h"
+#include "tests/data/graphs/molecule_files.h"
 #include "tests/tools/view/drawn_picture.h"
 #include "tests/tools/view/virtual_screen.h"
 

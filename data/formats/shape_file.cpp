@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/formats/shape_file.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <vector>
+
+#include "data/formats/obj.h"
+#include "data/formats/off.h"
+#include "data/formats/pcd.h"
+#include "data/formats/ply.h"
+#include "data/formats/stl.h"
+#include "data/formats/xyz.h"
+#include "data/seeds.h"
+#include "geometry/surface_sampling.h"
+
+namespace geosft {
+namespace {
+
+struct ShapeFormat {
+  std::vector<std::string> extensions;  // lower case
+  FileShape (*read)(std::string_view bytes, const std::string& file);
+};
+
+const std::vector<ShapeFormat>& shape_formats() {
+  static const std::vector<ShapeFormat> formats = {{{".ply"}, read_ply}, {{".obj"}, read_obj},
+                                                   {{".off"}, read_off}, {{".stl"}, read_stl},
+                                                   {{".pcd"}, read_pcd}, {{".xyz", ".txt"}, read_xyz}};
+  return formats;
+}
+
+// nullptr for a file of no known format.
+const ShapeFormat* find_shape_format(const std::filesystem::path& file) {
+  std::string extension = file.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  for (const ShapeFormat& format : shape_formats()) {
+    const auto& known = format.extensions;
+    if (std::find(known.begin(), known.end(), extension) != known.end()) return &format;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string shape_extensions() {
+  std::vector<std::string> all;
+  for (const ShapeFormat& format : shape_formats()) {
+    all.insert(all.end(), format.extensions.begin(), format.extensions.end());
+  }
+  std::string text = all.front();
+  for (size_t i = 1; i < all.size(); ++i) text += (i + 1 == all.size() ? " or " : ", ") + all[i];
+  return text;
+}
+
+bool has_shape_extension(const std::filesystem::path& file) {
+  return find_shape_format(file) != nullptr;
+}
+
+FileShape parse_shape(std::string_view bytes, const std::string& file) {
+  const ShapeFormat* format = find_shape_format(file);
+  if (format == nullptr) throw DataError(file, "a file name that ends in " + shape_extensions(), "another");
+  if (bytes.empty()) throw DataError(file, "a shape", "an empty file");
+  return format->read(bytes, file);
+}
+
+Shape to_cloud(const FileShape& shape, int64_t points, uint64_t seed, const std::string& file) {
+  Shape cloud;
+  if (!shape.is_mesh()) {
+    cloud.points = shape.mesh.vertices.to(at::kFloat);
+    cloud.normals = shape.normals;
+    return cloud;
+  }
+  const double area = surface_area(shape.mesh);
+  if (!std::isfinite(area)) throw DataError(file, "a mesh whose area can be computed", "vertices too far apart");
+  if (area == 0) throw DataError(file, "a mesh with an area", "all faces of area 0");
+  const SurfaceSample sample = sample_surface(shape.mesh, points, make_generator(seed));
+  cloud.points = sample.points;
+  cloud.normals = sample.normals;
+  return cloud;
+}
+
+}  // namespace geosft

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/graphs/graph_dataset.h"
+
+#include "data/data_error.h"
+#include "data/dataset_formats.h"
+#include "data/graphs/ogb_dataset.h"
+#include "data/graphs/packed_graphs_file.h"
+#include "data/graphs/peptides.h"
+#include "data/graphs/tu_dataset.h"
+#include "data/graphs/xyz_molecules.h"
+#include "data/safe_join.h"
+
+namespace geosft {
+namespace {
+
+using GraphReader = PackedItems(const std::filesystem::path&, const GraphReadOptions&);
+
+PackedItems read_tu(const std::filesystem::path& folder, const GraphReadOptions&) {
+  PackedItems packed = packed_items(read_tu_dataset(folder));
+  check_packed_items(packed, folder.string());
+  return packed;
+}
+
+const std::vector<DatasetFormat<GraphReader>>& graph_formats() {
+  static const std::vector<DatasetFormat<GraphReader>> formats = {
+      {"Peptides-func, -struct", "peptide_*_dataset.csv", is_peptides, read_peptides},
+      {"OGB", "raw/graph-label.csv or raw/node-label.csv", is_ogb_dataset, read_ogb_dataset},
+      {"QM7, QM9", "hof_qm7.txt or dsgdb9nsd_*.xyz", is_xyz_molecules, read_xyz_molecules},
+      {"TU datasets", "*_A.txt and *_graph_indicator.txt", is_tu_dataset, read_tu},
+  };
+  return formats;
+}
+
+}  // namespace
+
+PackedItems open_graph_dataset(const std::filesystem::path& source, const GraphReadOptions& options) {
+  if (!std::filesystem::exists(source)) throw DataError(source.string(), "a graph dataset", "nothing of this name");
+  if (!std::filesystem::is_directory(source)) return read_packed_graphs(source);
+  if (!options.split.empty() && !is_ogb_dataset(source)) {
+    throw DataError(source.string(), "several published splits, one of them \"" + options.split + "\"",
+                    "a set of another kind than OGB's");
+  }
+  check_links(source);
+  const DatasetFormat<GraphReader>* format = find_format(graph_formats(), source);
+  if (format == nullptr) {
+    throw DataError(source.string(), "a folder with " + formats_text(graph_formats()), "none of these");
+  }
+  return format->read(source, options);
+}
+
+}  // namespace geosft

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/graphs/graph_files.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "data/data_error.h"
+#include "data/formats/gz_file.h"
+#include "data/formats/text_lines.h"
+
+namespace geosft {
+namespace {
+
+struct ListedEdges {
+  std::vector<int64_t> source, target;
+  std::vector<double> weight;
+
+  void add(int64_t from, int64_t to) {
+    source.push_back(from);
+    target.push_back(to);
+  }
+
+  CsrGraph graph(int64_t nodes) const {
+    return graph_from_edges(at::tensor(source, at::kLong), at::tensor(target, at::kLong), nodes, {},
+                            weight.empty() ? at::Tensor() : at::tensor(weight, at::kDouble));
+  }
+};
+
+// Goes to the next line that is no comment of either kind.
+bool next_entry(TextLines& lines) {
+  while (lines.next()) {
+    if (!lines.rest().starts_with('%')) return true;
+  }
+  return false;
+}
+
+ListedEdges read_list(TextLines& lines) {
+  ListedEdges edges;
+  while (next_entry(lines)) {
+    const auto node = [&] {
+      const int64_t number = lines.integer("the number of a node");
+      if (number < 0) lines.fail("the number of a node, from 0", std::to_string(number));
+      return number;
+    };
+    const bool weighted = !edges.weight.empty(), first = edges.source.empty();
+    const int64_t source = node();
+    edges.add(source, node());
+    const std::string_view word = lines.word();
+    if (weighted || (first && !word.empty())) edges.weight.push_back(lines.to_number(word, "a weight"));
+    if (!weighted && !first && !word.empty()) lines.fail_word("two nodes, as in the lines above", word);
+    lines.end_of_line("two nodes and a weight");
+  }
+  return edges;
+}
+
+// Distinct numbers in ascending order; the lists become places among them.
+std::vector<int64_t> compacted(ListedEdges& edges) {
+  std::vector<int64_t> ids = edges.source;
+  ids.insert(ids.end(), edges.target.begin(), edges.target.end());
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  for (std::vector<int64_t>* list : {&edges.source, &edges.target}) {
+    for (int64_t& node : *list) node = std::lower_bound(ids.begin(), ids.end(), node) - ids.begin();
+  }
+  return ids;
+}
+
+struct MatrixHeader {
+  bool weighted = true;
+  double mirror = 0;  // weight of the other half's entries over the stored ones'; 0: no other half
+  int64_t nodes = 0, entries = 0;
+};
+
+std::string lower(std::string_view word) {
+  std::string out(word);
+  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
+  return out;
+}
+
+MatrixHeader read_matrix_header(TextLines& lines) {
+  lines.next_raw();
+  MatrixHeader header;
+  if (lower(lines.word()) != "%%matrixmarket") lines.fail("\"%%MatrixMarket\" at the beginning", "something else");
+  const std::string object = lower(lines.word()), form = lower(lines.word()), field = lower(lines.word()),
+                    symmetry = lower(lines.word());
+  if (object != "matrix" || form != "coordinate") lines.fail("\"matrix coordinate\"", object + " " + form);
+  if (field != "pattern" && field != "integer" && field != "real") lines.fail("pattern, integer or real", field);
+  header.weighted = field != "pattern";
+  if (symmetry != "general" && symmetry != "symmetric" && symmetry != "skew-symmetric") {
+    lines.fail("general, symmetric or skew-symmetric", symmetry);
+  }
+  if (symmetry != "general") header.mirror = symmetry == "symmetric" ? 1 : -1;
+  if (!header.weighted && header.mirror < 0) lines.fail("a skew-symmetric matrix of numbers", "a pattern");
+  next_entry(lines);
+  header.nodes = lines.integer("the number of rows");
+  const int64_t columns = lines.integer("the number of columns");
+  header.entries = lines.integer("the number of entries");
+  lines.end_of_line("rows, columns and entries");
+  if (columns != header.nodes || columns < 1) {
+    lines.fail("a square matrix of at least one row", std::to_string(header.nodes) + " x " + std::to_string(columns));
+  }
+  if (header.entries < 0) lines.fail("a number of entries", std::to_string(header.entries));
+  return header;
+}
+
+// A number from 1 to `nodes`, as one from 0.
+int64_t read_index(TextLines& lines, int64_t nodes, const char* what) {
+  const int64_t index = lines.integer(what);
+  if (index < 1 || index > nodes) {
+    lines.fail(std::string(what) + " from 1 to " + std::to_string(nodes), std::to_string(index));
+  }
+  return index - 1;
+}
+
+void read_entry(TextLines& lines, const MatrixHeader& header, ListedEdges& edges) {
+  const int64_t row = read_index(lines, header.nodes, "a row"), column = read_index(lines, header.nodes, "a column");
+  const double value = header.weighted ? lines.number("a value") : 1;
+  lines.end_of_line("an entry");
+  if (header.mirror != 0 && (column > row || (column == row && header.mirror < 0))) {
+    lines.fail(std::string("entries below the diagonal") + (header.mirror < 0 ? "" : " or on it"),
+               std::to_string(row + 1) + " " + std::to_string(column + 1));
+  }
+  edges.add(row, column);
+  if (header.weighted) edges.weight.push_back(value);
+  if (header.mirror == 0 || row == column) return;
+  edges.add(column, row);
+  if (header.weighted) edges.weight.push_back(header.mirror * value);
+}
+
+}  // namespace
+
+FileGraph read_edge_list(const std::filesystem::path& file, bool directed) {
+  const std::string text = read_gz_file(file);
+  TextLines lines(text, file.string(), ",;");
+  ListedEdges edges = read_list(lines);
+  if (edges.source.empty()) throw DataError(file.string(), "a line for every edge", "none");
+  const std::vector<int64_t> ids = compacted(edges);
+  FileGraph out = {edges.graph(static_cast<int64_t>(ids.size())), at::tensor(ids, at::kLong)};
+  if (!directed) out.graph = symmetrized(out.graph);
+  return out;
+}
+
+FileGraph read_matrix_market(const std::filesystem::path& file) {
+  const std::string text = read_gz_file(file);
+  TextLines lines(text, file.string());
+  const MatrixHeader header = read_matrix_header(lines);
+  const int64_t header_line = lines.line_number();
+  ListedEdges edges;
+  int64_t found = 0;
+  for (; next_entry(lines); ++found) {
+    if (found == header.entries) lines.fail("the end of the file after " + std::to_string(found) + " entries", "more");
+    read_entry(lines, header, edges);
+  }
+  if (found != header.entries) {
+    throw DataError(file.string(), std::to_string(header.entries) + " entries", std::to_string(found));
+  }
+  const int64_t most = (int64_t{1} << 20) + 64 * found;
+  if (header.nodes > most) {
+    throw DataError(file.string() + ":" + std::to_string(header_line),
+                    "at most " + std::to_string(most) + " rows with " + std::to_string(found) + " entries",
+                    std::to_string(header.nodes));
+  }
+  return {edges.graph(header.nodes), at::arange(1, header.nodes + 1, at::kLong)};
+}
+
+bool is_graph_file(const std::filesystem::path& file) {
+  if (!std::filesystem::is_regular_file(file) || file.extension() == ".h5" || file.extension() == ".hdf5") return false;
+  constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
+  std::string begin(signature.size(), '\0');
+  std::ifstream(file, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin != signature;
+}
+
+FileGraph read_graph_file(const std::filesystem::path& file, bool directed) {
+  const std::string name = file.filename().string();
+  const bool matrix = name.ends_with(".mtx") || name.ends_with(".mtx.gz");
+  return matrix ? read_matrix_market(file) : read_edge_list(file, directed);
+}
+
+}  // namespace geosft

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/graphs/graph_loader.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "data/points/point_loader.h"
+#include "data/seeds.h"
+#include "geometry/augment.h"
+#include "geometry/packed.h"
+
+namespace geosft {
+namespace {
+
+constexpr uint64_t drop_stream = 3;
+
+}  // namespace
+
+LabelledItems labelled_items(const PackedItems& dataset, const std::vector<int64_t>& items) {
+  LabelledItems batch;
+  static_cast<FeaturedGraphs&>(batch) = items_of(dataset, items);
+  batch.items = items;
+  const at::Tensor nodes = rows_of_items(dataset.graphs.ptr, items);
+  batch.target =
+      dataset.target.index_select(0, is_of_nodes(dataset.schema.task) ? nodes : at::tensor(items, at::kLong));
+  if (dataset.node_split.defined()) batch.node_split = dataset.node_split.index_select(0, nodes);
+  return batch;
+}
+
+LabelledItems drop_random_nodes(const LabelledItems& graphs, GraphTask task, double share, at::Generator generator) {
+  const std::vector<int64_t> offsets = packed_offsets(graphs.graphs.ptr, graphs.graphs.graph.nodes(), "ptr");
+  std::vector<at::Tensor> kept;
+  for (size_t b = 0; b + 1 < offsets.size(); ++b) {
+    kept.push_back(drop_rows(offsets[b + 1] - offsets[b], share, generator) + offsets[b]);
+  }
+  const at::Tensor rows = at::cat(kept);
+  LabelledItems part = graphs;
+  static_cast<FeaturedGraphs&>(part) = induced_subgraph(graphs, rows);
+  if (is_of_nodes(task)) part.target = graphs.target.index_select(0, rows);
+  if (graphs.node_split.defined()) part.node_split = graphs.node_split.index_select(0, rows);
+  return part;
+}
+
+LabelledItems micro_batch(const LabelledItems& batch, GraphTask task, int64_t part, int64_t parts) {
+  const BatchSlice place = batch_slice({part, parts}, batch.graphs.items());
+  std::vector<int64_t> chosen(static_cast<size_t>(place.count));
+  std::iota(chosen.begin(), chosen.end(), place.first);
+  LabelledItems result;
+  static_cast<FeaturedGraphs&>(result) = items_of(batch, chosen);
+  if (batch.document_ptr.defined()) {  // two entries for each item
+    const at::Tensor ptr = batch.document_ptr.slice(0, 2 * place.first, 2 * (place.first + place.count) + 1);
+    result.document_ptr = ptr - ptr[0];
+  }
+  const at::Tensor ptr = batch.graphs.ptr;
+  const int64_t begin = ptr[place.first].item<int64_t>(), end = ptr[place.first + place.count].item<int64_t>();
+  result.target = is_of_nodes(task) ? batch.target.slice(0, begin, end)
+                                    : batch.target.slice(0, place.first, place.first + place.count);
+  if (batch.node_split.defined()) result.node_split = batch.node_split.slice(0, begin, end);
+  const auto first = batch.items.begin() + place.first;
+  result.items = {first, first + place.count};
+  result.place = place;
+  return result;
+}
+
+GraphLoader::GraphLoader(const PackedItems& dataset, std::vector<int64_t> items, GraphLoaderOptions options)
+    : dataset_(dataset), items_(std::move(items)), options_(options) {
+  TORCH_CHECK(options_.batch_size >= 1, "batch_size must be at least 1, got ", options_.batch_size);
+  batch_slice(options_.share, 1);  // refuses a wrong share
+}
+
+int64_t GraphLoader::batches_per_epoch() const {
+  return (static_cast<int64_t>(items_.size()) + options_.batch_size - 1) / options_.batch_size;
+}
+
+void GraphLoader::start_epoch(int64_t epoch, int64_t first_batch) {
+  TORCH_CHECK(first_batch >= 0 && first_batch <= batches_per_epoch(), "first_batch must lie in [0, ",
+              batches_per_epoch(), "], got ", first_batch);
+  order_.clear();
+  for (const int64_t place : epoch_order(static_cast<int64_t>(items_.size()), options_.shuffle, options_.seed, epoch)) {
+    order_.push_back(items_[static_cast<size_t>(place)]);
+  }
+  epoch_ = epoch;
+  next_ = first_batch;
+  waited_.reset();
+}
+
+// The generator of a batch that begins at `begin` of the order, moved on by what its first graphs draw.
+at::Generator GraphLoader::dropping(int64_t batch, int64_t begin, int64_t first) const {
+  at::Generator generator = make_generator(
+      combine_seeds({drop_stream, options_.seed, static_cast<uint64_t>(epoch_), static_cast<uint64_t>(batch)}));
+  const int64_t* const ptr = dataset_.graphs.ptr.const_data_ptr<int64_t>();
+  for (int64_t i = begin; i < begin + first; ++i) {
+    const int64_t item = order_[static_cast<size_t>(i)];
+    drop_rows(ptr[item + 1] - ptr[item], options_.drop_nodes, generator);
+  }
+  return generator;
+}
+
+std::optional<LabelledItems> GraphLoader::next() {
+  return waited_.during([&] { return prepare(); });
+}
+
+std::optional<LabelledItems> GraphLoader::prepare() {
+  const int64_t begin = next_ * options_.batch_size;
+  if (begin >= static_cast<int64_t>(order_.size())) return std::nullopt;
+  const int64_t end = std::min(begin + options_.batch_size, static_cast<int64_t>(order_.size()));
+  const int64_t batch = next_++;
+  const BatchSlice place = batch_slice(options_.share, end - begin);
+  const auto first = order_.begin() + begin + place.first;
+  LabelledItems whole = labelled_items(dataset_, {first, first + place.count});
+  whole.place = place;
+  if (options_.drop_nodes <= 0) return whole;
+  return drop_random_nodes(whole, dataset_.schema.task, options_.drop_nodes, dropping(batch, begin, place.first));
+}
+
+}  // namespace geosft

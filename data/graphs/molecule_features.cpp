@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one source that sees RDKit: its headers are slow to compile.
+#include "data/graphs/molecule_features.h"
+
+#include <stdexcept>
+
+#ifdef GEOSFT_RDKIT
+#include <GraphMol/GraphMol.h>
+#include <GraphMol/SmilesParse/SmilesParse.h>
+#include <RDGeneral/versions.h>
+
+#include <algorithm>
+#include <memory>
+#endif
+
+namespace geosft {
+
+#ifdef GEOSFT_RDKIT
+namespace {
+
+// `value` counted from `first`; what lies outside has the last number, `count`.
+uint8_t bounded_place(int value, int first, int count) {
+  return static_cast<uint8_t>(value < first || value >= first + count ? count : value - first);
+}
+
+uint8_t hybridization(const RDKit::Atom& atom) {
+  switch (atom.getHybridization()) {
+    case RDKit::Atom::SP:
+      return 0;
+    case RDKit::Atom::SP2:
+      return 1;
+    case RDKit::Atom::SP3:
+      return 2;
+    case RDKit::Atom::SP3D:
+      return 3;
+    case RDKit::Atom::SP3D2:
+      return 4;
+    default:
+      return 5;
+  }
+}
+
+uint8_t bond_type(const RDKit::Bond& bond) {
+  switch (bond.getBondType()) {
+    case RDKit::Bond::SINGLE:
+      return 0;
+    case RDKit::Bond::DOUBLE:
+      return 1;
+    case RDKit::Bond::TRIPLE:
+      return 2;
+    case RDKit::Bond::AROMATIC:
+      return 3;
+    default:
+      return 4;
+  }
+}
+
+uint8_t bond_stereo(const RDKit::Bond& bond) {
+  switch (bond.getStereo()) {
+    case RDKit::Bond::STEREONONE:
+      return 0;
+    case RDKit::Bond::STEREOZ:
+      return 1;
+    case RDKit::Bond::STEREOE:
+      return 2;
+    case RDKit::Bond::STEREOCIS:
+      return 3;
+    case RDKit::Bond::STEREOTRANS:
+      return 4;
+    case RDKit::Bond::STEREOANY:
+      return 5;
+    default:
+      throw std::invalid_argument("a stereo bond of a kind that has no feature");
+  }
+}
+
+void add_atom(const RDKit::ROMol& mol, const RDKit::Atom& atom, std::vector<uint8_t>& out) {
+  const bool in_ring = mol.getRingInfo()->numAtomRings(atom.getIdx()) != 0;
+  out.insert(
+      out.end(),
+      {bounded_place(atom.getAtomicNum(), 1, 118), bounded_place(static_cast<int>(atom.getChiralTag()), 0, 4),
+       bounded_place(static_cast<int>(atom.getTotalDegree()), 0, 11), bounded_place(atom.getFormalCharge(), -5, 11),
+       bounded_place(static_cast<int>(atom.getTotalNumHs()), 0, 9),
+       bounded_place(static_cast<int>(atom.getNumRadicalElectrons()), 0, 5), hybridization(atom),
+       static_cast<uint8_t>(atom.getIsAromatic()), static_cast<uint8_t>(in_ring)});
+}
+
+void add_bond(const RDKit::Bond& bond, Molecule& out) {
+  const auto begin = static_cast<int32_t>(bond.getBeginAtomIdx()), end = static_cast<int32_t>(bond.getEndAtomIdx());
+  const uint8_t features[] = {bond_type(bond), bond_stereo(bond), static_cast<uint8_t>(bond.getIsConjugated())};
+  for (const bool forward : {true, false}) {
+    out.source.push_back(forward ? begin : end);
+    out.target.push_back(forward ? end : begin);
+    out.bonds.insert(out.bonds.end(), std::begin(features), std::end(features));
+  }
+}
+
+std::unique_ptr<RDKit::ROMol> parse_smiles(const std::string& smiles) {
+  try {
+    std::unique_ptr<RDKit::ROMol> mol(RDKit::SmilesToMol(smiles));
+    if (mol) return mol;
+  } catch (const std::exception& error) {
+    const std::string reason = error.what();
+    throw std::invalid_argument(reason.substr(0, reason.find('\n')));
+  }
+  throw std::invalid_argument("not the grammar of SMILES");
+}
+
+}  // namespace
+
+std::string molecule_library() {
+  return std::string("RDKit ") + RDKit::rdkitVersion;
+}
+
+Molecule molecule_from_smiles(const std::string& smiles) {
+  const std::unique_ptr<RDKit::ROMol> mol = parse_smiles(smiles);
+  if (mol->getNumAtoms() == 0) throw std::invalid_argument("no atoms");
+  Molecule out;
+  for (const RDKit::Atom* atom : mol->atoms()) add_atom(*mol, *atom, out.atoms);
+  for (const RDKit::Bond* bond : mol->bonds()) add_bond(*bond, out);
+  return out;
+}
+
+#else
+
+std::string molecule_library() {
+  return {};
+}
+
+Molecule molecule_from_smiles(const std::string&) {
+  throw std::runtime_error(
+      "this build of geosft cannot read SMILES, it was configured without RDKit: install the Debian packages "
+      "librdkit-dev and libboost-dev, configure and build again");
+}
+
+#endif
+
+}  // namespace geosft

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/graphs/smiles.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cctype>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "data/data_error.h"
+#include "data/formats/csv_rows.h"
+#include "data/formats/gz_file.h"
+#include "data/formats/text_lines.h"
+#include "data/graphs/molecule_features.h"
+#include "data/read_file.h"
+#include "geometry/packed.h"
+#include "geometry/threads.h"
+
+namespace geosft {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The ending of a name, without the .gz behind it.
+std::string inner_extension(const fs::path& file) {
+  return (file.extension() == ".gz" ? file.stem() : file).extension().string();
+}
+
+void read_list(const std::string& text, SmilesFile& out) {
+  TextLines lines(text, out.column.file);
+  while (lines.next_raw()) {
+    const std::string_view line = lines.rest();  // '#' is a bond of SMILES
+    if (line.empty() || line.front() == '#') continue;
+    const size_t end = std::min(line.find_first_of(" \t"), line.size());
+    out.column.smiles.emplace_back(line.substr(0, end));
+    out.column.lines.push_back(lines.line_number());
+    out.names.emplace_back(trimmed(line.substr(end)));
+  }
+}
+
+size_t smiles_column(const CsvRows& header) {
+  size_t found = header.size();
+  for (size_t column = 0; column < header.size(); ++column) {
+    std::string name(header[column]);
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    if (name != "smiles") continue;
+    if (found < header.size()) header.fail("one column \"smiles\"", "several");
+    found = column;
+  }
+  if (found == header.size()) header.fail("a column \"smiles\"", "none of this name");
+  return found;
+}
+
+void read_table(const std::string& text, SmilesFile& out) {
+  CsvRows rows(text, out.column.file);
+  if (!rows.next()) throw DataError(out.column.file, "a line with the names of the columns", "an empty file");
+  const size_t width = rows.size(), column = smiles_column(rows);
+  while (rows.next()) {
+    if (rows.size() != width) rows.fail(std::to_string(width) + " columns", std::to_string(rows.size()));
+    out.column.smiles.emplace_back(rows[column]);
+    out.column.lines.push_back(rows.line_number());
+    out.names.emplace_back();
+  }
+}
+
+struct ParsedSmiles {
+  Molecule molecule;
+  std::string error;
+};
+
+std::vector<ParsedSmiles> parse_all(const SmilesColumn& column, const GraphReadOptions& options) {
+  const auto total = static_cast<int64_t>(column.smiles.size());
+  std::vector<ParsedSmiles> parsed(column.smiles.size());
+  std::mutex mutex;
+  int64_t done = 0;
+  parallel_items(total, at::get_num_threads(), [&](int64_t i) {
+    ParsedSmiles& out = parsed[static_cast<size_t>(i)];
+    try {
+      out.molecule = molecule_from_smiles(column.smiles[static_cast<size_t>(i)]);
+    } catch (const std::invalid_argument& error) {
+      out.error = error.what();
+    }
+    if (!options.progress) return;
+    const std::lock_guard lock(mutex);
+    options.progress(++done, total);
+  });
+  return parsed;
+}
+
+std::vector<std::string> remarks_on(const SmilesColumn& column, const std::vector<ParsedSmiles>& parsed) {
+  std::vector<std::string> warnings;
+  for (size_t i = 0; i < parsed.size(); ++i) {
+    if (parsed[i].error.empty()) continue;
+    constexpr size_t longest = 80;
+    const std::string& smiles = column.smiles[i];
+    warnings.push_back(column.file + ":" + std::to_string(column.lines[i]) + ": invalid SMILES \"" +
+                       smiles.substr(0, longest) + (smiles.size() > longest ? "…" : "") + "\": " + parsed[i].error);
+  }
+  if (!warnings.empty()) {
+    warnings.insert(warnings.begin(), column.file + ": " + std::to_string(warnings.size()) + " of " +
+                                          std::to_string(parsed.size()) + " SMILES are invalid and left out");
+  }
+  return warnings;
+}
+
+// All molecules one after the other, edges by rows of the whole.
+struct JoinedMolecules {
+  std::vector<int64_t> offsets = {0}, source, target;
+  std::vector<uint8_t> atoms, bonds;
+
+  void add(const Molecule& molecule) {
+    const int64_t first = offsets.back();
+    atoms.insert(atoms.end(), molecule.atoms.begin(), molecule.atoms.end());
+    bonds.insert(bonds.end(), molecule.bonds.begin(), molecule.bonds.end());
+    for (const int32_t atom : molecule.source) source.push_back(first + atom);
+    for (const int32_t atom : molecule.target) target.push_back(first + atom);
+    offsets.push_back(first + molecule.atom_count());
+  }
+};
+
+at::Tensor feature_table(const std::vector<uint8_t>& values, const std::vector<int64_t>& vocabulary) {
+  return at::tensor(values, at::kByte).to(at::kLong).view({-1, static_cast<int64_t>(vocabulary.size())});
+}
+
+}  // namespace
+
+bool is_smiles_file(const fs::path& file) {
+  const std::string ending = inner_extension(file);
+  return ending == ".smi" || ending == ".smiles" || ending == ".csv";
+}
+
+SmilesFile read_smiles_file(const fs::path& file) {
+  SmilesFile out;
+  out.column.file = file.string();
+  const std::string text = read_gz_file(file);
+  if (inner_extension(file) == ".csv") {
+    read_table(text, out);
+  } else {
+    read_list(text, out);
+  }
+  if (out.column.smiles.empty()) throw DataError(out.column.file, "a molecule a line", "none");
+  return out;
+}
+
+SmilesGraphs graphs_from_smiles(const SmilesColumn& column, const GraphReadOptions& options) {
+  const std::vector<ParsedSmiles> parsed = parse_all(column, options);
+  SmilesGraphs out;
+  JoinedMolecules joined;
+  for (size_t i = 0; i < parsed.size(); ++i) {
+    if (!parsed[i].error.empty()) continue;
+    out.rows.push_back(static_cast<int64_t>(i));
+    joined.add(parsed[i].molecule);
+  }
+  PackedItems& packed = out.packed;
+  packed.warnings = remarks_on(column, parsed);
+  if (out.rows.empty()) {
+    throw DataError(column.file, "a valid SMILES", packed.warnings.empty() ? "no rows" : packed.warnings.at(1));
+  }
+  packed.schema.node_vocabulary = atom_vocabulary;
+  packed.schema.edge_vocabulary = bond_vocabulary;
+  packed.node_categories = feature_table(joined.atoms, atom_vocabulary);
+  CsrGraph& graph = packed.graphs.graph;
+  graph = graph_from_edges(at::tensor(joined.source, at::kLong), at::tensor(joined.target, at::kLong),
+                           joined.offsets.back(), feature_table(joined.bonds, bond_vocabulary));
+  packed.edge_categories = std::exchange(graph.edge_attr, at::Tensor());
+  packed.graphs.ptr = offsets_tensor(joined.offsets);
+  return out;
+}
+
+}  // namespace geosft

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/graphs/tu_dataset.h"
+
+#include <algorithm>
+
+#include "data/data_error.h"
+#include "data/formats/text_lines.h"
+#include "data/read_file.h"
+#include "geometry/packed.h"
+
+namespace geosft {
+namespace {
+
+namespace fs = std::filesystem;
+
+// NAME of the only NAME_A.txt; nothing where there is none. Throws where there are several.
+std::string set_name(const fs::path& folder) {
+  constexpr std::string_view ending = "_A.txt";
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string file = entry.path().filename().string();
+    if (file.size() <= ending.size() || !file.ends_with(ending)) continue;
+    files.push_back(file);
+  }
+  std::sort(files.begin(), files.end());
+  if (files.size() > 1) throw DataError(folder.string(), "the files of one set", files[0] + " and " + files[1]);
+  return files.empty() ? "" : files[0].substr(0, files[0].size() - ending.size());
+}
+
+// The files of one set.
+class SetFiles {
+ public:
+  SetFiles(const fs::path& folder, const std::string& name) : folder_(folder), name_(name) {}
+  fs::path path(const char* what) const { return folder_ / (name_ + "_" + what + ".txt"); }
+  bool has(const char* what) const { return fs::exists(path(what)); }
+
+  // Calls read(lines) for every line that holds something; `count` of them must be there unless it is negative.
+  template <class Read>
+  void for_lines(const char* what, int64_t count, const char* of_what, const Read& read) const {
+    const std::string file = path(what).string(), text = read_file(path(what));
+    TextLines lines(text, file, ",");
+    int64_t found = 0;
+    for (; lines.next(); ++found) {
+      if (found == count) lines.fail("the end of the file after " + std::to_string(count) + " " + of_what, "more");
+      read(lines);
+    }
+    if (count >= 0 && found != count) {
+      throw DataError(file, std::to_string(count) + " lines, one for each of the " + of_what, std::to_string(found));
+    }
+  }
+
+ private:
+  fs::path folder_;
+  std::string name_;
+};
+
+// A table of numbers, a line a row, all rows of one width; `number` reads one word.
+template <typename T, class Number>
+at::Tensor read_table(const SetFiles& files, const char* what, int64_t count, const char* of_what, at::ScalarType dtype,
+                      const Number& number) {
+  std::vector<T> values;
+  size_t width = 0;
+  files.for_lines(what, count, of_what, [&](TextLines& lines) {
+    const size_t before = values.size();
+    for (std::string_view word = lines.word(); !word.empty(); word = lines.word()) {
+      values.push_back(static_cast<T>(number(lines, word)));
+    }
+    const size_t found = values.size() - before;
+    if (before == 0) width = found;
+    if (found == 0) lines.fail("numbers", "none");
+    if (found != width) {
+      lines.fail(std::to_string(width) + " numbers, as in the lines above", std::to_string(found));
+    }
+  });
+  return at::tensor(values, dtype).view({count, static_cast<int64_t>(width)});
+}
+
+at::Tensor read_attributes(const SetFiles& files, const char* what, int64_t count, const char* of_what) {
+  if (!files.has(what)) return {};
+  return read_table<float>(files, what, count, of_what, at::kFloat, [](const TextLines& lines, std::string_view word) {
+    return lines.to_number(word, "a number");
+  });
+}
+
+TuLabels read_labels(const SetFiles& files, const char* what, int64_t count, const char* of_what) {
+  if (!files.has(what)) return {};
+  const at::Tensor numbers = read_table<int64_t>(
+      files, what, count, of_what, at::kLong,
+      [](const TextLines& lines, std::string_view word) { return lines.to_integer(word, "an integer"); });
+  const auto [values, classes] = at::_unique(numbers, /*sorted=*/true, /*return_inverse=*/true);
+  return {classes, {values.const_data_ptr<int64_t>(), values.const_data_ptr<int64_t>() + values.size(0)}};
+}
+
+// The same with the classes that the numbers have in `known`, which ascend.
+TuLabels read_known_labels(const SetFiles& files, const char* what, int64_t count, const char* of_what,
+                           const std::vector<int64_t>& known) {
+  if (!files.has(what)) return {};
+  if (known.empty()) {
+    throw DataError(files.path(what).string(),
+                    "no such file, as the set trained on has no labels of " + std::string(of_what), "one");
+  }
+  const at::Tensor classes =
+      read_table<int64_t>(files, what, count, of_what, at::kLong, [&](const TextLines& lines, std::string_view word) {
+        const int64_t number = lines.to_integer(word, "an integer");
+        const auto place = std::lower_bound(known.begin(), known.end(), number);
+        if (place == known.end() || *place != number) {
+          lines.fail("one of the " + std::to_string(known.size()) + " labels of the set trained on",
+                     std::to_string(number));
+        }
+        return place - known.begin();
+      });
+  return {classes, known};
+}
+
+// First node of every graph, from the graph of every node.
+std::vector<int64_t> read_offsets(const SetFiles& files) {
+  std::vector<int64_t> offsets;
+  int64_t nodes = 0;
+  files.for_lines("graph_indicator", -1, "", [&](TextLines& lines) {
+    const int64_t graph = lines.integer("the number of a graph");
+    lines.end_of_line("the number of a graph");
+    const int64_t current = static_cast<int64_t>(offsets.size());
+    if (graph < std::max<int64_t>(current, 1) || graph > current + 1) {
+      lines.fail(
+          current == 0 ? "graph 1" : "graph " + std::to_string(current) + " or the next one, nodes of a graph together",
+          "graph " + std::to_string(graph));
+    }
+    if (graph > current) offsets.push_back(nodes);
+    ++nodes;
+  });
+  if (nodes == 0) throw DataError(files.path("graph_indicator").string(), "a line for every node", "an empty file");
+  offsets.push_back(nodes);
+  return offsets;
+}
+
+struct Edges {
+  at::Tensor source, target;  // int64 [E]
+};
+
+Edges read_edges(const SetFiles& files, const std::vector<int64_t>& offsets) {
+  const at::Tensor item = item_of_row(offsets);
+  const int64_t *graph_of = item.const_data_ptr<int64_t>(), nodes = offsets.back();
+  std::vector<int64_t> source, target;
+  files.for_lines("A", -1, "", [&](TextLines& lines) {
+    const auto node = [&] {
+      const int64_t number = lines.integer("the number of a node");
+      if (number < 1 || number > nodes) {
+        lines.fail("a node from 1 to " + std::to_string(nodes), std::to_string(number));
+      }
+      return number - 1;
+    };
+    source.push_back(node());
+    target.push_back(node());
+    lines.end_of_line("two nodes");
+    if (graph_of[source.back()] != graph_of[target.back()]) {
+      lines.fail("two nodes of one graph", "nodes of graphs " + std::to_string(graph_of[source.back()] + 1) + " and " +
+                                               std::to_string(graph_of[target.back()] + 1));
+    }
+  });
+  return {at::tensor(source, at::kLong), at::tensor(target, at::kLong)};
+}
+
+at::Tensor features(const TuLabels& labels, const at::Tensor& attributes, int64_t count) {
+  std::vector<at::Tensor> parts = {at::zeros({count, 0})};
+  if (labels.classes.defined()) {
+    parts.push_back(at::one_hot(labels.classes, labels.count()).flatten(1).to(at::kFloat));
+  }
+  if (attributes.defined()) parts.push_back(attributes);
+  return at::cat(parts, 1);
+}
+
+// The graphs, with what belongs to edges brought into their order.
+void read_graphs(const SetFiles& files, const std::vector<int64_t>& offsets, const TuLabelNumbers* known,
+                 TuDataset& set) {
+  const Edges edges = read_edges(files, offsets);
+  const int64_t count = edges.source.size(0);
+  // The place of each edge in the file travels along as its feature.
+  set.graphs.graph =
+      graph_from_edges(edges.source, edges.target, offsets.back(), at::arange(count, at::kLong).unsqueeze(1));
+  set.graphs.ptr = offsets_tensor(offsets);
+  const at::Tensor place = set.graphs.graph.edge_attr.squeeze(1);
+  set.graphs.graph.edge_attr = at::Tensor();
+  set.edge_labels = known == nullptr ? read_labels(files, "edge_labels", count, "edges")
+                                     : read_known_labels(files, "edge_labels", count, "edges", known->edges);
+  set.edge_attributes = read_attributes(files, "edge_attributes", count, "edges");
+  for (at::Tensor* table : {&set.edge_labels.classes, &set.edge_attributes}) {
+    if (table->defined()) *table = table->index_select(0, place);
+  }
+}
+
+// Labels and attributes of the graphs, of which one must be there.
+void read_answers(const SetFiles& files, int64_t graphs, TuDataset& set) {
+  set.graph_labels = read_labels(files, "graph_labels", graphs, "graphs");
+  set.graph_attributes = read_attributes(files, "graph_attributes", graphs, "graphs");
+  at::Tensor& classes = set.graph_labels.classes;
+  if (!classes.defined() && !set.graph_attributes.defined()) {
+    throw DataError(files.path("graph_labels").string(), "a label for every graph", "no such file");
+  }
+  if (!classes.defined()) return;
+  if (classes.size(1) != 1) {
+    throw DataError(files.path("graph_labels").string(), "one number a line", std::to_string(classes.size(1)));
+  }
+  classes = classes.squeeze(1);
+}
+
+// Columns of classes share the numbers of all columns, so each may have any of them.
+void take_labels(const TuLabels& labels, at::Tensor& categories, std::vector<int64_t>& vocabulary,
+                 std::vector<int64_t>& numbers) {
+  if (!labels.classes.defined()) return;
+  categories = labels.classes;
+  vocabulary.assign(static_cast<size_t>(categories.size(1)), labels.count());
+  numbers = labels.values;
+}
+
+void take_target(const TuDataset& set, PackedItems& packed) {
+  if (set.graph_labels.classes.defined()) {
+    packed.target = set.graph_labels.classes;
+    for (const int64_t value : set.graph_labels.values) packed.schema.output_names.push_back(std::to_string(value));
+    return;
+  }
+  packed.schema.task = GraphTask::regression;
+  packed.target = set.graph_attributes;
+  if (!packed.target.defined()) return;
+  for (int64_t column = 0; column < packed.target.size(1); ++column) {
+    packed.schema.output_names.push_back("target " + std::to_string(column));
+  }
+}
+
+}  // namespace
+
+at::Tensor TuDataset::node_features() const {
+  return features(node_labels, node_attributes, graphs.graph.nodes());
+}
+
+at::Tensor TuDataset::edge_features() const {
+  return features(edge_labels, edge_attributes, graphs.graph.edges());
+}
+
+TuDataset read_tu_dataset(const fs::path& folder, const TuLabelNumbers* known) {
+  TuDataset set;
+  set.name = set_name(folder);
+  if (set.name.empty()) throw DataError(folder.string(), "a file *_A.txt of a TU dataset", "none");
+  const SetFiles files(folder, set.name);
+  const std::vector<int64_t> offsets = read_offsets(files);
+  read_graphs(files, offsets, known, set);
+  const int64_t nodes = offsets.back();
+  set.node_labels = known == nullptr ? read_labels(files, "node_labels", nodes, "nodes")
+                                     : read_known_labels(files, "node_labels", nodes, "nodes", known->nodes);
+  set.node_attributes = read_attributes(files, "node_attributes", nodes, "nodes");
+  if (known == nullptr) read_answers(files, static_cast<int64_t>(offsets.size()) - 1, set);
+  return set;
+}
+
+bool is_tu_dataset(const fs::path& folder) {
+  const std::string name = set_name(folder);
+  return !name.empty() && SetFiles(folder, name).has("graph_indicator");
+}
+
+PackedItems packed_items(const TuDataset& set) {
+  PackedItems packed;
+  packed.graphs = set.graphs;
+  take_labels(set.node_labels, packed.node_categories, packed.schema.node_vocabulary, packed.schema.node_labels);
+  take_labels(set.edge_labels, packed.edge_categories, packed.schema.edge_vocabulary, packed.schema.edge_labels);
+  packed.node_values = set.node_attributes;
+  packed.edge_values = set.edge_attributes;
+  packed.schema.node_values = set.node_attributes.defined() ? set.node_attributes.size(1) : 0;
+  packed.schema.edge_values = set.edge_attributes.defined() ? set.edge_attributes.size(1) : 0;
+  take_target(set, packed);
+  return packed;
+}
+
+}  // namespace geosft

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/graphs/unlabelled_graphs.h"
+
+#include <numeric>
+#include <utility>
+
+#include "data/data_error.h"
+#include "data/graphs/graph_files.h"
+#include "data/graphs/molecule_features.h"
+#include "data/graphs/packed_graphs_file.h"
+#include "data/graphs/smiles.h"
+#include "data/graphs/tu_dataset.h"
+#include "data/graphs/xyz_molecules.h"
+#include "data/safe_join.h"
+#include "geometry/packed.h"
+
+namespace geosft {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string listed(const std::vector<int64_t>& numbers) {
+  std::string text;
+  for (const int64_t number : numbers) text += (text.empty() ? "" : ", ") + std::to_string(number);
+  return text;
+}
+
+// "categories of nodes (7), values of edges (1)"; "no features".
+std::string features_text(const ItemSchema& schema) {
+  std::string text;
+  const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  if (!schema.node_vocabulary.empty()) add("categories of nodes (" + listed(schema.node_vocabulary) + ")");
+  if (schema.node_values > 0) add("values of nodes (" + std::to_string(schema.node_values) + ")");
+  if (!schema.edge_vocabulary.empty()) add("categories of edges (" + listed(schema.edge_vocabulary) + ")");
+  if (schema.edge_values > 0) add("values of edges (" + std::to_string(schema.edge_values) + ")");
+  if (schema.coordinates) add("coordinates");
+  return text.empty() ? "no features" : text;
+}
+
+UnlabelledGraphs molecules(const SmilesFile& file) {
+  SmilesGraphs read = graphs_from_smiles(file.column);
+  UnlabelledGraphs given{std::move(read.packed), {}, {}};
+  for (const int64_t row : read.rows) {
+    const auto place = static_cast<size_t>(row);
+    const std::string &smiles = file.column.smiles[place], &name = file.names[place];
+    given.names.push_back(name.empty() ? smiles : smiles + " " + name);
+  }
+  return given;
+}
+
+// A set in TU's form, whose labels keep the classes that they were trained with.
+UnlabelledGraphs tu_graphs(const fs::path& folder, const ItemSchema& schema) {
+  if (!is_tu_dataset(folder)) {
+    throw DataError(folder.string(), "*_A.txt and *_graph_indicator.txt (a set in TU's form)", "neither");
+  }
+  check_links(folder);
+  const auto unknown = [](const std::vector<int64_t>& vocabulary, const std::vector<int64_t>& labels) {
+    return !vocabulary.empty() && labels.empty();
+  };
+  if (unknown(schema.node_vocabulary, schema.node_labels) || unknown(schema.edge_vocabulary, schema.edge_labels)) {
+    throw DataError(folder.string(), "graphs as the model was trained on, not in TU's form or before labels were kept",
+                    "a set in TU's form");
+  }
+  const TuLabelNumbers known = {schema.node_labels, schema.edge_labels};
+  return {packed_items(read_tu_dataset(folder, &known)), {}, {}};
+}
+
+UnlabelledGraphs single_graph(const fs::path& file, bool directed) {
+  const FileGraph found = read_graph_file(file, directed);
+  UnlabelledGraphs given;
+  given.packed.graphs = {found.graph, offsets_tensor({0, found.graph.nodes()})};
+  given.node_ids = found.ids;
+  return given;
+}
+
+UnlabelledGraphs read_any(const fs::path& source, const ItemSchema& schema, bool directed) {
+  if (!fs::exists(source)) throw DataError(source.string(), "a graph or graphs", "nothing of this name");
+  if (fs::is_directory(source)) return tu_graphs(source, schema);
+  // A table is a list of edges, too, where the model is not one of molecules.
+  const bool table = source.extension() == ".csv" || source.stem().extension() == ".csv";
+  if (is_smiles_file(source) && (!table || schema.node_vocabulary == atom_vocabulary)) {
+    return molecules(read_smiles_file(source));
+  }
+  if (source.extension() == ".xyz") return {read_xyz_graph(source), {}, {}};
+  if (is_graph_file(source)) return single_graph(source, directed);
+  return {read_packed_features(source), {}, {}};
+}
+
+UnlabelledGraphs checked(UnlabelledGraphs given, const ItemSchema& schema, const std::string& source) {
+  check_same_features(schema, given.packed.schema, source);
+  check_graph_features(given.packed, source);
+  if (given.names.empty()) given.names.assign(static_cast<size_t>(given.packed.size()), "");
+  return given;
+}
+
+}  // namespace
+
+void check_same_features(const ItemSchema& schema, const ItemSchema& found, const std::string& source) {
+  const std::string expected = features_text(schema), there = features_text(found);
+  if (expected != there) throw DataError(source, "graphs as the model was trained on, with " + expected, there);
+}
+
+UnlabelledGraphs read_unlabelled_graphs(const fs::path& source, const ItemSchema& schema, bool directed) {
+  return checked(read_any(source, schema, directed), schema, source.string());
+}
+
+UnlabelledGraphs unlabelled_molecules(const std::vector<std::string>& smiles, const ItemSchema& schema,
+                                      const std::string& source) {
+  SmilesFile file{{source, smiles, std::vector<int64_t>(smiles.size())}, std::vector<std::string>(smiles.size())};
+  std::iota(file.column.lines.begin(), file.column.lines.end(), 1);
+  return checked(molecules(file), schema, source);
+}
+
+}  // namespace geosft

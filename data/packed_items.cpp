@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/packed_items.h"
+
+#include <algorithm>
+#include <set>
+
+#include "data/data_error.h"
+#include "data/read_file.h"
+
+namespace geosft {
+namespace {
+
+std::string typed_shape(const at::Tensor& tensor) {
+  if (!tensor.defined()) return "none";
+  std::string text = std::string(c10::toString(tensor.scalar_type())) + " [";
+  for (int64_t i = 0; i < tensor.dim(); ++i) text += (i > 0 ? ", " : "") + std::to_string(tensor.size(i));
+  return text + "]";
+}
+
+class Checker {
+ public:
+  Checker(const PackedItems& packed, const std::string& source) : packed_(packed), source_(source) {}
+
+  void check_features() const {
+    const int64_t nodes = packed_.graphs.graph.nodes(), edges = packed_.graphs.graph.edges();
+    const ItemSchema& schema = packed_.schema;
+    check_categories(packed_.node_categories, "node_categories", nodes, schema.node_vocabulary);
+    check_categories(packed_.edge_categories, "edge_categories", edges, schema.edge_vocabulary);
+    check_values(packed_.node_values, "node_values", nodes, schema.node_values);
+    check_values(packed_.edge_values, "edge_values", edges, schema.edge_values);
+    check_values(packed_.coordinates, "coordinates", nodes, schema.coordinates ? 3 : 0);
+    check_layout();
+  }
+
+  void check_answers() const {
+    check_names();
+    check_target();
+    check_node_split();
+    check_split();
+  }
+
+ private:
+  [[noreturn]] void fail(const char* member, const std::string& expected, const std::string& found) const {
+    throw DataError(source_ + " (" + member + ")", expected, found);
+  }
+
+  void check_shape(const at::Tensor& tensor, const char* member, at::ScalarType dtype,
+                   const std::vector<int64_t>& shape) const {
+    if (tensor.defined() && tensor.scalar_type() == dtype && tensor.sizes() == at::IntArrayRef(shape)) return;
+    fail(member, typed_shape(at::empty(shape, dtype)), typed_shape(tensor));
+  }
+
+  void check_range(const at::Tensor& numbers, const char* member, int64_t low, int64_t end) const {
+    if (numbers.numel() == 0) return;
+    const int64_t least = numbers.min().item<int64_t>(), most = numbers.max().item<int64_t>();
+    if (least >= low && most < end) return;
+    fail(member, "numbers from " + std::to_string(low) + " to " + std::to_string(end - 1),
+         std::to_string(least < low ? least : most));
+  }
+
+  void check_categories(const at::Tensor& categories, const char* member, int64_t rows,
+                        const std::vector<int64_t>& vocabulary) const {
+    if (vocabulary.empty()) {
+      if (categories.defined()) fail(member, "none, as the schema has no such columns", typed_shape(categories));
+      return;
+    }
+    const int64_t columns = static_cast<int64_t>(vocabulary.size());
+    const bool narrow = categories.defined() && categories.scalar_type() == at::kByte;
+    check_shape(categories, member, narrow ? at::kByte : at::kLong, {rows, columns});
+    for (int64_t column = 0; column < columns; ++column) {
+      check_range(categories.select(1, column), member, 0, vocabulary[static_cast<size_t>(column)]);
+    }
+  }
+
+  void check_values(const at::Tensor& values, const char* member, int64_t rows, int64_t columns) const {
+    if (columns == 0) {
+      if (values.defined()) fail(member, "none, as the schema has no such columns", typed_shape(values));
+      return;
+    }
+    check_shape(values, member, at::kFloat, {rows, columns});
+    if (!values.isfinite().all().item<bool>()) fail(member, "finite numbers", "NaN or infinity");
+  }
+
+  void check_layout() const {
+    const ItemSchema& schema = packed_.schema;
+    const int64_t places = schema.grid_height * schema.grid_width;
+    if (places > 0 && !packed_.graphs.ptr.diff().eq(places).all().item<bool>()) {
+      fail("ptr", "items of " + std::to_string(places) + " nodes, as the grid has", "others");
+    }
+    if (!schema.documents) return;
+    if (schema.node_vocabulary.empty() || schema.node_vocabulary.back() != 2) {
+      fail("node_vocabulary", "a last column of 2, of the documents", "another");
+    }
+    const at::Tensor document = packed_.node_categories.select(1, -1);
+    const at::Tensor sizes = document_offsets(packed_.graphs.ptr, document).diff();
+    const at::Tensor in_order =
+        at::repeat_interleave(at::arange(sizes.size(0)).remainder(2).to(document.scalar_type()), sizes);
+    if (!at::equal(document, in_order)) {
+      fail("node_categories", "the first document of an item before the second", "another order");
+    }
+  }
+
+  void check_node_split() const {
+    if (!packed_.node_split.defined()) return;
+    check_shape(packed_.node_split, "node_split", at::kLong, {packed_.graphs.graph.nodes()});
+    check_range(packed_.node_split, "node_split", -1, 3);
+    const GraphTask task = packed_.schema.task;
+    if (!is_of_nodes(task))
+      fail("node_split", "none, as targets belong to graphs", std::string("task ") + task_name(task));
+  }
+
+  void check_names() const {
+    const std::vector<std::string>& names = packed_.schema.output_names;
+    const std::set<std::string> distinct(names.begin(), names.end());
+    const bool usable = std::all_of(names.begin(), names.end(), [](const std::string& name) {
+      return !name.empty() && trimmed(name) == name && name.find('\n') == std::string::npos;
+    });
+    if (names.empty() || !usable || distinct.size() != names.size()) {
+      fail("output_names", "distinct names of one line", std::to_string(names.size()) + " names that are not");
+    }
+  }
+
+  void check_target() const {
+    const at::Tensor& target = packed_.target;
+    const GraphTask task = packed_.schema.task;
+    const bool of_nodes = is_of_nodes(task);
+    const int64_t rows = of_nodes ? packed_.graphs.graph.nodes() : packed_.size(), outputs = packed_.schema.outputs();
+    if (has_classes(task)) {
+      check_shape(target, "target", at::kLong, {rows});
+      check_range(target, "target", of_nodes ? -1 : 0, outputs);
+      return;
+    }
+    check_shape(target, "target", at::kFloat, {rows, outputs});
+    if (target.isinf().any().item<bool>()) fail("target", "finite numbers, or NaN where one is missing", "infinity");
+    const at::Tensor label = target.isnan() | (target == 0) | (target == 1);
+    if (has_labels(task) && !label.all().item<bool>()) {
+      fail("target", "1, 0, or NaN where a label is missing", "another number");
+    }
+  }
+
+  void check_split() const {
+    if (!packed_.split) return;
+    std::vector<bool> seen(static_cast<size_t>(packed_.size()), false);
+    for (const auto* part : {&packed_.split->train, &packed_.split->validation, &packed_.split->test}) {
+      for (const int64_t item : *part) {
+        if (item < 0 || item >= packed_.size()) {
+          fail("split", "graphs 0 … " + std::to_string(packed_.size() - 1), std::to_string(item));
+        }
+        if (seen[static_cast<size_t>(item)])
+          fail("split", "every graph once", "graph " + std::to_string(item) + " twice");
+        seen[static_cast<size_t>(item)] = true;
+      }
+    }
+  }
+
+  const PackedItems& packed_;
+  const std::string& source_;
+};
+
+}  // namespace
+
+const char* task_name(GraphTask task) {
+  switch (task) {
+    case GraphTask::classification:
+      return "classification";
+    case GraphTask::multi_label:
+      return "multi_label";
+    case GraphTask::regression:
+      return "regression";
+    case GraphTask::node_classification:
+      return "node_classification";
+    case GraphTask::node_multi_label:
+      return "node_multi_label";
+  }
+  TORCH_CHECK(false, "unknown graph task");
+}
+
+std::optional<GraphTask> task_named(const std::string& name) {
+  for (const GraphTask task : graph_tasks) {
+    if (name == task_name(task)) return task;
+  }
+  return std::nullopt;
+}
+
+bool has_classes(GraphTask task) {
+  return task == GraphTask::classification || task == GraphTask::node_classification;
+}
+
+bool has_labels(GraphTask task) {
+  return task == GraphTask::multi_label || task == GraphTask::node_multi_label;
+}
+
+bool is_of_nodes(GraphTask task) {
+  return task == GraphTask::node_classification || task == GraphTask::node_multi_label;
+}
+
+void check_graph_features(const PackedItems& packed, const std::string& source) {
+  check_batch(packed.graphs);
+  Checker(packed, source).check_features();
+}
+
+void check_packed_items(const PackedItems& packed, const std::string& source) {
+  check_graph_features(packed, source);
+  Checker(packed, source).check_answers();
+}
+
+}  // namespace geosft

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/points/array_dataset.h"
+
+#include <sstream>
+#include <stdexcept>
+
+namespace geosft {
+namespace {
+
+// The first true one.
+int64_t first_of(const at::Tensor& flags) {
+  return flags.to(at::kByte).argmax().item<int64_t>();
+}
+
+void check_vectors(const at::Tensor& vectors, const char* what, const std::string& file) {
+  if (vectors.dim() != 3 || vectors.size(0) < 1 || vectors.size(1) < 1 || vectors.size(2) != 3) {
+    throw DataError(file, std::string(what) + " of shape [N, P, 3]", shape_text(vectors));
+  }
+  const at::Tensor bad = at::isfinite(vectors).flatten(1).all(1).logical_not_();
+  if (!bad.any().item<bool>()) return;
+  throw DataError(file, std::string("finite ") + what, "NaN or infinity in cloud " + std::to_string(first_of(bad)));
+}
+
+void check_labels(const at::Tensor& labels, int64_t count, size_t classes, const std::string& file) {
+  if (labels.dim() != 1 || labels.size(0) != count) {
+    throw DataError(file, "a label for each of the " + std::to_string(count) + " clouds", shape_text(labels));
+  }
+  const at::Tensor bad = (labels < 0) | (labels >= static_cast<int64_t>(classes));
+  if (!bad.any().item<bool>()) return;
+  const int64_t cloud = first_of(bad);
+  throw DataError(file,
+                  "labels from 0 to " + std::to_string(static_cast<int64_t>(classes) - 1) + " for " +
+                      std::to_string(classes) + " classes",
+                  "label " + std::to_string(labels[cloud].item<int64_t>()) + " of cloud " + std::to_string(cloud));
+}
+
+}  // namespace
+
+void check_item(int64_t index, int64_t size) {
+  if (index >= 0 && index < size) return;
+  throw std::out_of_range("item " + std::to_string(index) + " of a dataset of " + std::to_string(size));
+}
+
+std::string shape_text(const at::Tensor& tensor) {
+  std::ostringstream text;
+  text << tensor.sizes();
+  return text.str();
+}
+
+void check_clouds(const CloudArrays& arrays, size_t classes, const std::string& file) {
+  check_vectors(arrays.points, "points", file);
+  check_labels(arrays.labels, arrays.points.size(0), classes, file);
+  if (arrays.normals.defined()) {
+    check_vectors(arrays.normals, "normals", file);
+    if (arrays.normals.sizes() != arrays.points.sizes()) {
+      throw DataError(file, "normals of shape " + shape_text(arrays.points), shape_text(arrays.normals));
+    }
+  }
+  if (arrays.parts.defined() && arrays.parts.sizes() != arrays.points.sizes().slice(0, 2)) {
+    throw DataError(file, "a part for each point of " + shape_text(arrays.points), shape_text(arrays.parts));
+  }
+  if (!arrays.keep.defined()) return;
+  if (arrays.keep.sizes() != arrays.points.sizes().slice(0, 2)) {
+    throw DataError(file, "a mask for each point of " + shape_text(arrays.points), shape_text(arrays.keep));
+  }
+  const at::Tensor empty = arrays.keep.any(1).logical_not_();
+  if (!empty.any().item<bool>()) return;
+  throw DataError(file, "a point that is not background in every cloud",
+                  "none in cloud " + std::to_string(first_of(empty)));
+}
+
+std::vector<std::string> numbered_clouds(const std::filesystem::path& file, int64_t count) {
+  const std::string stem = file.stem().string();
+  std::vector<std::string> names;
+  names.reserve(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) names.push_back(stem + ":" + std::to_string(i));
+  return names;
+}
+
+ArrayDataset::ArrayDataset(CloudArrays arrays, std::vector<std::string> class_names, const std::string& file)
+    : arrays_(std::move(arrays)), class_names_(std::move(class_names)) {
+  check_clouds(arrays_, class_names_.size(), file);
+  if (!arrays_.normals.defined()) return;
+  const at::Tensor length = arrays_.normals.norm(2, 2, true);
+  arrays_.normals = at::where(length > 0, arrays_.normals / length, at::zeros({1}));
+}
+
+int64_t ArrayDataset::label(int64_t index) const {
+  check_item(index, size());
+  return arrays_.labels.const_data_ptr<int64_t>()[index];
+}
+
+Shape ArrayDataset::get(int64_t index) const {
+  Shape shape;
+  shape.label = label(index);
+  shape.name = arrays_.names[static_cast<size_t>(index)];
+  shape.points = arrays_.points[index];
+  if (arrays_.normals.defined()) shape.normals = arrays_.normals[index];
+  if (arrays_.parts.defined()) shape.parts = arrays_.parts[index];
+  if (!arrays_.keep.defined()) return shape;
+  const at::Tensor rows = arrays_.keep[index].nonzero().squeeze(1);
+  shape.points = shape.points.index_select(0, rows);
+  if (shape.normals.defined()) shape.normals = shape.normals.index_select(0, rows);
+  if (shape.parts.defined()) shape.parts = shape.parts.index_select(0, rows);
+  return shape;
+}
+
+}  // namespace geosft

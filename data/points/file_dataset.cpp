@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/points/file_dataset.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <mutex>
+#include <system_error>
+
+#include "data/cache_folder.h"
+#include "data/formats/shape_file.h"
+#include "data/points/array_dataset.h"
+#include "data/read_file.h"
+#include "data/seeds.h"
+#include "geometry/threads.h"
+
+namespace geosft {
+namespace {
+
+// Part of every key: to be raised whenever the same file and options give other points.
+constexpr const char* sampling_version = "sampled shape 1";
+
+std::string sampling_text(const PointDatasetOptions& options) {
+  return "points " + std::to_string(options.points_per_mesh) + "\nseed " + std::to_string(options.seed);
+}
+
+// As messages name it.
+std::string place_of(const DatasetItem& item) {
+  return item.member.empty() ? item.file.string() : item.file.string() + ":" + item.member;
+}
+
+}  // namespace
+
+FileDataset::FileDataset(DatasetListing listing, const PointDatasetOptions& options)
+    : listing_(std::move(listing)),
+      options_(options),
+      cache_(options.cache.empty() ? default_cache_folder() : options.cache),
+      in_memory_(listing_.items.size()) {
+  TORCH_CHECK(options.points_per_mesh >= 1, "points_per_mesh must be at least 1, got ", options.points_per_mesh);
+  for (const DatasetItem& item : listing_.items) {
+    keys_.push_back(cache_key(item));
+    if (!item.member.empty() && !archives_.contains(item.file)) archives_.emplace(item.file, ZipArchive(item.file));
+  }
+  std::vector<char> with_normals(listing_.items.size(), 0);
+  fill_cache(find_missing(with_normals), with_normals);
+  const auto without = std::find(with_normals.begin(), with_normals.end(), 0);
+  if (without != with_normals.end()) file_without_normals_ = place_of(listing_.items[without - with_normals.begin()]);
+}
+
+std::vector<int64_t> FileDataset::find_missing(std::vector<char>& with_normals) {
+  std::vector<char> found(listing_.items.size(), 0);
+  parallel_items(size(), at::get_num_threads(), [&](int64_t i) {
+    const auto at = static_cast<size_t>(i);
+    const std::optional<Shape> shape = cache_.load(cache_id(listing_.items[at]), keys_[at]);
+    found[at] = shape.has_value();
+    with_normals[at] = shape && shape->normals.defined();
+  });
+  std::vector<int64_t> missing;
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (!found[i]) missing.push_back(static_cast<int64_t>(i));
+  }
+  return missing;
+}
+
+void FileDataset::fill_cache(const std::vector<int64_t>& missing, std::vector<char>& with_normals) {
+  const auto total = static_cast<int64_t>(missing.size());
+  std::mutex mutex;
+  int64_t done = 0;
+  parallel_items(total, at::get_num_threads(), [&](int64_t i) {
+    const auto at = static_cast<size_t>(missing[static_cast<size_t>(i)]);
+    Shape shape = sample(listing_.items[at]);
+    with_normals[at] = shape.normals.defined();
+    if (!cache_.store(cache_id(listing_.items[at]), keys_[at], shape)) in_memory_[at] = std::move(shape);
+    const std::lock_guard lock(mutex);
+    ++done;
+    if (options_.progress) options_.progress(done, total);
+  });
+}
+
+Shape FileDataset::sample(const DatasetItem& item) const {
+  const std::string source = place_of(item);
+  const std::string bytes = item.member.empty() ? read_file(item.file) : archives_.at(item.file).read(item.member);
+  const uint64_t seed = combine_seeds({options_.seed, text_hash(item.name)});
+  return to_cloud(parse_shape(bytes, source), options_.points_per_mesh, seed, source);
+}
+
+std::string FileDataset::cache_id(const DatasetItem& item) const {
+  return std::filesystem::absolute(item.file).string() + '\n' + item.member + '\n' + item.name + '\n' +
+         sampling_text(options_);
+}
+
+std::string FileDataset::cache_key(const DatasetItem& item) const {
+  std::error_code error;
+  const uintmax_t bytes = std::filesystem::file_size(item.file, error);
+  if (error) throw DataError(item.file.string(), "a file", error.message());
+  const auto changed = std::filesystem::last_write_time(item.file, error).time_since_epoch().count();
+  return std::string(sampling_version) + '\n' + cache_id(item) + "\nbytes " + std::to_string(bytes) + "\nchanged " +
+         std::to_string(changed);
+}
+
+int64_t FileDataset::label(int64_t index) const {
+  check_item(index, size());
+  return listing_.items[static_cast<size_t>(index)].label;
+}
+
+Shape FileDataset::get(int64_t index) const {
+  check_item(index, size());
+  const auto at = static_cast<size_t>(index);
+  const DatasetItem& item = listing_.items[at];
+  Shape shape = in_memory_[at];
+  if (!shape.points.defined()) {
+    std::optional<Shape> cached = cache_.load(cache_id(item), keys_[at]);
+    if (cached) {
+      shape = std::move(*cached);
+    } else {
+      shape = sample(item);
+      cache_.store(cache_id(item), keys_[at], shape);
+    }
+  }
+  if (!has_normals()) shape.normals.reset();
+  shape.label = item.label;
+  shape.name = item.name;
+  return shape;
+}
+
+}  // namespace geosft

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Datasets whose items are files or members of zip files.
+#pragma once
+
+#include <map>
+
+#include "data/formats/zip_archive.h"
+#include "data/points/point_dataset.h"
+#include "data/points/shape_cache.h"
+
+namespace geosft {
+
+struct DatasetItem {
+  std::string name;  // unique in the dataset; with the seed it decides the sampling
+  int64_t label;
+  std::filesystem::path file;  // the shape, or the zip that holds it
+  std::string member;          // of the zip; empty: a file of its own
+};
+
+// What a reader of folders and lists finds, before any shape is read.
+struct DatasetListing {
+  std::vector<DatasetItem> items;
+  std::vector<std::string> class_names;
+  std::vector<std::string> warnings;
+};
+
+// Reads and samples, in parallel, every item that is not in the cache yet; where nothing can be cached the samples stay
+// in memory. Items are read from the cache on demand; one that is damaged later is made anew.
+class FileDataset final : public PointDataset {
+ public:
+  // Throws DataError for the first broken item.
+  FileDataset(DatasetListing listing, const PointDatasetOptions& options);
+  int64_t size() const override { return static_cast<int64_t>(listing_.items.size()); }
+  Shape get(int64_t index) const override;
+  int64_t label(int64_t index) const override;
+  const std::vector<std::string>& class_names() const override { return listing_.class_names; }
+  // Whether every item has normals; otherwise `get` returns none.
+  bool has_normals() const override { return file_without_normals_.empty(); }
+  std::string file_without_normals() const override { return file_without_normals_; }
+  std::vector<std::string> warnings() const override { return listing_.warnings; }
+
+ private:
+  Shape sample(const DatasetItem& item) const;
+  std::string cache_id(const DatasetItem& item) const;
+  std::string cache_key(const DatasetItem& item) const;
+  std::vector<int64_t> find_missing(std::vector<char>& with_normals);
+  void fill_cache(const std::vector<int64_t>& missing, std::vector<char>& with_normals);
+
+  DatasetListing listing_;
+  PointDatasetOptions options_;
+  ShapeCache cache_;
+  std::map<std::filesystem::path, ZipArchive> archives_;
+  std::vector<std::string> keys_;
+  std::vector<Shape> in_memory_;  // one an item; points undefined where the cache holds it
+  std::string file_without_normals_;
+};
+
+}  // namespace geosft

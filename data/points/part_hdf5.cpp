@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/points/part_hdf5.h"
+
+#include <c10/util/StringUtil.h>
+
+#include "data/points/array_dataset.h"
+#include "data/points/cloud_files.h"
+#include "data/read_file.h"
+
+namespace geosft {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* part_names = "parts.txt";
+constexpr const char* shapenet_names = "all_object_categories.txt";
+
+class ArrayPartDataset final : public PartDataset {
+ public:
+  ArrayPartDataset(const CloudArrays& arrays, std::vector<std::string> class_names, PartList parts,
+                   const std::string& file)
+      : parts_(std::move(parts)), clouds_(arrays, std::move(class_names), file) {
+    check_parts(arrays, file);
+  }
+  int64_t size() const override { return clouds_.size(); }
+  Shape get(int64_t index) const override { return clouds_.get(index); }
+  int64_t label(int64_t index) const override { return clouds_.label(index); }
+  const std::vector<std::string>& class_names() const override { return clouds_.class_names(); }
+  bool has_normals() const override { return clouds_.has_normals(); }
+  const PartList& parts() const override { return parts_; }
+
+ private:
+  void check_parts(const CloudArrays& arrays, const std::string& file) const {
+    const auto count = static_cast<int64_t>(parts_.size());
+    const int64_t low = arrays.parts.min().item<int64_t>(), high = arrays.parts.max().item<int64_t>();
+    if (low < 0 || high >= count) {
+      throw DataError(file, "parts from 0 to " + std::to_string(count - 1),
+                      "parts from " + std::to_string(low) + " to " + std::to_string(high));
+    }
+    std::vector<int64_t> owners;
+    owners.reserve(parts_.size());
+    for (const ShapePart& part : parts_) owners.push_back(part.category);
+    const at::Tensor owner = at::tensor(owners, at::kLong).index_select(0, arrays.parts.flatten());
+    const at::Tensor wrong = owner.view_as(arrays.parts) != arrays.labels.unsqueeze(1);
+    if (!wrong.any().item<bool>()) return;
+    const auto cloud = wrong.any(1).to(at::kByte).argmax().item<int64_t>();
+    const auto point = wrong[cloud].to(at::kByte).argmax().item<int64_t>();
+    const std::string& name = class_names()[static_cast<size_t>(label(cloud))];
+    throw DataError(file, "parts of " + name + " in " + arrays.names[static_cast<size_t>(cloud)],
+                    "part " + std::to_string(arrays.parts[cloud][point].item<int64_t>()));
+  }
+
+  PartList parts_;
+  ArrayDataset clouds_;
+};
+
+// The files of one part of the set; empty where it has none.
+std::vector<fs::path> part_files_of(const fs::path& folder, const std::string& split) {
+  for (const char* ending : {"_hdf5_file_list.txt", "_files.txt"}) {
+    const fs::path list = folder / (split + ending);
+    if (fs::exists(list)) return listed_clouds(list);
+  }
+  return unlisted_clouds(folder, split);
+}
+
+std::vector<std::string> hdf5_splits_of(const fs::path& folder, PartSplit split) {
+  if (split == PartSplit::test) return {"test"};
+  if (split == PartSplit::validation) return {"val"};
+  if (split == PartSplit::train || part_files_of(folder, "val").empty()) return {"train"};
+  return {"train", "val"};
+}
+
+}  // namespace
+
+bool is_part_hdf5(const fs::path& folder) {
+  return fs::is_directory(folder) && (fs::exists(folder / part_names) || fs::exists(folder / shapenet_names)) &&
+         !(part_files_of(folder, "train").empty() && part_files_of(folder, "test").empty());
+}
+
+bool part_hdf5_has_validation(const fs::path& folder) {
+  return !part_files_of(folder, "val").empty();
+}
+
+std::unique_ptr<PartDataset> open_part_hdf5(const fs::path& folder, PartSplit split) {
+  std::vector<fs::path> files;
+  for (const std::string& name : hdf5_splits_of(folder, split)) {
+    const std::vector<fs::path> found = part_files_of(folder, name);
+    if (found.empty()) {
+      const std::string expected =
+          c10::str(name, "_hdf5_file_list.txt, ", name, "_files.txt or ply_data_", name, "*.h5");
+      throw DataError(folder.string(), expected, "none of these");
+    }
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  std::vector<std::string> class_names;
+  PartList parts;
+  if (fs::exists(folder / part_names)) {
+    class_names = read_lines(folder / "shape_names.txt");
+    parts = read_part_list(folder / part_names, class_names);
+  } else {
+    check_shapenet_classes(folder / shapenet_names, /*all=*/true);
+    class_names = shapenet_class_names();
+    parts = shapenet_part_list();
+  }
+  return std::make_unique<ArrayPartDataset>(read_clouds(files, class_names.size(), /*with_parts=*/true), class_names,
+                                            parts, folder.string());
+}
+
+}  // namespace geosft

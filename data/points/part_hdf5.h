@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// ShapeNetPart's HDF5 form, and sets made after it; see open_part_dataset.
+#pragma once
+
+#include "data/points/part_dataset.h"
+
+namespace geosft {
+
+bool is_part_hdf5(const std::filesystem::path& folder);
+bool part_hdf5_has_validation(const std::filesystem::path& folder);
+// Throws DataError.
+std::unique_ptr<PartDataset> open_part_hdf5(const std::filesystem::path& folder, PartSplit split);
+
+}  // namespace geosft

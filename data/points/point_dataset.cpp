@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/points/point_dataset.h"
+
+#include "data/dataset_formats.h"
+#include "data/folds.h"
+#include "data/formats/shape_file.h"
+#include "data/points/file_dataset.h"
+#include "data/points/folder_tree.h"
+#include "data/points/furniture.h"
+#include "data/points/modelnet_hdf5.h"
+#include "data/points/normal_resampled.h"
+#include "data/points/scan_object_nn.h"
+#include "data/read_file.h"
+#include "data/safe_join.h"
+#include "data/seeds.h"
+
+namespace geosft {
+namespace {
+
+bool is_furniture(const std::filesystem::path& source) {
+  return source.empty() || source == "furniture";
+}
+
+using PointReader = std::unique_ptr<PointDataset>(const std::filesystem::path&, Split, const PointDatasetOptions&);
+
+const std::vector<DatasetFormat<PointReader>>& point_formats() {
+  using Path = std::filesystem::path;
+  using Options = PointDatasetOptions;
+  using Opened = std::unique_ptr<PointDataset>;
+  static const std::vector<DatasetFormat<PointReader>> formats = {
+      {"ScanObjectNN", "*_objectdataset*.h5", is_scan_object_nn,
+       [](const Path& source, Split split, const Options& options) {
+         return open_scan_object_nn(source, split, options.drop_background);
+       }},
+      {"ModelNet40 HDF5", "train_files.txt or ply_data_*.h5",
+       [](const Path& source) { return std::filesystem::is_directory(source) && is_modelnet_hdf5(source); },
+       [](const Path& source, Split split, const Options&) { return open_modelnet_hdf5(source, split); }},
+      {"normal_resampled", "modelnet40_shape_names.txt", is_normal_resampled,
+       [](const Path& source, Split split, const Options& options) -> Opened {
+         return std::make_unique<FileDataset>(list_normal_resampled(source, split, options.allow_missing), options);
+       }},
+      {"files that end in " + shape_extensions(), "a folder for each class",
+       [](const Path& source) { return std::filesystem::is_directory(source); },
+       [](const Path& source, Split split, const Options& options) -> Opened {
+         return std::make_unique<FileDataset>(list_folder_tree(source, split, options.test_every), options);
+       }},
+  };
+  return formats;
+}
+
+}  // namespace
+
+std::string point_formats_text() {
+  return formats_text(point_formats());
+}
+
+std::filesystem::path absolute_source(const std::filesystem::path& source) {
+  return is_furniture(source) ? source : std::filesystem::absolute(source).lexically_normal();
+}
+
+std::unique_ptr<PointDataset> open_point_dataset(const std::filesystem::path& source, Split split,
+                                                 const PointDatasetOptions& options) {
+  if (is_furniture(source)) return std::make_unique<FileDataset>(list_furniture(split), options);
+  if (!std::filesystem::exists(source)) throw DataError(source.string(), "a folder of shapes", "nothing of this name");
+  if (std::filesystem::is_directory(source)) check_links(source);
+  const DatasetFormat<PointReader>* format = find_format(point_formats(), source);
+  if (format == nullptr) {
+    throw DataError(source.string(), "a folder of shapes, or a file that names a variant of a set", "another file");
+  }
+  return format->read(source, split, options);
+}
+
+Shape read_shape(const std::filesystem::path& file, const PointDatasetOptions& options,
+                 std::vector<std::string>* warnings, Mesh* mesh) {
+  TORCH_CHECK(options.points_per_mesh >= 1, "points_per_mesh must be at least 1, got ", options.points_per_mesh);
+  const FileShape content = parse_shape(read_file(file), file.string());
+  const uint64_t seed = combine_seeds({options.seed, text_hash(file.filename().string())});
+  Shape shape = to_cloud(content, options.points_per_mesh, seed, file.string());
+  shape.name = file.string();
+  if (mesh != nullptr && content.is_mesh()) *mesh = content.mesh;
+  if (warnings != nullptr && content.is_mesh()) {
+    warnings->push_back(shape.name + ": a mesh, of which " + std::to_string(shape.points.size(0)) +
+                        " points are sampled");
+  }
+  return shape;
+}
+
+PointSubset::PointSubset(const PointDataset& whole, std::vector<int64_t> rows) : whole_(whole), rows_(std::move(rows)) {
+  for (const int64_t row : rows_) {
+    if (row < 0 || row >= whole.size()) {
+      throw std::out_of_range("row " + std::to_string(row) + " of a dataset of " + std::to_string(whole.size()));
+    }
+  }
+}
+
+std::pair<std::vector<int64_t>, std::vector<int64_t>> stratified_split(const PointDataset& dataset, double second_share,
+                                                                       uint64_t seed) {
+  std::vector<int64_t> labels;
+  labels.reserve(static_cast<size_t>(dataset.size()));
+  for (int64_t row = 0; row < dataset.size(); ++row) labels.push_back(dataset.label(row));
+  return stratified_split(labels, second_share, seed);
+}
+
+}  // namespace geosft

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/sequences/byte_texts.h"
+
+#include <algorithm>
+#include <set>
+
+#include "data/data_error.h"
+#include "data/read_file.h"
+#include "data/sequences/sequence_dataset.h"
+
+namespace geosft {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct LabelledTexts {
+  int64_t max_length;
+  std::vector<uint8_t> bytes;
+  std::vector<int64_t> offsets{0};
+  std::vector<std::string> labels;
+
+  void add(std::string_view text, std::string_view label) {
+    const std::string_view held = max_length > 0 ? text.substr(0, static_cast<size_t>(max_length)) : text;
+    bytes.insert(bytes.end(), held.begin(), held.end());
+    offsets.push_back(static_cast<int64_t>(bytes.size()));
+    labels.emplace_back(label);
+  }
+};
+
+std::vector<fs::path> entries_in_order(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  if (fs::is_directory(folder)) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) entries.push_back(entry.path());
+  }
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+void read_text_table(const fs::path& file, LabelledTexts& all) {
+  LineStream lines(file);
+  while (lines.next()) {
+    const std::string_view line = lines.line();
+    const size_t first = line.find('\t'), second = first == line.npos ? line.npos : line.find('\t', first + 1);
+    if (second == line.npos) lines.fail("label<TAB>id<TAB>text", "fewer than two tabs");
+    const std::string_view text = trimmed(line.substr(second + 1)), label = trimmed(line.substr(0, first));
+    if (text.empty() || label.empty()) lines.fail("a label and a text", text.empty() ? "no text" : "no label");
+    all.add(text, label);
+  }
+}
+
+void read_text_folders(const fs::path& folder, LabelledTexts& all) {
+  for (const fs::path& label : entries_in_order(folder)) {
+    if (!fs::is_directory(label) || label.filename() == "unsup") continue;  // texts without a class
+    for (const fs::path& file : entries_in_order(label)) {
+      if (file.extension() != ".txt") continue;
+      const std::string text = read_file(file);
+      if (text.empty()) throw DataError(file.string(), "a text", "an empty file");
+      all.add(text, label.filename().string());
+    }
+  }
+}
+
+// Appends the texts of a part, and gives their items.
+std::vector<int64_t> read_part(const fs::path& folder, const std::string& part, LabelledTexts& all) {
+  const auto first = static_cast<int64_t>(all.labels.size());
+  const fs::path table = only_file(folder, "_" + part + ".tsv");
+  if (table.empty()) {
+    read_text_folders(folder / part, all);
+  } else {
+    read_text_table(table, all);
+  }
+  const auto end = static_cast<int64_t>(all.labels.size());
+  if (end == first) throw DataError(folder.string(), "texts of the " + part + " part", "none");
+  return item_range(first, end);
+}
+
+std::vector<int64_t> class_numbers(const std::vector<std::string>& labels, const std::vector<std::string>& classes,
+                                   const std::string& source) {
+  std::vector<int64_t> numbers;
+  numbers.reserve(labels.size());
+  for (const std::string& label : labels) {
+    const auto found = std::lower_bound(classes.begin(), classes.end(), label);
+    if (found == classes.end() || *found != label) {
+      throw DataError(source + " (test part)", "classes of the training part", "'" + label + "'");
+    }
+    numbers.push_back(found - classes.begin());
+  }
+  return numbers;
+}
+
+}  // namespace
+
+bool is_byte_texts(const fs::path& folder) {
+  if (!only_file(folder, "_train.tsv").empty()) return true;
+  const std::vector<fs::path> classes = entries_in_order(folder / "train");
+  return std::any_of(classes.begin(), classes.end(), [](const fs::path& label) {
+    const std::vector<fs::path> files = entries_in_order(label);
+    return !files.empty() && files.front().extension() == ".txt";
+  });
+}
+
+PackedItems read_byte_texts(const fs::path& folder, int64_t max_length) {
+  LabelledTexts all{max_length, {}, {0}, {}};
+  DatasetSplit split;
+  split.train = read_part(folder, "train", all);
+  const std::set<std::string> names(all.labels.begin(), all.labels.end());
+  const std::vector<std::string> classes(names.begin(), names.end());
+  split.test = read_part(folder, "test", all);
+  const std::vector<int64_t> labels = class_numbers(all.labels, classes, folder.string());
+  PackedItems packed = packed_sequences(at::tensor(all.offsets, at::kLong), at::tensor(labels, at::kLong), classes);
+  packed.node_categories = byte_categories(std::move(all.bytes), 1);
+  packed.schema.node_vocabulary = {256};
+  packed.split = split;
+  check_packed_items(packed, folder.string());
+  return packed;
+}
+
+}  // namespace geosft

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/sequences/sequence_dataset.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "data/data_error.h"
+#include "data/dataset_formats.h"
+#include "data/safe_join.h"
+#include "data/sequences/byte_texts.h"
+#include "data/sequences/cifar_images.h"
+#include "data/sequences/document_pairs.h"
+#include "data/sequences/idx_images.h"
+#include "data/sequences/listops.h"
+#include "data/sequences/pathfinder.h"
+
+namespace geosft {
+namespace {
+
+namespace fs = std::filesystem;
+
+// All NAMEs of NAME_TRAIN.ts in a folder.
+std::vector<std::string> series_names(const fs::path& folder) {
+  constexpr std::string_view ending = "_TRAIN.ts";
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    const std::string file = entry.path().filename().string();
+    if (file.ends_with(ending)) names.push_back(file.substr(0, file.size() - ending.size()));
+  }
+  return names;
+}
+
+// Numbers `stride` apart, NaN where they are missing.
+void fill_missing(float* values, int64_t count, int64_t stride) {
+  int64_t before = -1;  // the last one that is there
+  const auto value = [&](int64_t i) -> float& { return values[i * stride]; };
+  for (int64_t i = 0; i <= count; ++i) {
+    if (i < count && std::isnan(value(i))) continue;
+    for (int64_t gap = before + 1; gap < i; ++gap) {
+      if (before < 0) {
+        value(gap) = i < count ? value(i) : 0.0F;
+      } else if (i == count) {
+        value(gap) = value(before);
+      } else {
+        const float share = static_cast<float>(gap - before) / static_cast<float>(i - before);
+        value(gap) = value(before) + share * (value(i) - value(before));
+      }
+    }
+    before = i;
+  }
+}
+
+at::Tensor filled(const TsFile& set) {
+  at::Tensor values = set.values.contiguous().clone();
+  const int64_t *ptr = set.ptr.const_data_ptr<int64_t>(), dimensions = set.dimensions();
+  float* data = values.mutable_data_ptr<float>();
+  for (int64_t b = 0; b < set.size(); ++b) {
+    for (int64_t d = 0; d < dimensions; ++d) {
+      fill_missing(data + ptr[b] * dimensions + d, ptr[b + 1] - ptr[b], dimensions);
+    }
+  }
+  return values;
+}
+
+bool is_series(const fs::path& folder) {
+  return !series_names(folder).empty();
+}
+
+PackedItems read_series(const fs::path& folder, int64_t) {
+  const std::vector<std::string> names = series_names(folder);
+  if (names.size() != 1) {
+    throw DataError(folder.string(), "one file *_TRAIN.ts", std::to_string(names.size()) + " of them");
+  }
+  const std::string& name = names.front();
+  PackedItems packed =
+      packed_series(read_ts_file(folder / (name + "_TRAIN.ts")), read_ts_file(folder / (name + "_TEST.ts")));
+  check_packed_items(packed, folder.string());
+  return packed;
+}
+
+using SequenceReader = PackedItems(const fs::path& folder, int64_t max_length);
+
+// A reader whose sequences all have the length that their format gives them.
+template <PackedItems (*read)(const fs::path&)>
+PackedItems whole(const fs::path& folder, int64_t) {
+  return read(folder);
+}
+
+const std::vector<DatasetFormat<SequenceReader>>& sequence_formats() {
+  static const std::vector<DatasetFormat<SequenceReader>> formats = {
+      {"ListOps", "basic_train.tsv", is_listops, whole<read_listops>},
+      {"texts", "*_train.tsv or train/CLASS/*.txt", is_byte_texts, read_byte_texts},
+      {"pairs of documents", "*.train.tsv", is_document_pairs, read_document_pairs},
+      {"Pathfinder", "metadata/*.npy", is_pathfinder, whole<read_pathfinder>},
+      {"MNIST's form", "train-images-idx3-ubyte", is_idx_images, whole<read_idx_images>},
+      {"CIFAR-10", "data_batch_1.bin", is_cifar_images, whole<read_cifar_images>},
+      {"UEA, UCR", "one file *_TRAIN.ts", is_series, read_series},
+  };
+  return formats;
+}
+
+}  // namespace
+
+std::vector<int64_t> item_range(int64_t begin, int64_t end) {
+  std::vector<int64_t> items(static_cast<size_t>(end - begin));
+  std::iota(items.begin(), items.end(), begin);
+  return items;
+}
+
+at::Tensor byte_categories(std::vector<uint8_t> bytes, int64_t columns) {
+  const auto held = std::make_shared<std::vector<uint8_t>>(std::move(bytes));
+  const int64_t rows = static_cast<int64_t>(held->size()) / columns;
+  return at::from_blob(
+      held->data(), {rows, columns}, [held](void*) {}, at::kByte);
+}
+
+PackedItems packed_sequences(const at::Tensor& ptr, const at::Tensor& labels, std::vector<std::string> class_names) {
+  PackedItems packed;
+  packed.graphs.ptr = ptr;
+  packed.graphs.graph.rowptr = at::zeros({ptr[-1].item<int64_t>() + 1}, at::kLong);
+  packed.graphs.graph.col = at::empty({0}, at::kLong);
+  packed.schema.output_names = std::move(class_names);
+  packed.schema.items = "sequences";
+  packed.target = labels;
+  return packed;
+}
+
+PackedItems packed_series(const TsFile& train, const TsFile& test) {
+  if (test.dimensions() != train.dimensions()) {
+    throw DataError(test.problem + " (test part)", std::to_string(train.dimensions()) + " dimensions, as in training",
+                    std::to_string(test.dimensions()));
+  }
+  if (test.classes != train.classes) {
+    throw DataError(test.problem + " (test part)", "the classes of the training part", "others");
+  }
+  const at::Tensor ptr = at::cat({train.ptr, test.ptr.slice(0, 1) + train.ptr[-1]});
+  PackedItems packed = packed_sequences(ptr, at::cat({train.labels, test.labels}), train.classes);
+  packed.node_values = at::cat({filled(train), filled(test)});
+  packed.schema.node_values = train.dimensions();
+  packed.split = DatasetSplit{item_range(0, train.size()), {}, item_range(train.size(), train.size() + test.size())};
+  return packed;
+}
+
+PackedItems truncated(const PackedItems& sequences, int64_t max_length) {
+  TORCH_CHECK(max_length >= 1, "max_length must be at least 1, not ", max_length);
+  const at::Tensor ptr = sequences.schema.documents
+                             ? document_offsets(sequences.graphs.ptr, sequences.node_categories.select(1, -1))
+                             : sequences.graphs.ptr;
+  const at::Tensor sizes = at::diff(ptr);
+  PackedItems shorter = sequences;
+  shorter.schema.grid_height = shorter.schema.grid_width = 0;
+  if (sizes.le(max_length).all().item<bool>()) return shorter;
+  const at::Tensor place = at::arange(sequences.graphs.graph.nodes(), at::kLong) -
+                           at::repeat_interleave(ptr.slice(0, 0, -1), sizes, 0, sequences.graphs.graph.nodes());
+  static_cast<FeaturedGraphs&>(shorter) = induced_subgraph(sequences, (place < max_length).nonzero().squeeze(1));
+  return shorter;
+}
+
+bool is_sequence_dataset(const fs::path& folder) {
+  return fs::is_directory(folder) && find_format(sequence_formats(), folder) != nullptr;
+}
+
+PackedItems open_sequence_dataset(const fs::path& folder, int64_t max_length) {
+  if (!fs::is_directory(folder)) {
+    throw DataError(folder.string(), "a folder with sequences", "none of this name");
+  }
+  check_links(folder);
+  const DatasetFormat<SequenceReader>* format = find_format(sequence_formats(), folder);
+  if (format == nullptr) throw DataError(folder.string(), formats_text(sequence_formats()), "none of these");
+  return format->read(folder, max_length);
+}
+
+}  // namespace geosft

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/formats/shape_file.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/data/files.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_shape_file {
+
+TEST_CASE("the extension chooses the format, in any case") {
+  for (const std::string name : {"a.obj", "b/a.OFF", "a.Stl", "a.ply", "a.pcd", "a.xyz", "a.b.TXT"}) {
+    CHECK(has_shape_extension(name));
+  }
+  for (const std::string name : {"obj", "a.mtl", "a.obj.bak", ".obj", ""}) CHECK_FALSE(has_shape_extension(name));
+  CHECK(parse_shape(test::tetrahedron_obj, "a.OBJ").is_mesh());
+  CHECK_FALSE(parse_shape("1 2 3\n", "a.xyz").is_mesh());
+  test::require_error([] { parse_shape("x", "a.mtl"); }, {"a.mtl", ".ply, .obj"});
+  for (const std::string name : {"a.obj", "a.off", "a.stl", "a.ply", "a.pcd", "a.xyz"}) {
+    test::require_error([&] { parse_shape("", name); }, {name, "an empty file"});
+  }
+}
+
+TEST_CASE("a mesh is sampled from the seed, a cloud is taken as it is") {
+  const FileShape mesh = parse_shape(test::tetrahedron_obj, "a.obj");
+  const Shape shape = to_cloud(mesh, 500, 3, "a.obj");
+  CHECK(shape.points.sizes() == at::IntArrayRef({500, 3}));
+  CHECK(shape.normals.sizes() == at::IntArrayRef({500, 3}));
+  CHECK(shape.points.scalar_type() == at::kFloat);
+  CHECK((shape.points >= 0).all().item<bool>());
+  CHECK((shape.points.sum(1) <= 1 + 1e-6).all().item<bool>());
+  CHECK(at::allclose(shape.normals.norm(2, 1), at::ones({500})));
+  test::require_equal(to_cloud(mesh, 500, 3, "a.obj").points, shape.points, "same seed");
+  CHECK_FALSE(at::equal(to_cloud(mesh, 500, 4, "a.obj").points, shape.points));
+  const Shape cloud = to_cloud(parse_shape("1 2 3\n4 5 6\n", "a.xyz"), 500, 3, "a.xyz");
+  test::require_equal(cloud.points, at::arange(1, 7).view({2, 3}).to(at::kFloat), "cloud");
+  CHECK_FALSE(cloud.normals.defined());
+}
+
+TEST_CASE("a mesh without area is refused") {
+  const FileShape flat = parse_shape("v 0 0 0\nv 1 1 1\nv 2 2 2\nf 1 2 3\n", "flat.obj");
+  test::require_error([&] { to_cloud(flat, 10, 0, "flat.obj"); }, {"flat.obj", "area"});
+  const FileShape point = parse_shape("v 1 1 1\nv 1 1 1\nv 1 1 1\nf 1 2 3\n", "point.obj");
+  test::require_error([&] { to_cloud(point, 10, 0, "point.obj"); }, {"point.obj", "area"});
+  FileShape vast = parse_shape(test::tetrahedron_obj, "vast.obj");
+  vast.mesh.vertices = vast.mesh.vertices * 1e300;
+  test::require_error([&] { to_cloud(vast, 10, 0, "vast.obj"); }, {"vast.obj", "too far apart"});
+}
+
+TEST_CASE("a mesh so small that the squares of its areas are zero is sampled") {
+  FileShape tiny = parse_shape(test::tetrahedron_obj, "tiny.obj");
+  tiny.mesh.vertices = tiny.mesh.vertices * 1e-90;
+  CHECK(at::allclose(to_cloud(tiny, 20, 0, "tiny.obj").normals.norm(2, 1), at::ones({20})));
+}
+
+}  // namespace geosft::test::test_shape_file

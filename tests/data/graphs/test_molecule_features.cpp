@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/graphs/molecule_features.h"
+
+#include <catch2/catch.hpp>
+#include <iostream>
+
+#include "tests/data/files.h"
+#include "tests/data/graphs/molecules.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_molecule_features {
+using test::require_equal;
+using test::require_error;
+
+namespace {
+
+// [rows, columns] as int64, as the golden cases have it.
+template <class Number>
+at::Tensor table(const std::vector<Number>& values, int64_t columns) {
+  return at::tensor(std::vector<int64_t>(values.begin(), values.end()), at::kLong).view({-1, columns});
+}
+
+// Adds "WHAT ROW, feature COLUMN: ACTUAL, not EXPECTED" for whatever differs.
+void compare(const at::Tensor& actual, const at::Tensor& expected, const std::string& what,
+             std::vector<std::string>& differences) {
+  REQUIRE(actual.sizes() == expected.sizes());
+  for (int64_t row = 0; row < actual.size(0); ++row) {
+    for (int64_t column = 0; column < actual.size(1); ++column) {
+      const int64_t found = actual[row][column].item<int64_t>(), wanted = expected[row][column].item<int64_t>();
+      if (found == wanted) continue;
+      differences.push_back(what + " " + std::to_string(row) + ", feature " + std::to_string(column) + ": " +
+                            std::to_string(found) + ", not " + std::to_string(wanted));
+    }
+  }
+}
+
+// The golden case was made with RDKit 2026.9. An older one counts radical electrons of some metals otherwise.
+std::vector<std::string> known_differences() {
+  if (!molecule_library().starts_with("RDKit 2022")) return {};
+  return {"[Cu]C atom 0, feature 5: 1, not 0"};
+}
+
+}  // namespace
+
+TEST_CASE("molecules have the features of OGB's smiles2graph") {
+  if (!test::has_rdkit()) return;
+  const test::Fixture fixture("molecule_features");
+  const auto smiles = test::fixture_smiles();
+  REQUIRE(static_cast<double>(smiles.size()) == fixture.number("count", -1));
+  std::vector<std::string> differences;
+  for (size_t i = 0; i < smiles.size(); ++i) {
+    const std::string line = std::to_string(i) + ".";
+    const Molecule molecule = molecule_from_smiles(smiles[i]);
+    require_equal(at::stack({table(molecule.source, 1), table(molecule.target, 1)}).squeeze(2),
+                  fixture.get(line + "edge_index"), smiles[i] + " edges");
+    compare(table(molecule.atoms, 9), fixture.get(line + "node_feat"), smiles[i] + " atom", differences);
+    compare(table(molecule.bonds, 3), fixture.get(line + "edge_feat"), smiles[i] + " bond", differences);
+  }
+  CHECK(differences == known_differences());
+}
+
+TEST_CASE("features stay within their vocabularies") {
+  if (!test::has_rdkit()) return;
+  for (const std::string smiles : {"*", "[Og]", "[Fe+6]", "[CH3]", "F[S](F)(F)(F)(F)F", "F[P](F)(F)(F)F", "C$C"}) {
+    INFO(smiles);
+    const Molecule molecule = molecule_from_smiles(smiles);
+    for (size_t i = 0; i < molecule.atoms.size(); ++i) CHECK(molecule.atoms[i] < atom_vocabulary[i % 9]);
+    for (size_t i = 0; i < molecule.bonds.size(); ++i) CHECK(molecule.bonds[i] < bond_vocabulary[i % 3]);
+  }
+  CHECK(molecule_from_smiles("*").atoms[0] == 118);
+  CHECK(molecule_from_smiles("[Fe+6]").atoms[3] == 11);
+  CHECK(molecule_from_smiles("C$C").bonds[0] == 4);
+  CHECK(molecule_from_smiles("[H]C([H])([H])O").atom_count() == 2);
+}
+
+TEST_CASE("an invalid SMILES is refused with the reason") {
+  if (!test::has_rdkit()) return;
+  CHECK_THROWS_AS(molecule_from_smiles("C(C"), std::invalid_argument);
+  CHECK_THROWS_AS(molecule_from_smiles("chair"), std::invalid_argument);
+  CHECK_THROWS_AS(molecule_from_smiles("C1CC"), std::invalid_argument);
+  require_error([] { molecule_from_smiles("CC(C)(C)(C)C"); }, {"valence", "C"});
+  require_error([] { molecule_from_smiles("c1cccc1"); }, {"kekulize"});
+  require_error([] { molecule_from_smiles(""); }, {"no atoms"});
+}
+
+TEST_CASE("a build without RDKit says what is missing") {
+  if (molecule_library().empty()) {
+    require_error([] { molecule_from_smiles("C"); }, {"without RDKit", "librdkit-dev"});
+  } else {
+    CHECK(molecule_library().starts_with("RDKit 2"));
+  }
+}
+
+}  // namespace geosft::test::test_molecule_features

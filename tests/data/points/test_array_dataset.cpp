@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/points/array_dataset.h"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "tests/support.h"
+
+namespace geosft::test::test_array_dataset {
+
+namespace {
+
+CloudArrays example() {
+  CloudArrays arrays;
+  arrays.points = at::randn({2, 4, 3}, test::generator(1));
+  arrays.normals = at::randn({2, 4, 3}, test::generator(2));
+  arrays.labels = at::tensor({1, 0}, at::kLong);
+  arrays.names = {"a", "b"};
+  return arrays;
+}
+
+void require_refused(const CloudArrays& arrays, const std::vector<std::string>& words) {
+  test::require_error([&] { ArrayDataset(arrays, {"x", "y"}, "f.h5"); }, words);
+}
+
+}  // namespace
+
+TEST_CASE("an array dataset hands out its clouds") {
+  const CloudArrays arrays = example();
+  const ArrayDataset dataset(arrays, {"x", "y"}, "f.h5");
+  CHECK(dataset.size() == 2);
+  CHECK(dataset.has_normals());
+  const Shape shape = dataset.get(1);
+  test::require_equal(shape.points, arrays.points[1], "points");
+  test::require_close(shape.normals, arrays.normals[1] / arrays.normals[1].norm(2, 1, true), 1e-6, "unit normals");
+  CHECK(shape.label == 0);
+  CHECK(dataset.label(0) == 1);
+  CHECK(shape.name == "b");
+  CHECK_THROWS_AS(dataset.get(2), std::out_of_range);
+  CHECK_THROWS_AS(dataset.label(-1), std::out_of_range);
+}
+
+TEST_CASE("points that are not kept are left out") {
+  CloudArrays arrays = example();
+  arrays.keep = at::tensor({1, 0, 1, 1, 0, 0, 0, 1}).view({2, 4}) != 0;
+  const ArrayDataset dataset(arrays, {"x", "y"}, "f.h5");
+  CHECK(dataset.get(0).points.size(0) == 3);
+  test::require_equal(dataset.get(1).points, arrays.points[1].slice(0, 3, 4), "the one point");
+  CHECK(dataset.get(1).normals.size(0) == 1);
+}
+
+TEST_CASE("arrays that do not fit together are refused") {
+  CloudArrays arrays = example();
+  arrays.points[1][2][0] = std::numeric_limits<float>::quiet_NaN();
+  require_refused(arrays, {"f.h5", "finite points", "cloud 1"});
+  arrays = example();
+  arrays.normals[0][2][0] = std::numeric_limits<float>::infinity();
+  require_refused(arrays, {"finite normals", "cloud 0"});
+  arrays = example();
+  arrays.points = at::zeros({2, 4, 2});
+  require_refused(arrays, {"[N, P, 3]", "[2, 4, 2]"});
+  arrays = example();
+  arrays.points = at::zeros({0, 4, 3});
+  require_refused(arrays, {"[N, P, 3]", "[0, 4, 3]"});
+  arrays = example();
+  arrays.normals = at::zeros({2, 5, 3});
+  require_refused(arrays, {"normals of shape [2, 4, 3]", "[2, 5, 3]"});
+  arrays = example();
+  arrays.labels = at::tensor({0, 2}, at::kLong);
+  require_refused(arrays, {"labels from 0 to 1 for 2 classes", "label 2 of cloud 1"});
+  arrays.labels = at::tensor({0, -1}, at::kLong);
+  require_refused(arrays, {"label -1 of cloud 1"});
+  arrays.labels = at::tensor({0}, at::kLong);
+  require_refused(arrays, {"a label for each of the 2 clouds"});
+  arrays = example();
+  arrays.keep = at::ones({2, 3}, at::kBool);
+  require_refused(arrays, {"a mask for each point", "[2, 3]"});
+  arrays.keep = at::tensor({1, 0, 1, 1, 0, 0, 0, 0}).view({2, 4}) != 0;
+  require_refused(arrays, {"not background", "cloud 1"});
+}
+
+}  // namespace geosft::test::test_array_dataset

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/points/file_dataset.h"
+
+#include <catch2/catch.hpp>
+#include <chrono>
+
+#include "data/data_error.h"
+#include "tests/data/files.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_file_dataset {
+
+namespace {
+
+// Three meshes, a dataset of them, and how many were sampled on opening.
+struct Example {
+  test::TemporaryFolder folder;
+  DatasetListing listing;
+  PointDatasetOptions options;
+  int64_t sampled = 0;
+
+  Example() {
+    listing.class_names = {"x", "y"};
+    for (const std::string name : {"a", "b", "c"}) {
+      test::write_text(folder / ("data/" + name + ".obj"), test::tetrahedron_obj);
+      listing.items.push_back({name, name == "c", folder / ("data/" + name + ".obj"), ""});
+    }
+    options.points_per_mesh = 50;
+    options.cache = folder / "cache";
+    options.progress = [this](int64_t done, int64_t total) {
+      CHECK(done <= total);
+      ++sampled;
+    };
+  }
+  FileDataset open() {
+    sampled = 0;
+    return FileDataset(listing, options);
+  }
+};
+
+std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) files.push_back(entry.path());
+  return files;
+}
+
+}  // namespace
+
+TEST_CASE("meshes are sampled once, each from a seed of its own") {
+  Example example;
+  const FileDataset first = example.open();
+  CHECK(example.sampled == 3);
+  CHECK(first.size() == 3);
+  CHECK(first.has_normals());
+  CHECK(first.file_without_normals().empty());
+  CHECK(first.get(2).label == 1);
+  CHECK(first.get(1).name == "b");
+  CHECK(first.get(0).points.sizes() == at::IntArrayRef({50, 3}));
+  CHECK_FALSE(at::equal(first.get(0).points, first.get(1).points));
+  const FileDataset second = example.open();
+  CHECK(example.sampled == 0);
+  for (int64_t i = 0; i < 3; ++i) test::require_equal(second.get(i).points, first.get(i).points, "cached");
+  CHECK_THROWS_AS(first.get(3), std::out_of_range);
+}
+
+TEST_CASE("other options, another file or a damaged cache file mean sampling again") {
+  Example example;
+  const at::Tensor before = example.open().get(0).points;
+  SECTION("another number of points") {
+    example.options.points_per_mesh = 60;
+    CHECK(example.open().get(0).points.size(0) == 60);
+    CHECK(example.sampled == 3);
+  }
+  SECTION("another seed") {
+    example.options.seed = 1;
+    CHECK_FALSE(at::equal(example.open().get(0).points, before));
+  }
+  SECTION("another size") {
+    test::write_text(example.listing.items[0].file, test::tetrahedron_obj + "# longer\n");
+    test::require_equal(example.open().get(0).points, before, "same mesh");
+    CHECK(example.sampled == 1);
+  }
+  SECTION("another time") {
+    const auto& file = example.listing.items[0].file;
+    std::filesystem::last_write_time(file, std::filesystem::last_write_time(file) + std::chrono::seconds(5));
+    example.open();
+    CHECK(example.sampled == 1);
+  }
+  SECTION("damaged and half-written") {
+    const auto files = files_in(example.options.cache);
+    std::string contents = test::read_text(files[0]);
+    contents[contents.size() / 2] ^= 1;
+    test::write_text(files[0], contents);
+    test::write_text(files[1], test::read_text(files[1]).substr(0, 100));
+    const FileDataset dataset = example.open();
+    CHECK(example.sampled == 2);
+    test::require_equal(dataset.get(0).points, before, "made again");
+    test::write_text(files[0], "damaged later");
+    test::write_text(files[1], "");
+    std::filesystem::remove(files[2]);
+    test::require_equal(dataset.get(0).points, before, "made again on demand");
+  }
+}
+
+TEST_CASE("without a usable cache folder the samples stay in memory") {
+  Example example;
+  const at::Tensor cached = example.open().get(1).points;
+  example.options.cache = "/proc/no/such/folder";
+  const FileDataset dataset = example.open();
+  CHECK(example.sampled == 3);
+  std::filesystem::remove_all(example.folder / "data");
+  test::require_equal(dataset.get(1).points, cached, "in memory");
+}
+
+TEST_CASE("a broken or absent item is named when the dataset is opened") {
+  Example example;
+  test::write_text(example.listing.items[1].file, "v 0 0 0\nf 1 2 3\n");
+  test::require_error([&] { example.open(); }, {"b.obj", "corners among the 1 vertices"});
+  std::filesystem::remove(example.listing.items[1].file);
+  test::require_error([&] { example.open(); }, {"b.obj", "No such file"});
+  example.options.points_per_mesh = 0;
+  test::require_error([&] { example.open(); }, {"points_per_mesh", "0"});
+}
+
+TEST_CASE("one cloud without normals leaves the dataset without") {
+  Example example;
+  test::write_text(example.folder / "data/d.xyz", "0 0 0\n1 1 1\n");
+  example.listing.items.push_back({"d", 0, example.folder / "data/d.xyz", ""});
+  for (int round = 0; round < 2; ++round) {
+    const FileDataset dataset = example.open();
+    CHECK_FALSE(dataset.has_normals());
+    CHECK(dataset.file_without_normals() == (example.folder / "data/d.xyz").string());
+    CHECK_FALSE(dataset.get(0).normals.defined());
+    CHECK(dataset.get(3).points.size(0) == 2);
+  }
+}
+
+}  // namespace geosft::test::test_file_dataset

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/points/folder_tree.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/data/files.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_folder_tree {
+
+namespace {
+
+std::vector<std::string> names(const DatasetListing& listing) {
+  std::vector<std::string> found;
+  for (const DatasetItem& item : listing.items) found.push_back(item.name);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("folder tree: split folders above the classes") {
+  const test::TemporaryFolder folder;
+  for (const std::string file : {"train/chair/b.off", "train/chair/a.OBJ", "train/bed/a.ply", "test/sofa/x.stl",
+                                 "test/bed/a.xyz", "train/chair/a.mtl", "train/.hidden/a.ply", "train/chair/.b.off"}) {
+    test::write_text(folder / file, "");
+  }
+  const DatasetListing train = list_folder_tree(folder.path(), Split::train, 5);
+  const DatasetListing test = list_folder_tree(folder.path(), Split::test, 5);
+  CHECK(train.class_names == std::vector<std::string>{"bed", "chair", "sofa"});
+  CHECK(test.class_names == train.class_names);
+  CHECK(names(train) == std::vector<std::string>{"train/bed/a.ply", "train/chair/a.OBJ", "train/chair/b.off"});
+  CHECK(names(test) == std::vector<std::string>{"test/bed/a.xyz", "test/sofa/x.stl"});
+  CHECK(test.items[1].label == 2);
+}
+
+TEST_CASE("folder tree: split folders below the classes, as in ModelNet") {
+  const test::TemporaryFolder folder;
+  for (const std::string file :
+       {"bed/train/bed_1.off", "bed/test/bed_2.off", "sofa/train/sofa_1.off", "sofa/extra.off"}) {
+    test::write_text(folder / file, "");
+  }
+  const DatasetListing train = list_folder_tree(folder.path(), Split::train, 5);
+  CHECK(names(train) == std::vector<std::string>{"bed/train/bed_1.off", "sofa/train/sofa_1.off"});
+  REQUIRE(train.warnings.size() == 1);
+  CHECK_THAT(train.warnings[0], Catch::Contains("sofa") && Catch::Contains("1 files"));
+  CHECK(names(list_folder_tree(folder.path(), Split::test, 5)) == std::vector<std::string>{"bed/test/bed_2.off"});
+}
+
+TEST_CASE("folder tree: without split folders every fifth file is test") {
+  const test::TemporaryFolder folder;
+  for (int i = 0; i < 11; ++i) test::write_text(folder / ("bed/" + std::to_string(10 + i) + ".off"), "");
+  test::write_text(folder / "sofa/1.off", "");
+  std::filesystem::create_directory(folder / "empty");
+  const DatasetListing test = list_folder_tree(folder.path(), Split::test, 5);
+  CHECK(names(test) == std::vector<std::string>{"bed/14.off", "bed/19.off"});
+  CHECK(test.class_names == std::vector<std::string>{"bed", "sofa"});
+  CHECK_THAT(test.warnings.at(0), Catch::Contains("empty"));
+  CHECK(list_folder_tree(folder.path(), Split::train, 5).items.size() == 10);
+  CHECK(list_folder_tree(folder.path(), Split::train, 0).items.size() == 12);
+  CHECK(list_folder_tree(folder.path(), Split::test, 0).items.size() == 12);
+  CHECK(list_folder_tree(folder.path(), Split::test, 2).items.size() == 5);
+  test::require_error([&] { list_folder_tree(folder.path(), Split::test, -1); }, {"test_every", "-1"});
+}
+
+TEST_CASE("folder tree: what is passed by is counted in one line") {
+  const test::TemporaryFolder folder;
+  for (const std::string file :
+       {"bed/1.off", "bed/2.off", "bed/nested/3.off", "bed/nested/deeper/4.ply", "bed/model.glb", "bed/more.h5",
+        "sofa/1.off", "sofa/2.GLB", "bed/README", "labels.json", "bed/.hidden"}) {
+    test::write_text(folder / file, "");
+  }
+  const DatasetListing listing = list_folder_tree(folder.path(), Split::train, 0);
+  CHECK(names(listing) == std::vector<std::string>{"bed/1.off", "bed/2.off", "sofa/1.off"});
+  CHECK(listing.warnings ==
+        std::vector<std::string>{folder.path().string() +
+                                 ": left out are 2 shape files in folders below their class, 1 files without an "
+                                 "extension, 1 files *.GLB, 1 files *.glb, 1 files *.h5, 1 files *.json"});
+}
+
+TEST_CASE("folder tree: what is passed by beside and below split folders") {
+  const test::TemporaryFolder folder;
+  for (const std::string file :
+       {"bed/train/1.off", "bed/test/2.off", "bed/test/old/3.off", "bed/more/4.off", "bed/train/1.mtl"}) {
+    test::write_text(folder / file, "");
+  }
+  std::filesystem::create_symlink("..", folder / "bed/test/up");
+  const DatasetListing listing = list_folder_tree(folder.path(), Split::test, 0);
+  CHECK(names(listing) == std::vector<std::string>{"bed/test/2.off"});
+  REQUIRE(listing.warnings.size() == 1);
+  CHECK_THAT(listing.warnings[0], Catch::Contains("2 shape files in folders below their class") &&
+                                      Catch::Contains("1 links to folders below a class") &&
+                                      Catch::Contains("1 files *.mtl"));
+}
+
+TEST_CASE("folder tree: what bears the name of a shape or a class and cannot be read is an error") {
+  namespace fs = std::filesystem;
+  const test::TemporaryFolder folder;
+  test::write_text(folder / "bed/1.off", "");
+  const auto refused = [&](const std::string& name, const std::vector<std::string>& words) {
+    test::require_error([&] { list_folder_tree(folder.path(), Split::train, 0); }, words);
+    fs::remove(folder / name);
+    CHECK(list_folder_tree(folder.path(), Split::train, 0).items.size() == 1);
+  };
+  fs::create_symlink("nowhere.off", folder / "bed/broken.off");
+  refused("bed/broken.off", {(folder / "bed/broken.off").string(), "a link to nothing"});
+  fs::create_symlink("round.off", folder / "bed/round.off");
+  refused("bed/round.off", {(folder / "bed/round.off").string(), "symbolic links"});
+  fs::create_symlink("nowhere", folder / "sofa");
+  refused("sofa", {(folder / "sofa").string(), "a link to nothing"});
+  fs::create_symlink("/dev/null", folder / "bed/2.off");
+  refused("bed/2.off", {(folder / "bed/2.off").string(), "something else"});
+  // Links to what is there are as good as that.
+  fs::create_symlink("1.off", folder / "bed/3.off");
+  fs::create_symlink("bed", folder / "sofa");
+  CHECK(names(list_folder_tree(folder.path(), Split::train, 0)) ==
+        std::vector<std::string>{"bed/1.off", "bed/3.off", "sofa/1.off", "sofa/3.off"});
+}
+
+TEST_CASE("folder tree: nothing to read") {
+  const test::TemporaryFolder folder;
+  test::require_error(
+      [&] { list_folder_tree(folder.path(), Split::train, 5); },
+      {folder.path().string(), "ScanObjectNN", "ModelNet40", "normal_resampled", ".ply", "none of these"});
+  test::write_text(folder / "train/bed/a.off", "");
+  test::require_error([&] { list_folder_tree(folder.path(), Split::test, 5); }, {"shapes to test with", "none"});
+}
+
+}  // namespace geosft::test::test_folder_tree

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/points/part_dataset.h"
+
+#include <catch2/catch.hpp>
+
+#include "data/points/point_dataset.h"
+#include "data/points/point_loader.h"
+#include "tests/data/points/part_files.h"
+
+namespace geosft::test::test_part_dataset {
+
+TEST_CASE("part dataset: what lies in a folder decides the reader") {
+  const TemporaryFolder folder;
+  write_part_set(folder / "hdf5");
+  write_shapenet_text(folder / "text");
+  write_older_shapenet_text(folder / "older");
+  CHECK(open_part_dataset(folder / "hdf5", PartSplit::test)->parts().size() == 5);
+  CHECK(open_part_dataset(folder / "text", PartSplit::test)->has_normals());
+  CHECK_FALSE(open_part_dataset(folder / "older", PartSplit::test)->has_normals());
+  CHECK_FALSE(has_validation_split(folder / "hdf5"));
+  CHECK(has_validation_split(folder / "text"));
+  write_text(folder / "empty/readme.txt", "nothing");
+  require_error([&] { open_part_dataset(folder / "empty", PartSplit::test); }, {"parts.txt", "none of these"});
+  require_error([&] { open_part_dataset(folder / "absent", PartSplit::test); }, {"absent", "nothing of this name"});
+  require_error([&] { open_part_dataset(folder / "empty/readme.txt", PartSplit::test); }, {"readme.txt", "a file"});
+}
+
+TEST_CASE("part dataset: batches and subsets carry the parts along") {
+  const TemporaryFolder folder;
+  write_part_set(folder.path());
+  const auto train = open_part_dataset(folder.path(), PartSplit::train);
+  const PointSubset some(*train, {4, 1});
+  PointLoader loader(some, {.batch_size = 2});
+  loader.start_epoch(0);
+  const PointBatch batch = loader.next().value();
+  require_equal(batch.parts, at::cat({train->get(4).parts, train->get(1).parts}), "parts");
+  CHECK(batch.points.size(0) == batch.parts.size(0));
+  const auto shorten = [](Shape shape, at::Generator&) {
+    shape.parts = shape.parts.slice(0, 1);
+    return shape;
+  };
+  PointLoader broken(some, {.workers = 0, .transform = shorten});
+  broken.start_epoch(0);
+  require_error([&] { broken.next(); }, {"parts of", "int64 [64]"});
+}
+
+TEST_CASE("part dataset: the Princeton parts") {
+  const std::filesystem::path folder = real_data("psb_parts");
+  if (folder.empty()) return;
+  const auto train = open_part_dataset(folder, PartSplit::train), test = open_part_dataset(folder, PartSplit::test);
+  CHECK(train->size() == 285);
+  CHECK(test->size() == 95);
+  CHECK(train->class_names().size() == 19);
+  CHECK(train->parts().size() == 94);
+  CHECK(train->has_normals());
+  CHECK(train->get(284).points.sizes() == at::IntArrayRef{2048, 3});
+}
+
+}  // namespace geosft::test::test_part_dataset

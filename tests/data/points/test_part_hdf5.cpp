@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/points/part_hdf5.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/data/points/part_files.h"
+
+namespace geosft::test::test_part_hdf5 {
+namespace {
+
+// ShapeNetPart's own form: lists, a validation part, no normals, no names of parts.
+void write_shapenet_hdf5(const std::filesystem::path& folder) {
+  std::string classes;
+  for (const ShapeNetPartClass& one : shapenet_part_classes()) {
+    classes += std::string(one.name) + "\t" + one.synset + "\n";
+  }
+  write_text(folder / "all_object_categories.txt", classes);
+  for (const char* split : {"train", "val", "test"}) {
+    const std::string name = std::string("ply_data_") + split + "0.h5";
+    write_text(folder / (std::string(split) + "_hdf5_file_list.txt"), "hdf5_data/" + name + "\n");
+    PartClouds clouds(2, 8, 3);
+    clouds.labels = at::full({2}, 5, at::kLong);  // Earphone: parts 16 to 18
+    clouds.parts = 16 + at::arange(16, at::kLong).view({2, 8}) % 3;
+    write_hdf5(folder / name, clouds.arrays(/*with_normals=*/false));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("part HDF5: a set with names of its own") {
+  const TemporaryFolder folder;
+  CHECK_FALSE(is_part_hdf5(folder.path()));
+  write_part_set(folder.path());
+  CHECK(is_part_hdf5(folder.path()));
+  CHECK_FALSE(part_hdf5_has_validation(folder.path()));
+  const auto train = open_part_hdf5(folder.path(), PartSplit::train_and_validation);
+  const auto test = open_part_hdf5(folder.path(), PartSplit::test);
+  CHECK(train->size() == 6);
+  CHECK(test->size() == 4);
+  CHECK(test->class_names() == std::vector<std::string>{"lamp", "mug"});
+  CHECK(test->parts()[4] == ShapePart{"base", 1});
+  CHECK(test->has_normals());
+  const PartClouds written(4, 64, 5);
+  for (int64_t i = 0; i < 4; ++i) {
+    const Shape shape = test->get(i);
+    require_equal(shape.points, written.points[i], "points in the order of the file");
+    require_equal(shape.parts, written.parts[i], "parts in the order of the file");
+    CHECK(shape.label == i % 2);
+    CHECK(test->label(i) == i % 2);
+  }
+  require_error([&] { open_part_hdf5(folder.path(), PartSplit::validation); }, {"val_hdf5_file_list.txt", "none"});
+}
+
+TEST_CASE("part HDF5: ShapeNetPart's own files") {
+  const TemporaryFolder folder;
+  write_shapenet_hdf5(folder.path());
+  CHECK(part_hdf5_has_validation(folder.path()));
+  CHECK(open_part_hdf5(folder.path(), PartSplit::train)->size() == 2);
+  CHECK(open_part_hdf5(folder.path(), PartSplit::validation)->get(0).name == "ply_data_val0:0");
+  const auto both = open_part_hdf5(folder.path(), PartSplit::train_and_validation);
+  CHECK(both->size() == 4);
+  CHECK_FALSE(both->has_normals());
+  CHECK(both->class_names()[5] == "Earphone");
+  CHECK(both->get(3).parts.max().item<int64_t>() == 18);
+}
+
+TEST_CASE("part HDF5: broken sets") {
+  const TemporaryFolder folder;
+  write_part_set(folder.path());
+  const std::filesystem::path file = folder / "ply_data_train0.h5";
+  const auto fails = [&](const std::vector<std::string>& words) {
+    require_error([&] { open_part_hdf5(folder.path(), PartSplit::train); }, words);
+  };
+  PartClouds clouds(3, 8, 1);
+  clouds.parts[2][4] = 3;  // a mug's part in a lamp
+  write_hdf5(file, clouds.arrays());
+  fails({"parts of lamp in ply_data_train0:2", "part 3"});
+  clouds.parts[1][0] = 7;
+  write_hdf5(file, clouds.arrays());
+  fails({"parts from 0 to 4", "0 to 7"});
+  write_text(file, "no HDF5");
+  fails({"ply_data_train0.h5"});
+  std::filesystem::remove(file);
+  fails({"ply_data_train*.h5", "none"});
+  write_text(folder / "parts.txt", "0 lamp top\n");
+  write_hdf5(file, PartClouds(3, 8, 1).arrays());
+  fails({"parts.txt", "a part of mug"});
+}
+
+}  // namespace geosft::test::test_part_hdf5

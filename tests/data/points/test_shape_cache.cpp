@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/points/shape_cache.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/data/files.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_shape_cache {
+
+namespace {
+
+Shape example() {
+  return {at::randn({4, 3}, test::generator(1)), at::randn({4, 3}, test::generator(2)), -1, ""};
+}
+
+}  // namespace
+
+TEST_CASE("the shape cache gives back what was stored under the same key") {
+  const test::TemporaryFolder folder;
+  const ShapeCache cache(folder / "deep/er");
+  CHECK_FALSE(cache.load("chair", "key"));
+  REQUIRE(cache.store("chair", "key", example()));
+  const auto shape = cache.load("chair", "key");
+  REQUIRE(shape);
+  test::require_equal(shape->points, example().points, "points");
+  test::require_equal(shape->normals, example().normals, "normals");
+  CHECK_FALSE(cache.load("chair", "another key"));
+  CHECK_FALSE(cache.load("table", "key"));
+  REQUIRE(cache.store("cloud", "key", {example().points, {}, -1, ""}));
+  CHECK_FALSE(cache.load("cloud", "key")->normals.defined());
+}
+
+TEST_CASE("a damaged or half-written cache file counts as absent and can be replaced") {
+  const test::TemporaryFolder folder;
+  const ShapeCache cache(folder.path());
+  REQUIRE(cache.store("chair", "key", example()));
+  const std::string whole = test::read_text(cache.file("chair"));
+  std::string damaged = whole;
+  damaged[whole.size() / 2] ^= 4;
+  for (const std::string& contents : {damaged, whole.substr(0, whole.size() / 2), std::string()}) {
+    test::write_text(cache.file("chair"), contents);
+    CHECK_FALSE(cache.load("chair", "key"));
+    CHECK(cache.store("chair", "key", example()));
+    CHECK(cache.load("chair", "key"));
+  }
+}
+
+TEST_CASE("a cache that cannot be written to says so") {
+  CHECK_FALSE(ShapeCache("").store("chair", "key", example()));
+  CHECK_FALSE(ShapeCache("").load("chair", "key"));
+  CHECK_FALSE(ShapeCache("/proc/geosft").store("chair", "key", example()));
+  const test::TemporaryFolder folder;
+  test::write_text(folder / "file", "no folder");
+  CHECK_FALSE(ShapeCache(folder / "file").store("chair", "key", example()));
+}
+
+TEST_CASE("a cached shape that is no cloud counts as absent") {
+  const test::TemporaryFolder folder;
+  const ShapeCache cache(folder.path());
+  const at::Tensor rows = at::ones({4, 3});
+  for (const Shape& bad : {Shape{at::ones({4, 2}), {}, -1, ""}, Shape{at::ones({0, 3}), {}, -1, ""},
+                           Shape{rows.to(at::kLong), {}, -1, ""}, Shape{at::ones({3}), {}, -1, ""},
+                           Shape{rows, at::ones({5, 3}), -1, ""}, Shape{rows, rows.to(at::kHalf), -1, ""}}) {
+    REQUIRE(cache.store("chair", "key", bad));
+    CHECK_FALSE(cache.load("chair", "key"));
+  }
+}
+
+}  // namespace geosft::test::test_shape_cache

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/sequences/byte_texts.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/data/files.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_byte_texts {
+
+TEST_CASE("texts of a table become bytes with classes", "[byte_texts]") {
+  const TemporaryFolder folder;
+  CHECK_FALSE(is_byte_texts(folder.path()));
+  write_text(folder / "set_train.tsv", "1\ta\tH\xc3\xa9\n0\tb\tx # y\tz\n\n");
+  write_text(folder / "set_test.tsv", "0\tc\tq\r\n");
+  CHECK(is_byte_texts(folder.path()));
+  const PackedItems packed = read_byte_texts(folder.path());
+  CHECK(packed.schema.output_names == std::vector<std::string>{"0", "1"});
+  CHECK(packed.schema.node_vocabulary == std::vector<int64_t>{256});
+  require_equal(packed.graphs.ptr, at::tensor({0, 3, 10, 11}, at::kLong), "ptr");
+  require_equal(packed.node_categories.slice(0, 0, 3).squeeze(1), at::tensor({72, 195, 169}, at::kByte), "bytes");
+  require_equal(packed.target, at::tensor({1, 0, 0}, at::kLong), "target");
+  CHECK(packed.split->test == std::vector<int64_t>{2});
+  const PackedItems shorter = read_byte_texts(folder.path(), 2);
+  require_equal(shorter.graphs.ptr, at::tensor({0, 2, 4, 5}, at::kLong), "ptr");
+  require_equal(shorter.node_categories.squeeze(1), at::tensor({72, 195, 120, 32, 113}, at::kByte), "shorter bytes");
+}
+
+TEST_CASE("texts of folders become bytes with classes", "[byte_texts]") {
+  const TemporaryFolder folder;
+  for (const char* file : {"train/pos/1_9.txt", "train/neg/0_2.txt", "train/neg/2_1.txt", "test/pos/0_8.txt"}) {
+    write_text(folder / file, file);
+  }
+  write_text(folder / "train/unsup/0_0.txt", "nothing");
+  CHECK(is_byte_texts(folder.path()));
+  const PackedItems packed = read_byte_texts(folder.path());
+  CHECK(packed.schema.output_names == std::vector<std::string>{"neg", "pos"});
+  require_equal(packed.target, at::tensor({0, 0, 1, 1}, at::kLong), "target");
+  CHECK(packed.split->train == std::vector<int64_t>{0, 1, 2});
+}
+
+TEST_CASE("broken texts are refused", "[byte_texts]") {
+  const TemporaryFolder folder;
+  const auto refused = [&](const std::string& train, const std::string& test, const std::vector<std::string>& words) {
+    write_text(folder / "s_train.tsv", train);
+    write_text(folder / "s_test.tsv", test);
+    require_error([&] { read_byte_texts(folder.path()); }, words);
+  };
+  refused("0\ta\tx\n1 b\n", "0\ta\tx\n", {"s_train.tsv:2", "label<TAB>id<TAB>text"});
+  refused("0\ta\tx\n\ta\tx\n", "0\ta\tx\n", {"label<TAB>id<TAB>text"});
+  refused("0\ta\tx\n", "2\ta\tx\n", {"test part", "'2'"});
+  refused("", "0\ta\tx\n", {"texts of the train part"});
+  refused("0\ta\tx\n", "", {"texts of the test part", "none"});
+  write_text(folder / "other_train.tsv", "0\ta\tx\n");
+  require_error([&] { read_byte_texts(folder.path()); }, {"one file *_train.tsv"});
+  const TemporaryFolder empty;
+  write_text(empty / "train/pos/0.txt", "");
+  require_error([&] { read_byte_texts(empty.path()); }, {"0.txt", "empty"});
+  write_text(empty / "train/pos/0.txt", "a text");
+  require_error([&] { read_byte_texts(empty.path()); }, {"texts of the test part", "none"});
+}
+
+TEST_CASE("the IMDb sample is read", "[byte_texts]") {
+  const std::filesystem::path folder = real_data("imdb");
+  if (folder.empty()) return;
+  const PackedItems packed = read_byte_texts(folder);
+  CHECK(packed.split->train.size() == 4000);
+  CHECK(packed.split->test.size() == 4000);
+  CHECK(at::bincount(packed.target).equal(at::tensor({4000, 4000}, at::kLong)));
+}
+
+}  // namespace geosft::test::test_byte_texts

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/sequences/sequence_dataset.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "tests/data/files.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_sequence_dataset {
+namespace {
+
+const std::string header = "@missing true\n@dimensions 2\n@classLabel true a b\n@data\n";
+
+}  // namespace
+
+TEST_CASE("series become sequences with their published split", "[sequence_dataset]") {
+  const TemporaryFolder folder;
+  write_text(folder / "S_TRAIN.ts", header + "1,2,3:4,5,6:b\n7:8:a\n");
+  write_text(folder / "S_TEST.ts", header + "9,10:11,12:a\n");
+  const PackedItems packed = open_sequence_dataset(folder.path());
+  CHECK(packed.size() == 3);
+  CHECK(packed.schema.node_values == 2);
+  CHECK(packed.schema.items == "sequences");
+  CHECK(packed.schema.output_names == std::vector<std::string>{"a", "b"});
+  CHECK(packed.graphs.graph.edges() == 0);
+  require_equal(packed.graphs.ptr, at::tensor({0, 3, 4, 6}, at::kLong), "ptr");
+  require_equal(packed.target, at::tensor({1, 0, 0}, at::kLong), "target");
+  require_equal(packed.node_values.select(1, 1), at::tensor({4.0, 5.0, 6.0, 8.0, 11.0, 12.0}, at::kFloat), "values");
+  CHECK(packed.split->train == std::vector<int64_t>{0, 1});
+  CHECK(packed.split->test == std::vector<int64_t>{2});
+  CHECK(packed.split->validation.empty());
+}
+
+TEST_CASE("missing values lie between those around them", "[sequence_dataset]") {
+  const TemporaryFolder folder;
+  write_text(folder / "S_TRAIN.ts", header + "?,1,?,?,4,NaN:?,?,?,?,?,?:b\n?,5:6,?:a\n");
+  write_text(folder / "S_TEST.ts", header + "9:11:a\n");
+  const at::Tensor values = open_sequence_dataset(folder.path()).node_values;
+  require_close(values.select(1, 0), at::tensor({1.0, 1.0, 2.0, 3.0, 4.0, 4.0, 5.0, 5.0, 9.0}, at::kFloat), 1e-6,
+                "first");
+  require_equal(values.select(1, 1), at::tensor({0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 6.0, 6.0, 11.0}, at::kFloat), "second");
+}
+
+TEST_CASE("sequences are shortened at their ends", "[sequence_dataset]") {
+  const TemporaryFolder folder;
+  write_text(folder / "S_TRAIN.ts", header + "1,2,3:4,5,6:b\n7:8:a\n");
+  write_text(folder / "S_TEST.ts", header + "9,10:11,12:a\n");
+  const PackedItems shorter = truncated(open_sequence_dataset(folder.path()), 2);
+  require_equal(shorter.graphs.ptr, at::tensor({0, 2, 3, 5}, at::kLong), "ptr");
+  require_equal(shorter.node_values.select(1, 0), at::tensor({1.0, 2.0, 7.0, 9.0, 10.0}, at::kFloat), "values");
+  CHECK(shorter.split->test == std::vector<int64_t>{2});
+  CHECK(shorter.schema.items == "sequences");
+  require_error([&] { truncated(shorter, 0); }, {"max_length", "0"});
+}
+
+TEST_CASE("folders and pairs of files that do not fit are refused", "[sequence_dataset]") {
+  const TemporaryFolder folder;
+  require_error([&] { open_sequence_dataset(folder / "absent"); }, {"absent", "a folder with sequences"});
+  require_error([&] { open_sequence_dataset(folder.path()); },
+                {"one file *_TRAIN.ts", "basic_train.tsv", "none of these"});
+  CHECK_FALSE(is_sequence_dataset(folder.path()));
+  CHECK_FALSE(is_sequence_dataset(folder / "absent"));
+  write_text(folder / "S_TRAIN.ts", header + "1:2:a\n");
+  CHECK(is_sequence_dataset(folder.path()));
+  require_error([&] { open_sequence_dataset(folder.path()); }, {"S_TEST.ts"});
+  write_text(folder / "S_TEST.ts", "@classLabel true a b\n@data\n1:2:3:a\n");
+  require_error([&] { open_sequence_dataset(folder.path()); }, {"2 dimensions", "3"});
+  write_text(folder / "S_TEST.ts", "@classLabel true a c\n@data\n1:2:a\n");
+  require_error([&] { open_sequence_dataset(folder.path()); }, {"classes"});
+  write_text(folder / "T_TRAIN.ts", header + "1:2:a\n");
+  require_error([&] { open_sequence_dataset(folder.path()); }, {"one file *_TRAIN.ts", "2"});
+}
+
+}  // namespace geosft::test::test_sequence_dataset
