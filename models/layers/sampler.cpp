@@ -4,7 +4,7 @@
 #include <ATen/OpMathType.h>
 
 #include "models/ops/gather_pairs.h"
-#include "models/ops/pair_weight.h"
+#include "models/ops/sample_pairs.h"
 
 namespace geosft {
 namespace {

@@ -31,7 +31,7 @@ void check_attention(const AttentionInputs& in);
 void check_relative_weights(const WeightedInputs& in, const c10::SymInt& channels);
 
 // Arguments of a backward operator: grad and out [Nq, h, cv]; denominator [Nq, h] in the type that kernels compute in.
-void check_upstream(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator, const at::Tensor& q,
-                    const at::Tensor& v);
+void check_grad_output(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator,
+                       const at::Tensor& q, const at::Tensor& v);
 
 }  // namespace geosft

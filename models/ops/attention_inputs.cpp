@@ -15,8 +15,7 @@ AttentionInputs::AttentionInputs(const OptionalTensors& inputs, double eps_, siz
               tensors.size());
 }
 
-WantedGradients::WantedGradients(const c10::List<bool>& wanted, const AttentionInputs& in)
-    : places_(in.tensors.size(), false) {
+OutputMask::OutputMask(const c10::List<bool>& wanted, const AttentionInputs& in) : places_(in.tensors.size(), false) {
   for (size_t place = 0; place < places_.size(); ++place) {
     if (in.tensors[place].defined() && in.tensors[place].is_floating_point()) given_.push_back(place);
   }
@@ -25,7 +24,7 @@ WantedGradients::WantedGradients(const c10::List<bool>& wanted, const AttentionI
   for (size_t i = 0; i < given_.size(); ++i) places_[given_[i]] = given_[i] < 4 || wanted.get(i);
 }
 
-void WantedGradients::leave_out(std::vector<at::Tensor>& gradients) const {
+void OutputMask::leave_out(std::vector<at::Tensor>& gradients) const {
   for (size_t i = 0; i < given_.size(); ++i) {
     if (!places_[given_[i]]) gradients[i] = at::empty({0}, gradients[i].options());
   }

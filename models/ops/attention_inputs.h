@@ -39,10 +39,10 @@ class AttentionInputs {
 
 // Which of the floating inputs that are given need a gradient. Those of q, k, v and leak are made in any case; one of
 // the relative term that nobody needs, such as that of coordinates, is left out.
-class WantedGradients {
+class OutputMask {
  public:
   // `wanted` has an element for every floating input that is given, in order.
-  WantedGradients(const c10::List<bool>& wanted, const AttentionInputs& in);
+  OutputMask(const c10::List<bool>& wanted, const AttentionInputs& in);
 
   // Of what the operator has for its relative term: place 0 follows leak. False for what is absent.
   bool own(size_t place) const { return places_[4 + place]; }

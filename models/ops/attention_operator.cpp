@@ -11,7 +11,7 @@ std::tuple<at::Tensor, at::Tensor> empty_attention(const AttentionInputs& in) {
           at::empty_symint({q.sym_size(0), q.sym_size(1)}, q.options().dtype(at::toOpMathType(q.scalar_type())))};
 }
 
-std::vector<at::Tensor> empty_gradients(const AttentionInputs& in, const WantedGradients& wanted) {
+std::vector<at::Tensor> empty_gradients(const AttentionInputs& in, const OutputMask& wanted) {
   std::vector<at::Tensor> gradients;
   for (const at::Tensor& input : in.tensors) {
     if (!input.defined() || !input.is_floating_point()) continue;

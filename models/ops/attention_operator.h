@@ -50,7 +50,7 @@ at::Tensor attend(std::initializer_list<std::optional<at::Tensor>> tensors, doub
 
 // Outputs and gradients that are not filled: what kernels for meta tensors return.
 std::tuple<at::Tensor, at::Tensor> empty_attention(const AttentionInputs& in);
-std::vector<at::Tensor> empty_gradients(const AttentionInputs& in, const WantedGradients& wanted);
+std::vector<at::Tensor> empty_gradients(const AttentionInputs& in, const OutputMask& wanted);
 
 template <class Inputs>
 std::tuple<at::Tensor, at::Tensor> attention_forward_meta(const OptionalTensors& inputs, double eps) {
@@ -65,8 +65,8 @@ std::vector<at::Tensor> attention_backward_meta(const at::Tensor& grad, const at
                                                 double eps, const c10::List<bool>& wanted) {
   const Inputs in(inputs, eps);
   in.check();
-  check_upstream(grad, out, denominator, in.q(), in.v());
-  return empty_gradients(in, WantedGradients(wanted, in));
+  check_grad_output(grad, out, denominator, in.q(), in.v());
+  return empty_gradients(in, OutputMask(wanted, in));
 }
 
 // Registers the two operators behind geosft::<op>, and their kernels for meta tensors.

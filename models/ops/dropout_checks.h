@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <limits>
 
-#include "models/ops/computed_types.h"
+#include "models/ops/opmath.h"
 
 namespace geosft {
 
 // `first`: the place of the first of the elements of x.
 inline void check_dropout(const at::Tensor& x, double probability, const at::Tensor& seed, int64_t first) {
-  TORCH_CHECK(has_computed_type(x), "x must be ", computed_types, ", not ", x.scalar_type());
+  TORCH_CHECK(is_supported_float(x), "x must be ", supported_floats, ", not ", x.scalar_type());
   TORCH_CHECK(probability >= 0 && probability < 1, "probability must be in [0, 1), got ", probability);
   TORCH_CHECK(seed.scalar_type() == at::kLong && seed.numel() == 1, "seed must be int64 with one element, got ",
               seed.scalar_type(), " ", seed.sizes());

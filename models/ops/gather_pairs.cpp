@@ -2,8 +2,8 @@
 #include "models/ops/gather_pairs.h"
 
 #include "geometry/operators.h"
-#include "models/ops/computed_types.h"
 #include "models/ops/gather_pairs_checks.h"
+#include "models/ops/opmath.h"
 
 namespace geosft {
 namespace {
@@ -43,9 +43,9 @@ void check_gather_pairs(const at::Tensor& x, const at::Tensor& top, const at::Te
     TORCH_CHECK(tensor.defined(), name, " must be a tensor");
     TORCH_CHECK(tensor.layout() == at::kStrided, name, " must be a strided tensor, not ", tensor.layout());
   }
-  TORCH_CHECK(x.dim() >= 1 && has_computed_type(x), "x must be [N, ...] of ", computed_types, ", got ", x.scalar_type(),
-              " ", x.sym_sizes());
-  TORCH_CHECK(weight.dim() == 1 && has_computed_type(weight), "weight must be [K] of ", computed_types, ", got ",
+  TORCH_CHECK(x.dim() >= 1 && is_supported_float(x), "x must be [N, ...] of ", supported_floats, ", got ",
+              x.scalar_type(), " ", x.sym_sizes());
+  TORCH_CHECK(weight.dim() == 1 && is_supported_float(weight), "weight must be [K] of ", supported_floats, ", got ",
               weight.scalar_type(), " ", weight.sym_sizes());
   const auto check_rows = [&](const at::Tensor& rows, const char* name) {
     TORCH_CHECK(rows.scalar_type() == at::kLong && rows.dim() == 1, name, " must be int64 [K], got ",

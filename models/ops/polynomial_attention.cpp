@@ -19,8 +19,8 @@ using Optional = std::optional<at::Tensor>;
 void check_degree(int64_t degree, const c10::SymInt& channels) {
   TORCH_CHECK(degree >= 0, "degree must be at least 0, not ", degree);
   const int64_t c = channels.guard_int(__FILE__, __LINE__), count = monomial_count(c, degree);
-  TORCH_CHECK(count <= kMostMonomials, "degree ", degree, " has binomial(", c, " + ", degree, ", ", degree,
-              ") = ", count, " monomials of ", c, " channels, more than the ", kMostMonomials,
+  TORCH_CHECK(count <= kMaxMonomials, "degree ", degree, " has binomial(", c, " + ", degree, ", ", degree,
+              ") = ", count, " monomials of ", c, " channels, more than the ", kMaxMonomials,
               " that are computed with: choose a smaller degree or narrower heads, or exact attention");
 }
 
@@ -39,7 +39,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> backward_meta(const at::Tensor& g
                                                              double scale, bool causal, const Optional& q_ptr,
                                                              const Optional& k_ptr, bool center) {
   PolynomialArguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center}.check();
-  check_upstream(grad, out, denominator, q, v);
+  check_grad_output(grad, out, denominator, q, v);
   const auto like = [](const at::Tensor& tensor) { return at::empty_symint(tensor.sym_sizes(), tensor.options()); };
   return {like(q), like(k), like(v)};
 }

@@ -8,7 +8,7 @@
 namespace geosft {
 
 // The most monomials of one head that polynomial_attention computes with.
-inline constexpr int64_t kMostMonomials = 100000;
+inline constexpr int64_t kMaxMonomials = 100000;
 
 // Softmax attention in almost linear time: the exponential replaced by its Taylor polynomial ("Multi-Layer Transformers
 // Gradient Can be Approximated in Almost Linear Time", the polynomial method), per item and head:

@@ -68,7 +68,7 @@ std::vector<at::Tensor> backward_meta(const at::Tensor& grad, const at::Tensor& 
                                       std::optional<double> scale) {
   const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
   a.check();
-  a.check_upstream(grad, out, normalizer);
+  a.check_grad_output(grad, out, normalizer);
   std::vector<at::Tensor> gradients;
   for (const at::Tensor& input : {q, k, v, beta.value_or(at::Tensor())}) {
     if (input.defined()) gradients.push_back(at::empty_symint(input.sym_sizes(), input.options()));
@@ -99,8 +99,8 @@ void PrimalArguments::check() const {
   check_mask(*this);
 }
 
-void PrimalArguments::check_upstream(const at::Tensor& grad, const at::Tensor& out,
-                                     const at::Tensor& normalizer) const {
+void PrimalArguments::check_grad_output(const at::Tensor& grad, const at::Tensor& out,
+                                        const at::Tensor& normalizer) const {
   const c10::SymInt queries = q.sym_size(0), heads = q.sym_size(1), width = v.sym_size(2);
   check_sizes(grad, "grad", {queries, heads, width}, "[Nq, h, cv]");
   check_sizes(out, "out", {queries, heads, width}, "[Nq, h, cv]");

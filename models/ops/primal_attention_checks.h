@@ -24,7 +24,7 @@ struct PrimalArguments {
   // Types, shapes and numbers; the values of q_ptr, k_ptr and the mask are checked where they are read.
   void check() const;
   // Of a backward operator: grad and out [Nq, h, cv] and normalizer [Nq, h], in the type that kernels compute in.
-  void check_upstream(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer) const;
+  void check_grad_output(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer) const;
   bool linear() const { return kernel == "linear"; }
   double logit_scale() const;
 };

@@ -9,9 +9,9 @@
 #include <algorithm>
 
 #include "geometry/operators.h"
-#include "models/ops/cpu/computable.h"
 #include "models/ops/dropout_checks.h"
 #include "models/ops/dropout_mask.h"
+#include "models/ops/opmath.h"
 
 namespace geosft {
 namespace {
@@ -50,7 +50,7 @@ void drop(const T* x, T* out, int64_t count, int64_t first, const DropoutScale& 
 
 at::Tensor masked_cpu(const at::Tensor& x, double probability, const at::Tensor& seed, int64_t first) {
   check_dropout(x, probability, seed, first);
-  const at::Tensor input = computable(x), out = at::empty_like(input);
+  const at::Tensor input = opmath_contiguous(x), out = at::empty_like(input);
   const DropoutScale scale = dropout_scale(probability);
   AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "seeded_dropout", [&] {
     drop(input.const_data_ptr<scalar_t>(), out.data_ptr<scalar_t>(), input.numel(), first, scale,

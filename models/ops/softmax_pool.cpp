@@ -5,8 +5,7 @@
 
 #include "geometry/operators.h"
 #include "geometry/packed.h"
-#include "models/ops/computed_types.h"
-#include "models/ops/softmax_pool_checks.h"
+#include "models/ops/opmath.h"
 
 namespace geosft {
 namespace {
@@ -36,7 +35,7 @@ void check_softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::opt
   TORCH_CHECK(x.defined(), "x must be a tensor");
   TORCH_CHECK(u.defined(), "u must be a tensor");
   TORCH_CHECK(x.dim() == 2, "x must be [N, d], got shape ", x.sym_sizes());
-  TORCH_CHECK(has_computed_type(x), "x must be ", computed_types, ", not ", x.scalar_type());
+  TORCH_CHECK(is_supported_float(x), "x must be ", supported_floats, ", not ", x.scalar_type());
   TORCH_SYM_CHECK(x.sym_size(1).sym_ge(1), "x must have at least one channel, got shape ", x.sym_sizes());
   TORCH_CHECK(u.scalar_type() == x.scalar_type(), "u must have the dtype of x, ", x.scalar_type(), ", not ",
               u.scalar_type());

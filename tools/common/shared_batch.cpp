@@ -3,7 +3,7 @@
 
 namespace geosft {
 
-BatchShare share_of(const Communicator& processes) {
+BatchShare safe_reciprocal(const Communicator& processes) {
   return {processes.rank(), processes.size()};
 }
 

@@ -4,7 +4,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "models/ops/attention_operator.h"
-#include "models/ops/autograd/double_backward.h"
+#include "models/ops/once_differentiable.h"
 
 namespace geosft {
 namespace {
@@ -49,7 +49,7 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction<Inputs>> 
     variable_list from(inputs.begin(), inputs.end());
     from.push_back(grads[0]);
     const c10::List<bool> wanted = wanted_gradients(*context, inputs);
-    variable_list gradients = refuse_double_backward(Inputs::kOperator, from, [&] {
+    variable_list gradients = once_differentiable(Inputs::kOperator, from, [&] {
       return backward_operator<Inputs>().call(grads[0], saved[0], saved[1], optional_tensors(inputs),
                                               context->saved_data["eps"].toDouble(), wanted);
     });

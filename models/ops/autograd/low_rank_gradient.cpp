@@ -3,7 +3,7 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
-#include "models/ops/autograd/double_backward.h"
+#include "models/ops/once_differentiable.h"
 #include "models/ops/polynomial_attention.h"
 #include "models/ops/polynomial_attention_checks.h"
 
@@ -32,13 +32,12 @@ struct LowRankPolynomial : torch::autograd::Function<LowRankPolynomial> {
     const variable_list s = context->get_saved_variables();
     const auto offsets = [&](size_t i) { return s[i].defined() ? std::optional(s[i]) : std::nullopt; };
     auto& numbers = context->saved_data;
-    variable_list gradients =
-        refuse_double_backward("polynomial_attention_low_rank", {grads[0], s[0], s[1], s[2]}, [&] {
-          const AttentionGradient one = polynomial_low_rank_gradient(
-              grads[0], s[0], s[1], s[2], numbers["degree"].toInt(), numbers["scale"].toDouble(),
-              numbers["causal"].toBool(), offsets(3), offsets(4), numbers["center"].toBool());
-          return variable_list{one.q, one.k, one.v};
-        });
+    variable_list gradients = once_differentiable("polynomial_attention_low_rank", {grads[0], s[0], s[1], s[2]}, [&] {
+      const AttentionGradient one = polynomial_low_rank_gradient(
+          grads[0], s[0], s[1], s[2], numbers["degree"].toInt(), numbers["scale"].toDouble(),
+          numbers["causal"].toBool(), offsets(3), offsets(4), numbers["center"].toBool());
+      return variable_list{one.q, one.k, one.v};
+    });
     gradients.emplace_back();  // none for the other arguments
     return gradients;
   }

@@ -5,7 +5,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "geometry/operators.h"
-#include "models/ops/autograd/double_backward.h"
+#include "models/ops/once_differentiable.h"
 #include "models/ops/polynomial_attention_checks.h"
 
 namespace geosft {
@@ -40,7 +40,7 @@ struct Polynomial : torch::autograd::Function<Polynomial> {
     static const auto op = find_operator<PolynomialBackward>("_polynomial_attention_backward");
     const variable_list s = context->get_saved_variables();
     auto& numbers = context->saved_data;
-    variable_list gradients = refuse_double_backward("polynomial_attention", {grads[0], s[2], s[3], s[4]}, [&] {
+    variable_list gradients = once_differentiable("polynomial_attention", {grads[0], s[2], s[3], s[4]}, [&] {
       const auto [q_grad, k_grad, v_grad] =
           op.call(grads[0], s[0], s[1], s[2], s[3], s[4], numbers["degree"].toInt(), numbers["scale"].toDouble(),
                   numbers["causal"].toBool(), if_defined(s[5]), if_defined(s[6]), numbers["center"].toBool());

@@ -6,7 +6,7 @@
 
 #include "geometry/operators.h"
 #include "geometry/packed.h"
-#include "models/ops/autograd/double_backward.h"
+#include "models/ops/once_differentiable.h"
 #include "models/ops/primal_attention_checks.h"
 
 namespace geosft {
@@ -46,7 +46,7 @@ struct Primal : torch::autograd::Function<Primal> {
     const variable_list s = context->get_saved_variables();
     auto& numbers = context->saved_data;
     const std::vector<int64_t> pool = numbers["pool"].isNone() ? std::vector<int64_t>() : numbers["pool"].toIntVector();
-    variable_list gradients = refuse_double_backward("primal_attention", {grads[0], s[2], s[3], s[4], s[5]}, [&] {
+    variable_list gradients = once_differentiable("primal_attention", {grads[0], s[2], s[3], s[4], s[5]}, [&] {
       return op.call(grads[0], s[0], s[1], s[2], s[3], s[4], where_defined(s[5]),
                      pool.empty() ? at::OptionalIntArrayRef() : at::OptionalIntArrayRef(pool),
                      numbers["kernel"].toStringView(), numbers["eps"].toDouble(), where_defined(s[6]),

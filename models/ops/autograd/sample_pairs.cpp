@@ -7,7 +7,7 @@
 #include "geometry/copied_to.h"
 #include "geometry/operators.h"
 #include "geometry/packed.h"
-#include "models/ops/pair_weight.h"
+#include "models/ops/sample_pairs.h"
 #include "models/ops/sample_pairs_checks.h"
 
 namespace geosft {

@@ -5,8 +5,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include "geometry/operators.h"
-#include "models/ops/autograd/double_backward.h"
-#include "models/ops/softmax_pool_checks.h"
+#include "models/ops/once_differentiable.h"
 
 namespace geosft {
 namespace {
@@ -30,7 +29,7 @@ struct SoftmaxPool : torch::autograd::Function<SoftmaxPool> {
     if (!grads[0].defined()) return variable_list(3);
     static const auto op = find_operator<SoftmaxPoolBackward>("_softmax_pool_backward");
     const variable_list s = context->get_saved_variables();
-    variable_list gradients = refuse_double_backward("softmax_pool", {grads[0], s[2], s[3]}, [&] {
+    variable_list gradients = once_differentiable("softmax_pool", {grads[0], s[2], s[3]}, [&] {
       const std::optional<at::Tensor> ptr = s[4].defined() ? std::optional(s[4]) : std::nullopt;
       const auto [x_grad, u_grad] = op.call(grads[0], s[0], s[1], s[2], s[3], ptr);
       return variable_list{x_grad, u_grad};

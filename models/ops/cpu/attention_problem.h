@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/ops/cpu/stored_rows.h"
+#include "models/ops/cpu/row_accessor.h"
 
 namespace geosft {
 
@@ -17,7 +17,7 @@ inline constexpr int64_t kKeyTile = 16;
 // Inputs of one call. q [Nq, heads, c], k [Nk, heads, c], v [Nk, heads, cv], of one type; leak [Nk, heads].
 template <typename T>
 struct AttentionProblem {
-  StoredRows<const T> q, k, v;
+  RowAccessor<const T> q, k, v;
   const T* leak;
   int64_t heads, c, cv;
   T eps;

@@ -8,7 +8,7 @@
 #include <hwy/highway.h>
 
 #include "models/ops/cpu/attention_driver-inl.h"
-#include "models/ops/cpu/dense_term-inl.h"
+#include "models/ops/cpu/dense_bias-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
@@ -16,17 +16,17 @@ namespace HWY_NAMESPACE {
 namespace {
 
 template <typename T>
-void forward_any(const AttentionProblem<T>& problem, const DenseInput<T>& input, const StoredRows<T>& out,
+void forward_any(const AttentionProblem<T>& problem, const DenseInput<T>& input, const RowAccessor<T>& out,
                  T* denominator) {
-  if (input.mul || input.add) return run_forward<T, DenseTerm<T>>(problem, input, out, denominator);
-  run_forward<T, NoTerm<T>>(problem, {}, out, denominator);
+  if (input.mul || input.add) return run_forward<T, DenseBias<T>>(problem, input, out, denominator);
+  run_forward<T, NoBias<T>>(problem, {}, out, denominator);
 }
 
 template <typename T>
 void backward_any(const AttentionProblem<T>& problem, const DenseInput<T>& input, const DenseOutput<T>& output,
-                  const BackwardPlan& plan, const AttentionUpstream<T>& upstream, const CoreGradients<T>& to) {
-  if (input.mul || input.add) return run_backward<T, DenseTerm<T>>(problem, input, output, plan, upstream, to);
-  run_backward<T, NoTerm<T>>(problem, {}, {}, plan, upstream, to);
+                  const BackwardPlan& plan, const AttentionGradOutput<T>& upstream, const CoreGradients<T>& to) {
+  if (input.mul || input.add) return run_backward<T, DenseBias<T>>(problem, input, output, plan, upstream, to);
+  run_backward<T, NoBias<T>>(problem, {}, {}, plan, upstream, to);
 }
 
 GEOSFT_ATTENTION_KERNELS(DenseInput, DenseOutput)
@@ -60,7 +60,7 @@ struct MaxoutAttention {
   }
 
   template <typename T>
-  DenseOutput<T> output(const AttentionProblem<T>&, const BackwardPlan&, const WantedGradients& wanted) const {
+  DenseOutput<T> output(const AttentionProblem<T>&, const BackwardPlan&, const OutputMask& wanted) const {
     return {like(mul, wanted.own(0)), like(add, wanted.own(1))};
   }
   template <typename T>
@@ -73,7 +73,7 @@ struct MaxoutAttention {
     append(add, output.add);
     return gradients;
   }
-  SharedWidths widths(int64_t, const WantedGradients&) const { return {}; }
+  SharedWidths widths(int64_t, const OutputMask&) const { return {}; }
   template <typename T>
   static auto forward_kernel() {
     return GEOSFT_SIMD_DISPATCH(T, forward);

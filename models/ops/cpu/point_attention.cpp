@@ -17,8 +17,7 @@ struct PointAttention {
   }
 
   template <typename T>
-  PointOutput<T> output(const AttentionProblem<T>& problem, const BackwardPlan& plan,
-                        const WantedGradients& wanted) const {
+  PointOutput<T> output(const AttentionProblem<T>& problem, const BackwardPlan& plan, const OutputMask& wanted) const {
     const auto points = [&](size_t place, const at::Tensor& like, int64_t copies) {
       return wanted.own(place) ? RowGradient<T>(like.sizes(), copies, like.scalar_type()) : RowGradient<T>();
     };
@@ -37,7 +36,7 @@ struct PointAttention {
     for (at::Tensor& gradient : output.weights.finish()) gradients.push_back(std::move(gradient));
     return gradients;
   }
-  SharedWidths widths(int64_t heads, const WantedGradients& wanted) const {
+  SharedWidths widths(int64_t heads, const OutputMask& wanted) const {
     return {int64_t{3} * (wanted.own(0) + wanted.own(2)), int64_t{3} * (wanted.own(1) + wanted.own(3)),
             WeightGradients<float>::width(channels(), heads)};
   }

@@ -3,16 +3,16 @@
 // attention kernel is what takes longest to compile.
 #pragma once
 
+#include "models/ops/cpu/attention_bias.h"
 #include "models/ops/cpu/attention_gradients.h"
-#include "models/ops/cpu/attention_terms.h"
 
 namespace geosft {
 
 template <typename T>
 struct PointKernels {
-  void (*forward)(const AttentionProblem<T>&, const PointInput<T>&, const StoredRows<T>& out, T* denominator);
+  void (*forward)(const AttentionProblem<T>&, const PointInput<T>&, const RowAccessor<T>& out, T* denominator);
   void (*backward)(const AttentionProblem<T>&, const PointInput<T>&, const PointOutput<T>&, const BackwardPlan&,
-                   const AttentionUpstream<T>&, const CoreGradients<T>&);
+                   const AttentionGradOutput<T>&, const CoreGradients<T>&);
 };
 
 // Squared distances, for the vector target of this processor.

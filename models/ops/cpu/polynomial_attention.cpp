@@ -11,9 +11,9 @@
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/cpu/center_rows.h"
-#include "models/ops/cpu/computable.h"
 #include "models/ops/cpu/polynomial_problem.h"
 #include "models/ops/cpu/simd.h"
+#include "models/ops/opmath.h"
 #include "models/ops/polynomial_attention_checks.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -123,9 +123,9 @@ HWY_EXPORT(relate_double);
 struct PolynomialSides {
   explicit PolynomialSides(const PolynomialArguments& a)
       : offsets(packed_offset_pair(a.q_ptr, a.q.size(0), "q_ptr", a.k_ptr, a.k.size(0), "k_ptr", a.q.device())),
-        q(computable(a.q)),
-        k(a.center ? centered_rows(computable(a.k), offsets.second) : computable(a.k)),
-        v(computable(a.v)),
+        q(opmath_contiguous(a.q)),
+        k(a.center ? centered_rows(opmath_contiguous(a.k), offsets.second) : opmath_contiguous(a.k)),
+        v(opmath_contiguous(a.v)),
         basis(q.size(2), a.degree),
         scale(std::sqrt(std::abs(a.scale))),
         sign(a.scale < 0 ? -1 : 1),
@@ -192,10 +192,10 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& grad, 
                                                         const std::optional<at::Tensor>& k_ptr, bool center) {
   const PolynomialArguments arguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
   arguments.check();
-  check_upstream(grad, out, denominator, q, v);
+  check_grad_output(grad, out, denominator, q, v);
   const PolynomialSides sides(arguments);
   const int64_t heads = q.size(1), cv = v.size(2);
-  const at::Tensor y = computable(grad), results = computable(out), last = at::empty_like(denominator);
+  const at::Tensor y = opmath_contiguous(grad), results = opmath_contiguous(out), last = at::empty_like(denominator);
   const at::Tensor q_grad = at::empty_like(sides.q), v_grad = at::empty_like(sides.v);
   at::Tensor k_grad = at::empty_like(sides.k);
   AT_DISPATCH_FLOATING_TYPES(sides.q.scalar_type(), "polynomial_attention", [&] {

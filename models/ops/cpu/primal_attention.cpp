@@ -8,8 +8,8 @@
 
 #include "geometry/operators.h"
 #include "models/ops/attention_checks.h"
-#include "models/ops/cpu/computable.h"
 #include "models/ops/cpu/primal_units.h"
+#include "models/ops/opmath.h"
 #include "models/ops/primal_heads.h"
 #include "models/ops/primal_mask.h"
 
@@ -22,7 +22,7 @@ using Optional = std::optional<at::Tensor>;
 constexpr double kFlashWork = 1 << 20;
 
 std::optional<at::Tensor> computable_if(const Optional& tensor) {
-  return given(tensor) ? std::optional(computable(*tensor)) : std::nullopt;
+  return given(tensor) ? std::optional(opmath_contiguous(*tensor)) : std::nullopt;
 }
 
 // Neighbouring items of equal sizes.
@@ -40,9 +40,9 @@ struct ItemHead {
 // All arguments as the kernels see them.
 struct PrimalCall {
   explicit PrimalCall(const PrimalArguments& a)
-      : q(computable(a.q)),
-        k(computable(a.k)),
-        v(computable(a.v)),
+      : q(opmath_contiguous(a.q)),
+        k(opmath_contiguous(a.k)),
+        v(opmath_contiguous(a.v)),
         beta(computable_if(a.beta)),
         arguments{q, k, v, beta, a.pool, a.kernel, a.eps, a.q_ptr, a.k_ptr, a.mask_rowptr, a.mask_col, a.scale},
         packed(packed_offset_pair(a.q_ptr, q.size(0), "q_ptr", a.k_ptr, k.size(0), "k_ptr", q.device())),
@@ -263,7 +263,7 @@ std::vector<at::Tensor> backward(const at::Tensor& grad, const at::Tensor& out, 
                                  const Optional& mask_col, std::optional<double> scale) {
   const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
   a.check();
-  a.check_upstream(grad, out, normalizer);
+  a.check_grad_output(grad, out, normalizer);
   const PrimalCall call(a);
   const Upstream up{grad.contiguous(), out.contiguous(), normalizer.contiguous()};
   PrimalGradients all;

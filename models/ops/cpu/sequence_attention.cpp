@@ -8,7 +8,7 @@
 #include <hwy/highway.h>
 
 #include "models/ops/cpu/attention_driver-inl.h"
-#include "models/ops/cpu/sequence_term-inl.h"
+#include "models/ops/cpu/sequence_bias-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
@@ -16,15 +16,15 @@ namespace HWY_NAMESPACE {
 namespace {
 
 template <typename T>
-void forward_any(const AttentionProblem<T>& problem, const SequenceInput<T>& input, const StoredRows<T>& out,
+void forward_any(const AttentionProblem<T>& problem, const SequenceInput<T>& input, const RowAccessor<T>& out,
                  T* denominator) {
-  run_forward<T, SequenceTerm<T>>(problem, input, out, denominator);
+  run_forward<T, SequenceBias<T>>(problem, input, out, denominator);
 }
 
 template <typename T>
 void backward_any(const AttentionProblem<T>& problem, const SequenceInput<T>& input, const SequenceOutput<T>& output,
-                  const BackwardPlan& plan, const AttentionUpstream<T>& upstream, const CoreGradients<T>& to) {
-  run_backward<T, SequenceTerm<T>>(problem, input, output, plan, upstream, to);
+                  const BackwardPlan& plan, const AttentionGradOutput<T>& upstream, const CoreGradients<T>& to) {
+  run_backward<T, SequenceBias<T>>(problem, input, output, plan, upstream, to);
 }
 
 GEOSFT_ATTENTION_KERNELS(SequenceInput, SequenceOutput)
@@ -52,7 +52,7 @@ struct SequenceAttention {
 
   template <typename T>
   SequenceOutput<T> output(const AttentionProblem<T>& problem, const BackwardPlan& plan,
-                           const WantedGradients& wanted) const {
+                           const OutputMask& wanted) const {
     const auto rows = [&](size_t place, const at::Tensor& like, int64_t copies) {
       return wanted.own(place) ? RowGradient<T>(like.sizes(), copies, like.scalar_type()) : RowGradient<T>();
     };
@@ -65,7 +65,7 @@ struct SequenceAttention {
     for (at::Tensor& gradient : output.weights.finish()) gradients.push_back(std::move(gradient));
     return gradients;
   }
-  SharedWidths widths(int64_t heads, const WantedGradients& wanted) const {
+  SharedWidths widths(int64_t heads, const OutputMask& wanted) const {
     const int64_t depth = s.size(1);
     return {wanted.own(0) ? depth : 0, wanted.own(1) ? depth : 0, WeightGradients<float>::width(depth, heads)};
   }

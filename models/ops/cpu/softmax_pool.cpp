@@ -11,9 +11,8 @@
 #include <vector>
 
 #include "geometry/packed.h"
-#include "models/ops/cpu/computable.h"
 #include "models/ops/cpu/simd.h"
-#include "models/ops/softmax_pool_checks.h"
+#include "models/ops/opmath.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "models/ops/cpu/softmax_pool.cpp"
@@ -186,7 +185,7 @@ std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& x_in, const at::Ten
                                            const std::optional<at::Tensor>& ptr) {
   check_softmax_pool(x_in, u_in, ptr);
   const std::vector<int64_t> offsets = packed_offsets(ptr, x_in.size(0), "ptr");
-  const at::Tensor x = computable(x_in), u = computable(u_in);
+  const at::Tensor x = opmath_contiguous(x_in), u = opmath_contiguous(u_in);
   const int64_t width = x.size(1);
   at::Tensor out = at::zeros({static_cast<int64_t>(offsets.size()) - 1, width}, x.options());
   at::Tensor log_sum = at::zeros({out.size(0)}, x.options());
@@ -211,12 +210,13 @@ std::tuple<at::Tensor, at::Tensor> backward(const at::Tensor& grad_in, const at:
                                             const std::optional<at::Tensor>& ptr) {
   check_softmax_pool(x_in, u_in, ptr);
   const std::vector<int64_t> offsets = packed_offsets(ptr, x_in.size(0), "ptr");
-  const at::Tensor x = computable(x_in), u = computable(u_in), grad = computable(grad_in), out = computable(out_in);
+  const at::Tensor x = opmath_contiguous(x_in), u = opmath_contiguous(u_in), grad = opmath_contiguous(grad_in),
+                   out = opmath_contiguous(out_in);
   TORCH_CHECK(grad.sizes() == out.sizes() && out.dim() == 2 && out.size(1) == x.size(1) &&
                   out.size(0) == static_cast<int64_t>(offsets.size()) - 1 && log_sum.numel() == out.size(0),
               "grad, out and log_sum must have the shapes of the result, got ", grad.sizes(), ", ", out.sizes(),
               " and ", log_sum.sizes());
-  const at::Tensor grad_out = (grad * out).sum(1), sums = computable(log_sum);
+  const at::Tensor grad_out = (grad * out).sum(1), sums = opmath_contiguous(log_sum);
   const int64_t width = x.size(1);
   at::Tensor x_grad = at::empty_like(x), u_grad = at::zeros_like(u);
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "softmax_pool", [&] {

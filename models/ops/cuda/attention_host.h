@@ -16,9 +16,9 @@
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/attention_operator.h"
-#include "models/ops/cpu/computable.h"
 #include "models/ops/cuda/attention_arrays.h"
-#include "models/ops/cuda/stored_tensors.h"
+#include "models/ops/cuda/tensor_accessors.h"
+#include "models/ops/opmath.h"
 
 namespace geosft::cuda {
 
@@ -79,7 +79,7 @@ class AttentionArguments {
 };
 
 // The two operators of a Device (CudaDevice, or its emulation) for an Operator, which has
-//   Inputs, Relation                      a type of attention_inputs.h, and the relative term
+//   Inputs, BiasTraits                      a type of attention_inputs.h, and the relative term
 //   Operator(const Inputs&, const AttentionArguments&)
 //   arrays<T>()                           what the kernels read for the relative term
 //   begin_gradients<T>(problem, wanted, arrays&)  makes what they fill and points to it: null where not wanted
@@ -87,7 +87,7 @@ class AttentionArguments {
 //   wanted
 template <class Device, class Operator>
 std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inputs, double eps) {
-  using Relation = typename Operator::Relation;
+  using BiasTraits = typename Operator::BiasTraits;
   const NoAutocast no_autocast;
   const typename Operator::Inputs in(inputs, eps);
   in.check();
@@ -98,8 +98,8 @@ std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inpu
   const at::Tensor out = at::empty({q.size(0), q.size(1), arguments.v.size(2)}, q.options());
   const at::Tensor denominator = at::empty({q.size(0), q.size(1)}, arguments.computed());
   AT_DISPATCH_FLOATING_TYPES(denominator.scalar_type(), Operator::Inputs::kOperator, [&] {
-    device.template forward<Relation, scalar_t>(arguments.arrays<scalar_t, Device>(), own.template arrays<scalar_t>(),
-                                                {storable<scalar_t>(out), target<scalar_t>(denominator)});
+    device.template forward<BiasTraits, scalar_t>(arguments.arrays<scalar_t, Device>(), own.template arrays<scalar_t>(),
+                                                  {storable<scalar_t>(out), target<scalar_t>(denominator)});
   });
   return {out, denominator};
 }
@@ -108,14 +108,14 @@ template <class Device, class Operator>
 std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::Tensor& out_in,
                                            const at::Tensor& denominator_in, const OptionalTensors& inputs, double eps,
                                            const c10::List<bool>& wanted_in) {
-  using Relation = typename Operator::Relation;
+  using BiasTraits = typename Operator::BiasTraits;
   const NoAutocast no_autocast;
   const typename Operator::Inputs in(inputs, eps);
   in.check();
-  check_upstream(grad_in, out_in, denominator_in, in.q(), in.v());
+  check_grad_output(grad_in, out_in, denominator_in, in.q(), in.v());
   const Device device(in.q().device());
   const AttentionArguments arguments(in);
-  const WantedGradients wanted(wanted_in, in);
+  const OutputMask wanted(wanted_in, in);
   Operator own(in, arguments);
   const at::Tensor grad = grad_in.contiguous(), out = out_in.contiguous(), denominator = denominator_in.contiguous();
   const at::Tensor share = at::empty_like(denominator), delta = at::empty_like(denominator);
@@ -125,10 +125,10 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::
   }
   AT_DISPATCH_FLOATING_TYPES(denominator.scalar_type(), Operator::Inputs::kOperator, [&] {
     const auto problem = arguments.arrays<scalar_t, Device>();
-    auto relation = own.template arrays<scalar_t>();
-    own.begin_gradients(problem, wanted, relation);
-    device.template backward<Relation, scalar_t>(
-        problem, relation,
+    auto bias = own.template arrays<scalar_t>();
+    own.begin_gradients(problem, wanted, bias);
+    device.template backward<BiasTraits, scalar_t>(
+        problem, bias,
         {stored<scalar_t>(grad), stored<scalar_t>(out), pointer<scalar_t>(denominator), target<scalar_t>(share),
          target<scalar_t>(delta), storable<scalar_t>(gradients[0]), storable<scalar_t>(gradients[1]),
          storable<scalar_t>(gradients[2]), storable<scalar_t>(gradients[3])});

@@ -8,27 +8,27 @@
 
 namespace geosft::cuda {
 
-template <class Relation, typename T>
-const char* launch_forward(const AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+template <class BiasTraits, typename T>
+const char* launch_forward(const AttentionArrays<T>& problem, const typename BiasTraits::template Arrays<T>& bias,
                            const ForwardTargets<T>& to, void* stream) {
   Launch launch(stream);
-  forward_grids<Relation, T>(problem, relation, to, launch);
+  forward_grids<BiasTraits, T>(problem, bias, to, launch);
   return launch.error();
 }
 
-template <class Relation, typename T>
-const char* launch_backward(const AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+template <class BiasTraits, typename T>
+const char* launch_backward(const AttentionArrays<T>& problem, const typename BiasTraits::template Arrays<T>& bias,
                             const BackwardTargets<T>& to, void* stream) {
   Launch launch(stream);
-  backward_grids<Relation, T>(problem, relation, to, launch);
+  backward_grids<BiasTraits, T>(problem, bias, to, launch);
   return launch.error();
 }
 
 }  // namespace geosft::cuda
 
-#define GEOSFT_FORWARD_KERNELS(Relation, T)                                                               \
-  template const char* launch_forward<Relation, T>(const AttentionArrays<T>&, const Relation::Arrays<T>&, \
-                                                   const ForwardTargets<T>&, void*);
-#define GEOSFT_BACKWARD_KERNELS(Relation, T)                                                               \
-  template const char* launch_backward<Relation, T>(const AttentionArrays<T>&, const Relation::Arrays<T>&, \
-                                                    const BackwardTargets<T>&, void*);
+#define GEOSFT_FORWARD_KERNELS(BiasTraits, T)                                                                 \
+  template const char* launch_forward<BiasTraits, T>(const AttentionArrays<T>&, const BiasTraits::Arrays<T>&, \
+                                                     const ForwardTargets<T>&, void*);
+#define GEOSFT_BACKWARD_KERNELS(BiasTraits, T)                                                                 \
+  template const char* launch_backward<BiasTraits, T>(const AttentionArrays<T>&, const BiasTraits::Arrays<T>&, \
+                                                      const BackwardTargets<T>&, void*);

@@ -7,11 +7,11 @@
 
 namespace geosft::cuda {
 
-template <class Relation, typename T>
-const char* launch_forward(const AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+template <class BiasTraits, typename T>
+const char* launch_forward(const AttentionArrays<T>& problem, const typename BiasTraits::template Arrays<T>& bias,
                            const ForwardTargets<T>& to, void* stream);
-template <class Relation, typename T>
-const char* launch_backward(const AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+template <class BiasTraits, typename T>
+const char* launch_backward(const AttentionArrays<T>& problem, const typename BiasTraits::template Arrays<T>& bias,
                             const BackwardTargets<T>& to, void* stream);
 
 }  // namespace geosft::cuda

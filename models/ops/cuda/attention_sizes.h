@@ -37,8 +37,8 @@ void with_rows(bool many, const Body& body) {
 }
 
 // body(TileSize) for `width` = max(c, cv) channels. Double precision is for checks: one row a thread, and two widths.
-// kMany: whether tiles of many rows are compiled at all (Relation::kManyRows). Rows are what the register file allows:
-// a forward thread keeps Rows * Width sums, a backward one up to twice that.
+// kMany: whether tiles of many rows are compiled at all (BiasTraits::kManyRows). Rows are what the register file
+// allows: a forward thread keeps Rows * Width sums, a backward one up to twice that.
 template <typename T, bool kMany, class Body>
 void with_forward_size(int64_t width, bool many, const Body& body) {
   if constexpr (sizeof(T) == 8) {
@@ -68,10 +68,10 @@ void with_backward_size(int64_t width, bool many, const Body& body) {
 }
 
 // Tiles of queries in the backward pass: as many copies of the weights' gradients.
-template <class Relation, typename T>
+template <class BiasTraits, typename T>
 int64_t gradient_slots(const AttentionArrays<T>& p) {
   int64_t slots = 0;
-  with_backward_size<T, Relation::kManyRows>(widest(p.c, p.cv), p.many_queries, [&](auto size) {
+  with_backward_size<T, BiasTraits::kManyRows>(widest(p.c, p.cv), p.many_queries, [&](auto size) {
     slots = tile_slots(p.queries.rows, p.queries.items, decltype(size)::kRows * kThreads);
   });
   return slots;

@@ -15,15 +15,15 @@ class CudaDevice {
   // See attention_sizes.h.
   static bool many_rows(int64_t rows, int64_t items, int64_t heads) { return worth_many_rows(rows, items, heads); }
 
-  template <class Relation, typename T>
-  void forward(const AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+  template <class BiasTraits, typename T>
+  void forward(const AttentionArrays<T>& problem, const typename BiasTraits::template Arrays<T>& bias,
                const ForwardTargets<T>& to) const {
-    check_launch(launch_forward<Relation, T>(problem, relation, to, stream_.get()), "attention");
+    check_launch(launch_forward<BiasTraits, T>(problem, bias, to, stream_.get()), "attention");
   }
-  template <class Relation, typename T>
-  void backward(const AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+  template <class BiasTraits, typename T>
+  void backward(const AttentionArrays<T>& problem, const typename BiasTraits::template Arrays<T>& bias,
                 const BackwardTargets<T>& to) const {
-    check_launch(launch_backward<Relation, T>(problem, relation, to, stream_.get()), "attention backward");
+    check_launch(launch_backward<BiasTraits, T>(problem, bias, to, stream_.get()), "attention backward");
   }
 
  private:

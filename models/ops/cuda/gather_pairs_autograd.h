@@ -6,9 +6,9 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include "models/ops/autograd/double_backward.h"
 #include "models/ops/cuda/gather_pairs_host.h"
 #include "models/ops/gather_pairs.h"
+#include "models/ops/once_differentiable.h"
 
 namespace geosft::cuda {
 
@@ -32,7 +32,7 @@ struct GatherPairs : torch::autograd::Function<GatherPairs<Launcher>> {
   static List backward(Context* context, const List& grads) {
     const List saved = context->get_saved_variables();
     const WantedOfPairs wanted{context->needs_input_grad(0), context->needs_input_grad(3)};
-    const List gradients = refuse_double_backward("gather_pairs", {saved[0], saved[3], grads[0]}, [&] {
+    const List gradients = once_differentiable("gather_pairs", {saved[0], saved[3], grads[0]}, [&] {
       const auto [x, weight] =
           gathered_backward(grads[0], saved[0], saved[1], saved[2], saved[3], wanted, Launcher(saved[0].device()));
       return List{x, weight};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of gather_pairs_tile.h, for the GPU and its emulation; run(PairGather<T>, PairScatter<T>
+// From tensors to the arrays of gather_pairs_kernel.h, for the GPU and its emulation; run(PairGather<T>, PairScatter<T>
 // or PairWeights<T>) are the kernels. The host reads nothing from the device.
 #pragma once
 
@@ -9,9 +9,9 @@
 
 #include <tuple>
 
-#include "models/ops/cuda/gather_pairs_tile.h"
+#include "models/ops/cuda/gather_pairs_kernel.cuh"
 #include "models/ops/cuda/named_rows.h"
-#include "models/ops/cuda/stored_tensors.h"
+#include "models/ops/cuda/tensor_accessors.h"
 #include "models/ops/gather_pairs_checks.h"
 
 namespace geosft::cuda {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/cuda/attention_kernels.cuh"
-#include "models/ops/cuda/graph_term.h"
+#include "models/ops/cuda/graph_bias.cuh"
 
 namespace geosft::cuda {
-GEOSFT_BACKWARD_KERNELS(GraphRelation, float)
-GEOSFT_BACKWARD_KERNELS(GraphRelation, double)
+GEOSFT_BACKWARD_KERNELS(GraphBiasTraits, float)
+GEOSFT_BACKWARD_KERNELS(GraphBiasTraits, double)
 }  // namespace geosft::cuda

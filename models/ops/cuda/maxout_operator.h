@@ -3,14 +3,14 @@
 #pragma once
 
 #include "models/ops/cuda/attention_host.h"
-#include "models/ops/cuda/dense_term.h"
+#include "models/ops/cuda/dense_bias.cuh"
 
 namespace geosft::cuda {
 
 class MaxoutOperator {
  public:
   using Inputs = MaxoutInputs;
-  using Relation = DenseRelation;
+  using BiasTraits = DenseBiasTraits;
 
   MaxoutOperator(const Inputs& in, const AttentionArguments& arguments)
       : mul_(contiguous(in.r_mul())), add_(contiguous(in.r_add())) {
@@ -32,11 +32,11 @@ class MaxoutOperator {
   }
 
   template <typename T>
-  void begin_gradients(const AttentionArrays<T>&, const WantedGradients& wanted, DenseArrays<T>& arrays) {
+  void begin_gradients(const AttentionArrays<T>&, const OutputMask& wanted, DenseArrays<T>& arrays) {
     const auto like = [&](const at::Tensor& pairs, bool needed) {
-      if (!pairs.defined()) return StoredNumbers<T>{};
+      if (!pairs.defined()) return Accessor<T>{};
       gradients_.push_back(needed ? at::zeros_like(pairs) : at::empty({0}, pairs.options()));
-      return needed ? storable<T>(gradients_.back()) : StoredNumbers<T>{};
+      return needed ? storable<T>(gradients_.back()) : Accessor<T>{};
     };
     arrays.mul_grad = like(mul_, wanted.own(0));
     arrays.add_grad = like(add_, wanted.own(1));

@@ -4,7 +4,7 @@
 // sum is one thread's, in one order.
 #pragma once
 
-#include "models/ops/cuda/attention_term.h"
+#include "models/ops/cuda/attention_bias.cuh"
 
 namespace geosft::cuda {
 

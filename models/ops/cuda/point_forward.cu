@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/cuda/attention_kernels.cuh"
-#include "models/ops/cuda/point_term.h"
+#include "models/ops/cuda/point_bias.cuh"
 
 namespace geosft::cuda {
-GEOSFT_FORWARD_KERNELS(PointRelation, float)
-GEOSFT_FORWARD_KERNELS(PointRelation, double)
+GEOSFT_FORWARD_KERNELS(PointBiasTraits, float)
+GEOSFT_FORWARD_KERNELS(PointBiasTraits, double)
 }  // namespace geosft::cuda

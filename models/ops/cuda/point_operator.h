@@ -4,14 +4,14 @@
 
 #include "models/ops/cuda/attention_host.h"
 #include "models/ops/cuda/attention_sizes.h"
-#include "models/ops/cuda/point_term.h"
+#include "models/ops/cuda/point_bias.cuh"
 
 namespace geosft::cuda {
 
 class PointOperator {
  public:
   using Inputs = PointInputs;
-  using Relation = PointRelation;
+  using BiasTraits = PointBiasTraits;
 
   PointOperator(const Inputs& in, const AttentionArguments& arguments)
       : x_(contiguous(in.x())),
@@ -40,7 +40,7 @@ class PointOperator {
 
   // Rows have a copy of their gradient a head, weights one a tile of queries; unused slots of tiles stay zero.
   template <typename T>
-  void begin_gradients(const AttentionArrays<T>& problem, const WantedGradients& wanted, PointArrays<T>& arrays) {
+  void begin_gradients(const AttentionArrays<T>& problem, const OutputMask& wanted, PointArrays<T>& arrays) {
     const auto rows = [&](const at::Tensor& points, bool needed) -> T* {
       if (!points.defined()) return nullptr;
       rows_.push_back(at::empty({needed ? points.size(0) : 0, problem.heads, 3}, computed_));
@@ -50,7 +50,7 @@ class PointOperator {
     arrays.xs_grad = rows(xs_, wanted.own(1));
     arrays.m_grad = rows(m_, wanted.own(2));
     arrays.ms_grad = rows(ms_, wanted.own(3));
-    weights_ = at::zeros({gradient_slots<PointRelation>(problem), problem.heads, 2, 3}, computed_);
+    weights_ = at::zeros({gradient_slots<PointBiasTraits>(problem), problem.heads, 2, 3}, computed_);
     arrays.weight_grad = target<T>(weights_);
   }
 

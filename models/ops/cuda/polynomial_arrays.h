@@ -14,10 +14,10 @@ namespace geosft::cuda {
 // before it the further column [N, heads], null for ones.
 template <typename T>
 struct PolynomialSide {
-  StoredNumbers<const T> x;
+  Accessor<const T> x;
   T factor;
   const T* further;
-  StoredNumbers<const T> y;
+  Accessor<const T> y;
   PackedRows rows;
 };
 

@@ -6,9 +6,9 @@
 // chunk, and chunks have m rows or more.
 #pragma once
 
-#include "models/ops/cuda/monomial_table_tile.h"
-#include "models/ops/cuda/monomial_tile.h"
-#include "models/ops/cuda/polynomial_pair_tile.h"
+#include "models/ops/cuda/monomial_kernel.cuh"
+#include "models/ops/cuda/monomial_table_kernel.cuh"
+#include "models/ops/cuda/polynomial_pair_kernel.cuh"
 
 namespace geosft::cuda {
 

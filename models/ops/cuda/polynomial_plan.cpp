@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "models/ops/cuda/monomial_sum_tile.h"
+#include "models/ops/cuda/monomial_sum_kernel.cuh"
 #include "models/ops/monomials.h"
 
 namespace geosft::cuda {

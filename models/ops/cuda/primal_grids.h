@@ -2,10 +2,10 @@
 // The grids of primal_attention, on a GPU or emulated: see attention_grid.h.
 #pragma once
 
-#include "models/ops/cuda/primal_linear_tile.h"
-#include "models/ops/cuda/primal_masked_tile.h"
-#include "models/ops/cuda/primal_rows_tile.h"
-#include "models/ops/cuda/primal_softmax_tile.h"
+#include "models/ops/cuda/primal_linear_kernel.cuh"
+#include "models/ops/cuda/primal_masked_kernel.cuh"
+#include "models/ops/cuda/primal_rows_kernel.cuh"
+#include "models/ops/cuda/primal_softmax_kernel.cuh"
 
 namespace geosft::cuda {
 

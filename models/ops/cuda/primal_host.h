@@ -15,9 +15,9 @@
 
 #include "geometry/offsets_on.h"
 #include "geometry/packed.h"
-#include "models/ops/cuda/primal_linear_tile.h"
+#include "models/ops/cuda/primal_linear_kernel.cuh"
 #include "models/ops/cuda/primal_mask_rows.h"
-#include "models/ops/cuda/stored_tensors.h"
+#include "models/ops/cuda/tensor_accessors.h"
 #include "models/ops/primal_attention_checks.h"
 
 namespace geosft::cuda {
@@ -258,7 +258,7 @@ std::tuple<at::Tensor, at::Tensor> primal_forward(const PrimalArguments& a, cons
 template <class Run>
 std::vector<at::Tensor> primal_backward(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer,
                                         const PrimalArguments& a, const Run& run) {
-  a.check_upstream(grad, out, normalizer);
+  a.check_grad_output(grad, out, normalizer);
   const PrimalTensors in(a);
   at::Tensor y = grad.contiguous(), offset;
   if (a.linear()) {

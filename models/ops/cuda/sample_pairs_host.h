@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of sample_pairs_tile.h, for the GPU and its emulation; run(PairDraw<T>) is the draw. The
+// From tensors to the arrays of sample_pairs_kernel.h, for the GPU and its emulation; run(PairDraw<T>) is the draw. The
 // host reads nothing from the device: of items whose ptr is there it takes any to be as long as all rows. Scores that
 // are not finite are no error here, and give some distinct rows.
 #pragma once
@@ -15,7 +15,7 @@
 #include "geometry/offsets_on.h"
 #include "geometry/packed.h"
 #include "models/ops/cuda/named_rows.h"
-#include "models/ops/cuda/sample_pairs_tile.h"
+#include "models/ops/cuda/sample_pairs_kernel.cuh"
 #include "models/ops/sample_pairs_checks.h"
 
 namespace geosft::cuda {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "models/ops/cuda/sample_pairs_tile.h"
+#include "models/ops/cuda/sample_pairs_kernel.cuh"
 
 namespace geosft::cuda {
 

@@ -2,8 +2,8 @@
 
 #include "geometry/cuda/stream.h"
 #include "geometry/operators.h"
-#include "models/ops/cuda/dropout_host.h"
 #include "models/ops/cuda/dropout_launch.h"
+#include "models/ops/cuda/seeded_dropout_host.h"
 
 namespace geosft::cuda {
 namespace {

@@ -4,14 +4,14 @@
 
 #include "models/ops/cuda/attention_host.h"
 #include "models/ops/cuda/attention_sizes.h"
-#include "models/ops/cuda/sequence_term.h"
+#include "models/ops/cuda/sequence_bias.cuh"
 
 namespace geosft::cuda {
 
 class SequenceOperator {
  public:
   using Inputs = SequenceInputs;
-  using Relation = SequenceRelation;
+  using BiasTraits = SequenceBiasTraits;
 
   SequenceOperator(const Inputs& in, const AttentionArguments& arguments)
       : s_(contiguous(in.s())),
@@ -37,10 +37,10 @@ class SequenceOperator {
 
   // Rows have a copy of their gradient a head; the keys' is still to be multiplied with the weights.
   template <typename T>
-  void begin_gradients(const AttentionArrays<T>& problem, const WantedGradients& wanted, SequenceArrays<T>& arrays) {
+  void begin_gradients(const AttentionArrays<T>& problem, const OutputMask& wanted, SequenceArrays<T>& arrays) {
     s_grad_ = at::empty({wanted.own(0) ? s_.size(0) : 0, problem.heads, s_.size(1)}, computed_);
     product_ = at::empty({ss_.size(0), problem.heads, 2, s_.size(1)}, computed_);
-    bias_grad_ = at::zeros({gradient_slots<SequenceRelation>(problem), problem.heads, 2}, computed_);
+    bias_grad_ = at::zeros({gradient_slots<SequenceBiasTraits>(problem), problem.heads, 2}, computed_);
     ss_wanted_ = wanted.own(1);
     if (wanted.own(0)) arrays.s_grad = target<T>(s_grad_);
     arrays.product = target<T>(product_);

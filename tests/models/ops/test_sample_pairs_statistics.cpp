@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/ops/pair_weight.h"
+#include "models/ops/sample_pairs.h"
 #include "tests/models/ops/sample_cases.h"
 
 namespace geosft::test::test_sample_pairs_statistics {

@@ -40,10 +40,10 @@ TEST_CASE("RowGradient has copies only where units share rows or nothing is roun
   REQUIRE(exact.rows(0).at(1, 2) == exact.sums(0) + 8);
   REQUIRE(alone.sums(0) == nullptr);
   REQUIRE(alone.rows(0).width == 6);
-  REQUIRE(alone.rows(0).storage == Storage::float16);
+  REQUIRE(alone.rows(0).storage == StorageType::float16);
   RowGradient<float> shared({4, 2, 3}, 2, at::kHalf), untouched = alone;
   REQUIRE(shared.sums(1) != nullptr);
-  REQUIRE(shared.rows(1).storage == Storage::computed);
+  REQUIRE(shared.rows(1).storage == StorageType::opmath);
   require_equal(untouched.finish(), at::zeros({4, 2, 3}, at::kHalf), "keys that no unit has");
 }
 

@@ -17,17 +17,17 @@ class EmulatedDevice {
   explicit EmulatedDevice(const at::Device&) {}
   static bool many_rows(int64_t, int64_t, int64_t) { return kMany; }
 
-  template <class Relation, typename T>
-  void forward(const cuda::AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+  template <class BiasTraits, typename T>
+  void forward(const cuda::AttentionArrays<T>& problem, const typename BiasTraits::template Arrays<T>& bias,
                const cuda::ForwardTargets<T>& to) const {
     const EmulatedGrids<kOrder> grids;
-    cuda::forward_grids<Relation, T>(problem, relation, to, grids);
+    cuda::forward_grids<BiasTraits, T>(problem, bias, to, grids);
   }
-  template <class Relation, typename T>
-  void backward(const cuda::AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+  template <class BiasTraits, typename T>
+  void backward(const cuda::AttentionArrays<T>& problem, const typename BiasTraits::template Arrays<T>& bias,
                 const cuda::BackwardTargets<T>& to) const {
     const EmulatedGrids<kOrder> grids;
-    cuda::backward_grids<Relation, T>(problem, relation, to, grids);
+    cuda::backward_grids<BiasTraits, T>(problem, bias, to, grids);
   }
 };
 

@@ -51,7 +51,7 @@ TEST_CASE("tables have what two factors need, or leave room for several rows a t
 
 TEST_CASE("every other basis that polynomial_attention computes with has a table", "[polynomial_plan]") {
   for (int64_t c = 3; c <= cuda::kLargestWidth; ++c) {
-    for (int64_t degree = 0; monomial_count(c, degree) <= kMostMonomials; ++degree) {
+    for (int64_t degree = 0; monomial_count(c, degree) <= kMaxMonomials; ++degree) {
       const cuda::TableShape shape = cuda::table_shape(c, degree);
       INFO("channels " << c << " degree " << degree);
       REQUIRE(shape.factors >= 2);

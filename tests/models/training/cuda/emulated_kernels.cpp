@@ -4,7 +4,6 @@
 // Operators that are not here run as the CPU has them.
 #include "models/ops/cuda/attention_grid.h"
 #include "models/ops/cuda/attention_host.h"
-#include "models/ops/cuda/dropout_host.h"
 #include "models/ops/cuda/gather_pairs_autograd.h"
 #include "models/ops/cuda/graph_operator.h"
 #include "models/ops/cuda/maxout_operator.h"
@@ -14,6 +13,7 @@
 #include "models/ops/cuda/primal_grids.h"
 #include "models/ops/cuda/primal_host.h"
 #include "models/ops/cuda/sample_pairs_host.h"
+#include "models/ops/cuda/seeded_dropout_host.h"
 #include "models/ops/cuda/sequence_operator.h"
 #include "models/ops/cuda/softmax_pool_host.h"
 #include "models/ops/primal_composition.h"
@@ -34,15 +34,15 @@ class Device {
   static bool many_rows(int64_t rows, int64_t items, int64_t heads) {
     return cuda::worth_many_rows(rows, items, heads);
   }
-  template <class Relation, typename T>
-  void forward(const cuda::AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+  template <class BiasTraits, typename T>
+  void forward(const cuda::AttentionArrays<T>& problem, const typename BiasTraits::template Arrays<T>& bias,
                const cuda::ForwardTargets<T>& to) const {
-    launch([=] { cuda::forward_grids<Relation, T>(problem, relation, to, Grids()); });
+    launch([=] { cuda::forward_grids<BiasTraits, T>(problem, bias, to, Grids()); });
   }
-  template <class Relation, typename T>
-  void backward(const cuda::AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+  template <class BiasTraits, typename T>
+  void backward(const cuda::AttentionArrays<T>& problem, const typename BiasTraits::template Arrays<T>& bias,
                 const cuda::BackwardTargets<T>& to) const {
-    launch([=] { cuda::backward_grids<Relation, T>(problem, relation, to, Grids()); });
+    launch([=] { cuda::backward_grids<BiasTraits, T>(problem, bias, to, Grids()); });
   }
 };
 
