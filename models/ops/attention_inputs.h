@@ -42,7 +42,7 @@ class AttentionInputs {
 class OutputMask {
  public:
   // `wanted` has an element for every floating input that is given, in order.
-  OutputMask(const c10::List<bool>& wanted, const AttentionInputs& in);
+  OutputMask(const c10::List<bool>& output_mask, const AttentionInputs& in);
 
   // Of what the operator has for its relative term: place 0 follows leak. False for what is absent.
   bool own(size_t place) const { return places_[4 + place]; }

@@ -2,7 +2,6 @@
 #include "models/ops/gather_pairs.h"
 
 #include "geometry/operators.h"
-#include "models/ops/gather_pairs_checks.h"
 #include "models/ops/opmath.h"
 
 namespace geosft {

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "models/ops/primal_attention_checks.h"
+#include "models/ops/primal_attention.h"
 
 namespace geosft {
 

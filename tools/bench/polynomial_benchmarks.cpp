@@ -14,7 +14,7 @@ namespace geosft::bench {
 namespace {
 
 // Columns of the paper's U3 times channels, beyond which its gradient takes minutes at usual sizes.
-constexpr int64_t kMostKronecker = 50000;
+constexpr int64_t kMaxKronecker = 50000;
 
 double usual_scale(const Sizes& sizes) {
   return 1 / std::sqrt(static_cast<double>(sizes.channels()));
@@ -70,7 +70,7 @@ Entries polynomial_entries(const Sizes& sizes) {
       entries.push_back({name, "attention of all tokens over all, by a polynomial of degree " + std::to_string(degree),
                          [=] { return make_polynomial(sizes, degree, pass, name); }});
     }
-    if (monomials * (channels + 1) * channels > kMostKronecker) continue;
+    if (monomials * (channels + 1) * channels > kMaxKronecker) continue;
     const std::string name = "polynomial_attention/g" + std::to_string(degree) + "/gradients";
     entries.push_back({name, "the same with its own gradient and with the paper's, forward and backward",
                        [=] { return make_gradients(sizes, degree, name); }});

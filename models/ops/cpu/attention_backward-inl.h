@@ -39,16 +39,16 @@ class BackwardWorker {
   static constexpr bool kHasBias = !std::is_same_v<Bias, NoBias<T>>;
 
   BackwardWorker(const AttentionProblem<T>& problem, const typename Bias::Input& input,
-                 const typename Bias::Output& output, const AttentionGradOutput<T>& upstream)
+                 const typename Bias::Output& output, const AttentionGradOutput<T>& grad_output)
       : p_(problem),
         bias_(input, output, problem.heads),
-        grad_(upstream.grad),
-        out_(upstream.out),
-        denominator_(upstream.denominator),
+        grad_(grad_output.grad),
+        out_(grad_output.out),
+        denominator_(grad_output.denominator),
         scale_(static_cast<T>(1.0 / std::sqrt(static_cast<double>(problem.c)))),
         queries_(problem.heads * problem.c * kQueryBlock),
         lost_(problem.heads * problem.c * kQueryBlock),
-        upstream_(problem.heads * problem.cv * kQueryBlock),
+        grad_output_(problem.heads * problem.cv * kQueryBlock),
         outputs_(problem.cv * kQueryBlock),
         sums_(kQueryBlock),
         delta_(problem.heads * kQueryBlock),
@@ -100,7 +100,7 @@ class BackwardWorker {
   T begin_head(int64_t first, int64_t h) {
     const Tag<T> d;
     const Block block{first, rows_, h * p_.cv, p_.cv};
-    T* const e = upstream_.get() + h * p_.cv * kQueryBlock;
+    T* const e = grad_output_.get() + h * p_.cv * kQueryBlock;
     pack_block(grad_, block, padded_, wide_rows_.get(), e);
     pack_block(out_, block, padded_, wide_rows_.get(), outputs_.get());
     pack_rows(denominator_ + first * p_.heads + h, p_.heads, rows_, padded_, 1, sums_.get());
@@ -127,7 +127,7 @@ class BackwardWorker {
     const T* k = k_.data + place * p_.c;
     const T* v = v_.data + place * p_.cv;
     const T* q = queries_.get() + h * p_.c * kQueryBlock;
-    const T* e = upstream_.get() + h * p_.cv * kQueryBlock;
+    const T* e = grad_output_.get() + h * p_.cv * kQueryBlock;
     T* const raw = kHasBias ? raw_.get() : nullptr;
     T* const ds = kHasBias ? ds_.get() : nullptr;
     const BiasTile<T> term = bias_.fill(h);
@@ -165,7 +165,7 @@ class BackwardWorker {
   RowAccessor<const T> grad_, out_;
   const T* denominator_;
   T scale_;
-  Scratch<T> queries_, lost_, upstream_, outputs_, sums_, delta_, dr_sum_, positive_, dr_, ds_, raw_;
+  Scratch<T> queries_, lost_, grad_output_, outputs_, sums_, delta_, dr_sum_, positive_, dr_, ds_, raw_;
   Scratch<T> wide_rows_, wide_keys_, wide_values_;
   RowSums<T> dk_, dv_;
   BlockNumbers<const T> k_{}, v_{};  // of the tile, from the first head of the unit on

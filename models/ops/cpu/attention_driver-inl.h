@@ -16,14 +16,14 @@
 
 // The functions that an operator exports, one per scalar type, from its templates forward_any and backward_any.
 #ifndef GEOSFT_ATTENTION_KERNELS
-#define GEOSFT_ATTENTION_KERNELS_OF(T, Input, Output)                                                               \
-  void forward_##T(const AttentionProblem<T>& problem, const Input<T>& input, const RowAccessor<T>& out,            \
-                   T* denominator) {                                                                                \
-    forward_any(problem, input, out, denominator);                                                                  \
-  }                                                                                                                 \
-  void backward_##T(const AttentionProblem<T>& problem, const Input<T>& input, const Output<T>& output,             \
-                    const BackwardPlan& plan, const AttentionGradOutput<T>& upstream, const CoreGradients<T>& to) { \
-    backward_any(problem, input, output, plan, upstream, to);                                                       \
+#define GEOSFT_ATTENTION_KERNELS_OF(T, Input, Output)                                                                  \
+  void forward_##T(const AttentionProblem<T>& problem, const Input<T>& input, const RowAccessor<T>& out,               \
+                   T* denominator) {                                                                                   \
+    forward_any(problem, input, out, denominator);                                                                     \
+  }                                                                                                                    \
+  void backward_##T(const AttentionProblem<T>& problem, const Input<T>& input, const Output<T>& output,                \
+                    const BackwardPlan& plan, const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) { \
+    backward_any(problem, input, output, plan, grad_output, to);                                                       \
   }
 #define GEOSFT_ATTENTION_KERNELS(Input, Output)     \
   GEOSFT_ATTENTION_KERNELS_OF(float, Input, Output) \
@@ -80,10 +80,10 @@ void run_forward(const AttentionProblem<T>& problem, const typename Bias::Input&
 
 template <typename T, class Bias>
 void run_backward(const AttentionProblem<T>& problem, const typename Bias::Input& input,
-                  const typename Bias::Output& output, const BackwardPlan& plan, const AttentionGradOutput<T>& upstream,
-                  const CoreGradients<T>& to) {
+                  const typename Bias::Output& output, const BackwardPlan& plan,
+                  const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) {
   dynamic_parallel_for(plan.part_count(), [&] {
-    return [&, worker = BackwardWorker<T, Bias>(problem, input, output, upstream)](int64_t part) mutable {
+    return [&, worker = BackwardWorker<T, Bias>(problem, input, output, grad_output)](int64_t part) mutable {
       for (int64_t u = plan.parts[part]; u < plan.parts[part + 1]; ++u) {
         const AttentionUnit& unit = plan.units[u];
         worker.run(unit, {to.dq, to.k, to.v, to.delta_sum + u * problem.heads});

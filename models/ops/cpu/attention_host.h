@@ -99,11 +99,11 @@ std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inpu
 template <class Operator>
 std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::Tensor& out_in,
                                            const at::Tensor& denominator_in, const OptionalTensors& inputs, double eps,
-                                           const c10::List<bool>& wanted_in) {
+                                           const c10::List<bool>& output_mask_in) {
   const typename Operator::Inputs in(inputs, eps);
   in.check();
   check_grad_output(grad_in, out_in, denominator_in, in.q(), in.v());
-  const OutputMask wanted(wanted_in, in);
+  const OutputMask output_mask(output_mask_in, in);
   const AttentionArguments arguments(in);
   const Operator own(in, arguments);
   const at::Tensor grad = contiguous(grad_in), out = contiguous(out_in), denominator = contiguous(denominator_in);
@@ -111,13 +111,13 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::
   AT_DISPATCH_FLOATING_TYPES(arguments.leak.scalar_type(), Operator::Inputs::kOperator, [&] {
     const auto problem = arguments.problem<scalar_t>();
     const BackwardPlan plan = backward_plan(problem.q_offsets, problem.k_offsets, problem.heads, problem.c, problem.cv,
-                                            own.widths(problem.heads, wanted), !problem.q.computed());
+                                            own.widths(problem.heads, output_mask), !problem.q.computed());
     CoreGradients<scalar_t> to(problem, plan, arguments.q.scalar_type());
-    auto output = own.template output<scalar_t>(problem, plan, wanted);
+    auto output = own.template output<scalar_t>(problem, plan, output_mask);
     const int64_t width = problem.heads * problem.cv;
-    const AttentionGradOutput<scalar_t> upstream{stored_rows<scalar_t>(grad, width), stored_rows<scalar_t>(out, width),
-                                                 pointer<scalar_t>(denominator)};
-    own.template backward_kernel<scalar_t>()(problem, own.template input<scalar_t>(problem), output, plan, upstream,
+    const AttentionGradOutput<scalar_t> grad_output{stored_rows<scalar_t>(grad, width),
+                                                    stored_rows<scalar_t>(out, width), pointer<scalar_t>(denominator)};
+    own.template backward_kernel<scalar_t>()(problem, own.template input<scalar_t>(problem), output, plan, grad_output,
                                              to);
     for (at::Tensor& gradient : to.finish(problem, plan)) gradients.push_back(std::move(gradient));
     for (at::Tensor& gradient : own.gradients(output)) gradients.push_back(std::move(gradient));

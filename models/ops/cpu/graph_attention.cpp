@@ -23,8 +23,8 @@ void forward_any(const AttentionProblem<T>& problem, const GraphInput<T>& input,
 
 template <typename T>
 void backward_any(const AttentionProblem<T>& problem, const GraphInput<T>& input, const GraphOutput<T>& output,
-                  const BackwardPlan& plan, const AttentionGradOutput<T>& upstream, const CoreGradients<T>& to) {
-  run_backward<T, GraphBias<T>>(problem, input, output, plan, upstream, to);
+                  const BackwardPlan& plan, const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) {
+  run_backward<T, GraphBias<T>>(problem, input, output, plan, grad_output, to);
 }
 
 GEOSFT_ATTENTION_KERNELS(GraphInput, GraphOutput)
@@ -61,10 +61,12 @@ class GraphAttention {
   }
 
   template <typename T>
-  GraphOutput<T> output(const AttentionProblem<T>& problem, const BackwardPlan& plan, const OutputMask& wanted) const {
-    return {wanted.own(2) ? RowGradient<T>(edge_attr.sizes(), plan.splits, edge_attr.scalar_type()) : RowGradient<T>(),
-            wanted.own(5) ? PartialSums<T>(weight.sizes(), plan.splits * plan.groups) : PartialSums<T>(),
-            WeightGradients<T>(plan, edge_attr.size(1), problem.heads), plan.groups};
+  GraphOutput<T> output(const AttentionProblem<T>& problem, const BackwardPlan& plan,
+                        const OutputMask& output_mask) const {
+    return {
+        output_mask.own(2) ? RowGradient<T>(edge_attr.sizes(), plan.splits, edge_attr.scalar_type()) : RowGradient<T>(),
+        output_mask.own(5) ? PartialSums<T>(weight.sizes(), plan.splits * plan.groups) : PartialSums<T>(),
+        WeightGradients<T>(plan, edge_attr.size(1), problem.heads), plan.groups};
   }
   template <typename T>
   std::vector<at::Tensor> gradients(GraphOutput<T>& output) const {
@@ -72,9 +74,9 @@ class GraphAttention {
     for (at::Tensor& gradient : output.weights.finish()) gradients.push_back(std::move(gradient));
     return gradients;
   }
-  SharedWidths widths(int64_t heads, const OutputMask& wanted) const {
+  SharedWidths widths(int64_t heads, const OutputMask& output_mask) const {
     const int64_t nodes = std::max<int64_t>(rowptr.size(0) - 1, 1);
-    return {wanted.own(2) ? (edge_attr.numel() + nodes - 1) / nodes : 0, wanted.own(5) ? 1 : 0,
+    return {output_mask.own(2) ? (edge_attr.numel() + nodes - 1) / nodes : 0, output_mask.own(5) ? 1 : 0,
             WeightGradients<float>::width(edge_attr.size(1), heads)};
   }
   template <typename T>

@@ -24,9 +24,9 @@ void forward_any(const AttentionProblem<T>& problem, const DenseInput<T>& input,
 
 template <typename T>
 void backward_any(const AttentionProblem<T>& problem, const DenseInput<T>& input, const DenseOutput<T>& output,
-                  const BackwardPlan& plan, const AttentionGradOutput<T>& upstream, const CoreGradients<T>& to) {
-  if (input.mul || input.add) return run_backward<T, DenseBias<T>>(problem, input, output, plan, upstream, to);
-  run_backward<T, NoBias<T>>(problem, {}, {}, plan, upstream, to);
+                  const BackwardPlan& plan, const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) {
+  if (input.mul || input.add) return run_backward<T, DenseBias<T>>(problem, input, output, plan, grad_output, to);
+  run_backward<T, NoBias<T>>(problem, {}, {}, plan, grad_output, to);
 }
 
 GEOSFT_ATTENTION_KERNELS(DenseInput, DenseOutput)
@@ -60,8 +60,8 @@ struct MaxoutAttention {
   }
 
   template <typename T>
-  DenseOutput<T> output(const AttentionProblem<T>&, const BackwardPlan&, const OutputMask& wanted) const {
-    return {like(mul, wanted.own(0)), like(add, wanted.own(1))};
+  DenseOutput<T> output(const AttentionProblem<T>&, const BackwardPlan&, const OutputMask& output_mask) const {
+    return {like(mul, output_mask.own(0)), like(add, output_mask.own(1))};
   }
   template <typename T>
   std::vector<at::Tensor> gradients(DenseOutput<T>& output) const {
@@ -87,7 +87,7 @@ struct MaxoutAttention {
     TORCH_CHECK(!r.defined() || r.size(0) == pairs, name, " must have sum_b nq_b * nk_b = ", pairs, " rows, got shape ",
                 r.sizes());
   }
-  static at::Tensor like(const at::Tensor& r, bool wanted) { return wanted ? at::empty_like(r) : at::Tensor(); }
+  static at::Tensor like(const at::Tensor& r, bool needed) { return needed ? at::empty_like(r) : at::Tensor(); }
 
   at::Tensor mul, add;
 };

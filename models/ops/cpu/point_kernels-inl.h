@@ -26,8 +26,8 @@ void forward_any(const AttentionProblem<T>& problem, const PointInput<T>& input,
 
 template <typename T>
 void backward_any(const AttentionProblem<T>& problem, const PointInput<T>& input, const PointOutput<T>& output,
-                  const BackwardPlan& plan, const AttentionGradOutput<T>& upstream, const CoreGradients<T>& to) {
-  run_backward<T, PointBias<T, GEOSFT_POINT_CHANNELS>>(problem, input, output, plan, upstream, to);
+                  const BackwardPlan& plan, const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) {
+  run_backward<T, PointBias<T, GEOSFT_POINT_CHANNELS>>(problem, input, output, plan, grad_output, to);
 }
 
 GEOSFT_ATTENTION_KERNELS(PointInput, PointOutput)

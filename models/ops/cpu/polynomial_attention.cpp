@@ -14,7 +14,6 @@
 #include "models/ops/cpu/polynomial_problem.h"
 #include "models/ops/cpu/simd.h"
 #include "models/ops/opmath.h"
-#include "models/ops/polynomial_attention_checks.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "models/ops/cpu/polynomial_attention.cpp"
@@ -199,9 +198,9 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& grad, 
   const at::Tensor q_grad = at::empty_like(sides.q), v_grad = at::empty_like(sides.v);
   at::Tensor k_grad = at::empty_like(sides.k);
   AT_DISPATCH_FLOATING_TYPES(sides.q.scalar_type(), "polynomial_attention", [&] {
-    const scalar_t* const upstream = y.const_data_ptr<scalar_t>();
-    negative_dots(upstream, results.const_data_ptr<scalar_t>(), last.numel(), cv, last.mutable_data_ptr<scalar_t>());
-    const auto queries = sides.queries<scalar_t>(upstream, last.const_data_ptr<scalar_t>(),
+    const scalar_t* const grad_output = y.const_data_ptr<scalar_t>();
+    negative_dots(grad_output, results.const_data_ptr<scalar_t>(), last.numel(), cv, last.mutable_data_ptr<scalar_t>());
+    const auto queries = sides.queries<scalar_t>(grad_output, last.const_data_ptr<scalar_t>(),
                                                  denominator.const_data_ptr<scalar_t>()),
                keys = sides.keys<scalar_t>();
     const auto relate = GEOSFT_SIMD_DISPATCH(scalar_t, relate);

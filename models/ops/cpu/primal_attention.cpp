@@ -204,11 +204,11 @@ struct GroupGradients {
   at::Tensor q, k, v;
 };
 
-struct Upstream {
+struct GradOutput {
   at::Tensor grad, out, normalizer;
 };
 
-GroupGradients flash_backward(const GroupPlan& plan, const Run& run, const Upstream& up) {
+GroupGradients flash_backward(const GroupPlan& plan, const Run& run, const GradOutput& up) {
   const FlashInputs in(plan, run);
   const PrimalNumbers& n = plan.call.numbers;
   const auto first = [&](const at::Tensor& rows) {
@@ -223,26 +223,26 @@ GroupGradients flash_backward(const GroupPlan& plan, const Run& run, const Upstr
   return {rows_first(q_grad, n.c), rows_first(k_grad, n.c), rows_first(v_grad, n.cv)};
 }
 
-void run_units_backward(const GroupPlan& plan, const Upstream& up, const GroupGradients& to) {
+void run_units_backward(const GroupPlan& plan, const GradOutput& up, const GroupGradients& to) {
   const PrimalNumbers& n = plan.call.numbers;
   AT_DISPATCH_FLOATING_TYPES(to.q.scalar_type(), "primal_attention", [&] {
     plan.for_units([&](const ItemHead& at) {
       const int64_t head = plan.group.heads[at.head];
       const int64_t q0 = plan.heads.offsets.first[at.item], k0 = plan.heads.offsets.second[at.item];
-      const PrimalUpstream<scalar_t> upstream{
+      const PrimalUpstream<scalar_t> grad_output{
           rows_of<scalar_t>(up.grad, head, q0), rows_of<scalar_t>(up.normalizer, head, q0),
           mutable_rows_of<scalar_t>(to.q, at.head, q0), mutable_rows_of<scalar_t>(to.k, at.head, k0),
           mutable_rows_of<scalar_t>(to.v, at.head, k0)};
       if (plan.heads.linear) {
-        linear_unit_backward(n, plan.unit<scalar_t>(at), upstream);
+        linear_unit_backward(n, plan.unit<scalar_t>(at), grad_output);
       } else {
-        softmax_unit_backward(n, plan.unit<scalar_t>(at), upstream);
+        softmax_unit_backward(n, plan.unit<scalar_t>(at), grad_output);
       }
     });
   });
 }
 
-GroupGradients group_backward(const GroupPlan& plan, const Upstream& up) {
+GroupGradients group_backward(const GroupPlan& plan, const GradOutput& up) {
   if (plan.runs.size() == 1 && plan.everything(plan.runs[0])) return flash_backward(plan, plan.runs[0], up);
   const auto like = [](const at::Tensor& x) { return at::empty(x.sizes(), x.options()); };
   const GroupGradients to{like(plan.heads.q), like(plan.heads.k), like(plan.heads.v)};
@@ -265,7 +265,7 @@ std::vector<at::Tensor> backward(const at::Tensor& grad, const at::Tensor& out, 
   a.check();
   a.check_grad_output(grad, out, normalizer);
   const PrimalCall call(a);
-  const Upstream up{grad.contiguous(), out.contiguous(), normalizer.contiguous()};
+  const GradOutput up{grad.contiguous(), out.contiguous(), normalizer.contiguous()};
   PrimalGradients all;
   if (call.groups.size() > 1) all = {at::empty_like(call.q), at::empty_like(call.k), at::empty_like(call.v), {}};
   at::Tensor beta_grad = given(beta) ? at::empty({1, q.size(1)}, call.q.options()) : at::Tensor();

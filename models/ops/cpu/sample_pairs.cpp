@@ -11,7 +11,6 @@
 #include "geometry/packed.h"
 #include "geometry/philox.h"
 #include "models/ops/non_finite_error.h"
-#include "models/ops/sample_pairs_checks.h"
 
 namespace geosft {
 namespace {
@@ -257,7 +256,7 @@ at::Tensor pair_weight_backward_cpu(const at::Tensor& grad_weight, const at::Ten
               grad_weight.sizes());
   const int64_t bins = top.size(0);
   const at::Tensor values = score.contiguous();
-  const at::Tensor upstream = grad_weight.contiguous();
+  const at::Tensor grad_output = grad_weight.contiguous();
   at::Tensor grad = at::zeros({score.size(0)}, score.options());
   AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "pair_weight_backward", [&] {
     const scalar_t* z = values.const_data_ptr<scalar_t>();
@@ -269,7 +268,7 @@ at::Tensor pair_weight_backward_cpu(const at::Tensor& grad_weight, const at::Ten
       const double za = z[a] + added[j];
       const double zb = z[b] + added[bins + j];
       const double weight = sigmoid((log_softplus(za) - log_softplus(zb)) / tau);
-      const double slope = upstream.const_data_ptr<scalar_t>()[j] * weight * (1 - weight) / tau;
+      const double slope = grad_output.const_data_ptr<scalar_t>()[j] * weight * (1 - weight) / tau;
       grad.mutable_data_ptr<scalar_t>()[a] += static_cast<scalar_t>(slope * log_softplus_slope(za));
       grad.mutable_data_ptr<scalar_t>()[b] -= static_cast<scalar_t>(slope * log_softplus_slope(zb));
     }

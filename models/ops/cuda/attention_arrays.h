@@ -13,7 +13,7 @@ namespace geosft::cuda {
 // Threads of a block: two warps, so that items of a few hundred keys or queries still fill blocks.
 inline constexpr int kThreads = 64;
 // The widest head that the kernels hold in registers and shared memory.
-inline constexpr int64_t kLargestWidth = 128;
+inline constexpr int64_t kMaxWidth = 128;
 
 // q [Nq, heads, c], k [Nk, heads, c], v [Nk, heads, cv], leak [Nk, heads]; scale = 1 / sqrt(c). Whether tiles of
 // queries and of keys have many rows a thread: see attention_sizes.h.

@@ -39,7 +39,7 @@ struct Pair {
 
 // mul and add of a pair; slope: the derivative of mul before its softplus, if it has one.
 template <typename T>
-struct Relative {
+struct BiasValue {
   T mul, add, slope;
 };
 

@@ -42,12 +42,12 @@ class AttentionArguments {
         q_ptr(offsets_on(in.q_ptr(), q.device(), "q_ptr")),
         k_ptr(offsets_on(in.k_ptr(), q.device(), "k_ptr")),
         eps_(in.eps) {
-    constexpr int64_t kMostHeads = 65535;  // the height of a grid of blocks
-    TORCH_CHECK(q.size(2) <= kLargestWidth, "q must have at most ", kLargestWidth,
+    constexpr int64_t kMaxHeads = 65535;  // the height of a grid of blocks
+    TORCH_CHECK(q.size(2) <= kMaxWidth, "q must have at most ", kMaxWidth,
                 " channels a head on this device, got shape ", q.sizes());
-    TORCH_CHECK(v.size(2) <= kLargestWidth, "v must have at most ", kLargestWidth,
+    TORCH_CHECK(v.size(2) <= kMaxWidth, "v must have at most ", kMaxWidth,
                 " channels a head on this device, got shape ", v.sizes());
-    TORCH_CHECK(q.size(1) <= kMostHeads, "q must have at most ", kMostHeads, " heads on this device, got shape ",
+    TORCH_CHECK(q.size(1) <= kMaxHeads, "q must have at most ", kMaxHeads, " heads on this device, got shape ",
                 q.sizes());
   }
 
@@ -107,7 +107,7 @@ std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inpu
 template <class Device, class Operator>
 std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::Tensor& out_in,
                                            const at::Tensor& denominator_in, const OptionalTensors& inputs, double eps,
-                                           const c10::List<bool>& wanted_in) {
+                                           const c10::List<bool>& output_mask_in) {
   using BiasTraits = typename Operator::BiasTraits;
   const NoAutocast no_autocast;
   const typename Operator::Inputs in(inputs, eps);
@@ -115,7 +115,7 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::
   check_grad_output(grad_in, out_in, denominator_in, in.q(), in.v());
   const Device device(in.q().device());
   const AttentionArguments arguments(in);
-  const OutputMask wanted(wanted_in, in);
+  const OutputMask output_mask(output_mask_in, in);
   Operator own(in, arguments);
   const at::Tensor grad = grad_in.contiguous(), out = out_in.contiguous(), denominator = denominator_in.contiguous();
   const at::Tensor share = at::empty_like(denominator), delta = at::empty_like(denominator);
@@ -126,7 +126,7 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::
   AT_DISPATCH_FLOATING_TYPES(denominator.scalar_type(), Operator::Inputs::kOperator, [&] {
     const auto problem = arguments.arrays<scalar_t, Device>();
     auto bias = own.template arrays<scalar_t>();
-    own.begin_gradients(problem, wanted, bias);
+    own.begin_gradients(problem, output_mask, bias);
     device.template backward<BiasTraits, scalar_t>(
         problem, bias,
         {stored<scalar_t>(grad), stored<scalar_t>(out), pointer<scalar_t>(denominator), target<scalar_t>(share),
@@ -134,7 +134,7 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::
          storable<scalar_t>(gradients[2]), storable<scalar_t>(gradients[3])});
   });
   for (const at::Tensor& gradient : own.gradients()) gradients.push_back(gradient);
-  wanted.leave_out(gradients);
+  output_mask.leave_out(gradients);
   for (at::Tensor& gradient : gradients) gradient = gradient.to(in.q().scalar_type());
   return gradients;
 }

@@ -15,12 +15,12 @@ struct TileSize {
   static constexpr int kWidth = Width, kRows = Rows;
 };
 
-inline constexpr int64_t kMostRows = 4;
+inline constexpr int64_t kMaxRows = 4;
 
 // With many rows a thread, each number of the other side is read from shared memory once for all of them, but a tile is
 // kThreads times as many rows: worth it where items fill half of such tiles and every multiprocessor has its blocks.
 inline bool worth_many_rows(int64_t rows, int64_t items, int64_t heads) {
-  constexpr int64_t kTile = kMostRows * kThreads, kMultiprocessors = 132, kBlocksEach = 2;
+  constexpr int64_t kTile = kMaxRows * kThreads, kMultiprocessors = 132, kBlocksEach = 2;
   return 2 * rows >= items * kTile && rows / kTile * heads >= kMultiprocessors * kBlocksEach;
 }
 
@@ -43,13 +43,13 @@ template <typename T, bool kMany, class Body>
 void with_forward_size(int64_t width, bool many, const Body& body) {
   if constexpr (sizeof(T) == 8) {
     if (width <= 16) return body(TileSize<16, 1>());
-    body(TileSize<kLargestWidth, 1>());
+    body(TileSize<kMaxWidth, 1>());
   } else {
     if (width <= 8) return with_rows<kMany, 8, 4>(many, body);
     if (width <= 16) return with_rows<kMany, 16, 4>(many, body);
     if (width <= 32) return with_rows<kMany, 32, 4>(many, body);
     if (width <= 64) return with_rows<kMany, 64, 2>(many, body);
-    body(TileSize<kLargestWidth, 1>());
+    body(TileSize<kMaxWidth, 1>());
   }
 }
 
@@ -57,13 +57,13 @@ template <typename T, bool kMany, class Body>
 void with_backward_size(int64_t width, bool many, const Body& body) {
   if constexpr (sizeof(T) == 8) {
     if (width <= 16) return body(TileSize<16, 1>());
-    body(TileSize<kLargestWidth, 1>());
+    body(TileSize<kMaxWidth, 1>());
   } else {
     if (width <= 8) return with_rows<kMany, 8, 4>(many, body);
     if (width <= 16) return with_rows<kMany, 16, 4>(many, body);
     if (width <= 32) return with_rows<kMany, 32, 2>(many, body);
     if (width <= 64) return body(TileSize<64, 1>());
-    body(TileSize<kLargestWidth, 1>());
+    body(TileSize<kMaxWidth, 1>());
   }
 }
 

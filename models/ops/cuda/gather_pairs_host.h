@@ -6,13 +6,16 @@
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include <tuple>
 
 #include "models/ops/cuda/gather_pairs_kernel.cuh"
 #include "models/ops/cuda/named_rows.h"
 #include "models/ops/cuda/tensor_accessors.h"
-#include "models/ops/gather_pairs_checks.h"
+#include "models/ops/gather_pairs.h"
+#include "models/ops/once_differentiable.h"
 
 namespace geosft::cuda {
 
@@ -88,7 +91,7 @@ at::Tensor weight_gradient(const PairNumbers& in, const at::Tensor& top, const a
   return weight_grad;
 }
 
-struct WantedOfPairs {
+struct GatherPairsMask {
   bool x = true, weight = true;
 };
 
@@ -96,16 +99,52 @@ struct WantedOfPairs {
 template <class Run>
 std::tuple<at::Tensor, at::Tensor> gathered_backward(const at::Tensor& grad_in, const at::Tensor& x_in,
                                                      const at::Tensor& top_in, const at::Tensor& partner_in,
-                                                     const at::Tensor& weight_in, WantedOfPairs wanted,
+                                                     const at::Tensor& weight_in, GatherPairsMask output_mask,
                                                      const Run& run) {
   const PairNumbers in(x_in, weight_in);
   const at::Tensor top = named_rows(top_in, in.x, "x").contiguous();
   const at::Tensor partner = named_rows(partner_in, in.x, "x").contiguous();
   const at::Tensor grad = in.readable(grad_in);
   at::Tensor x_grad, weight_grad;
-  if (wanted.x) x_grad = scattered(in, top, partner, grad, run).to(x_in.scalar_type());
-  if (wanted.weight) weight_grad = weight_gradient(in, top, partner, grad, run).to(weight_in.scalar_type());
+  if (output_mask.x) x_grad = scattered(in, top, partner, grad, run).to(x_in.scalar_type());
+  if (output_mask.weight) weight_grad = weight_gradient(in, top, partner, grad, run).to(weight_in.scalar_type());
   return {x_grad, weight_grad};
+}
+
+// Launcher(device, op) is made once a call: KernelLauncher, or what stands for it in tests.
+template <class Launcher>
+at::Tensor gather_pairs_on(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
+                           const at::Tensor& weight) {
+  return gathered_pairs(x, top, partner, weight, Launcher(x.device(), "gather_pairs"));
+}
+
+template <class Launcher>
+struct GatherPairs : torch::autograd::Function<GatherPairs<Launcher>> {
+  using Context = torch::autograd::AutogradContext;
+  using List = torch::autograd::variable_list;
+
+  static at::Tensor forward(Context* context, const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
+                            const at::Tensor& weight) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    context->save_for_backward({x, top, partner, weight});
+    return gather_pairs(x, top, partner, weight);
+  }
+  static List backward(Context* context, const List& grads) {
+    const List saved = context->get_saved_variables();
+    const GatherPairsMask output_mask{context->needs_input_grad(0), context->needs_input_grad(3)};
+    const List gradients = once_differentiable("gather_pairs", {saved[0], saved[3], grads[0]}, [&] {
+      const auto [x, weight] = gathered_backward(grads[0], saved[0], saved[1], saved[2], saved[3], output_mask,
+                                                 Launcher(saved[0].device(), "gather_pairs"));
+      return List{x, weight};
+    });
+    return {gradients[0], at::Tensor(), at::Tensor(), gradients[1]};
+  }
+};
+
+template <class Launcher>
+at::Tensor differentiable_gather_pairs(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
+                                       const at::Tensor& weight) {
+  return GatherPairs<Launcher>::apply(x, top, partner, weight);
 }
 
 }  // namespace geosft::cuda

@@ -126,15 +126,15 @@ class PairWeightTile {
 
 // The grids of a call, on a GPU or emulated.
 template <typename T, class Run>
-void gather_grids(const PairGather<T>& in, Run&& run) {
+void run_grids(const PairGather<T>& in, Run&& run) {
   run.template grid<PairGatherTile<T>>((in.bins * in.width + kGatherThreads - 1) / kGatherThreads, 1, in);
 }
 template <typename T, class Run>
-void gather_grids(const PairScatter<T>& in, Run&& run) {
+void run_grids(const PairScatter<T>& in, Run&& run) {
   run.template grid<PairScatterTile<T>>((in.rows * in.width + kGatherThreads - 1) / kGatherThreads, 1, in);
 }
 template <typename T, class Run>
-void gather_grids(const PairWeights<T>& in, Run&& run) {
+void run_grids(const PairWeights<T>& in, Run&& run) {
   using Tile = PairWeightTile<T>;
   run.template grid<Tile>((in.drawn.bins + Tile::kBins - 1) / Tile::kBins, 1, in);
 }

@@ -47,8 +47,8 @@ class GraphOperator {
   }
 
   template <typename T>
-  void begin_gradients(const AttentionArrays<T>& problem, const OutputMask& wanted, GraphArrays<T>& arrays) {
-    edges_wanted_ = wanted.own(2);
+  void begin_gradients(const AttentionArrays<T>& problem, const OutputMask& output_mask, GraphArrays<T>& arrays) {
+    edges_wanted_ = output_mask.own(2);
     mul_grad_ = at::zeros_like(mul_);
     add_grad_ = at::zeros_like(add_);
     weight_grad_ = at::empty({weight_.size(0), problem.heads}, edge_attr_.options());

@@ -88,8 +88,8 @@ class DigitChoiceTile {
     block.each([&](int thread) {
       tiles.total[thread] = total(in, item, rows.end - rows.begin, thread);
       if (thread != 0) return;
-      const int64_t wanted = clamped(places.end - places.begin, 0, rows.end - rows.begin);
-      tiles.left = in.shift + kDigitBits == in.key_bits ? wanted : in.left[item];
+      const int64_t desired = clamped(places.end - places.begin, 0, rows.end - rows.begin);
+      tiles.left = in.shift + kDigitBits == in.key_bits ? desired : in.left[item];
     });
     block.each([&](int thread) {
       int64_t below = 0;

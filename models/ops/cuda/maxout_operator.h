@@ -32,14 +32,14 @@ class MaxoutOperator {
   }
 
   template <typename T>
-  void begin_gradients(const AttentionArrays<T>&, const OutputMask& wanted, DenseArrays<T>& arrays) {
+  void begin_gradients(const AttentionArrays<T>&, const OutputMask& output_mask, DenseArrays<T>& arrays) {
     const auto like = [&](const at::Tensor& pairs, bool needed) {
       if (!pairs.defined()) return Accessor<T>{};
       gradients_.push_back(needed ? at::zeros_like(pairs) : at::empty({0}, pairs.options()));
       return needed ? storable<T>(gradients_.back()) : Accessor<T>{};
     };
-    arrays.mul_grad = like(mul_, wanted.own(0));
-    arrays.add_grad = like(add_, wanted.own(1));
+    arrays.mul_grad = like(mul_, output_mask.own(0));
+    arrays.add_grad = like(add_, output_mask.own(1));
   }
   std::vector<at::Tensor> gradients() const { return gradients_; }
 

@@ -34,7 +34,7 @@ class MonomialTile {
     T table[Entries][kTile];
     T slope[kGradient ? Entries : 1][kTile];
     T sum[kSlab][Columns];
-    uint8_t factor[kSlab * kMostFactors];
+    uint8_t factor[kSlab * kMaxFactors];
     uint8_t recipe[Entries][2];
   };
 

@@ -26,7 +26,7 @@ GEOSFT_DEVICE T column_of(const PolynomialSide<T>& side, int64_t row_and_head, i
   return column <= cv ? side.y.read(row_and_head * cv + column - 1) : T(0);
 }
 
-inline constexpr int kSumThreads = 128, kSumEach = 4, kMostSumStep = 128;
+inline constexpr int kSumThreads = 128, kSumEach = 4, kMaxSumStep = 128;
 inline constexpr int kSumTableNumbers = 32 * (kLargestTable + 1);  // of shared memory: 32 tokens at least
 
 template <typename T, int Columns, int Factors>
@@ -37,7 +37,7 @@ class MonomialSumTile {
 
   struct Tiles {
     T table[kSumTableNumbers];
-    T y[kMostSumStep][Columns];
+    T y[kMaxSumStep][Columns];
     T sum[kSumEach * Columns][kSumThreads];
     uint8_t recipe[kLargestTable][2];
   };

@@ -37,7 +37,7 @@ void with_pair_width(int width, const Body& body) {
     if (width <= 32) return body(KernelNumber<32>());
     if (width <= 64) return body(KernelNumber<64>());
   }
-  body(KernelNumber<kLargestWidth>());
+  body(KernelNumber<kMaxWidth>());
 }
 
 template <typename T, int Width>

@@ -40,16 +40,16 @@ class PointOperator {
 
   // Rows have a copy of their gradient a head, weights one a tile of queries; unused slots of tiles stay zero.
   template <typename T>
-  void begin_gradients(const AttentionArrays<T>& problem, const OutputMask& wanted, PointArrays<T>& arrays) {
+  void begin_gradients(const AttentionArrays<T>& problem, const OutputMask& output_mask, PointArrays<T>& arrays) {
     const auto rows = [&](const at::Tensor& points, bool needed) -> T* {
       if (!points.defined()) return nullptr;
       rows_.push_back(at::empty({needed ? points.size(0) : 0, problem.heads, 3}, computed_));
       return needed ? target<T>(rows_.back()) : nullptr;
     };
-    arrays.x_grad = rows(x_, wanted.own(0));
-    arrays.xs_grad = rows(xs_, wanted.own(1));
-    arrays.m_grad = rows(m_, wanted.own(2));
-    arrays.ms_grad = rows(ms_, wanted.own(3));
+    arrays.x_grad = rows(x_, output_mask.own(0));
+    arrays.xs_grad = rows(xs_, output_mask.own(1));
+    arrays.m_grad = rows(m_, output_mask.own(2));
+    arrays.ms_grad = rows(ms_, output_mask.own(3));
     weights_ = at::zeros({gradient_slots<PointBiasTraits>(problem), problem.heads, 2, 3}, computed_);
     arrays.weight_grad = target<T>(weights_);
   }

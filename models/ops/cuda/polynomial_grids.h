@@ -63,7 +63,7 @@ void polynomial_grids(MonomialSumStage, const PolynomialTask<T>& task, Run&& run
     if (task.table.factors == 2) return grid(KernelNumber<2>());
     if (task.table.factors == 4) return grid(KernelNumber<4>());
     if (task.table.factors == 8) return grid(KernelNumber<8>());
-    grid(KernelNumber<kMostFactors>());
+    grid(KernelNumber<kMaxFactors>());
   });
   using Join = StateJoinTile<T>;
   run.template grid<Join>(places * Join::blocks_a_chunk(task), task.heads, task);

@@ -18,7 +18,7 @@
 #include "models/ops/cuda/tensor_accessors.h"
 #include "models/ops/monomials.h"
 #include "models/ops/opmath.h"
-#include "models/ops/polynomial_attention_checks.h"
+#include "models/ops/polynomial_attention.h"
 #include "models/ops/softmax_pool.h"
 
 namespace geosft::cuda {
@@ -52,10 +52,10 @@ class PolynomialTensors {
         q_ptr(offsets_on(a.q_ptr, q.device(), "q_ptr")),
         k_ptr(offsets_on(a.k_ptr, q.device(), "k_ptr")),
         offsets(std::move(known)) {
-    constexpr int64_t kMostHeads = 65535;  // the height of a grid of blocks
-    TORCH_CHECK(q.size(2) <= kLargestWidth && v.size(2) <= kLargestWidth, "q and v must have at most ", kLargestWidth,
+    constexpr int64_t kMaxHeads = 65535;  // the height of a grid of blocks
+    TORCH_CHECK(q.size(2) <= kMaxWidth && v.size(2) <= kMaxWidth, "q and v must have at most ", kMaxWidth,
                 " channels a head on this device, got shapes ", q.sizes(), " and ", v.sizes());
-    TORCH_CHECK(q.size(1) <= kMostHeads, "q must have at most ", kMostHeads, " heads on this device, got shape ",
+    TORCH_CHECK(q.size(1) <= kMaxHeads, "q must have at most ", kMaxHeads, " heads on this device, got shape ",
                 q.sizes());
     k = a.center ? centered_rows(opmath_contiguous(a.k), k_ptr) : a.k.contiguous();
   }

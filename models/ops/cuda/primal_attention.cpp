@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "geometry/cuda/stream.h"
 #include "geometry/operators.h"
+#include "models/ops/cuda/kernel_launcher.h"
 #include "models/ops/cuda/primal_host.h"
-#include "models/ops/cuda/primal_launch.h"
 #include "models/ops/primal_composition.h"
 
 namespace geosft::cuda {
@@ -19,9 +18,9 @@ std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& q, const at::Tensor
   const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
   a.check();
   check_visible_offsets(a);
-  const Stream stream(q.device());
+  const KernelLauncher launcher(q.device(), "primal_attention");
   if (!has_primal_kernels(a)) return composed_primal_forward(a);
-  return primal_forward(a, [&](const auto& in) { check_launch(launch_primal(in, stream.get()), "primal_attention"); });
+  return primal_forward(a, launcher);
 }
 
 std::vector<at::Tensor> backward(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer,
@@ -32,11 +31,9 @@ std::vector<at::Tensor> backward(const at::Tensor& grad, const at::Tensor& out, 
   const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
   a.check();
   check_visible_offsets(a);
-  const Stream stream(q.device());
+  const KernelLauncher launcher(q.device(), "primal_attention backward");
   if (!has_primal_kernels(a)) return composed_primal_gradients(grad, a);
-  return primal_backward(grad, out, normalizer, a, [&](const auto& in) {
-    check_launch(launch_primal(in, stream.get()), "primal_attention backward");
-  });
+  return primal_backward(grad, out, normalizer, a, launcher);
 }
 
 }  // namespace

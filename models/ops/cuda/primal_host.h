@@ -18,14 +18,14 @@
 #include "models/ops/cuda/primal_linear_kernel.cuh"
 #include "models/ops/cuda/primal_mask_rows.h"
 #include "models/ops/cuda/tensor_accessors.h"
-#include "models/ops/primal_attention_checks.h"
+#include "models/ops/primal_attention.h"
 
 namespace geosft::cuda {
 
 // Wider heads, and more of them than a grid of blocks is high, are composed of LibTorch's operations.
 inline bool has_primal_kernels(const PrimalArguments& a) {
-  constexpr int64_t kMostHeads = 65535;
-  return a.q.size(2) <= kLargestWidth && a.v.size(2) <= kLargestWidth && a.q.size(1) <= kMostHeads;
+  constexpr int64_t kMaxHeads = 65535;
+  return a.q.size(2) <= kMaxWidth && a.v.size(2) <= kMaxWidth && a.q.size(1) <= kMaxHeads;
 }
 
 // An error where the values of q_ptr or k_ptr are wrong, as far as they are on the CPU.

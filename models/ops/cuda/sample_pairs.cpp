@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "geometry/cuda/stream.h"
 #include "geometry/operators.h"
+#include "models/ops/cuda/kernel_launcher.h"
 #include "models/ops/cuda/sample_pairs_host.h"
-#include "models/ops/cuda/sample_pairs_launch.h"
 
 namespace geosft::cuda {
 namespace {
@@ -12,17 +11,14 @@ using Quadruple = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
 
 Quadruple draw_pairs(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
                      bool random_partner, const std::optional<at::Tensor>& seeds, int64_t bins) {
-  const Stream stream(score.device());
   return draw(score, ptr, seeds, {noise, random_partner, false, k, bins},
-              [&](const auto& in) { check_launch(launch_pairs(in, stream.get()), "sample_pairs"); });
+              KernelLauncher(score.device(), "sample_pairs"));
 }
 
 Quadruple draw_pairs_with_replacement(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
                                       const at::Tensor& seeds, int64_t bins) {
-  const Stream stream(score.device());
-  return draw(score, ptr, seeds, {true, false, true, k, bins}, [&](const auto& in) {
-    check_launch(launch_replacement(in, stream.get()), "sample_pairs with replacement");
-  });
+  return draw(score, ptr, seeds, {true, false, true, k, bins},
+              KernelLauncher(score.device(), "sample_pairs with replacement"));
 }
 
 }  // namespace

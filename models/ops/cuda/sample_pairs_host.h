@@ -16,7 +16,7 @@
 #include "geometry/packed.h"
 #include "models/ops/cuda/named_rows.h"
 #include "models/ops/cuda/sample_pairs_kernel.cuh"
-#include "models/ops/sample_pairs_checks.h"
+#include "models/ops/sample_pairs.h"
 
 namespace geosft::cuda {
 
@@ -164,7 +164,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw(const at::Tensor
                             top + bins,
                             noise_top,
                             noise_top + bins,
-                            PairPhase::kKeys,
+                            options.replacement ? PairPhase::kReplacement : PairPhase::kKeys,
                             {},
                             {}};
     run(call);

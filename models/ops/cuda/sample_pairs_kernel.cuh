@@ -30,7 +30,7 @@ struct RankedRows {
 // random partner, those by which partners are drawn (kNoKey for rows in `top`). Drawn: top and partner [bins], and
 // what was added to them, noise_top and noise_partner [bins]; those of item b from out_ptr[b] on. `phase` says what is
 // to be done now; a call goes through all of them in turn. It ranks `ranked`, after `selection`, if that has places.
-enum class PairPhase { kKeys, kTop, kPartner };
+enum class PairPhase { kKeys, kTop, kPartner, kReplacement };
 template <typename T>
 struct PairDraw {
   const T* score;
@@ -278,11 +278,6 @@ class PairReplacementTile {
   }
 };
 
-template <typename T, class Run>
-void replacement_grids(const PairDraw<T>& in, Run&& run) {
-  run.template grid<PairReplacementTile<T>>(in.bins, 2, in);
-}
-
 template <typename T, bool kPartners, class Run>
 void rank_grids(const PairDraw<T>& in, Run&& run) {
   if (in.selection.places > 0) selection_grids(in.selection, run);
@@ -295,8 +290,9 @@ void rank_grids(const PairDraw<T>& in, Run&& run) {
 }
 
 template <typename T, class Run>
-void pair_grids(const PairDraw<T>& in, Run&& run) {
+void run_grids(const PairDraw<T>& in, Run&& run) {
   const int64_t slots = tile_slots(in.packed.rows, in.packed.items, kRankThreads);
+  if (in.phase == PairPhase::kReplacement) run.template grid<PairReplacementTile<T>>(in.bins, 2, in);
   if (in.phase == PairPhase::kKeys) run.template grid<PairKeyTile<T>>(slots, 1, in);
   if (in.phase == PairPhase::kTop) rank_grids<T, false>(in, run);
   if (in.phase == PairPhase::kPartner) rank_grids<T, true>(in, run);

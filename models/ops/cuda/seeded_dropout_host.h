@@ -9,7 +9,7 @@
 
 #include "models/ops/cuda/seeded_dropout_kernel.cuh"
 #include "models/ops/cuda/tensor_accessors.h"
-#include "models/ops/dropout_checks.h"
+#include "models/ops/seeded_dropout.h"
 
 namespace geosft::cuda {
 

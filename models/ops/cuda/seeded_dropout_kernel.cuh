@@ -43,7 +43,7 @@ class DropoutTile {
 };
 
 template <typename T, class Run>
-void dropout_grids(const DropoutCall<T>& in, Run&& run) {
+void run_grids(const DropoutCall<T>& in, Run&& run) {
   constexpr int64_t kEach = DropoutTile<T>::kBlockThreads * kDropoutLanes;
   run.template grid<DropoutTile<T>>((in.first % kDropoutLanes + in.count + kEach - 1) / kEach, 1, in);
 }

@@ -81,7 +81,7 @@ class SequenceBias {
   // sums(thread) += the gradients of the pairs times the other side's rows.
   template <class Block, class Memory, class Sums>
   GEOSFT_DEVICE void conclude(Block& block, Memory& memory, int64_t first, int count, const Sums& sums) const {
-    if (!wanted()) return;
+    if (!needed()) return;
     block.each(
         [&](int thread) { load_channels(memory.other_mul, other_rows(), first, count, in_.first_channel, thread); });
     block.each([&](int thread) {
@@ -98,7 +98,7 @@ class SequenceBias {
   }
 
   GEOSFT_DEVICE void store(int64_t row, const RowSums& sums) const {
-    if (!wanted()) return;
+    if (!needed()) return;
     const int64_t at = row * heads_ + head_;
     GEOSFT_UNROLL
     for (int t = 0; t < kChannels; ++t) {
@@ -124,7 +124,7 @@ class SequenceBias {
 
  private:
   // Whether anybody needs the gradients of this side's rows; the weights need those of the keys'.
-  GEOSFT_DEVICE bool wanted() const { return !kOfQueries || in_.s_grad; }
+  GEOSFT_DEVICE bool needed() const { return !kOfQueries || in_.s_grad; }
   GEOSFT_DEVICE const Accessor<const T>& own_rows() const { return kOfQueries ? in_.s : in_.ss; }
   GEOSFT_DEVICE const Accessor<const T>& other_rows() const { return kOfQueries ? in_.ss : in_.s; }
 
@@ -199,8 +199,8 @@ struct SequenceBiasTraits {
   // Every pass makes the gradients of kSequenceChannels channels, and those of q, k, v and the rest again.
   template <Side kSide, typename T, class Body>
   static void each_pass(SequenceArrays<T> arrays, const Body& body) {
-    const bool wanted = kSide == Side::kKey || arrays.s_grad;
-    for (arrays.first_channel = 0; arrays.first_channel < (wanted ? arrays.depth : 1);
+    const bool needed = kSide == Side::kKey || arrays.s_grad;
+    for (arrays.first_channel = 0; arrays.first_channel < (needed ? arrays.depth : 1);
          arrays.first_channel += kSequenceChannels<T>) {
       body(arrays);
     }

@@ -244,12 +244,12 @@ class PoolBackwardTile {
 
 // The grids of a call, on a GPU or emulated: see attention_grid.h.
 template <typename T, class Run>
-void pool_forward_grids(const PoolForward<T>& in, Run&& run) {
+void run_grids(const PoolForward<T>& in, Run&& run) {
   run.template grid<PoolForwardTile<T>>(tile_slots(in.packed.rows, in.packed.items, kPoolRows), 1, in);
   run.template grid<PoolJoinTile<T>>(in.packed.items, 1, in);
 }
 template <typename T, class Run>
-void pool_backward_grids(const PoolBackward<T>& in, Run&& run) {
+void run_grids(const PoolBackward<T>& in, Run&& run) {
   run.template grid<PoolBackwardTile<T>>(tile_slots(in.packed.rows, in.packed.items, kPoolRows), 1, in);
 }
 

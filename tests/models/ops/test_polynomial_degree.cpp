@@ -5,7 +5,7 @@
 
 #include "geometry/operators.h"
 #include "models/ops/non_finite_error.h"
-#include "models/ops/polynomial_attention_checks.h"
+#include "models/ops/polynomial_attention.h"
 #include "tests/models/ops/polynomial_cases.h"
 
 namespace geosft::test::test_polynomial_degree {

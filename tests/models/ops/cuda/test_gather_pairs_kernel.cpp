@@ -14,7 +14,7 @@
 namespace geosft::test::test_gather_pairs_kernel {
 namespace {
 
-constexpr auto run = [](const auto& in) { cuda::gather_grids(in, EmulatedGrids<ThreadOrder::kAscending>()); };
+constexpr auto run = [](const auto& in) { cuda::run_grids(in, EmulatedGrids<ThreadOrder::kAscending>()); };
 
 }  // namespace
 

@@ -43,14 +43,14 @@ TEST_CASE("tables have what two factors need, or leave room for several rows a t
   CHECK(shape(8, 10) == std::vector<int>{2, 45, 8});
   CHECK(shape(1, 0) == std::vector<int>{1, 2, 2});
   CHECK(shape(128, 2) == std::vector<int>{1, 129, 2});
-  CHECK(shape(1, 2096).back() == cuda::kMostFactors);
+  CHECK(shape(1, 2096).back() == cuda::kMaxFactors);
   CHECK(shape(1, 2097).back() == 0);
-  CHECK(shape(2, 224).back() == cuda::kMostFactors);
+  CHECK(shape(2, 224).back() == cuda::kMaxFactors);
   CHECK(shape(2, 225).back() == 0);
 }
 
 TEST_CASE("every other basis that polynomial_attention computes with has a table", "[polynomial_plan]") {
-  for (int64_t c = 3; c <= cuda::kLargestWidth; ++c) {
+  for (int64_t c = 3; c <= cuda::kMaxWidth; ++c) {
     for (int64_t degree = 0; monomial_count(c, degree) <= kMaxMonomials; ++degree) {
       const cuda::TableShape shape = cuda::table_shape(c, degree);
       INFO("channels " << c << " degree " << degree);

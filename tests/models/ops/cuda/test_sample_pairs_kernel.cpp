@@ -17,10 +17,8 @@ namespace {
 template <ThreadOrder kOrder>
 DrawnPairs emulated(const at::Tensor& score, const at::Tensor& ptr, const at::Tensor& seeds,
                     const cuda::DrawOptions& options) {
-  const auto [top, partner, noise, sample_ptr] = cuda::draw(score, ptr, seeds, options, [&](const auto& in) {
-    if (options.replacement) return cuda::replacement_grids(in, EmulatedGrids<kOrder>());
-    cuda::pair_grids(in, EmulatedGrids<kOrder>());
-  });
+  const auto [top, partner, noise, sample_ptr] =
+      cuda::draw(score, ptr, seeds, options, [&](const auto& in) { cuda::run_grids(in, EmulatedGrids<kOrder>()); });
   return {top, partner, noise, sample_ptr};
 }
 
@@ -47,8 +45,6 @@ Batch ragged(at::ScalarType type) {
 // Nothing is written but what is drawn.
 template <ThreadOrder kOrder>
 struct WalledDraw {
-  bool replacement;
-
   template <typename T>
   void operator()(cuda::PairDraw<T> in) const {
     const WalledArray top(in.top, in.bins, int64_t{-7}), partner(in.partner, in.bins, int64_t{-7});
@@ -56,11 +52,7 @@ struct WalledDraw {
     const WalledArray noise(in.noise, in.packed.rows, T(-7));
     const WalledArray key(in.key, in.packed.rows, uint64_t{7}), other(in.other, in.packed.rows, uint64_t{7});
     const EmulatedGrids<kOrder> grids;
-    if (replacement) {
-      cuda::replacement_grids(in, grids);
-    } else {
-      cuda::pair_grids(in, grids);
-    }
+    cuda::run_grids(in, grids);
     REQUIRE((top.close() && partner.close()));
     REQUIRE((noise_top.close() && noise_partner.close()));
     REQUIRE((noise.close() && key.close() && other.close()));
@@ -70,7 +62,7 @@ struct WalledDraw {
 template <ThreadOrder kOrder>
 void require_inside(const at::Tensor& ptr, const cuda::DrawOptions& options) {
   const at::Tensor score = at::randn({1000}, generator(6)), seeds = at::arange(ptr.size(0) - 1, at::kLong);
-  const auto drawn = cuda::draw(score, ptr, seeds, options, WalledDraw<kOrder>{options.replacement});
+  const auto drawn = cuda::draw(score, ptr, seeds, options, WalledDraw<kOrder>{});
   const at::Tensor rows = at::cat({std::get<0>(drawn), std::get<1>(drawn)});
   REQUIRE((rows >= 0).logical_and(rows < 1000).all().item<bool>());
 }
@@ -180,14 +172,14 @@ TEST_CASE("the weights of sample_pairs on CUDA are those of the CPU", "[sample_p
                               at::tensor({-1000.0, 900.0, -31.0, 40.0}, at::kDouble)});
   const DrawnPairs pairs{at::tensor({0, 21, 20, 3, 3, 22}, at::kLong), at::tensor({1, 20, 23, 3, 0, 5}, at::kLong),
                          at::randn({2, 6}, generator(4), score.options()), at::tensor({0, 6}, at::kLong)};
-  const at::Tensor upstream = at::randn({6}, generator(5), score.options());
+  const at::Tensor grad_output = at::randn({6}, generator(5), score.options());
   for (const double tau : {1.0, 0.3}) {
     at::Tensor leaf = score.clone().requires_grad_(true);
     const at::Tensor expected = pair_weight(leaf, pairs, tau);
-    expected.backward(upstream);
+    expected.backward(grad_output);
     require_close(cuda::pair_weight_composite(score, pairs.top, pairs.partner, pairs.noise, tau), expected.detach(),
                   1e-12, "weight");
-    require_close(cuda::pair_weight_backward_composite(upstream, score, pairs.top, pairs.partner, pairs.noise, tau),
+    require_close(cuda::pair_weight_backward_composite(grad_output, score, pairs.top, pairs.partner, pairs.noise, tau),
                   leaf.grad(), 1e-12, "gradient");
   }
 }
@@ -197,8 +189,8 @@ TEST_CASE("weights and gradients of very negative scores on CUDA are exact to ro
       [](const at::Tensor& score, const DrawnPairs& pairs) {
         return cuda::pair_weight_composite(score, pairs.top, pairs.partner, pairs.noise, 1.0);
       },
-      [](const at::Tensor& upstream, const at::Tensor& score, const DrawnPairs& pairs) {
-        return cuda::pair_weight_backward_composite(upstream, score, pairs.top, pairs.partner, pairs.noise, 1.0);
+      [](const at::Tensor& grad_output, const at::Tensor& score, const DrawnPairs& pairs) {
+        return cuda::pair_weight_backward_composite(grad_output, score, pairs.top, pairs.partner, pairs.noise, 1.0);
       });
 }
 

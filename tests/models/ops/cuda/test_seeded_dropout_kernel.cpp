@@ -16,9 +16,8 @@ TEST_CASE("the CUDA kernel of dropout, emulated, keeps what the CPU keeps", "[se
     for (const int64_t count : {0, 1, 5, 1023, 1024, 5003}) {
       const at::Tensor x = at::rand({count}, generator(3)).to(type) + 1;
       for (const int64_t first : {0, 3, 4096}) {
-        const at::Tensor actual = cuda::masked(x, 0.3, seed, first, [](const auto& in) {
-          cuda::dropout_grids(in, EmulatedGrids<ThreadOrder::kAscending>());
-        });
+        const at::Tensor actual = cuda::masked(
+            x, 0.3, seed, first, [](const auto& in) { cuda::run_grids(in, EmulatedGrids<ThreadOrder::kAscending>()); });
         require_equal(actual, seeded_dropout(x, 0.3, seed, first), std::to_string(count));
       }
     }

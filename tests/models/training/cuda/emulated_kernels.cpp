@@ -4,14 +4,14 @@
 // Operators that are not here run as the CPU has them.
 #include "models/ops/cuda/attention_grid.h"
 #include "models/ops/cuda/attention_host.h"
-#include "models/ops/cuda/gather_pairs_autograd.h"
+#include "models/ops/cuda/gather_pairs_host.h"
 #include "models/ops/cuda/graph_operator.h"
 #include "models/ops/cuda/maxout_operator.h"
 #include "models/ops/cuda/point_operator.h"
 #include "models/ops/cuda/polynomial_grids.h"
 #include "models/ops/cuda/polynomial_host.h"
-#include "models/ops/cuda/primal_grids.h"
 #include "models/ops/cuda/primal_host.h"
+#include "models/ops/cuda/primal_kernels.cuh"
 #include "models/ops/cuda/sample_pairs_host.h"
 #include "models/ops/cuda/seeded_dropout_host.h"
 #include "models/ops/cuda/sequence_operator.h"
@@ -47,26 +47,26 @@ class Device {
 };
 
 struct GatherLauncher {
-  explicit GatherLauncher(const at::Device&) {}
+  GatherLauncher(const at::Device&, const char* /*op*/) {}
   template <class Call>
   void operator()(const Call& in) const {
-    launch([in] { cuda::gather_grids(in, Grids()); });
+    launch([in] { cuda::run_grids(in, Grids()); });
   }
 };
 
 Two pool_forward(const at::Tensor& x, const at::Tensor& u, const Optional& ptr) {
-  return cuda::pool_forward(x, u, ptr, [](const auto& in) { launch([in] { cuda::pool_forward_grids(in, Grids()); }); });
+  return cuda::pool_forward(x, u, ptr, [](const auto& in) { launch([in] { cuda::run_grids(in, Grids()); }); });
 }
 
 Two pool_backward(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& log_sum, const at::Tensor& x,
                   const at::Tensor& u, const Optional& ptr) {
   return cuda::pool_backward(grad, out, log_sum, x, u, ptr,
-                             [](const auto& in) { launch([in] { cuda::pool_backward_grids(in, Grids()); }); });
+                             [](const auto& in) { launch([in] { cuda::run_grids(in, Grids()); }); });
 }
 
 at::Tensor dropout(const at::Tensor& x, double probability, const at::Tensor& seed, int64_t first) {
   return cuda::masked(x, probability, seed, first,
-                      [](const auto& in) { launch([in] { cuda::dropout_grids(in, Grids()); }); });
+                      [](const auto& in) { launch([in] { cuda::run_grids(in, Grids()); }); });
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw_pairs(const at::Tensor& score, int64_t k,
@@ -74,7 +74,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw_pairs(const at::
                                                                       bool random_partner, const Optional& seeds,
                                                                       int64_t bins) {
   return cuda::draw(score, ptr, seeds, {noise, random_partner, false, k, bins},
-                    [](const auto& in) { launch([in] { cuda::pair_grids(in, Grids()); }); });
+                    [](const auto& in) { launch([in] { cuda::run_grids(in, Grids()); }); });
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw_with_replacement(const at::Tensor& score, int64_t k,
@@ -82,7 +82,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw_with_replacement
                                                                                  const at::Tensor& seeds,
                                                                                  int64_t bins) {
   return cuda::draw(score, ptr, seeds, {true, false, true, k, bins},
-                    [](const auto& in) { launch([in] { cuda::replacement_grids(in, Grids()); }); });
+                    [](const auto& in) { launch([in] { cuda::run_grids(in, Grids()); }); });
 }
 
 const auto run_polynomial = [](auto stage, const auto& task) {
@@ -107,7 +107,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> polynomial_backward(const at::Ten
   return cuda::polynomial_backward(grad, out, denominator, a, cuda::known_offsets(a), run_polynomial);
 }
 
-const auto run_primal = [](const auto& in) { launch([in] { cuda::primal_grids(in, Grids()); }); };
+const auto run_primal = [](const auto& in) { launch([in] { cuda::run_grids(in, Grids()); }); };
 
 Two primal_forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Optional& beta,
                    at::OptionalIntArrayRef pool, std::string_view kernel, double eps, const Optional& q_ptr,
