@@ -31,7 +31,7 @@ std::vector<at::Tensor> once_differentiable(const std::string& op, const std::ve
   for (const at::Tensor& input : inputs) {
     if (input.defined() && input.is_floating_point()) differentiable.push_back(input);
   }
-  // Autograd has no place for tensors that are none.
+  // Autograd functions cannot return undefined tensors.
   std::vector<bool> none;
   const auto defined = [&] {
     std::vector<at::Tensor> results = compute();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients that cannot be differentiated again say so, instead of being silently constant.
+// Marks a backward pass as not differentiable, like torch.autograd.function.once_differentiable: double backward throws
+// instead of returning silently wrong gradients.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -9,9 +10,9 @@
 
 namespace geosft {
 
-// The tensors that `compute` returns, undefined ones as they are, which it computes from `inputs` below autograd. When
-// one of `inputs` requires a gradient (create_graph), differentiating the result throws "double backward of <op> is not
-// supported".
+// Returns what `compute` returns; it runs below autograd and computes from `inputs`. Undefined tensors stay undefined.
+// If one of `inputs` requires a gradient (create_graph), differentiating a result throws "double backward of <op> is
+// not supported".
 std::vector<at::Tensor> once_differentiable(const std::string& op, const std::vector<at::Tensor>& inputs,
                                             const std::function<std::vector<at::Tensor>()>& compute);
 

@@ -8,15 +8,15 @@
 
 namespace geosft {
 
-// sum_i w_i x_i with w = softmax(x u) over the rows of every item: the aggregation of tokens before the last linear map
-// (SFT section 5).
+// Pools the rows of each item with softmax weights, sum_i w_i x_i with w = softmax(x u): the aggregation of tokens
+// before the last linear map (SFT section 5).
 //
 //   x [N, d], u [d], d >= 1
-//   ptr int64 [B + 1]: items of packed rows; without it there is one item
+//   ptr int64 [B + 1]: items of packed rows; None: one item
 //   result [B, d], zeros for an empty item
 //
 // One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in x and u.
-// The result has the same bits on any number of threads; memory beyond it is a 500th of x. Wrong shapes, dtypes or ptr:
+// The result has the same bits on any number of threads; working memory is a 500th of x. Wrong shapes, dtypes or ptr:
 // an error naming the argument.
 at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr = std::nullopt);
 

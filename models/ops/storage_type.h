@@ -5,7 +5,8 @@
 
 namespace geosft {
 
-// How numbers lie in memory: of the type that kernels compute in, or of a half type, which they widen and round.
+// The type that the numbers of a tensor are stored in: the type that kernels compute in (at::OpMathType), or a half
+// type, which kernels widen and round.
 enum class StorageType : int8_t { opmath, float16, bfloat16 };
 
 }  // namespace geosft

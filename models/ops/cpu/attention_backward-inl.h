@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backward pass of the core in attention_forward-inl.h. With D the denominator, g the upstream gradient, e = g / D and
-// delta = sum_t e_t out_t:
-//   dv_j = sum_i relu(S_ij) e_i,   dS_ij = [S_ij > 0] (e_i . v_j - delta_i),   dleak_j = -sigmoid(leak_j) sum_i
-//   delta_i,
-// and dS goes on through mul, add and the maximum, whose tie belongs to the query (SFT section 4.3).
+// Computes the gradients of the attention core of attention_forward-inl.h. With the denominator D, the gradient g of
+// the output, e = g / D and delta = sum_t e_t out_t:
+//   dv_j    = sum_i relu(S_ij) e_i
+//   dS_ij   = [S_ij > 0] (e_i . v_j - delta_i)
+//   dleak_j = -sigmoid(leak_j) sum_i delta_i
+// dS is propagated through mul, add and the maximum, where a tie counts as the query's (SFT section 4.3).
 #if defined(GEOSFT_ATTENTION_BACKWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_ATTENTION_BACKWARD_INL_H_
 #undef GEOSFT_ATTENTION_BACKWARD_INL_H_

@@ -9,9 +9,9 @@
 
 namespace geosft {
 
-// Hands out the numbers 0 … count - 1, in this order and one at a time, to the threads of ATen's pool: pieces of work
-// may be as unequal as the items of a ragged batch. make_worker() gives what a thread calls with each number it gets.
-// Which thread gets which is chance: results must not depend on it.
+// A parallel loop over 0 … count - 1 with dynamic scheduling, one index at a time and in order, on ATen's threads: for
+// iterations as unequal as the items of a ragged batch. Each thread calls make_worker() once, and the worker with each
+// of its indices. The assignment of indices to threads varies: results must not depend on it.
 template <class MakeWorker>
 void dynamic_parallel_for(int64_t count, const MakeWorker& make_worker) {
   std::atomic<int64_t> next{0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An accumulator of which several units of work own a copy; the copies are added in their order, so the result has the
-// same bits on any number of threads. The first copy is the result itself. Without sizes there is none: nobody asked
-// for the result.
+// Partial accumulators: each unit of work adds to a copy of its own, and the copies are summed in order, so that the
+// result has the same bits on any number of threads. The first copy is the result itself. No buffer is allocated when
+// the gradient is not requested.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -20,14 +20,14 @@ class PartialSums {
 
   bool defined() const { return first_.defined(); }
 
-  // Null where there is none.
+  // Null if no buffer was allocated.
   T* get(int64_t slot) const {
     if (!defined()) return nullptr;
     if (slot == 0) return first_.template mutable_data_ptr<T>();
     return rest_.template mutable_data_ptr<T>() + (slot - 1) * first_.numel();
   }
 
-  // An empty tensor where there is none.
+  // An empty tensor if no buffer was allocated.
   at::Tensor sum() {
     if (!defined()) return at::empty({0}, c10::CppTypeToScalarType<T>::value);
     for (int64_t s = 0; s < rest_.size(0); ++s) first_.add_(rest_.select(0, s));

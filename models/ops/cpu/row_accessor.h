@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of numbers as a tensor holds them: of the type T that kernels compute in, or of a half type, which is widened
-// where it is read and rounded where it is written. So nothing of the size of a tensor is converted.
+// Accessors to the rows of a tensor, which are stored in the type T that kernels compute in or in a half type. Half
+// types are widened when read and rounded when written, so no tensor is converted.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,7 +12,7 @@
 
 namespace geosft {
 
-// Of a type that kernels which compute in T read.
+// The storage type of a tensor for kernels that compute in T; throws for types that they do not read.
 template <typename T>
 StorageType storage_of(at::ScalarType type) {
   if constexpr (std::is_same_v<T, float>) {
@@ -24,22 +24,22 @@ StorageType storage_of(at::ScalarType type) {
   return StorageType::opmath;
 }
 
-// T is const where rows are only read.
+// T is const for read-only access.
 template <typename T>
 struct RowAccessor {
   template <typename U>
   using Like = std::conditional_t<std::is_const_v<T>, const U, U>;
 
   Like<void>* data = nullptr;
-  int64_t width = 0;  // numbers of a row
+  int64_t width = 0;  // numbers per row
   StorageType storage = StorageType::opmath;
 
   explicit operator bool() const { return data != nullptr; }
   bool computed() const { return storage == StorageType::opmath; }
-  // Of computed rows.
+  // Requires computed().
   T* at(int64_t row, int64_t column) const { return static_cast<T*>(data) + row * width + column; }
 
-  // f(numbers) with a pointer of their own type to the first.
+  // Calls f with a pointer of the storage type to the first number.
   template <class F>
   void visit(const F& f) const {
     if constexpr (std::is_same_v<std::remove_const_t<T>, float>) {
@@ -50,7 +50,7 @@ struct RowAccessor {
   }
 };
 
-// A contiguous tensor, or none.
+// For a contiguous tensor; null for an undefined one.
 template <typename T>
 RowAccessor<const T> stored_rows(const at::Tensor& tensor, int64_t width) {
   if (!tensor.defined()) return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows go through the kernel in blocks of a fixed size, each with its own maximum and sums, which are then put together
-// in their order: large items are shared among threads, and the bits do not depend on how many there are.
+// softmax_pool on the CPU. The rows of an item are reduced in blocks of a fixed size, each with its own maximum and
+// sums, which are then combined in order: threads share large items, and the bits do not depend on the number of
+// threads.
 #include "models/ops/softmax_pool.h"
 
 #include <ATen/Dispatch.h>
@@ -28,7 +29,8 @@ namespace geosft {
 namespace {
 constexpr int64_t kBlockRows = 512;
 
-// Rows [begin, end) of an item, and what is known of them: sum e^(l - largest) x, sum e^(l - largest), largest.
+// Rows [begin, end) of an item with logits l, and their sum of e^(l - largest) x, total of e^(l - largest) and largest
+// l.
 template <typename T>
 struct PoolBlock {
   int64_t item, begin, end;
@@ -36,7 +38,7 @@ struct PoolBlock {
   T total, largest;
 };
 
-// x and u, and for the backward pass the gradient of the result, the gradient times the result, and log_sum of an item.
+// x and u; for the backward pass also the gradient of an item's result, its product with the result, and log_sum.
 template <typename T>
 struct PoolRows {
   const T* x;
@@ -165,7 +167,7 @@ struct PoolBlocks {
   std::vector<T> sums;
 };
 
-// The blocks of one item, [first, last), into its row of the result and its log_sum.
+// Combines the blocks [first, last) of one item into its row of the result and its log_sum.
 template <typename T>
 void join(const PoolBlock<T>* first, const PoolBlock<T>* last, int64_t width, T* out, T* log_sum) {
   T largest = -std::numeric_limits<T>::infinity(), total = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as a tensor holds them: of the type T that tiles compute in, or of a half type, which is widened where it is
-// read and rounded (to nearest, ties to even) where it is written. So nothing of the size of a tensor is converted
-// before a kernel or after it, and one kernel serves all: which type it is is the same for all threads.
+// Accessors to the numbers of a tensor, which are stored in the type T that kernels compute in or in a half type. Half
+// types are widened when read and rounded (to nearest, ties to even) when written, so no tensor is converted before or
+// after a kernel, and one kernel serves all storage types: the type is the same for all threads.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ GEOSFT_DEVICE void round_to(T& to, T x) {
   to = x;
 }
 
-// T is const where numbers are only read. Without data where a tensor is not given.
+// T is const for read-only access. data is null for an undefined tensor.
 template <typename T>
 struct Accessor {
   using Number = std::remove_const_t<T>;
@@ -74,7 +74,7 @@ struct Accessor {
 
   GEOSFT_DEVICE explicit operator bool() const { return data != nullptr; }
 
-  // f(numbers) with a pointer of their own type to the first, for loops: the type is chosen once.
+  // Calls f with a pointer of the storage type to the first number. For loops: the type is chosen once.
   template <class F>
   GEOSFT_DEVICE void visit(const F& f) const {
     if constexpr (std::is_same_v<Number, float>) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the attention tiles and the relative terms agree on. A relative term is a class template over the number and the
-// side, with the members that DenseBias (dense_term.h) and PointBias (point_term.h) have. Terms that take steps of
-// their own do so in `prepare`, once the other side's rows are in shared memory, and in `conclude`, once they have been
-// differentiated: see GraphBias and SequenceBias.
+// The interface between the attention kernels and an attention bias. A bias is a class template over the number type and
+// the side, with the members of DenseBias (dense_bias.cuh) and PointBias (point_bias.cuh). A bias may take steps of its
+// own: in `prepare`, after the rows of the other side have been loaded into shared memory, and in `conclude`, after
+// they have been differentiated. See GraphBias and SequenceBias.
 #pragma once
 
 #include "models/ops/cuda/attention_arrays.h"
@@ -37,13 +37,14 @@ struct Pair {
   bool inside;
 };
 
-// mul and add of a pair; slope: the derivative of mul before its softplus, if it has one.
+// The bias of a pair of rows, which multiplies (mul) and adds to (add) its score. slope is the derivative of the
+// softplus that gives mul, if there is one.
 template <typename T>
 struct BiasValue {
   T mul, add, slope;
 };
 
-// Of a bias whose gradients one backward pass a side makes: body(arrays) once.
+// For a bias whose gradients take one backward pass per side: calls body(arrays) once.
 struct OnePass {
   template <Side kSide, class Arrays, class Body>
   static void each_pass(const Arrays& arrays, const Body& body) {

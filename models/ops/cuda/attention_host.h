@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From lists of tensors to the arrays that the kernels see, and back; the same for every operator, and for the GPU and
-// its emulation. The host reads no number that is on the device: the values of ptr are not checked here, see
-// PackedRows.
+// Converts lists of tensors to the arrays that the kernels see, and back: for every attention operator, on the GPU and
+// in its emulation. The host reads nothing from the device, so it does not check the values of ptr: see PackedRows.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -69,7 +68,7 @@ class AttentionArguments {
             Device::many_rows(k.size(0), items, heads)};
   }
 
-  // Of tensors that kernels compute, on the device of q.
+  // Options of the tensors that kernels compute, on the device of q.
   at::TensorOptions computed() const { return q.options().dtype(at::toOpMathType(q.scalar_type())); }
 
   at::Tensor q, k, v, leak, q_ptr, k_ptr;
@@ -78,13 +77,16 @@ class AttentionArguments {
   double eps_;
 };
 
-// The two operators of a Device (CudaDevice, or its emulation) for an Operator, which has
-//   Inputs, BiasTraits                      a type of attention_inputs.h, and the relative term
+// The forward and backward operators on a Device (CudaDevice, or its emulation) for an Operator with the members
+//   Inputs                           a type of attention_inputs.h
+//   BiasTraits                       the attention bias, such as DenseBiasTraits
 //   Operator(const Inputs&, const AttentionArguments&)
-//   arrays<T>()                           what the kernels read for the relative term
-//   begin_gradients<T>(problem, wanted, arrays&)  makes what they fill and points to it: null where not wanted
-//   gradients()                           of the floating arguments of the term, in their order; any tensor where not
-//   wanted
+//   arrays<T>()                      the inputs of the bias, as the kernels read them
+//   begin_gradients<T>(problem, output_mask, arrays&)
+//                                    allocates the gradients of the bias and sets their pointers, to null where the
+//                                    mask is false
+//   gradients()                      the gradients of the floating inputs of the bias in order; any tensor where the
+//                                    mask is false
 template <class Device, class Operator>
 std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inputs, double eps) {
   using BiasTraits = typename Operator::BiasTraits;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// r_mul and r_add of maxout_attention, read where they lie; without them mul is 1 and add 0. Neighbouring queries are
-// far apart in an n x k array, so this term is bound by memory: terms that can be computed have operators of their own.
+// The attention bias r_mul and r_add of maxout_attention, read in place; mul is 1 and add is 0 where they are absent.
+// Neighbouring queries are far apart in an n x k array, so this bias is memory-bound: a bias that can be computed has
+// an operator of its own.
 #pragma once
 
 #include "models/ops/cuda/attention_bias.cuh"

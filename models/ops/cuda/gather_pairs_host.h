@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of gather_pairs_kernel.h, for the GPU and its emulation; run(PairGather<T>, PairScatter<T>
-// or PairWeights<T>) are the kernels. The host reads nothing from the device.
+// gather_pairs and its gradients on tensors, for the GPU and its emulation: run(PairGather<T>, PairScatter<T> or
+// PairWeights<T>) launches the kernels. The host reads nothing from the device.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -19,7 +19,7 @@
 
 namespace geosft::cuda {
 
-// x and weight, contiguous, as kernels read them that compute in `type`: that of the wider of the two.
+// x and weight, contiguous, for kernels that compute in `type`, the wider of the two types.
 struct PairNumbers {
   at::ScalarType result, type;
   at::Tensor x, weight;
@@ -29,7 +29,7 @@ struct PairNumbers {
         type(at::toOpMathType(result)),
         x(readable(x_in)),
         weight(readable(weight_in)) {}
-  // A half type beside float64 is converted.
+  // A half type is converted where the other one is float64.
   at::Tensor readable(const at::Tensor& tensor) const {
     return (at::toOpMathType(tensor.scalar_type()) == type ? tensor : tensor.to(type)).contiguous();
   }
@@ -95,7 +95,7 @@ struct GatherPairsMask {
   bool x = true, weight = true;
 };
 
-// Gradients of x and weight, undefined where they are not wanted.
+// Gradients of x and weight, undefined where output_mask is false.
 template <class Run>
 std::tuple<at::Tensor, at::Tensor> gathered_backward(const at::Tensor& grad_in, const at::Tensor& x_in,
                                                      const at::Tensor& top_in, const at::Tensor& partner_in,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// gather_pairs on a GPU, a number of the result a thread; the gradient of x: a number a thread, from the bins that drew
-// its row, in their order; and that of the weights, for each of which a warp's threads share out the channels.
+// gather_pairs on a GPU, one number of the result per thread. The gradient of x takes one thread per number, which sums
+// the samples of its row in order; the gradient of each weight takes the threads of a warp, which share its channels.
 //
-// Bound: memory, three numbers an element of the result forward (1.5 us for 32 x 256 x 256 at 3 TB/s).
+// Bound: memory, three numbers per element of the result in the forward pass (1.5 us for 32 x 256 x 256 at 3 TB/s).
 #pragma once
 
 #include "geometry/cuda/block.h"
@@ -11,7 +11,8 @@
 
 namespace geosft::cuda {
 
-// x [rows, width], top, partner and weight [bins], out [bins, width]. What names no row counts as the nearest.
+// x [rows, width], top, partner and weight [bins], out [bins, width]. An index that is out of range counts as the
+// nearest row.
 template <typename T>
 struct PairGather {
   Accessor<const T> x;

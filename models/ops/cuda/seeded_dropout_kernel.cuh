@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// seeded_dropout on a GPU: four elements a thread, which one number decides. Bound: memory, one reading and one
-// writing.
+// seeded_dropout on a GPU: four elements per thread, decided by one random number. Bound: memory, one read and one
+// write.
 #pragma once
 
 #include "geometry/cuda/block.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax_pool on a GPU. Rows go through the kernel in tiles of 512, each with its own maximum and sums, which a second
-// kernel puts together in their order: large items are shared among multiprocessors, and the bits are always the same.
+// softmax_pool on a GPU. Rows are reduced in tiles of 512, each with its own maximum and sums, which a second kernel
+// combines in order: multiprocessors share large items, and the bits are always the same.
 //
 // Bound: memory. x is read twice, for the logits and for the sums; the second reading of a tile (512 rows of 256
-// channels: 512 KiB) mostly meets the second-level cache, so 4 bytes an element forward (11 us for 32 x 1024 x 256 at 3
+// channels: 512 KiB) mostly hits the L2 cache, so 4 bytes an element forward (11 us for 32 x 1024 x 256 at 3
 // TB/s) and 8 backward; half of that in half types.
 #pragma once
 
@@ -42,7 +42,7 @@ struct PoolBackward {
 
 inline constexpr int kPoolThreads = 256, kPoolRows = 512;
 
-// What the kernels over tiles of rows share.
+// Steps shared by the kernels over tiles of rows.
 template <typename T>
 class PoolSteps {
  public:
@@ -59,7 +59,7 @@ class PoolSteps {
     T product[kEach];
   };
 
-  // product = x . vector of the thread's rows; vector(channel) is a number of it.
+  // product = x . vector for the thread's rows; vector(channel) returns an element.
   template <class Block, class PerThread, class Vector>
   GEOSFT_DEVICE static void multiply(Block& block, Tiles& tiles, PerThread& state, const Accessor<const T>& x,
                                      const Vector& vector, int64_t width, const PackedTile& rows) {
@@ -86,7 +86,7 @@ class PoolSteps {
     }
   }
 
-  // All numbers of of_thread in one, in a fixed order, for every thread.
+  // Reduces of_thread in a fixed order; every thread gets the result.
   template <class Block, class Join>
   GEOSFT_DEVICE static T reduce(Block& block, Tiles& tiles, const Join& join) {
     block.each([&](int thread) {
@@ -164,7 +164,7 @@ class PoolForwardTile {
   }
 };
 
-// One block an item: its tiles in their order.
+// Combines the tiles of an item in order; one block per item.
 template <typename T>
 class PoolJoinTile {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contiguous tensors of any floating type for kernels that compute in T; without data where a tensor is undefined.
+// Accessors to contiguous tensors of any floating type for kernels that compute in T; null for undefined tensors.
 #pragma once
 
 #include <ATen/ATen.h>
