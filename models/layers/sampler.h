@@ -47,7 +47,7 @@ int64_t sample_count(int64_t tokens, const SamplerOptions& options);
 // What a draw weighs: `drawn` from scores [N] (float32 or float64) with the weights that `options` asks for, [K] of the
 // type of the scores and differentiable in them. Errors (c10::Error) name the argument; that the scores are those it
 // was drawn from is not checked.
-Pairs weigh(const at::Tensor& score, const DrawnPairs& drawn, const SamplerOptions& options);
+Pairs weigh(const at::Tensor& score, const SampledPairs& drawn, const SamplerOptions& options);
 
 // Draws from scores [N] of a packed batch (ptr int64 [B + 1], or none for one item), float32 or float64, or float16 and
 // bfloat16, which are drawn from and weighed in float32; weights have the type of the scores. Modes `random` and

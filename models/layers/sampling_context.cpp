@@ -46,7 +46,7 @@ at::Tensor SamplingContext::next_seeds(int64_t items, at::Device device) {
 }
 
 at::Tensor SamplingContext::drawn_on(int64_t count, at::Device device) const {
-  if (tape_ == nullptr) return copied_to(draw_seeds(count, generator_), device);
+  if (tape_ == nullptr) return copied_to(sample_seeds(count, generator_), device);
   TORCH_CHECK(device == tape_->device(), "device must be that of the tape, ", tape_->device(), ", got ", device);
   return tape_->next(count);
 }

@@ -14,7 +14,7 @@ SeedTape::SeedTape(at::Generator generator, at::Device device) : generator_(std:
 at::Tensor SeedTape::next(int64_t count) {
   if (!drawn_.defined()) {
     counts_.push_back(count);
-    return copied_to(draw_seeds(count, generator_), device_);
+    return copied_to(sample_seeds(count, generator_), device_);
   }
   TORCH_CHECK(taken_ < counts_.size() && counts_[taken_] == count, "count must be that of the first step's draw ",
               taken_, ", which was ", taken_ < counts_.size() ? counts_[taken_] : 0, ", got ", count);
@@ -30,7 +30,7 @@ void SeedTape::redraw() {
   const at::Tensor host = at::empty({all}, number.pinned_memory(device_.is_cuda()));
   int64_t begin = 0;
   for (const int64_t count : counts_) {
-    host.narrow(0, begin, count).copy_(draw_seeds(count, generator_));
+    host.narrow(0, begin, count).copy_(sample_seeds(count, generator_));
     begin += count;
   }
   drawn_.copy_(host, /*non_blocking=*/true);

@@ -16,7 +16,7 @@ class SeedTape {
  public:
   SeedTape(at::Generator generator, at::Device device);
 
-  // The next draw, int64 [count] on the device (draw_seeds of sample_pairs.h). After redraw() it is one of those that
+  // The next draw, int64 [count] on the device (sample_seeds of sample_pairs.h). After redraw() it is one of those that
   // have been made: throws c10::Error unless the step draws what the first one did.
   at::Tensor next(int64_t count);
 

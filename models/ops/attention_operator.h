@@ -3,8 +3,8 @@
 //   geosft::_<op>_forward(Tensor?[] inputs, float eps) -> (Tensor out, Tensor denominator)
 //   geosft::_<op>_backward(Tensor grad, Tensor out, Tensor denominator, Tensor?[] inputs, float eps, bool[] wanted)
 //     -> Tensor[]
-// which devices implement. The backward operator returns a gradient for every floating input that is given, in order,
-// and an empty tensor in the place of one of the relative term that is not wanted.
+// which devices implement. The backward operator returns a gradient for each floating input that is given, in order:
+// an empty tensor for inputs of the attention bias whose gradient is not requested.
 #pragma once
 
 #include <initializer_list>

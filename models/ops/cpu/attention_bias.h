@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs and gradients of the relative terms of the attention kernels (SFT sections 4.3 and 4.4).
+// Inputs and gradients of each kind of attention bias on the CPU (SFT sections 4.3 and 4.4).
 #pragma once
 
 #include <ATen/ATen.h>
@@ -35,8 +35,8 @@ struct RelativeWeights {
   const T* b_add = nullptr;
 };
 
-// Gradients of the weights and biases, one copy per part of the work: [parts, 2, channels + 1, heads], mul before add,
-// the bias after the weights.
+// Gradients of the weights of a relative encoding, with a partial accumulator per part of the work: [parts, 2,
+// channels + 1, heads], mul before add, b_* after w_*.
 template <typename T>
 class WeightGradients {
  public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The core that all attention operators share (SFT section 4.3), compiled once per vector target. Lanes are queries:
-// every sum over keys is lane-wise, and keys are read as scalars from where they lie. A relative term (a class with the
-// members that NoBias has) fills mul and add for a tile of keys x queries of one head:
+// every sum over keys is lane-wise, and keys are read as scalars from where they lie. An attention bias (a class with
+// the members that NoBias has) fills mul and add for a tile of keys x queries of one head:
 //   S = mul * sum_t max(q, k) / sqrt(c) + add,   out = relu(S) v / (sum_j (relu(S_j) + softplus(leak_j)) + eps).
 // Nothing of size n x k exists beyond a tile. Backward computes the tile again.
 #if defined(GEOSFT_ATTENTION_FORWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)

@@ -74,7 +74,7 @@ struct WeightArguments {
 // The two operators of a device for an Operator, which has
 //   Inputs                                        a type of attention_inputs.h
 //   Operator(const Inputs&, const AttentionArguments&)
-//   input<T>(problem)                             what the kernels read for the relative term
+//   input<T>(problem)                             what the kernels read for the attention bias
 //   output<T>(problem, plan, wanted)              … and fill
 //   gradients(output)                             of the floating arguments of the term, in their order
 //   widths(heads, wanted)                         what the term gathers gradients in

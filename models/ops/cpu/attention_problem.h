@@ -47,7 +47,8 @@ struct BackwardPlan {
   int64_t part_count() const { return static_cast<int64_t>(parts.size()) - 1; }
 };
 
-// Numbers that a relative term gathers gradients in: a query row and a key row of them over all heads, and a part.
+// Accumulators for the gradients of an attention bias: numbers per query row and per key row over all heads, and per
+// part.
 struct SharedWidths {
   int64_t query = 0, key = 0, part = 0;
 };

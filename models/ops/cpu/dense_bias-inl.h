@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The relative term of maxout_attention: r_mul and r_add as the caller computed them, one number per query, key and
+// The attention bias of maxout_attention: r_mul and r_add as the caller computed them, one number per query, key and
 // head. Each number is read once and each gradient written once.
 #if defined(GEOSFT_DENSE_TERM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_DENSE_TERM_INL_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The relative term of graph_attention: one constant per head for pairs without an edge, and the touched pairs on top
+// The attention bias of graph_attention: one constant per head for pairs without an edge, and the touched pairs on top
 // of it (SFT section 4.4).
 #if defined(GEOSFT_GRAPH_TERM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_GRAPH_TERM_INL_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The relative term of point_attention: X_R[i, j] = (|x_i - xs_j|^2, m_i . ms_j), computed from the coordinates tile by
-// tile (SFT section 4.4).
+// The attention bias of point_attention: X_R[i, j] = (|x_i - xs_j|^2, m_i . ms_j), computed from the coordinates tile
+// by tile (SFT section 4.4).
 #if defined(GEOSFT_POINT_TERM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_POINT_TERM_INL_H_
 #undef GEOSFT_POINT_TERM_INL_H_

@@ -108,7 +108,7 @@ struct Draw {
 
 // Where each item's bins begin, given how many bins an item of some size has.
 template <typename Bins>
-std::vector<int64_t> bin_offsets(const std::vector<int64_t>& offsets, Bins bins) {
+std::vector<int64_t> sample_offsets(const std::vector<int64_t>& offsets, Bins bins) {
   std::vector<int64_t> out(offsets.size(), 0);
   for (size_t b = 0; b + 1 < offsets.size(); ++b) {
     const int64_t tokens = offsets[b + 1] - offsets[b];
@@ -135,12 +135,12 @@ void check_finite(const at::Tensor& score) {
 
 Quadruple draw_pairs_cpu(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
                          bool random_partner, const std::optional<at::Tensor>& seeds, int64_t bins) {
-  check_draw(score, k, ptr, seeds);
+  check_sampling(score, k, ptr, seeds);
   const std::vector<int64_t> offsets = packed_offsets(ptr, score.size(0), "ptr");
   const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
   TORCH_CHECK(seeds.has_value() || !(noise || random_partner), "seeds must be given for a random draw");
   check_finite(score);
-  const std::vector<int64_t> out = bin_offsets(offsets, [&](int64_t tokens) { return bins_of(tokens, k); });
+  const std::vector<int64_t> out = sample_offsets(offsets, [&](int64_t tokens) { return num_samples_of(tokens, k); });
   TORCH_CHECK(bins == out.back(), "bins must be ", out.back(), ", got ", bins);
   const auto index = score.options().dtype(at::kLong);
   const at::Tensor top = at::empty({bins}, index);
@@ -177,11 +177,11 @@ std::pair<int64_t, T> gumbel_max(const T* score, int64_t tokens, uint64_t seed, 
 
 Quadruple draw_pairs_with_replacement_cpu(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
                                           const at::Tensor& seeds, int64_t bins) {
-  check_draw(score, k, ptr, seeds);
-  check_bins_with_replacement(k);
+  check_sampling(score, k, ptr, seeds);
+  check_num_samples_with_replacement(k);
   const std::vector<int64_t> offsets = packed_offsets(ptr, score.size(0), "ptr");
   check_finite(score);
-  const std::vector<int64_t> out = bin_offsets(offsets, [&](int64_t) { return k; });
+  const std::vector<int64_t> out = sample_offsets(offsets, [&](int64_t) { return k; });
   TORCH_CHECK(bins == out.back(), "bins must be ", out.back(), ", got ", bins);
   const auto index = score.options().dtype(at::kLong);
   const std::array<at::Tensor, 2> members = {at::empty({bins}, index), at::empty({bins}, index)};

@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
-// What a relative term gives for one tile and head, [keys][kQueryBlock]; null: 1, or 0.
+// The attention bias for one tile and head, [keys][kQueryBlock]; null stands for mul = 1 or add = 0.
 template <typename T>
 struct BiasTile {
   const T* mul = nullptr;

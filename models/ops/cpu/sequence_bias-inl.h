@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The relative term of sequence_attention. X_R[i, j, t] = s[i, t] ss[j, t], so X_R w is a matrix product of s with
+// The attention bias of sequence_attention. X_R[i, j, t] = s[i, t] ss[j, t], so X_R w is a matrix product of s with
 // w ss per head (SFT section 4.4), and so are its gradients.
 #if defined(GEOSFT_SEQUENCE_TERM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_SEQUENCE_TERM_INL_H_

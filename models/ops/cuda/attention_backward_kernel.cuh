@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backward pass of all attention operators on a GPU, with everything n x k computed again. With D the denominator, g
-// the upstream gradient, e = g / D and delta = e . out:
+// the output gradient, e = g / D and delta = e . out:
 //   dS_ij = [S_ij > 0] (e_i . v_j - delta_i),   dq_it = sum_j [q_it >= k_jt] dS_ij mul_ij / sqrt(c),
 //   dk_jt = sum_i [q_it < k_jt] dS_ij mul_ij / sqrt(c),   dv_j = sum_i relu(S_ij) e_i,
 //   dleak_j = -sigmoid(leak_j) sum_i delta_i
-// and what dS gives to the relative term.
+// and the gradients of the attention bias.
 //
 // Two kernels from this one source, and nothing added to memory that another block writes: with Side::kQuery a block
 // owns a tile of queries and goes through the keys of their item, with Side::kKey it owns keys and goes through the
@@ -13,7 +13,7 @@
 // Instructions a (query, key, channel): 2 for the score, 1 for e . v, 2 for a comparison and an addition under it; 1
 // more for dv on the side of keys: 11 on both sides. The score computed once, one comparison and an addition each to dq
 // and dk are the least, 5, or 64 / 2.5 elements a clock. Hence at most 5 / 11 = 45 %, about 37 % of that bound with the
-// reads of shared memory, and 30 % with the relative term of points at c = 16.
+// reads of shared memory, and 30 % with the attention bias of points at c = 16.
 #pragma once
 
 #include "models/ops/cuda/attention_bias.cuh"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface between the attention kernels and an attention bias. A bias is a class template over the number type and
-// the side, with the members of DenseBias (dense_bias.cuh) and PointBias (point_bias.cuh). A bias may take steps of its
-// own: in `prepare`, after the rows of the other side have been loaded into shared memory, and in `conclude`, after
+// The interface between the attention kernels and an attention bias. A bias is a class template over the number type
+// and the side, with the members of DenseBias (dense_bias.cuh) and PointBias (point_bias.cuh). A bias may take steps of
+// its own: in `prepare`, after the rows of the other side have been loaded into shared memory, and in `conclude`, after
 // they have been differentiated. See GraphBias and SequenceBias.
 #pragma once
 

@@ -11,7 +11,7 @@
 // 132 at 1.98 GHz), and these fill all issue slots: every other instruction is taken from the bound. Counted a (query,
 // key) pair of c = 16: 32 for max and add, 16 multiply-adds with the values, 2.5 reads of shared memory of 16 bytes (a
 // read takes the memory pipe as long as 16 issue slots of the multiprocessor: 40 of the 51 slots, which is why a thread
-// has four queries), 4 for relu, scale and sum. Hence 32 / 55 = 58 % expected without a relative term; with that of
+// has four queries), 4 for relu, scale and sum. Hence 32 / 55 = 58 % expected without an attention bias; with that of
 // points some 25 more (distance, product, affine maps, exponential, polynomial), 32 / 80 = 40 %. The products with the
 // values on the matrix units (tf32 in three parts) would make it 75 and 48 %.
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The relative term of graph_attention (SFT section 4.4). X_R w of the pairs that edges touch is summed up in shared
+// The attention bias of graph_attention (SFT section 4.4). X_R w of the pairs that edges touch is summed up in shared
 // memory, a tile of keys at a time; all others have the constants of their head. A query's edges are looked up by the
 // nodes that they lead to, in the list of the keys that stand for each node: work in proportion to the edges, once for
 // every tile of keys and head.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The relative term of point_attention: X_R[i, j] = (|x_i - xs_j|^2, m_i . ms_j) from the coordinates in shared memory,
-// mul = softplus(X_R w_mul + b_mul), add = X_R w_add + b_add (SFT section 4.4).
+// The attention bias of point_attention: X_R[i, j] = (|x_i - xs_j|^2, m_i . ms_j) from the coordinates in shared
+// memory, mul = softplus(X_R w_mul + b_mul), add = X_R w_add + b_add (SFT section 4.4).
 #pragma once
 
 #include "models/ops/cuda/attention_bias.cuh"

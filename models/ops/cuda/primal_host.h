@@ -254,7 +254,7 @@ std::tuple<at::Tensor, at::Tensor> primal_forward(const PrimalArguments& a, cons
 }
 
 // Of softmax the normaliser is the logarithm of the sum of weights: it is taken off the logits. Of linear it is that
-// sum, which the upstream gradient is divided by.
+// sum, which the output gradient is divided by.
 template <class Run>
 std::vector<at::Tensor> primal_backward(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer,
                                         const PrimalArguments& a, const Run& run) {

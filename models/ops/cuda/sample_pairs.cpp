@@ -9,14 +9,14 @@ namespace {
 
 using Quadruple = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
 
-Quadruple draw_pairs(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
-                     bool random_partner, const std::optional<at::Tensor>& seeds, int64_t bins) {
+Quadruple select_pairs(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
+                       bool random_partner, const std::optional<at::Tensor>& seeds, int64_t bins) {
   return draw(score, ptr, seeds, {noise, random_partner, false, k, bins},
               KernelLauncher(score.device(), "sample_pairs"));
 }
 
-Quadruple draw_pairs_with_replacement(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
-                                      const at::Tensor& seeds, int64_t bins) {
+Quadruple select_pairs_with_replacement(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
+                                        const at::Tensor& seeds, int64_t bins) {
   return draw(score, ptr, seeds, {true, false, true, k, bins},
               KernelLauncher(score.device(), "sample_pairs with replacement"));
 }
@@ -24,8 +24,8 @@ Quadruple draw_pairs_with_replacement(const at::Tensor& score, int64_t k, const 
 }  // namespace
 
 GEOSFT_KERNELS(CUDA, m) {
-  m.impl("_draw_pairs", draw_pairs);
-  m.impl("_draw_pairs_with_replacement", draw_pairs_with_replacement);
+  m.impl("_draw_pairs", select_pairs);
+  m.impl("_draw_pairs_with_replacement", select_pairs_with_replacement);
   m.impl("_pair_weight", pair_weight_composite);
   m.impl("_pair_weight_backward", pair_weight_backward_composite);
 }

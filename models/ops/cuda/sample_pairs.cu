@@ -4,7 +4,7 @@
 
 namespace geosft::cuda {
 
-template const char* launch_kernels(const PairDraw<float>&, void*);
-template const char* launch_kernels(const PairDraw<double>&, void*);
+template const char* launch_kernels(const PairSampling<float>&, void*);
+template const char* launch_kernels(const PairSampling<double>&, void*);
 
 }  // namespace geosft::cuda

@@ -32,7 +32,7 @@ struct RankedRows {
 // to be done now; a call goes through all of them in turn. It ranks `ranked`, after `selection`, if that has places.
 enum class PairPhase { kKeys, kTop, kPartner, kReplacement };
 template <typename T>
-struct PairDraw {
+struct PairSampling {
   const T* score;
   PackedRows packed;
   const int64_t* seeds;
@@ -71,7 +71,7 @@ GEOSFT_DEVICE uint64_t descending_key(double x) {
 
 // Where the bins of an item go, and how many there are.
 template <typename T>
-GEOSFT_DEVICE RowRange item_bins(const PairDraw<T>& in, int64_t item) {
+GEOSFT_DEVICE RowRange item_bins(const PairSampling<T>& in, int64_t item) {
   const int64_t begin = clamped(in.out_ptr[item], 0, in.bins);
   return {begin, clamped(in.out_ptr[item + 1], begin, in.bins)};
 }
@@ -87,7 +87,7 @@ class PairKeyTile {
  public:
   static constexpr int kBlockThreads = kRankThreads;
   struct Tiles {};
-  using Arguments = PairDraw<T>;
+  using Arguments = PairSampling<T>;
 
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
@@ -109,7 +109,7 @@ class PairKeyTile {
 template <typename T, bool kPartners>
 class PairPlaces {
  public:
-  using Arguments = PairDraw<T>;
+  using Arguments = PairSampling<T>;
 
   // `row` is -1 for none.
   GEOSFT_DEVICE static void draw(const Arguments& in, int64_t item, int64_t row, int64_t rank) {
@@ -151,7 +151,7 @@ class PairRankTile {
   struct Tiles {
     uint64_t key[kBlockThreads];
   };
-  using Arguments = PairDraw<T>;
+  using Arguments = PairSampling<T>;
 
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
@@ -198,7 +198,7 @@ class PairPlaceTile {
  public:
   static constexpr int kBlockThreads = kRankThreads;
   struct Tiles {};
-  using Arguments = PairDraw<T>;
+  using Arguments = PairSampling<T>;
 
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
@@ -226,7 +226,7 @@ class PairReplacementTile {
   struct Tiles {
     Best of_thread[kBlockThreads], of_group[kGroups];
   };
-  using Arguments = PairDraw<T>;
+  using Arguments = PairSampling<T>;
 
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
@@ -279,7 +279,7 @@ class PairReplacementTile {
 };
 
 template <typename T, bool kPartners, class Run>
-void rank_grids(const PairDraw<T>& in, Run&& run) {
+void rank_grids(const PairSampling<T>& in, Run&& run) {
   if (in.selection.places > 0) selection_grids(in.selection, run);
   const int64_t slots = tile_slots(in.ranked.packed.rows, in.ranked.packed.items, kRankThreads);
   if (in.ranked.key) {
@@ -290,7 +290,7 @@ void rank_grids(const PairDraw<T>& in, Run&& run) {
 }
 
 template <typename T, class Run>
-void run_grids(const PairDraw<T>& in, Run&& run) {
+void run_grids(const PairSampling<T>& in, Run&& run) {
   const int64_t slots = tile_slots(in.packed.rows, in.packed.items, kRankThreads);
   if (in.phase == PairPhase::kReplacement) run.template grid<PairReplacementTile<T>>(in.bins, 2, in);
   if (in.phase == PairPhase::kKeys) run.template grid<PairKeyTile<T>>(slots, 1, in);

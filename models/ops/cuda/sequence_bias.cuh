@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The relative term of sequence_attention (SFT section 4.4): X_R[i, j, t] = s[i, t] ss[j, t], so X_R w is for each head
-// a product of s with ss w over `depth` channels. It is summed up in shared memory, kChannels at a time, whatever the
-// depth. In the backward pass the same memory holds the gradients of the two products, which are multiplied with the
-// other side's rows for kChannels of the gradient; for more channels the pass is run again.
+// The attention bias of sequence_attention (SFT section 4.4): X_R[i, j, t] = s[i, t] ss[j, t], so X_R w is for each
+// head a product of s with ss w over `depth` channels. It is summed up in shared memory, kChannels at a time, whatever
+// the depth. In the backward pass the same memory holds the gradients of the two products, which are multiplied with
+// the other side's rows for kChannels of the gradient; for more channels the pass is run again.
 //
 // Bound: 4 multiply-adds a (query, key, channel) forward, against 2 to 3 issue slots of the score itself and c channels
 // of it: with depth 4 c or more this term is nearly all of the time.

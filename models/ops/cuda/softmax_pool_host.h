@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocates the results of softmax_pool and calls run(PoolForward<T> or PoolBackward<T>), which launches the kernels on a
-// GPU or in the emulation. The host reads nothing from the device, so the values of ptr are not checked here.
+// Allocates the results of softmax_pool and calls run(PoolForward<T> or PoolBackward<T>), which launches the kernels on
+// a GPU or in the emulation. The host reads nothing from the device, so the values of ptr are not checked here.
 #pragma once
 
 #include <ATen/ATen.h>

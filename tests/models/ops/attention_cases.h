@@ -36,7 +36,7 @@ struct Outcome {
   std::map<std::string, at::Tensor> gradients;  // of every floating argument
 };
 
-// Output and gradients of `attention` for an upstream gradient; arguments are cast to `dtype`.
+// Output and gradients of `attention` for an output gradient; arguments are cast to `dtype`.
 inline Outcome evaluate(const Attention& attention, const Arguments& arguments, const at::Tensor& grad_output,
                         at::ScalarType dtype) {
   Arguments leaves{{}, arguments.eps};
@@ -258,7 +258,7 @@ inline Arguments random_attention(const Sizes& sizes, uint64_t seed) {
   return a;
 }
 
-// Random w_mul, b_mul, w_add and b_add of a relative term.
+// Random w_mul, b_mul, w_add and b_add of an attention bias.
 inline void add_random_weights(Arguments& a, int64_t channels, uint64_t seed) {
   const int64_t heads = a["q"].size(1);
   for (const char* name : {"w_mul", "w_add", "b_mul", "b_add"}) {

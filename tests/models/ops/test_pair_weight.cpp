@@ -16,8 +16,8 @@ using sample_cases::longs;
 
 TEST_CASE("weights and gradients of very negative scores are exact to rounding", "[sample_pairs]") {
   sample_cases::require_tail(
-      [](const at::Tensor& score, const DrawnPairs& pairs) { return pair_weight(score, pairs, 1.0); },
-      [](const at::Tensor& grad_output, const at::Tensor& score, const DrawnPairs& pairs) {
+      [](const at::Tensor& score, const SampledPairs& pairs) { return pair_weight(score, pairs, 1.0); },
+      [](const at::Tensor& grad_output, const at::Tensor& score, const SampledPairs& pairs) {
         const at::Tensor leaf = score.clone().requires_grad_(true);
         pair_weight(leaf, pairs, 1.0).backward(grad_output);
         return leaf.grad();

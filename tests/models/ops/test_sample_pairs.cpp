@@ -208,8 +208,8 @@ TEST_CASE("sample_pairs knows its shapes without values", "[sample_pairs]") {
     for (const at::Tensor& each : {draw.top, draw.partner, draw.weight}) REQUIRE(each.sizes() == at::IntArrayRef{bins});
     REQUIRE(draw.weight.scalar_type() == at::kFloat);
     REQUIRE(draw.sample_ptr.sizes() == at::IntArrayRef{2});
-    const DrawnPairs replaced =
-        draw_pairs_with_replacement(at::empty({tokens}, on_meta), 3, {}, at::empty({1}, on_meta.dtype(at::kLong)));
+    const SampledPairs replaced =
+        select_pairs_with_replacement(at::empty({tokens}, on_meta), 3, {}, at::empty({1}, on_meta.dtype(at::kLong)));
     REQUIRE(replaced.top.sizes() == at::IntArrayRef{tokens == 0 ? 0 : 3});
   }
   const at::Tensor score = at::empty({8}, on_meta), ptr = at::empty({3}, on_meta.dtype(at::kLong));
@@ -238,8 +238,8 @@ TEST_CASE("sample_pairs names the argument that is wrong", "[sample_pairs]") {
   for (const at::Tensor& bad : {longs({1, 2}), at::tensor({1}, at::kInt), longs({1}).view({1, 1})}) {
     require_error([&] { sample_pairs(score, 2, std::nullopt, true, true, 1.0, std::nullopt, bad); }, {"seeds"});
   }
-  require_error([&] { draw_pairs(score, 2, std::nullopt, true, false, std::nullopt); }, {"seeds"});
-  require_error([&] { draw_pairs_with_replacement(score, 0, std::nullopt, longs({1})); }, {"k must"});
+  require_error([&] { select_pairs(score, 2, std::nullopt, true, false, std::nullopt); }, {"seeds"});
+  require_error([&] { select_pairs_with_replacement(score, 0, std::nullopt, longs({1})); }, {"k must"});
 }
 
 }  // namespace geosft::test::test_sample_pairs

@@ -39,7 +39,7 @@ TEST_CASE("Gumbel noise makes the first token a draw from the softmax of the sco
 
 TEST_CASE("draws with replacement follow the softmax, independently", "[sample_pairs]") {
   const at::Tensor item = at::tensor({0.0, 1.0, -0.5}, at::kDouble);
-  const DrawnPairs draw = draw_pairs_with_replacement(item, 10000, std::nullopt, longs({14}));
+  const SampledPairs draw = select_pairs_with_replacement(item, 10000, std::nullopt, longs({14}));
   const at::Tensor softmax = item.softmax(0);
   CHECK(chi_square(at::bincount(draw.top, {}, 3), softmax) < 13.9);  // 2 degrees of freedom, once in a thousand
   CHECK(chi_square(at::bincount(draw.partner, {}, 3), softmax) < 13.9);
@@ -49,10 +49,10 @@ TEST_CASE("draws with replacement follow the softmax, independently", "[sample_p
 
 TEST_CASE("draws with replacement give k bins in every item that has tokens", "[sample_pairs]") {
   const at::Tensor score = normal({8}, 15).requires_grad_(true);
-  const DrawnPairs draw = draw_pairs_with_replacement(score, 4, longs({0, 1, 1, 8}), longs({1, 2, 3}));
+  const SampledPairs draw = select_pairs_with_replacement(score, 4, longs({0, 1, 1, 8}), longs({1, 2, 3}));
   require_equal(draw.sample_ptr, longs({0, 4, 4, 8}), "sample_ptr");
   REQUIRE(draw.top.slice(0, 4, 8).min().item<int64_t>() >= 1);
-  const DrawnPairs alone = draw_pairs_with_replacement(score.slice(0, 1, 8), 4, std::nullopt, longs({3}));
+  const SampledPairs alone = select_pairs_with_replacement(score.slice(0, 1, 8), 4, std::nullopt, longs({3}));
   require_equal(draw.top.slice(0, 4, 8), alone.top + 1, "top");
   require_equal(draw.partner.slice(0, 4, 8), alone.partner + 1, "partner");
   // The first item has one token: weight 1 without gradient.
@@ -64,7 +64,7 @@ TEST_CASE("draws with replacement give k bins in every item that has tokens", "[
 
 TEST_CASE("draws with replacement of more bins than can be counted are refused", "[sample_pairs]") {
   const at::Tensor ptr = longs({0, 1, 2, 3, 4}), seeds = longs({1, 2, 3, 4});
-  require_error([&] { draw_pairs_with_replacement(at::zeros({4}), int64_t{1} << 62, ptr, seeds); },
+  require_error([&] { select_pairs_with_replacement(at::zeros({4}), int64_t{1} << 62, ptr, seeds); },
                 {"k must be at most", "4611686018427387904"});
 }
 

@@ -54,7 +54,7 @@ Outcome emulate(const Arguments& arguments, const std::vector<std::string>& name
   return outcome;
 }
 
-// Gradients of the relative term that nobody wants are left out, and the others have the same bits: none of them, and
+// Gradients of the attention bias that nobody wants are left out, and the others have the same bits: none of them, and
 // each alone.
 template <class Operator>
 void require_left_out(const Arguments& arguments, const std::vector<std::string>& names,

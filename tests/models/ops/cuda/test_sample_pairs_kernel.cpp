@@ -15,14 +15,14 @@ namespace geosft::test::test_sample_pairs_kernel {
 namespace {
 
 template <ThreadOrder kOrder>
-DrawnPairs emulated(const at::Tensor& score, const at::Tensor& ptr, const at::Tensor& seeds,
-                    const cuda::DrawOptions& options) {
+SampledPairs emulated(const at::Tensor& score, const at::Tensor& ptr, const at::Tensor& seeds,
+                      const cuda::SamplingOptions& options) {
   const auto [top, partner, noise, sample_ptr] =
       cuda::draw(score, ptr, seeds, options, [&](const auto& in) { cuda::run_grids(in, EmulatedGrids<kOrder>()); });
   return {top, partner, noise, sample_ptr};
 }
 
-void require_drawn(const DrawnPairs& actual, const DrawnPairs& expected, const std::string& what) {
+void require_drawn(const SampledPairs& actual, const SampledPairs& expected, const std::string& what) {
   require_equal(actual.top, expected.top, what + " top");
   require_equal(actual.partner, expected.partner, what + " partner");
   require_equal(actual.noise, expected.noise, what + " noise");
@@ -46,7 +46,7 @@ Batch ragged(at::ScalarType type) {
 template <ThreadOrder kOrder>
 struct WalledDraw {
   template <typename T>
-  void operator()(cuda::PairDraw<T> in) const {
+  void operator()(cuda::PairSampling<T> in) const {
     const WalledArray top(in.top, in.bins, int64_t{-7}), partner(in.partner, in.bins, int64_t{-7});
     const WalledArray noise_top(in.noise_top, in.bins, T(-7)), noise_partner(in.noise_partner, in.bins, T(-7));
     const WalledArray noise(in.noise, in.packed.rows, T(-7));
@@ -60,7 +60,7 @@ struct WalledDraw {
 };
 
 template <ThreadOrder kOrder>
-void require_inside(const at::Tensor& ptr, const cuda::DrawOptions& options) {
+void require_inside(const at::Tensor& ptr, const cuda::SamplingOptions& options) {
   const at::Tensor score = at::randn({1000}, generator(6)), seeds = at::arange(ptr.size(0) - 1, at::kLong);
   const auto drawn = cuda::draw(score, ptr, seeds, options, WalledDraw<kOrder>{});
   const at::Tensor rows = at::cat({std::get<0>(drawn), std::get<1>(drawn)});
@@ -75,8 +75,8 @@ TEST_CASE("the CUDA kernels of sample_pairs, emulated, draw what the CPU draws",
     for (const int64_t k : {int64_t{1}, int64_t{40}, int64_t{1} << 62}) {
       for (const bool noise : {false, true}) {
         for (const bool random : {false, true}) {
-          const DrawnPairs expected = draw_pairs(batch.score, k, batch.ptr, noise, random, batch.seeds);
-          cuda::DrawOptions options{noise, random, false, k, expected.top.size(0)};
+          const SampledPairs expected = select_pairs(batch.score, k, batch.ptr, noise, random, batch.seeds);
+          cuda::SamplingOptions options{noise, random, false, k, expected.top.size(0)};
           const std::string what = "k=" + std::to_string(k) + (noise ? " noise" : "") + (random ? " random" : "");
           for (const cuda::Ranking ranking : all_rankings) {
             options.ranking = ranking;
@@ -96,8 +96,8 @@ TEST_CASE("the CUDA kernel of sample_pairs with replacement, emulated, draws wha
           "[sample_pairs_kernel]") {
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
     const Batch batch = ragged(type);
-    const DrawnPairs expected = draw_pairs_with_replacement(batch.score, 3, batch.ptr, batch.seeds);
-    const cuda::DrawOptions options{true, false, true, 3, expected.top.size(0)};
+    const SampledPairs expected = select_pairs_with_replacement(batch.score, 3, batch.ptr, batch.seeds);
+    const cuda::SamplingOptions options{true, false, true, 3, expected.top.size(0)};
     require_drawn(emulated<ThreadOrder::kAscending>(batch.score, batch.ptr, batch.seeds, options), expected,
                   "ascending");
     require_drawn(emulated<ThreadOrder::kDescending>(batch.score, batch.ptr, batch.seeds, options), expected, "turned");
@@ -111,7 +111,7 @@ TEST_CASE("the CUDA kernels of sample_pairs, emulated, draw distinct rows of the
   const at::Tensor ptr = at::tensor({0, 8}, at::kLong), seeds = at::tensor({int64_t{5}}, at::kLong);
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
     for (const bool random : {false, true}) {
-      const DrawnPairs drawn =
+      const SampledPairs drawn =
           emulated<ThreadOrder::kAscending>(score.to(type), ptr, seeds, {true, random, false, 4, 4});
       const at::Tensor rows = std::get<0>(at::cat({drawn.top, drawn.partner}).sort());
       require_equal(rows, at::arange(8, at::kLong), "rows");
@@ -159,8 +159,8 @@ TEST_CASE("the rows of sample_pairs on CUDA are selected over several blocks an 
   const at::Tensor steps = at::randn({18001}, generator(9)).round();
   for (const at::Tensor& score : {at::randn({18001}, generator(10)), steps, at::zeros({18001})}) {
     for (const bool random : {false, true}) {
-      const DrawnPairs expected = draw_pairs(score, 100, ptr, false, random, seeds);
-      const cuda::DrawOptions options{false, random, false, 100, expected.top.size(0), cuda::Ranking::kSelected};
+      const SampledPairs expected = select_pairs(score, 100, ptr, false, random, seeds);
+      const cuda::SamplingOptions options{false, random, false, 100, expected.top.size(0), cuda::Ranking::kSelected};
       require_drawn(emulated<ThreadOrder::kAscending>(score, ptr, seeds, options), expected, "ascending");
       require_drawn(emulated<ThreadOrder::kDescending>(score, ptr, seeds, options), expected, "turned");
     }
@@ -170,8 +170,8 @@ TEST_CASE("the rows of sample_pairs on CUDA are selected over several blocks an 
 TEST_CASE("the weights of sample_pairs on CUDA are those of the CPU", "[sample_pairs_kernel]") {
   at::Tensor score = at::cat({at::randn({20}, generator(3), at::TensorOptions().dtype(at::kDouble)),
                               at::tensor({-1000.0, 900.0, -31.0, 40.0}, at::kDouble)});
-  const DrawnPairs pairs{at::tensor({0, 21, 20, 3, 3, 22}, at::kLong), at::tensor({1, 20, 23, 3, 0, 5}, at::kLong),
-                         at::randn({2, 6}, generator(4), score.options()), at::tensor({0, 6}, at::kLong)};
+  const SampledPairs pairs{at::tensor({0, 21, 20, 3, 3, 22}, at::kLong), at::tensor({1, 20, 23, 3, 0, 5}, at::kLong),
+                           at::randn({2, 6}, generator(4), score.options()), at::tensor({0, 6}, at::kLong)};
   const at::Tensor grad_output = at::randn({6}, generator(5), score.options());
   for (const double tau : {1.0, 0.3}) {
     at::Tensor leaf = score.clone().requires_grad_(true);
@@ -186,10 +186,10 @@ TEST_CASE("the weights of sample_pairs on CUDA are those of the CPU", "[sample_p
 
 TEST_CASE("weights and gradients of very negative scores on CUDA are exact to rounding", "[sample_pairs_kernel]") {
   sample_cases::require_tail(
-      [](const at::Tensor& score, const DrawnPairs& pairs) {
+      [](const at::Tensor& score, const SampledPairs& pairs) {
         return cuda::pair_weight_composite(score, pairs.top, pairs.partner, pairs.noise, 1.0);
       },
-      [](const at::Tensor& grad_output, const at::Tensor& score, const DrawnPairs& pairs) {
+      [](const at::Tensor& grad_output, const at::Tensor& score, const SampledPairs& pairs) {
         return cuda::pair_weight_backward_composite(grad_output, score, pairs.top, pairs.partner, pairs.noise, 1.0);
       });
 }

@@ -11,7 +11,7 @@
 namespace geosft::test::test_softmax_pool_kernel {
 namespace {
 
-// The result, d x and d u for an upstream gradient.
+// The result, d x and d u for an output gradient.
 template <ThreadOrder kOrder>
 std::vector<at::Tensor> emulated(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr,
                                  const at::Tensor& grad_output) {

@@ -69,10 +69,10 @@ at::Tensor dropout(const at::Tensor& x, double probability, const at::Tensor& se
                       [](const auto& in) { launch([in] { cuda::run_grids(in, Grids()); }); });
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw_pairs(const at::Tensor& score, int64_t k,
-                                                                      const Optional& ptr, bool noise,
-                                                                      bool random_partner, const Optional& seeds,
-                                                                      int64_t bins) {
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> select_pairs(const at::Tensor& score, int64_t k,
+                                                                        const Optional& ptr, bool noise,
+                                                                        bool random_partner, const Optional& seeds,
+                                                                        int64_t bins) {
   return cuda::draw(score, ptr, seeds, {noise, random_partner, false, k, bins},
                     [](const auto& in) { launch([in] { cuda::run_grids(in, Grids()); }); });
 }
@@ -141,7 +141,7 @@ TORCH_LIBRARY_IMPL(geosft, HPU, m) {
   m.impl("_softmax_pool_forward", pool_forward);
   m.impl("_softmax_pool_backward", pool_backward);
   m.impl("_seeded_dropout", dropout);
-  m.impl("_draw_pairs", draw_pairs);
+  m.impl("_draw_pairs", select_pairs);
   m.impl("_draw_pairs_with_replacement", draw_with_replacement);
   m.impl("_pair_weight", cuda::pair_weight_composite);
   m.impl("_pair_weight_backward", cuda::pair_weight_backward_composite);
