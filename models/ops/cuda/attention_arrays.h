@@ -104,4 +104,18 @@ struct SequenceArrays {
   T* bias_grad;
 };
 
+// The calls of the forward and the backward kernels: see kernel_launcher.h.
+template <class BiasTraits, typename T>
+struct AttentionForwardCall {
+  AttentionArrays<T> problem;
+  typename BiasTraits::template Arrays<T> bias;
+  ForwardTargets<T> to;
+};
+template <class BiasTraits, typename T>
+struct AttentionBackwardCall {
+  AttentionArrays<T> problem;
+  typename BiasTraits::template Arrays<T> bias;
+  BackwardTargets<T> to;
+};
+
 }  // namespace geosft::cuda

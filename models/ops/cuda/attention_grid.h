@@ -42,4 +42,13 @@ void backward_grids(const AttentionArrays<T>& p, const typename BiasTraits::temp
       bias, [&](const auto& pass) { backward_grid<BiasTraits, T, Side::kKey>(p, pass, to, run); });
 }
 
+template <class BiasTraits, typename T, class Run>
+void run_grids(const AttentionForwardCall<BiasTraits, T>& call, Run&& run) {
+  forward_grids<BiasTraits, T>(call.problem, call.bias, call.to, run);
+}
+template <class BiasTraits, typename T, class Run>
+void run_grids(const AttentionBackwardCall<BiasTraits, T>& call, Run&& run) {
+  backward_grids<BiasTraits, T>(call.problem, call.bias, call.to, run);
+}
+
 }  // namespace geosft::cuda

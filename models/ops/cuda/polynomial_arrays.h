@@ -108,4 +108,11 @@ struct MonomialSumStage {};
 struct MonomialStage {};
 struct PairStage {};
 
+// A stage of a task, for launching: see kernel_launcher.h.
+template <class Stage, typename T>
+struct PolynomialCall {
+  Stage stage;
+  PolynomialTask<T> task;
+};
+
 }  // namespace geosft::cuda

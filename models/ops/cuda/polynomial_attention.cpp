@@ -1,24 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "geometry/cuda/stream.h"
 #include "geometry/operators.h"
+#include "models/ops/cuda/kernel_launcher.h"
 #include "models/ops/cuda/polynomial_host.h"
-#include "models/ops/cuda/polynomial_launch.h"
 
 namespace geosft::cuda {
 namespace {
 
 using Optional = std::optional<at::Tensor>;
 
+// Launches the stages of tasks on the current stream of a device.
+class StageLauncher {
+ public:
+  StageLauncher(const at::Device& device, const char* op) : launch_(device, op) {}
+
+  template <class Stage, typename T>
+  void operator()(Stage stage, const PolynomialTask<T>& task) const {
+    launch_(PolynomialCall<Stage, T>{stage, task});
+  }
+
+ private:
+  KernelLauncher launch_;
+};
+
 std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                            int64_t degree, double scale, bool causal, const Optional& q_ptr,
                                            const Optional& k_ptr, bool center) {
-  const Stream stream(q.device());
+  const StageLauncher launcher(q.device(), "polynomial_attention");
   const PolynomialArguments arguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
   arguments.check();
-  return polynomial_forward(arguments, known_offsets(arguments), [&](auto stage, const auto& task) {
-    check_launch(launch_polynomial(stage, task, stream.get()), "polynomial_attention");
-  });
+  return polynomial_forward(arguments, known_offsets(arguments), launcher);
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& grad, const at::Tensor& out,
@@ -26,13 +37,10 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& grad, 
                                                         const at::Tensor& k, const at::Tensor& v, int64_t degree,
                                                         double scale, bool causal, const Optional& q_ptr,
                                                         const Optional& k_ptr, bool center) {
-  const Stream stream(q.device());
+  const StageLauncher launcher(q.device(), "polynomial_attention backward");
   const PolynomialArguments arguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
   arguments.check();
-  return polynomial_backward(
-      grad, out, denominator, arguments, known_offsets(arguments), [&](auto stage, const auto& task) {
-        check_launch(launch_polynomial(stage, task, stream.get()), "polynomial_attention backward");
-      });
+  return polynomial_backward(grad, out, denominator, arguments, known_offsets(arguments), launcher);
 }
 
 }  // namespace
