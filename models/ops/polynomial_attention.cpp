@@ -26,24 +26,18 @@ void check_degree(int64_t degree, const c10::SymInt& channels) {
               " that are computed with: choose a smaller degree or narrower heads, or exact attention");
 }
 
-std::tuple<at::Tensor, at::Tensor> forward_meta(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                                int64_t degree, double scale, bool causal, const Optional& q_ptr,
-                                                const Optional& k_ptr, bool center) {
-  PolynomialArguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center}.check();
-  const auto computed = q.options().dtype(at::toOpMathType(q.scalar_type()));
-  return {at::empty_symint({q.sym_size(0), q.sym_size(1), v.sym_size(2)}, q.options()),
-          at::empty_symint({q.sym_size(0), q.sym_size(1)}, computed)};
+std::tuple<at::Tensor, at::Tensor> forward_meta(const PolynomialArguments& a) {
+  const auto computed = a.q.options().dtype(at::toOpMathType(a.q.scalar_type()));
+  return {at::empty_symint({a.q.sym_size(0), a.q.sym_size(1), a.v.sym_size(2)}, a.q.options()),
+          at::empty_symint({a.q.sym_size(0), a.q.sym_size(1)}, computed)};
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> backward_meta(const at::Tensor& grad, const at::Tensor& out,
-                                                             const at::Tensor& denominator, const at::Tensor& q,
-                                                             const at::Tensor& k, const at::Tensor& v, int64_t degree,
-                                                             double scale, bool causal, const Optional& q_ptr,
-                                                             const Optional& k_ptr, bool center) {
-  PolynomialArguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center}.check();
-  check_grad_output(grad, out, denominator, q, v);
+                                                             const at::Tensor& denominator,
+                                                             const PolynomialArguments& a) {
+  check_grad_output(grad, out, denominator, a.q, a.v);
   const auto like = [](const at::Tensor& tensor) { return at::empty_symint(tensor.sym_sizes(), tensor.options()); };
-  return {like(q), like(k), like(v)};
+  return {like(a.q), like(a.k), like(a.v)};
 }
 
 using torch::autograd::AutogradContext;
@@ -86,13 +80,8 @@ struct Polynomial : torch::autograd::Function<Polynomial> {
   }
 };
 
-std::tuple<at::Tensor, at::Tensor> differentiable_polynomial(const at::Tensor& q, const at::Tensor& k,
-                                                             const at::Tensor& v, int64_t degree, double scale,
-                                                             bool causal, const std::optional<at::Tensor>& q_ptr,
-                                                             const std::optional<at::Tensor>& k_ptr, bool center) {
-  const PolynomialArguments arguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
-  arguments.check();  // apply takes only what is a tensor
-  const variable_list results = Polynomial::apply(q, k, v, arguments);
+std::tuple<at::Tensor, at::Tensor> differentiable_polynomial(const PolynomialArguments& a) {
+  const variable_list results = Polynomial::apply(a.q, a.k, a.v, a);
   return {results[0], results[1]};
 }
 
@@ -138,12 +127,12 @@ GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
 }
 
 GEOSFT_KERNELS(Meta, m) {
-  m.impl("_polynomial_attention_forward", forward_meta);
-  m.impl("_polynomial_attention_backward", backward_meta);
+  m.impl("_polynomial_attention_forward", polynomial_forward_kernel<forward_meta>);
+  m.impl("_polynomial_attention_backward", polynomial_backward_kernel<backward_meta>);
 }
 
 GEOSFT_KERNELS(Autograd, m) {
-  m.impl("_polynomial_attention_forward", differentiable_polynomial);
+  m.impl("_polynomial_attention_forward", polynomial_forward_kernel<differentiable_polynomial>);
 }
 
 }  // namespace geosft

@@ -68,4 +68,24 @@ using PolynomialBackward = std::tuple<at::Tensor, at::Tensor, at::Tensor>(
     const at::Tensor& k, const at::Tensor& v, int64_t degree, double scale, bool causal,
     const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr, bool center);
 
+// Kernels as the dispatcher calls them: checks the arguments and calls kKernel(arguments).
+template <auto kKernel>
+std::tuple<at::Tensor, at::Tensor> polynomial_forward_kernel(const at::Tensor& q, const at::Tensor& k,
+                                                             const at::Tensor& v, int64_t degree, double scale,
+                                                             bool causal, const std::optional<at::Tensor>& q_ptr,
+                                                             const std::optional<at::Tensor>& k_ptr, bool center) {
+  const PolynomialArguments a{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
+  a.check();
+  return kKernel(a);
+}
+template <auto kKernel>
+std::tuple<at::Tensor, at::Tensor, at::Tensor> polynomial_backward_kernel(
+    const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator, const at::Tensor& q,
+    const at::Tensor& k, const at::Tensor& v, int64_t degree, double scale, bool causal,
+    const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr, bool center) {
+  const PolynomialArguments a{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
+  a.check();
+  return kKernel(grad, out, denominator, a);
+}
+
 }  // namespace geosft

@@ -51,28 +51,17 @@ void check_mask(const PrimalArguments& a) {
                   "mask_rowptr must have h Nq + 1 entries where the factors of pool differ, got ", entries);
 }
 
-std::tuple<at::Tensor, at::Tensor> forward_meta(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                                const Optional& beta, at::OptionalIntArrayRef pool,
-                                                std::string_view kernel, double eps, const Optional& q_ptr,
-                                                const Optional& k_ptr, const Optional& mask_rowptr,
-                                                const Optional& mask_col, std::optional<double> scale) {
-  PrimalArguments{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale}.check();
-  const auto computed = q.options().dtype(at::toOpMathType(q.scalar_type()));
-  return {at::empty_symint({q.sym_size(0), q.sym_size(1), v.sym_size(2)}, computed),
-          at::empty_symint({q.sym_size(0), q.sym_size(1)}, computed)};
+std::tuple<at::Tensor, at::Tensor> forward_meta(const PrimalArguments& a) {
+  const auto computed = a.q.options().dtype(at::toOpMathType(a.q.scalar_type()));
+  return {at::empty_symint({a.q.sym_size(0), a.q.sym_size(1), a.v.sym_size(2)}, computed),
+          at::empty_symint({a.q.sym_size(0), a.q.sym_size(1)}, computed)};
 }
 
 std::vector<at::Tensor> backward_meta(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer,
-                                      const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                      const Optional& beta, at::OptionalIntArrayRef pool, std::string_view kernel,
-                                      double eps, const Optional& q_ptr, const Optional& k_ptr,
-                                      const Optional& mask_rowptr, const Optional& mask_col,
-                                      std::optional<double> scale) {
-  const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
-  a.check();
+                                      const PrimalArguments& a) {
   a.check_grad_output(grad, out, normalizer);
   std::vector<at::Tensor> gradients;
-  for (const at::Tensor& input : {q, k, v, beta.value_or(at::Tensor())}) {
+  for (const at::Tensor& input : {a.q, a.k, a.v, a.beta.value_or(at::Tensor())}) {
     if (input.defined()) gradients.push_back(at::empty_symint(input.sym_sizes(), input.options()));
   }
   return gradients;
@@ -124,14 +113,8 @@ struct Primal : torch::autograd::Function<Primal> {
   }
 };
 
-std::tuple<at::Tensor, at::Tensor> differentiable_primal(
-    const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const std::optional<at::Tensor>& beta,
-    at::OptionalIntArrayRef pool, std::string_view kernel, double eps, const std::optional<at::Tensor>& q_ptr,
-    const std::optional<at::Tensor>& k_ptr, const std::optional<at::Tensor>& mask_rowptr,
-    const std::optional<at::Tensor>& mask_col, std::optional<double> scale) {
-  const PrimalArguments arguments{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
-  arguments.check();  // apply takes only what is a tensor
-  const variable_list results = Primal::apply(q, k, v, beta, arguments);
+std::tuple<at::Tensor, at::Tensor> differentiable_primal(const PrimalArguments& a) {
+  const variable_list results = Primal::apply(a.q, a.k, a.v, a.beta, a);
   return {results[0], results[1]};
 }
 
@@ -199,12 +182,12 @@ GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
 }
 
 GEOSFT_KERNELS(Meta, m) {
-  m.impl("_primal_attention_forward", forward_meta);
-  m.impl("_primal_attention_backward", backward_meta);
+  m.impl("_primal_attention_forward", primal_forward_kernel<forward_meta>);
+  m.impl("_primal_attention_backward", primal_backward_kernel<backward_meta>);
 }
 
 GEOSFT_KERNELS(Autograd, m) {
-  m.impl("_primal_attention_forward", differentiable_primal);
+  m.impl("_primal_attention_forward", primal_forward_kernel<differentiable_primal>);
 }
 
 }  // namespace geosft

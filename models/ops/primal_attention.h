@@ -85,4 +85,29 @@ using PrimalBackward = std::vector<at::Tensor>(const at::Tensor& grad, const at:
                                                const std::optional<at::Tensor>& mask_rowptr,
                                                const std::optional<at::Tensor>& mask_col, std::optional<double> scale);
 
+// Kernels as the dispatcher calls them: checks the arguments and calls kKernel(arguments).
+template <auto kKernel>
+std::tuple<at::Tensor, at::Tensor> primal_forward_kernel(
+    const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const std::optional<at::Tensor>& beta,
+    at::OptionalIntArrayRef pool, std::string_view kernel, double eps, const std::optional<at::Tensor>& q_ptr,
+    const std::optional<at::Tensor>& k_ptr, const std::optional<at::Tensor>& mask_rowptr,
+    const std::optional<at::Tensor>& mask_col, std::optional<double> scale) {
+  const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
+  a.check();
+  return kKernel(a);
+}
+template <auto kKernel>
+std::vector<at::Tensor> primal_backward_kernel(const at::Tensor& grad, const at::Tensor& out,
+                                               const at::Tensor& normalizer, const at::Tensor& q, const at::Tensor& k,
+                                               const at::Tensor& v, const std::optional<at::Tensor>& beta,
+                                               at::OptionalIntArrayRef pool, std::string_view kernel, double eps,
+                                               const std::optional<at::Tensor>& q_ptr,
+                                               const std::optional<at::Tensor>& k_ptr,
+                                               const std::optional<at::Tensor>& mask_rowptr,
+                                               const std::optional<at::Tensor>& mask_col, std::optional<double> scale) {
+  const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
+  a.check();
+  return kKernel(grad, out, normalizer, a);
+}
+
 }  // namespace geosft

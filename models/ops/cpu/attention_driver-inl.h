@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the units of an attention operator over the threads of ATen's pool, once per vector target.
+// Runs the units of work of an attention operator on ATen's threads; compiled once per vector target.
 #if defined(GEOSFT_ATTENTION_DRIVER_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_ATTENTION_DRIVER_INL_H_
 #undef GEOSFT_ATTENTION_DRIVER_INL_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backward kernels of attention read from the forward pass, and what they fill.
+// Inputs and outputs of the backward kernels of attention on the CPU.
 #pragma once
 
 #include <ATen/ATen.h>

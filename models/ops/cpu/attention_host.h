@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From lists of tensors to the arrays that the attention kernels see, and back; the same for every operator.
+// Converts lists of tensors to the arrays that the attention kernels see, and back: for every attention operator.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the attention kernels see: contiguous, checked arrays and the way their work is cut into units.
+// The inputs of the attention kernels on the CPU, as contiguous, checked arrays, and how their work is divided into
+// units.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of the backward pass: from the output gradient to those of scores, values, queries and keys (SFT
+// Computes tiles of the backward pass: the gradients of scores, values, queries and keys from that of the output (SFT
 // section 4.3).
 #if defined(GEOSFT_GRADIENT_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_GRADIENT_TILES_INL_H_

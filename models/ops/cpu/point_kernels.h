@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of point_attention, by what a pair of points is described with. Each set is compiled on its own: an
-// attention kernel is what takes longest to compile.
+// The kernels of point_attention, with or without normals. Each set is compiled in a source of its own, since attention
+// kernels take longest to compile.
 #pragma once
 
 #include "models/ops/cpu/attention_bias.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Heads of one pooling factor at a time: large items by LibTorch's flash attention, equal neighbours in one call; small
-// items, masked ones and linear attention by the kernels of one item and head.
+// primal_attention on the CPU, one group of heads with the same pooling factor at a time. LibTorch's flash attention
+// computes large items, adjacent items of equal size in one call; kernels for one item and head compute small items,
+// masks and linear attention.
 #include "models/ops/primal_attention.h"
 
 #include <ATen/Dispatch.h>
@@ -170,13 +171,7 @@ void run_units(const GroupPlan& plan, const AttentionRows& to) {
   });
 }
 
-std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                           const Optional& beta, at::OptionalIntArrayRef pool, std::string_view kernel,
-                                           double eps, const Optional& q_ptr, const Optional& k_ptr,
-                                           const Optional& mask_rowptr, const Optional& mask_col,
-                                           std::optional<double> scale) {
-  const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
-  a.check();
+std::tuple<at::Tensor, at::Tensor> forward(const PrimalArguments& a) {
   const PrimalCall call(a);
   AttentionRows to;
   for (const HeadGroup& group : call.groups) {
@@ -186,8 +181,8 @@ std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& q, const at::Tensor
       break;
     }
     if (!to.out.defined()) {
-      to.out = at::empty({q.size(0), q.size(1), v.size(2)}, call.q.options());
-      to.normalizer = at::empty({q.size(0), q.size(1)}, call.q.options());
+      to.out = at::empty({a.q.size(0), a.q.size(1), a.v.size(2)}, call.q.options());
+      to.normalizer = at::empty({a.q.size(0), a.q.size(1)}, call.q.options());
     }
     run_units(plan, to);
     for (const Run& run : plan.runs) {
@@ -257,18 +252,13 @@ GroupGradients group_backward(const GroupPlan& plan, const GradOutput& up) {
 }
 
 std::vector<at::Tensor> backward(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer,
-                                 const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Optional& beta,
-                                 at::OptionalIntArrayRef pool, std::string_view kernel, double eps,
-                                 const Optional& q_ptr, const Optional& k_ptr, const Optional& mask_rowptr,
-                                 const Optional& mask_col, std::optional<double> scale) {
-  const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
-  a.check();
+                                 const PrimalArguments& a) {
   a.check_grad_output(grad, out, normalizer);
   const PrimalCall call(a);
   const GradOutput up{grad.contiguous(), out.contiguous(), normalizer.contiguous()};
   PrimalGradients all;
   if (call.groups.size() > 1) all = {at::empty_like(call.q), at::empty_like(call.k), at::empty_like(call.v), {}};
-  at::Tensor beta_grad = given(beta) ? at::empty({1, q.size(1)}, call.q.options()) : at::Tensor();
+  at::Tensor beta_grad = given(a.beta) ? at::empty({1, a.q.size(1)}, call.q.options()) : at::Tensor();
   for (const HeadGroup& group : call.groups) {
     const GroupPlan plan(call, group);
     const GroupGradients made = group_backward(plan, up);
@@ -283,16 +273,16 @@ std::vector<at::Tensor> backward(const at::Tensor& grad, const at::Tensor& out, 
     group.put(some.v, all.v);
   }
   std::vector<at::Tensor> gradients{all.q, all.k, all.v};
-  if (beta_grad.defined()) gradients.push_back(beta->dim() == 0 ? beta_grad.sum() : beta_grad.squeeze(0));
-  for (at::Tensor& gradient : gradients) gradient = gradient.to(q.scalar_type()).contiguous();
+  if (beta_grad.defined()) gradients.push_back(a.beta->dim() == 0 ? beta_grad.sum() : beta_grad.squeeze(0));
+  for (at::Tensor& gradient : gradients) gradient = gradient.to(a.q.scalar_type()).contiguous();
   return gradients;
 }
 
 }  // namespace
 
 GEOSFT_KERNELS(CPU, m) {
-  m.impl("_primal_attention_forward", forward);
-  m.impl("_primal_attention_backward", backward);
+  m.impl("_primal_attention_forward", primal_forward_kernel<forward>);
+  m.impl("_primal_attention_backward", primal_backward_kernel<backward>);
 }
 
 }  // namespace geosft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of stored rows, as kernels see them.
+// Reads and writes blocks of rows through a RowAccessor in the type that kernels compute in.
 #if defined(GEOSFT_ROW_ACCESSOR_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_ROW_ACCESSOR_INL_H_
 #undef GEOSFT_ROW_ACCESSOR_INL_H_

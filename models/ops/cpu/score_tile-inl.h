@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile of scores of one head, and what is summed with it; forward and backward share them (SFT section 4.3).
+// Computes a tile of scores of one head and its sums, for the forward and the backward pass (SFT section 4.3).
 #if defined(GEOSFT_SCORE_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_SCORE_TILE_INL_H_
 #undef GEOSFT_SCORE_TILE_INL_H_

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the attention kernels see: contiguous, checked arrays. T is what they compute in; what operators take and give
-// may be stored in a half type.
+// Inputs and outputs of the attention kernels, as contiguous, checked arrays. T is the type that kernels compute in;
+// the inputs and results of operators may be stored in a half type.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grids of blocks that make up a call, in turn: one list for launches on a GPU and for the emulation on the CPU.
+// Lists the grids of blocks of an attention call, in order, for launches on a GPU and for the emulation on the CPU.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the compiled tile sizes a call runs with: a function of its sizes alone, so that a result has the same bits
-// on every device.
+// Chooses the tile size of a call among those that are compiled. It depends on the sizes of the call alone, so that
+// results have the same bits on every device.
 #pragma once
 
 #include <cstdint>

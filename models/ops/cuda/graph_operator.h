@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What graph_attention has beside q, k, v and leak: edges, sampled nodes and weights. What an edge adds to X_R w is one
-// matrix product for all edges and heads; which keys stand for a node is found by sorting them.
+// The attention bias of graph_attention on tensors: edges, sampled nodes and weights. One matrix product computes what
+// the edges add to X_R w for all heads; sorting finds the keys of each node.
 #pragma once
 
 #include "models/ops/cuda/attention_host.h"

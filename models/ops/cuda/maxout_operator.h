@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What maxout_attention has beside q, k, v and leak: r_mul and r_add.
+// The attention bias of maxout_attention on tensors: r_mul and r_add.
 #pragma once
 
 #include "models/ops/cuda/attention_host.h"

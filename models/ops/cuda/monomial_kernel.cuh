@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Own rows related to the sums of monomials over the other side (monomial_sum_kernel.h), forward and backward in linear
-// time: with S the weighed sums that concern a row,
+// Own rows related to the sums of monomials over the other side (monomial_sum_kernel.cuh), forward and backward in
+// linear time: with S the weighed sums that concern a row,
 //   value_it = sum_a x_i^a S_at,   gradient_i = sum_a (d x_i^a / d x_i) sum_t Y_it S_at
 //
 // A block has a tile of tokens, Rows a thread, and their tables of monomials of low degree in shared memory; the sums

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels share that relate rows of two sides by the products of their numbers: a block owns rows of one side, a
-// row a thread, and goes through those of the other in shared memory, of which a thread takes a group at a time. Every
-// sum is one thread's, in one order.
+// Steps shared by kernels that pair the rows of two sides by inner products. Each thread of a block owns a row of one
+// side; the rows of the other side pass through shared memory, and a thread takes a group of them at a time. Every sum
+// is computed by one thread in a fixed order.
 #pragma once
 
 #include "models/ops/cuda/attention_bias.cuh"

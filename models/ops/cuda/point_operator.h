@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What point_attention has beside q, k, v and leak: coordinates, normals and weights.
+// The attention bias of point_attention on tensors: coordinates, normals and weights.
 #pragma once
 
 #include "models/ops/cuda/attention_host.h"

@@ -7,8 +7,6 @@
 namespace geosft::cuda {
 namespace {
 
-using Optional = std::optional<at::Tensor>;
-
 // Launches the stages of tasks on the current stream of a device.
 class StageLauncher {
  public:
@@ -23,31 +21,22 @@ class StageLauncher {
   KernelLauncher launch_;
 };
 
-std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                           int64_t degree, double scale, bool causal, const Optional& q_ptr,
-                                           const Optional& k_ptr, bool center) {
-  const StageLauncher launcher(q.device(), "polynomial_attention");
-  const PolynomialArguments arguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
-  arguments.check();
-  return polynomial_forward(arguments, known_offsets(arguments), launcher);
+std::tuple<at::Tensor, at::Tensor> forward(const PolynomialArguments& a) {
+  const StageLauncher launcher(a.q.device(), "polynomial_attention");
+  return polynomial_forward(a, known_offsets(a), launcher);
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& grad, const at::Tensor& out,
-                                                        const at::Tensor& denominator, const at::Tensor& q,
-                                                        const at::Tensor& k, const at::Tensor& v, int64_t degree,
-                                                        double scale, bool causal, const Optional& q_ptr,
-                                                        const Optional& k_ptr, bool center) {
-  const StageLauncher launcher(q.device(), "polynomial_attention backward");
-  const PolynomialArguments arguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
-  arguments.check();
-  return polynomial_backward(grad, out, denominator, arguments, known_offsets(arguments), launcher);
+                                                        const at::Tensor& denominator, const PolynomialArguments& a) {
+  const StageLauncher launcher(a.q.device(), "polynomial_attention backward");
+  return polynomial_backward(grad, out, denominator, a, known_offsets(a), launcher);
 }
 
 }  // namespace
 
 GEOSFT_KERNELS(CUDA, m) {
-  m.impl("_polynomial_attention_forward", forward);
-  m.impl("_polynomial_attention_backward", backward);
+  m.impl("_polynomial_attention_forward", polynomial_forward_kernel<forward>);
+  m.impl("_polynomial_attention_backward", polynomial_backward_kernel<backward>);
 }
 
 }  // namespace geosft::cuda

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the tasks of polynomial_arrays.h, for the GPU and its emulation; run(stage, PolynomialTask<T>) are
-// the kernels. The host reads nothing from the device: values of q_ptr and k_ptr are checked only where they are on the
-// CPU, see PackedRows.
+// polynomial_attention on tensors, for the GPU and its emulation: run(stage, PolynomialTask<T>) launches the kernels.
+// The host reads nothing from the device: the values of q_ptr and k_ptr are checked only if they are on the CPU, see
+// PackedRows.
 #pragma once
 
 #include <ATen/ATen.h>

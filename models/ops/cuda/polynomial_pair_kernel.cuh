@@ -2,8 +2,8 @@
 // polynomial_attention pair by pair, for items that are too short for monomials, and under a causal mask for the rows
 // of a chunk among themselves: weights P(s), P(s) = sum_{t <= degree} s^t / t!, are evaluated and never stored.
 //
-// As in attention_backward_tile.h a block owns rows of one side, a row a thread, and goes through those of the other:
-// every sum is one thread's, in one order.
+// As in attention_backward_kernel.cuh a block owns rows of one side, a row a thread, and goes through those of the
+// other: every sum is one thread's, in one order.
 //
 // Operations a pair: c + 3 degree + cv + 1 for a value, c + cv more for the gradient, of 128 a clock and
 // multiprocessor; beside 2 (c + cv) / 4 reads of shared memory of 16 bytes a thread, 4 clocks a warp each: with 8

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of primal_arrays.h, for the GPU and its emulation; run(arrays) are the kernels. The host
-// reads nothing from the device: values of q_ptr and k_ptr are checked only where they are on the CPU, those of a mask
-// never. Pairs of rows that are not of one item count for nothing.
+// primal_attention on tensors, for the GPU and its emulation: run(arrays) launches the kernels. The host reads nothing
+// from the device: the values of q_ptr and k_ptr are checked only if they are on the CPU, those of a mask never. Pairs
+// of rows of different items are ignored.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling of keys and values, and sums over items, from which means and their gradients are made. Bound: memory; sums
-// go by tiles of rows, which are then added up in their order.
+// Pools keys and values, and sums rows over items, for means and their gradients. Bound: memory. Sums are computed per
+// tile of rows and combined in order.
 #pragma once
 
 #include "models/ops/cuda/primal_arrays.h"

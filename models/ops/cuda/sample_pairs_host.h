@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of sample_pairs_kernel.h, for the GPU and its emulation; run(PairSampling<T>) is the draw.
-// The host reads nothing from the device: of items whose ptr is there it takes any to be as long as all rows. Scores
-// that are not finite are no error here, and give some distinct rows.
+// Sampling of pairs on tensors, for the GPU and its emulation: run(PairSampling<T>) launches the kernels. The host
+// reads nothing from the device: if ptr is there, every item is assumed to be as long as all rows. Scores that are not
+// finite are no error here, and give distinct rows.
 #pragma once
 
 #include <ATen/ATen.h>

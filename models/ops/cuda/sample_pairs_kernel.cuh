@@ -2,7 +2,7 @@
 // The draw of sample_pairs on a GPU. The rank of a row is the number of rows of its item that come before it, counted
 // over tiles of keys in shared memory: no sort, no exchange between blocks, ties to the lowest row, and rows that are
 // drawn are written straight to their place. Of items of many rows those that can be drawn are selected first
-// (key_selection_tile.h); rows are sorted where those are many, too.
+// (key_selection_kernel.cuh); rows are sorted where those are many, too.
 //
 // Bound: issue slots, about 5 a pair of rows of an item (64-bit comparison, tie, addition): 32 items of 1,024 rows take
 // 5 us. It is quadratic: for one of 100,000 rows that would be 1.6 ms, where a selection takes 0.02.

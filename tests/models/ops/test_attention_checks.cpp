@@ -44,7 +44,7 @@ TEST_CASE("check_attention works on meta tensors too", "[attention_checks]") {
   }
 }
 
-TEST_CASE("check_attention wants a floating type of at least two bytes", "[attention_checks]") {
+TEST_CASE("check_attention requires a floating type of at least two bytes", "[attention_checks]") {
   const auto check = [](at::ScalarType type) {
     const at::Tensor k = at::zeros({3, 2, 4}, type);
     check_attention(

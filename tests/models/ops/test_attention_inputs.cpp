@@ -44,7 +44,7 @@ TEST_CASE("a list of another length is refused", "[attention_inputs]") {
   require_error([&] { AttentionInputs(list(5), 0.5); }, {"inputs must be at least 6 tensors", "got 5"});
 }
 
-TEST_CASE("gradients that are not wanted are left out, but for q, k, v and leak", "[attention_inputs]") {
+TEST_CASE("gradients that are not requested are skipped, except those of q, k, v and leak", "[attention_inputs]") {
   const at::Tensor one = at::ones({1}), ptr = at::zeros({2}, at::kLong);
   const MaxoutInputs in(OptionalTensors({one, one, one, one, std::nullopt, one, ptr, ptr}), 0.5);
   const OutputMask none(all_wanted(5, false), in);

@@ -54,13 +54,13 @@ TEST_CASE("gather_pairs blends the rows of each bin", "[gather_pairs]") {
   REQUIRE(gather_pairs(x.to(at::kHalf), top, partner, weight.to(at::kFloat)).scalar_type() == at::kFloat);
 }
 
-TEST_CASE("gather_pairs passes gradcheck where rows are drawn more than once", "[gather_pairs]") {
+TEST_CASE("gather_pairs passes gradcheck with rows that are sampled more than once", "[gather_pairs]") {
   const at::Tensor top = at::tensor({2, 1, 2, 0}, at::kLong), partner = at::tensor({0, 1, 4, 2}, at::kLong);
   require_gradcheck([&](const std::vector<at::Tensor>& in) { return gather_pairs(in[0], top, partner, in[1]); },
                     {at::randn({5, 3}, generator(1), at::kDouble), at::rand({4}, generator(2), at::kDouble)});
 }
 
-TEST_CASE("gather_pairs of rows drawn often agrees with draws one by one", "[gather_pairs]") {
+TEST_CASE("gather_pairs of rows that are sampled often agrees with indexing one by one", "[gather_pairs]") {
   const ManyDraws many;
   const Gathered found = gather(many);
   const at::Tensor x = many.x.to(at::kDouble), weight = many.weight.to(at::kDouble);

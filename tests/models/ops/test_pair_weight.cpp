@@ -24,7 +24,7 @@ TEST_CASE("weights and gradients of very negative scores are exact to rounding",
       });
 }
 
-TEST_CASE("scores in half precision are drawn and weighed in float32", "[sample_pairs]") {
+TEST_CASE("sample_pairs and its weights compute half-precision scores in float32", "[sample_pairs]") {
   const at::Tensor ptr = longs({0, 5, 5, 12}), seeds = longs({1, 2, 3});
   for (const at::ScalarType type : {at::kHalf, at::kBFloat16}) {
     const auto weigh = [&](const at::Tensor& score) {
@@ -53,7 +53,7 @@ TEST_CASE("pairs that are no rows of score are refused", "[sample_pairs]") {
                 pair_weight(at::arange(3, at::kFloat), {good, other, noise, {}}, 1.0), "strided");
 }
 
-TEST_CASE("the gradient of other pairs than there are is refused", "[sample_pairs]") {
+TEST_CASE("the backward operator of pair weights refuses a gradient of another length", "[sample_pairs]") {
   using Backward =
       at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, double);
   const auto op = find_operator<Backward>("_pair_weight_backward");

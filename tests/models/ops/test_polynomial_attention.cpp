@@ -176,7 +176,7 @@ TEST_CASE("polynomial_attention keeps NaN to the tokens that see it", "[polynomi
   }
 }
 
-TEST_CASE("polynomial_attention keeps NaN of queries and upstream gradients to what meets them",
+TEST_CASE("polynomial_attention passes NaN of queries and output gradients only to results that depend on them",
           "[polynomial_attention]") {
   for (const int64_t tokens : {50, 400}) {
     const int64_t at = tokens - 7, all = tokens + 30;

@@ -120,7 +120,7 @@ TEST_CASE("the weight of sample_pairs passes gradcheck", "[sample_pairs]") {
   }
 }
 
-TEST_CASE("a seed fixes an item's draw whatever else is in the batch", "[sample_pairs]") {
+TEST_CASE("a seed fixes the samples of an item whatever else is in the batch", "[sample_pairs]") {
   const at::Tensor item = normal({40}, 3);
   const Drawn alone = drawn(sample_pairs(item, 6, std::nullopt, true, true, 1.0, std::nullopt, longs({77})));
   const at::Tensor batch = at::cat({normal({11}, 4), item, normal({30}, 5)});
@@ -147,7 +147,7 @@ TEST_CASE("sample_pairs has the same bits on one thread and on two", "[sample_pa
   require_equal(two.weight, one.weight, "weight");
 }
 
-TEST_CASE("the default generator fixes a draw without seeds", "[sample_pairs]") {
+TEST_CASE("the default generator fixes the samples without seeds", "[sample_pairs]") {
   const at::Tensor score = normal({200}, 9);
   const auto draw = [&] { return drawn(sample_pairs(score, 20, std::nullopt, true, true)); };
   at::manual_seed(5);
@@ -159,7 +159,7 @@ TEST_CASE("the default generator fixes a draw without seeds", "[sample_pairs]") 
   REQUIRE_FALSE(at::equal(second.partner, first.partner));
 }
 
-TEST_CASE("sample_pairs draws no random number unless it is asked to", "[sample_pairs]") {
+TEST_CASE("sample_pairs uses no random numbers unless asked to", "[sample_pairs]") {
   const at::Tensor score = normal({30}, 10);
   const at::Tensor before = at::detail::getDefaultCPUGenerator().get_state();
   sample_pairs(score, 4);

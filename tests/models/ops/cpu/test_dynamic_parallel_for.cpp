@@ -38,7 +38,7 @@ TEST_CASE("every number is handed out once", "[dynamic_parallel_for]") {
   dynamic_parallel_for(0, [] { return [](int64_t) { FAIL("nothing to hand out"); }; });
 }
 
-TEST_CASE("a thread with much to do does not keep what others could do", "[dynamic_parallel_for]") {
+TEST_CASE("dynamic_parallel_for gives the remaining work to threads that are free", "[dynamic_parallel_for]") {
   const Threads two(2);
   std::mutex mutex;
   std::condition_variable done;

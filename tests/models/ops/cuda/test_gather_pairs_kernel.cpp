@@ -59,7 +59,7 @@ TEST_CASE("the CUDA kernels of gather_pairs, emulated, compute half types in flo
                 cuda::gathered_pairs(x.to(at::kDouble), top, partner, weight, run), "beside float64");
 }
 
-TEST_CASE("the CUDA kernels of gather_pairs, emulated, make the wanted gradients alone", "[gather_pairs_kernel]") {
+TEST_CASE("the CUDA kernels of gather_pairs, emulated, compute only the requested gradients", "[gather_pairs_kernel]") {
   const at::Tensor x = at::randn({9, 5}, generator(18)), weight = at::rand({4}, generator(19));
   const at::Tensor top = at::randint(9, {4}, generator(20), at::kLong), partner = top.flip(0);
   const at::Tensor grad = at::randn({4, 5}, generator(21));
@@ -84,7 +84,7 @@ TEST_CASE("the CUDA kernels of gather_pairs, emulated, refuse types that they do
       {"cannot read", "Float8"});
 }
 
-TEST_CASE("the CUDA kernels of gather_pairs, emulated, take no bins and refuse rows of an empty x",
+TEST_CASE("the CUDA kernels of gather_pairs, emulated, accept zero samples and refuse indices into an empty x",
           "[gather_pairs_kernel]") {
   const at::Tensor none = at::zeros({0}, at::kLong), x = at::ones({3, 2});
   REQUIRE(cuda::gathered_pairs(x, none, none, at::ones({0}), run).sizes() == at::IntArrayRef({0, 2}));
@@ -106,8 +106,7 @@ TEST_CASE("the CUDA kernels of gather_pairs, emulated, stay inside the arrays wh
   });
 }
 
-TEST_CASE("the CUDA kernels of gather_pairs, emulated, take the nearest row where an index names none",
-          "[gather_pairs_kernel]") {
+TEST_CASE("the CUDA kernels of gather_pairs, emulated, clamp indices that are out of range", "[gather_pairs_kernel]") {
   const at::Tensor x = at::randn({6, 3}, generator(6)), weight = at::rand({4}, generator(7));
   const at::Tensor top = at::tensor({-5, 2, 6, 1000}, at::kLong), partner = at::tensor({3, -1, 7, 0}, at::kLong);
   const at::Tensor near_top = top.clamp(0, 5), near_partner = partner.clamp(0, 5);

@@ -57,8 +57,7 @@ TEST_CASE("the CUDA kernels of graph_attention, emulated, stay inside the arrays
   });
 }
 
-TEST_CASE("the CUDA kernels of graph_attention, emulated, leave out the gradients that nobody wants",
-          "[graph_operator]") {
+TEST_CASE("the CUDA kernels of graph_attention, emulated, skip gradients that are not requested", "[graph_operator]") {
   const Arguments a = random_graph({{30, 4}, {9, 3}, 2, 4, 4}, 83, 2, 4);
   require_left_out<GraphOperator>(a, kArguments, at::randn({34, 2, 4}, generator(9), at::kDouble));
 }

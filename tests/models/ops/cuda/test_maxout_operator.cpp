@@ -104,7 +104,7 @@ TEST_CASE("the CUDA kernels of maxout_attention, emulated, read r_mul and r_add 
   });
 }
 
-TEST_CASE("the CUDA kernels of maxout_attention, emulated, leave out the gradients that nobody wants",
+TEST_CASE("the CUDA kernels of maxout_attention, emulated, skip gradients that are not requested",
           "[maxout_operator]") {
   const Arguments a = with_relative({{20, 3}, {17, 2}, 2, 3, 4}, 50);
   require_left_out<MaxoutOperator>(a, kArguments, at::randn({23, 2, 4}, generator(9), at::kDouble));

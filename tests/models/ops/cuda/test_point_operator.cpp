@@ -45,7 +45,7 @@ TEST_CASE("the CUDA kernels of point_attention, emulated, take float16 and bfloa
   }
 }
 
-TEST_CASE("CUDA point_attention leaves out the gradients that nobody wants", "[cuda]") {
+TEST_CASE("CUDA point_attention skips gradients that are not requested", "[cuda]") {
   const Arguments a = random_points({{9, 40}, {4, 20}, 2, 3, 2}, 37, true);
   require_left_out<PointOperator>(a, kArguments, at::randn({49, 2, 2}, generator(9), at::kDouble));
 }

@@ -90,7 +90,7 @@ TEST_CASE("where the host does not know the items, both ways are ready, but for 
   }
 }
 
-TEST_CASE("chunks have places of their own, and states are no more numbers than rows", "[polynomial_plan]") {
+TEST_CASE("chunks do not overlap, and states take no more numbers than rows", "[polynomial_plan]") {
   for (const auto& [c, degree] : std::vector<std::pair<int64_t, int64_t>>{{1, 0}, {2, 2}, {8, 2}, {8, 4}, {16, 4}}) {
     for (const auto& [reach, known] : {std::pair(cuda::Reach::kAll, true), std::pair(cuda::Reach::kAll, false),
                                        std::pair(cuda::Reach::kAfter, true), std::pair(cuda::Reach::kAfter, false)}) {
@@ -118,7 +118,7 @@ TEST_CASE("chunks have places of their own, and states are no more numbers than 
   }
 }
 
-TEST_CASE("where items are known, states are of those chunks that there are", "[polynomial_plan]") {
+TEST_CASE("if the items are known, only existing chunks have states", "[polynomial_plan]") {
   const Offsets offsets = equal_items(1024, 1024);
   const cuda::PackedRows rows{offsets.data(), 1024, offsets.back()};
   CHECK(plan(8, 2, offsets, true).chunks.count(rows) == 1025);

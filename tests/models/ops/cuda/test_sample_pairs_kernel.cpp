@@ -69,7 +69,7 @@ void require_inside(const at::Tensor& ptr, const cuda::SamplingOptions& options)
 
 }  // namespace
 
-TEST_CASE("the CUDA kernels of sample_pairs, emulated, draw what the CPU draws", "[sample_pairs_kernel]") {
+TEST_CASE("the CUDA kernels of sample_pairs, emulated, give the samples of the CPU", "[sample_pairs_kernel]") {
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
     const Batch batch = ragged(type);
     for (const int64_t k : {int64_t{1}, int64_t{40}, int64_t{1} << 62}) {
@@ -92,7 +92,7 @@ TEST_CASE("the CUDA kernels of sample_pairs, emulated, draw what the CPU draws",
   }
 }
 
-TEST_CASE("the CUDA kernel of sample_pairs with replacement, emulated, draws what the CPU draws",
+TEST_CASE("the CUDA kernel of sample_pairs with replacement, emulated, gives the samples of the CPU",
           "[sample_pairs_kernel]") {
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
     const Batch batch = ragged(type);
@@ -104,7 +104,7 @@ TEST_CASE("the CUDA kernel of sample_pairs with replacement, emulated, draws wha
   }
 }
 
-TEST_CASE("the CUDA kernels of sample_pairs, emulated, draw distinct rows of the item from any score",
+TEST_CASE("the CUDA kernels of sample_pairs, emulated, select distinct rows of the item for any score",
           "[sample_pairs_kernel]") {
   const double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
   const at::Tensor score = at::tensor({nan, infinity, -infinity, 1.0, nan, -nan, 0.0, -0.0}, at::kDouble);
@@ -141,7 +141,7 @@ TEST_CASE("the largest item decides how rows are ranked where the host knows it"
   CHECK(cuda::largest_possible(ptr.to(at::kMeta), 70) == 70);  // on a device nothing is read
 }
 
-TEST_CASE("rows are compared where they are few, selected where few are drawn, and sorted otherwise",
+TEST_CASE("rows are ranked by comparison if few, by selection if few are sampled, and by sorting otherwise",
           "[sample_pairs_kernel]") {
   const auto ranking = [](int64_t items, int64_t rows, int64_t k) {
     return cuda::cheapest_ranking(items * rows, rows, {false, false, false, k, items * std::min(k, rows / 2)});
@@ -194,8 +194,7 @@ TEST_CASE("weights and gradients of very negative scores on CUDA are exact to ro
       });
 }
 
-TEST_CASE("the weights of sample_pairs on CUDA are those of the nearest row where an index names none",
-          "[sample_pairs_kernel]") {
+TEST_CASE("the weights of sample_pairs on CUDA clamp indices that are out of range", "[sample_pairs_kernel]") {
   const at::Tensor score = at::randn({6}, generator(7)), noise = at::randn({2, 4}, generator(8));
   const at::Tensor top = at::tensor({-5, 2, 6, 1000}, at::kLong), partner = at::tensor({3, -1, 7, 0}, at::kLong);
   const at::Tensor near_top = top.clamp(0, 5), near_partner = partner.clamp(0, 5), grad = at::ones({4});

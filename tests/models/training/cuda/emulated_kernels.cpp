@@ -89,43 +89,24 @@ const auto run_polynomial = [](auto stage, const auto& task) {
   launch([stage, task] { cuda::polynomial_grids(stage, task, Grids()); });
 };
 
-Two polynomial_forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t degree, double scale,
-                       bool causal, const Optional& q_ptr, const Optional& k_ptr, bool center) {
-  const PolynomialArguments a{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
-  a.check();
+Two polynomial_forward(const PolynomialArguments& a) {
   return cuda::polynomial_forward(a, cuda::known_offsets(a), run_polynomial);
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> polynomial_backward(const at::Tensor& grad, const at::Tensor& out,
-                                                                   const at::Tensor& denominator, const at::Tensor& q,
-                                                                   const at::Tensor& k, const at::Tensor& v,
-                                                                   int64_t degree, double scale, bool causal,
-                                                                   const Optional& q_ptr, const Optional& k_ptr,
-                                                                   bool center) {
-  const PolynomialArguments a{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
-  a.check();
+                                                                   const at::Tensor& denominator,
+                                                                   const PolynomialArguments& a) {
   return cuda::polynomial_backward(grad, out, denominator, a, cuda::known_offsets(a), run_polynomial);
 }
 
 const auto run_primal = [](const auto& in) { launch([in] { cuda::run_grids(in, Grids()); }); };
 
-Two primal_forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Optional& beta,
-                   at::OptionalIntArrayRef pool, std::string_view kernel, double eps, const Optional& q_ptr,
-                   const Optional& k_ptr, const Optional& mask_rowptr, const Optional& mask_col,
-                   std::optional<double> scale) {
-  const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
-  a.check();
+Two primal_forward(const PrimalArguments& a) {
   return cuda::has_primal_kernels(a) ? cuda::primal_forward(a, run_primal) : composed_primal_forward(a);
 }
 
 std::vector<at::Tensor> primal_backward(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer,
-                                        const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                        const Optional& beta, at::OptionalIntArrayRef pool, std::string_view kernel,
-                                        double eps, const Optional& q_ptr, const Optional& k_ptr,
-                                        const Optional& mask_rowptr, const Optional& mask_col,
-                                        std::optional<double> scale) {
-  const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
-  a.check();
+                                        const PrimalArguments& a) {
   return cuda::has_primal_kernels(a) ? cuda::primal_backward(grad, out, normalizer, a, run_primal)
                                      : composed_primal_gradients(grad, a);
 }
@@ -145,10 +126,10 @@ TORCH_LIBRARY_IMPL(geosft, HPU, m) {
   m.impl("_draw_pairs_with_replacement", draw_with_replacement);
   m.impl("_pair_weight", cuda::pair_weight_composite);
   m.impl("_pair_weight_backward", cuda::pair_weight_backward_composite);
-  m.impl("_polynomial_attention_forward", polynomial_forward);
-  m.impl("_polynomial_attention_backward", polynomial_backward);
-  m.impl("_primal_attention_forward", primal_forward);
-  m.impl("_primal_attention_backward", primal_backward);
+  m.impl("_polynomial_attention_forward", polynomial_forward_kernel<polynomial_forward>);
+  m.impl("_polynomial_attention_backward", polynomial_backward_kernel<polynomial_backward>);
+  m.impl("_primal_attention_forward", primal_forward_kernel<primal_forward>);
+  m.impl("_primal_attention_backward", primal_backward_kernel<primal_backward>);
 }
 TORCH_LIBRARY_IMPL(geosft, AutogradHPU, m) {
   m.impl("gather_pairs", cuda::differentiable_gather_pairs<GatherLauncher>);
