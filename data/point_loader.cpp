@@ -98,7 +98,7 @@ struct PointLoader::State {
     BatchPlace place;
   };
   PointBatch prepare(const Share& share, int64_t of_epoch) const;
-  Share safe_reciprocal(int64_t batch) const;
+  Share share_of(int64_t batch) const;
   void work();
   std::optional<PointBatch> take_prepared();
   std::optional<PointBatch> prepare_here();
@@ -122,7 +122,7 @@ struct PointLoader::State {
   std::vector<std::jthread> threads;
 };
 
-PointLoader::State::Share PointLoader::State::safe_reciprocal(int64_t batch) const {
+PointLoader::State::Share PointLoader::State::share_of(int64_t batch) const {
   const int64_t begin = batch * options.batch_size;
   const int64_t stop = std::min(begin + options.batch_size, dataset.size());
   const BatchPlace place = place_in_batch(options.share, stop - begin);
@@ -162,7 +162,7 @@ void PointLoader::State::work() {
     });
     if (stopping) return;
     const int64_t batch = next_to_prepare++, of_epoch = epoch, of_generation = generation;
-    const Share share = safe_reciprocal(batch);
+    const Share share = share_of(batch);
     lock.unlock();
     Outcome outcome;
     try {
@@ -190,7 +190,7 @@ std::optional<PointBatch> PointLoader::State::take_prepared() {
 
 std::optional<PointBatch> PointLoader::State::prepare_here() {
   if (next_to_hand_out >= end) return std::nullopt;
-  PointBatch batch = prepare(safe_reciprocal(next_to_hand_out), epoch);
+  PointBatch batch = prepare(share_of(next_to_hand_out), epoch);
   ++next_to_hand_out;
   return batch;
 }

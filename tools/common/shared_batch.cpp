@@ -3,7 +3,7 @@
 
 namespace geosft {
 
-BatchShare safe_reciprocal(const Communicator& processes) {
+BatchShare share_of(const Communicator& processes) {
   return {processes.rank(), processes.size()};
 }
 

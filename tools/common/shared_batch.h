@@ -12,7 +12,7 @@
 namespace geosft {
 
 // Of a loader.
-BatchShare safe_reciprocal(const Communicator& processes);
+BatchShare share_of(const Communicator& processes);
 
 // For a training pass over a loader's batch packed by ptr int64 [items + 1], or several entries an item, as many for
 // each (the two documents of a pair). All processes call it together: each learns the sizes of all items.

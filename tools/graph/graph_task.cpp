@@ -15,7 +15,7 @@ namespace {
 GraphLoaderOptions loader_options(const GraphSettings& settings, const Communicator& processes) {
   GraphLoaderOptions options;
   options.batch_size = settings.train.batch_size;
-  options.share = safe_reciprocal(processes);
+  options.share = share_of(processes);
   options.shuffle = true;
   options.seed = settings.seed;
   options.drop_nodes = settings.train.drop_tokens;

@@ -22,7 +22,7 @@ using Optional = std::optional<at::Tensor>;
 // Multiply-adds of a call from which on LibTorch's operator is faster than our kernel.
 constexpr double kFlashWork = 1 << 20;
 
-std::optional<at::Tensor> computable_if(const Optional& tensor) {
+std::optional<at::Tensor> opmath_if_given(const Optional& tensor) {
   return given(tensor) ? std::optional(opmath_contiguous(*tensor)) : std::nullopt;
 }
 
@@ -44,7 +44,7 @@ struct PrimalCall {
       : q(opmath_contiguous(a.q)),
         k(opmath_contiguous(a.k)),
         v(opmath_contiguous(a.v)),
-        beta(computable_if(a.beta)),
+        beta(opmath_if_given(a.beta)),
         arguments{q, k, v, beta, a.pool, a.kernel, a.eps, a.q_ptr, a.k_ptr, a.mask_rowptr, a.mask_col, a.scale},
         packed(packed_offset_pair(a.q_ptr, q.size(0), "q_ptr", a.k_ptr, k.size(0), "k_ptr", q.device())),
         groups(head_groups(a.pool, q.size(1))),
