@@ -110,7 +110,7 @@ struct PairStage {};
 
 // A stage of a task, for launching: see kernel_launcher.h.
 template <class Stage, typename T>
-struct PolynomialCall {
+struct PolynomialStageCall {
   Stage stage;
   PolynomialTask<T> task;
 };

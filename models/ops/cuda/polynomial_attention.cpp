@@ -14,7 +14,7 @@ class StageLauncher {
 
   template <class Stage, typename T>
   void operator()(Stage stage, const PolynomialTask<T>& task) const {
-    launch_(PolynomialCall<Stage, T>{stage, task});
+    launch_(PolynomialStageCall<Stage, T>{stage, task});
   }
 
  private:

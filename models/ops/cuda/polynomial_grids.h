@@ -94,7 +94,7 @@ void polynomial_grids(PairStage, const PolynomialTask<T>& task, Run&& run) {
 }
 
 template <class Stage, typename T, class Run>
-void run_grids(const PolynomialCall<Stage, T>& call, Run&& run) {
+void run_grids(const PolynomialStageCall<Stage, T>& call, Run&& run) {
   polynomial_grids(call.stage, call.task, run);
 }
 

@@ -4,7 +4,7 @@
 
 namespace geosft::cuda {
 
-template const char* launch_kernels(const PolynomialCall<MonomialStage, float>&, void*);
-template const char* launch_kernels(const PolynomialCall<MonomialStage, double>&, void*);
+template const char* launch_kernels(const PolynomialStageCall<MonomialStage, float>&, void*);
+template const char* launch_kernels(const PolynomialStageCall<MonomialStage, double>&, void*);
 
 }  // namespace geosft::cuda

@@ -4,7 +4,7 @@
 
 namespace geosft::cuda {
 
-template const char* launch_kernels(const PolynomialCall<PairStage, float>&, void*);
-template const char* launch_kernels(const PolynomialCall<PairStage, double>&, void*);
+template const char* launch_kernels(const PolynomialStageCall<PairStage, float>&, void*);
+template const char* launch_kernels(const PolynomialStageCall<PairStage, double>&, void*);
 
 }  // namespace geosft::cuda

@@ -4,9 +4,9 @@
 
 namespace geosft::cuda {
 
-template const char* launch_kernels(const PolynomialCall<MonomialTableStage, float>&, void*);
-template const char* launch_kernels(const PolynomialCall<MonomialTableStage, double>&, void*);
-template const char* launch_kernels(const PolynomialCall<MonomialSumStage, float>&, void*);
-template const char* launch_kernels(const PolynomialCall<MonomialSumStage, double>&, void*);
+template const char* launch_kernels(const PolynomialStageCall<MonomialTableStage, float>&, void*);
+template const char* launch_kernels(const PolynomialStageCall<MonomialTableStage, double>&, void*);
+template const char* launch_kernels(const PolynomialStageCall<MonomialSumStage, float>&, void*);
+template const char* launch_kernels(const PolynomialStageCall<MonomialSumStage, double>&, void*);
 
 }  // namespace geosft::cuda
