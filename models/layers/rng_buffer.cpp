@@ -14,7 +14,7 @@ RngBuffer::RngBuffer(at::Generator generator, at::Device device) : generator_(st
 at::Tensor RngBuffer::next(int64_t count) {
   if (!values_.defined()) {
     counts_.push_back(count);
-    return copy_to_device(draw_seeds(count, generator_), device_);
+    return copy_to_device(sample_seeds(count, generator_), device_);
   }
   TORCH_CHECK(requests_ < counts_.size() && counts_[requests_] == count,
               "count must be that of the first step's request ", requests_, ", which was ",
@@ -31,7 +31,7 @@ void RngBuffer::refill() {
   const at::Tensor host = at::empty({all}, number.pinned_memory(device_.is_cuda()));
   int64_t begin = 0;
   for (const int64_t count : counts_) {
-    host.narrow(0, begin, count).copy_(draw_seeds(count, generator_));
+    host.narrow(0, begin, count).copy_(sample_seeds(count, generator_));
     begin += count;
   }
   values_.copy_(host, /*non_blocking=*/true);

@@ -4,30 +4,30 @@
 #include <ATen/OpMathType.h>
 
 #include "models/ops/gather_pairs.h"
-#include "models/ops/pair_weight.h"
+#include "models/ops/sample_pairs.h"
 
 namespace geosft {
 namespace {
 
 // The same samples with `top` sorted by row instead of score. Partners are in random order, so any order of `top` is
 // valid; with this one, rounding that swaps two nearly equal scores does not change the pairs.
-DrawnPairs paired_by_row(const DrawnPairs& drawn) {
+SampledPairs paired_by_row(const SampledPairs& drawn) {
   // Items are contiguous, so sorting all rows sorts each item.
   const auto [top, order] = drawn.top.sort();
   return {top, drawn.partner, at::stack({drawn.noise[0].index_select(0, order), drawn.noise[1]}), drawn.sample_ptr};
 }
 
-DrawnPairs draw_members(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
+SampledPairs draw_members(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
                         SamplingContext& context) {
   if (context.mode() == SampleMode::greedy)
-    return draw_pairs(score, options.num_samples, ptr, false, false, std::nullopt);
+    return select_pairs(score, options.num_samples, ptr, false, false, std::nullopt);
   const at::Tensor seeds = context.next_seeds(ptr.has_value() ? ptr->size(0) - 1 : 1, score.device());
-  if (options.with_replacement) return draw_pairs_with_replacement(score, options.num_samples, ptr, seeds);
-  return paired_by_row(draw_pairs(score, options.num_samples, ptr, options.noise, /*random_partner=*/true, seeds));
+  if (options.with_replacement) return select_pairs_with_replacement(score, options.num_samples, ptr, seeds);
+  return paired_by_row(select_pairs(score, options.num_samples, ptr, options.noise, /*random_partner=*/true, seeds));
 }
 
 // exp(z'/tau) of `top` divided by the sum over the pair; 1, without gradient, if both members are the same token.
-at::Tensor gumbel_softmax_weight(const at::Tensor& score, const DrawnPairs& pairs, double tau) {
+at::Tensor gumbel_softmax_weight(const at::Tensor& score, const SampledPairs& pairs, double tau) {
   const at::Tensor difference = score.index_select(0, pairs.top) - score.index_select(0, pairs.partner);
   const at::Tensor weight = ((difference + (pairs.noise[0] - pairs.noise[1])) / tau).sigmoid();
   return at::where(pairs.top == pairs.partner, at::ones_like(weight), weight);
@@ -45,10 +45,10 @@ at::Tensor Pairs::sample(const at::Tensor& x) const {
 
 int64_t sample_count(int64_t tokens, const SamplerOptions& options) {
   if (options.with_replacement) return tokens > 0 ? options.num_samples : 0;
-  return bins_of(tokens, options.num_samples);
+  return num_samples_of(tokens, options.num_samples);
 }
 
-Pairs weigh(const at::Tensor& score, const DrawnPairs& drawn, const SamplerOptions& options) {
+Pairs weigh(const at::Tensor& score, const SampledPairs& drawn, const SamplerOptions& options) {
   at::Tensor differentiable = score;
   if (options.with_replacement) {
     const double share = 1.0 / static_cast<double>(options.num_samples);
@@ -63,7 +63,7 @@ Pairs weigh(const at::Tensor& score, const DrawnPairs& drawn, const SamplerOptio
 Pairs sample_tokens(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
                     SamplingContext& context) {
   const at::Tensor wide = score.to(at::toOpMathType(score.scalar_type()));
-  const DrawnPairs drawn = draw_members(wide, ptr, options, context);
+  const SampledPairs drawn = draw_members(wide, ptr, options, context);
   context.note_choice(drawn.top, drawn.partner, drawn.sample_ptr);
   Pairs pairs = weigh(wide, drawn, options);
   pairs.weight = pairs.weight.to(score.scalar_type());

@@ -47,7 +47,7 @@ int64_t sample_count(int64_t tokens, const SamplerOptions& options);
 // Weights of pairs `drawn` from scores [N] (float32 or float64) as `options` say: [K], of the type of the scores and
 // differentiable in them. Errors (c10::Error) name the argument; whether the pairs were drawn from these scores is not
 // checked.
-Pairs weigh(const at::Tensor& score, const DrawnPairs& drawn, const SamplerOptions& options);
+Pairs weigh(const at::Tensor& score, const SampledPairs& drawn, const SamplerOptions& options);
 
 // Samples tokens by their scores [N], a packed batch (ptr int64 [B + 1], or none for one item). Scores are float32 or
 // float64, or float16 or bfloat16, which are processed in float32; weights have the type of the scores. Modes `random`

@@ -46,7 +46,7 @@ at::Tensor SamplingContext::next_seeds(int64_t items, at::Device device) {
 }
 
 at::Tensor SamplingContext::drawn_on(int64_t count, at::Device device) const {
-  if (buffer_ == nullptr) return copy_to_device(draw_seeds(count, generator_), device);
+  if (buffer_ == nullptr) return copy_to_device(sample_seeds(count, generator_), device);
   TORCH_CHECK(device == buffer_->device(), "device must be that of the buffer, ", buffer_->device(), ", got ", device);
   return buffer_->next(count);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/attention_checks.h"
 
-#include "models/ops/computed_types.h"
+#include "models/ops/opmath.h"
 
 #include <ATen/OpMathType.h>
 
@@ -47,7 +47,7 @@ void check_index(const at::Tensor& tensor, const char* name, const at::Tensor& l
 
 void check_query_key_value(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
   check_plain(q, "q");
-  TORCH_CHECK(has_computed_type(q), "q must be ", computed_types, ", not ", q.scalar_type());
+  TORCH_CHECK(is_supported_float(q), "q must be ", supported_floats, ", not ", q.scalar_type());
   check_like(k, "k", q);
   check_like(v, "v", q);
   check_rank(q, "q", 3, "[Nq, h, c]");
@@ -80,8 +80,8 @@ void check_relative_weights(const WeightedInputs& in, const c10::SymInt& channel
   check(in.b_add(), "b_add", {heads}, "[h]");
 }
 
-void check_upstream(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator, const at::Tensor& q,
-                    const at::Tensor& v) {
+void check_grad_output(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator,
+                       const at::Tensor& q, const at::Tensor& v) {
   const c10::SymInt queries = q.sym_size(0), heads = q.sym_size(1), width = v.sym_size(2);
   check_like(grad, "grad", q);
   check_like(out, "out", q);

@@ -27,11 +27,11 @@ void check_query_key_value(const at::Tensor& q, const at::Tensor& k, const at::T
 // The same, with leak [Nk, h]; q_ptr and k_ptr both or neither, int64 [B + 1]; eps finite and >= 0.
 void check_attention(const AttentionInputs& in);
 
-// Weights of a relative term with `channels` channels: w_* [channels, h], b_* [h].
+// Weights of a relative encoding with `channels` channels: w_* [channels, h], b_* [h].
 void check_relative_weights(const WeightedInputs& in, const c10::SymInt& channels);
 
 // Arguments of a backward operator: grad and out [Nq, h, cv]; denominator [Nq, h] in the type that kernels compute in.
-void check_upstream(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator, const at::Tensor& q,
-                    const at::Tensor& v);
+void check_grad_output(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator,
+                       const at::Tensor& q, const at::Tensor& v);
 
 }  // namespace geosft

@@ -15,17 +15,17 @@ AttentionInputs::AttentionInputs(const OptionalTensors& inputs, double eps_, siz
               tensors.size());
 }
 
-WantedGradients::WantedGradients(const c10::List<bool>& wanted, const AttentionInputs& in)
+OutputMask::OutputMask(const c10::List<bool>& output_mask, const AttentionInputs& in)
     : places_(in.tensors.size(), false) {
   for (size_t place = 0; place < places_.size(); ++place) {
     if (in.tensors[place].defined() && in.tensors[place].is_floating_point()) given_.push_back(place);
   }
-  TORCH_CHECK(wanted.size() == given_.size(), "wanted must have an element for each of the ", given_.size(),
-              " floating inputs, got ", wanted.size());
-  for (size_t i = 0; i < given_.size(); ++i) places_[given_[i]] = given_[i] < 4 || wanted.get(i);
+  TORCH_CHECK(output_mask.size() == given_.size(), "wanted must have an element for each of the ", given_.size(),
+              " floating inputs, got ", output_mask.size());
+  for (size_t i = 0; i < given_.size(); ++i) places_[given_[i]] = given_[i] < 4 || output_mask.get(i);
 }
 
-void WantedGradients::leave_out(std::vector<at::Tensor>& gradients) const {
+void OutputMask::leave_out(std::vector<at::Tensor>& gradients) const {
   for (size_t i = 0; i < given_.size(); ++i) {
     if (!places_[given_[i]]) gradients[i] = at::empty({0}, gradients[i].options());
   }

@@ -13,7 +13,7 @@ namespace geosft {
 
 using OptionalTensors = c10::List<std::optional<at::Tensor>>;
 
-// q, k, v and leak come first, q_ptr and k_ptr last; between them is what the operator has for its relative term.
+// q, k, v and leak come first, q_ptr and k_ptr last; between them are the inputs of its attention bias.
 // Absent ones are undefined. The types derived from this one say in `kOperator` whose inputs they are, and `check`
 // throws an error naming the argument where a type or a shape is wrong: it needs no values, so meta tensors will do.
 class AttentionInputs {
@@ -37,16 +37,17 @@ class AttentionInputs {
   const at::Tensor& own(size_t i) const { return tensors[4 + i]; }
 };
 
-// Which of the floating inputs that are given need a gradient. Those of q, k, v and leak are made in any case; one of
-// the relative term that nobody needs, such as that of coordinates, is left out.
-class WantedGradients {
+// The floating inputs whose gradients are requested. q, k, v and leak always get theirs; the gradient of an input of
+// the attention bias, such as coordinates, is skipped if it is not requested.
+class OutputMask {
  public:
-  // `wanted` has an element for every floating input that is given, in order.
-  WantedGradients(const c10::List<bool>& wanted, const AttentionInputs& in);
+  // `output_mask` has an element for each floating input that is given, in order.
+  OutputMask(const c10::List<bool>& output_mask, const AttentionInputs& in);
 
-  // Of what the operator has for its relative term: place 0 follows leak. False for what is absent.
+  // For input `place` of the attention bias, counted from the one after leak; false for absent inputs.
   bool own(size_t place) const { return places_[4 + place]; }
-  // `gradients` of all floating inputs that are given, in order: empty tensors instead of those that are not wanted.
+  // Replaces gradients that are not requested by empty tensors; `gradients` are those of all floating inputs that are
+  // given, in order.
   void leave_out(std::vector<at::Tensor>& gradients) const;
 
  private:
@@ -62,7 +63,7 @@ struct MaxoutInputs : AttentionInputs {
   const at::Tensor& r_add() const { return own(1); }
 };
 
-// Inputs that end with the weights of a relative term.
+// Inputs of which the last are the weights of a relative encoding.
 struct WeightedInputs : AttentionInputs {
   WeightedInputs(const OptionalTensors& inputs, double eps_, size_t count) : AttentionInputs(inputs, eps_, count) {}
   const at::Tensor& w_mul() const { return tensors[tensors.size() - 6]; }

@@ -2,8 +2,84 @@
 #include "models/ops/attention_operator.h"
 
 #include <ATen/OpMathType.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "models/ops/once_differentiable.h"
 
 namespace geosft {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+OptionalTensors optional_tensors(at::TensorList tensors) {
+  OptionalTensors list;
+  for (const at::Tensor& tensor : tensors) list.push_back(tensor.defined() ? std::optional(tensor) : std::nullopt);
+  return list;
+}
+
+// Of the floating inputs, which autograd follows in their order.
+c10::List<bool> output_mask_of(const AutogradContext& context, at::TensorList inputs) {
+  c10::List<bool> output_mask;
+  for (const at::Tensor& input : inputs) {
+    if (input.defined() && input.is_floating_point())
+      output_mask.push_back(context.needs_input_grad(output_mask.size()));
+  }
+  return output_mask;
+}
+
+template <class Inputs>
+struct AttentionFunction : torch::autograd::Function<AttentionFunction<Inputs>> {
+  // `floating` are those of the inputs that have gradients: autograd follows them alone.
+  static variable_list forward(AutogradContext* context, const AttentionInputs& in, at::TensorList /*floating*/) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    const auto [out, denominator] = forward_operator<Inputs>().call(optional_tensors(in.tensors), in.eps);
+    variable_list saved{out, denominator};
+    saved.insert(saved.end(), in.tensors.begin(), in.tensors.end());
+    context->save_for_backward(std::move(saved));
+    context->saved_data["eps"] = in.eps;
+    context->mark_non_differentiable({denominator});
+    context->set_materialize_grads(false);
+    return {out, denominator};
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const variable_list saved = context->get_saved_variables();
+    if (!grads[0].defined()) return variable_list(saved.size());  // no gradient for any input: at least as many
+    const at::TensorList inputs = at::TensorList(saved).slice(2);
+    variable_list from(inputs.begin(), inputs.end());
+    from.push_back(grads[0]);
+    const c10::List<bool> output_mask = output_mask_of(*context, inputs);
+    variable_list gradients = once_differentiable(Inputs::kOperator, from, [&] {
+      return backward_operator<Inputs>().call(grads[0], saved[0], saved[1], optional_tensors(inputs),
+                                              context->saved_data["eps"].toDouble(), output_mask);
+    });
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      if (!output_mask.get(i)) gradients[i] = at::Tensor();
+    }
+    gradients.insert(gradients.begin(), at::Tensor());  // none for the argument `in`
+    return gradients;
+  }
+};
+
+template <class Inputs>
+std::tuple<at::Tensor, at::Tensor> differentiable_attention(const OptionalTensors& inputs, double eps) {
+  const AttentionInputs in(inputs, eps);
+  std::vector<at::Tensor> floating;
+  for (const at::Tensor& tensor : in.tensors) {
+    if (tensor.defined() && tensor.is_floating_point()) floating.push_back(tensor);
+  }
+  const variable_list results = AttentionFunction<Inputs>::apply(in, at::TensorList(floating));
+  return {results[0], results[1]};
+}
+
+template <class Inputs>
+void implement_autograd(torch::Library& m) {
+  m.impl(forward_name<Inputs>().c_str(), differentiable_attention<Inputs>);
+}
+
+}  // namespace
 
 std::tuple<at::Tensor, at::Tensor> empty_attention(const AttentionInputs& in) {
   const at::Tensor& q = in.q();
@@ -11,14 +87,21 @@ std::tuple<at::Tensor, at::Tensor> empty_attention(const AttentionInputs& in) {
           at::empty_symint({q.sym_size(0), q.sym_size(1)}, q.options().dtype(at::toOpMathType(q.scalar_type())))};
 }
 
-std::vector<at::Tensor> empty_gradients(const AttentionInputs& in, const WantedGradients& wanted) {
+std::vector<at::Tensor> empty_gradients(const AttentionInputs& in, const OutputMask& output_mask) {
   std::vector<at::Tensor> gradients;
   for (const at::Tensor& input : in.tensors) {
     if (!input.defined() || !input.is_floating_point()) continue;
     gradients.push_back(at::empty_symint(input.sym_sizes(), input.options()));
   }
-  wanted.leave_out(gradients);
+  output_mask.leave_out(gradients);
   return gradients;
+}
+
+GEOSFT_KERNELS(Autograd, m) {
+  implement_autograd<MaxoutInputs>(m);
+  implement_autograd<PointInputs>(m);
+  implement_autograd<SequenceInputs>(m);
+  implement_autograd<GraphInputs>(m);
 }
 
 }  // namespace geosft

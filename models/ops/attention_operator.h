@@ -3,8 +3,8 @@
 //   geosft::_<op>_forward(Tensor?[] inputs, float eps) -> (Tensor out, Tensor denominator)
 //   geosft::_<op>_backward(Tensor grad, Tensor out, Tensor denominator, Tensor?[] inputs, float eps, bool[] wanted)
 //     -> Tensor[]
-// which devices implement. The backward operator returns a gradient for every floating input that is given, in order,
-// and an empty tensor in the place of one of the relative term that is not wanted.
+// which devices implement. The backward operator returns a gradient for each floating input that is given, in order:
+// an empty tensor for inputs of the attention bias whose gradient is not requested.
 #pragma once
 
 #include <initializer_list>
@@ -19,7 +19,7 @@ namespace geosft {
 
 using AttentionForward = std::tuple<at::Tensor, at::Tensor>(const OptionalTensors&, double);
 using AttentionBackward = std::vector<at::Tensor>(const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                                                  const OptionalTensors&, double, const c10::List<bool>& wanted);
+                                                  const OptionalTensors&, double, const c10::List<bool>& output_mask);
 
 template <class Inputs>
 std::string forward_name() {
@@ -50,7 +50,7 @@ at::Tensor attend(std::initializer_list<std::optional<at::Tensor>> tensors, doub
 
 // Outputs and gradients that are not filled: what kernels for meta tensors return.
 std::tuple<at::Tensor, at::Tensor> empty_attention(const AttentionInputs& in);
-std::vector<at::Tensor> empty_gradients(const AttentionInputs& in, const WantedGradients& wanted);
+std::vector<at::Tensor> empty_gradients(const AttentionInputs& in, const OutputMask& output_mask);
 
 template <class Inputs>
 std::tuple<at::Tensor, at::Tensor> attention_forward_meta(const OptionalTensors& inputs, double eps) {
@@ -62,11 +62,11 @@ std::tuple<at::Tensor, at::Tensor> attention_forward_meta(const OptionalTensors&
 template <class Inputs>
 std::vector<at::Tensor> attention_backward_meta(const at::Tensor& grad, const at::Tensor& out,
                                                 const at::Tensor& denominator, const OptionalTensors& inputs,
-                                                double eps, const c10::List<bool>& wanted) {
+                                                double eps, const c10::List<bool>& output_mask) {
   const Inputs in(inputs, eps);
   in.check();
-  check_upstream(grad, out, denominator, in.q(), in.v());
-  return empty_gradients(in, WantedGradients(wanted, in));
+  check_grad_output(grad, out, denominator, in.q(), in.v());
+  return empty_gradients(in, OutputMask(output_mask, in));
 }
 
 // Registers the two operators behind geosft::<op>, and their kernels for meta tensors.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which elements dropout keeps: a function of (seed, place), the same on every device.
+// The dropout mask, a function of (seed, place) that is the same on every device.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace geosft {
 
-inline constexpr int64_t kDropoutLanes = 4;  // elements that one 64-bit number decides
+inline constexpr int64_t kDropoutLanes = 4;  // elements decided by one 64-bit number
 
 // The finaliser of splitmix64 over a counter: cheap, and mixed well enough that masks show no pattern.
 GEOSFT_HOST_DEVICE inline uint64_t dropout_bits(uint64_t seed, uint64_t group) {
@@ -25,7 +25,7 @@ GEOSFT_HOST_DEVICE inline bool dropped(uint64_t bits, int64_t lane, uint64_t thr
 
 struct DropoutScale {
   uint64_t threshold;
-  double kept;  // what is kept is multiplied with this
+  double kept;  // the factor of the elements that are kept
 };
 inline DropoutScale dropout_scale(double probability) {
   const uint64_t threshold = static_cast<uint64_t>(probability * 65536.0);

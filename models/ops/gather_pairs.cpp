@@ -2,13 +2,12 @@
 #include "models/ops/gather_pairs.h"
 
 #include "geometry/operators.h"
-#include "models/ops/computed_types.h"
-#include "models/ops/gather_pairs_checks.h"
+#include "models/ops/opmath.h"
 
 namespace geosft {
 namespace {
 
-// Says which rows of x are none, where that is what is wrong.
+// Throws an error with the first index that is out of range, if there is one.
 void refuse_rows(const at::Tensor& x, const at::Tensor& rows, const char* name) {
   const at::Tensor strange = rows.masked_select((rows < 0) | (rows >= x.size(0)));
   TORCH_CHECK_INDEX(strange.numel() == 0, name, " must hold rows of x, which has ", x.size(0), ", found row ",
@@ -24,7 +23,7 @@ at::Tensor select_rows(const at::Tensor& x, const at::Tensor& rows, const char* 
   }
 }
 
-// Without kernels of its own: as CPUs do it, and everything that traces.
+// Composed of LibTorch's operators: on the CPU, and when tracing.
 at::Tensor gather_pairs_composite(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
                                   const at::Tensor& weight) {
   check_gather_pairs(x, top, partner, weight);
@@ -43,9 +42,9 @@ void check_gather_pairs(const at::Tensor& x, const at::Tensor& top, const at::Te
     TORCH_CHECK(tensor.defined(), name, " must be a tensor");
     TORCH_CHECK(tensor.layout() == at::kStrided, name, " must be a strided tensor, not ", tensor.layout());
   }
-  TORCH_CHECK(x.dim() >= 1 && has_computed_type(x), "x must be [N, ...] of ", computed_types, ", got ", x.scalar_type(),
-              " ", x.sym_sizes());
-  TORCH_CHECK(weight.dim() == 1 && has_computed_type(weight), "weight must be [K] of ", computed_types, ", got ",
+  TORCH_CHECK(x.dim() >= 1 && is_supported_float(x), "x must be [N, ...] of ", supported_floats, ", got ",
+              x.scalar_type(), " ", x.sym_sizes());
+  TORCH_CHECK(weight.dim() == 1 && is_supported_float(weight), "weight must be [K] of ", supported_floats, ", got ",
               weight.scalar_type(), " ", weight.sym_sizes());
   const auto check_rows = [&](const at::Tensor& rows, const char* name) {
     TORCH_CHECK(rows.scalar_type() == at::kLong && rows.dim() == 1, name, " must be int64 [K], got ",

@@ -5,14 +5,20 @@
 
 namespace geosft {
 
-// The tokens of a draw (SFT section 4.2): weight[j] x[top[j]] + (1 - weight[j]) x[partner[j]].
+// The sampled tokens (SFT section 4.2): weight[j] x[top[j]] + (1 - weight[j]) x[partner[j]].
 //   x [N, ...] floating; top, partner int64 [K], rows of x; weight [K] floating
 //   result [K, ...], of the wider of the two types
-// Differentiable in x and weight. The gradient of a row that is drawn more than once is added up in one order: the same
-// bits every time, on a GPU too, where indexing by LibTorch's own operators would not give them. Errors name the
-// argument. On a GPU the host does not wait to see top and partner: numbers that are no rows of x count as the nearest
-// row, and give wrong rows.
+// Differentiable in x and weight. The gradient of a row that is sampled more than once is summed in a fixed order: the
+// same bits every time, on a GPU too, unlike with LibTorch's own index operators. Errors name the
+// argument. On a GPU the host does not wait to see top and partner: an index out of range counts as the nearest row,
+// and gives wrong rows.
 at::Tensor gather_pairs(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
+                        const at::Tensor& weight);
+
+// Below: for the kernels and the autograd function.
+
+// What every backend of gather_pairs can check without the values of top and partner.
+void check_gather_pairs(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
                         const at::Tensor& weight);
 
 }  // namespace geosft

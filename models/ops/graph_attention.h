@@ -7,7 +7,7 @@
 
 namespace geosft {
 
-// maxout_attention whose relative terms come from the edges of a graph (SFT sections 4.3 and 4.4). Query i is node i.
+// maxout_attention whose attention bias comes from the edges of a graph (SFT sections 4.3 and 4.4). Query i is node i.
 // X_R[i, j] is the sum of edge_attr over the stored edges (i, j), 0 where there is none (duplicates add; self-loops are
 // edges like others and none is implied). Key j stands for the nodes top[j] and partner[j] with weights p = weight[j]
 // and 1 - p:

@@ -27,7 +27,7 @@ namespace geosft {
 //
 // Memory, of this and the other attention operators: nothing n x k beyond r_*. What forward and backward keep beside
 // results and gradients is the denominator [Nq, h] in float32 or float64 (1/c of q, 2/c of a half type) and copies of
-// gradients that several threads add to (3 % of q, k and v and 2 MiB, or more where weights of relative terms are
+// gradients that several threads add to (3 % of q, k and v and 2 MiB, or more where weights of an attention bias are
 // large): a tenth of q, k and v and 2 MiB for heads of 15 channels, 29 of half types. Each thread has scratch beside:
 // tiles and, for half types, the float32 gradients of the keys and values that it works on: of one item, and of a part
 // of the heads where items are few.

@@ -7,7 +7,7 @@
 
 namespace geosft {
 
-// maxout_attention whose relative terms come from points (SFT sections 4.3 and 4.4): with
+// maxout_attention whose attention bias comes from points (SFT sections 4.3 and 4.4): with
 //   X_R[i, j] = (|x_i - xs_j|^2, m_i . ms_j)      the second channel only with normals, r = 1 or 2 channels
 //   R_mul = softplus(X_R w_mul + b_mul),  R_add = X_R w_add + b_add
 // as r_mul and r_add, computed inside and never stored n x k.

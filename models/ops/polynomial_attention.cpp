@@ -2,6 +2,8 @@
 #include "models/ops/polynomial_attention.h"
 
 #include <ATen/OpMathType.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include <cmath>
 
@@ -9,7 +11,7 @@
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/monomials.h"
-#include "models/ops/polynomial_attention_checks.h"
+#include "models/ops/once_differentiable.h"
 
 namespace geosft {
 namespace {
@@ -19,29 +21,68 @@ using Optional = std::optional<at::Tensor>;
 void check_degree(int64_t degree, const c10::SymInt& channels) {
   TORCH_CHECK(degree >= 0, "degree must be at least 0, not ", degree);
   const int64_t c = channels.guard_int(__FILE__, __LINE__), count = monomial_count(c, degree);
-  TORCH_CHECK(count <= kMostMonomials, "degree ", degree, " has binomial(", c, " + ", degree, ", ", degree,
-              ") = ", count, " monomials of ", c, " channels, more than the ", kMostMonomials,
+  TORCH_CHECK(count <= kMaxMonomials, "degree ", degree, " has binomial(", c, " + ", degree, ", ", degree,
+              ") = ", count, " monomials of ", c, " channels, more than the ", kMaxMonomials,
               " that are computed with: choose a smaller degree or narrower heads, or exact attention");
 }
 
-std::tuple<at::Tensor, at::Tensor> forward_meta(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                                int64_t degree, double scale, bool causal, const Optional& q_ptr,
-                                                const Optional& k_ptr, bool center) {
-  PolynomialArguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center}.check();
-  const auto computed = q.options().dtype(at::toOpMathType(q.scalar_type()));
-  return {at::empty_symint({q.sym_size(0), q.sym_size(1), v.sym_size(2)}, q.options()),
-          at::empty_symint({q.sym_size(0), q.sym_size(1)}, computed)};
+std::tuple<at::Tensor, at::Tensor> forward_meta(const PolynomialArguments& a) {
+  const auto computed = a.q.options().dtype(at::toOpMathType(a.q.scalar_type()));
+  return {at::empty_symint({a.q.sym_size(0), a.q.sym_size(1), a.v.sym_size(2)}, a.q.options()),
+          at::empty_symint({a.q.sym_size(0), a.q.sym_size(1)}, computed)};
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> backward_meta(const at::Tensor& grad, const at::Tensor& out,
-                                                             const at::Tensor& denominator, const at::Tensor& q,
-                                                             const at::Tensor& k, const at::Tensor& v, int64_t degree,
-                                                             double scale, bool causal, const Optional& q_ptr,
-                                                             const Optional& k_ptr, bool center) {
-  PolynomialArguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center}.check();
-  check_upstream(grad, out, denominator, q, v);
+                                                             const at::Tensor& denominator,
+                                                             const PolynomialArguments& a) {
+  check_grad_output(grad, out, denominator, a.q, a.v);
   const auto like = [](const at::Tensor& tensor) { return at::empty_symint(tensor.sym_sizes(), tensor.options()); };
-  return {like(q), like(k), like(v)};
+  return {like(a.q), like(a.k), like(a.v)};
+}
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+std::optional<at::Tensor> if_defined(const at::Tensor& tensor) {
+  return tensor.defined() ? std::optional(tensor) : std::nullopt;
+}
+
+struct Polynomial : torch::autograd::Function<Polynomial> {
+  static variable_list forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                               const PolynomialArguments& a) {
+    static const auto op = find_operator<PolynomialForward>("_polynomial_attention_forward");
+    at::AutoDispatchBelowADInplaceOrView below;
+    const auto [out, denominator] = op.call(q, k, v, a.degree, a.scale, a.causal, a.q_ptr, a.k_ptr, a.center);
+    const at::Tensor none;
+    context->save_for_backward({out, denominator, q, k, v, a.q_ptr.value_or(none), a.k_ptr.value_or(none)});
+    context->saved_data["degree"] = a.degree;
+    context->saved_data["scale"] = a.scale;
+    context->saved_data["causal"] = a.causal;
+    context->saved_data["center"] = a.center;
+    context->mark_non_differentiable({denominator});
+    context->set_materialize_grads(false);
+    return {out, denominator};
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    if (!grads[0].defined()) return variable_list(4);
+    static const auto op = find_operator<PolynomialBackward>("_polynomial_attention_backward");
+    const variable_list s = context->get_saved_variables();
+    auto& numbers = context->saved_data;
+    variable_list gradients = once_differentiable("polynomial_attention", {grads[0], s[2], s[3], s[4]}, [&] {
+      const auto [q_grad, k_grad, v_grad] =
+          op.call(grads[0], s[0], s[1], s[2], s[3], s[4], numbers["degree"].toInt(), numbers["scale"].toDouble(),
+                  numbers["causal"].toBool(), if_defined(s[5]), if_defined(s[6]), numbers["center"].toBool());
+      return variable_list{q_grad, k_grad, v_grad};
+    });
+    gradients.emplace_back();  // none for the other arguments
+    return gradients;
+  }
+};
+
+std::tuple<at::Tensor, at::Tensor> differentiable_polynomial(const PolynomialArguments& a) {
+  const variable_list results = Polynomial::apply(a.q, a.k, a.v, a);
+  return {results[0], results[1]};
 }
 
 }  // namespace
@@ -86,8 +127,12 @@ GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
 }
 
 GEOSFT_KERNELS(Meta, m) {
-  m.impl("_polynomial_attention_forward", forward_meta);
-  m.impl("_polynomial_attention_backward", backward_meta);
+  m.impl("_polynomial_attention_forward", polynomial_forward_kernel<forward_meta>);
+  m.impl("_polynomial_attention_backward", polynomial_backward_kernel<backward_meta>);
+}
+
+GEOSFT_KERNELS(Autograd, m) {
+  m.impl("_polynomial_attention_forward", polynomial_forward_kernel<differentiable_polynomial>);
 }
 
 }  // namespace geosft

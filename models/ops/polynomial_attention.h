@@ -4,11 +4,12 @@
 #include <ATen/ATen.h>
 
 #include <optional>
+#include <tuple>
 
 namespace geosft {
 
 // The most monomials of one head that polynomial_attention computes with.
-inline constexpr int64_t kMostMonomials = 100000;
+inline constexpr int64_t kMaxMonomials = 100000;
 
 // Softmax attention in almost linear time: the exponential replaced by its Taylor polynomial ("Multi-Layer Transformers
 // Gradient Can be Approximated in Almost Linear Time", the polynomial method), per item and head:
@@ -38,5 +39,53 @@ at::Tensor polynomial_attention(const at::Tensor& q, const at::Tensor& k, const 
                                 double scale, bool causal = false,
                                 const std::optional<at::Tensor>& q_ptr = std::nullopt,
                                 const std::optional<at::Tensor>& k_ptr = std::nullopt, bool center = false);
+
+// Below: for the kernels and the autograd function.
+
+// The arguments that all of them take.
+struct PolynomialArguments {
+  const at::Tensor &q, &k, &v;
+  int64_t degree;
+  double scale;
+  bool causal;
+  const std::optional<at::Tensor>&q_ptr, &k_ptr;
+  bool center;
+
+  // Types, shapes and numbers; the values of q_ptr and k_ptr are checked where they are read.
+  void check() const;
+};
+
+// What polynomial_low_rank_gradient takes of those: float32 and float64 on the CPU, else an error.
+void check_low_rank(const at::Tensor& q);
+
+// denominator [Nq, h] is the sum of a query's weights, in the type that kernels compute in.
+using PolynomialForward = std::tuple<at::Tensor, at::Tensor>(const at::Tensor& q, const at::Tensor& k,
+                                                             const at::Tensor& v, int64_t degree, double scale,
+                                                             bool causal, const std::optional<at::Tensor>& q_ptr,
+                                                             const std::optional<at::Tensor>& k_ptr, bool center);
+using PolynomialBackward = std::tuple<at::Tensor, at::Tensor, at::Tensor>(
+    const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator, const at::Tensor& q,
+    const at::Tensor& k, const at::Tensor& v, int64_t degree, double scale, bool causal,
+    const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr, bool center);
+
+// Kernels as the dispatcher calls them: checks the arguments and calls kKernel(arguments).
+template <auto kKernel>
+std::tuple<at::Tensor, at::Tensor> polynomial_forward_kernel(const at::Tensor& q, const at::Tensor& k,
+                                                             const at::Tensor& v, int64_t degree, double scale,
+                                                             bool causal, const std::optional<at::Tensor>& q_ptr,
+                                                             const std::optional<at::Tensor>& k_ptr, bool center) {
+  const PolynomialArguments a{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
+  a.check();
+  return kKernel(a);
+}
+template <auto kKernel>
+std::tuple<at::Tensor, at::Tensor, at::Tensor> polynomial_backward_kernel(
+    const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator, const at::Tensor& q,
+    const at::Tensor& k, const at::Tensor& v, int64_t degree, double scale, bool causal,
+    const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr, bool center) {
+  const PolynomialArguments a{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
+  a.check();
+  return kKernel(grad, out, denominator, a);
+}
 
 }  // namespace geosft

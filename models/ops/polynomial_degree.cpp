@@ -76,7 +76,7 @@ void check_bound(double bound, int64_t degree) {
 double rounding_error(double bound, int64_t degree, int64_t channels, at::ScalarType dtype) {
   const bool twice = at::toOpMathType(dtype) == at::kDouble;
   const double unit = 0.5 * (twice ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon());
-  const int64_t monomials = std::min(monomial_count(channels, degree), kMostMonomials);
+  const int64_t monomials = std::min(monomial_count(channels, degree), kMaxMonomials);
   const int64_t additions = monomials + additions_in_a_row(monomials, twice ? sizeof(double) : sizeof(float));
   const Ratio ratio = weight_ratio(bound, degree);
   const double amplified = std::exp(2 * bound) * (1 - ratio.above) / ratio.least;

@@ -32,10 +32,10 @@ double polynomial_truncation_error(double bound, int64_t degree);
 double polynomial_error_bound(double bound, int64_t degree, int64_t channels, at::ScalarType dtype);
 
 struct PolynomialDegreeOptions {
-  double tolerance = 1e-2;                  // of polynomial_error_bound
-  int64_t most_monomials = kMostMonomials;  // of one head: time grows with it
-  bool or_exact = false;                    // where that is not enough, say so instead of throwing an error
-  at::ScalarType dtype = at::kFloat;        // of q, k and v
+  double tolerance = 1e-2;                 // of polynomial_error_bound
+  int64_t most_monomials = kMaxMonomials;  // of one head: time grows with it
+  bool or_exact = false;                   // where that is not enough, say so instead of throwing an error
+  at::ScalarType dtype = at::kFloat;       // of q, k and v
 };
 
 struct PolynomialDegree {

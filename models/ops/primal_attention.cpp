@@ -2,13 +2,15 @@
 #include "models/ops/primal_attention.h"
 
 #include <ATen/OpMathType.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include <cmath>
 
 #include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
-#include "models/ops/primal_attention_checks.h"
+#include "models/ops/once_differentiable.h"
 
 namespace geosft {
 namespace {
@@ -49,31 +51,71 @@ void check_mask(const PrimalArguments& a) {
                   "mask_rowptr must have h Nq + 1 entries where the factors of pool differ, got ", entries);
 }
 
-std::tuple<at::Tensor, at::Tensor> forward_meta(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                                const Optional& beta, at::OptionalIntArrayRef pool,
-                                                std::string_view kernel, double eps, const Optional& q_ptr,
-                                                const Optional& k_ptr, const Optional& mask_rowptr,
-                                                const Optional& mask_col, std::optional<double> scale) {
-  PrimalArguments{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale}.check();
-  const auto computed = q.options().dtype(at::toOpMathType(q.scalar_type()));
-  return {at::empty_symint({q.sym_size(0), q.sym_size(1), v.sym_size(2)}, computed),
-          at::empty_symint({q.sym_size(0), q.sym_size(1)}, computed)};
+std::tuple<at::Tensor, at::Tensor> forward_meta(const PrimalArguments& a) {
+  const auto computed = a.q.options().dtype(at::toOpMathType(a.q.scalar_type()));
+  return {at::empty_symint({a.q.sym_size(0), a.q.sym_size(1), a.v.sym_size(2)}, computed),
+          at::empty_symint({a.q.sym_size(0), a.q.sym_size(1)}, computed)};
 }
 
 std::vector<at::Tensor> backward_meta(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer,
-                                      const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                      const Optional& beta, at::OptionalIntArrayRef pool, std::string_view kernel,
-                                      double eps, const Optional& q_ptr, const Optional& k_ptr,
-                                      const Optional& mask_rowptr, const Optional& mask_col,
-                                      std::optional<double> scale) {
-  const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
-  a.check();
-  a.check_upstream(grad, out, normalizer);
+                                      const PrimalArguments& a) {
+  a.check_grad_output(grad, out, normalizer);
   std::vector<at::Tensor> gradients;
-  for (const at::Tensor& input : {q, k, v, beta.value_or(at::Tensor())}) {
+  for (const at::Tensor& input : {a.q, a.k, a.v, a.beta.value_or(at::Tensor())}) {
     if (input.defined()) gradients.push_back(at::empty_symint(input.sym_sizes(), input.options()));
   }
   return gradients;
+}
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+std::optional<at::Tensor> where_defined(const at::Tensor& tensor) {
+  return tensor.defined() ? std::optional(tensor) : std::nullopt;
+}
+
+struct Primal : torch::autograd::Function<Primal> {
+  static variable_list forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                               const std::optional<at::Tensor>& beta, const PrimalArguments& a) {
+    static const auto op = find_operator<PrimalForward>("_primal_attention_forward");
+    at::AutoDispatchBelowADInplaceOrView below;
+    const auto [out, normalizer] =
+        op.call(q, k, v, beta, a.pool, a.kernel, a.eps, a.q_ptr, a.k_ptr, a.mask_rowptr, a.mask_col, a.scale);
+    variable_list saved{out, normalizer, q, k, v};
+    for (const auto* optional : {&beta, &a.q_ptr, &a.k_ptr, &a.mask_rowptr, &a.mask_col}) {
+      saved.push_back(optional->value_or(at::Tensor()));
+    }
+    context->save_for_backward(std::move(saved));
+    context->saved_data["pool"] = a.pool.has_value() ? c10::IValue(*a.pool) : c10::IValue();
+    context->saved_data["kernel"] = std::string(a.kernel);
+    context->saved_data["eps"] = a.eps;
+    context->saved_data["scale"] = a.scale;
+    context->mark_non_differentiable({normalizer});
+    context->set_materialize_grads(false);
+    return {out, normalizer};
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    if (!grads[0].defined()) return variable_list(5);
+    static const auto op = find_operator<PrimalBackward>("_primal_attention_backward");
+    const variable_list s = context->get_saved_variables();
+    auto& numbers = context->saved_data;
+    const std::vector<int64_t> pool = numbers["pool"].isNone() ? std::vector<int64_t>() : numbers["pool"].toIntVector();
+    variable_list gradients = once_differentiable("primal_attention", {grads[0], s[2], s[3], s[4], s[5]}, [&] {
+      return op.call(grads[0], s[0], s[1], s[2], s[3], s[4], where_defined(s[5]),
+                     pool.empty() ? at::OptionalIntArrayRef() : at::OptionalIntArrayRef(pool),
+                     numbers["kernel"].toStringView(), numbers["eps"].toDouble(), where_defined(s[6]),
+                     where_defined(s[7]), where_defined(s[8]), where_defined(s[9]),
+                     numbers["scale"].toOptional<double>());
+    });
+    gradients.resize(5);  // none for beta where it is absent, and for the other arguments
+    return gradients;
+  }
+};
+
+std::tuple<at::Tensor, at::Tensor> differentiable_primal(const PrimalArguments& a) {
+  const variable_list results = Primal::apply(a.q, a.k, a.v, a.beta, a);
+  return {results[0], results[1]};
 }
 
 }  // namespace
@@ -99,8 +141,8 @@ void PrimalArguments::check() const {
   check_mask(*this);
 }
 
-void PrimalArguments::check_upstream(const at::Tensor& grad, const at::Tensor& out,
-                                     const at::Tensor& normalizer) const {
+void PrimalArguments::check_grad_output(const at::Tensor& grad, const at::Tensor& out,
+                                        const at::Tensor& normalizer) const {
   const c10::SymInt queries = q.sym_size(0), heads = q.sym_size(1), width = v.sym_size(2);
   check_sizes(grad, "grad", {queries, heads, width}, "[Nq, h, cv]");
   check_sizes(out, "out", {queries, heads, width}, "[Nq, h, cv]");
@@ -140,8 +182,12 @@ GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
 }
 
 GEOSFT_KERNELS(Meta, m) {
-  m.impl("_primal_attention_forward", forward_meta);
-  m.impl("_primal_attention_backward", backward_meta);
+  m.impl("_primal_attention_forward", primal_forward_kernel<forward_meta>);
+  m.impl("_primal_attention_backward", primal_backward_kernel<backward_meta>);
+}
+
+GEOSFT_KERNELS(Autograd, m) {
+  m.impl("_primal_attention_forward", primal_forward_kernel<differentiable_primal>);
 }
 
 }  // namespace geosft

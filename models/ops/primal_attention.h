@@ -5,6 +5,8 @@
 
 #include <optional>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 namespace geosft {
 
@@ -45,5 +47,67 @@ at::Tensor primal_attention(const at::Tensor& q, const at::Tensor& k, const at::
                             const std::optional<at::Tensor>& mask_rowptr = std::nullopt,
                             const std::optional<at::Tensor>& mask_col = std::nullopt,
                             std::optional<double> scale = std::nullopt);
+
+// Below: for the kernels and the autograd function.
+
+// The arguments that all of them take.
+struct PrimalArguments {
+  const at::Tensor &q, &k, &v;
+  const std::optional<at::Tensor>& beta;
+  at::OptionalIntArrayRef pool;
+  std::string_view kernel;
+  double eps;
+  const std::optional<at::Tensor>&q_ptr, &k_ptr, &mask_rowptr, &mask_col;
+  std::optional<double> scale;
+
+  // Types, shapes and numbers; the values of q_ptr, k_ptr and the mask are checked where they are read.
+  void check() const;
+  // Of a backward operator: grad and out [Nq, h, cv] and normalizer [Nq, h], in the type that kernels compute in.
+  void check_grad_output(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer) const;
+  bool linear() const { return kernel == "linear"; }
+  double logit_scale() const;
+};
+
+// out is not rounded to the type of q: gradients are made from it. normalizer [Nq, h], in the same type that kernels
+// compute in, is what the backward operator of the same device needs of the sums of weights.
+using PrimalForward = std::tuple<at::Tensor, at::Tensor>(
+    const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const std::optional<at::Tensor>& beta,
+    at::OptionalIntArrayRef pool, std::string_view kernel, double eps, const std::optional<at::Tensor>& q_ptr,
+    const std::optional<at::Tensor>& k_ptr, const std::optional<at::Tensor>& mask_rowptr,
+    const std::optional<at::Tensor>& mask_col, std::optional<double> scale);
+// Gradients of q, k, v and, where it is given, beta.
+using PrimalBackward = std::vector<at::Tensor>(const at::Tensor& grad, const at::Tensor& out,
+                                               const at::Tensor& normalizer, const at::Tensor& q, const at::Tensor& k,
+                                               const at::Tensor& v, const std::optional<at::Tensor>& beta,
+                                               at::OptionalIntArrayRef pool, std::string_view kernel, double eps,
+                                               const std::optional<at::Tensor>& q_ptr,
+                                               const std::optional<at::Tensor>& k_ptr,
+                                               const std::optional<at::Tensor>& mask_rowptr,
+                                               const std::optional<at::Tensor>& mask_col, std::optional<double> scale);
+
+// Kernels as the dispatcher calls them: checks the arguments and calls kKernel(arguments).
+template <auto kKernel>
+std::tuple<at::Tensor, at::Tensor> primal_forward_kernel(
+    const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const std::optional<at::Tensor>& beta,
+    at::OptionalIntArrayRef pool, std::string_view kernel, double eps, const std::optional<at::Tensor>& q_ptr,
+    const std::optional<at::Tensor>& k_ptr, const std::optional<at::Tensor>& mask_rowptr,
+    const std::optional<at::Tensor>& mask_col, std::optional<double> scale) {
+  const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
+  a.check();
+  return kKernel(a);
+}
+template <auto kKernel>
+std::vector<at::Tensor> primal_backward_kernel(const at::Tensor& grad, const at::Tensor& out,
+                                               const at::Tensor& normalizer, const at::Tensor& q, const at::Tensor& k,
+                                               const at::Tensor& v, const std::optional<at::Tensor>& beta,
+                                               at::OptionalIntArrayRef pool, std::string_view kernel, double eps,
+                                               const std::optional<at::Tensor>& q_ptr,
+                                               const std::optional<at::Tensor>& k_ptr,
+                                               const std::optional<at::Tensor>& mask_rowptr,
+                                               const std::optional<at::Tensor>& mask_col, std::optional<double> scale) {
+  const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
+  a.check();
+  return kKernel(grad, out, normalizer, a);
+}
 
 }  // namespace geosft

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "models/ops/primal_attention_checks.h"
+#include "models/ops/primal_attention.h"
 
 namespace geosft {
 
@@ -20,7 +20,7 @@ at::Tensor composed_primal_attention(const PrimalArguments& a);
 // The same as _primal_attention_forward has it, in the type that kernels compute in; gradients need no normaliser.
 std::tuple<at::Tensor, at::Tensor> composed_primal_forward(const PrimalArguments& a);
 
-// Its gradients for an upstream gradient, of q, k, v and beta where it is given: the forward pass again, followed by
+// Its gradients for an output gradient, of q, k, v and beta where it is given: the forward pass again, followed by
 // autograd, also where the caller has excluded it.
 std::vector<at::Tensor> composed_primal_gradients(const at::Tensor& grad, const PrimalArguments& a);
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "geometry/packed.h"
-#include "models/ops/primal_attention_checks.h"
+#include "models/ops/primal_attention.h"
 
 namespace geosft {
 

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/sample_pairs.h"
 
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <torch/csrc/autograd/custom_function.h>
+
 #include <cmath>
 #include <limits>
 
+#include "geometry/device_offsets.h"
 #include "geometry/operators.h"
 #include "geometry/packed.h"
-#include "models/ops/sample_pairs_checks.h"
+#include "models/ops/once_differentiable.h"
 
 namespace geosft {
 namespace {
@@ -23,13 +27,13 @@ Quadruple drawn_meta(const at::Tensor& score, const std::optional<at::Tensor>& p
 
 Quadruple draw_pairs_meta(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool /*noise*/,
                           bool /*random_partner*/, const std::optional<at::Tensor>& seeds, c10::SymInt bins) {
-  check_draw(score, k, ptr, seeds);
+  check_sampling(score, k, ptr, seeds);
   return drawn_meta(score, ptr, bins);
 }
 
 Quadruple draw_pairs_with_replacement_meta(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
                                            const at::Tensor& seeds, c10::SymInt bins) {
-  check_draw(score, k, ptr, seeds);
+  check_sampling(score, k, ptr, seeds);
   return drawn_meta(score, ptr, bins);
 }
 
@@ -45,6 +49,59 @@ at::Tensor pair_weight_backward_meta(const at::Tensor&, const at::Tensor& score,
   check_score(score);
   check_tau(tau);
   return at::empty_symint(score.sym_sizes(), score.options());
+}
+
+using torch::autograd::AutogradContext;
+using torch::autograd::Variable;
+using torch::autograd::variable_list;
+
+at::Tensor call_pair_weight(const at::Tensor& score, const SampledPairs& pairs, double tau) {
+  using Signature = at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, double);
+  static const auto op = find_operator<Signature>("_pair_weight");
+  return op.call(score, pairs.top, pairs.partner, pairs.noise, tau);
+}
+
+at::Tensor call_pair_weight_backward(const at::Tensor& grad, const at::Tensor& score, const SampledPairs& pairs,
+                                     double tau) {
+  using Signature =
+      at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, double);
+  static const auto op = find_operator<Signature>("_pair_weight_backward");
+  return op.call(grad, score, pairs.top, pairs.partner, pairs.noise, tau);
+}
+
+class PairWeight : public torch::autograd::Function<PairWeight> {
+ public:
+  static Variable forward(AutogradContext* context, const Variable& score, const SampledPairs& pairs, double tau) {
+    at::AutoDispatchBelowADInplaceOrView guard;
+    context->save_for_backward({score, pairs.top, pairs.partner, pairs.noise});
+    context->saved_data["tau"] = tau;
+    return call_pair_weight(score, pairs, tau);
+  }
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    const variable_list saved = context->get_saved_variables();
+    const SampledPairs pairs{saved[1], saved[2], saved[3], {}};
+    const double tau = context->saved_data["tau"].toDouble();
+    variable_list gradients = once_differentiable("sample_pairs", {grads[0], saved[0]}, [&] {
+      return variable_list{call_pair_weight_backward(grads[0], saved[0], pairs, tau)};
+    });
+    gradients.resize(3);  // none for pairs and tau
+    return gradients;
+  }
+};
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs_any(
+    const at::Tensor& score_in, int64_t k, const std::optional<at::Tensor>& ptr, bool noise, bool random_partner,
+    double tau, const std::optional<at::Generator>& generator, const std::optional<at::Tensor>& seeds) {
+  const at::ScalarType type = score_in.scalar_type();
+  const at::Tensor score = type == at::kHalf || type == at::kBFloat16 ? score_in.to(at::kFloat) : score_in;
+  check_sampling(score, k, ptr, seeds);
+  check_tau(tau);
+  std::optional<at::Tensor> item_seeds = seeds;
+  if (!seeds.has_value() && (noise || random_partner)) {
+    item_seeds = copy_to_device(sample_seeds(item_count(ptr), generator), score.device());
+  }
+  const SampledPairs pairs = select_pairs(score, k, ptr, noise, random_partner, item_seeds);
+  return {pairs.top, pairs.partner, pair_weight(score, pairs, tau).to(type), pairs.sample_ptr};
 }
 
 }  // namespace
@@ -84,12 +141,12 @@ void check_score(const at::Tensor& score) {
               "score must be float32 or float64, not ", score.scalar_type());
 }
 
-void check_bins(int64_t k) {
+void check_num_samples(int64_t k) {
   TORCH_CHECK(k >= 1, "k must be at least 1, got ", k);
 }
 
-void check_bins_with_replacement(int64_t k) {
-  TORCH_CHECK(k <= most_bins_with_replacement, "k must be at most ", most_bins_with_replacement,
+void check_num_samples_with_replacement(int64_t k) {
+  TORCH_CHECK(k <= max_samples_with_replacement, "k must be at most ", max_samples_with_replacement,
               " with replacement, got ", k);
 }
 
@@ -107,15 +164,15 @@ void check_seeds(const std::optional<at::Tensor>& seeds, const std::optional<at:
                   seeds->sym_sizes());
 }
 
-void check_draw(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
-                const std::optional<at::Tensor>& seeds) {
+void check_sampling(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
+                    const std::optional<at::Tensor>& seeds) {
   check_score(score);
-  check_bins(k);
+  check_num_samples(k);
   check_ptr(ptr, "ptr", score.device());
   check_seeds(seeds, ptr, score.device());
 }
 
-at::Tensor draw_seeds(const c10::SymInt& items, const std::optional<at::Generator>& generator) {
+at::Tensor sample_seeds(const c10::SymInt& items, const std::optional<at::Generator>& generator) {
   return at::randint_symint(0, std::numeric_limits<int64_t>::max(), {items}, generator,
                             at::TensorOptions().dtype(at::kLong));
 }
@@ -131,12 +188,12 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs(const at
 
 // The number of bins is an argument of the inner operators, read from ptr by tensor operations: where ptr has no
 // values, because the call is being traced, it is a symbol instead of a number.
-DrawnPairs draw_pairs(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
-                      bool random_partner, const std::optional<at::Tensor>& seeds) {
+SampledPairs select_pairs(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
+                          bool random_partner, const std::optional<at::Tensor>& seeds) {
   using Signature = Quadruple(const at::Tensor&, int64_t, const std::optional<at::Tensor>&, bool, bool,
                               const std::optional<at::Tensor>&, c10::SymInt);
   static const auto op = find_operator<Signature>("_draw_pairs");
-  check_draw(score, k, ptr, seeds);
+  check_sampling(score, k, ptr, seeds);
   c10::SymInt bins = (score.sym_size(0) / 2).min(k).max(score.sym_size(0).min(1));
   if (given(ptr)) {
     const at::Tensor tokens = ptr->diff();
@@ -146,17 +203,25 @@ DrawnPairs draw_pairs(const at::Tensor& score, int64_t k, const std::optional<at
   return {top, partner, added, sample_ptr};
 }
 
-DrawnPairs draw_pairs_with_replacement(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
-                                       const at::Tensor& seeds) {
+SampledPairs select_pairs_with_replacement(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
+                                           const at::Tensor& seeds) {
   using Signature =
       Quadruple(const at::Tensor&, int64_t, const std::optional<at::Tensor>&, const at::Tensor&, c10::SymInt);
   static const auto op = find_operator<Signature>("_draw_pairs_with_replacement");
-  check_draw(score, k, ptr, seeds);
-  check_bins_with_replacement(k);
+  check_sampling(score, k, ptr, seeds);
+  check_num_samples_with_replacement(k);
   const c10::SymInt items =
       given(ptr) ? ptr->diff().clamp_max(1).sum().item().toSymInt() : score.sym_size(0).min(1);  // not empty
   auto [top, partner, added, sample_ptr] = op.call(score.detach(), k, ptr, seeds, items * k);
   return {top, partner, added, sample_ptr};
+}
+
+at::Tensor pair_weight(const at::Tensor& score, const SampledPairs& pairs, double tau) {
+  return PairWeight::apply(score, pairs, tau);
+}
+
+GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
+  m.impl("sample_pairs", sample_pairs_any);
 }
 
 }  // namespace geosft

@@ -43,23 +43,44 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs(
 // What a draw decides before any weight is computed; nothing here is differentiable. Building block of the sampler's
 // variants. `noise` [2, K] is what was added to the scores of top (row 0) and partner (row 1). K is read from ptr as by
 // sample_pairs.
-struct DrawnPairs {
+struct SampledPairs {
   at::Tensor top, partner, noise, sample_ptr;
 };
-DrawnPairs draw_pairs(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
-                      bool random_partner, const std::optional<at::Tensor>& seeds);
+SampledPairs select_pairs(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
+                          bool random_partner, const std::optional<at::Tensor>& seeds);
 
 // The sampler with replacement (SFT equations 10 and 11): both members of each of k bins are independent draws
 // argmax_i(score_i + Gumbel) over the whole item; every non-empty item gives k bins.
-DrawnPairs draw_pairs_with_replacement(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
-                                       const at::Tensor& seeds);
+SampledPairs select_pairs_with_replacement(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
+                                           const at::Tensor& seeds);
+
+// The weight of each bin, differentiable in score [N] (SFT section 4.2, step 3): with z' = score + noise,
+// softplus(z'[top])^(1/tau) over its sum with softplus(z'[partner])^(1/tau); finite for every finite score; 1, without
+// gradient, where top and partner are one token. On a GPU numbers that are no rows of score count as the nearest row:
+// see gather_pairs.
+at::Tensor pair_weight(const at::Tensor& score, const SampledPairs& pairs, double tau);
 
 // k' of an item of so many tokens, without replacement.
-inline int64_t bins_of(int64_t tokens, int64_t k) {
+inline int64_t num_samples_of(int64_t tokens, int64_t k) {
   return tokens == 1 ? 1 : std::min(k, tokens / 2);
 }
 
 // Seeds int64 [items] from a generator (none: the default one).
-at::Tensor draw_seeds(const c10::SymInt& items, const std::optional<at::Generator>& generator);
+at::Tensor sample_seeds(const c10::SymInt& items, const std::optional<at::Generator>& generator);
+
+// Below: for the kernels and the autograd function.
+
+// Bins of one item with replacement, where nothing but k limits them: far beyond any use, and small enough that the
+// bins of a batch can be counted.
+inline constexpr int64_t max_samples_with_replacement = int64_t{1} << 31;
+
+void check_score(const at::Tensor& score);
+void check_num_samples(int64_t k);
+void check_num_samples_with_replacement(int64_t k);
+void check_tau(double tau);
+void check_seeds(const std::optional<at::Tensor>& seeds, const std::optional<at::Tensor>& ptr, at::Device device);
+// All that a draw can check without the values of ptr.
+void check_sampling(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
+                    const std::optional<at::Tensor>& seeds);
 
 }  // namespace geosft

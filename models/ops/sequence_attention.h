@@ -7,7 +7,7 @@
 
 namespace geosft {
 
-// maxout_attention whose relative terms come from position encodings (SFT sections 4.3 and 4.4): with
+// maxout_attention whose attention bias comes from position encodings (SFT sections 4.3 and 4.4): with
 //   X_R[i, j, t] = s[i, t] ss[j, t]
 //   R_mul = softplus(X_R w_mul + b_mul),  R_add = X_R w_add + b_add
 // as r_mul and r_add: two matrix products per head, computed inside and never stored n x k.

@@ -2,11 +2,13 @@
 #include "models/ops/softmax_pool.h"
 
 #include <ATen/OpMathType.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include "geometry/operators.h"
 #include "geometry/packed.h"
-#include "models/ops/computed_types.h"
-#include "models/ops/softmax_pool_checks.h"
+#include "models/ops/once_differentiable.h"
+#include "models/ops/opmath.h"
 
 namespace geosft {
 namespace {
@@ -25,6 +27,42 @@ std::tuple<at::Tensor, at::Tensor> backward_meta(const at::Tensor& /*grad*/, con
   return {at::empty_symint(x.sym_sizes(), x.options()), at::empty_symint(u.sym_sizes(), u.options())};
 }
 
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+struct SoftmaxPool : torch::autograd::Function<SoftmaxPool> {
+  static variable_list forward(AutogradContext* context, const at::Tensor& x, const at::Tensor& u,
+                               const std::optional<at::Tensor>& ptr) {
+    static const auto op = find_operator<SoftmaxPoolForward>("_softmax_pool_forward");
+    at::AutoDispatchBelowADInplaceOrView below;
+    const auto [out, log_sum] = op.call(x, u, ptr);
+    context->save_for_backward({out, log_sum, x, u, ptr.value_or(at::Tensor())});
+    context->mark_non_differentiable({log_sum});
+    context->set_materialize_grads(false);
+    return {out, log_sum};
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& grads) {
+    if (!grads[0].defined()) return variable_list(3);
+    static const auto op = find_operator<SoftmaxPoolBackward>("_softmax_pool_backward");
+    const variable_list s = context->get_saved_variables();
+    variable_list gradients = once_differentiable("softmax_pool", {grads[0], s[2], s[3]}, [&] {
+      const std::optional<at::Tensor> ptr = s[4].defined() ? std::optional(s[4]) : std::nullopt;
+      const auto [x_grad, u_grad] = op.call(grads[0], s[0], s[1], s[2], s[3], ptr);
+      return variable_list{x_grad, u_grad};
+    });
+    gradients.emplace_back();  // none for ptr
+    return gradients;
+  }
+};
+
+std::tuple<at::Tensor, at::Tensor> differentiable_pool(const at::Tensor& x, const at::Tensor& u,
+                                                       const std::optional<at::Tensor>& ptr) {
+  check_softmax_pool(x, u, ptr);  // apply takes only what is a tensor
+  const variable_list results = SoftmaxPool::apply(x, u, ptr);
+  return {results[0], results[1]};
+}
+
 }  // namespace
 
 at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr) {
@@ -36,7 +74,7 @@ void check_softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::opt
   TORCH_CHECK(x.defined(), "x must be a tensor");
   TORCH_CHECK(u.defined(), "u must be a tensor");
   TORCH_CHECK(x.dim() == 2, "x must be [N, d], got shape ", x.sym_sizes());
-  TORCH_CHECK(has_computed_type(x), "x must be ", computed_types, ", not ", x.scalar_type());
+  TORCH_CHECK(is_supported_float(x), "x must be ", supported_floats, ", not ", x.scalar_type());
   TORCH_SYM_CHECK(x.sym_size(1).sym_ge(1), "x must have at least one channel, got shape ", x.sym_sizes());
   TORCH_CHECK(u.scalar_type() == x.scalar_type(), "u must have the dtype of x, ", x.scalar_type(), ", not ",
               u.scalar_type());
@@ -64,6 +102,10 @@ GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
 GEOSFT_KERNELS(Meta, m) {
   m.impl("_softmax_pool_forward", forward_meta);
   m.impl("_softmax_pool_backward", backward_meta);
+}
+
+GEOSFT_KERNELS(Autograd, m) {
+  m.impl("_softmax_pool_forward", differentiable_pool);
 }
 
 }  // namespace geosft

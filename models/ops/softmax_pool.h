@@ -4,19 +4,33 @@
 #include <ATen/ATen.h>
 
 #include <optional>
+#include <tuple>
 
 namespace geosft {
 
-// sum_i w_i x_i with w = softmax(x u) over the rows of every item: the aggregation of tokens before the last linear map
-// (SFT section 5).
+// Pools the rows of each item with softmax weights, sum_i w_i x_i with w = softmax(x u): the aggregation of tokens
+// before the last linear map (SFT section 5).
 //
 //   x [N, d], u [d], d >= 1
-//   ptr int64 [B + 1]: items of packed rows; without it there is one item
+//   ptr int64 [B + 1]: items of packed rows; None: one item
 //   result [B, d], zeros for an empty item
 //
 // One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in x and u.
-// The result has the same bits on any number of threads; memory beyond it is a 500th of x. Wrong shapes, dtypes or ptr:
+// The result has the same bits on any number of threads; working memory is a 500th of x. Wrong shapes, dtypes or ptr:
 // an error naming the argument.
 at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr = std::nullopt);
+
+// Below: for the kernels and the autograd function.
+
+// log_sum [B] is the logarithm of the denominator of each item's softmax, in the type that kernels compute in.
+using SoftmaxPoolForward = std::tuple<at::Tensor, at::Tensor>(const at::Tensor& x, const at::Tensor& u,
+                                                              const std::optional<at::Tensor>& ptr);
+using SoftmaxPoolBackward = std::tuple<at::Tensor, at::Tensor>(const at::Tensor& grad, const at::Tensor& out,
+                                                               const at::Tensor& log_sum, const at::Tensor& x,
+                                                               const at::Tensor& u,
+                                                               const std::optional<at::Tensor>& ptr);
+
+// Types and shapes; the values of ptr are checked where they are read.
+void check_softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr);
 
 }  // namespace geosft

@@ -50,7 +50,7 @@ at::Tensor broadcast_attention(const HeadsFirstInputs& inputs, const DenseTerms&
   return at::cat(parts, 2);
 }
 
-DenseTerms linear_terms(const at::Tensor& channels, const TermWeights& weights) {
+DenseTerms linear_terms(const at::Tensor& channels, const BiasWeights& weights) {
   const int64_t batch = channels.size(0), rows = channels.size(2), columns = channels.size(3);
   const at::Tensor x = channels.view({batch, channels.size(1), rows * columns});
   const auto map = [&](const at::Tensor& w, const at::Tensor& b) {
@@ -68,7 +68,7 @@ at::Tensor point_channels(const at::Tensor& x, const at::Tensor& xs, const at::T
   return at::stack({distance, at::bmm(normals, sampled_normals.transpose(1, 2))}, 1);
 }
 
-DenseTerms sequence_terms(const at::Tensor& s, const at::Tensor& ss, const TermWeights& weights) {
+DenseTerms sequence_terms(const at::Tensor& s, const at::Tensor& ss, const BiasWeights& weights) {
   // sum_t w[t, h] s[i, t] ss[j, t]: the weights go to the side with fewer rows.
   const auto map = [&](const at::Tensor& w, const at::Tensor& b) {
     const at::Tensor weighted = ss.unsqueeze(1) * w.t().unsqueeze(1).unsqueeze(0);

@@ -19,7 +19,7 @@ struct DenseTerms {
 };
 
 // Maps from X_R to heads; w_* [r, h], b_* [h].
-struct TermWeights {
+struct BiasWeights {
   at::Tensor w_mul, b_mul, w_add, b_add;
 };
 
@@ -35,7 +35,7 @@ at::Tensor broadcast_attention(const HeadsFirstInputs& inputs, const DenseTerms&
                                int64_t block_bytes = int64_t{64} << 20);
 
 // softplus(X_R w_mul + b_mul) and X_R w_add + b_add for X_R [B, r, n, m].
-DenseTerms linear_terms(const at::Tensor& channels, const TermWeights& weights);
+DenseTerms linear_terms(const at::Tensor& channels, const BiasWeights& weights);
 
 // X_R of points: squared distances of x [B, n, 3] and xs [B, m, 3] and, where they are defined, products of the
 // normals; [B, r, n, m].
@@ -43,6 +43,6 @@ at::Tensor point_channels(const at::Tensor& x, const at::Tensor& xs, const at::T
                           const at::Tensor& sampled_normals);
 
 // The relative encodings of sequences without forming X_R: s [B, n, ds], ss [B, m, ds].
-DenseTerms sequence_terms(const at::Tensor& s, const at::Tensor& ss, const TermWeights& weights);
+DenseTerms sequence_terms(const at::Tensor& s, const at::Tensor& ss, const BiasWeights& weights);
 
 }  // namespace geosft::bench

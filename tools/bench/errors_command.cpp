@@ -51,10 +51,10 @@ struct ErrorsCommand {
   void check_degrees() const {
     for (const int64_t degree : degrees) {
       const int64_t monomials = monomial_count(channels, degree);
-      if (monomials <= kMostMonomials) continue;
+      if (monomials <= kMaxMonomials) continue;
       throw UsageError("--degrees " + std::to_string(degree) + ": heads of " + std::to_string(channels) +
                        " channels (--channels) have " + std::to_string(monomials) + " monomials then, at most " +
-                       std::to_string(kMostMonomials) + " are computed with");
+                       std::to_string(kMaxMonomials) + " are computed with");
     }
   }
 
@@ -138,7 +138,7 @@ Command add_errors_command(CLI::App& subcommand) {
       ->delimiter(',')
       ->capture_default_str();
   subcommand.add_option("--degrees", command->degrees, "degrees of the polynomial")
-      ->check(CLI::Range(int64_t{0}, kMostMonomials))
+      ->check(CLI::Range(int64_t{0}, kMaxMonomials))
       ->delimiter(',')
       ->capture_default_str();
   subcommand.add_flag("--center", command->center,

@@ -16,7 +16,7 @@ constexpr int64_t degree = 8, edge_channels = 2;
 struct Graphs {
   at::Tensor rowptr, col, edge_attr;
   at::Tensor top, partner, weight;  // of every key, packed rows
-  TermWeights terms;
+  BiasWeights terms;
 };
 
 // Column offsets differ within a row, so that no edge is doubled.
@@ -81,11 +81,11 @@ struct GraphPass {
   Graphs g;
 
   Tensors leaves(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak) const {
-    const TermWeights& w = g.terms;
+    const BiasWeights& w = g.terms;
     return {q, k, v, leak, g.edge_attr, g.weight, w.w_mul, w.b_mul, w.w_add, w.b_add};
   }
   at::Tensor forward() const {
-    const TermWeights& w = g.terms;
+    const BiasWeights& w = g.terms;
     return graph_attention(in.q, in.k, in.v, in.leak, g.rowptr, g.col, g.edge_attr, g.top, g.partner, g.weight, w.w_mul,
                            w.b_mul, w.w_add, w.b_add, in.q_ptr, in.k_ptr, attention_eps);
   }

@@ -73,7 +73,7 @@ Entries polynomial_entries(const Sizes& sizes) {
   Entries entries;
   for (const int64_t degree : {2, 4}) {
     const int64_t channels = sizes.channels(), monomials = monomial_count(channels, degree);
-    if (monomials > kMostMonomials) continue;
+    if (monomials > kMaxMonomials) continue;
     for (const Pass pass : {Pass::forward, Pass::both}) {
       const std::string name = "polynomial_attention/g" + std::to_string(degree) + "/" + pass_name(pass);
       entries.push_back({name, "attention of all tokens over all, by a polynomial of degree " + std::to_string(degree),

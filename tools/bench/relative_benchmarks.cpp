@@ -12,7 +12,7 @@ namespace geosft::bench {
 namespace {
 
 // Weights of the relative terms that ask for gradients.
-TermWeights random_weights(int64_t channels, const Sizes& sizes) {
+BiasWeights random_weights(int64_t channels, const Sizes& sizes) {
   const auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed + 1);
   const double spread = 1.0 / std::sqrt(static_cast<double>(channels));
   const auto leaf = [&](at::IntArrayRef shape, double by) {
@@ -24,7 +24,7 @@ TermWeights random_weights(int64_t channels, const Sizes& sizes) {
 
 // What ours and the composites share; `terms` are those of the composites.
 Benchmark compare(const std::string& name, const PackedInputs& in, const HeadsFirstInputs& first,
-                  const TermWeights& weights, Pass pass, const Work& work, const std::function<at::Tensor()>& ours,
+                  const BiasWeights& weights, Pass pass, const Work& work, const std::function<at::Tensor()>& ours,
                   const std::function<DenseTerms()>& terms) {
   const auto leaves = [&](const auto& of) {
     return Tensors{of.q, of.k, of.v, of.leak, weights.w_mul, weights.b_mul, weights.w_add, weights.b_add};
@@ -57,7 +57,7 @@ Points random_points(const Sizes& sizes, int64_t keys) {
 Benchmark make_points(const Sizes& sizes, int64_t keys, bool normals, Pass pass, const std::string& name) {
   const PackedInputs in = random_inputs(sizes, keys);
   const Points p = random_points(sizes, keys);
-  const TermWeights w = random_weights(normals ? 2 : 1, sizes);
+  const BiasWeights w = random_weights(normals ? 2 : 1, sizes);
   const auto flat = [](const at::Tensor& rows) { return rows.flatten(0, 1); };
   const auto ours = [=] {
     using Optional = std::optional<at::Tensor>;
@@ -75,7 +75,7 @@ Benchmark make_points(const Sizes& sizes, int64_t keys, bool normals, Pass pass,
 
 Benchmark make_sequence(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name) {
   const PackedInputs in = random_inputs(sizes, keys);
-  const TermWeights w = random_weights(sizes.width, sizes);
+  const BiasWeights w = random_weights(sizes.width, sizes);
   const at::Tensor positions = sinusoids(sizes.tokens, sizes.width, at::TensorOptions().dtype(at::kFloat));
   const at::Tensor s = positions.repeat({sizes.batch, 1, 1});
   const int64_t step = std::max<int64_t>(1, sizes.tokens / keys);

@@ -90,10 +90,10 @@ void EncoderSettings::check() const {
   }
   check_primal();
   const int64_t channels = width / heads, monomials = monomial_count(channels, polynomial.degree);
-  if (attention == "polynomial" && polynomial.tolerance == 0 && monomials > kMostMonomials) {
+  if (attention == "polynomial" && polynomial.tolerance == 0 && monomials > kMaxMonomials) {
     throw UsageError("degree " + std::to_string(polynomial.degree) + " has " + std::to_string(monomials) +
                      " monomials of " + std::to_string(channels) + " channels (width / heads), more than " +
-                     std::to_string(kMostMonomials));
+                     std::to_string(kMaxMonomials));
   }
 }
 

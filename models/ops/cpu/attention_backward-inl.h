@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backward pass of the core in attention_forward-inl.h. With D the denominator, g the upstream gradient, e = g / D and
-// delta = sum_t e_t out_t:
-//   dv_j = sum_i relu(S_ij) e_i,   dS_ij = [S_ij > 0] (e_i . v_j - delta_i),   dleak_j = -sigmoid(leak_j) sum_i
-//   delta_i,
-// and dS goes on through mul, add and the maximum, whose tie belongs to the query (SFT section 4.3).
+// Computes the gradients of the attention core of attention_forward-inl.h. With the denominator D, the gradient g of
+// the output, e = g / D and delta = sum_t e_t out_t:
+//   dv_j    = sum_i relu(S_ij) e_i
+//   dS_ij   = [S_ij > 0] (e_i . v_j - delta_i)
+//   dleak_j = -sigmoid(leak_j) sum_i delta_i
+// dS is propagated through mul, add and the maximum, where a tie counts as the query's (SFT section 4.3).
 #if defined(GEOSFT_ATTENTION_BACKWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_ATTENTION_BACKWARD_INL_H_
 #undef GEOSFT_ATTENTION_BACKWARD_INL_H_
@@ -16,9 +17,9 @@
 
 #include "models/ops/cpu/attention_gradients.h"
 #include "models/ops/cpu/gradient_tiles-inl.h"
+#include "models/ops/cpu/row_accessor-inl.h"
 #include "models/ops/cpu/row_sums-inl.h"
 #include "models/ops/cpu/score_tile-inl.h"
-#include "models/ops/cpu/stored_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
@@ -27,43 +28,43 @@ namespace {
 // Where a backward unit writes: k and v as its group has them; delta_sum [heads] of the unit.
 template <typename T>
 struct BackwardTargets {
-  StoredRows<T> dq;
+  RowAccessor<T> dq;
   const RowGradient<T>& k;
   const RowGradient<T>& v;
   T* delta_sum;
 };
 
-template <typename T, class Term>
+template <typename T, class Bias>
 class BackwardWorker {
  public:
-  static constexpr bool kHasTerm = !std::is_same_v<Term, NoTerm<T>>;
+  static constexpr bool kHasBias = !std::is_same_v<Bias, NoBias<T>>;
 
-  BackwardWorker(const AttentionProblem<T>& problem, const typename Term::Input& input,
-                 const typename Term::Output& output, const AttentionUpstream<T>& upstream)
+  BackwardWorker(const AttentionProblem<T>& problem, const typename Bias::Input& input,
+                 const typename Bias::Output& output, const AttentionGradOutput<T>& grad_output)
       : p_(problem),
-        term_(input, output, problem.heads),
-        grad_(upstream.grad),
-        out_(upstream.out),
-        denominator_(upstream.denominator),
+        bias_(input, output, problem.heads),
+        grad_(grad_output.grad),
+        out_(grad_output.out),
+        denominator_(grad_output.denominator),
         scale_(static_cast<T>(1.0 / std::sqrt(static_cast<double>(problem.c)))),
         queries_(problem.heads * problem.c * kQueryBlock),
         lost_(problem.heads * problem.c * kQueryBlock),
-        upstream_(problem.heads * problem.cv * kQueryBlock),
+        grad_output_(problem.heads * problem.cv * kQueryBlock),
         outputs_(problem.cv * kQueryBlock),
         sums_(kQueryBlock),
         delta_(problem.heads * kQueryBlock),
         dr_sum_(problem.heads * kQueryBlock),
         positive_(kKeyTile * kQueryBlock),
         dr_(kKeyTile * kQueryBlock),
-        ds_(kHasTerm ? kKeyTile * kQueryBlock : 0),
-        raw_(kHasTerm ? kKeyTile * kQueryBlock : 0),
+        ds_(kHasBias ? kKeyTile * kQueryBlock : 0),
+        raw_(kHasBias ? kKeyTile * kQueryBlock : 0),
         wide_rows_(problem.q.computed() ? 0 : problem.heads * std::max(problem.c, problem.cv) * kQueryBlock),
         wide_keys_(problem.q.computed() ? 0 : problem.heads * problem.c * kKeyTile),
         wide_values_(problem.q.computed() ? 0 : problem.heads * problem.cv * kKeyTile) {}
 
   void run(const AttentionUnit& unit, const BackwardTargets<T>& to) {
     const int64_t h0 = unit.head_begin, count = unit.head_end - h0;
-    term_.begin_unit(unit);
+    bias_.begin_unit(unit);
     dk_.begin({unit.k_begin, unit.k_end - unit.k_begin, h0 * p_.c, count * p_.c}, to.k, unit.group);
     dv_.begin({unit.k_begin, unit.k_end - unit.k_begin, h0 * p_.cv, count * p_.cv}, to.v, unit.group);
     for (int64_t i = unit.q_begin; i < unit.q_end; i += kQueryBlock) {
@@ -72,17 +73,17 @@ class BackwardWorker {
       begin_block(unit, i, to);
       for (int64_t j = unit.k_begin; j < unit.k_end; j += kKeyTile) {
         const int64_t keys = std::min(kKeyTile, unit.k_end - j);
-        term_.begin_tile(j, keys);
+        bias_.begin_tile(j, keys);
         k_ = read_block(p_.k, {j, keys, h0 * p_.c, count * p_.c}, wide_keys_.get());
         v_ = read_block(p_.v, {j, keys, h0 * p_.cv, count * p_.cv}, wide_values_.get());
         for (int64_t h = h0; h < unit.head_end; ++h) tile(j, keys, h, h - h0);
-        term_.end_tile();
+        bias_.end_tile();
       }
       end_block(unit, i, to);
     }
     dk_.end(to.k);
     dv_.end(to.v);
-    term_.end_unit();
+    bias_.end_unit();
   }
 
  private:
@@ -93,14 +94,14 @@ class BackwardWorker {
     std::fill_n(lost_.get() + h0 * p_.c * kQueryBlock, count * p_.c * kQueryBlock, T(0));
     std::fill_n(dr_sum_.get() + h0 * kQueryBlock, count * kQueryBlock, T(0));
     for (int64_t h = h0; h < unit.head_end; ++h) to.delta_sum[h] -= begin_head(i, h);
-    term_.begin_block(i, rows_);
+    bias_.begin_block(i, rows_);
   }
 
   // e and delta of a head; the sum of delta over the block.
   T begin_head(int64_t first, int64_t h) {
     const Tag<T> d;
     const Block block{first, rows_, h * p_.cv, p_.cv};
-    T* const e = upstream_.get() + h * p_.cv * kQueryBlock;
+    T* const e = grad_output_.get() + h * p_.cv * kQueryBlock;
     pack_block(grad_, block, padded_, wide_rows_.get(), e);
     pack_block(out_, block, padded_, wide_rows_.get(), outputs_.get());
     pack_rows(denominator_ + first * p_.heads + h, p_.heads, rows_, padded_, 1, sums_.get());
@@ -127,10 +128,10 @@ class BackwardWorker {
     const T* k = k_.data + place * p_.c;
     const T* v = v_.data + place * p_.cv;
     const T* q = queries_.get() + h * p_.c * kQueryBlock;
-    const T* e = upstream_.get() + h * p_.cv * kQueryBlock;
-    T* const raw = kHasTerm ? raw_.get() : nullptr;
-    T* const ds = kHasTerm ? ds_.get() : nullptr;
-    const TermTile<T> term = term_.fill(h);
+    const T* e = grad_output_.get() + h * p_.cv * kQueryBlock;
+    T* const raw = kHasBias ? raw_.get() : nullptr;
+    T* const ds = kHasBias ? ds_.get() : nullptr;
+    const BiasTile<T> term = bias_.fill(h);
     for_tiles(keys, vectors, lanes, ScoreTile<T>{q, k, k_.stride, p_.c, scale_, term, positive_.get(), nullptr, raw});
     for_tiles(keys, vectors, lanes,
               ScoreGradient<T>{e, v, v_.stride, p_.cv, scale_, delta_.get() + h * kQueryBlock, positive_.get(),
@@ -139,7 +140,7 @@ class BackwardWorker {
     for_column_tiles(keys, p_.c,
                      MaxGradient<T>{q, k, k_.stride, dr_.get(), padded_, lost_.get() + h * p_.c * kQueryBlock,
                                     dk_.at(j, h * p_.c), dk_.stride()});
-    term_.backward(h, ds, raw);
+    bias_.backward(h, ds, raw);
   }
 
   void end_block(const AttentionUnit& unit, int64_t i, const BackwardTargets<T>& to) {
@@ -157,15 +158,15 @@ class BackwardWorker {
     const int64_t begin = unit.head_begin * p_.c;
     unpack_block(lost_.get() + begin * kQueryBlock, to.dq, {i, rows_, begin, (unit.head_end - unit.head_begin) * p_.c},
                  wide_rows_.get());
-    term_.end_block();
+    bias_.end_block();
   }
 
   const AttentionProblem<T>& p_;
-  Term term_;
-  StoredRows<const T> grad_, out_;
+  Bias bias_;
+  RowAccessor<const T> grad_, out_;
   const T* denominator_;
   T scale_;
-  Scratch<T> queries_, lost_, upstream_, outputs_, sums_, delta_, dr_sum_, positive_, dr_, ds_, raw_;
+  Scratch<T> queries_, lost_, grad_output_, outputs_, sums_, delta_, dr_sum_, positive_, dr_, ds_, raw_;
   Scratch<T> wide_rows_, wide_keys_, wide_values_;
   RowSums<T> dk_, dv_;
   BlockNumbers<const T> k_{}, v_{};  // of the tile, from the first head of the unit on

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the units of an attention operator over the threads of ATen's pool, once per vector target.
+// Runs the units of work of an attention operator on ATen's threads; compiled once per vector target.
 #if defined(GEOSFT_ATTENTION_DRIVER_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_ATTENTION_DRIVER_INL_H_
 #undef GEOSFT_ATTENTION_DRIVER_INL_H_
@@ -12,18 +12,18 @@
 
 #include "models/ops/cpu/attention_backward-inl.h"
 #include "models/ops/cpu/attention_forward-inl.h"
-#include "models/ops/cpu/share_work.h"
+#include "models/ops/cpu/dynamic_parallel_for.h"
 
 // The functions that an operator exports, one per scalar type, from its templates forward_any and backward_any.
 #ifndef GEOSFT_ATTENTION_KERNELS
-#define GEOSFT_ATTENTION_KERNELS_OF(T, Input, Output)                                                             \
-  void forward_##T(const AttentionProblem<T>& problem, const Input<T>& input, const StoredRows<T>& out,           \
-                   T* denominator) {                                                                              \
-    forward_any(problem, input, out, denominator);                                                                \
-  }                                                                                                               \
-  void backward_##T(const AttentionProblem<T>& problem, const Input<T>& input, const Output<T>& output,           \
-                    const BackwardPlan& plan, const AttentionUpstream<T>& upstream, const CoreGradients<T>& to) { \
-    backward_any(problem, input, output, plan, upstream, to);                                                     \
+#define GEOSFT_ATTENTION_KERNELS_OF(T, Input, Output)                                                                  \
+  void forward_##T(const AttentionProblem<T>& problem, const Input<T>& input, const RowAccessor<T>& out,               \
+                   T* denominator) {                                                                                   \
+    forward_any(problem, input, out, denominator);                                                                     \
+  }                                                                                                                    \
+  void backward_##T(const AttentionProblem<T>& problem, const Input<T>& input, const Output<T>& output,                \
+                    const BackwardPlan& plan, const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) { \
+    backward_any(problem, input, output, plan, grad_output, to);                                                       \
   }
 #define GEOSFT_ATTENTION_KERNELS(Input, Output)     \
   GEOSFT_ATTENTION_KERNELS_OF(float, Input, Output) \
@@ -59,11 +59,11 @@ void spread_nan(const AttentionProblem<T>& problem, int64_t item, T* leaks) {
   });
 }
 
-template <typename T, class Term>
-void run_forward(const AttentionProblem<T>& problem, const typename Term::Input& input, const StoredRows<T>& out,
+template <typename T, class Bias>
+void run_forward(const AttentionProblem<T>& problem, const typename Bias::Input& input, const RowAccessor<T>& out,
                  T* denominator) {
   std::vector<T> leaks(static_cast<size_t>(problem.items() * problem.heads));
-  share_work(problem.items(), [&] {
+  dynamic_parallel_for(problem.items(), [&] {
     return [&](int64_t b) {
       T* const sums = leaks.data() + b * problem.heads;
       softplus_sums(problem.leak + problem.k_offsets[b] * problem.heads, problem.keys(b), problem.heads, sums);
@@ -71,19 +71,19 @@ void run_forward(const AttentionProblem<T>& problem, const typename Term::Input&
     };
   });
   const std::vector<AttentionUnit> units = forward_units(problem.q_offsets, problem.k_offsets, problem.heads);
-  share_work(static_cast<int64_t>(units.size()), [&] {
-    return [&, worker = ForwardWorker<T, Term>(problem, input, leaks.data(), out, denominator)](int64_t u) mutable {
+  dynamic_parallel_for(static_cast<int64_t>(units.size()), [&] {
+    return [&, worker = ForwardWorker<T, Bias>(problem, input, leaks.data(), out, denominator)](int64_t u) mutable {
       worker.run(units[u]);
     };
   });
 }
 
-template <typename T, class Term>
-void run_backward(const AttentionProblem<T>& problem, const typename Term::Input& input,
-                  const typename Term::Output& output, const BackwardPlan& plan, const AttentionUpstream<T>& upstream,
-                  const CoreGradients<T>& to) {
-  share_work(plan.part_count(), [&] {
-    return [&, worker = BackwardWorker<T, Term>(problem, input, output, upstream)](int64_t part) mutable {
+template <typename T, class Bias>
+void run_backward(const AttentionProblem<T>& problem, const typename Bias::Input& input,
+                  const typename Bias::Output& output, const BackwardPlan& plan,
+                  const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) {
+  dynamic_parallel_for(plan.part_count(), [&] {
+    return [&, worker = BackwardWorker<T, Bias>(problem, input, output, grad_output)](int64_t part) mutable {
       for (int64_t u = plan.parts[part]; u < plan.parts[part + 1]; ++u) {
         const AttentionUnit& unit = plan.units[u];
         worker.run(unit, {to.dq, to.k, to.v, to.delta_sum + u * problem.heads});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The core that all attention operators share (SFT section 4.3), compiled once per vector target. Lanes are queries:
-// every sum over keys is lane-wise, and keys are read as scalars from where they lie. A relative term (a class with the
-// members that NoTerm has) fills mul and add for a tile of keys x queries of one head:
+// every sum over keys is lane-wise, and keys are read as scalars from where they lie. An attention bias (a class with
+// the members that NoBias has) fills mul and add for a tile of keys x queries of one head:
 //   S = mul * sum_t max(q, k) / sqrt(c) + add,   out = relu(S) v / (sum_j (relu(S_j) + softplus(leak_j)) + eps).
 // Nothing of size n x k exists beyond a tile. Backward computes the tile again.
 #if defined(GEOSFT_ATTENTION_FORWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -14,21 +14,21 @@
 #include <cmath>
 #include <limits>
 
+#include "models/ops/cpu/row_accessor-inl.h"
 #include "models/ops/cpu/score_tile-inl.h"
 #include "models/ops/cpu/softplus-inl.h"
-#include "models/ops/cpu/stored_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
-template <typename T, class Term>
+template <typename T, class Bias>
 class ForwardWorker {
  public:
-  ForwardWorker(const AttentionProblem<T>& problem, const typename Term::Input& input, const T* leaks,
-                const StoredRows<T>& out, T* denominator)
+  ForwardWorker(const AttentionProblem<T>& problem, const typename Bias::Input& input, const T* leaks,
+                const RowAccessor<T>& out, T* denominator)
       : p_(problem),
-        term_(input, problem.heads),
+        bias_(input, problem.heads),
         leaks_(leaks),
         out_(out),
         denominator_(denominator),
@@ -49,11 +49,11 @@ class ForwardWorker {
     for (int64_t h = 0; h < p_.heads; ++h) {
       begin_sums(h, leaks_[unit.item * p_.heads + h] + p_.eps);
     }
-    term_.begin_unit(unit);
-    term_.begin_block(unit.q_begin, rows_);
+    bias_.begin_unit(unit);
+    bias_.begin_block(unit.q_begin, rows_);
     for (int64_t j = unit.k_begin; j < unit.k_end; j += kKeyTile) {
       const int64_t keys = std::min(kKeyTile, unit.k_end - j);
-      term_.begin_tile(j, keys);
+      bias_.begin_tile(j, keys);
       k_ = read_block(p_.k, {j, keys, 0, p_.heads * p_.c}, wide_keys_.get());
       v_ = read_block(p_.v, {j, keys, 0, p_.heads * p_.cv}, wide_values_.get());
       for (int64_t h = 0; h < p_.heads; ++h) tile(keys, h);
@@ -80,7 +80,7 @@ class ForwardWorker {
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(Tag<T>())), vectors = padded_ / lanes;
     for_tiles(keys, vectors, lanes,
               ScoreTile<T>{queries_.get() + h * p_.c * kQueryBlock, k_.data + h * p_.c, k_.stride, p_.c, scale_,
-                           term_.fill(h), tile_.get(), sums_.get() + h * kQueryBlock, nullptr});
+                           bias_.fill(h), tile_.get(), sums_.get() + h * kQueryBlock, nullptr});
     for_tiles(
         p_.cv, vectors, lanes,
         WeightedValues<T>{tile_.get(), v_.data + h * p_.cv, v_.stride, keys, values_.get() + h * p_.cv * kQueryBlock});
@@ -105,9 +105,9 @@ class ForwardWorker {
   }
 
   const AttentionProblem<T>& p_;
-  Term term_;
+  Bias bias_;
   const T* leaks_;
-  StoredRows<T> out_;
+  RowAccessor<T> out_;
   T* denominator_;
   T scale_;
   Scratch<T> queries_, values_, sums_, tile_, wide_rows_, wide_keys_, wide_values_;

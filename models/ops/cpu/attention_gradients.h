@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backward kernels of attention read from the forward pass, and what they fill.
+// Inputs and outputs of the backward kernels of attention on the CPU.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -7,14 +7,14 @@
 #include <array>
 
 #include "models/ops/cpu/attention_problem.h"
-#include "models/ops/cpu/slots.h"
+#include "models/ops/cpu/partial_sums.h"
 
 namespace geosft {
 
 // grad and out [Nq, heads, cv], of the type of q, denominator [Nq, heads].
 template <typename T>
-struct AttentionUpstream {
-  StoredRows<const T> grad, out;
+struct AttentionGradOutput {
+  RowAccessor<const T> grad, out;
   const T* denominator;
 };
 
@@ -27,25 +27,25 @@ class RowGradient {
   RowGradient() = default;
   RowGradient(at::IntArrayRef sizes, int64_t copies, at::ScalarType type)
       : width_(c10::multiply_integers(sizes.slice(1))) {
-    if (copies == 1 && storage_of<T>(type) != Storage::computed) {
+    if (copies == 1 && storage_of<T>(type) != StorageType::opmath) {
       rows_ = at::zeros(sizes, type);  // some rows belong to no unit: keys of items without queries
     } else {
-      sums_ = Slots<T>(sizes, copies);
+      sums_ = PartialSums<T>(sizes, copies);
     }
   }
 
   bool defined() const { return rows_.defined() || sums_.defined(); }
   int64_t width() const { return width_; }                 // numbers of a row
   T* sums(int64_t copy) const { return sums_.get(copy); }  // null where units write rows
-  StoredRows<T> rows(int64_t copy) const {
-    return rows_.defined() ? writable_rows<T>(rows_, width_) : StoredRows<T>{sums_.get(copy), width_};
+  RowAccessor<T> rows(int64_t copy) const {
+    return rows_.defined() ? writable_rows<T>(rows_, width_) : RowAccessor<T>{sums_.get(copy), width_};
   }
   // An empty tensor where there is none.
   at::Tensor finish() { return rows_.defined() ? rows_ : sums_.sum(); }
 
  private:
   int64_t width_ = 0;
-  Slots<T> sums_;
+  PartialSums<T> sums_;
   at::Tensor rows_;
 };
 
@@ -66,7 +66,7 @@ struct CoreGradients {
   at::Tensor q;
   RowGradient<T> k, v;
   at::Tensor deltas;
-  StoredRows<T> dq;
+  RowAccessor<T> dq;
   T* delta_sum;  // [units, heads]
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From lists of tensors to the arrays that the attention kernels see, and back; the same for every operator.
+// Converts lists of tensors to the arrays that the attention kernels see, and back: for every attention operator.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -11,9 +11,9 @@
 #include "models/ops/attention_checks.h"
 #include "models/ops/attention_inputs.h"
 #include "models/ops/attention_operator.h"
+#include "models/ops/cpu/attention_bias.h"
 #include "models/ops/cpu/attention_gradients.h"
-#include "models/ops/cpu/attention_terms.h"
-#include "models/ops/cpu/computable.h"
+#include "models/ops/opmath.h"
 
 namespace geosft {
 
@@ -32,7 +32,7 @@ struct AttentionArguments {
       : q(contiguous(in.q())),
         k(contiguous(in.k())),
         v(contiguous(in.v())),
-        leak(computable(in.leak())),
+        leak(opmath_contiguous(in.leak())),
         offsets(packed_offset_pair(in.q_ptr(), q.size(0), "q_ptr", in.k_ptr(), k.size(0), "k_ptr")),
         eps(in.eps) {}
 
@@ -58,10 +58,10 @@ struct AttentionArguments {
 // w_mul, b_mul, w_add and b_add.
 struct WeightArguments {
   explicit WeightArguments(const WeightedInputs& in)
-      : w_mul(computable(in.w_mul())),
-        b_mul(computable(in.b_mul())),
-        w_add(computable(in.w_add())),
-        b_add(computable(in.b_add())) {}
+      : w_mul(opmath_contiguous(in.w_mul())),
+        b_mul(opmath_contiguous(in.b_mul())),
+        w_add(opmath_contiguous(in.w_add())),
+        b_add(opmath_contiguous(in.b_add())) {}
 
   template <typename T>
   RelativeWeights<T> pointers() const {
@@ -74,7 +74,7 @@ struct WeightArguments {
 // The two operators of a device for an Operator, which has
 //   Inputs                                        a type of attention_inputs.h
 //   Operator(const Inputs&, const AttentionArguments&)
-//   input<T>(problem)                             what the kernels read for the relative term
+//   input<T>(problem)                             what the kernels read for the attention bias
 //   output<T>(problem, plan, wanted)              … and fill
 //   gradients(output)                             of the floating arguments of the term, in their order
 //   widths(heads, wanted)                         what the term gathers gradients in
@@ -99,11 +99,11 @@ std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inpu
 template <class Operator>
 std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::Tensor& out_in,
                                            const at::Tensor& denominator_in, const OptionalTensors& inputs, double eps,
-                                           const c10::List<bool>& wanted_in) {
+                                           const c10::List<bool>& output_mask_in) {
   const typename Operator::Inputs in(inputs, eps);
   in.check();
-  check_upstream(grad_in, out_in, denominator_in, in.q(), in.v());
-  const WantedGradients wanted(wanted_in, in);
+  check_grad_output(grad_in, out_in, denominator_in, in.q(), in.v());
+  const OutputMask output_mask(output_mask_in, in);
   const AttentionArguments arguments(in);
   const Operator own(in, arguments);
   const at::Tensor grad = contiguous(grad_in), out = contiguous(out_in), denominator = contiguous(denominator_in);
@@ -111,13 +111,13 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::
   AT_DISPATCH_FLOATING_TYPES(arguments.leak.scalar_type(), Operator::Inputs::kOperator, [&] {
     const auto problem = arguments.problem<scalar_t>();
     const BackwardPlan plan = backward_plan(problem.q_offsets, problem.k_offsets, problem.heads, problem.c, problem.cv,
-                                            own.widths(problem.heads, wanted), !problem.q.computed());
+                                            own.widths(problem.heads, output_mask), !problem.q.computed());
     CoreGradients<scalar_t> to(problem, plan, arguments.q.scalar_type());
-    auto output = own.template output<scalar_t>(problem, plan, wanted);
+    auto output = own.template output<scalar_t>(problem, plan, output_mask);
     const int64_t width = problem.heads * problem.cv;
-    const AttentionUpstream<scalar_t> upstream{stored_rows<scalar_t>(grad, width), stored_rows<scalar_t>(out, width),
-                                               pointer<scalar_t>(denominator)};
-    own.template backward_kernel<scalar_t>()(problem, own.template input<scalar_t>(problem), output, plan, upstream,
+    const AttentionGradOutput<scalar_t> grad_output{stored_rows<scalar_t>(grad, width),
+                                                    stored_rows<scalar_t>(out, width), pointer<scalar_t>(denominator)};
+    own.template backward_kernel<scalar_t>()(problem, own.template input<scalar_t>(problem), output, plan, grad_output,
                                              to);
     for (at::Tensor& gradient : to.finish(problem, plan)) gradients.push_back(std::move(gradient));
     for (at::Tensor& gradient : own.gradients(output)) gradients.push_back(std::move(gradient));

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the attention kernels see: contiguous, checked arrays and the way their work is cut into units.
+// The inputs of the attention kernels on the CPU, as contiguous, checked arrays, and how their work is divided into
+// units.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "models/ops/cpu/stored_rows.h"
+#include "models/ops/cpu/row_accessor.h"
 
 namespace geosft {
 
@@ -17,7 +18,7 @@ inline constexpr int64_t kKeyTile = 16;
 // Inputs of one call. q [Nq, heads, c], k [Nk, heads, c], v [Nk, heads, cv], of one type; leak [Nk, heads].
 template <typename T>
 struct AttentionProblem {
-  StoredRows<const T> q, k, v;
+  RowAccessor<const T> q, k, v;
   const T* leak;
   int64_t heads, c, cv;
   T eps;
@@ -47,7 +48,8 @@ struct BackwardPlan {
   int64_t part_count() const { return static_cast<int64_t>(parts.size()) - 1; }
 };
 
-// Numbers that a relative term gathers gradients in: a query row and a key row of them over all heads, and a part.
+// Accumulators for the gradients of an attention bias: numbers per query row and per key row over all heads, and per
+// part.
 struct SharedWidths {
   int64_t query = 0, key = 0, part = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of the backward pass: from the upstream gradient to those of scores, values, queries and keys (SFT
+// Computes tiles of the backward pass: the gradients of scores, values, queries and keys from that of the output (SFT
 // section 4.3).
 #if defined(GEOSFT_GRADIENT_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_GRADIENT_TILES_INL_H_
@@ -17,7 +17,7 @@ namespace {
 // The gradient of S, and from it those of add (ds) and of sum_t max(q, k) (dr).
 template <typename T>
 struct ScoreGradient {
-  const T* HWY_RESTRICT upstream;  // e [cv][kQueryBlock]
+  const T* HWY_RESTRICT grad_output;  // e [cv][kQueryBlock]
   const T* HWY_RESTRICT v;
   int64_t stride, cv;
   T scale;
@@ -33,7 +33,7 @@ struct ScoreGradient {
     const Tag<T> d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
     Vector<T> sum[J][I];
-    product<J, I>(upstream + i0, v + j0 * stride, stride, cv, MulPlus(), sum);
+    product<J, I>(grad_output + i0, v + j0 * stride, stride, cv, MulPlus(), sum);
     const Vector<T> by = hn::Set(d, scale);
     for (int i = 0; i < I; ++i) {
       const Vector<T> mean = hn::Load(d, delta + i0 + i * lanes);
@@ -91,7 +91,7 @@ HWY_INLINE void max_gradient_tile(const T* HWY_RESTRICT q, const T* HWY_RESTRICT
 
 // value_grad[j][t] += sum_i positive[j][i] upstream[t][i].
 template <typename T, int J, int C>
-HWY_INLINE void value_gradient_tile(const T* HWY_RESTRICT upstream, const T* HWY_RESTRICT positive, int64_t padded,
+HWY_INLINE void value_gradient_tile(const T* HWY_RESTRICT grad_output, const T* HWY_RESTRICT positive, int64_t padded,
                                     T* HWY_RESTRICT value_grad, int64_t stride) {
   const Tag<T> d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -101,7 +101,7 @@ HWY_INLINE void value_gradient_tile(const T* HWY_RESTRICT upstream, const T* HWY
   }
   for (int64_t i = 0; i < padded; i += lanes) {
     Vector<T> g[C];
-    for (int t = 0; t < C; ++t) g[t] = hn::Load(d, upstream + t * kQueryBlock + i);
+    for (int t = 0; t < C; ++t) g[t] = hn::Load(d, grad_output + t * kQueryBlock + i);
     for (int j = 0; j < J; ++j) {
       const Vector<T> p = hn::Load(d, positive + j * kQueryBlock + i);
       for (int t = 0; t < C; ++t) sum[j][t] = hn::MulAdd(p, g[t], sum[j][t]);
@@ -136,14 +136,14 @@ struct MaxGradient {
 
 template <typename T>
 struct ValueGradient {
-  const T* upstream;
+  const T* grad_output;
   const T* positive;
   int64_t padded;
   T* value_grad;
   int64_t stride;
   template <int J, int C>
   HWY_INLINE void run(int64_t j, int64_t t) const {
-    value_gradient_tile<T, J, C>(upstream + t * kQueryBlock, positive + j * kQueryBlock, padded,
+    value_gradient_tile<T, J, C>(grad_output + t * kQueryBlock, positive + j * kQueryBlock, padded,
                                  value_grad + j * stride + t, stride);
   }
 };

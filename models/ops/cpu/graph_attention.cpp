@@ -8,7 +8,7 @@
 #include <hwy/highway.h>
 
 #include "models/ops/cpu/attention_driver-inl.h"
-#include "models/ops/cpu/graph_term-inl.h"
+#include "models/ops/cpu/graph_bias-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
@@ -16,15 +16,15 @@ namespace HWY_NAMESPACE {
 namespace {
 
 template <typename T>
-void forward_any(const AttentionProblem<T>& problem, const GraphInput<T>& input, const StoredRows<T>& out,
+void forward_any(const AttentionProblem<T>& problem, const GraphInput<T>& input, const RowAccessor<T>& out,
                  T* denominator) {
-  run_forward<T, GraphTerm<T>>(problem, input, out, denominator);
+  run_forward<T, GraphBias<T>>(problem, input, out, denominator);
 }
 
 template <typename T>
 void backward_any(const AttentionProblem<T>& problem, const GraphInput<T>& input, const GraphOutput<T>& output,
-                  const BackwardPlan& plan, const AttentionUpstream<T>& upstream, const CoreGradients<T>& to) {
-  run_backward<T, GraphTerm<T>>(problem, input, output, plan, upstream, to);
+                  const BackwardPlan& plan, const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) {
+  run_backward<T, GraphBias<T>>(problem, input, output, plan, grad_output, to);
 }
 
 GEOSFT_ATTENTION_KERNELS(GraphInput, GraphOutput)
@@ -44,12 +44,12 @@ class GraphAttention {
  public:
   using Inputs = GraphInputs;
   GraphAttention(const Inputs& in, const AttentionArguments& arguments)
-      : rowptr(computable(in.rowptr())),
-        col(computable(in.col())),
+      : rowptr(opmath_contiguous(in.rowptr())),
+        col(opmath_contiguous(in.col())),
         edge_attr(contiguous(in.edge_attr())),
-        top(computable(in.top())),
-        partner(computable(in.partner())),
-        weight(computable(in.weight())),
+        top(opmath_contiguous(in.top())),
+        partner(opmath_contiguous(in.partner())),
+        weight(opmath_contiguous(in.weight())),
         weights(in),
         sampled(arrays(), arguments.offsets.first, arguments.offsets.second) {}
 
@@ -62,10 +62,11 @@ class GraphAttention {
 
   template <typename T>
   GraphOutput<T> output(const AttentionProblem<T>& problem, const BackwardPlan& plan,
-                        const WantedGradients& wanted) const {
-    return {wanted.own(2) ? RowGradient<T>(edge_attr.sizes(), plan.splits, edge_attr.scalar_type()) : RowGradient<T>(),
-            wanted.own(5) ? Slots<T>(weight.sizes(), plan.splits * plan.groups) : Slots<T>(),
-            WeightGradients<T>(plan, edge_attr.size(1), problem.heads), plan.groups};
+                        const OutputMask& output_mask) const {
+    return {
+        output_mask.own(2) ? RowGradient<T>(edge_attr.sizes(), plan.splits, edge_attr.scalar_type()) : RowGradient<T>(),
+        output_mask.own(5) ? PartialSums<T>(weight.sizes(), plan.splits * plan.groups) : PartialSums<T>(),
+        WeightGradients<T>(plan, edge_attr.size(1), problem.heads), plan.groups};
   }
   template <typename T>
   std::vector<at::Tensor> gradients(GraphOutput<T>& output) const {
@@ -73,9 +74,9 @@ class GraphAttention {
     for (at::Tensor& gradient : output.weights.finish()) gradients.push_back(std::move(gradient));
     return gradients;
   }
-  SharedWidths widths(int64_t heads, const WantedGradients& wanted) const {
+  SharedWidths widths(int64_t heads, const OutputMask& output_mask) const {
     const int64_t nodes = std::max<int64_t>(rowptr.size(0) - 1, 1);
-    return {wanted.own(2) ? (edge_attr.numel() + nodes - 1) / nodes : 0, wanted.own(5) ? 1 : 0,
+    return {output_mask.own(2) ? (edge_attr.numel() + nodes - 1) / nodes : 0, output_mask.own(5) ? 1 : 0,
             WeightGradients<float>::width(edge_attr.size(1), heads)};
   }
   template <typename T>

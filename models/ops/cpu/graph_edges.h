@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which edges of a graph touch which sampled keys, found block of queries by block of queries.
+// Finds the edges of a graph that lead to sampled keys, for one block of queries after another.
 #pragma once
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 #include <hwy/highway.h>
 
 #include "models/ops/cpu/attention_driver-inl.h"
-#include "models/ops/cpu/dense_term-inl.h"
+#include "models/ops/cpu/dense_bias-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
@@ -16,17 +16,17 @@ namespace HWY_NAMESPACE {
 namespace {
 
 template <typename T>
-void forward_any(const AttentionProblem<T>& problem, const DenseInput<T>& input, const StoredRows<T>& out,
+void forward_any(const AttentionProblem<T>& problem, const DenseInput<T>& input, const RowAccessor<T>& out,
                  T* denominator) {
-  if (input.mul || input.add) return run_forward<T, DenseTerm<T>>(problem, input, out, denominator);
-  run_forward<T, NoTerm<T>>(problem, {}, out, denominator);
+  if (input.mul || input.add) return run_forward<T, DenseBias<T>>(problem, input, out, denominator);
+  run_forward<T, NoBias<T>>(problem, {}, out, denominator);
 }
 
 template <typename T>
 void backward_any(const AttentionProblem<T>& problem, const DenseInput<T>& input, const DenseOutput<T>& output,
-                  const BackwardPlan& plan, const AttentionUpstream<T>& upstream, const CoreGradients<T>& to) {
-  if (input.mul || input.add) return run_backward<T, DenseTerm<T>>(problem, input, output, plan, upstream, to);
-  run_backward<T, NoTerm<T>>(problem, {}, {}, plan, upstream, to);
+                  const BackwardPlan& plan, const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) {
+  if (input.mul || input.add) return run_backward<T, DenseBias<T>>(problem, input, output, plan, grad_output, to);
+  run_backward<T, NoBias<T>>(problem, {}, {}, plan, grad_output, to);
 }
 
 GEOSFT_ATTENTION_KERNELS(DenseInput, DenseOutput)
@@ -60,8 +60,8 @@ struct MaxoutAttention {
   }
 
   template <typename T>
-  DenseOutput<T> output(const AttentionProblem<T>&, const BackwardPlan&, const WantedGradients& wanted) const {
-    return {like(mul, wanted.own(0)), like(add, wanted.own(1))};
+  DenseOutput<T> output(const AttentionProblem<T>&, const BackwardPlan&, const OutputMask& output_mask) const {
+    return {like(mul, output_mask.own(0)), like(add, output_mask.own(1))};
   }
   template <typename T>
   std::vector<at::Tensor> gradients(DenseOutput<T>& output) const {
@@ -73,7 +73,7 @@ struct MaxoutAttention {
     append(add, output.add);
     return gradients;
   }
-  SharedWidths widths(int64_t, const WantedGradients&) const { return {}; }
+  SharedWidths widths(int64_t, const OutputMask&) const { return {}; }
   template <typename T>
   static auto forward_kernel() {
     return GEOSFT_SIMD_DISPATCH(T, forward);
@@ -87,7 +87,7 @@ struct MaxoutAttention {
     TORCH_CHECK(!r.defined() || r.size(0) == pairs, name, " must have sum_b nq_b * nk_b = ", pairs, " rows, got shape ",
                 r.sizes());
   }
-  static at::Tensor like(const at::Tensor& r, bool wanted) { return wanted ? at::empty_like(r) : at::Tensor(); }
+  static at::Tensor like(const at::Tensor& r, bool needed) { return needed ? at::empty_like(r) : at::Tensor(); }
 
   at::Tensor mul, add;
 };

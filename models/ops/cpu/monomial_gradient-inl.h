@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the gradient of sums over monomials to that of the tokens that they are made of.
+// Computes the gradient of tokens from the gradient of sums over their monomials.
 #if defined(GEOSFT_MONOMIAL_GRADIENT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_MONOMIAL_GRADIENT_INL_H_
 #undef GEOSFT_MONOMIAL_GRADIENT_INL_H_

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Monomials of tokens that are read one after the other: a row a token, lanes are monomials.
+// Computes the monomials of tokens one token at a time, a row per token; lanes are monomials.
 #if defined(GEOSFT_MONOMIAL_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_MONOMIAL_ROWS_INL_H_
 #undef GEOSFT_MONOMIAL_ROWS_INL_H_

@@ -18,9 +18,9 @@ struct PointAttention {
 
   template <typename T>
   PointOutput<T> output(const AttentionProblem<T>& problem, const BackwardPlan& plan,
-                        const WantedGradients& wanted) const {
+                        const OutputMask& output_mask) const {
     const auto points = [&](size_t place, const at::Tensor& like, int64_t copies) {
-      return wanted.own(place) ? RowGradient<T>(like.sizes(), copies, like.scalar_type()) : RowGradient<T>();
+      return output_mask.own(place) ? RowGradient<T>(like.sizes(), copies, like.scalar_type()) : RowGradient<T>();
     };
     const int64_t both = plan.splits * plan.groups;
     return {points(0, x, plan.splits),
@@ -37,9 +37,9 @@ struct PointAttention {
     for (at::Tensor& gradient : output.weights.finish()) gradients.push_back(std::move(gradient));
     return gradients;
   }
-  SharedWidths widths(int64_t heads, const WantedGradients& wanted) const {
-    return {int64_t{3} * (wanted.own(0) + wanted.own(2)), int64_t{3} * (wanted.own(1) + wanted.own(3)),
-            WeightGradients<float>::width(channels(), heads)};
+  SharedWidths widths(int64_t heads, const OutputMask& output_mask) const {
+    return {int64_t{3} * (output_mask.own(0) + output_mask.own(2)),
+            int64_t{3} * (output_mask.own(1) + output_mask.own(3)), WeightGradients<float>::width(channels(), heads)};
   }
   int64_t channels() const { return m.defined() ? 2 : 1; }
   template <typename T>

@@ -11,7 +11,7 @@
 #include <hwy/highway.h>
 
 #include "models/ops/cpu/attention_driver-inl.h"
-#include "models/ops/cpu/point_term-inl.h"
+#include "models/ops/cpu/point_bias-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
@@ -19,15 +19,15 @@ namespace HWY_NAMESPACE {
 namespace {
 
 template <typename T>
-void forward_any(const AttentionProblem<T>& problem, const PointInput<T>& input, const StoredRows<T>& out,
+void forward_any(const AttentionProblem<T>& problem, const PointInput<T>& input, const RowAccessor<T>& out,
                  T* denominator) {
-  run_forward<T, PointTerm<T, GEOSFT_POINT_CHANNELS>>(problem, input, out, denominator);
+  run_forward<T, PointBias<T, GEOSFT_POINT_CHANNELS>>(problem, input, out, denominator);
 }
 
 template <typename T>
 void backward_any(const AttentionProblem<T>& problem, const PointInput<T>& input, const PointOutput<T>& output,
-                  const BackwardPlan& plan, const AttentionUpstream<T>& upstream, const CoreGradients<T>& to) {
-  run_backward<T, PointTerm<T, GEOSFT_POINT_CHANNELS>>(problem, input, output, plan, upstream, to);
+                  const BackwardPlan& plan, const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) {
+  run_backward<T, PointBias<T, GEOSFT_POINT_CHANNELS>>(problem, input, output, plan, grad_output, to);
 }
 
 GEOSFT_ATTENTION_KERNELS(PointInput, PointOutput)

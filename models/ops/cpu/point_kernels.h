@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of point_attention, by what a pair of points is described with. Each set is compiled on its own: an
-// attention kernel is what takes longest to compile.
+// The kernels of point_attention, with or without normals. Each set is compiled in a source of its own, since attention
+// kernels take longest to compile.
 #pragma once
 
+#include "models/ops/cpu/attention_bias.h"
 #include "models/ops/cpu/attention_gradients.h"
-#include "models/ops/cpu/attention_terms.h"
 
 namespace geosft {
 
 template <typename T>
 struct PointKernels {
-  void (*forward)(const AttentionProblem<T>&, const PointInput<T>&, const StoredRows<T>& out, T* denominator);
+  void (*forward)(const AttentionProblem<T>&, const PointInput<T>&, const RowAccessor<T>& out, T* denominator);
   void (*backward)(const AttentionProblem<T>&, const PointInput<T>&, const PointOutput<T>&, const BackwardPlan&,
-                   const AttentionUpstream<T>&, const CoreGradients<T>&);
+                   const AttentionGradOutput<T>&, const CoreGradients<T>&);
 };
 
 // Squared distances, for the vector target of this processor.

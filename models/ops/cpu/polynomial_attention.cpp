@@ -11,10 +11,9 @@
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/cpu/center_rows.h"
-#include "models/ops/cpu/computable.h"
 #include "models/ops/cpu/polynomial_problem.h"
 #include "models/ops/cpu/simd.h"
-#include "models/ops/polynomial_attention_checks.h"
+#include "models/ops/opmath.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "models/ops/cpu/polynomial_attention.cpp"
@@ -123,9 +122,9 @@ HWY_EXPORT(relate_double);
 struct PolynomialSides {
   explicit PolynomialSides(const PolynomialArguments& a)
       : offsets(packed_offset_pair(a.q_ptr, a.q.size(0), "q_ptr", a.k_ptr, a.k.size(0), "k_ptr", a.q.device())),
-        q(computable(a.q)),
-        k(a.center ? centered_rows(computable(a.k), offsets.second) : computable(a.k)),
-        v(computable(a.v)),
+        q(opmath_contiguous(a.q)),
+        k(a.center ? centered_rows(opmath_contiguous(a.k), offsets.second) : opmath_contiguous(a.k)),
+        v(opmath_contiguous(a.v)),
         basis(q.size(2), a.degree),
         scale(std::sqrt(std::abs(a.scale))),
         sign(a.scale < 0 ? -1 : 1),
@@ -152,23 +151,18 @@ struct PolynomialSides {
   bool causal;
 };
 
-std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                           int64_t degree, double scale, bool causal,
-                                           const std::optional<at::Tensor>& q_ptr,
-                                           const std::optional<at::Tensor>& k_ptr, bool center) {
-  const PolynomialArguments arguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
-  arguments.check();
-  const PolynomialSides sides(arguments);
-  const int64_t heads = q.size(1), cv = v.size(2);
-  const at::Tensor out = at::empty({q.size(0), heads, cv}, sides.q.options());
-  const at::Tensor denominator = at::empty({q.size(0), heads}, sides.q.options());
+std::tuple<at::Tensor, at::Tensor> forward(const PolynomialArguments& a) {
+  const PolynomialSides sides(a);
+  const int64_t heads = a.q.size(1), cv = a.v.size(2);
+  const at::Tensor out = at::empty({a.q.size(0), heads, cv}, sides.q.options());
+  const at::Tensor denominator = at::empty({a.q.size(0), heads}, sides.q.options());
   AT_DISPATCH_FLOATING_TYPES(out.scalar_type(), "polynomial_attention", [&] {
     GEOSFT_SIMD_DISPATCH(scalar_t, relate)
     (PolynomialTask<scalar_t>{sides.basis, heads, cv, sides.queries<scalar_t>(nullptr, nullptr, nullptr),
-                              sides.keys<scalar_t>(), causal ? Reach::before : Reach::all,
+                              sides.keys<scalar_t>(), a.causal ? Reach::before : Reach::all,
                               out.mutable_data_ptr<scalar_t>(), denominator.mutable_data_ptr<scalar_t>(), nullptr});
   });
-  return {out.to(q.scalar_type()), denominator};
+  return {out.to(a.q.scalar_type()), denominator};
 }
 
 // to[i] = -a[i] . b[i], rows of `width`.
@@ -185,40 +179,34 @@ void negative_dots(const T* a, const T* b, int64_t rows, int64_t width, T* to) {
 
 // dL/d(sum_j A_ij [v_j, 1]) is [grad, -rho] / denominator with rho = grad . out.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> backward(const at::Tensor& grad, const at::Tensor& out,
-                                                        const at::Tensor& denominator, const at::Tensor& q,
-                                                        const at::Tensor& k, const at::Tensor& v, int64_t degree,
-                                                        double scale, bool causal,
-                                                        const std::optional<at::Tensor>& q_ptr,
-                                                        const std::optional<at::Tensor>& k_ptr, bool center) {
-  const PolynomialArguments arguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
-  arguments.check();
-  check_upstream(grad, out, denominator, q, v);
-  const PolynomialSides sides(arguments);
-  const int64_t heads = q.size(1), cv = v.size(2);
-  const at::Tensor y = computable(grad), results = computable(out), last = at::empty_like(denominator);
+                                                        const at::Tensor& denominator, const PolynomialArguments& a) {
+  check_grad_output(grad, out, denominator, a.q, a.v);
+  const PolynomialSides sides(a);
+  const int64_t heads = a.q.size(1), cv = a.v.size(2);
+  const at::Tensor y = opmath_contiguous(grad), results = opmath_contiguous(out), last = at::empty_like(denominator);
   const at::Tensor q_grad = at::empty_like(sides.q), v_grad = at::empty_like(sides.v);
   at::Tensor k_grad = at::empty_like(sides.k);
   AT_DISPATCH_FLOATING_TYPES(sides.q.scalar_type(), "polynomial_attention", [&] {
-    const scalar_t* const upstream = y.const_data_ptr<scalar_t>();
-    negative_dots(upstream, results.const_data_ptr<scalar_t>(), last.numel(), cv, last.mutable_data_ptr<scalar_t>());
-    const auto queries = sides.queries<scalar_t>(upstream, last.const_data_ptr<scalar_t>(),
+    const scalar_t* const grad_output = y.const_data_ptr<scalar_t>();
+    negative_dots(grad_output, results.const_data_ptr<scalar_t>(), last.numel(), cv, last.mutable_data_ptr<scalar_t>());
+    const auto queries = sides.queries<scalar_t>(grad_output, last.const_data_ptr<scalar_t>(),
                                                  denominator.const_data_ptr<scalar_t>()),
                keys = sides.keys<scalar_t>();
     const auto relate = GEOSFT_SIMD_DISPATCH(scalar_t, relate);
-    relate({sides.basis, heads, cv, queries, keys, causal ? Reach::before : Reach::all, nullptr, nullptr,
+    relate({sides.basis, heads, cv, queries, keys, a.causal ? Reach::before : Reach::all, nullptr, nullptr,
             q_grad.mutable_data_ptr<scalar_t>()});
-    relate({sides.basis, heads, cv, keys, queries, causal ? Reach::after : Reach::all,
+    relate({sides.basis, heads, cv, keys, queries, a.causal ? Reach::after : Reach::all,
             v_grad.mutable_data_ptr<scalar_t>(), nullptr, k_grad.mutable_data_ptr<scalar_t>()});
   });
-  if (center) k_grad = centered_rows(k_grad, sides.offsets.second);
-  return {q_grad.to(q.scalar_type()), k_grad.to(q.scalar_type()), v_grad.to(q.scalar_type())};
+  if (a.center) k_grad = centered_rows(k_grad, sides.offsets.second);
+  return {q_grad.to(a.q.scalar_type()), k_grad.to(a.q.scalar_type()), v_grad.to(a.q.scalar_type())};
 }
 
 }  // namespace
 
 GEOSFT_KERNELS(CPU, m) {
-  m.impl("_polynomial_attention_forward", forward);
-  m.impl("_polynomial_attention_backward", backward);
+  m.impl("_polynomial_attention_forward", polynomial_forward_kernel<forward>);
+  m.impl("_polynomial_attention_backward", polynomial_backward_kernel<backward>);
 }
 
 }  // namespace geosft

@@ -6,7 +6,7 @@
 namespace geosft {
 namespace {
 
-constexpr int64_t kLeastChunk = 1024;  // rows beside which adding up a slot is little work
+constexpr int64_t kMinChunk = 1024;    // rows beside which adding up a slot is little work
 constexpr int64_t kRowsAMonomial = 4;  // of a chunk, so that slots stay small beside the rows
 constexpr int64_t kDirectChunk = 256;  // rows of a unit that works pair by pair
 constexpr int64_t kBatchBytes = 136 << 10;
@@ -16,7 +16,7 @@ int64_t ceil_div(int64_t a, int64_t b) {
 }
 
 int64_t chunk_rows(int64_t monomials) {
-  return ceil_div(std::max(kLeastChunk, kRowsAMonomial * monomials), kTokenBlock) * kTokenBlock;
+  return ceil_div(std::max(kMinChunk, kRowsAMonomial * monomials), kTokenBlock) * kTokenBlock;
 }
 
 // Whether an item of so many rows is less work pair by pair: multiply-adds of both ways.

@@ -85,8 +85,8 @@ struct PolynomialScratch {
 PolynomialScratch polynomial_scratch(const MonomialBasis& basis, int64_t columns, Reach reach, bool gradient,
                                      int64_t lanes, int64_t number_bytes);
 
-// Depends on sizes alone, never on the number of threads: results have the same bits on any number of them. Slots hold
-// no more numbers than a side's y and a constant.
+// Depends on sizes alone, never on the number of threads: results have the same bits on any number of them. PartialSums
+// hold no more numbers than a side's y and a constant.
 PolynomialPlan polynomial_plan(const std::vector<int64_t>& own, const std::vector<int64_t>& other, int64_t heads,
                                int64_t cv, const MonomialBasis& basis, Reach reach);
 

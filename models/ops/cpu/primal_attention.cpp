@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Heads of one pooling factor at a time: large items by LibTorch's flash attention, equal neighbours in one call; small
-// items, masked ones and linear attention by the kernels of one item and head.
+// primal_attention on the CPU, one group of heads with the same pooling factor at a time. LibTorch's flash attention
+// computes large items, adjacent items of equal size in one call; kernels for one item and head compute small items,
+// masks and linear attention.
 #include "models/ops/primal_attention.h"
 
 #include <ATen/Dispatch.h>
@@ -8,8 +9,8 @@
 
 #include "geometry/operators.h"
 #include "models/ops/attention_checks.h"
-#include "models/ops/cpu/computable.h"
 #include "models/ops/cpu/primal_units.h"
+#include "models/ops/opmath.h"
 #include "models/ops/primal_heads.h"
 #include "models/ops/primal_mask.h"
 
@@ -21,8 +22,8 @@ using Optional = std::optional<at::Tensor>;
 // Multiply-adds of a call from which on LibTorch's operator is faster than our kernel.
 constexpr double kFlashWork = 1 << 20;
 
-std::optional<at::Tensor> computable_if(const Optional& tensor) {
-  return given(tensor) ? std::optional(computable(*tensor)) : std::nullopt;
+std::optional<at::Tensor> opmath_if_given(const Optional& tensor) {
+  return given(tensor) ? std::optional(opmath_contiguous(*tensor)) : std::nullopt;
 }
 
 // Neighbouring items of equal sizes.
@@ -40,10 +41,10 @@ struct ItemHead {
 // All arguments as the kernels see them.
 struct PrimalCall {
   explicit PrimalCall(const PrimalArguments& a)
-      : q(computable(a.q)),
-        k(computable(a.k)),
-        v(computable(a.v)),
-        beta(computable_if(a.beta)),
+      : q(opmath_contiguous(a.q)),
+        k(opmath_contiguous(a.k)),
+        v(opmath_contiguous(a.v)),
+        beta(opmath_if_given(a.beta)),
         arguments{q, k, v, beta, a.pool, a.kernel, a.eps, a.q_ptr, a.k_ptr, a.mask_rowptr, a.mask_col, a.scale},
         packed(packed_offset_pair(a.q_ptr, q.size(0), "q_ptr", a.k_ptr, k.size(0), "k_ptr", q.device())),
         groups(head_groups(a.pool, q.size(1))),
@@ -170,13 +171,7 @@ void run_units(const GroupPlan& plan, const AttentionRows& to) {
   });
 }
 
-std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                           const Optional& beta, at::OptionalIntArrayRef pool, std::string_view kernel,
-                                           double eps, const Optional& q_ptr, const Optional& k_ptr,
-                                           const Optional& mask_rowptr, const Optional& mask_col,
-                                           std::optional<double> scale) {
-  const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
-  a.check();
+std::tuple<at::Tensor, at::Tensor> forward(const PrimalArguments& a) {
   const PrimalCall call(a);
   AttentionRows to;
   for (const HeadGroup& group : call.groups) {
@@ -186,8 +181,8 @@ std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& q, const at::Tensor
       break;
     }
     if (!to.out.defined()) {
-      to.out = at::empty({q.size(0), q.size(1), v.size(2)}, call.q.options());
-      to.normalizer = at::empty({q.size(0), q.size(1)}, call.q.options());
+      to.out = at::empty({a.q.size(0), a.q.size(1), a.v.size(2)}, call.q.options());
+      to.normalizer = at::empty({a.q.size(0), a.q.size(1)}, call.q.options());
     }
     run_units(plan, to);
     for (const Run& run : plan.runs) {
@@ -204,11 +199,11 @@ struct GroupGradients {
   at::Tensor q, k, v;
 };
 
-struct Upstream {
+struct GradOutput {
   at::Tensor grad, out, normalizer;
 };
 
-GroupGradients flash_backward(const GroupPlan& plan, const Run& run, const Upstream& up) {
+GroupGradients flash_backward(const GroupPlan& plan, const Run& run, const GradOutput& up) {
   const FlashInputs in(plan, run);
   const PrimalNumbers& n = plan.call.numbers;
   const auto first = [&](const at::Tensor& rows) {
@@ -223,26 +218,26 @@ GroupGradients flash_backward(const GroupPlan& plan, const Run& run, const Upstr
   return {rows_first(q_grad, n.c), rows_first(k_grad, n.c), rows_first(v_grad, n.cv)};
 }
 
-void run_units_backward(const GroupPlan& plan, const Upstream& up, const GroupGradients& to) {
+void run_units_backward(const GroupPlan& plan, const GradOutput& up, const GroupGradients& to) {
   const PrimalNumbers& n = plan.call.numbers;
   AT_DISPATCH_FLOATING_TYPES(to.q.scalar_type(), "primal_attention", [&] {
     plan.for_units([&](const ItemHead& at) {
       const int64_t head = plan.group.heads[at.head];
       const int64_t q0 = plan.heads.offsets.first[at.item], k0 = plan.heads.offsets.second[at.item];
-      const PrimalUpstream<scalar_t> upstream{
+      const PrimalUpstream<scalar_t> grad_output{
           rows_of<scalar_t>(up.grad, head, q0), rows_of<scalar_t>(up.normalizer, head, q0),
           mutable_rows_of<scalar_t>(to.q, at.head, q0), mutable_rows_of<scalar_t>(to.k, at.head, k0),
           mutable_rows_of<scalar_t>(to.v, at.head, k0)};
       if (plan.heads.linear) {
-        linear_unit_backward(n, plan.unit<scalar_t>(at), upstream);
+        linear_unit_backward(n, plan.unit<scalar_t>(at), grad_output);
       } else {
-        softmax_unit_backward(n, plan.unit<scalar_t>(at), upstream);
+        softmax_unit_backward(n, plan.unit<scalar_t>(at), grad_output);
       }
     });
   });
 }
 
-GroupGradients group_backward(const GroupPlan& plan, const Upstream& up) {
+GroupGradients group_backward(const GroupPlan& plan, const GradOutput& up) {
   if (plan.runs.size() == 1 && plan.everything(plan.runs[0])) return flash_backward(plan, plan.runs[0], up);
   const auto like = [](const at::Tensor& x) { return at::empty(x.sizes(), x.options()); };
   const GroupGradients to{like(plan.heads.q), like(plan.heads.k), like(plan.heads.v)};
@@ -257,18 +252,13 @@ GroupGradients group_backward(const GroupPlan& plan, const Upstream& up) {
 }
 
 std::vector<at::Tensor> backward(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer,
-                                 const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Optional& beta,
-                                 at::OptionalIntArrayRef pool, std::string_view kernel, double eps,
-                                 const Optional& q_ptr, const Optional& k_ptr, const Optional& mask_rowptr,
-                                 const Optional& mask_col, std::optional<double> scale) {
-  const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
-  a.check();
-  a.check_upstream(grad, out, normalizer);
+                                 const PrimalArguments& a) {
+  a.check_grad_output(grad, out, normalizer);
   const PrimalCall call(a);
-  const Upstream up{grad.contiguous(), out.contiguous(), normalizer.contiguous()};
+  const GradOutput up{grad.contiguous(), out.contiguous(), normalizer.contiguous()};
   PrimalGradients all;
   if (call.groups.size() > 1) all = {at::empty_like(call.q), at::empty_like(call.k), at::empty_like(call.v), {}};
-  at::Tensor beta_grad = given(beta) ? at::empty({1, q.size(1)}, call.q.options()) : at::Tensor();
+  at::Tensor beta_grad = given(a.beta) ? at::empty({1, a.q.size(1)}, call.q.options()) : at::Tensor();
   for (const HeadGroup& group : call.groups) {
     const GroupPlan plan(call, group);
     const GroupGradients made = group_backward(plan, up);
@@ -283,16 +273,16 @@ std::vector<at::Tensor> backward(const at::Tensor& grad, const at::Tensor& out, 
     group.put(some.v, all.v);
   }
   std::vector<at::Tensor> gradients{all.q, all.k, all.v};
-  if (beta_grad.defined()) gradients.push_back(beta->dim() == 0 ? beta_grad.sum() : beta_grad.squeeze(0));
-  for (at::Tensor& gradient : gradients) gradient = gradient.to(q.scalar_type()).contiguous();
+  if (beta_grad.defined()) gradients.push_back(a.beta->dim() == 0 ? beta_grad.sum() : beta_grad.squeeze(0));
+  for (at::Tensor& gradient : gradients) gradient = gradient.to(a.q.scalar_type()).contiguous();
   return gradients;
 }
 
 }  // namespace
 
 GEOSFT_KERNELS(CPU, m) {
-  m.impl("_primal_attention_forward", forward);
-  m.impl("_primal_attention_backward", backward);
+  m.impl("_primal_attention_forward", primal_forward_kernel<forward>);
+  m.impl("_primal_attention_backward", primal_backward_kernel<backward>);
 }
 
 }  // namespace geosft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of primal_attention see: one item and head at a time.
+// Inputs of the kernels of primal_attention on the CPU, which compute one item and head at a time.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rectangles of keys x queries cut into register tiles, and the inner product of one.
+// Divides rectangles of keys x queries into register tiles and computes the inner products of a tile.
 #if defined(GEOSFT_REGISTER_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_REGISTER_TILES_INL_H_
 #undef GEOSFT_REGISTER_TILES_INL_H_

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of a vector with many rows and sums of them, on rows that are padded to whole vectors with zeros.
+// Computes products of a vector with many rows, and weighted sums of rows, which are padded to whole vectors with
+// zeros.
 #if defined(GEOSFT_ROW_PRODUCTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_ROW_PRODUCTS_INL_H_
 #undef GEOSFT_ROW_PRODUCTS_INL_H_

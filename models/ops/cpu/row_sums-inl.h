@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "models/ops/cpu/attention_gradients.h"
-#include "models/ops/cpu/stored_rows-inl.h"
+#include "models/ops/cpu/row_accessor-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {

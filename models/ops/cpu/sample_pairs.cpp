@@ -11,7 +11,6 @@
 #include "geometry/packed.h"
 #include "geometry/philox.h"
 #include "models/ops/non_finite_error.h"
-#include "models/ops/sample_pairs_checks.h"
 
 namespace geosft {
 namespace {
@@ -109,7 +108,7 @@ struct Draw {
 
 // Where each item's bins begin, given how many bins an item of some size has.
 template <typename Bins>
-std::vector<int64_t> bin_offsets(const std::vector<int64_t>& offsets, Bins bins) {
+std::vector<int64_t> sample_offsets(const std::vector<int64_t>& offsets, Bins bins) {
   std::vector<int64_t> out(offsets.size(), 0);
   for (size_t b = 0; b + 1 < offsets.size(); ++b) {
     const int64_t tokens = offsets[b + 1] - offsets[b];
@@ -136,12 +135,12 @@ void check_finite(const at::Tensor& score) {
 
 Quadruple draw_pairs_cpu(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
                          bool random_partner, const std::optional<at::Tensor>& seeds, int64_t bins) {
-  check_draw(score, k, ptr, seeds);
+  check_sampling(score, k, ptr, seeds);
   const std::vector<int64_t> offsets = packed_offsets(ptr, score.size(0), "ptr");
   const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
   TORCH_CHECK(seeds.has_value() || !(noise || random_partner), "seeds must be given for a random draw");
   check_finite(score);
-  const std::vector<int64_t> out = bin_offsets(offsets, [&](int64_t tokens) { return bins_of(tokens, k); });
+  const std::vector<int64_t> out = sample_offsets(offsets, [&](int64_t tokens) { return num_samples_of(tokens, k); });
   TORCH_CHECK(bins == out.back(), "bins must be ", out.back(), ", got ", bins);
   const auto index = score.options().dtype(at::kLong);
   const at::Tensor top = at::empty({bins}, index);
@@ -178,11 +177,11 @@ std::pair<int64_t, T> gumbel_max(const T* score, int64_t tokens, uint64_t seed, 
 
 Quadruple draw_pairs_with_replacement_cpu(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
                                           const at::Tensor& seeds, int64_t bins) {
-  check_draw(score, k, ptr, seeds);
-  check_bins_with_replacement(k);
+  check_sampling(score, k, ptr, seeds);
+  check_num_samples_with_replacement(k);
   const std::vector<int64_t> offsets = packed_offsets(ptr, score.size(0), "ptr");
   check_finite(score);
-  const std::vector<int64_t> out = bin_offsets(offsets, [&](int64_t) { return k; });
+  const std::vector<int64_t> out = sample_offsets(offsets, [&](int64_t) { return k; });
   TORCH_CHECK(bins == out.back(), "bins must be ", out.back(), ", got ", bins);
   const auto index = score.options().dtype(at::kLong);
   const std::array<at::Tensor, 2> members = {at::empty({bins}, index), at::empty({bins}, index)};
@@ -257,7 +256,7 @@ at::Tensor pair_weight_backward_cpu(const at::Tensor& grad_weight, const at::Ten
               grad_weight.sizes());
   const int64_t bins = top.size(0);
   const at::Tensor values = score.contiguous();
-  const at::Tensor upstream = grad_weight.contiguous();
+  const at::Tensor grad_output = grad_weight.contiguous();
   at::Tensor grad = at::zeros({score.size(0)}, score.options());
   AT_DISPATCH_FLOATING_TYPES(score.scalar_type(), "pair_weight_backward", [&] {
     const scalar_t* z = values.const_data_ptr<scalar_t>();
@@ -269,7 +268,7 @@ at::Tensor pair_weight_backward_cpu(const at::Tensor& grad_weight, const at::Ten
       const double za = z[a] + added[j];
       const double zb = z[b] + added[bins + j];
       const double weight = sigmoid((log_softplus(za) - log_softplus(zb)) / tau);
-      const double slope = upstream.const_data_ptr<scalar_t>()[j] * weight * (1 - weight) / tau;
+      const double slope = grad_output.const_data_ptr<scalar_t>()[j] * weight * (1 - weight) / tau;
       grad.mutable_data_ptr<scalar_t>()[a] += static_cast<scalar_t>(slope * log_softplus_slope(za));
       grad.mutable_data_ptr<scalar_t>()[b] -= static_cast<scalar_t>(slope * log_softplus_slope(zb));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tile of scores of one head, and what is summed with it; forward and backward share them (SFT section 4.3).
+// Computes a tile of scores of one head and its sums, for the forward and the backward pass (SFT section 4.3).
 #if defined(GEOSFT_SCORE_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_SCORE_TILE_INL_H_
 #undef GEOSFT_SCORE_TILE_INL_H_
@@ -13,25 +13,25 @@ HWY_BEFORE_NAMESPACE();
 namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
-// What a relative term gives for one tile and head, [keys][kQueryBlock]; null: 1, or 0.
+// The attention bias for one tile and head, [keys][kQueryBlock]; null stands for mul = 1 or add = 0.
 template <typename T>
-struct TermTile {
+struct BiasTile {
   const T* mul = nullptr;
   const T* add = nullptr;
 };
 
 // The term of maxout_attention without r_mul and r_add, and the interface of every term.
 template <typename T>
-class NoTerm {
+class NoBias {
  public:
   struct Input {};
   struct Output {};
-  NoTerm(const Input&, int64_t /*heads*/) {}
-  NoTerm(const Input&, const Output&, int64_t /*heads*/) {}
+  NoBias(const Input&, int64_t /*heads*/) {}
+  NoBias(const Input&, const Output&, int64_t /*heads*/) {}
   void begin_unit(const AttentionUnit&) {}                        // gradients begin at zero
   void begin_block(int64_t /*first_query*/, int64_t /*rows*/) {}  // rows <= kQueryBlock
   void begin_tile(int64_t /*first_key*/, int64_t /*keys*/) {}     // keys <= kKeyTile
-  TermTile<T> fill(int64_t /*head*/) { return {}; }
+  BiasTile<T> fill(int64_t /*head*/) { return {}; }
   // add_grad: gradient of add; of mul: add_grad * raw. Both tiles may be overwritten.
   void backward(int64_t /*head*/, T* /*add_grad*/, T* /*raw*/) {}
   void end_tile() {}
@@ -47,7 +47,7 @@ struct ScoreTile {
   const T* HWY_RESTRICT k;
   int64_t stride, c;
   T scale;
-  TermTile<T> term;
+  BiasTile<T> term;
   T* HWY_RESTRICT positive;
   T* HWY_RESTRICT row_sum;
   T* HWY_RESTRICT raw;

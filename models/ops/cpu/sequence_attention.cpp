@@ -8,7 +8,7 @@
 #include <hwy/highway.h>
 
 #include "models/ops/cpu/attention_driver-inl.h"
-#include "models/ops/cpu/sequence_term-inl.h"
+#include "models/ops/cpu/sequence_bias-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace geosft {
@@ -16,15 +16,15 @@ namespace HWY_NAMESPACE {
 namespace {
 
 template <typename T>
-void forward_any(const AttentionProblem<T>& problem, const SequenceInput<T>& input, const StoredRows<T>& out,
+void forward_any(const AttentionProblem<T>& problem, const SequenceInput<T>& input, const RowAccessor<T>& out,
                  T* denominator) {
-  run_forward<T, SequenceTerm<T>>(problem, input, out, denominator);
+  run_forward<T, SequenceBias<T>>(problem, input, out, denominator);
 }
 
 template <typename T>
 void backward_any(const AttentionProblem<T>& problem, const SequenceInput<T>& input, const SequenceOutput<T>& output,
-                  const BackwardPlan& plan, const AttentionUpstream<T>& upstream, const CoreGradients<T>& to) {
-  run_backward<T, SequenceTerm<T>>(problem, input, output, plan, upstream, to);
+                  const BackwardPlan& plan, const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) {
+  run_backward<T, SequenceBias<T>>(problem, input, output, plan, grad_output, to);
 }
 
 GEOSFT_ATTENTION_KERNELS(SequenceInput, SequenceOutput)
@@ -52,9 +52,9 @@ struct SequenceAttention {
 
   template <typename T>
   SequenceOutput<T> output(const AttentionProblem<T>& problem, const BackwardPlan& plan,
-                           const WantedGradients& wanted) const {
+                           const OutputMask& output_mask) const {
     const auto rows = [&](size_t place, const at::Tensor& like, int64_t copies) {
-      return wanted.own(place) ? RowGradient<T>(like.sizes(), copies, like.scalar_type()) : RowGradient<T>();
+      return output_mask.own(place) ? RowGradient<T>(like.sizes(), copies, like.scalar_type()) : RowGradient<T>();
     };
     return {rows(0, s, plan.splits), rows(1, ss, plan.splits * plan.groups),
             WeightGradients<T>(plan, s.size(1), problem.heads), plan.groups};
@@ -65,9 +65,10 @@ struct SequenceAttention {
     for (at::Tensor& gradient : output.weights.finish()) gradients.push_back(std::move(gradient));
     return gradients;
   }
-  SharedWidths widths(int64_t heads, const WantedGradients& wanted) const {
+  SharedWidths widths(int64_t heads, const OutputMask& output_mask) const {
     const int64_t depth = s.size(1);
-    return {wanted.own(0) ? depth : 0, wanted.own(1) ? depth : 0, WeightGradients<float>::width(depth, heads)};
+    return {output_mask.own(0) ? depth : 0, output_mask.own(1) ? depth : 0,
+            WeightGradients<float>::width(depth, heads)};
   }
   template <typename T>
   static auto forward_kernel() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which vector instructions the operators run with. Kernels are compiled once per target (Google Highway) and the best
-// one that the processor has is chosen at run time. Include this before any header of Highway.
+// Selects the vector instructions that the operators run with. Kernels are compiled once per target (Google Highway),
+// and the best target of the processor is chosen at run time. Include this before any header of Highway.
 #pragma once
 
 // The baseline of the compiler (plain C++ on x86-64), AVX2 and AVX-512; the targets between them gain nothing here, and

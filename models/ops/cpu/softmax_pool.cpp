@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows go through the kernel in blocks of a fixed size, each with its own maximum and sums, which are then put together
-// in their order: large items are shared among threads, and the bits do not depend on how many there are.
+// softmax_pool on the CPU. The rows of an item are reduced in blocks of a fixed size, each with its own maximum and
+// sums, which are then combined in order: threads share large items, and the bits do not depend on the number of
+// threads.
 #include "models/ops/softmax_pool.h"
 
 #include <ATen/Dispatch.h>
@@ -11,9 +12,8 @@
 #include <vector>
 
 #include "geometry/packed.h"
-#include "models/ops/cpu/computable.h"
 #include "models/ops/cpu/simd.h"
-#include "models/ops/softmax_pool_checks.h"
+#include "models/ops/opmath.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "models/ops/cpu/softmax_pool.cpp"
@@ -29,7 +29,8 @@ namespace geosft {
 namespace {
 constexpr int64_t kBlockRows = 512;
 
-// Rows [begin, end) of an item, and what is known of them: sum e^(l - largest) x, sum e^(l - largest), largest.
+// Rows [begin, end) of an item with logits l, and their sum of e^(l - largest) x, total of e^(l - largest) and largest
+// l.
 template <typename T>
 struct PoolBlock {
   int64_t item, begin, end;
@@ -37,7 +38,7 @@ struct PoolBlock {
   T total, largest;
 };
 
-// x and u, and for the backward pass the gradient of the result, the gradient times the result, and log_sum of an item.
+// x and u; for the backward pass also the gradient of an item's result, its product with the result, and log_sum.
 template <typename T>
 struct PoolRows {
   const T* x;
@@ -166,7 +167,7 @@ struct PoolBlocks {
   std::vector<T> sums;
 };
 
-// The blocks of one item, [first, last), into its row of the result and its log_sum.
+// Combines the blocks [first, last) of one item into its row of the result and its log_sum.
 template <typename T>
 void join(const PoolBlock<T>* first, const PoolBlock<T>* last, int64_t width, T* out, T* log_sum) {
   T largest = -std::numeric_limits<T>::infinity(), total = 0;
@@ -186,7 +187,7 @@ std::tuple<at::Tensor, at::Tensor> forward(const at::Tensor& x_in, const at::Ten
                                            const std::optional<at::Tensor>& ptr) {
   check_softmax_pool(x_in, u_in, ptr);
   const std::vector<int64_t> offsets = packed_offsets(ptr, x_in.size(0), "ptr");
-  const at::Tensor x = computable(x_in), u = computable(u_in);
+  const at::Tensor x = opmath_contiguous(x_in), u = opmath_contiguous(u_in);
   const int64_t width = x.size(1);
   at::Tensor out = at::zeros({static_cast<int64_t>(offsets.size()) - 1, width}, x.options());
   at::Tensor log_sum = at::zeros({out.size(0)}, x.options());
@@ -211,12 +212,13 @@ std::tuple<at::Tensor, at::Tensor> backward(const at::Tensor& grad_in, const at:
                                             const std::optional<at::Tensor>& ptr) {
   check_softmax_pool(x_in, u_in, ptr);
   const std::vector<int64_t> offsets = packed_offsets(ptr, x_in.size(0), "ptr");
-  const at::Tensor x = computable(x_in), u = computable(u_in), grad = computable(grad_in), out = computable(out_in);
+  const at::Tensor x = opmath_contiguous(x_in), u = opmath_contiguous(u_in), grad = opmath_contiguous(grad_in),
+                   out = opmath_contiguous(out_in);
   TORCH_CHECK(grad.sizes() == out.sizes() && out.dim() == 2 && out.size(1) == x.size(1) &&
                   out.size(0) == static_cast<int64_t>(offsets.size()) - 1 && log_sum.numel() == out.size(0),
               "grad, out and log_sum must have the shapes of the result, got ", grad.sizes(), ", ", out.sizes(),
               " and ", log_sum.sizes());
-  const at::Tensor grad_out = (grad * out).sum(1), sums = computable(log_sum);
+  const at::Tensor grad_out = (grad * out).sum(1), sums = opmath_contiguous(log_sum);
   const int64_t width = x.size(1);
   at::Tensor x_grad = at::empty_like(x), u_grad = at::zeros_like(u);
   AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "softmax_pool", [&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax attention of one item and head over lists of keys: primal_attention with a mask, and of small items, for
-// which calling LibTorch's operator costs more than the attention itself.
+// Softmax attention of one item and head over lists of keys, for primal_attention with a mask and for items so small
+// that a call of LibTorch's operator costs more than the attention itself.
 #include <ATen/Dispatch.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of tokens to columns of lanes and back: kernels work on [columns][kBlock], with tokens as lanes.
+// Transposes rows of tokens to columns of lanes and back: kernels work on [columns][kBlock], with tokens as lanes.
 #if defined(GEOSFT_TRANSPOSE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_TRANSPOSE_INL_H_
 #undef GEOSFT_TRANSPOSE_INL_H_

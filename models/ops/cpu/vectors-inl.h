@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of the target, memory for them, and sums over their lanes.
+// Vector types of the target, aligned memory for them, and sums over lanes.
 #if defined(GEOSFT_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_VECTORS_INL_H_
 #undef GEOSFT_VECTORS_INL_H_

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the attention kernels see: contiguous, checked arrays. T is what they compute in; what operators take and give
-// may be stored in a half type.
+// Inputs and outputs of the attention kernels, as contiguous, checked arrays. T is the type that kernels compute in;
+// the inputs and results of operators may be stored in a half type.
 #pragma once
 
 #include <cstdint>
 
 #include "geometry/cuda/packed_tiles.h"
-#include "models/ops/cuda/stored_numbers.h"
+#include "models/ops/cuda/accessor.h"
 
 namespace geosft::cuda {
 
 // Threads of a block: two warps, so that items of a few hundred keys or queries still fill blocks.
 inline constexpr int kThreads = 64;
 // The widest head that the kernels hold in registers and shared memory.
-inline constexpr int64_t kLargestWidth = 128;
+inline constexpr int64_t kMaxWidth = 128;
 
 // q [Nq, heads, c], k [Nk, heads, c], v [Nk, heads, cv], leak [Nk, heads]; scale = 1 / sqrt(c). Whether tiles of
 // queries and of keys have many rows a thread: see attention_sizes.h.
 template <typename T>
 struct AttentionArrays {
-  StoredNumbers<const T> q, k, v, leak;
+  Accessor<const T> q, k, v, leak;
   int64_t heads;
   int c, cv;
   T eps, scale;
@@ -30,7 +30,7 @@ struct AttentionArrays {
 // out [Nq, heads, cv], denominator [Nq, heads].
 template <typename T>
 struct ForwardTargets {
-  StoredNumbers<T> out;
+  Accessor<T> out;
   T* denominator;
 };
 
@@ -38,20 +38,20 @@ struct ForwardTargets {
 // share * grad . out, both [Nq, heads], are made from them before the gradients: q, k, v and leak.
 template <typename T>
 struct BackwardTargets {
-  StoredNumbers<const T> grad, out;
+  Accessor<const T> grad, out;
   const T* denominator;
   T* share;
   T* delta;
-  StoredNumbers<T> q, k, v, leak;
+  Accessor<T> q, k, v, leak;
 };
 
 // r_mul and r_add [pairs, heads], either may be null; rows of item b begin at pair_ptr[b]. Gradients likewise.
 template <typename T>
 struct DenseArrays {
-  StoredNumbers<const T> mul, add;
+  Accessor<const T> mul, add;
   const int64_t* pair_ptr;
   int64_t pairs;
-  StoredNumbers<T> mul_grad, add_grad;
+  Accessor<T> mul_grad, add_grad;
 };
 
 // Coordinates and normals [rows, 3] (normals may be null), weights [channels, heads], biases [heads]. Gradients of rows
@@ -59,8 +59,8 @@ struct DenseArrays {
 // [slots, heads, 6], with the two channels and the bias of mul before those of add.
 template <typename T>
 struct PointArrays {
-  StoredNumbers<const T> x, xs, m, ms;
-  StoredNumbers<const T> w_mul, b_mul, w_add, b_add;
+  Accessor<const T> x, xs, m, ms;
+  Accessor<const T> w_mul, b_mul, w_add, b_add;
   T* x_grad;
   T* xs_grad;
   T* m_grad;
@@ -80,10 +80,10 @@ struct GraphArrays {
   int64_t edges;
   const int64_t* node_ptr;
   const int64_t* node_keys;
-  StoredNumbers<const T> weight;
+  Accessor<const T> weight;
   const T* mul;
   const T* add;
-  StoredNumbers<const T> b_mul, b_add;
+  Accessor<const T> b_mul, b_add;
   T* mul_grad;
   T* add_grad;
   T* weight_grad;
@@ -91,17 +91,31 @@ struct GraphArrays {
 };
 
 // s [Nq, depth], ss [Nk, depth], weights [depth, heads], biases [heads]. A backward pass makes the gradients of the
-// channels from first_channel on, as many as SequenceTerm has: s_grad [Nq, heads, depth], which may be null; product
+// channels from first_channel on, as many as SequenceBias has: s_grad [Nq, heads, depth], which may be null; product
 // [Nk, heads, 2, depth] with sum_i dmul_ij s_i and sum_i dadd_ij s_i; bias_grad [slots, heads, 2] (see PointArrays).
 template <typename T>
 struct SequenceArrays {
-  StoredNumbers<const T> s, ss;
+  Accessor<const T> s, ss;
   int64_t depth;
-  StoredNumbers<const T> w_mul, b_mul, w_add, b_add;
+  Accessor<const T> w_mul, b_mul, w_add, b_add;
   int64_t first_channel;
   T* s_grad;
   T* product;
   T* bias_grad;
+};
+
+// The calls of the forward and the backward kernels: see kernel_launcher.h.
+template <class BiasTraits, typename T>
+struct AttentionForwardCall {
+  AttentionArrays<T> problem;
+  typename BiasTraits::template Arrays<T> bias;
+  ForwardTargets<T> to;
+};
+template <class BiasTraits, typename T>
+struct AttentionBackwardCall {
+  AttentionArrays<T> problem;
+  typename BiasTraits::template Arrays<T> bias;
+  BackwardTargets<T> to;
 };
 
 }  // namespace geosft::cuda

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From lists of tensors to the arrays that the kernels see, and back; the same for every operator, and for the GPU and
-// its emulation. The host reads no number that is on the device: the values of ptr are not checked here, see
-// PackedRows.
+// Converts lists of tensors to the arrays that the kernels see, and back: for every attention operator, on the GPU and
+// in its emulation. The host reads nothing from the device, so it does not check the values of ptr: see PackedRows.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -16,9 +15,9 @@
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/attention_operator.h"
-#include "models/ops/cpu/computable.h"
 #include "models/ops/cuda/attention_arrays.h"
-#include "models/ops/cuda/stored_tensors.h"
+#include "models/ops/cuda/tensor_accessors.h"
+#include "models/ops/opmath.h"
 
 namespace geosft::cuda {
 
@@ -42,12 +41,12 @@ class AttentionArguments {
         q_ptr(ptr_on_device(in.q_ptr(), q.device(), "q_ptr")),
         k_ptr(ptr_on_device(in.k_ptr(), q.device(), "k_ptr")),
         eps_(in.eps) {
-    constexpr int64_t kMostHeads = 65535;  // the height of a grid of blocks
-    TORCH_CHECK(q.size(2) <= kLargestWidth, "q must have at most ", kLargestWidth,
+    constexpr int64_t kMaxHeads = 65535;  // the height of a grid of blocks
+    TORCH_CHECK(q.size(2) <= kMaxWidth, "q must have at most ", kMaxWidth,
                 " channels a head on this device, got shape ", q.sizes());
-    TORCH_CHECK(v.size(2) <= kLargestWidth, "v must have at most ", kLargestWidth,
+    TORCH_CHECK(v.size(2) <= kMaxWidth, "v must have at most ", kMaxWidth,
                 " channels a head on this device, got shape ", v.sizes());
-    TORCH_CHECK(q.size(1) <= kMostHeads, "q must have at most ", kMostHeads, " heads on this device, got shape ",
+    TORCH_CHECK(q.size(1) <= kMaxHeads, "q must have at most ", kMaxHeads, " heads on this device, got shape ",
                 q.sizes());
   }
 
@@ -69,7 +68,7 @@ class AttentionArguments {
             Device::many_rows(k.size(0), items, heads)};
   }
 
-  // Of tensors that kernels compute, on the device of q.
+  // Options of the tensors that kernels compute, on the device of q.
   at::TensorOptions computed() const { return q.options().dtype(at::toOpMathType(q.scalar_type())); }
 
   at::Tensor q, k, v, leak, q_ptr, k_ptr;
@@ -78,16 +77,19 @@ class AttentionArguments {
   double eps_;
 };
 
-// The two operators of a Device (CudaDevice, or its emulation) for an Operator, which has
-//   Inputs, Relation                      a type of attention_inputs.h, and the relative term
+// The forward and backward operators on a Device (CudaDevice, or its emulation) for an Operator with the members
+//   Inputs                           a type of attention_inputs.h
+//   BiasTraits                       the attention bias, such as DenseBiasTraits
 //   Operator(const Inputs&, const AttentionArguments&)
-//   arrays<T>()                           what the kernels read for the relative term
-//   begin_gradients<T>(problem, wanted, arrays&)  makes what they fill and points to it: null where not wanted
-//   gradients()                           of the floating arguments of the term, in their order; any tensor where not
-//   wanted
+//   arrays<T>()                      the inputs of the bias, as the kernels read them
+//   begin_gradients<T>(problem, output_mask, arrays&)
+//                                    allocates the gradients of the bias and sets their pointers, to null where the
+//                                    mask is false
+//   gradients()                      the gradients of the floating inputs of the bias in order; any tensor where the
+//                                    mask is false
 template <class Device, class Operator>
 std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inputs, double eps) {
-  using Relation = typename Operator::Relation;
+  using BiasTraits = typename Operator::BiasTraits;
   const NoAutocast no_autocast;
   const typename Operator::Inputs in(inputs, eps);
   in.check();
@@ -98,8 +100,8 @@ std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inpu
   const at::Tensor out = at::empty({q.size(0), q.size(1), arguments.v.size(2)}, q.options());
   const at::Tensor denominator = at::empty({q.size(0), q.size(1)}, arguments.computed());
   AT_DISPATCH_FLOATING_TYPES(denominator.scalar_type(), Operator::Inputs::kOperator, [&] {
-    device.template forward<Relation, scalar_t>(arguments.arrays<scalar_t, Device>(), own.template arrays<scalar_t>(),
-                                                {storable<scalar_t>(out), target<scalar_t>(denominator)});
+    device.template forward<BiasTraits, scalar_t>(arguments.arrays<scalar_t, Device>(), own.template arrays<scalar_t>(),
+                                                  {storable<scalar_t>(out), target<scalar_t>(denominator)});
   });
   return {out, denominator};
 }
@@ -107,15 +109,15 @@ std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inpu
 template <class Device, class Operator>
 std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::Tensor& out_in,
                                            const at::Tensor& denominator_in, const OptionalTensors& inputs, double eps,
-                                           const c10::List<bool>& wanted_in) {
-  using Relation = typename Operator::Relation;
+                                           const c10::List<bool>& output_mask_in) {
+  using BiasTraits = typename Operator::BiasTraits;
   const NoAutocast no_autocast;
   const typename Operator::Inputs in(inputs, eps);
   in.check();
-  check_upstream(grad_in, out_in, denominator_in, in.q(), in.v());
+  check_grad_output(grad_in, out_in, denominator_in, in.q(), in.v());
   const Device device(in.q().device());
   const AttentionArguments arguments(in);
-  const WantedGradients wanted(wanted_in, in);
+  const OutputMask output_mask(output_mask_in, in);
   Operator own(in, arguments);
   const at::Tensor grad = grad_in.contiguous(), out = out_in.contiguous(), denominator = denominator_in.contiguous();
   const at::Tensor share = at::empty_like(denominator), delta = at::empty_like(denominator);
@@ -125,16 +127,16 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::
   }
   AT_DISPATCH_FLOATING_TYPES(denominator.scalar_type(), Operator::Inputs::kOperator, [&] {
     const auto problem = arguments.arrays<scalar_t, Device>();
-    auto relation = own.template arrays<scalar_t>();
-    own.begin_gradients(problem, wanted, relation);
-    device.template backward<Relation, scalar_t>(
-        problem, relation,
+    auto bias = own.template arrays<scalar_t>();
+    own.begin_gradients(problem, output_mask, bias);
+    device.template backward<BiasTraits, scalar_t>(
+        problem, bias,
         {stored<scalar_t>(grad), stored<scalar_t>(out), pointer<scalar_t>(denominator), target<scalar_t>(share),
          target<scalar_t>(delta), storable<scalar_t>(gradients[0]), storable<scalar_t>(gradients[1]),
          storable<scalar_t>(gradients[2]), storable<scalar_t>(gradients[3])});
   });
   for (const at::Tensor& gradient : own.gradients()) gradients.push_back(gradient);
-  wanted.leave_out(gradients);
+  output_mask.leave_out(gradients);
   for (at::Tensor& gradient : gradients) gradient = gradient.to(in.q().scalar_type());
   return gradients;
 }

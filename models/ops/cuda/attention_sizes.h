@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of the compiled tile sizes a call runs with: a function of its sizes alone, so that a result has the same bits
-// on every device.
+// Chooses the tile size of a call among those that are compiled. It depends on the sizes of the call alone, so that
+// results have the same bits on every device.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ struct TileSize {
   static constexpr int kWidth = Width, kRows = Rows;
 };
 
-inline constexpr int64_t kMostRows = 4;
+inline constexpr int64_t kMaxRows = 4;
 
 // With many rows a thread, each number of the other side is read from shared memory once for all of them, but a tile is
 // kThreads times as many rows: worth it where items fill half of such tiles and every multiprocessor has its blocks.
 inline bool worth_many_rows(int64_t rows, int64_t items, int64_t heads) {
-  constexpr int64_t kTile = kMostRows * kThreads, kMultiprocessors = 132, kBlocksEach = 2;
+  constexpr int64_t kTile = kMaxRows * kThreads, kMultiprocessors = 132, kBlocksEach = 2;
   return 2 * rows >= items * kTile && rows / kTile * heads >= kMultiprocessors * kBlocksEach;
 }
 
@@ -37,19 +37,19 @@ void with_rows(bool many, const Body& body) {
 }
 
 // body(TileSize) for `width` = max(c, cv) channels. Double precision is for checks: one row a thread, and two widths.
-// kMany: whether tiles of many rows are compiled at all (Relation::kManyRows). Rows are what the register file allows:
-// a forward thread keeps Rows * Width sums, a backward one up to twice that.
+// kMany: whether tiles of many rows are compiled at all (BiasTraits::kManyRows). Rows are what the register file
+// allows: a forward thread keeps Rows * Width sums, a backward one up to twice that.
 template <typename T, bool kMany, class Body>
 void with_forward_size(int64_t width, bool many, const Body& body) {
   if constexpr (sizeof(T) == 8) {
     if (width <= 16) return body(TileSize<16, 1>());
-    body(TileSize<kLargestWidth, 1>());
+    body(TileSize<kMaxWidth, 1>());
   } else {
     if (width <= 8) return with_rows<kMany, 8, 4>(many, body);
     if (width <= 16) return with_rows<kMany, 16, 4>(many, body);
     if (width <= 32) return with_rows<kMany, 32, 4>(many, body);
     if (width <= 64) return with_rows<kMany, 64, 2>(many, body);
-    body(TileSize<kLargestWidth, 1>());
+    body(TileSize<kMaxWidth, 1>());
   }
 }
 
@@ -57,21 +57,21 @@ template <typename T, bool kMany, class Body>
 void with_backward_size(int64_t width, bool many, const Body& body) {
   if constexpr (sizeof(T) == 8) {
     if (width <= 16) return body(TileSize<16, 1>());
-    body(TileSize<kLargestWidth, 1>());
+    body(TileSize<kMaxWidth, 1>());
   } else {
     if (width <= 8) return with_rows<kMany, 8, 4>(many, body);
     if (width <= 16) return with_rows<kMany, 16, 4>(many, body);
     if (width <= 32) return with_rows<kMany, 32, 2>(many, body);
     if (width <= 64) return body(TileSize<64, 1>());
-    body(TileSize<kLargestWidth, 1>());
+    body(TileSize<kMaxWidth, 1>());
   }
 }
 
 // Tiles of queries in the backward pass: as many copies of the weights' gradients.
-template <class Relation, typename T>
+template <class BiasTraits, typename T>
 int64_t gradient_slots(const AttentionArrays<T>& p) {
   int64_t slots = 0;
-  with_backward_size<T, Relation::kManyRows>(widest(p.c, p.cv), p.many_queries, [&](auto size) {
+  with_backward_size<T, BiasTraits::kManyRows>(widest(p.c, p.cv), p.many_queries, [&](auto size) {
     slots = tile_slots(p.queries.rows, p.queries.items, decltype(size)::kRows * kThreads);
   });
   return slots;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of the biases of a relative term: sums over all pairs of a thread, added up over its block.
+// Gradients of b_mul and b_add: sums over all pairs of a thread, reduced over its block.
 #pragma once
 
 #include "models/ops/cuda/attention_arrays.h"
@@ -12,7 +12,7 @@ struct BiasSums {
   T mul, add;
 };
 
-// Of every thread of a block.
+// Called by every thread of the block.
 template <typename T>
 using StagedBiases = T[kThreads][2];
 

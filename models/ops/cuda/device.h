@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPU as attention_host.h wants a device.
+// The GPU, as the Device of attention_host.h.
 #pragma once
 
-#include "geometry/cuda/stream.h"
-#include "models/ops/cuda/attention_launch.h"
+#include "models/ops/cuda/attention_arrays.h"
 #include "models/ops/cuda/attention_sizes.h"
+#include "models/ops/cuda/kernel_launcher.h"
 
 namespace geosft::cuda {
 
 class CudaDevice {
  public:
-  explicit CudaDevice(const at::Device& device) : stream_(device) {}
+  explicit CudaDevice(const at::Device& device) : launch_(device, "attention") {}
 
   // See attention_sizes.h.
   static bool many_rows(int64_t rows, int64_t items, int64_t heads) { return worth_many_rows(rows, items, heads); }
 
-  template <class Relation, typename T>
-  void forward(const AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+  template <class BiasTraits, typename T>
+  void forward(const AttentionArrays<T>& problem, const typename BiasTraits::template Arrays<T>& bias,
                const ForwardTargets<T>& to) const {
-    check_launch(launch_forward<Relation, T>(problem, relation, to, stream_.get()), "attention");
+    launch_(AttentionForwardCall<BiasTraits, T>{problem, bias, to});
   }
-  template <class Relation, typename T>
-  void backward(const AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+  template <class BiasTraits, typename T>
+  void backward(const AttentionArrays<T>& problem, const typename BiasTraits::template Arrays<T>& bias,
                 const BackwardTargets<T>& to) const {
-    check_launch(launch_backward<Relation, T>(problem, relation, to, stream_.get()), "attention backward");
+    launch_(AttentionBackwardCall<BiasTraits, T>{problem, bias, to});
   }
 
  private:
-  Stream stream_;
+  KernelLauncher launch_;
 };
 
 }  // namespace geosft::cuda

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of gather_pairs_tile.h, for the GPU and its emulation; run(PairGather<T>, PairScatter<T>
-// or PairWeights<T>) are the kernels. The host reads nothing from the device.
+// gather_pairs and its gradients on tensors, for the GPU and its emulation: run(PairGather<T>, PairScatter<T> or
+// PairWeights<T>) launches the kernels. The host reads nothing from the device.
 #pragma once
 
 #include <ATen/ATen.h>
 #include <ATen/Dispatch.h>
 #include <ATen/OpMathType.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include <tuple>
 
-#include "models/ops/cuda/gather_pairs_tile.h"
+#include "models/ops/cuda/gather_pairs_kernel.cuh"
 #include "models/ops/cuda/named_rows.h"
-#include "models/ops/cuda/stored_tensors.h"
-#include "models/ops/gather_pairs_checks.h"
+#include "models/ops/cuda/tensor_accessors.h"
+#include "models/ops/gather_pairs.h"
+#include "models/ops/once_differentiable.h"
 
 namespace geosft::cuda {
 
-// x and weight, contiguous, as kernels read them that compute in `type`: that of the wider of the two.
+// x and weight, contiguous, for kernels that compute in `type`, the wider of the two types.
 struct PairNumbers {
   at::ScalarType result, type;
   at::Tensor x, weight;
@@ -26,7 +29,7 @@ struct PairNumbers {
         type(at::toOpMathType(result)),
         x(readable(x_in)),
         weight(readable(weight_in)) {}
-  // A half type beside float64 is converted.
+  // A half type is converted where the other one is float64.
   at::Tensor readable(const at::Tensor& tensor) const {
     return (at::toOpMathType(tensor.scalar_type()) == type ? tensor : tensor.to(type)).contiguous();
   }
@@ -88,24 +91,60 @@ at::Tensor weight_gradient(const PairNumbers& in, const at::Tensor& top, const a
   return weight_grad;
 }
 
-struct WantedOfPairs {
+struct GatherPairsMask {
   bool x = true, weight = true;
 };
 
-// Gradients of x and weight, undefined where they are not wanted.
+// Gradients of x and weight, undefined where output_mask is false.
 template <class Run>
 std::tuple<at::Tensor, at::Tensor> gathered_backward(const at::Tensor& grad_in, const at::Tensor& x_in,
                                                      const at::Tensor& top_in, const at::Tensor& partner_in,
-                                                     const at::Tensor& weight_in, WantedOfPairs wanted,
+                                                     const at::Tensor& weight_in, GatherPairsMask output_mask,
                                                      const Run& run) {
   const PairNumbers in(x_in, weight_in);
   const at::Tensor top = named_rows(top_in, in.x, "x").contiguous();
   const at::Tensor partner = named_rows(partner_in, in.x, "x").contiguous();
   const at::Tensor grad = in.readable(grad_in);
   at::Tensor x_grad, weight_grad;
-  if (wanted.x) x_grad = scattered(in, top, partner, grad, run).to(x_in.scalar_type());
-  if (wanted.weight) weight_grad = weight_gradient(in, top, partner, grad, run).to(weight_in.scalar_type());
+  if (output_mask.x) x_grad = scattered(in, top, partner, grad, run).to(x_in.scalar_type());
+  if (output_mask.weight) weight_grad = weight_gradient(in, top, partner, grad, run).to(weight_in.scalar_type());
   return {x_grad, weight_grad};
+}
+
+// Launcher(device, op) is made once a call: KernelLauncher, or what stands for it in tests.
+template <class Launcher>
+at::Tensor gather_pairs_on(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
+                           const at::Tensor& weight) {
+  return gathered_pairs(x, top, partner, weight, Launcher(x.device(), "gather_pairs"));
+}
+
+template <class Launcher>
+struct GatherPairs : torch::autograd::Function<GatherPairs<Launcher>> {
+  using Context = torch::autograd::AutogradContext;
+  using List = torch::autograd::variable_list;
+
+  static at::Tensor forward(Context* context, const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
+                            const at::Tensor& weight) {
+    at::AutoDispatchBelowADInplaceOrView below;
+    context->save_for_backward({x, top, partner, weight});
+    return gather_pairs(x, top, partner, weight);
+  }
+  static List backward(Context* context, const List& grads) {
+    const List saved = context->get_saved_variables();
+    const GatherPairsMask output_mask{context->needs_input_grad(0), context->needs_input_grad(3)};
+    const List gradients = once_differentiable("gather_pairs", {saved[0], saved[3], grads[0]}, [&] {
+      const auto [x, weight] = gathered_backward(grads[0], saved[0], saved[1], saved[2], saved[3], output_mask,
+                                                 Launcher(saved[0].device(), "gather_pairs"));
+      return List{x, weight};
+    });
+    return {gradients[0], at::Tensor(), at::Tensor(), gradients[1]};
+  }
+};
+
+template <class Launcher>
+at::Tensor differentiable_gather_pairs(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
+                                       const at::Tensor& weight) {
+  return GatherPairs<Launcher>::apply(x, top, partner, weight);
 }
 
 }  // namespace geosft::cuda

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// What graph_attention has beside q, k, v and leak: edges, sampled nodes and weights. What an edge adds to X_R w is one
-// matrix product for all edges and heads; which keys stand for a node is found by sorting them.
+// The attention bias of graph_attention on tensors: edges, sampled nodes and weights. One matrix product computes what
+// the edges add to X_R w for all heads; sorting finds the keys of each node.
 #pragma once
 
 #include "models/ops/cuda/attention_host.h"
 #include "models/ops/cuda/attention_sizes.h"
-#include "models/ops/cuda/graph_term.h"
+#include "models/ops/cuda/graph_bias.cuh"
 
 namespace geosft::cuda {
 
 class GraphOperator {
  public:
   using Inputs = GraphInputs;
-  using Relation = GraphRelation;
+  using BiasTraits = GraphBiasTraits;
 
   GraphOperator(const Inputs& in, const AttentionArguments& arguments)
       : rowptr_(contiguous(in.rowptr())),
         col_(contiguous(in.col())),
-        edge_attr_(computable(in.edge_attr())),
+        edge_attr_(opmath_contiguous(in.edge_attr())),
         weight_(contiguous(in.weight())),
-        w_mul_(computable(in.w_mul())),
+        w_mul_(opmath_contiguous(in.w_mul())),
         b_mul_(contiguous(in.b_mul())),
-        w_add_(computable(in.w_add())),
+        w_add_(opmath_contiguous(in.w_add())),
         b_add_(contiguous(in.b_add())),
         mul_(at::mm(edge_attr_, w_mul_)),
         add_(at::mm(edge_attr_, w_add_)) {
@@ -47,12 +47,12 @@ class GraphOperator {
   }
 
   template <typename T>
-  void begin_gradients(const AttentionArrays<T>& problem, const WantedGradients& wanted, GraphArrays<T>& arrays) {
-    edges_wanted_ = wanted.own(2);
+  void begin_gradients(const AttentionArrays<T>& problem, const OutputMask& output_mask, GraphArrays<T>& arrays) {
+    edges_wanted_ = output_mask.own(2);
     mul_grad_ = at::zeros_like(mul_);
     add_grad_ = at::zeros_like(add_);
     weight_grad_ = at::empty({weight_.size(0), problem.heads}, edge_attr_.options());
-    bias_grad_ = at::zeros({gradient_slots<GraphRelation>(problem), problem.heads, 2}, edge_attr_.options());
+    bias_grad_ = at::zeros({gradient_slots<GraphBiasTraits>(problem), problem.heads, 2}, edge_attr_.options());
     arrays.mul_grad = target<T>(mul_grad_);
     arrays.add_grad = target<T>(add_grad_);
     arrays.weight_grad = target<T>(weight_grad_);

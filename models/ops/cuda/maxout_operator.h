@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What maxout_attention has beside q, k, v and leak: r_mul and r_add.
+// The attention bias of maxout_attention on tensors: r_mul and r_add.
 #pragma once
 
 #include "models/ops/cuda/attention_host.h"
-#include "models/ops/cuda/dense_term.h"
+#include "models/ops/cuda/dense_bias.cuh"
 
 namespace geosft::cuda {
 
 class MaxoutOperator {
  public:
   using Inputs = MaxoutInputs;
-  using Relation = DenseRelation;
+  using BiasTraits = DenseBiasTraits;
 
   MaxoutOperator(const Inputs& in, const AttentionArguments& arguments)
       : mul_(contiguous(in.r_mul())), add_(contiguous(in.r_add())) {
@@ -32,14 +32,14 @@ class MaxoutOperator {
   }
 
   template <typename T>
-  void begin_gradients(const AttentionArrays<T>&, const WantedGradients& wanted, DenseArrays<T>& arrays) {
+  void begin_gradients(const AttentionArrays<T>&, const OutputMask& output_mask, DenseArrays<T>& arrays) {
     const auto like = [&](const at::Tensor& pairs, bool needed) {
-      if (!pairs.defined()) return StoredNumbers<T>{};
+      if (!pairs.defined()) return Accessor<T>{};
       gradients_.push_back(needed ? at::zeros_like(pairs) : at::empty({0}, pairs.options()));
-      return needed ? storable<T>(gradients_.back()) : StoredNumbers<T>{};
+      return needed ? storable<T>(gradients_.back()) : Accessor<T>{};
     };
-    arrays.mul_grad = like(mul_, wanted.own(0));
-    arrays.add_grad = like(add_, wanted.own(1));
+    arrays.mul_grad = like(mul_, output_mask.own(0));
+    arrays.add_grad = like(add_, output_mask.own(1));
   }
   std::vector<at::Tensor> gradients() const { return gradients_; }
 

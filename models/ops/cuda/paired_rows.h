@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels share that relate rows of two sides by the products of their numbers: a block owns rows of one side, a
-// row a thread, and goes through those of the other in shared memory, of which a thread takes a group at a time. Every
-// sum is one thread's, in one order.
+// Steps shared by kernels that pair the rows of two sides by inner products. Each thread of a block owns a row of one
+// side; the rows of the other side pass through shared memory, and a thread takes a group of them at a time. Every sum
+// is computed by one thread in a fixed order.
 #pragma once
 
-#include "models/ops/cuda/attention_term.h"
+#include "models/ops/cuda/attention_bias.cuh"
 
 namespace geosft::cuda {
 
@@ -37,7 +37,7 @@ void with_pair_width(int width, const Body& body) {
     if (width <= 32) return body(KernelNumber<32>());
     if (width <= 64) return body(KernelNumber<64>());
   }
-  body(KernelNumber<kLargestWidth>());
+  body(KernelNumber<kMaxWidth>());
 }
 
 template <typename T, int Width>

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What point_attention has beside q, k, v and leak: coordinates, normals and weights.
+// The attention bias of point_attention on tensors: coordinates, normals and weights.
 #pragma once
 
 #include "models/ops/cuda/attention_host.h"
 #include "models/ops/cuda/attention_sizes.h"
-#include "models/ops/cuda/point_term.h"
+#include "models/ops/cuda/point_bias.cuh"
 
 namespace geosft::cuda {
 
 class PointOperator {
  public:
   using Inputs = PointInputs;
-  using Relation = PointRelation;
+  using BiasTraits = PointBiasTraits;
 
   PointOperator(const Inputs& in, const AttentionArguments& arguments)
       : x_(contiguous(in.x())),
@@ -40,17 +40,17 @@ class PointOperator {
 
   // Rows have a copy of their gradient a head, weights one a tile of queries; unused slots of tiles stay zero.
   template <typename T>
-  void begin_gradients(const AttentionArrays<T>& problem, const WantedGradients& wanted, PointArrays<T>& arrays) {
+  void begin_gradients(const AttentionArrays<T>& problem, const OutputMask& output_mask, PointArrays<T>& arrays) {
     const auto rows = [&](const at::Tensor& points, bool needed) -> T* {
       if (!points.defined()) return nullptr;
       rows_.push_back(at::empty({needed ? points.size(0) : 0, problem.heads, 3}, computed_));
       return needed ? target<T>(rows_.back()) : nullptr;
     };
-    arrays.x_grad = rows(x_, wanted.own(0));
-    arrays.xs_grad = rows(xs_, wanted.own(1));
-    arrays.m_grad = rows(m_, wanted.own(2));
-    arrays.ms_grad = rows(ms_, wanted.own(3));
-    weights_ = at::zeros({gradient_slots<PointRelation>(problem), problem.heads, 2, 3}, computed_);
+    arrays.x_grad = rows(x_, output_mask.own(0));
+    arrays.xs_grad = rows(xs_, output_mask.own(1));
+    arrays.m_grad = rows(m_, output_mask.own(2));
+    arrays.ms_grad = rows(ms_, output_mask.own(3));
+    weights_ = at::zeros({gradient_slots<PointBiasTraits>(problem), problem.heads, 2, 3}, computed_);
     arrays.weight_grad = target<T>(weights_);
   }
 

@@ -14,10 +14,10 @@ namespace geosft::cuda {
 // before it the further column [N, heads], null for ones.
 template <typename T>
 struct PolynomialSide {
-  StoredNumbers<const T> x;
+  Accessor<const T> x;
   T factor;
   const T* further;
-  StoredNumbers<const T> y;
+  Accessor<const T> y;
   PackedRows rows;
 };
 
@@ -25,7 +25,7 @@ struct PolynomialSide {
 enum class Reach { kAll, kBefore, kAfter };
 
 // The most entries of a table of monomials, and the most factors that a monomial is made of.
-inline constexpr int kSmallTable = 20, kMediumTable = 48, kLargestTable = 132, kMostFactors = 16;
+inline constexpr int kSmallTable = 20, kMediumTable = 48, kLargestTable = 132, kMaxFactors = 16;
 
 // The monomials of c variables of degree at most `degree`, `count` of them, in the order of MonomialBasis. The first
 // `entries`, those of degree at most table_degree, are made for each token: the constant, the variables, and from
@@ -50,11 +50,11 @@ struct MonomialTable {
 struct PolynomialCosts {
   int64_t pair, own_row, other_row;
   int64_t tile;
-  static constexpr int64_t kLeastRows = 16;  // of the other side, whatever they cost
+  static constexpr int64_t kMinRows = 16;  // of the other side, whatever they cost
 
   GEOSFT_DEVICE bool worth_monomials(int64_t own_rows, int64_t other_rows) const {
     constexpr int64_t kMost = int64_t{1} << 22;  // rows beyond which nothing changes, and no product overflows
-    if (own_rows == 0 || other_rows < kLeastRows) return false;
+    if (own_rows == 0 || other_rows < kMinRows) return false;
     const int64_t own = own_rows < kMost ? own_rows : kMost, other = other_rows < kMost ? other_rows : kMost;
     const int64_t paired = (own + kThreads - 1) / kThreads * kThreads, tiled = (own + tile - 1) / tile * tile;
     return paired * other * pair > tiled * own_row + other * other_row;
@@ -107,5 +107,12 @@ struct MonomialTableStage {};
 struct MonomialSumStage {};
 struct MonomialStage {};
 struct PairStage {};
+
+// A stage of a task, for launching: see kernel_launcher.h.
+template <class Stage, typename T>
+struct PolynomialStageCall {
+  Stage stage;
+  PolynomialTask<T> task;
+};
 
 }  // namespace geosft::cuda

@@ -6,9 +6,9 @@
 // chunk, and chunks have m rows or more.
 #pragma once
 
-#include "models/ops/cuda/monomial_table_tile.h"
-#include "models/ops/cuda/monomial_tile.h"
-#include "models/ops/cuda/polynomial_pair_tile.h"
+#include "models/ops/cuda/monomial_kernel.cuh"
+#include "models/ops/cuda/monomial_table_kernel.cuh"
+#include "models/ops/cuda/polynomial_pair_kernel.cuh"
 
 namespace geosft::cuda {
 
@@ -63,7 +63,7 @@ void polynomial_grids(MonomialSumStage, const PolynomialTask<T>& task, Run&& run
     if (task.table.factors == 2) return grid(KernelNumber<2>());
     if (task.table.factors == 4) return grid(KernelNumber<4>());
     if (task.table.factors == 8) return grid(KernelNumber<8>());
-    grid(KernelNumber<kMostFactors>());
+    grid(KernelNumber<kMaxFactors>());
   });
   using Join = StateJoinTile<T>;
   run.template grid<Join>(places * Join::blocks_a_chunk(task), task.heads, task);
@@ -91,6 +91,11 @@ void polynomial_grids(PairStage, const PolynomialTask<T>& task, Run&& run) {
       run.template grid<Tile>(tile_slots(task.own.rows.rows, task.own.rows.items, kThreads), task.heads, task);
     });
   });
+}
+
+template <class Stage, typename T, class Run>
+void run_grids(const PolynomialStageCall<Stage, T>& call, Run&& run) {
+  polynomial_grids(call.stage, call.task, run);
 }
 
 }  // namespace geosft::cuda

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the tasks of polynomial_arrays.h, for the GPU and its emulation; run(stage, PolynomialTask<T>) are
-// the kernels. The host reads nothing from the device: values of q_ptr and k_ptr are checked only where they are on the
-// CPU, see PackedRows.
+// polynomial_attention on tensors, for the GPU and its emulation: run(stage, PolynomialTask<T>) launches the kernels.
+// The host reads nothing from the device: the values of q_ptr and k_ptr are checked only if they are on the CPU, see
+// PackedRows.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -13,12 +13,12 @@
 #include "geometry/device_offsets.h"
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
-#include "models/ops/cpu/computable.h"
 #include "models/ops/cuda/polynomial_grids.h"
 #include "models/ops/cuda/polynomial_plan.h"
-#include "models/ops/cuda/stored_tensors.h"
+#include "models/ops/cuda/tensor_accessors.h"
 #include "models/ops/monomials.h"
-#include "models/ops/polynomial_attention_checks.h"
+#include "models/ops/opmath.h"
+#include "models/ops/polynomial_attention.h"
 #include "models/ops/softmax_pool.h"
 
 namespace geosft::cuda {
@@ -52,12 +52,12 @@ class PolynomialTensors {
         q_ptr(ptr_on_device(a.q_ptr, q.device(), "q_ptr")),
         k_ptr(ptr_on_device(a.k_ptr, q.device(), "k_ptr")),
         offsets(std::move(known)) {
-    constexpr int64_t kMostHeads = 65535;  // the height of a grid of blocks
-    TORCH_CHECK(q.size(2) <= kLargestWidth && v.size(2) <= kLargestWidth, "q and v must have at most ", kLargestWidth,
+    constexpr int64_t kMaxHeads = 65535;  // the height of a grid of blocks
+    TORCH_CHECK(q.size(2) <= kMaxWidth && v.size(2) <= kMaxWidth, "q and v must have at most ", kMaxWidth,
                 " channels a head on this device, got shapes ", q.sizes(), " and ", v.sizes());
-    TORCH_CHECK(q.size(1) <= kMostHeads, "q must have at most ", kMostHeads, " heads on this device, got shape ",
+    TORCH_CHECK(q.size(1) <= kMaxHeads, "q must have at most ", kMaxHeads, " heads on this device, got shape ",
                 q.sizes());
-    k = a.center ? centered_rows(computable(a.k), k_ptr) : a.k.contiguous();
+    k = a.center ? centered_rows(opmath_contiguous(a.k), k_ptr) : a.k.contiguous();
   }
 
   // Of tensors that kernels compute, on the device of q.
@@ -83,7 +83,7 @@ class PolynomialCall {
       : a_(a), in_(in), run_(run), shape_(table_shape(in.q.size(2), a.degree)) {}
 
   // The scale is shared between both sides, so that neither's monomials grow beyond what their product needs.
-  PolynomialSide<T> queries(const T* further, const StoredNumbers<const T>& y) const {
+  PolynomialSide<T> queries(const T* further, const Accessor<const T>& y) const {
     const double root = std::sqrt(std::abs(a_.scale));
     return {stored<T>(in_.q), static_cast<T>(a_.scale < 0 ? -root : root), further, y, in_.queries()};
   }
@@ -187,10 +187,10 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> polynomial_backward(const at::Ten
                                                                    const at::Tensor& denominator,
                                                                    const PolynomialArguments& arguments,
                                                                    std::optional<OffsetPair> known, const Run& run) {
-  check_upstream(grad, out, denominator, arguments.q, arguments.v);
+  check_grad_output(grad, out, denominator, arguments.q, arguments.v);
   const PolynomialTensors in(arguments, std::move(known));
-  const at::Tensor y = (computable(grad) / denominator.unsqueeze(-1)).contiguous();
-  const at::Tensor further = (y * computable(out)).sum(-1).neg_();
+  const at::Tensor y = (opmath_contiguous(grad) / denominator.unsqueeze(-1)).contiguous();
+  const at::Tensor further = (y * opmath_contiguous(out)).sum(-1).neg_();
   const auto like = [&](const at::Tensor& rows) { return at::empty(rows.sizes(), in.computed()); };
   const at::Tensor q_grad = like(in.q), v_grad = like(in.v);
   at::Tensor k_grad = like(in.k);

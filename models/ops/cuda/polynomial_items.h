@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which item a block of polynomial_attention works on, found on the device.
+// Finds the item that a block of polynomial_attention works on, on the device.
 #pragma once
 
 #include "models/ops/cuda/polynomial_arrays.h"

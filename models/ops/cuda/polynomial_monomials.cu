@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/ops/cuda/polynomial_kernels.cuh"
+#include "models/ops/cuda/launch_kernels.cuh"
+#include "models/ops/cuda/polynomial_grids.h"
 
 namespace geosft::cuda {
-GEOSFT_POLYNOMIAL_KERNELS(MonomialStage, float)
-GEOSFT_POLYNOMIAL_KERNELS(MonomialStage, double)
+
+template const char* launch_kernels(const PolynomialStageCall<MonomialStage, float>&, void*);
+template const char* launch_kernels(const PolynomialStageCall<MonomialStage, double>&, void*);
+
 }  // namespace geosft::cuda

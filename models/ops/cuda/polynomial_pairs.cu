@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/ops/cuda/polynomial_kernels.cuh"
+#include "models/ops/cuda/launch_kernels.cuh"
+#include "models/ops/cuda/polynomial_grids.h"
 
 namespace geosft::cuda {
-GEOSFT_POLYNOMIAL_KERNELS(PairStage, float)
-GEOSFT_POLYNOMIAL_KERNELS(PairStage, double)
+
+template const char* launch_kernels(const PolynomialStageCall<PairStage, float>&, void*);
+template const char* launch_kernels(const PolynomialStageCall<PairStage, double>&, void*);
+
 }  // namespace geosft::cuda

@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-#include "models/ops/cuda/monomial_sum_tile.h"
+#include "models/ops/cuda/monomial_sum_kernel.cuh"
 #include "models/ops/monomials.h"
 
 namespace geosft::cuda {
 namespace {
 
 constexpr int64_t kChunkStep = 256;  // chunks are multiples of this, and so of tiles
-constexpr int64_t kMostChunks = 64;  // of an item, beside which adding them up is little work
+constexpr int64_t kMaxChunks = 64;   // of an item, beside which adding them up is little work
 
 int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
@@ -22,16 +22,16 @@ TableShape shape_within(int64_t channels, int64_t degree, int64_t most) {
   int64_t table_degree = 1;
   while (2 * table_degree < degree && monomial_count(channels, table_degree + 1) <= most) ++table_degree;
   const int64_t factors = std::max<int64_t>(ceil_div(degree, table_degree), 1);
-  if (factors > kMostFactors) return {0, 0, 0};
+  if (factors > kMaxFactors) return {0, 0, 0};
   return {static_cast<int>(table_degree), static_cast<int>(monomial_count(channels, table_degree)),
-          factors <= 2 ? 2 : (factors <= 4 ? 4 : (factors <= 8 ? 8 : kMostFactors))};
+          factors <= 2 ? 2 : (factors <= 4 ? 4 : (factors <= 8 ? 8 : kMaxFactors))};
 }
 
 // Under a mask the rows of a chunk meet one another pair by pair: it has about as many as that takes to cost what
-// monomials do. Else there are at most kMostChunks of an item.
+// monomials do. Else there are at most kMaxChunks of an item.
 int64_t chunk_rows(int64_t monomials, Reach reach, int64_t other_rows) {
   const int64_t rows = std::max(kChunkStep, monomials);
-  const int64_t share = reach == Reach::kAll ? ceil_div(other_rows, kMostChunks) : 0;
+  const int64_t share = reach == Reach::kAll ? ceil_div(other_rows, kMaxChunks) : 0;
   return ceil_div(std::max(rows, share), kChunkStep) * kChunkStep;
 }
 
@@ -50,7 +50,7 @@ SumLayout sum_layout(int64_t monomials, int entries, int64_t blocks_a_tile) {
   int groups = 4;
   while (groups < kSumThreads && tiles(groups) > 1 && tiles(groups) * blocks_a_tile > kWanted) groups *= 2;
   const int step = kSumTableNumbers / (entries | 1) / 32 * 32;
-  return {groups, tiles(groups), std::min(step, kMostSumStep)};
+  return {groups, tiles(groups), std::min(step, kMaxSumStep)};
 }
 
 // Which kinds of items there are, exactly where they are known; `least`: other rows that an item by monomials has.
@@ -80,7 +80,7 @@ void find_kinds(const PolynomialItems& items, PolynomialPlan& plan, int64_t& lea
 TableShape table_shape(int64_t channels, int64_t degree) {
   const TableShape small = shape_within(channels, degree, kSmallTable),
                    medium = shape_within(channels, degree, kMediumTable);
-  for (const int most : {2, 4, 8, kMostFactors}) {
+  for (const int most : {2, 4, 8, kMaxFactors}) {
     for (const TableShape& shape : {small, medium}) {
       if (shape.factors > 0 && shape.factors <= most) return shape;
     }
@@ -99,7 +99,7 @@ PolynomialPlan polynomial_plan(const TableShape& shape, int64_t channels, int64_
   const int64_t monomials = monomial_count(channels, degree);
   const int64_t chunk = chunk_rows(monomials, reach, items.other_rows);
   plan.costs = costs_of(monomials, channels, degree, cv, reach, tile, chunk);
-  int64_t least = std::max(plan.costs.own_row / plan.costs.pair, PolynomialCosts::kLeastRows);
+  int64_t least = std::max(plan.costs.own_row / plan.costs.pair, PolynomialCosts::kMinRows);
   find_kinds(items, plan, least);
   plan.chunks = {chunk, items.items == 1 ? chunk : std::min(least, chunk / 2)};
   plan.sums = sum_layout(monomials, shape.entries, ceil_div(items.other_rows, chunk) * items.heads);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host decides about a call of polynomial_attention on a GPU, from sizes alone: never from values on the
+// Decides on the host how a call of polynomial_attention runs on a GPU, from sizes alone and never from values on the
 // device.
 #pragma once
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/ops/cuda/polynomial_kernels.cuh"
+#include "models/ops/cuda/launch_kernels.cuh"
+#include "models/ops/cuda/polynomial_grids.h"
 
 namespace geosft::cuda {
-GEOSFT_POLYNOMIAL_KERNELS(MonomialTableStage, float)
-GEOSFT_POLYNOMIAL_KERNELS(MonomialTableStage, double)
-GEOSFT_POLYNOMIAL_KERNELS(MonomialSumStage, float)
-GEOSFT_POLYNOMIAL_KERNELS(MonomialSumStage, double)
+
+template const char* launch_kernels(const PolynomialStageCall<MonomialTableStage, float>&, void*);
+template const char* launch_kernels(const PolynomialStageCall<MonomialTableStage, double>&, void*);
+template const char* launch_kernels(const PolynomialStageCall<MonomialSumStage, float>&, void*);
+template const char* launch_kernels(const PolynomialStageCall<MonomialSumStage, double>&, void*);
+
 }  // namespace geosft::cuda

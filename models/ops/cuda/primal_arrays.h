@@ -16,7 +16,7 @@ namespace geosft::cuda {
 // its own, s * ptr_step numbers of `packed.ptr` further on.
 template <typename T>
 struct PrimalSide {
-  StoredNumbers<const T> x, y;
+  Accessor<const T> x, y;
   const T* further;
   const T* offset;
   const T* shift;
@@ -64,7 +64,7 @@ struct PrimalTask {
 // `width` (of which only the steps and the items count); the last group of an item may be shorter.
 template <typename T>
 struct PrimalPooling {
-  StoredNumbers<const T> from;
+  Accessor<const T> from;
   PackedRows packed;
   int64_t heads;
   int width;

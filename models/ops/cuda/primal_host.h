@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of primal_arrays.h, for the GPU and its emulation; run(arrays) are the kernels. The host
-// reads nothing from the device: values of q_ptr and k_ptr are checked only where they are on the CPU, those of a mask
-// never. Pairs of rows that are not of one item count for nothing.
+// primal_attention on tensors, for the GPU and its emulation: run(arrays) launches the kernels. The host reads nothing
+// from the device: the values of q_ptr and k_ptr are checked only if they are on the CPU, those of a mask never. Pairs
+// of rows of different items are ignored.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,17 +15,17 @@
 
 #include "geometry/device_offsets.h"
 #include "geometry/packed.h"
-#include "models/ops/cuda/primal_linear_tile.h"
+#include "models/ops/cuda/primal_linear_kernel.cuh"
 #include "models/ops/cuda/primal_mask_rows.h"
-#include "models/ops/cuda/stored_tensors.h"
-#include "models/ops/primal_attention_checks.h"
+#include "models/ops/cuda/tensor_accessors.h"
+#include "models/ops/primal_attention.h"
 
 namespace geosft::cuda {
 
 // Wider heads, and more of them than a grid of blocks is high, are composed of LibTorch's operations.
 inline bool has_primal_kernels(const PrimalArguments& a) {
-  constexpr int64_t kMostHeads = 65535;
-  return a.q.size(2) <= kLargestWidth && a.v.size(2) <= kLargestWidth && a.q.size(1) <= kMostHeads;
+  constexpr int64_t kMaxHeads = 65535;
+  return a.q.size(2) <= kMaxWidth && a.v.size(2) <= kMaxWidth && a.q.size(1) <= kMaxHeads;
 }
 
 // An error where the values of q_ptr or k_ptr are wrong, as far as they are on the CPU.
@@ -254,11 +254,11 @@ std::tuple<at::Tensor, at::Tensor> primal_forward(const PrimalArguments& a, cons
 }
 
 // Of softmax the normaliser is the logarithm of the sum of weights: it is taken off the logits. Of linear it is that
-// sum, which the upstream gradient is divided by.
+// sum, which the output gradient is divided by.
 template <class Run>
 std::vector<at::Tensor> primal_backward(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer,
                                         const PrimalArguments& a, const Run& run) {
-  a.check_upstream(grad, out, normalizer);
+  a.check_grad_output(grad, out, normalizer);
   const PrimalTensors in(a);
   at::Tensor y = grad.contiguous(), offset;
   if (a.linear()) {

@@ -1,24 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of primal_attention, for the sources that instantiate them.
+// The kernels of primal_attention and the grids of each call, on a GPU or emulated.
 #pragma once
 
-#include "geometry/cuda/launch.cuh"
-#include "models/ops/cuda/primal_grids.h"
-#include "models/ops/cuda/primal_launch.h"
+#include "models/ops/cuda/primal_linear_kernel.cuh"
+#include "models/ops/cuda/primal_masked_kernel.cuh"
+#include "models/ops/cuda/primal_rows_kernel.cuh"
+#include "models/ops/cuda/primal_softmax_kernel.cuh"
 
 namespace geosft::cuda {
 
-template <class Arrays>
-const char* launch_primal(const Arrays& in, void* stream) {
-  Launch launch(stream);
-  primal_grids(in, launch);
-  return launch.error();
+template <typename T, class Run>
+void linear_sum_grids(const PrimalTask<T>& task, Run&& run) {
+  using TileSums = PrimalTileSumTile<T>;
+  using Join = PrimalItemJoinTile<T>;
+  run.template grid<TileSums>(TileSums::slots(task.other.packed) * TileSums::pieces(task), task.heads, task);
+  run.template grid<Join>(task.other.packed.items * Join::pieces(task), task.heads, task);
+}
+
+template <typename T, class Run>
+void run_grids(const PrimalTask<T>& task, Run&& run) {
+  if (task.linear) linear_sum_grids(task, run);
+  const int64_t slots = tile_slots(task.own.packed.rows, task.own.packed.items, kThreads);
+  with_pair_width<T>(task.c > task.cv ? task.c : task.cv, [&](auto width) {
+    constexpr int kWidth = decltype(width)::kValue;
+    with_part(task, [&](auto part) {
+      constexpr PairPart kPart = decltype(part)::kValue;
+      if (task.linear) return run.template grid<PrimalLinearTile<T, kWidth, kPart>>(slots, task.heads, task);
+      if (task.mask.rowptr) return run.template grid<PrimalMaskedTile<T, kWidth, kPart>>(slots, task.heads, task);
+      if constexpr (kPart == PairPart::kValue) {
+        run.template grid<PrimalSoftmaxTile<T, kWidth>>(slots, task.heads, task);
+      } else {
+        run.template grid<PrimalGradientTile<T, kWidth, kPart>>(slots, task.heads, task);
+      }
+    });
+  });
+}
+
+template <typename T, class Run>
+void run_grids(const PrimalPooling<T>& in, Run&& run) {
+  using Tile = PrimalPoolTile<T>;
+  run.template grid<Tile>(tile_slots(in.pooled.packed.rows, in.pooled.packed.items, Tile::kRows), in.heads, in);
+}
+
+template <typename T, class Run>
+void run_grids(const PrimalUnpooling<T>& in, Run&& run) {
+  using Tile = PrimalUnpoolTile<T>;
+  run.template grid<Tile>(tile_slots(in.packed.rows, in.packed.items, Tile::kRows), in.heads, in);
+}
+
+template <typename T, class Run>
+void run_grids(const PrimalItemSums<T>& in, Run&& run) {
+  run.template grid<PrimalItemSumTile<T>>(in.slots(), in.heads, in);
+  run.template grid<PrimalItemSumJoinTile<T>>(in.side.packed.items, in.heads, in);
 }
 
 }  // namespace geosft::cuda
-
-#define GEOSFT_PRIMAL_KERNELS(T)                                        \
-  template const char* launch_primal(const PrimalTask<T>&, void*);      \
-  template const char* launch_primal(const PrimalPooling<T>&, void*);   \
-  template const char* launch_primal(const PrimalUnpooling<T>&, void*); \
-  template const char* launch_primal(const PrimalItemSums<T>&, void*);

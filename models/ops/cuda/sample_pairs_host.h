@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of sample_pairs_tile.h, for the GPU and its emulation; run(PairDraw<T>) is the draw. The
-// host reads nothing from the device: of items whose ptr is there it takes any to be as long as all rows. Scores that
-// are not finite are no error here, and give some distinct rows.
+// Sampling of pairs on tensors, for the GPU and its emulation: run(PairSampling<T>) launches the kernels. The host
+// reads nothing from the device: if ptr is there, every item is assumed to be as long as all rows. Scores that are not
+// finite are no error here, and give distinct rows.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,15 +15,15 @@
 #include "geometry/device_offsets.h"
 #include "geometry/packed.h"
 #include "models/ops/cuda/named_rows.h"
-#include "models/ops/cuda/sample_pairs_tile.h"
-#include "models/ops/sample_pairs_checks.h"
+#include "models/ops/cuda/sample_pairs_kernel.cuh"
+#include "models/ops/sample_pairs.h"
 
 namespace geosft::cuda {
 
 // How ranks are found: by comparing each row with all of its item, the same among those that can be drawn, or in order.
 enum class Ranking { kCounted, kSelected, kSorted };
 
-struct DrawOptions {
+struct SamplingOptions {
   bool noise, random_partner, replacement;
   int64_t k, bins;
   std::optional<Ranking> ranking = {};  // by what it costs
@@ -36,8 +36,8 @@ inline int64_t largest_possible(const std::optional<at::Tensor>& ptr, int64_t ro
 }
 
 // Where the bins of every item begin, int64 [B + 1], on the device of ptr, if there is one.
-inline at::Tensor bin_offsets(const at::Tensor& score, const std::optional<at::Tensor>& ptr,
-                              const DrawOptions& options) {
+inline at::Tensor sample_offsets(const at::Tensor& score, const std::optional<at::Tensor>& ptr,
+                                 const SamplingOptions& options) {
   const at::Tensor tokens = given(ptr) ? ptr->diff() : at::full({1}, score.size(0), score.options().dtype(at::kLong));
   const at::Tensor some = tokens.clamp_max(1);
   const at::Tensor bins =
@@ -46,12 +46,12 @@ inline at::Tensor bin_offsets(const at::Tensor& score, const std::optional<at::T
 }
 
 // Rows that a bin takes in one phase: a top, and with it its partner where that is the next in rank.
-inline int64_t rows_a_bin(const DrawOptions& options) {
+inline int64_t rows_a_bin(const SamplingOptions& options) {
   return options.random_partner ? 1 : 2;
 }
 
 // The cheapest one: a selection starts kernels that take as long as some 10^8 comparisons.
-inline Ranking cheapest_ranking(int64_t rows, int64_t largest, const DrawOptions& options) {
+inline Ranking cheapest_ranking(int64_t rows, int64_t largest, const SamplingOptions& options) {
   constexpr double selection = 1 << 27;
   const auto drawn = static_cast<double>(rows_a_bin(options) * std::min(options.k, largest));
   if (static_cast<double>(rows) * static_cast<double>(largest) <= selection) return Ranking::kCounted;
@@ -59,7 +59,7 @@ inline Ranking cheapest_ranking(int64_t rows, int64_t largest, const DrawOptions
                                                                                       : Ranking::kSorted;
 }
 
-inline Ranking ranking_of(int64_t rows, const std::optional<at::Tensor>& ptr, const DrawOptions& options) {
+inline Ranking ranking_of(int64_t rows, const std::optional<at::Tensor>& ptr, const SamplingOptions& options) {
   if (options.replacement) return Ranking::kCounted;  // none is wanted
   return options.ranking ? *options.ranking : cheapest_ranking(rows, largest_possible(ptr, rows), options);
 }
@@ -78,7 +78,7 @@ class Selection {
  public:
   // Of the rows with these keys (int64 for uint64) those that the bins can take.
   Selection(const PackedRows& packed, const at::Tensor& keys, int key_bits, const at::Tensor& out_ptr,
-            const DrawOptions& options)
+            const SamplingOptions& options)
       : place_ptr_(out_ptr * rows_a_bin(options)),
         places_(at::full({2, options.bins * rows_a_bin(options)}, -1, out_ptr.options())),
         state_(at::zeros({2, packed.items}, out_ptr.options())),
@@ -110,8 +110,8 @@ class Selection {
 
 // Runs the phase of `call` that ranks rows by `keys`.
 template <typename T, class Run>
-void run_ranked(PairDraw<T> call, const at::Tensor& keys, int key_bits, const at::Tensor& ptr,
-                const at::Tensor& out_ptr, Ranking ranking, const DrawOptions& options, const Run& run) {
+void run_ranked(PairSampling<T> call, const at::Tensor& keys, int key_bits, const at::Tensor& ptr,
+                const at::Tensor& out_ptr, Ranking ranking, const SamplingOptions& options, const Run& run) {
   std::optional<Selection> selection;
   at::Tensor order;
   if (ranking == Ranking::kSelected) {
@@ -131,14 +131,14 @@ template <class Run>
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw(const at::Tensor& score,
                                                                 const std::optional<at::Tensor>& ptr,
                                                                 const std::optional<at::Tensor>& seeds,
-                                                                const DrawOptions& options, const Run& run) {
-  check_draw(score, options.k, ptr, seeds);
+                                                                const SamplingOptions& options, const Run& run) {
+  check_sampling(score, options.k, ptr, seeds);
   TORCH_CHECK(seeds.has_value() || !(options.noise || options.random_partner), "seeds must be given for a random draw");
   TORCH_CHECK(options.bins >= 0, "bins must not be negative, got ", options.bins);
   const at::Tensor rows = ptr_on_device(ptr, score.device(), "ptr");
-  const at::Tensor out_ptr = bin_offsets(score, rows.defined() ? std::optional(rows) : std::nullopt, options);
+  const at::Tensor out_ptr = sample_offsets(score, rows.defined() ? std::optional(rows) : std::nullopt, options);
   const bool apart = given(ptr) && ptr->device() != score.device();
-  const at::Tensor sample_ptr = apart ? ptr_with_device_copy(bin_offsets(score, ptr, options), out_ptr) : out_ptr;
+  const at::Tensor sample_ptr = apart ? ptr_with_device_copy(sample_offsets(score, ptr, options), out_ptr) : out_ptr;
   const auto index = score.options().dtype(at::kLong);
   const int64_t items = out_ptr.size(0) - 1, bins = options.bins;
   const Ranking ranking = ranking_of(score.size(0), ptr, options);
@@ -150,23 +150,23 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw(const at::Tensor
     uint64_t* key = reinterpret_cast<uint64_t*>(keys.mutable_data_ptr<int64_t>());
     int64_t* top = drawn.mutable_data_ptr<int64_t>();
     scalar_t* noise_top = added.mutable_data_ptr<scalar_t>();
-    PairDraw<scalar_t> call{values.const_data_ptr<scalar_t>(),
-                            {rows.defined() ? rows.const_data_ptr<int64_t>() : nullptr, items, score.size(0)},
-                            item_seeds.const_data_ptr<int64_t>(),
-                            options.noise,
-                            options.random_partner,
-                            out_ptr.const_data_ptr<int64_t>(),
-                            bins,
-                            noise.mutable_data_ptr<scalar_t>(),
-                            key,
-                            key + score.size(0),
-                            top,
-                            top + bins,
-                            noise_top,
-                            noise_top + bins,
-                            PairPhase::kKeys,
-                            {},
-                            {}};
+    PairSampling<scalar_t> call{values.const_data_ptr<scalar_t>(),
+                                {rows.defined() ? rows.const_data_ptr<int64_t>() : nullptr, items, score.size(0)},
+                                item_seeds.const_data_ptr<int64_t>(),
+                                options.noise,
+                                options.random_partner,
+                                out_ptr.const_data_ptr<int64_t>(),
+                                bins,
+                                noise.mutable_data_ptr<scalar_t>(),
+                                key,
+                                key + score.size(0),
+                                top,
+                                top + bins,
+                                noise_top,
+                                noise_top + bins,
+                                options.replacement ? PairPhase::kReplacement : PairPhase::kKeys,
+                                {},
+                                {}};
     run(call);
     if (options.replacement) return;
     call.phase = PairPhase::kTop;

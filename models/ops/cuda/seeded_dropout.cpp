@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "geometry/cuda/stream.h"
 #include "geometry/operators.h"
-#include "models/ops/cuda/dropout_host.h"
-#include "models/ops/cuda/dropout_launch.h"
+#include "models/ops/cuda/kernel_launcher.h"
+#include "models/ops/cuda/seeded_dropout_host.h"
 
 namespace geosft::cuda {
 namespace {
 
 at::Tensor seeded_dropout(const at::Tensor& x, double probability, const at::Tensor& seed, int64_t first) {
-  const Stream stream(x.device());
-  return masked(x, probability, seed, first,
-                [&](const auto& in) { check_launch(launch_dropout(in, stream.get()), "seeded_dropout"); });
+  return masked(x, probability, seed, first, KernelLauncher(x.device(), "seeded_dropout"));
 }
 
 }  // namespace

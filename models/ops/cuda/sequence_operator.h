@@ -4,14 +4,14 @@
 
 #include "models/ops/cuda/attention_host.h"
 #include "models/ops/cuda/attention_sizes.h"
-#include "models/ops/cuda/sequence_term.h"
+#include "models/ops/cuda/sequence_bias.cuh"
 
 namespace geosft::cuda {
 
 class SequenceOperator {
  public:
   using Inputs = SequenceInputs;
-  using Relation = SequenceRelation;
+  using BiasTraits = SequenceBiasTraits;
 
   SequenceOperator(const Inputs& in, const AttentionArguments& arguments)
       : s_(contiguous(in.s())),
@@ -37,12 +37,12 @@ class SequenceOperator {
 
   // Rows have a copy of their gradient a head; the keys' is still to be multiplied with the weights.
   template <typename T>
-  void begin_gradients(const AttentionArrays<T>& problem, const WantedGradients& wanted, SequenceArrays<T>& arrays) {
-    s_grad_ = at::empty({wanted.own(0) ? s_.size(0) : 0, problem.heads, s_.size(1)}, computed_);
+  void begin_gradients(const AttentionArrays<T>& problem, const OutputMask& output_mask, SequenceArrays<T>& arrays) {
+    s_grad_ = at::empty({output_mask.own(0) ? s_.size(0) : 0, problem.heads, s_.size(1)}, computed_);
     product_ = at::empty({ss_.size(0), problem.heads, 2, s_.size(1)}, computed_);
-    bias_grad_ = at::zeros({gradient_slots<SequenceRelation>(problem), problem.heads, 2}, computed_);
-    ss_wanted_ = wanted.own(1);
-    if (wanted.own(0)) arrays.s_grad = target<T>(s_grad_);
+    bias_grad_ = at::zeros({gradient_slots<SequenceBiasTraits>(problem), problem.heads, 2}, computed_);
+    ss_needed_ = output_mask.own(1);
+    if (output_mask.own(0)) arrays.s_grad = target<T>(s_grad_);
     arrays.product = target<T>(product_);
     arrays.bias_grad = target<T>(bias_grad_);
   }
@@ -53,7 +53,7 @@ class SequenceOperator {
         (product_ * ss_.unsqueeze(1).unsqueeze(1)).sum(0).transpose(0, 2);  // [depth, 2, heads]
     const at::Tensor biases = bias_grad_.sum(0);
     return {s_grad_.sum(1),
-            ss_wanted_ ? (product_ * weights).sum({1, 2}) : at::empty({0}, computed_),
+            ss_needed_ ? (product_ * weights).sum({1, 2}) : at::empty({0}, computed_),
             weight_grad.select(1, 0).contiguous(),
             biases.select(1, 0).contiguous(),
             weight_grad.select(1, 1).contiguous(),
@@ -64,7 +64,7 @@ class SequenceOperator {
   at::Tensor s_, ss_, w_mul_, b_mul_, w_add_, b_add_;
   at::TensorOptions computed_;
   at::Tensor s_grad_, product_, bias_grad_;
-  bool ss_wanted_ = true;
+  bool ss_needed_ = true;
 };
 
 }  // namespace geosft::cuda

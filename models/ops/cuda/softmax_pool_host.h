@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From tensors to the arrays of softmax_pool_tile.h, for the GPU and its emulation; run(PoolForward<T> or
-// PoolBackward<T>) are the kernels. The host reads nothing from the device: the values of ptr are not checked here.
+// Allocates the results of softmax_pool and calls run(PoolForward<T> or PoolBackward<T>), which launches the kernels on
+// a GPU or in the emulation. The host reads nothing from the device, so the values of ptr are not checked here.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -11,10 +11,10 @@
 
 #include "geometry/device_offsets.h"
 #include "geometry/packed.h"
-#include "models/ops/cpu/computable.h"
-#include "models/ops/cuda/softmax_pool_tile.h"
-#include "models/ops/cuda/stored_tensors.h"
-#include "models/ops/softmax_pool_checks.h"
+#include "models/ops/cuda/softmax_pool_kernel.cuh"
+#include "models/ops/cuda/tensor_accessors.h"
+#include "models/ops/opmath.h"
+#include "models/ops/softmax_pool.h"
 
 namespace geosft::cuda {
 
@@ -49,7 +49,8 @@ std::tuple<at::Tensor, at::Tensor> pool_backward(const at::Tensor& grad_in, cons
                                                  const Run& run) {
   check_softmax_pool(x_in, u_in, ptr_in);
   const at::Tensor x = x_in.contiguous(), u = u_in.contiguous(), ptr = ptr_on_device(ptr_in, x_in.device(), "ptr");
-  const at::Tensor grad = computable(grad_in), log_sum = computable(log_sum_in), out = computable(out_in);
+  const at::Tensor grad = opmath_contiguous(grad_in), log_sum = opmath_contiguous(log_sum_in),
+                   out = opmath_contiguous(out_in);
   const PackedRows packed = pooled_rows(ptr, x);
   const int64_t width = x.size(1), slots = tile_slots(packed.rows, packed.items, kPoolRows);
   TORCH_CHECK(grad.sizes() == out.sizes() && out.dim() == 2 && out.size(1) == width && out.size(0) == packed.items &&

@@ -31,7 +31,7 @@ GEOSFT_DEVICE double larger(double a, double b) {
 
 // 1 / x, and 0 where that would overflow: what a row is divided by.
 template <typename T>
-GEOSFT_DEVICE T share_of(T x) {
+GEOSFT_DEVICE T safe_reciprocal(T x) {
   constexpr T kSmallest = sizeof(T) == 4 ? T(1.17549435082228751e-38) : T(2.2250738585072014e-308);
   return x < kSmallest ? T(0) : T(1) / x;
 }

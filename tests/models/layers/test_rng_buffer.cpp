@@ -12,13 +12,13 @@ TEST_CASE("a buffer gives the numbers of its generator, in memory that stays in 
   const at::Generator plain = generator(3);
   RngBuffer buffer(generator(3), at::kCPU);
   const std::vector<int64_t> counts = {4, 1, 0, 7};
-  for (const int64_t count : counts) require_equal(buffer.next(count), draw_seeds(count, plain), "first step");
+  for (const int64_t count : counts) require_equal(buffer.next(count), sample_seeds(count, plain), "first step");
   std::vector<const void*> places;
   for (int step = 0; step < 3; ++step) {
     buffer.refill();
     for (size_t i = 0; i < counts.size(); ++i) {
       const at::Tensor drawn = buffer.next(counts[i]);
-      require_equal(drawn, draw_seeds(counts[i], plain), "step " + std::to_string(step));
+      require_equal(drawn, sample_seeds(counts[i], plain), "step " + std::to_string(step));
       if (step == 0) places.push_back(drawn.const_data_ptr());
       CHECK(places[i] == drawn.const_data_ptr());
     }

@@ -15,7 +15,7 @@ at::Tensor normal(at::IntArrayRef shape, uint64_t seed) {
 }
 
 // Weighs the given draw, samples x, and compares values and gradients with the fixture.
-void require_golden(const Fixture& fixture, const DrawnPairs& drawn, const SamplerOptions& options,
+void require_golden(const Fixture& fixture, const SampledPairs& drawn, const SamplerOptions& options,
                     at::ScalarType dtype) {
   const bool wide = dtype == at::kDouble;
   const at::Tensor score = fixture.get("score", dtype).clone().requires_grad_(true);

@@ -36,8 +36,8 @@ struct Outcome {
   std::map<std::string, at::Tensor> gradients;  // of every floating argument
 };
 
-// Output and gradients of `attention` for an upstream gradient; arguments are cast to `dtype`.
-inline Outcome evaluate(const Attention& attention, const Arguments& arguments, const at::Tensor& upstream,
+// Output and gradients of `attention` for an output gradient; arguments are cast to `dtype`.
+inline Outcome evaluate(const Attention& attention, const Arguments& arguments, const at::Tensor& grad_output,
                         at::ScalarType dtype) {
   Arguments leaves{{}, arguments.eps};
   std::vector<std::string> names;
@@ -53,7 +53,7 @@ inline Outcome evaluate(const Attention& attention, const Arguments& arguments, 
   }
   const at::Tensor out = attention(leaves);
   Outcome outcome{out.detach(), {}};
-  const auto gradients = torch::autograd::grad({out}, inputs, {upstream.to(dtype)}, std::nullopt, false, true);
+  const auto gradients = torch::autograd::grad({out}, inputs, {grad_output.to(dtype)}, std::nullopt, false, true);
   for (size_t i = 0; i < names.size(); ++i) {
     outcome.gradients[names[i]] = gradients[i].defined() ? gradients[i] : at::zeros_like(inputs[i]);
   }
@@ -109,12 +109,12 @@ inline void require_reference(const Attention& attention, const Attention& refer
     at::NoGradGuard guard;
     shape = reference(arguments);
   }
-  const at::Tensor upstream = at::randn(shape.sizes(), generator(5), at::TensorOptions().dtype(at::kDouble));
-  const Outcome expected = evaluate(reference, arguments, upstream, at::kDouble);
+  const at::Tensor grad_output = at::randn(shape.sizes(), generator(5), at::TensorOptions().dtype(at::kDouble));
+  const Outcome expected = evaluate(reference, arguments, grad_output, at::kDouble);
   for_each_target([&](const std::string& target) {
-    require_outcome(evaluate(attention, arguments, upstream, at::kDouble), expected, 1e-10, 1e-10,
+    require_outcome(evaluate(attention, arguments, grad_output, at::kDouble), expected, 1e-10, 1e-10,
                     what + " float64 " + target, gradient_floor);
-    require_outcome(evaluate(attention, arguments, upstream, at::kFloat), expected, 2e-5, 1e-4,
+    require_outcome(evaluate(attention, arguments, grad_output, at::kFloat), expected, 2e-5, 1e-4,
                     what + " float32 " + target, gradient_floor);
   });
 }
@@ -129,14 +129,14 @@ inline void require_half(const Attention& attention, const Attention& reference,
     for (const auto& [name, tensor] : arguments.tensors) {
       rounded.tensors[name] = tensor.is_floating_point() ? tensor.to(type).to(at::kDouble) : tensor;
     }
-    at::Tensor upstream;
+    at::Tensor grad_output;
     {
       at::NoGradGuard guard;
-      upstream = at::ones_like(reference(rounded));
+      grad_output = at::ones_like(reference(rounded));
     }
-    const Outcome expected = evaluate(reference, rounded, upstream, at::kDouble);
+    const Outcome expected = evaluate(reference, rounded, grad_output, at::kDouble);
     for_each_target([&](const std::string& target) {
-      const Outcome actual = evaluate(attention, rounded, upstream, type);
+      const Outcome actual = evaluate(attention, rounded, grad_output, type);
       REQUIRE(actual.out.scalar_type() == type);
       for (const auto& [name, gradient] : actual.gradients) REQUIRE(gradient.scalar_type() == type);
       require_outcome(actual, expected, tolerance, tolerance, "half " + target);
@@ -172,13 +172,13 @@ inline void require_strided(const Attention& attention, const Arguments& argumen
 }
 
 // The same bits on one thread and on two.
-inline void require_same_bits(const Attention& attention, const Arguments& arguments, const at::Tensor& upstream,
+inline void require_same_bits(const Attention& attention, const Arguments& arguments, const at::Tensor& grad_output,
                               at::ScalarType type = at::kFloat) {
   const int before = at::get_num_threads();
   at::set_num_threads(1);
-  const Outcome one = evaluate(attention, arguments, upstream, type);
+  const Outcome one = evaluate(attention, arguments, grad_output, type);
   at::set_num_threads(2);
-  const Outcome two = evaluate(attention, arguments, upstream, type);
+  const Outcome two = evaluate(attention, arguments, grad_output, type);
   at::set_num_threads(before);
   require_equal(two.out, one.out, "out");
   for (const auto& [name, gradient] : one.gradients) require_equal(two.gradients.at(name), gradient, name);
@@ -186,13 +186,13 @@ inline void require_same_bits(const Attention& attention, const Arguments& argum
 
 // The gradient of each floating argument is the same where it is the only one that is asked for.
 inline void require_single_gradients(const Attention& attention, const Arguments& arguments,
-                                     const at::Tensor& upstream) {
-  const Outcome all = evaluate(attention, arguments, upstream, at::kDouble);
+                                     const at::Tensor& grad_output) {
+  const Outcome all = evaluate(attention, arguments, grad_output, at::kDouble);
   for (const auto& [name, expected] : all.gradients) {
     Arguments leaves = arguments;
     const at::Tensor leaf = arguments[name].detach().clone().requires_grad_(true);
     leaves.tensors[name] = leaf;
-    const auto gradients = torch::autograd::grad({attention(leaves)}, {leaf}, {upstream});
+    const auto gradients = torch::autograd::grad({attention(leaves)}, {leaf}, {grad_output});
     require_close(gradients[0], expected, 1e-12, "gradient of " + name + " alone");
   }
 }
@@ -258,7 +258,7 @@ inline Arguments random_attention(const Sizes& sizes, uint64_t seed) {
   return a;
 }
 
-// Random w_mul, b_mul, w_add and b_add of a relative term.
+// Random w_mul, b_mul, w_add and b_add of an attention bias.
 inline void add_random_weights(Arguments& a, int64_t channels, uint64_t seed) {
   const int64_t heads = a["q"].size(1);
   for (const char* name : {"w_mul", "w_add", "b_mul", "b_add"}) {

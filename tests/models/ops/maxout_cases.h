@@ -59,11 +59,11 @@ inline void require_tiny_denominators(
   const double tiny = wide ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
   const double smallest = wide ? std::numeric_limits<double>::denorm_min() : std::numeric_limits<float>::denorm_min();
   const Arguments a = tiny_denominators({0.0, smallest, tiny / 4, tiny / 2, tiny - smallest, tiny, 2 * tiny, 4 * tiny});
-  const at::Tensor upstream = at::tensor({1.0, 2.0}, at::kDouble).expand({8, 1, 2}).contiguous();  // g / D is finite
+  const at::Tensor grad_output = at::tensor({1.0, 2.0}, at::kDouble).expand({8, 1, 2}).contiguous();  // g / D is finite
   const at::Tensor counts = (a["q"] >= tiny).to(at::kDouble);
-  const Outcome outcome = run(a, upstream, type);
+  const Outcome outcome = run(a, grad_output, type);
   require_equal(outcome.out, counts.expand({8, 1, 2}).to(type), "out");
-  require_equal(outcome.gradients.at("v"), (upstream * counts).to(type), "gradient of v");
+  require_equal(outcome.gradients.at("v"), (grad_output * counts).to(type), "gradient of v");
   for (const char* name : {"q", "k", "leak"}) {
     const at::Tensor& gradient = outcome.gradients.at(name);
     require_equal(gradient, at::zeros_like(gradient), std::string("gradient of ") + name);

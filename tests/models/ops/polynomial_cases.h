@@ -71,12 +71,12 @@ inline Arguments random_polynomial(const Sizes& sizes, uint64_t seed) {
 
 // Result and gradients of something that computes polynomial_attention, in this type.
 using PolynomialRun =
-    std::function<Outcome(const Arguments&, const PolynomialNumbers&, const at::Tensor& upstream, at::ScalarType)>;
+    std::function<Outcome(const Arguments&, const PolynomialNumbers&, const at::Tensor& grad_output, at::ScalarType)>;
 
 inline void require_run(const PolynomialRun& run, const Arguments& a, const PolynomialNumbers& n,
-                        const at::Tensor& upstream, const Outcome& expected, const std::string& what) {
-  require_outcome(run(a, n, upstream, at::kDouble), expected, 1e-10, 1e-10, what + " float64");
-  require_outcome(run(a, n, upstream, at::kFloat), expected, 2e-5, 1e-4, what + " float32");
+                        const at::Tensor& grad_output, const Outcome& expected, const std::string& what) {
+  require_outcome(run(a, n, grad_output, at::kDouble), expected, 1e-10, 1e-10, what + " float64");
+  require_outcome(run(a, n, grad_output, at::kFloat), expected, 2e-5, 1e-4, what + " float32");
 }
 
 inline void require_golden_runs(const PolynomialRun& run) {
@@ -96,8 +96,8 @@ inline void require_golden_runs(const PolynomialRun& run) {
 }
 
 inline void require_reference_run(const PolynomialRun& run, const Arguments& a, const PolynomialNumbers& n) {
-  const at::Tensor upstream = at::randn({a["q"].size(0), a["q"].size(1), a["v"].size(2)}, generator(5), at::kDouble);
-  require_run(run, a, n, upstream, evaluate(slow_polynomial(n), a, upstream, at::kDouble), "random");
+  const at::Tensor grad_output = at::randn({a["q"].size(0), a["q"].size(1), a["v"].size(2)}, generator(5), at::kDouble);
+  require_run(run, a, n, grad_output, evaluate(slow_polynomial(n), a, grad_output, at::kDouble), "random");
 }
 
 struct PolynomialCase {
@@ -129,9 +129,9 @@ inline void require_reference_runs(const PolynomialRun& run, const std::vector<P
 
 inline void require_half_runs(const PolynomialRun& run) {
   const Arguments a = random_polynomial({{20, 3}, {17, 2}, 2, 4, 5}, 36);
-  const at::Tensor upstream = at::ones({23, 2, 5}, at::kDouble);
+  const at::Tensor grad_output = at::ones({23, 2, 5}, at::kDouble);
   for (const auto& [type, tolerance] : {std::pair(at::kHalf, 5e-3), std::pair(at::kBFloat16, 5e-2)}) {
-    const Outcome actual = run(a, {4, 2.0}, upstream, type);
+    const Outcome actual = run(a, {4, 2.0}, grad_output, type);
     REQUIRE(actual.out.scalar_type() == type);
     for (const auto& [name, gradient] : actual.gradients) REQUIRE(gradient.scalar_type() == type);
     require_close(actual.out, slow_polynomial({4, 2.0})(a), tolerance, "half");

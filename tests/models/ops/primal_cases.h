@@ -5,7 +5,6 @@
 
 #include "geometry/packed.h"
 #include "models/ops/primal_attention.h"
-#include "models/ops/primal_attention_checks.h"
 #include "tests/models/ops/attention_cases.h"
 
 namespace geosft::test {
@@ -34,7 +33,7 @@ struct GoldenPrimal {
         numbers(primal_numbers(fixture)),
         arguments{{}, fixture.number("eps", 1e-6)},
         expected{fixture.get("out"), {}},
-        upstream(fixture.get("grad_out")) {
+        grad_output(fixture.get("grad_out")) {
     for (const char* argument : {"q", "k", "v", "beta", "q_ptr", "k_ptr", "mask_rowptr", "mask_col"}) {
       if (fixture.has(argument)) arguments.tensors[argument] = fixture.get(argument);
       const std::string gradient = std::string("grad.") + argument;
@@ -46,7 +45,7 @@ struct GoldenPrimal {
   PrimalNumbers numbers;
   Arguments arguments;
   Outcome expected;
-  at::Tensor upstream;
+  at::Tensor grad_output;
 };
 inline std::vector<std::string> golden_primal_names() {
   return {"primal_plain_one",          "primal_plain_ragged", "primal_cross_ragged",      "primal_bn_scalar_ragged",

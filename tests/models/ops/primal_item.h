@@ -36,15 +36,15 @@ template <class Forward, class Backward>
 void require_unit(bool linear, const Forward& forward, const Backward& backward) {
   for (const int64_t c : {1, 3, 8, 17, 40}) {
     const PrimalItem item(9, 23, c, 41 - c);
-    const at::Tensor upstream = at::randn({9, 1, 41 - c}, generator(6), at::kDouble);
-    const Outcome expected = evaluate(slow_primal(PrimalNumbers{{}, linear}), item.arguments, upstream, at::kDouble);
+    const at::Tensor grad_output = at::randn({9, 1, 41 - c}, generator(6), at::kDouble);
+    const Outcome expected = evaluate(slow_primal(PrimalNumbers{{}, linear}), item.arguments, grad_output, at::kDouble);
     for_each_target([&](const std::string& target) {
       forward(item.numbers, item.unit(), item.result());
       require_close(item.out, expected.out, 1e-12, target + " out");
       const at::Tensor q_grad = at::empty_like(item.arguments["q"]), k_grad = at::empty_like(item.arguments["k"]);
       const at::Tensor v_grad = at::empty_like(item.arguments["v"]);
       backward(item.numbers, item.unit(),
-               PrimalUpstream<double>{rows_of<double>(upstream, 0, 0), rows_of<double>(item.normalizer, 0, 0),
+               PrimalUpstream<double>{rows_of<double>(grad_output, 0, 0), rows_of<double>(item.normalizer, 0, 0),
                                       mutable_rows_of<double>(q_grad, 0, 0), mutable_rows_of<double>(k_grad, 0, 0),
                                       mutable_rows_of<double>(v_grad, 0, 0)});
       require_close(q_grad, expected.gradients.at("q"), 1e-12, target + " q", 0.01);

@@ -33,7 +33,7 @@ struct ReferencePairs {
   at::Tensor mul, add;  // [nq, nk, h] of one item
 };
 
-// relative(b, q_begin, q_end, k_begin, k_end) gives the relative terms of item b.
+// relative(b, q_begin, q_end, k_begin, k_end) gives the attention bias of item b.
 template <class Relative>
 at::Tensor reference_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& leak,
                                const Optional& q_ptr, const Optional& k_ptr, double eps, const Relative& relative) {

@@ -39,7 +39,7 @@ inline std::pair<at::Tensor, at::Tensor> copies(const at::Tensor& item, int64_t 
 }
 
 // Pairs of scores near -30, where the formula of log softplus(x) changes to x - e^x / 2: all pairs of these scores.
-inline DrawnPairs pairs_near_the_tail() {
+inline SampledPairs pairs_near_the_tail() {
   const int64_t scores = 5;
   const at::Tensor row = at::arange(scores * scores, at::kLong);
   return {row.div(scores, "trunc"), row % scores, at::zeros({2, scores * scores}, at::kDouble),
@@ -55,10 +55,10 @@ inline at::Tensor scores_near_the_tail() {
 // last place, 3.6e-15, and a weight changes by at most a quarter of the difference of two of them: 2e-15, and its own
 // rounding. A gradient is w (1 - w) slope, where the error of w counts |1 - 2 w| < 1 times: 8e-15 relative.
 inline void require_tail(
-    const std::function<at::Tensor(const at::Tensor&, const DrawnPairs&)>& weigh,
-    const std::function<at::Tensor(const at::Tensor&, const at::Tensor&, const DrawnPairs&)>& differentiate) {
+    const std::function<at::Tensor(const at::Tensor&, const SampledPairs&)>& weigh,
+    const std::function<at::Tensor(const at::Tensor&, const at::Tensor&, const SampledPairs&)>& differentiate) {
   const at::Tensor score = scores_near_the_tail();
-  const DrawnPairs pairs = pairs_near_the_tail();
+  const SampledPairs pairs = pairs_near_the_tail();
   const at::Tensor weight = weigh(score, pairs);
   for (int64_t j = 0; j < pairs.top.numel(); ++j) {
     const int64_t a = pairs.top[j].item<int64_t>(), b = pairs.partner[j].item<int64_t>();

@@ -44,7 +44,7 @@ TEST_CASE("check_attention works on meta tensors too", "[attention_checks]") {
   }
 }
 
-TEST_CASE("check_attention wants a floating type of at least two bytes", "[attention_checks]") {
+TEST_CASE("check_attention requires a floating type of at least two bytes", "[attention_checks]") {
   const auto check = [](at::ScalarType type) {
     const at::Tensor k = at::zeros({3, 2, 4}, type);
     check_attention(
@@ -56,10 +56,10 @@ TEST_CASE("check_attention wants a floating type of at least two bytes", "[atten
   }
 }
 
-TEST_CASE("check_upstream compares with the shape of the output", "[attention_checks]") {
+TEST_CASE("check_grad_output compares with the shape of the output", "[attention_checks]") {
   const auto check = [](const at::Tensor& grad, const at::Tensor& out, const at::Tensor& denominator) {
     const at::Tensor q = at::zeros({4, 2, 3}, grad.scalar_type()), v = at::zeros({3, 2, 5}, grad.scalar_type());
-    check_upstream(grad, out, denominator, q, v);
+    check_grad_output(grad, out, denominator, q, v);
   };
   const at::Tensor out = at::zeros({4, 2, 5}), denominator = at::zeros({4, 2}), other = at::zeros({4, 2, 3});
   check(out, out, denominator);

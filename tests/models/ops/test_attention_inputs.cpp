@@ -44,19 +44,19 @@ TEST_CASE("a list of another length is refused", "[attention_inputs]") {
   require_error([&] { AttentionInputs(list(5), 0.5); }, {"inputs must be at least 6 tensors", "got 5"});
 }
 
-TEST_CASE("gradients that are not wanted are left out, but for q, k, v and leak", "[attention_inputs]") {
+TEST_CASE("gradients that are not requested are skipped, except those of q, k, v and leak", "[attention_inputs]") {
   const at::Tensor one = at::ones({1}), ptr = at::zeros({2}, at::kLong);
   const MaxoutInputs in(OptionalTensors({one, one, one, one, std::nullopt, one, ptr, ptr}), 0.5);
-  const WantedGradients none(all_wanted(5, false), in);
+  const OutputMask none(all_wanted(5, false), in);
   REQUIRE_FALSE(none.own(0));
   REQUIRE_FALSE(none.own(1));
   std::vector<at::Tensor> gradients(5, one);
   none.leave_out(gradients);
   for (size_t i = 0; i < 5; ++i) REQUIRE(gradients[i].numel() == (i < 4 ? 1 : 0));
-  const WantedGradients last(c10::List<bool>({false, false, false, false, true}), in);
+  const OutputMask last(c10::List<bool>({false, false, false, false, true}), in);
   REQUIRE_FALSE(last.own(0));  // absent
   REQUIRE(last.own(1));
-  require_error([&] { WantedGradients(all_wanted(6), in); }, {"wanted must", "5", "6"});
+  require_error([&] { OutputMask(all_wanted(6), in); }, {"wanted must", "5", "6"});
 }
 
 }  // namespace geosft::test::test_attention_inputs

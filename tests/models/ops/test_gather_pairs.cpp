@@ -16,7 +16,7 @@ namespace {
 // Draws of a packed batch from rows that are drawn again and again.
 struct ManyDraws {
   int64_t draws = 5000, rows = 40;
-  at::Tensor x = at::randn({rows, 2, 3}, generator(3)), upstream = at::randn({draws, 2, 3}, generator(4));
+  at::Tensor x = at::randn({rows, 2, 3}, generator(3)), grad_output = at::randn({draws, 2, 3}, generator(4));
   at::Tensor top = drawn(5), partner = drawn(6), weight = at::rand({draws}, generator(7));
 
   at::Tensor drawn(uint64_t seed) const {
@@ -31,7 +31,7 @@ struct Gathered {
 Gathered gather(const ManyDraws& many) {
   const at::Tensor x = many.x.detach().requires_grad_(true), weight = many.weight.detach().requires_grad_(true);
   const at::Tensor out = gather_pairs(x, many.top, many.partner, weight);
-  out.backward(many.upstream);
+  out.backward(many.grad_output);
   return {out.detach(), x.grad(), weight.grad()};
 }
 
@@ -54,24 +54,24 @@ TEST_CASE("gather_pairs blends the rows of each bin", "[gather_pairs]") {
   REQUIRE(gather_pairs(x.to(at::kHalf), top, partner, weight.to(at::kFloat)).scalar_type() == at::kFloat);
 }
 
-TEST_CASE("gather_pairs passes gradcheck where rows are drawn more than once", "[gather_pairs]") {
+TEST_CASE("gather_pairs passes gradcheck with rows that are sampled more than once", "[gather_pairs]") {
   const at::Tensor top = at::tensor({2, 1, 2, 0}, at::kLong), partner = at::tensor({0, 1, 4, 2}, at::kLong);
   require_gradcheck([&](const std::vector<at::Tensor>& in) { return gather_pairs(in[0], top, partner, in[1]); },
                     {at::randn({5, 3}, generator(1), at::kDouble), at::rand({4}, generator(2), at::kDouble)});
 }
 
-TEST_CASE("gather_pairs of rows drawn often agrees with draws one by one", "[gather_pairs]") {
+TEST_CASE("gather_pairs of rows that are sampled often agrees with indexing one by one", "[gather_pairs]") {
   const ManyDraws many;
   const Gathered found = gather(many);
   const at::Tensor x = many.x.to(at::kDouble), weight = many.weight.to(at::kDouble);
-  const at::Tensor upstream = many.upstream.to(at::kDouble);
-  at::Tensor out = at::empty_like(upstream), x_grad = at::zeros_like(x), weight_grad = at::empty_like(weight);
+  const at::Tensor grad_output = many.grad_output.to(at::kDouble);
+  at::Tensor out = at::empty_like(grad_output), x_grad = at::zeros_like(x), weight_grad = at::empty_like(weight);
   for (int64_t j = 0; j < many.draws; ++j) {
     const at::Tensor top = many.top[j], partner = many.partner[j], difference = x[top] - x[partner];
     out[j] = x[partner] + weight[j] * difference;
-    x_grad[top] += weight[j] * upstream[j];
-    x_grad[partner] += (1 - weight[j]) * upstream[j];
-    weight_grad[j] = (upstream[j] * difference).sum();
+    x_grad[top] += weight[j] * grad_output[j];
+    x_grad[partner] += (1 - weight[j]) * grad_output[j];
+    weight_grad[j] = (grad_output[j] * difference).sum();
   }
   require_close(found.out, out, 1e-6, "out");
   require_close(found.x, x_grad, 1e-5, "gradient of x");
@@ -95,7 +95,7 @@ TEST_CASE("gather_pairs takes strided arguments", "[gather_pairs]") {
   const Gathered expected = gather(many);
   // Of every tensor the same numbers, apart from each other in memory.
   many.x = many.x.transpose(0, 2).contiguous().transpose(0, 2);
-  many.upstream = many.upstream.transpose(0, 1).contiguous().transpose(0, 1);
+  many.grad_output = many.grad_output.transpose(0, 1).contiguous().transpose(0, 1);
   for (at::Tensor* tensor : {&many.top, &many.partner, &many.weight}) {
     *tensor = at::stack({*tensor, at::zeros_like(*tensor)}, 1).select(1, 0);
     REQUIRE_FALSE(tensor->is_contiguous());
@@ -108,10 +108,10 @@ TEST_CASE("gather_pairs takes strided arguments", "[gather_pairs]") {
 
 TEST_CASE("gather_pairs is differentiated twice", "[gather_pairs]") {
   const at::Tensor top = at::tensor({2, 1, 2, 0}, at::kLong), partner = at::tensor({0, 1, 4, 2}, at::kLong);
-  const at::Tensor upstream = at::randn({4, 3}, generator(8), at::kDouble);
+  const at::Tensor grad_output = at::randn({4, 3}, generator(8), at::kDouble);
   const auto gradients = [&](const std::vector<at::Tensor>& in) {
     const at::AutoGradMode enabled(true);  // central differences are taken without
-    const at::Tensor out = gather_pairs(in[0], top, partner, in[1]).pow(2) * upstream;
+    const at::Tensor out = gather_pairs(in[0], top, partner, in[1]).pow(2) * grad_output;
     const auto grads = torch::autograd::grad({out.sum()}, {in[0], in[1]}, {}, std::nullopt, true);
     return at::cat({grads[0].flatten(), grads[1]});
   };

@@ -123,15 +123,15 @@ TEST_CASE("the closed forms themselves, n x n, are softmax's gradient and the pa
 
 TEST_CASE("both gradients converge to softmax's as the degree grows", "[low_rank_gradient]") {
   const Arguments a = random_polynomial({{90}, {90}, 1, 3, 4}, 3);
-  const at::Tensor upstream = at::randn({90, 1, 4}, generator(5), at::kDouble);
+  const at::Tensor grad_output = at::randn({90, 1, 4}, generator(5), at::kDouble);
   for (const bool causal : {false, true}) {
-    const Outcome exact = evaluate(slow_polynomial({-1, 2.0, causal}), a, upstream, at::kDouble);
+    const Outcome exact = evaluate(slow_polynomial({-1, 2.0, causal}), a, grad_output, at::kDouble);
     std::map<std::string, double> before{{"q", 3}, {"k", 3}, {"v", 3}};
     for (const int64_t degree : {2, 6, 10, 14}) {
       const PolynomialNumbers numbers{degree, 2.0, causal};
-      const Outcome own = evaluate(fused_polynomial(numbers), a, upstream, at::kDouble);
+      const Outcome own = evaluate(fused_polynomial(numbers), a, grad_output, at::kDouble);
       const AttentionGradient paper =
-          polynomial_low_rank_gradient(upstream, a["q"], a["k"], a["v"], degree, 2.0, causal);
+          polynomial_low_rank_gradient(grad_output, a["q"], a["k"], a["v"], degree, 2.0, causal);
       const auto distance = [&](const at::Tensor& one, const at::Tensor& other) {
         return ((one - other).norm() / other.norm()).item<double>();
       };
@@ -159,13 +159,13 @@ TEST_CASE("both gradients converge to softmax's as the degree grows", "[low_rank
 
 TEST_CASE("polynomial_low_rank_gradient cuts long items into blocks", "[low_rank_gradient]") {
   const Arguments a = random_polynomial({{900, 0, 3}, {900, 0, 3}, 1, 4, 8}, 4);
-  const at::Tensor upstream = at::randn({903, 1, 8}, generator(5), at::kDouble);
+  const at::Tensor grad_output = at::randn({903, 1, 8}, generator(5), at::kDouble);
   for (const bool causal : {false, true}) {
     // At this degree the paper's gradient is the polynomial's to rounding, and a block holds fewer tokens than the
     // item.
-    const Outcome own = evaluate(fused_polynomial({8, 0.5, causal}), a, upstream, at::kDouble);
+    const Outcome own = evaluate(fused_polynomial({8, 0.5, causal}), a, grad_output, at::kDouble);
     const AttentionGradient paper =
-        polynomial_low_rank_gradient(upstream, a["q"], a["k"], a["v"], 8, 0.5, causal, a["q_ptr"], a["k_ptr"]);
+        polynomial_low_rank_gradient(grad_output, a["q"], a["k"], a["v"], 8, 0.5, causal, a["q_ptr"], a["k_ptr"]);
     require_close(paper.q, own.gradients.at("q"), 1e-6, "q");
     require_close(paper.k, own.gradients.at("k"), 1e-6, "k");
     require_close(paper.v, own.gradients.at("v"), 1e-10, "v");
@@ -175,9 +175,9 @@ TEST_CASE("polynomial_low_rank_gradient cuts long items into blocks", "[low_rank
 TEST_CASE("polynomial_low_rank_gradient keeps its type inside autocast", "[low_rank_gradient]") {
   const Arguments a = random_polynomial({{7, 3}, {7, 3}, 2, 3, 4}, 8);
   const auto number = [](const at::Tensor& x) { return x.to(at::kFloat); };
-  const at::Tensor upstream = at::randn({10, 2, 4}, generator(9));
+  const at::Tensor grad_output = at::randn({10, 2, 4}, generator(9));
   const auto gradient = [&] {
-    return polynomial_low_rank_gradient(upstream, number(a["q"]), number(a["k"]), number(a["v"]), 4, 0.5, true,
+    return polynomial_low_rank_gradient(grad_output, number(a["q"]), number(a["k"]), number(a["v"]), 4, 0.5, true,
                                         a["q_ptr"], a["k_ptr"]);
   };
   const AttentionGradient expected = gradient();
@@ -190,12 +190,12 @@ TEST_CASE("polynomial_low_rank_gradient keeps its type inside autocast", "[low_r
 
 TEST_CASE("the paper's gradient takes its own items for queries and keys", "[low_rank_gradient]") {
   const Arguments a = random_polynomial({{7, 3}, {5, 9}, 2, 3, 4}, 6);
-  const at::Tensor upstream = at::randn({10, 2, 4}, generator(7), at::kDouble);
+  const at::Tensor grad_output = at::randn({10, 2, 4}, generator(7), at::kDouble);
   const AttentionGradient both =
-      polynomial_low_rank_gradient(upstream, a["q"], a["k"], a["v"], 4, 0.5, false, a["q_ptr"], a["k_ptr"]);
+      polynomial_low_rank_gradient(grad_output, a["q"], a["k"], a["v"], 4, 0.5, false, a["q_ptr"], a["k_ptr"]);
   const auto part = [](const at::Tensor& rows, int64_t first, int64_t end) { return rows.slice(0, first, end); };
   const AttentionGradient second = polynomial_low_rank_gradient(
-      part(upstream, 7, 10), part(a["q"], 7, 10), part(a["k"], 5, 14), part(a["v"], 5, 14), 4, 0.5, false);
+      part(grad_output, 7, 10), part(a["q"], 7, 10), part(a["k"], 5, 14), part(a["v"], 5, 14), 4, 0.5, false);
   require_close(part(both.q, 7, 10), second.q, 1e-12, "q");
   require_close(part(both.k, 5, 14), second.k, 1e-12, "k");
   require_close(part(both.v, 5, 14), second.v, 1e-12, "v");

@@ -38,8 +38,8 @@ TEST_CASE("maxout_attention gives each gradient alone", "[maxout_attention]") {
 TEST_CASE("maxout_attention does not depend on the number of threads", "[maxout_attention]") {
   for (const Sizes& sizes : {Sizes{{700}, {40}, 2, 8, 8}, Sizes{{300, 20, 513}, {33, 20, 70}, 4, 8, 16}}) {
     const Arguments a = random_attention(sizes, 7);
-    const at::Tensor upstream = at::randn({a["q"].size(0), sizes.heads, sizes.cv}, generator(8));
-    for (const auto type : {at::kFloat, at::kBFloat16}) require_same_bits(fused, a, upstream, type);
+    const at::Tensor grad_output = at::randn({a["q"].size(0), sizes.heads, sizes.cv}, generator(8));
+    for (const auto type : {at::kFloat, at::kBFloat16}) require_same_bits(fused, a, grad_output, type);
   }
 }
 
@@ -89,8 +89,8 @@ TEST_CASE("maxout_attention gives zeros for denominators below the smallest norm
   for_each_target([](const std::string& target) {
     for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
       INFO(target << " " << type);
-      require_tiny_denominators(type, [](const Arguments& a, const at::Tensor& upstream, at::ScalarType dtype) {
-        return evaluate(fused, a, upstream, dtype);
+      require_tiny_denominators(type, [](const Arguments& a, const at::Tensor& grad_output, at::ScalarType dtype) {
+        return evaluate(fused, a, grad_output, dtype);
       });
     }
   });

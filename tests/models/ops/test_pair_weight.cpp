@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/ops/pair_weight.h"
+#include "models/ops/sample_pairs.h"
 
 #include <ATen/CPUGeneratorImpl.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -16,15 +16,15 @@ using sample_cases::longs;
 
 TEST_CASE("weights and gradients of very negative scores are exact to rounding", "[sample_pairs]") {
   sample_cases::require_tail(
-      [](const at::Tensor& score, const DrawnPairs& pairs) { return pair_weight(score, pairs, 1.0); },
-      [](const at::Tensor& upstream, const at::Tensor& score, const DrawnPairs& pairs) {
+      [](const at::Tensor& score, const SampledPairs& pairs) { return pair_weight(score, pairs, 1.0); },
+      [](const at::Tensor& grad_output, const at::Tensor& score, const SampledPairs& pairs) {
         const at::Tensor leaf = score.clone().requires_grad_(true);
-        pair_weight(leaf, pairs, 1.0).backward(upstream);
+        pair_weight(leaf, pairs, 1.0).backward(grad_output);
         return leaf.grad();
       });
 }
 
-TEST_CASE("scores in half precision are drawn and weighed in float32", "[sample_pairs]") {
+TEST_CASE("sample_pairs and its weights compute half-precision scores in float32", "[sample_pairs]") {
   const at::Tensor ptr = longs({0, 5, 5, 12}), seeds = longs({1, 2, 3});
   for (const at::ScalarType type : {at::kHalf, at::kBFloat16}) {
     const auto weigh = [&](const at::Tensor& score) {
@@ -53,7 +53,7 @@ TEST_CASE("pairs that are no rows of score are refused", "[sample_pairs]") {
                 pair_weight(at::arange(3, at::kFloat), {good, other, noise, {}}, 1.0), "strided");
 }
 
-TEST_CASE("the gradient of other pairs than there are is refused", "[sample_pairs]") {
+TEST_CASE("the backward operator of pair weights refuses a gradient of another length", "[sample_pairs]") {
   using Backward =
       at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&, double);
   const auto op = find_operator<Backward>("_pair_weight_backward");

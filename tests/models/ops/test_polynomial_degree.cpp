@@ -5,7 +5,7 @@
 
 #include "geometry/operators.h"
 #include "models/ops/non_finite_error.h"
-#include "models/ops/polynomial_attention_checks.h"
+#include "models/ops/polynomial_attention.h"
 #include "tests/models/ops/polynomial_cases.h"
 
 namespace geosft::test::test_polynomial_degree {
@@ -189,7 +189,7 @@ TEST_CASE("polynomial_score_bound holds for every pair, and falls with centring"
   REQUIRE(bound(true) < 0.5 * bound(false));
 }
 
-TEST_CASE("choose_polynomial_degree takes the least even degree, and its error holds", "[polynomial_degree]") {
+TEST_CASE("choose_polynomial_degree returns the minimum even degree within its error bound", "[polynomial_degree]") {
   for (const double tolerance : {1e-1, 1e-3, 1e-6}) {
     const Arguments a = random_polynomial({{60}, {60}, 1, 3, 3}, 2);
     const double bound = polynomial_score_bound(a["q"], a["k"], 1.5).item<double>();

@@ -16,9 +16,9 @@ void require_golden(const std::string& name, const Tolerance& tolerance = {}) {
   const GoldenPrimal golden(name);
   const Attention fused = fused_primal(golden.numbers);
   for_each_target([&](const std::string& target) {
-    require_outcome(evaluate(fused, golden.arguments, golden.upstream, at::kDouble), golden.expected, tolerance.wide,
+    require_outcome(evaluate(fused, golden.arguments, golden.grad_output, at::kDouble), golden.expected, tolerance.wide,
                     tolerance.wide, name + " float64 " + target);
-    require_outcome(evaluate(fused, golden.arguments, golden.upstream, at::kFloat), golden.expected, tolerance.out,
+    require_outcome(evaluate(fused, golden.arguments, golden.grad_output, at::kFloat), golden.expected, tolerance.out,
                     tolerance.gradient, name + " float32 " + target);
   });
 }

@@ -63,10 +63,10 @@ TEST_CASE("the composition keeps its type inside autocast, and its gradients do"
   for (const auto& [arguments, numbers] : cases()) {
     Arguments a = arguments;
     for (auto& [name, tensor] : a.tensors) tensor = tensor.is_floating_point() ? tensor.to(at::kFloat) : tensor;
-    const at::Tensor upstream = at::randn({17, 3, 2}, generator(7));
+    const at::Tensor grad_output = at::randn({17, 3, 2}, generator(7));
     const auto results = [&, &n = numbers] {
       std::vector<at::Tensor> all = with_arguments(
-          a, n, [&](const PrimalArguments& given) { return composed_primal_gradients(upstream, given); });
+          a, n, [&](const PrimalArguments& given) { return composed_primal_gradients(grad_output, given); });
       all.push_back(with_arguments(a, n, composed_primal_attention));
       return all;
     };
@@ -79,11 +79,11 @@ TEST_CASE("the composition keeps its type inside autocast, and its gradients do"
 
 TEST_CASE("the composition's gradients are made below autograd too", "[primal_composition]") {
   for (const auto& [arguments, numbers] : cases()) {
-    const at::Tensor upstream = at::randn({17, 3, 2}, generator(5), at::kDouble);
-    const Outcome expected = evaluate(slow_primal(numbers), arguments, upstream, at::kDouble);
+    const at::Tensor grad_output = at::randn({17, 3, 2}, generator(5), at::kDouble);
+    const Outcome expected = evaluate(slow_primal(numbers), arguments, grad_output, at::kDouble);
     at::AutoDispatchBelowADInplaceOrView below;
     const std::vector<at::Tensor> gradients = with_arguments(
-        arguments, numbers, [&](const PrimalArguments& a) { return composed_primal_gradients(upstream, a); });
+        arguments, numbers, [&](const PrimalArguments& a) { return composed_primal_gradients(grad_output, a); });
     const char* names[] = {"q", "k", "v", "beta"};
     REQUIRE(gradients.size() == 4);
     for (size_t i = 0; i < 4; ++i) {
@@ -98,9 +98,9 @@ TEST_CASE("nothing is read of a mask on a GPU, and wrong keys in it count for no
     const auto [arguments, numbers] = masked_case(a_head);
     CAPTURE(a_head);
     const Arguments there = on_emulated_gpu(arguments);
-    const at::Tensor upstream = at::randn({17, 3, 2}, generator(6), at::kDouble);
-    const Outcome expected = evaluate(slow_primal(numbers), arguments, upstream, at::kDouble);
-    const at::Tensor upstream_there = upstream.to(emulated_gpu::device);
+    const at::Tensor grad_output = at::randn({17, 3, 2}, generator(6), at::kDouble);
+    const Outcome expected = evaluate(slow_primal(numbers), arguments, grad_output, at::kDouble);
+    const at::Tensor upstream_there = grad_output.to(emulated_gpu::device);
     at::Tensor out;
     std::vector<at::Tensor> gradients;
     {

@@ -61,10 +61,10 @@ TEST_CASE("gradients of pooling and recentring are their transposes", "[primal_h
     const HeadGroup group = head_groups(pool, 3)[0];
     const PrimalHeads heads(a, packed, group);
     REQUIRE(heads.k.sizes() == at::IntArrayRef({4, 2, 2}));
-    const auto upstream = [](const at::Tensor& x, uint64_t seed) {
+    const auto grad_output = [](const at::Tensor& x, uint64_t seed) {
       return at::randn(x.sizes(), generator(seed), at::kDouble);
     };
-    const at::Tensor gq = upstream(heads.q, 5), gk = upstream(heads.k, 6), gv = upstream(heads.v, 7);
+    const at::Tensor gq = grad_output(heads.q, 5), gk = grad_output(heads.k, 6), gv = grad_output(heads.v, 7);
     ((heads.q * gq).sum() + (heads.k * gk).sum() + (heads.v * gv).sum()).backward();
     const PrimalGradients found = heads.gradients(gq, gk, gv);
     require_close(found.q, group.take(q.grad()), 1e-13, "q");

@@ -120,7 +120,7 @@ TEST_CASE("the weight of sample_pairs passes gradcheck", "[sample_pairs]") {
   }
 }
 
-TEST_CASE("a seed fixes an item's draw whatever else is in the batch", "[sample_pairs]") {
+TEST_CASE("a seed fixes the samples of an item whatever else is in the batch", "[sample_pairs]") {
   const at::Tensor item = normal({40}, 3);
   const Drawn alone = drawn(sample_pairs(item, 6, std::nullopt, true, true, 1.0, std::nullopt, longs({77})));
   const at::Tensor batch = at::cat({normal({11}, 4), item, normal({30}, 5)});
@@ -147,7 +147,7 @@ TEST_CASE("sample_pairs has the same bits on one thread and on two", "[sample_pa
   require_equal(two.weight, one.weight, "weight");
 }
 
-TEST_CASE("the default generator fixes a draw without seeds", "[sample_pairs]") {
+TEST_CASE("the default generator fixes the samples without seeds", "[sample_pairs]") {
   const at::Tensor score = normal({200}, 9);
   const auto draw = [&] { return drawn(sample_pairs(score, 20, std::nullopt, true, true)); };
   at::manual_seed(5);
@@ -159,7 +159,7 @@ TEST_CASE("the default generator fixes a draw without seeds", "[sample_pairs]") 
   REQUIRE_FALSE(at::equal(second.partner, first.partner));
 }
 
-TEST_CASE("sample_pairs draws no random number unless it is asked to", "[sample_pairs]") {
+TEST_CASE("sample_pairs uses no random numbers unless asked to", "[sample_pairs]") {
   const at::Tensor score = normal({30}, 10);
   const at::Tensor before = at::detail::getDefaultCPUGenerator().get_state();
   sample_pairs(score, 4);
@@ -208,8 +208,8 @@ TEST_CASE("sample_pairs knows its shapes without values", "[sample_pairs]") {
     for (const at::Tensor& each : {draw.top, draw.partner, draw.weight}) REQUIRE(each.sizes() == at::IntArrayRef{bins});
     REQUIRE(draw.weight.scalar_type() == at::kFloat);
     REQUIRE(draw.sample_ptr.sizes() == at::IntArrayRef{2});
-    const DrawnPairs replaced =
-        draw_pairs_with_replacement(at::empty({tokens}, on_meta), 3, {}, at::empty({1}, on_meta.dtype(at::kLong)));
+    const SampledPairs replaced =
+        select_pairs_with_replacement(at::empty({tokens}, on_meta), 3, {}, at::empty({1}, on_meta.dtype(at::kLong)));
     REQUIRE(replaced.top.sizes() == at::IntArrayRef{tokens == 0 ? 0 : 3});
   }
   const at::Tensor score = at::empty({8}, on_meta), ptr = at::empty({3}, on_meta.dtype(at::kLong));
@@ -238,8 +238,8 @@ TEST_CASE("sample_pairs names the argument that is wrong", "[sample_pairs]") {
   for (const at::Tensor& bad : {longs({1, 2}), at::tensor({1}, at::kInt), longs({1}).view({1, 1})}) {
     require_error([&] { sample_pairs(score, 2, std::nullopt, true, true, 1.0, std::nullopt, bad); }, {"seeds"});
   }
-  require_error([&] { draw_pairs(score, 2, std::nullopt, true, false, std::nullopt); }, {"seeds"});
-  require_error([&] { draw_pairs_with_replacement(score, 0, std::nullopt, longs({1})); }, {"k must"});
+  require_error([&] { select_pairs(score, 2, std::nullopt, true, false, std::nullopt); }, {"seeds"});
+  require_error([&] { select_pairs_with_replacement(score, 0, std::nullopt, longs({1})); }, {"k must"});
 }
 
 }  // namespace geosft::test::test_sample_pairs

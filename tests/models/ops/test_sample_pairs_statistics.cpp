@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/ops/pair_weight.h"
+#include "models/ops/sample_pairs.h"
 #include "tests/models/ops/sample_cases.h"
 
 namespace geosft::test::test_sample_pairs_statistics {
@@ -29,7 +29,7 @@ TEST_CASE("partners are uniform over the tokens that are not in top", "[sample_p
   }
 }
 
-TEST_CASE("Gumbel noise makes the first token a draw from the softmax of the scores", "[sample_pairs]") {
+TEST_CASE("Gumbel noise makes the first token a sample from the softmax of the scores", "[sample_pairs]") {
   const at::Tensor item = at::tensor({0.0, 1.0, -1.0, 0.5, 0.2}, at::kDouble);
   const auto [score, ptr] = copies(item, 10000);
   const Drawn draw = drawn(sample_pairs(score, 1, ptr, true, false, 1.0, generator(8)));
@@ -37,9 +37,9 @@ TEST_CASE("Gumbel noise makes the first token a draw from the softmax of the sco
   CHECK(chi_square(at::bincount(draw.top % 5, {}, 5), item.softmax(0)) < 18.5);
 }
 
-TEST_CASE("draws with replacement follow the softmax, independently", "[sample_pairs]") {
+TEST_CASE("samples with replacement follow the softmax independently", "[sample_pairs]") {
   const at::Tensor item = at::tensor({0.0, 1.0, -0.5}, at::kDouble);
-  const DrawnPairs draw = draw_pairs_with_replacement(item, 10000, std::nullopt, longs({14}));
+  const SampledPairs draw = select_pairs_with_replacement(item, 10000, std::nullopt, longs({14}));
   const at::Tensor softmax = item.softmax(0);
   CHECK(chi_square(at::bincount(draw.top, {}, 3), softmax) < 13.9);  // 2 degrees of freedom, once in a thousand
   CHECK(chi_square(at::bincount(draw.partner, {}, 3), softmax) < 13.9);
@@ -47,12 +47,12 @@ TEST_CASE("draws with replacement follow the softmax, independently", "[sample_p
   CHECK(chi_square(at::bincount(draw.top * 3 + draw.partner, {}, 9), joint) < 26.2);  // 8 degrees of freedom
 }
 
-TEST_CASE("draws with replacement give k bins in every item that has tokens", "[sample_pairs]") {
+TEST_CASE("sampling with replacement gives k samples for each item that is not empty", "[sample_pairs]") {
   const at::Tensor score = normal({8}, 15).requires_grad_(true);
-  const DrawnPairs draw = draw_pairs_with_replacement(score, 4, longs({0, 1, 1, 8}), longs({1, 2, 3}));
+  const SampledPairs draw = select_pairs_with_replacement(score, 4, longs({0, 1, 1, 8}), longs({1, 2, 3}));
   require_equal(draw.sample_ptr, longs({0, 4, 4, 8}), "sample_ptr");
   REQUIRE(draw.top.slice(0, 4, 8).min().item<int64_t>() >= 1);
-  const DrawnPairs alone = draw_pairs_with_replacement(score.slice(0, 1, 8), 4, std::nullopt, longs({3}));
+  const SampledPairs alone = select_pairs_with_replacement(score.slice(0, 1, 8), 4, std::nullopt, longs({3}));
   require_equal(draw.top.slice(0, 4, 8), alone.top + 1, "top");
   require_equal(draw.partner.slice(0, 4, 8), alone.partner + 1, "partner");
   // The first item has one token: weight 1 without gradient.
@@ -62,9 +62,9 @@ TEST_CASE("draws with replacement give k bins in every item that has tokens", "[
   REQUIRE(score.grad()[0].item<double>() == 0.0);
 }
 
-TEST_CASE("draws with replacement of more bins than can be counted are refused", "[sample_pairs]") {
+TEST_CASE("sampling with replacement refuses a k above the maximum", "[sample_pairs]") {
   const at::Tensor ptr = longs({0, 1, 2, 3, 4}), seeds = longs({1, 2, 3, 4});
-  require_error([&] { draw_pairs_with_replacement(at::zeros({4}), int64_t{1} << 62, ptr, seeds); },
+  require_error([&] { select_pairs_with_replacement(at::zeros({4}), int64_t{1} << 62, ptr, seeds); },
                 {"k must be at most", "4611686018427387904"});
 }
 

@@ -34,8 +34,8 @@ TEST_CASE("sequence_attention gives each gradient alone", "[sequence_attention]"
 TEST_CASE("sequence_attention does not depend on the number of threads", "[sequence_attention]") {
   for (const Sizes& sizes : {Sizes{{700}, {40}, 2, 8, 8}, Sizes{{300, 20, 513}, {33, 20, 70}, 4, 8, 16}}) {
     const Arguments a = random_sequence(sizes, 51, 6);
-    const at::Tensor upstream = at::randn({a["q"].size(0), sizes.heads, sizes.cv}, generator(8));
-    for (const auto type : {at::kFloat, at::kBFloat16}) require_same_bits(fused, a, upstream, type);
+    const at::Tensor grad_output = at::randn({a["q"].size(0), sizes.heads, sizes.cv}, generator(8));
+    for (const auto type : {at::kFloat, at::kBFloat16}) require_same_bits(fused, a, grad_output, type);
   }
 }
 

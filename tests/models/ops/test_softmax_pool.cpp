@@ -26,12 +26,12 @@ at::Tensor slow(const at::Tensor& x, const at::Tensor& u, const at::Tensor& ptr)
 }
 
 struct Case {
-  at::Tensor x, u, upstream;
+  at::Tensor x, u, grad_output;
 
   Case(int64_t rows, int64_t width, int64_t items)
       : x(at::randn({rows, width}, generator(1), at::kDouble)),
         u(at::randn({width}, generator(2), at::kDouble)),
-        upstream(at::randn({items, width}, generator(3), at::kDouble)) {}
+        grad_output(at::randn({items, width}, generator(3), at::kDouble)) {}
 };
 
 struct Outcome {
@@ -42,7 +42,7 @@ template <class Pool>
 Outcome evaluate(const Pool& pool, const Case& c, at::ScalarType dtype) {
   const at::Tensor x = c.x.to(dtype).clone().requires_grad_(true), u = c.u.to(dtype).clone().requires_grad_(true);
   const at::Tensor out = pool(x, u);
-  out.backward(c.upstream.to(dtype));
+  out.backward(c.grad_output.to(dtype));
   return {out.detach(), x.grad(), u.grad()};
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("softmax_pool takes float16 and bfloat16", "[softmax_pool]") {
   const at::Tensor ptr = longs({0, 5, 40});
   for (const auto& [type, tolerance] : {std::pair(at::kHalf, 2e-3), std::pair(at::kBFloat16, 2e-2)}) {
     Case c(40, 8, 2);
-    for (at::Tensor* tensor : {&c.x, &c.u, &c.upstream}) *tensor = tensor->to(type).to(at::kDouble);
+    for (at::Tensor* tensor : {&c.x, &c.u, &c.grad_output}) *tensor = tensor->to(type).to(at::kDouble);
     const Outcome actual = evaluate([&](auto& x, auto& u) { return softmax_pool(x, u, ptr); }, c, type);
     REQUIRE(actual.out.scalar_type() == type);
     REQUIRE(actual.x_grad.scalar_type() == type);

@@ -52,7 +52,7 @@ TEST_CASE("softmax attention is the textbook's", "[bench]") {
 
 TEST_CASE("linear terms map the channels of every pair", "[bench]") {
   const at::Tensor x = random({2, 2, 5, 4});
-  const TermWeights w{random({2, 3}), random({3}), random({2, 3}), random({3})};
+  const BiasWeights w{random({2, 3}), random({3}), random({2, 3}), random({3})};
   const DenseTerms terms = linear_terms(x, w);
   const at::Tensor rows = x.permute({0, 2, 3, 1});
   require_close(terms.mul, at::softplus(at::matmul(rows, w.w_mul) + w.b_mul).permute({0, 3, 1, 2}), 1e-5, "mul");
@@ -70,7 +70,7 @@ TEST_CASE("channels of points are squared distances and products", "[bench]") {
 
 TEST_CASE("terms of sequences are those of the products of their encodings", "[bench]") {
   const at::Tensor s = random({2, 5, 6}), ss = random({2, 4, 6});
-  const TermWeights w{random({6, 3}), random({3}), random({6, 3}), random({3})};
+  const BiasWeights w{random({6, 3}), random({3}), random({6, 3}), random({3})};
   const at::Tensor channels = (s.unsqueeze(2) * ss.unsqueeze(1)).permute({0, 3, 1, 2}).contiguous();
   const DenseTerms expected = linear_terms(channels, w), terms = sequence_terms(s, ss, w);
   require_close(terms.mul, expected.mul, 1e-5, "mul");

@@ -34,20 +34,21 @@ TEST_CASE("CoreGradients adds the copies of all groups and spreads the leak over
   require_equal(leak_grad, at::tensor({1.5, 0.0, 1.5}, at::kDouble).unsqueeze(1), "leak");
 }
 
-TEST_CASE("RowGradient has copies only where units share rows or nothing is rounded", "[attention_gradients]") {
+TEST_CASE("RowGradient has partial accumulators only if units share rows or nothing is rounded",
+          "[attention_gradients]") {
   const RowGradient<float> exact({4, 2, 3}, 1, at::kFloat), alone({4, 2, 3}, 1, at::kHalf);
   REQUIRE(exact.sums(0) != nullptr);
   REQUIRE(exact.rows(0).at(1, 2) == exact.sums(0) + 8);
   REQUIRE(alone.sums(0) == nullptr);
   REQUIRE(alone.rows(0).width == 6);
-  REQUIRE(alone.rows(0).storage == Storage::float16);
+  REQUIRE(alone.rows(0).storage == StorageType::float16);
   RowGradient<float> shared({4, 2, 3}, 2, at::kHalf), untouched = alone;
   REQUIRE(shared.sums(1) != nullptr);
-  REQUIRE(shared.rows(1).storage == Storage::computed);
+  REQUIRE(shared.rows(1).storage == StorageType::opmath);
   require_equal(untouched.finish(), at::zeros({4, 2, 3}, at::kHalf), "keys that no unit has");
 }
 
-TEST_CASE("RowGradient is empty where nobody asks for it", "[attention_gradients]") {
+TEST_CASE("RowGradient is empty if it is not requested", "[attention_gradients]") {
   RowGradient<double> none;
   REQUIRE_FALSE(none.defined());
   REQUIRE(none.sums(0) == nullptr);

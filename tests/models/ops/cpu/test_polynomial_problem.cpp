@@ -34,7 +34,7 @@ TEST_CASE("polynomial_plan covers every row and head once", "[polynomial_problem
   }
 }
 
-TEST_CASE("polynomial_plan sums every other row once into the slots of its pair", "[polynomial_problem]") {
+TEST_CASE("polynomial_plan sums each row once into the partial accumulators of its item", "[polynomial_problem]") {
   const PolynomialPlan plan = polynomial_plan({0, 40, 90}, {0, 9000, 15000}, 2, 4, MonomialBasis(3, 2), Reach::all);
   std::vector<int> used(static_cast<size_t>(plan.slots), 0);
   int64_t rows = 0;
@@ -64,8 +64,9 @@ TEST_CASE("with an order a chunk's sum is for its neighbour", "[polynomial_probl
   }
 }
 
-TEST_CASE("polynomial_plan takes short items pair by pair and keeps slots small beside the rows",
-          "[polynomial_problem]") {
+TEST_CASE(
+    "polynomial_plan evaluates short items pair by pair and keeps partial accumulators small compared with the rows",
+    "[polynomial_problem]") {
   const MonomialBasis basis(8, 4);
   REQUIRE(polynomial_plan({0, 256}, {0, 256}, 1, 8, basis, Reach::all).pairs.front().direct);
   REQUIRE_FALSE(polynomial_plan({0, 1024}, {0, 1024}, 1, 8, basis, Reach::all).pairs.front().direct);

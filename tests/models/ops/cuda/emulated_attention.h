@@ -17,23 +17,23 @@ class EmulatedDevice {
   explicit EmulatedDevice(const at::Device&) {}
   static bool many_rows(int64_t, int64_t, int64_t) { return kMany; }
 
-  template <class Relation, typename T>
-  void forward(const cuda::AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+  template <class BiasTraits, typename T>
+  void forward(const cuda::AttentionArrays<T>& problem, const typename BiasTraits::template Arrays<T>& bias,
                const cuda::ForwardTargets<T>& to) const {
     const EmulatedGrids<kOrder> grids;
-    cuda::forward_grids<Relation, T>(problem, relation, to, grids);
+    cuda::forward_grids<BiasTraits, T>(problem, bias, to, grids);
   }
-  template <class Relation, typename T>
-  void backward(const cuda::AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+  template <class BiasTraits, typename T>
+  void backward(const cuda::AttentionArrays<T>& problem, const typename BiasTraits::template Arrays<T>& bias,
                 const cuda::BackwardTargets<T>& to) const {
     const EmulatedGrids<kOrder> grids;
-    cuda::backward_grids<Relation, T>(problem, relation, to, grids);
+    cuda::backward_grids<BiasTraits, T>(problem, bias, to, grids);
   }
 };
 
 // Output and gradients, as `evaluate` has them; `names` are the arguments in the order of the operator's schema.
 template <class Device, class Operator>
-Outcome emulate(const Arguments& arguments, const std::vector<std::string>& names, const at::Tensor& upstream,
+Outcome emulate(const Arguments& arguments, const std::vector<std::string>& names, const at::Tensor& grad_output,
                 at::ScalarType dtype) {
   OptionalTensors inputs;
   std::vector<std::string> floating;
@@ -47,23 +47,24 @@ Outcome emulate(const Arguments& arguments, const std::vector<std::string>& name
   }
   const auto [out, denominator] = cuda::attention_forward<Device, Operator>(inputs, arguments.eps);
   const std::vector<at::Tensor> gradients = cuda::attention_backward<Device, Operator>(
-      upstream.to(dtype), out, denominator, inputs, arguments.eps, all_wanted(floating.size()));
+      grad_output.to(dtype), out, denominator, inputs, arguments.eps, all_wanted(floating.size()));
   REQUIRE(gradients.size() == floating.size());
   Outcome outcome{out, {}};
   for (size_t i = 0; i < floating.size(); ++i) outcome.gradients[floating[i]] = gradients[i];
   return outcome;
 }
 
-// Gradients of the relative term that nobody wants are left out, and the others have the same bits: none of them, and
+// Gradients of the attention bias that nobody wants are left out, and the others have the same bits: none of them, and
 // each alone.
 template <class Operator>
-void require_left_out(const Arguments& arguments, const std::vector<std::string>& names, const at::Tensor& upstream) {
+void require_left_out(const Arguments& arguments, const std::vector<std::string>& names,
+                      const at::Tensor& grad_output) {
   using Device = EmulatedDevice<false>;
   OptionalTensors inputs;
   for (const std::string& name : names) inputs.push_back(arguments.optional(name));
   const auto [out, denominator] = cuda::attention_forward<Device, Operator>(inputs, arguments.eps);
   const auto gradients = [&, &out = out, &denominator = denominator](const c10::List<bool>& wanted) {
-    return cuda::attention_backward<Device, Operator>(upstream, out, denominator, inputs, arguments.eps, wanted);
+    return cuda::attention_backward<Device, Operator>(grad_output, out, denominator, inputs, arguments.eps, wanted);
   };
   size_t floating = 0;
   for (const std::optional<at::Tensor> input : inputs) floating += input && input->is_floating_point() ? 1 : 0;
@@ -103,11 +104,11 @@ void require_emulated_half(const Arguments& arguments, const std::vector<std::st
 
   size_t floating = 0;
   for (const std::optional<at::Tensor> input : inputs) floating += input && input->is_floating_point() ? 1 : 0;
-  const at::Tensor upstream = upstream_in.to(half);
+  const at::Tensor grad_output = upstream_in.to(half);
   const std::vector<at::Tensor> gradients = cuda::attention_backward<Device, Operator>(
-      upstream, out, denominator, inputs, arguments.eps, all_wanted(floating));
+      grad_output, out, denominator, inputs, arguments.eps, all_wanted(floating));
   const std::vector<at::Tensor> expected = cuda::attention_backward<Device, Operator>(
-      upstream.to(at::kFloat), out.to(at::kFloat), denominator, wide, arguments.eps, all_wanted(floating));
+      grad_output.to(at::kFloat), out.to(at::kFloat), denominator, wide, arguments.eps, all_wanted(floating));
   for (size_t i = 0; i < floating; ++i) {
     require_equal(gradients[i], expected[i].to(half), what + " gradient " + std::to_string(i));
   }
@@ -115,16 +116,16 @@ void require_emulated_half(const Arguments& arguments, const std::vector<std::st
 
 // `expected` in both precisions with few and with many rows a thread, and the same bits in the other order of threads.
 template <class Operator>
-void require_emulated(const Arguments& arguments, const std::vector<std::string>& names, const at::Tensor& upstream,
+void require_emulated(const Arguments& arguments, const std::vector<std::string>& names, const at::Tensor& grad_output,
                       const Outcome& expected, const std::string& what) {
-  require_outcome(emulate<EmulatedDevice<false>, Operator>(arguments, names, upstream, at::kDouble), expected, 1e-10,
+  require_outcome(emulate<EmulatedDevice<false>, Operator>(arguments, names, grad_output, at::kDouble), expected, 1e-10,
                   1e-10, what + " float64");
-  const Outcome few = emulate<EmulatedDevice<false>, Operator>(arguments, names, upstream, at::kFloat);
+  const Outcome few = emulate<EmulatedDevice<false>, Operator>(arguments, names, grad_output, at::kFloat);
   require_outcome(few, expected, 2e-5, 1e-4, what + " float32");
-  const Outcome many = emulate<EmulatedDevice<true>, Operator>(arguments, names, upstream, at::kFloat);
+  const Outcome many = emulate<EmulatedDevice<true>, Operator>(arguments, names, grad_output, at::kFloat);
   require_outcome(many, expected, 2e-5, 1e-4, what + " float32, many rows");
   const Outcome turned =
-      emulate<EmulatedDevice<true, ThreadOrder::kDescending>, Operator>(arguments, names, upstream, at::kFloat);
+      emulate<EmulatedDevice<true, ThreadOrder::kDescending>, Operator>(arguments, names, grad_output, at::kFloat);
   require_equal(turned.out, many.out, what + " other order");
   for (const auto& [name, gradient] : many.gradients) {
     require_equal(turned.gradients.at(name), gradient, what + " other order, gradient of " + name);
@@ -140,12 +141,12 @@ void require_emulated_reference(const Attention& fused, const Attention& slow, c
     at::NoGradGuard guard;
     shape = slow(arguments);
   }
-  const at::Tensor upstream = at::randn(shape.sizes(), generator(5), at::TensorOptions().dtype(at::kDouble));
-  require_emulated<Operator>(arguments, names, upstream, evaluate(slow, arguments, upstream, at::kDouble), what);
-  require_outcome(emulate<EmulatedDevice<true>, Operator>(arguments, names, upstream, at::kFloat),
-                  evaluate(fused, arguments, upstream, at::kFloat), 2e-5, 1e-4, what + " beside the CPU operator");
+  const at::Tensor grad_output = at::randn(shape.sizes(), generator(5), at::TensorOptions().dtype(at::kDouble));
+  require_emulated<Operator>(arguments, names, grad_output, evaluate(slow, arguments, grad_output, at::kDouble), what);
+  require_outcome(emulate<EmulatedDevice<true>, Operator>(arguments, names, grad_output, at::kFloat),
+                  evaluate(fused, arguments, grad_output, at::kFloat), 2e-5, 1e-4, what + " beside the CPU operator");
   for (const at::ScalarType half : {at::kHalf, at::kBFloat16}) {
-    require_emulated_half<Operator>(arguments, names, upstream, half, what + " " + c10::toString(half));
+    require_emulated_half<Operator>(arguments, names, grad_output, half, what + " " + c10::toString(half));
   }
 }
 

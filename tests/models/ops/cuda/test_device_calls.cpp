@@ -9,7 +9,7 @@
 #include "geometry/operators.h"
 #include "graph/random_walk_pe.h"
 #include "models/ops/gather_pairs.h"
-#include "models/ops/pair_weight.h"
+#include "models/ops/sample_pairs.h"
 #include "models/ops/seeded_dropout.h"
 #include "models/ops/softmax_pool.h"
 #include "tests/models/ops/graph_cases.h"

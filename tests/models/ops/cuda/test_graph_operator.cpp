@@ -57,17 +57,16 @@ TEST_CASE("the CUDA kernels of graph_attention, emulated, stay inside the arrays
   });
 }
 
-TEST_CASE("the CUDA kernels of graph_attention, emulated, leave out the gradients that nobody wants",
-          "[graph_operator]") {
+TEST_CASE("the CUDA kernels of graph_attention, emulated, skip gradients that are not requested", "[graph_operator]") {
   const Arguments a = random_graph({{30, 4}, {9, 3}, 2, 4, 4}, 83, 2, 4);
   require_left_out<GraphOperator>(a, kArguments, at::randn({34, 2, 4}, generator(9), at::kDouble));
 }
 
 TEST_CASE("the CUDA kernels of graph_attention, emulated, keep their type inside autocast", "[graph_operator]") {
   const Arguments a = random_graph({{30, 4}, {9, 3}, 2, 4, 4}, 84, 2, 4);
-  const at::Tensor upstream = at::randn({34, 2, 4}, generator(10));
+  const at::Tensor grad_output = at::randn({34, 2, 4}, generator(10));
   const auto outcome = [&] {
-    return emulate<EmulatedDevice<false>, GraphOperator>(a, kArguments, upstream, at::kFloat);
+    return emulate<EmulatedDevice<false>, GraphOperator>(a, kArguments, grad_output, at::kFloat);
   };
   const Outcome expected = outcome();
   const Autocast autocast(at::kCPU, at::kBFloat16);

@@ -46,9 +46,9 @@ TEST_CASE("the CUDA kernels of maxout_attention, emulated, pass NaN on as the CP
       INFO(name);
       Arguments a = random_attention({{20, 3}, {9, 4}, 2, 5, 3}, 11);
       a[name].select(0, 1).select(0, 1).fill_(std::numeric_limits<double>::quiet_NaN());  // row 1 of the first item
-      const at::Tensor upstream = at::ones({23, 2, 3});
-      const Outcome actual = emulate<EmulatedDevice<true>, MaxoutOperator>(a, kArguments, upstream, type);
-      require_equal(actual.out.isnan(), evaluate(fused, a, upstream, type).out.isnan(), name);
+      const at::Tensor grad_output = at::ones({23, 2, 3});
+      const Outcome actual = emulate<EmulatedDevice<true>, MaxoutOperator>(a, kArguments, grad_output, type);
+      require_equal(actual.out.isnan(), evaluate(fused, a, grad_output, type).out.isnan(), name);
     }
   }
 }
@@ -69,8 +69,8 @@ TEST_CASE(
     "[maxout_operator]") {
   for (const at::ScalarType type : {at::kFloat, at::kDouble}) {
     INFO(type);
-    require_tiny_denominators(type, [](const Arguments& a, const at::Tensor& upstream, at::ScalarType dtype) {
-      return emulate<EmulatedDevice<false>, MaxoutOperator>(a, kArguments, upstream, dtype);
+    require_tiny_denominators(type, [](const Arguments& a, const at::Tensor& grad_output, at::ScalarType dtype) {
+      return emulate<EmulatedDevice<false>, MaxoutOperator>(a, kArguments, grad_output, dtype);
     });
   }
 }
@@ -104,7 +104,7 @@ TEST_CASE("the CUDA kernels of maxout_attention, emulated, read r_mul and r_add 
   });
 }
 
-TEST_CASE("the CUDA kernels of maxout_attention, emulated, leave out the gradients that nobody wants",
+TEST_CASE("the CUDA kernels of maxout_attention, emulated, skip gradients that are not requested",
           "[maxout_operator]") {
   const Arguments a = with_relative({{20, 3}, {17, 2}, 2, 3, 4}, 50);
   require_left_out<MaxoutOperator>(a, kArguments, at::randn({23, 2, 4}, generator(9), at::kDouble));

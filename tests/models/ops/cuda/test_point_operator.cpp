@@ -32,20 +32,20 @@ TEST_CASE("the CUDA kernels of point_attention, emulated, survive softplus far f
 
 TEST_CASE("the CUDA kernels of point_attention, emulated, take float16 and bfloat16", "[point_operator]") {
   const Arguments a = random_points({{20, 3}, {17, 2}, 2, 4, 5}, 36, true);
-  const at::Tensor upstream = at::ones({23, 2, 5}, at::kDouble);
+  const at::Tensor grad_output = at::ones({23, 2, 5}, at::kDouble);
   for (const auto& [type, tolerance] : {std::pair(at::kHalf, 2e-3), std::pair(at::kBFloat16, 2e-2)}) {
     Arguments rounded{{}, a.eps};
     for (const auto& [name, tensor] : a.tensors) {
       rounded.tensors[name] = tensor.is_floating_point() ? tensor.to(type).to(at::kDouble) : tensor;
     }
-    const Outcome actual = emulate<EmulatedDevice<true>, PointOperator>(rounded, kArguments, upstream, type);
+    const Outcome actual = emulate<EmulatedDevice<true>, PointOperator>(rounded, kArguments, grad_output, type);
     REQUIRE(actual.out.scalar_type() == type);
     for (const auto& [name, gradient] : actual.gradients) REQUIRE(gradient.scalar_type() == type);
-    require_outcome(actual, evaluate(slow, rounded, upstream, at::kDouble), tolerance, tolerance, "half");
+    require_outcome(actual, evaluate(slow, rounded, grad_output, at::kDouble), tolerance, tolerance, "half");
   }
 }
 
-TEST_CASE("CUDA point_attention leaves out the gradients that nobody wants", "[cuda]") {
+TEST_CASE("CUDA point_attention skips gradients that are not requested", "[cuda]") {
   const Arguments a = random_points({{9, 40}, {4, 20}, 2, 3, 2}, 37, true);
   require_left_out<PointOperator>(a, kArguments, at::randn({49, 2, 2}, generator(9), at::kDouble));
 }

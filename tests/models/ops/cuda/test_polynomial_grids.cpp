@@ -21,7 +21,7 @@ struct Stages {
 
 // The CUDA kernels, emulated: result and gradients. kKnown: the host sees the items' lengths.
 template <bool kKnown = true, ThreadOrder kOrder = ThreadOrder::kAscending>
-Outcome emulated(const Arguments& a, const PolynomialNumbers& n, const at::Tensor& upstream, at::ScalarType type,
+Outcome emulated(const Arguments& a, const PolynomialNumbers& n, const at::Tensor& grad_output, at::ScalarType type,
                  Stages* stages = nullptr) {
   const FilledMemory filled;
   const std::optional<at::Tensor> q_ptr = a.optional("q_ptr"), k_ptr = a.optional("k_ptr");
@@ -35,7 +35,7 @@ Outcome emulated(const Arguments& a, const PolynomialNumbers& n, const at::Tenso
   const auto known = kKnown ? cuda::known_offsets(arguments) : std::nullopt;
   const auto [out, denominator] = cuda::polynomial_forward(arguments, known, run);
   const auto [q_grad, k_grad, v_grad] =
-      cuda::polynomial_backward(upstream.to(type), out, denominator, arguments, known, run);
+      cuda::polynomial_backward(grad_output.to(type), out, denominator, arguments, known, run);
   return {out, {{"q", q_grad}, {"k", k_grad}, {"v", v_grad}}};
 }
 
@@ -46,9 +46,9 @@ void require_same(const Outcome& actual, const Outcome& expected, const std::str
 }
 
 // The same bits in the other order of threads.
-Outcome ordered(const Arguments& a, const PolynomialNumbers& n, const at::Tensor& upstream, at::ScalarType type) {
-  Outcome actual = emulated(a, n, upstream, type);
-  require_same(emulated<true, ThreadOrder::kDescending>(a, n, upstream, type), actual, "other order ");
+Outcome ordered(const Arguments& a, const PolynomialNumbers& n, const at::Tensor& grad_output, at::ScalarType type) {
+  Outcome actual = emulated(a, n, grad_output, type);
+  require_same(emulated<true, ThreadOrder::kDescending>(a, n, grad_output, type), actual, "other order ");
   return actual;
 }
 
@@ -89,9 +89,10 @@ TEST_CASE("the CUDA kernels of polynomial_attention, emulated, agree with the re
   for (const auto& [polynomial, alone] : monomial_cases()) {
     for (const bool known : {true, false}) {
       Stages stages;
-      const auto run = [&](const Arguments& a, const PolynomialNumbers& n, const at::Tensor& upstream,
+      const auto run = [&](const Arguments& a, const PolynomialNumbers& n, const at::Tensor& grad_output,
                            at::ScalarType type) {
-        return known ? emulated<true>(a, n, upstream, type, &stages) : emulated<false>(a, n, upstream, type, &stages);
+        return known ? emulated<true>(a, n, grad_output, type, &stages)
+                     : emulated<false>(a, n, grad_output, type, &stages);
       };
       INFO("c " << polynomial.sizes.c << " cv " << polynomial.sizes.cv << " degree " << polynomial.numbers.degree);
       require_reference_runs(run, {polynomial});
@@ -108,10 +109,10 @@ TEST_CASE("the CUDA kernels of polynomial_attention give the same bits whether t
   for (const auto& [polynomial, alone] : monomial_cases()) {
     if (polynomial.sizes.queries.size() == 1) continue;
     const Arguments a = random_polynomial(polynomial.sizes, 9);
-    const at::Tensor upstream = at::ones({a["q"].size(0), a["q"].size(1), a["v"].size(2)}, at::kDouble);
-    const Outcome known = emulated<true>(a, polynomial.numbers, upstream, at::kFloat);
-    require_same(emulated<false>(a, polynomial.numbers, upstream, at::kFloat), known, "unknown ");
-    require_same(ordered(a, polynomial.numbers, upstream, at::kFloat), known, "again ");
+    const at::Tensor grad_output = at::ones({a["q"].size(0), a["q"].size(1), a["v"].size(2)}, at::kDouble);
+    const Outcome known = emulated<true>(a, polynomial.numbers, grad_output, at::kFloat);
+    require_same(emulated<false>(a, polynomial.numbers, grad_output, at::kFloat), known, "unknown ");
+    require_same(ordered(a, polynomial.numbers, grad_output, at::kFloat), known, "again ");
   }
 }
 
@@ -134,7 +135,7 @@ TEST_CASE("the CUDA kernels of polynomial_attention, emulated, take values witho
 
 TEST_CASE("the CUDA kernels of polynomial_attention keep NaN to the rows that meet it", "[polynomial_grids]") {
   const Arguments good = random_polynomial({{600, 70}, {600, 70}, 1, 2, 3}, 17);
-  const at::Tensor upstream = at::ones({670, 1, 3}, at::kDouble);
+  const at::Tensor grad_output = at::ones({670, 1, 3}, at::kDouble);
   const int64_t at = 300;  // in the middle of a chunk
   for (const char* name : {"q", "v"}) {
     for (const bool causal : {false, true}) {
@@ -142,7 +143,7 @@ TEST_CASE("the CUDA kernels of polynomial_attention keep NaN to the rows that me
       Arguments bad = good;
       bad.tensors[name] = good[name].clone();
       bad.tensors[name][at].fill_(std::nan(""));
-      const Outcome outcome = emulated(bad, {2, 1.0, causal}, upstream, at::kDouble);
+      const Outcome outcome = emulated(bad, {2, 1.0, causal}, grad_output, at::kDouble);
       const bool in_query = name == std::string("q");
       const int64_t from = in_query || causal ? at : 0, to = in_query ? at + 1 : 600;
       const auto finite = [](const at::Tensor& rows) { return rows.isfinite().all().item<bool>(); };
@@ -162,9 +163,9 @@ TEST_CASE("the CUDA kernels of polynomial_attention under a causal mask do not s
   for (const char* name : {"q", "k", "v"}) {
     changed.tensors[name] = at::cat({a[name].slice(0, 0, 400), -a[name].slice(0, 400)});
   }
-  const at::Tensor upstream = at::ones({700, 1, 2}, at::kDouble);
-  require_equal(emulated(changed, {2, 1.0, true}, upstream, at::kFloat).out.slice(0, 0, 400),
-                emulated(a, {2, 1.0, true}, upstream, at::kFloat).out.slice(0, 0, 400), "past");
+  const at::Tensor grad_output = at::ones({700, 1, 2}, at::kDouble);
+  require_equal(emulated(changed, {2, 1.0, true}, grad_output, at::kFloat).out.slice(0, 0, 400),
+                emulated(a, {2, 1.0, true}, grad_output, at::kFloat).out.slice(0, 0, 400), "past");
 }
 
 TEST_CASE("the CUDA kernels of polynomial_attention, emulated, take float16 and bfloat16", "[polynomial_grids]") {
@@ -174,8 +175,8 @@ TEST_CASE("the CUDA kernels of polynomial_attention, emulated, take float16 and 
 TEST_CASE("the CUDA kernels of polynomial_attention name the argument that is wrong", "[polynomial_grids]") {
   for (const auto& [c, cv] : {std::pair(129, 1), std::pair(1, 130)}) {
     const Arguments a = random_polynomial({{1}, {1}, 1, c, cv}, 41);
-    const at::Tensor upstream = at::ones({1, 1, cv});
-    require_error([&] { emulated(a, {1, 1.0}, upstream, at::kFloat); }, {"q", "v", "128"});
+    const at::Tensor grad_output = at::ones({1, 1, cv});
+    require_error([&] { emulated(a, {1, 1.0}, grad_output, at::kFloat); }, {"q", "v", "128"});
   }
   Arguments a = random_polynomial({{4, 3}, {4, 3}, 1, 2, 2}, 41);
   a.tensors["k_ptr"] = at::tensor({0, 3, 7}, at::kLong);

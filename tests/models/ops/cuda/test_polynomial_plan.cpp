@@ -43,15 +43,15 @@ TEST_CASE("tables have what two factors need, or leave room for several rows a t
   CHECK(shape(8, 10) == std::vector<int>{2, 45, 8});
   CHECK(shape(1, 0) == std::vector<int>{1, 2, 2});
   CHECK(shape(128, 2) == std::vector<int>{1, 129, 2});
-  CHECK(shape(1, 2096).back() == cuda::kMostFactors);
+  CHECK(shape(1, 2096).back() == cuda::kMaxFactors);
   CHECK(shape(1, 2097).back() == 0);
-  CHECK(shape(2, 224).back() == cuda::kMostFactors);
+  CHECK(shape(2, 224).back() == cuda::kMaxFactors);
   CHECK(shape(2, 225).back() == 0);
 }
 
 TEST_CASE("every other basis that polynomial_attention computes with has a table", "[polynomial_plan]") {
-  for (int64_t c = 3; c <= cuda::kLargestWidth; ++c) {
-    for (int64_t degree = 0; monomial_count(c, degree) <= kMostMonomials; ++degree) {
+  for (int64_t c = 3; c <= cuda::kMaxWidth; ++c) {
+    for (int64_t degree = 0; monomial_count(c, degree) <= kMaxMonomials; ++degree) {
       const cuda::TableShape shape = cuda::table_shape(c, degree);
       INFO("channels " << c << " degree " << degree);
       REQUIRE(shape.factors >= 2);
@@ -90,7 +90,7 @@ TEST_CASE("where the host does not know the items, both ways are ready, but for 
   }
 }
 
-TEST_CASE("chunks have places of their own, and states are no more numbers than rows", "[polynomial_plan]") {
+TEST_CASE("chunks do not overlap, and states take no more numbers than rows", "[polynomial_plan]") {
   for (const auto& [c, degree] : std::vector<std::pair<int64_t, int64_t>>{{1, 0}, {2, 2}, {8, 2}, {8, 4}, {16, 4}}) {
     for (const auto& [reach, known] : {std::pair(cuda::Reach::kAll, true), std::pair(cuda::Reach::kAll, false),
                                        std::pair(cuda::Reach::kAfter, true), std::pair(cuda::Reach::kAfter, false)}) {
@@ -118,7 +118,7 @@ TEST_CASE("chunks have places of their own, and states are no more numbers than 
   }
 }
 
-TEST_CASE("where items are known, states are of those chunks that there are", "[polynomial_plan]") {
+TEST_CASE("if the items are known, only existing chunks have states", "[polynomial_plan]") {
   const Offsets offsets = equal_items(1024, 1024);
   const cuda::PackedRows rows{offsets.data(), 1024, offsets.back()};
   CHECK(plan(8, 2, offsets, true).chunks.count(rows) == 1025);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/ops/cuda/primal_host.h"
 
-#include "models/ops/cuda/primal_grids.h"
+#include "models/ops/cuda/primal_kernels.cuh"
 #include "tests/geometry/cuda/emulated_block.h"
 #include "tests/geometry/cuda/walled_array.h"
 #include "tests/models/ops/cuda/filled_memory.h"
@@ -18,14 +18,14 @@ Arguments cast(const Arguments& a, at::ScalarType type) {
 
 // The CUDA kernels, run(arrays): result and gradients.
 template <class Run>
-Outcome emulated_by(const Arguments& given, const PrimalNumbers& n, const at::Tensor& upstream, at::ScalarType type,
+Outcome emulated_by(const Arguments& given, const PrimalNumbers& n, const at::Tensor& grad_output, at::ScalarType type,
                     const Run& run) {
   const FilledMemory filled;
   const Arguments a = cast(given, type);
   return with_arguments(a, n, [&](const PrimalArguments& arguments) {
     arguments.check();
     const auto [out, normalizer] = cuda::primal_forward(arguments, run);
-    const auto made = cuda::primal_backward(upstream.to(out.scalar_type()), out, normalizer, arguments, run);
+    const auto made = cuda::primal_backward(grad_output.to(out.scalar_type()), out, normalizer, arguments, run);
     Outcome outcome{out, {{"q", made.at(0)}, {"k", made.at(1)}, {"v", made.at(2)}}};
     if (made.size() > 3) outcome.gradients["beta"] = made[3];
     return outcome;
@@ -33,17 +33,17 @@ Outcome emulated_by(const Arguments& given, const PrimalNumbers& n, const at::Te
 }
 
 template <ThreadOrder kOrder = ThreadOrder::kAscending>
-Outcome emulated(const Arguments& a, const PrimalNumbers& n, const at::Tensor& upstream, at::ScalarType type) {
-  return emulated_by(a, n, upstream, type, [](const auto& in) { cuda::primal_grids(in, EmulatedGrids<kOrder>()); });
+Outcome emulated(const Arguments& a, const PrimalNumbers& n, const at::Tensor& grad_output, at::ScalarType type) {
+  return emulated_by(a, n, grad_output, type, [](const auto& in) { cuda::run_grids(in, EmulatedGrids<kOrder>()); });
 }
 
 // In double and single precision; the other order of threads gives the same bits.
-void require_emulated(const Arguments& a, const PrimalNumbers& n, const at::Tensor& upstream, const Outcome& expected,
-                      const std::string& what, double wide = 1e-10, double floor = 0) {
-  const Outcome outcome = emulated(a, n, upstream, at::kDouble);
+void require_emulated(const Arguments& a, const PrimalNumbers& n, const at::Tensor& grad_output,
+                      const Outcome& expected, const std::string& what, double wide = 1e-10, double floor = 0) {
+  const Outcome outcome = emulated(a, n, grad_output, at::kDouble);
   require_outcome(outcome, expected, wide, wide, what + " float64", floor);
-  require_outcome(emulated(a, n, upstream, at::kFloat), expected, 1e-4, 1e-3, what + " float32", 1e-3);
-  const Outcome turned = emulated<ThreadOrder::kDescending>(a, n, upstream, at::kDouble);
+  require_outcome(emulated(a, n, grad_output, at::kFloat), expected, 1e-4, 1e-3, what + " float32", 1e-3);
+  const Outcome turned = emulated<ThreadOrder::kDescending>(a, n, grad_output, at::kDouble);
   require_equal(turned.out, outcome.out, what + ", turned");
   for (const auto& [name, gradient] : outcome.gradients) {
     require_equal(turned.gradients.at(name), gradient, what + ", turned, gradient of " + name);
@@ -51,8 +51,9 @@ void require_emulated(const Arguments& a, const PrimalNumbers& n, const at::Tens
 }
 
 void require_slow(const Arguments& a, const PrimalNumbers& n, const std::string& what) {
-  const at::Tensor upstream = at::randn({a["q"].size(0), a["q"].size(1), a["v"].size(2)}, generator(77), at::kDouble);
-  require_emulated(a, n, upstream, evaluate(slow_primal(n), a, upstream, at::kDouble), what, 1e-10, 1e-3);
+  const at::Tensor grad_output =
+      at::randn({a["q"].size(0), a["q"].size(1), a["v"].size(2)}, generator(77), at::kDouble);
+  require_emulated(a, n, grad_output, evaluate(slow_primal(n), a, grad_output, at::kDouble), what, 1e-10, 1e-3);
 }
 
 // Nothing is written beside the results.
@@ -97,7 +98,7 @@ struct WalledRun {
 
   template <class Arrays, typename T>
   static void close(const Arrays& in, const std::vector<WalledArray<T>>& walls) {
-    cuda::primal_grids(in, EmulatedGrids<kOrder>());
+    cuda::run_grids(in, EmulatedGrids<kOrder>());
     for (const WalledArray<T>& wall : walls) REQUIRE(wall.close());
   }
 };
@@ -107,14 +108,14 @@ struct WalledRun {
 TEST_CASE("the CUDA kernels of primal_attention, emulated, reproduce the golden cases", "[primal_host]") {
   for (const std::string& name : golden_primal_names()) {
     const GoldenPrimal golden(name);
-    require_emulated(golden.arguments, golden.numbers, golden.upstream, golden.expected, name);
+    require_emulated(golden.arguments, golden.numbers, golden.grad_output, golden.expected, name);
   }
   const GoldenPrimal small("primal_linear_small_sum");
-  require_emulated(small.arguments, small.numbers, small.upstream, small.expected, "small sum", 1e-9);
+  require_emulated(small.arguments, small.numbers, small.grad_output, small.expected, "small sum", 1e-9);
   // The gradients of q and k are 1e-5 and 2e-4: differences of numbers near 1, times numbers near 30.
   const GoldenPrimal large("primal_large_logits");
-  require_outcome(emulated(large.arguments, large.numbers, large.upstream, at::kDouble), large.expected, 1e-10, 1e-10,
-                  "large logits", 2e-4);
+  require_outcome(emulated(large.arguments, large.numbers, large.grad_output, at::kDouble), large.expected, 1e-10,
+                  1e-10, "large logits", 2e-4);
 }
 
 TEST_CASE("the CUDA kernels of primal_attention, emulated, agree with its definition", "[primal_host]") {
@@ -163,9 +164,9 @@ TEST_CASE("half precision is computed in float32 by the CUDA kernels of primal_a
   for (const std::string& family : primal_families()) {
     const PrimalCase c(family, {{9, 30}, {12, 20}, 3, 6, 5}, 19);
     const Arguments rounded = cast(c.arguments, at::kBFloat16);
-    const at::Tensor upstream = at::randn({39, 3, 5}, generator(20));
-    const Outcome half = emulated(rounded, c.numbers, upstream, at::kBFloat16);
-    const Outcome single = emulated(rounded, c.numbers, upstream, at::kFloat);
+    const at::Tensor grad_output = at::randn({39, 3, 5}, generator(20));
+    const Outcome half = emulated(rounded, c.numbers, grad_output, at::kBFloat16);
+    const Outcome single = emulated(rounded, c.numbers, grad_output, at::kFloat);
     require_equal(half.out, single.out, family);
     for (const auto& [name, gradient] : single.gradients) {
       require_equal(half.gradients.at(name), gradient.to(at::kBFloat16), family + " " + name);
@@ -188,11 +189,11 @@ TEST_CASE("the CUDA kernels of primal_attention, emulated, stay inside their arr
         a.tensors["mask_rowptr"] = at::randint(-9, 2000, {heads * rows + 1}, generator(22), at::kLong);
         a.tensors["mask_col"] = at::randint(-9, 400, {900}, generator(23), at::kLong);
       }
-      const at::Tensor upstream = at::ones({rows, heads, 5});
+      const at::Tensor grad_output = at::ones({rows, heads, 5});
       for (const std::vector<int64_t>& pool : {std::vector<int64_t>{}, {3, 1}}) {
         const PrimalNumbers numbers{pool, family == "linear"};
-        emulated_by(a, numbers, upstream, at::kFloat, WalledRun<ThreadOrder::kAscending>());
-        emulated_by(a, numbers, upstream, at::kFloat, WalledRun<ThreadOrder::kDescending>());
+        emulated_by(a, numbers, grad_output, at::kFloat, WalledRun<ThreadOrder::kAscending>());
+        emulated_by(a, numbers, grad_output, at::kFloat, WalledRun<ThreadOrder::kDescending>());
       }
     }
   }

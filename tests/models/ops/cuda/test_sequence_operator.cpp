@@ -32,7 +32,7 @@ TEST_CASE("the CUDA kernels of sequence_attention, emulated, take depths of seve
   require_emulated_reference<SequenceOperator>(fused, slow, a, kArguments, "depth 70");
 }
 
-TEST_CASE("the CUDA kernels of sequence_attention, emulated, leave out the gradients that nobody wants",
+TEST_CASE("the CUDA kernels of sequence_attention, emulated, skip gradients that are not requested",
           "[sequence_operator]") {
   const Arguments a = random_sequence({{20, 3}, {17, 2}, 2, 4, 5}, 92, 70);
   require_left_out<SequenceOperator>(a, kArguments, at::randn({23, 2, 5}, generator(9), at::kDouble));

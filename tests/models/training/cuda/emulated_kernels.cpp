@@ -4,16 +4,16 @@
 // Operators that are not here run as the CPU has them.
 #include "models/ops/cuda/attention_grid.h"
 #include "models/ops/cuda/attention_host.h"
-#include "models/ops/cuda/dropout_host.h"
-#include "models/ops/cuda/gather_pairs_autograd.h"
+#include "models/ops/cuda/gather_pairs_host.h"
 #include "models/ops/cuda/graph_operator.h"
 #include "models/ops/cuda/maxout_operator.h"
 #include "models/ops/cuda/point_operator.h"
 #include "models/ops/cuda/polynomial_grids.h"
 #include "models/ops/cuda/polynomial_host.h"
-#include "models/ops/cuda/primal_grids.h"
 #include "models/ops/cuda/primal_host.h"
+#include "models/ops/cuda/primal_kernels.cuh"
 #include "models/ops/cuda/sample_pairs_host.h"
+#include "models/ops/cuda/seeded_dropout_host.h"
 #include "models/ops/cuda/sequence_operator.h"
 #include "models/ops/cuda/softmax_pool_host.h"
 #include "models/ops/primal_composition.h"
@@ -34,47 +34,47 @@ class Device {
   static bool many_rows(int64_t rows, int64_t items, int64_t heads) {
     return cuda::worth_many_rows(rows, items, heads);
   }
-  template <class Relation, typename T>
-  void forward(const cuda::AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+  template <class BiasTraits, typename T>
+  void forward(const cuda::AttentionArrays<T>& problem, const typename BiasTraits::template Arrays<T>& bias,
                const cuda::ForwardTargets<T>& to) const {
-    launch([=] { cuda::forward_grids<Relation, T>(problem, relation, to, Grids()); });
+    launch([=] { cuda::forward_grids<BiasTraits, T>(problem, bias, to, Grids()); });
   }
-  template <class Relation, typename T>
-  void backward(const cuda::AttentionArrays<T>& problem, const typename Relation::template Arrays<T>& relation,
+  template <class BiasTraits, typename T>
+  void backward(const cuda::AttentionArrays<T>& problem, const typename BiasTraits::template Arrays<T>& bias,
                 const cuda::BackwardTargets<T>& to) const {
-    launch([=] { cuda::backward_grids<Relation, T>(problem, relation, to, Grids()); });
+    launch([=] { cuda::backward_grids<BiasTraits, T>(problem, bias, to, Grids()); });
   }
 };
 
 struct GatherLauncher {
-  explicit GatherLauncher(const at::Device&) {}
+  GatherLauncher(const at::Device&, const char* /*op*/) {}
   template <class Call>
   void operator()(const Call& in) const {
-    launch([in] { cuda::gather_grids(in, Grids()); });
+    launch([in] { cuda::run_grids(in, Grids()); });
   }
 };
 
 Two pool_forward(const at::Tensor& x, const at::Tensor& u, const Optional& ptr) {
-  return cuda::pool_forward(x, u, ptr, [](const auto& in) { launch([in] { cuda::pool_forward_grids(in, Grids()); }); });
+  return cuda::pool_forward(x, u, ptr, [](const auto& in) { launch([in] { cuda::run_grids(in, Grids()); }); });
 }
 
 Two pool_backward(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& log_sum, const at::Tensor& x,
                   const at::Tensor& u, const Optional& ptr) {
   return cuda::pool_backward(grad, out, log_sum, x, u, ptr,
-                             [](const auto& in) { launch([in] { cuda::pool_backward_grids(in, Grids()); }); });
+                             [](const auto& in) { launch([in] { cuda::run_grids(in, Grids()); }); });
 }
 
 at::Tensor dropout(const at::Tensor& x, double probability, const at::Tensor& seed, int64_t first) {
   return cuda::masked(x, probability, seed, first,
-                      [](const auto& in) { launch([in] { cuda::dropout_grids(in, Grids()); }); });
+                      [](const auto& in) { launch([in] { cuda::run_grids(in, Grids()); }); });
 }
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw_pairs(const at::Tensor& score, int64_t k,
-                                                                      const Optional& ptr, bool noise,
-                                                                      bool random_partner, const Optional& seeds,
-                                                                      int64_t bins) {
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> select_pairs(const at::Tensor& score, int64_t k,
+                                                                        const Optional& ptr, bool noise,
+                                                                        bool random_partner, const Optional& seeds,
+                                                                        int64_t bins) {
   return cuda::draw(score, ptr, seeds, {noise, random_partner, false, k, bins},
-                    [](const auto& in) { launch([in] { cuda::pair_grids(in, Grids()); }); });
+                    [](const auto& in) { launch([in] { cuda::run_grids(in, Grids()); }); });
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw_with_replacement(const at::Tensor& score, int64_t k,
@@ -82,50 +82,31 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw_with_replacement
                                                                                  const at::Tensor& seeds,
                                                                                  int64_t bins) {
   return cuda::draw(score, ptr, seeds, {true, false, true, k, bins},
-                    [](const auto& in) { launch([in] { cuda::replacement_grids(in, Grids()); }); });
+                    [](const auto& in) { launch([in] { cuda::run_grids(in, Grids()); }); });
 }
 
 const auto run_polynomial = [](auto stage, const auto& task) {
   launch([stage, task] { cuda::polynomial_grids(stage, task, Grids()); });
 };
 
-Two polynomial_forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t degree, double scale,
-                       bool causal, const Optional& q_ptr, const Optional& k_ptr, bool center) {
-  const PolynomialArguments a{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
-  a.check();
+Two polynomial_forward(const PolynomialArguments& a) {
   return cuda::polynomial_forward(a, cuda::known_offsets(a), run_polynomial);
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> polynomial_backward(const at::Tensor& grad, const at::Tensor& out,
-                                                                   const at::Tensor& denominator, const at::Tensor& q,
-                                                                   const at::Tensor& k, const at::Tensor& v,
-                                                                   int64_t degree, double scale, bool causal,
-                                                                   const Optional& q_ptr, const Optional& k_ptr,
-                                                                   bool center) {
-  const PolynomialArguments a{q, k, v, degree, scale, causal, q_ptr, k_ptr, center};
-  a.check();
+                                                                   const at::Tensor& denominator,
+                                                                   const PolynomialArguments& a) {
   return cuda::polynomial_backward(grad, out, denominator, a, cuda::known_offsets(a), run_polynomial);
 }
 
-const auto run_primal = [](const auto& in) { launch([in] { cuda::primal_grids(in, Grids()); }); };
+const auto run_primal = [](const auto& in) { launch([in] { cuda::run_grids(in, Grids()); }); };
 
-Two primal_forward(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const Optional& beta,
-                   at::OptionalIntArrayRef pool, std::string_view kernel, double eps, const Optional& q_ptr,
-                   const Optional& k_ptr, const Optional& mask_rowptr, const Optional& mask_col,
-                   std::optional<double> scale) {
-  const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
-  a.check();
+Two primal_forward(const PrimalArguments& a) {
   return cuda::has_primal_kernels(a) ? cuda::primal_forward(a, run_primal) : composed_primal_forward(a);
 }
 
 std::vector<at::Tensor> primal_backward(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer,
-                                        const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
-                                        const Optional& beta, at::OptionalIntArrayRef pool, std::string_view kernel,
-                                        double eps, const Optional& q_ptr, const Optional& k_ptr,
-                                        const Optional& mask_rowptr, const Optional& mask_col,
-                                        std::optional<double> scale) {
-  const PrimalArguments a{q, k, v, beta, pool, kernel, eps, q_ptr, k_ptr, mask_rowptr, mask_col, scale};
-  a.check();
+                                        const PrimalArguments& a) {
   return cuda::has_primal_kernels(a) ? cuda::primal_backward(grad, out, normalizer, a, run_primal)
                                      : composed_primal_gradients(grad, a);
 }
@@ -141,14 +122,14 @@ TORCH_LIBRARY_IMPL(geosft, HPU, m) {
   m.impl("_softmax_pool_forward", pool_forward);
   m.impl("_softmax_pool_backward", pool_backward);
   m.impl("_seeded_dropout", dropout);
-  m.impl("_draw_pairs", draw_pairs);
+  m.impl("_draw_pairs", select_pairs);
   m.impl("_draw_pairs_with_replacement", draw_with_replacement);
   m.impl("_pair_weight", cuda::pair_weight_composite);
   m.impl("_pair_weight_backward", cuda::pair_weight_backward_composite);
-  m.impl("_polynomial_attention_forward", polynomial_forward);
-  m.impl("_polynomial_attention_backward", polynomial_backward);
-  m.impl("_primal_attention_forward", primal_forward);
-  m.impl("_primal_attention_backward", primal_backward);
+  m.impl("_polynomial_attention_forward", polynomial_forward_kernel<polynomial_forward>);
+  m.impl("_polynomial_attention_backward", polynomial_backward_kernel<polynomial_backward>);
+  m.impl("_primal_attention_forward", primal_forward_kernel<primal_forward>);
+  m.impl("_primal_attention_backward", primal_backward_kernel<primal_backward>);
 }
 TORCH_LIBRARY_IMPL(geosft, AutogradHPU, m) {
   m.impl("gather_pairs", cuda::differentiable_gather_pairs<GatherLauncher>);

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// The attention bias of graph_attention: one constant per head for pairs without an edge, and the touched pairs on top
+// of it (SFT section 4.4).
+#if defined(GEOSFT_GRAPH_TERM_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef GEOSFT_GRAPH_TERM_INL_H_
+#undef GEOSFT_GRAPH_TERM_INL_H_
+#else
+#define GEOSFT_GRAPH_TERM_INL_H_
+#endif
+
+#include <cmath>
+
+#include "models/ops/cpu/attention_bias.h"
+#include "models/ops/cpu/row_accessor-inl.h"
+#include "models/ops/cpu/score_tile-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace geosft {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <typename T>
+class GraphBias {
+ public:
+  using Input = GraphInput<T>;
+  using Output = GraphOutput<T>;
+
+  GraphBias(const Input& input, int64_t heads) : in_(input), heads_(heads), mul_(kTile), add_(kTile) {}
+  GraphBias(const Input& input, const Output& output, int64_t heads) : GraphBias(input, heads) { to_ = &output; }
+
+  void begin_unit(const AttentionUnit& unit) { unit_ = unit; }
+  void end_unit() {}
+
+  // X_R of every touched pair: [pairs][top, partner][channels].
+  void begin_block(int64_t first_query, int64_t rows) {
+    padded_ = padded_rows<T>(rows);
+    const int64_t* const rowptr = in_.graph.rowptr + first_query;
+    edges_ = {rowptr[0], rowptr[rows] - rowptr[0], 0, in_.channels};
+    block_.find(in_.graph, *in_.sampled, first_query, rows, unit_.k_begin, unit_.k_end);
+    channels_.assign(block_.pairs.size() * 2 * in_.channels, T(0));
+    in_.edge_attr.visit([&](const auto* attributes) {
+      for_touches([&](int64_t row, int64_t edge) {
+        for (int64_t ch = 0; ch < in_.channels; ++ch) {
+          channels_[row + ch] += static_cast<T>(attributes[edge * in_.channels + ch]);
+        }
+      });
+    });
+    if (to_) channel_gradient_.assign(channels_.size(), T(0));
+  }
+
+  void begin_tile(int64_t first_key, int64_t keys) {
+    first_key_ = first_key;
+    keys_ = keys;
+    first_pair_ = block_.first_pair(first_key);
+    last_pair_ = block_.first_pair(first_key + keys);
+  }
+
+  BiasTile<T> fill(int64_t head) {
+    const T mul = softplus_of(in_.weights.b_mul[head]), add = in_.weights.b_add[head];
+    for (int64_t j = 0; j < keys_; ++j) {
+      std::fill_n(mul_.get() + j * kQueryBlock, padded_, mul);
+      std::fill_n(add_.get() + j * kQueryBlock, padded_, add);
+    }
+    for (size_t p = first_pair_; p < last_pair_; ++p) {
+      const Transformed t = transform(p, head);
+      const int64_t at = position(p);
+      mul_.get()[at] = t.weight * softplus_of(t.mul[0]) + (T(1) - t.weight) * softplus_of(t.mul[1]);
+      add_.get()[at] = t.weight * t.add[0] + (T(1) - t.weight) * t.add[1];
+    }
+    return {mul_.get(), add_.get()};
+  }
+
+  void backward(int64_t head, T* add_grad, T* raw) {
+    T* mul_to = to_->weights.mul(unit_.part, in_.channels, heads_) + head;
+    T* add_to = to_->weights.add(unit_.part, in_.channels, heads_) + head;
+    for (size_t p = first_pair_; p < last_pair_; ++p) {
+      const int64_t at = position(p);
+      pair_backward(p, head, add_grad[at] * raw[at], add_grad[at], mul_to, add_to);
+      add_grad[at] = T(0);  // what is left belongs to the pairs without an edge
+    }
+    const Tag<T> d;
+    Vector<T> mul = hn::Zero(d), add = hn::Zero(d);
+    for (int64_t j = 0; j < keys_; ++j) {
+      for (int64_t i = 0; i < padded_; i += static_cast<int64_t>(hn::Lanes(d))) {
+        const Vector<T> a = hn::Load(d, add_grad + j * kQueryBlock + i);
+        mul = hn::MulAdd(a, hn::Load(d, raw + j * kQueryBlock + i), mul);
+        add = hn::Add(add, a);
+      }
+    }
+    mul_to[in_.channels * heads_] += sigmoid_of(in_.weights.b_mul[head]) * lane_sum<T>(mul);
+    add_to[in_.channels * heads_] += lane_sum<T>(add);
+  }
+
+  void end_tile() {}
+
+  // Every edge of a pair gets the gradient of the sum.
+  void end_block() {
+    if (!to_->edge_attr.defined()) return;
+    const RowAccessor<T> result = to_->edge_attr.rows(unit_.split);
+    if (!result.computed()) edge_gradient_.assign(static_cast<size_t>(edges_.size()), T(0));
+    T* const sums = result.computed() ? result.at(edges_.row, 0) : edge_gradient_.data();
+    for_touches([&](int64_t row, int64_t edge) {
+      T* const to = sums + (edge - edges_.row) * in_.channels;
+      for (int64_t ch = 0; ch < in_.channels; ++ch) to[ch] += channel_gradient_[row + ch];
+    });
+    if (!result.computed()) write_block(sums, result, edges_);
+  }
+
+ private:
+  static constexpr int64_t kTile = kKeyTile * kQueryBlock;
+
+  // X_R w + b for the top and the partner of a pair, before the softplus; the weight of the top.
+  struct Transformed {
+    T mul[2], add[2], weight;
+  };
+
+  static T softplus_of(T x) { return std::max(x, T(0)) + std::log1p(std::exp(-std::abs(x))); }
+  static T sigmoid_of(T x) { return T(1) / (T(1) + std::exp(-x)); }
+
+  // f(first of the pair's channels, edge) for every edge that touches a pair.
+  template <class F>
+  void for_touches(const F& f) const {
+    for (size_t p = 0; p < block_.pairs.size(); ++p) {
+      for (int64_t t = block_.pairs[p].begin; t < block_.pairs[p].end; ++t) {
+        const Touch& touch = block_.touches[t];
+        f((2 * static_cast<int64_t>(p) + touch.which) * in_.channels, touch.edge);
+      }
+    }
+  }
+
+  int64_t position(size_t p) const { return (block_.pairs[p].key - first_key_) * kQueryBlock + block_.pairs[p].query; }
+
+  Transformed transform(size_t p, int64_t head) const {
+    Transformed t{};
+    t.weight = in_.weight[block_.pairs[p].key];
+    for (int64_t which = 0; which < 2; ++which) {
+      const T* x = channels_.data() + (2 * static_cast<int64_t>(p) + which) * in_.channels;
+      t.mul[which] = in_.weights.b_mul[head];
+      t.add[which] = in_.weights.b_add[head];
+      for (int64_t ch = 0; ch < in_.channels; ++ch) {
+        t.mul[which] += x[ch] * in_.weights.w_mul[ch * heads_ + head];
+        t.add[which] += x[ch] * in_.weights.w_add[ch * heads_ + head];
+      }
+    }
+    return t;
+  }
+
+  void pair_backward(size_t p, int64_t head, T mul_grad, T add_grad, T* mul_to, T* add_to) {
+    const Transformed t = transform(p, head);
+    if (to_->weight.defined()) {
+      to_->weight.get(unit_.split * to_->groups + unit_.group)[block_.pairs[p].key] +=
+          mul_grad * (softplus_of(t.mul[0]) - softplus_of(t.mul[1])) + add_grad * (t.add[0] - t.add[1]);
+    }
+    for (int64_t which = 0; which < 2; ++which) {
+      const T share = which == 0 ? t.weight : T(1) - t.weight;
+      const T mul = share * mul_grad * sigmoid_of(t.mul[which]), add = share * add_grad;
+      const int64_t row = (2 * static_cast<int64_t>(p) + which) * in_.channels;
+      for (int64_t ch = 0; ch < in_.channels; ++ch) {
+        const int64_t w = ch * heads_;
+        channel_gradient_[row + ch] += mul * in_.weights.w_mul[w + head] + add * in_.weights.w_add[w + head];
+        mul_to[w] += mul * channels_[row + ch];
+        add_to[w] += add * channels_[row + ch];
+      }
+      mul_to[in_.channels * heads_] += mul;
+      add_to[in_.channels * heads_] += add;
+    }
+  }
+
+  const Input& in_;
+  const Output* to_ = nullptr;
+  int64_t heads_;
+  Scratch<T> mul_, add_;
+  TouchedBlock block_;
+  Block edges_{};  // of the block's queries
+  std::vector<T> channels_, channel_gradient_, edge_gradient_;
+  AttentionUnit unit_{};
+  int64_t padded_ = 0, first_key_ = 0, keys_ = 0;
+  size_t first_pair_ = 0, last_pair_ = 0;
+};
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace geosft
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// The attention bias of sequence_attention. X_R[i, j, t] = s[i, t] ss[j, t], so X_R w is a matrix product of s with
+// w ss per head (SFT section 4.4), and so are its gradients.
+#if defined(GEOSFT_SEQUENCE_TERM_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef GEOSFT_SEQUENCE_TERM_INL_H_
+#undef GEOSFT_SEQUENCE_TERM_INL_H_
+#else
+#define GEOSFT_SEQUENCE_TERM_INL_H_
+#endif
+
+#include "models/ops/cpu/attention_bias.h"
+#include "models/ops/cpu/gradient_tiles-inl.h"
+#include "models/ops/cpu/row_sums-inl.h"
+#include "models/ops/cpu/score_tile-inl.h"
+#include "models/ops/cpu/softplus-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace geosft {
+namespace HWY_NAMESPACE {
+namespace {
+
+// to[j][i] = bias + sum_t s[t][i] keys[j][t].
+template <typename T>
+struct AffineTile {
+  const T* HWY_RESTRICT s;
+  const T* HWY_RESTRICT keys;
+  int64_t depth;
+  T bias;
+  T* HWY_RESTRICT to;
+
+  template <int J, int I>
+  HWY_INLINE void run(int64_t j0, int64_t i0) const {
+    const Tag<T> d;
+    const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+    Vector<T> sum[J][I];
+    product<J, I>(s + i0, keys + j0 * depth, depth, depth, MulPlus(), sum);
+    const Vector<T> b = hn::Set(d, bias);
+    for (int j = 0; j < J; ++j) {
+      for (int i = 0; i < I; ++i) {
+        hn::Store(hn::Add(sum[j][i], b), d, to + (j0 + j) * kQueryBlock + i0 + i * lanes);
+      }
+    }
+  }
+};
+
+template <typename T>
+class SequenceBias {
+ public:
+  using Input = SequenceInput<T>;
+  using Output = SequenceOutput<T>;
+
+  SequenceBias(const Input& input, int64_t heads)
+      : in_(input),
+        heads_(heads),
+        rows_of_(input.depth * kQueryBlock),
+        wide_(input.s.computed() ? 0 : input.depth * kQueryBlock),
+        wide_keys_(input.s.computed() ? 0 : input.depth * kKeyTile),
+        mul_keys_(kKeyTile * input.depth),
+        add_keys_(kKeyTile * input.depth),
+        mul_(kTile),
+        add_(kTile) {}
+  SequenceBias(const Input& input, const Output& output, int64_t heads) : SequenceBias(input, heads) {
+    to_ = &output;
+    slope_ = Scratch<T>(kTile);
+    row_gradient_ = Scratch<T>(input.depth * kQueryBlock);
+    key_products_ = Scratch<T>(kKeyTile * input.depth);
+  }
+
+  void begin_unit(const AttentionUnit& unit) {
+    unit_ = unit;
+    if (to_) ss_sums_.begin({unit.k_begin, unit.k_end - unit.k_begin, 0, in_.depth}, to_->ss, slot());
+  }
+  void end_unit() { ss_sums_.end(to_->ss); }
+
+  void begin_block(int64_t first_query, int64_t rows) {
+    first_query_ = first_query;
+    rows_ = rows;
+    padded_ = padded_rows<T>(rows);
+    pack_block(in_.s, {first_query, rows, 0, in_.depth}, padded_, wide_.get(), rows_of_.get());
+    if (rows_wanted()) std::fill_n(row_gradient_.get(), in_.depth * kQueryBlock, T(0));
+  }
+
+  void begin_tile(int64_t first_key, int64_t keys) {
+    first_key_ = first_key;
+    keys_ = keys;
+    ss_ = read_block(in_.ss, {first_key, keys, 0, in_.depth}, wide_keys_.get()).data;
+  }
+
+  BiasTile<T> fill(int64_t head) {
+    affine(in_.weights.w_mul, in_.weights.b_mul[head], head, mul_keys_.get(), mul_.get());
+    affine(in_.weights.w_add, in_.weights.b_add[head], head, add_keys_.get(), add_.get());
+    softplus_of_tile(keys_, padded_,
+                     SoftplusTile<T, StoredTile<T>>{{mul_.get()}, mul_.get(), to_ ? slope_.get() : nullptr});
+    return {mul_.get(), add_.get()};
+  }
+
+  void backward(int64_t head, T* add_grad, T* raw) {
+    const Tag<T> d;
+    Vector<T> mul_bias = hn::Zero(d), add_bias = hn::Zero(d);
+    for (int64_t j = 0; j < keys_; ++j) {
+      for (int64_t i = j * kQueryBlock; i < j * kQueryBlock + padded_; i += lanes()) {
+        const Vector<T> a = hn::Load(d, add_grad + i);
+        const Vector<T> m = hn::Mul(hn::Mul(a, hn::Load(d, raw + i)), hn::Load(d, slope_.get() + i));
+        hn::Store(m, d, raw + i);
+        mul_bias = hn::Add(mul_bias, m);
+        add_bias = hn::Add(add_bias, a);
+      }
+    }
+    T* mul_to = to_->weights.mul(unit_.part, in_.depth, heads_) + head;
+    T* add_to = to_->weights.add(unit_.part, in_.depth, heads_) + head;
+    mul_to[in_.depth * heads_] += lane_sum<T>(mul_bias);
+    add_to[in_.depth * heads_] += lane_sum<T>(add_bias);
+    back_through(raw, in_.weights.w_mul + head, mul_keys_.get(), mul_to);
+    back_through(add_grad, in_.weights.w_add + head, add_keys_.get(), add_to);
+  }
+
+  void end_tile() {}
+  void end_block() {
+    if (!rows_wanted()) return;
+    unpack_block(row_gradient_.get(), to_->s.rows(unit_.split), {first_query_, rows_, 0, in_.depth}, wide_.get());
+  }
+
+ private:
+  static constexpr int64_t kTile = kKeyTile * kQueryBlock;
+  static int64_t lanes() { return static_cast<int64_t>(hn::Lanes(Tag<T>())); }
+  int64_t slot() const { return unit_.split * to_->groups + unit_.group; }
+  bool rows_wanted() const { return to_ && to_->s.defined(); }
+
+  void affine(const T* w, T bias, int64_t head, T* keys, T* to) const {
+    for (int64_t j = 0; j < keys_; ++j) {
+      for (int64_t t = 0; t < in_.depth; ++t) keys[j * in_.depth + t] = ss_[j * in_.depth + t] * w[t * heads_ + head];
+    }
+    for_tiles(keys_, padded_ / lanes(), lanes(), AffineTile<T>{rows_of_.get(), keys, in_.depth, bias, to});
+  }
+
+  // From the gradient of a tile of X_R w + b to those of s, ss and w (w and w_grad with a stride of heads).
+  void back_through(const T* gradient, const T* w, const T* keys, T* w_grad) const {
+    if (rows_wanted()) {
+      for_tiles(in_.depth, padded_ / lanes(), lanes(),
+                WeightedValues<T>{gradient, keys, in_.depth, keys_, row_gradient_.get()});
+    }
+    T* products = key_products_.get();
+    std::fill_n(products, keys_ * in_.depth, T(0));
+    for_column_tiles(keys_, in_.depth, ValueGradient<T>{rows_of_.get(), gradient, padded_, products, in_.depth});
+    T* const ss_grad = ss_sums_.at(first_key_, 0);
+    for (int64_t j = 0; j < keys_; ++j) {
+      for (int64_t t = 0; t < in_.depth; ++t) {
+        const int64_t at = j * in_.depth + t;
+        if (ss_grad) ss_grad[at] += products[at] * w[t * heads_];
+        w_grad[t * heads_] += products[at] * ss_[at];
+      }
+    }
+  }
+
+  const Input& in_;
+  const Output* to_ = nullptr;
+  int64_t heads_;
+  Scratch<T> rows_of_, wide_, wide_keys_, mul_keys_, add_keys_, mul_, add_;
+  Scratch<T> slope_{0}, row_gradient_{0}, key_products_{0};
+  RowSums<T> ss_sums_;
+  const T* ss_ = nullptr;  // of the tile's keys
+  AttentionUnit unit_{};
+  int64_t first_query_ = 0, rows_ = 0, padded_ = 0, first_key_ = 0, keys_ = 0;
+};
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace geosft
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forward pass of all attention operators on a GPU (SFT section 4.3), one block a tile of queries of one item and head:
+//   S = mul * sum_t max(q, k) / sqrt(c) + add,   out = relu(S) v / (sum_j (relu(S_j) + softplus(leak_j)) + eps).
+// relu needs no running maximum: one pass over the keys makes out and the denominator.
+//
+// A thread has Rows whole queries and goes through the keys in groups: the scores of a group, the sums of the values
+// and of the denominator stay in its registers, and threads exchange nothing. Keys and values are read from shared
+// memory by all threads at the same address.
+//
+// The bound aimed at: max issues at half rate, so 64 max+add a clock and multiprocessor in float32 (1.7e13 a second on
+// 132 at 1.98 GHz), and these fill all issue slots: every other instruction is taken from the bound. Counted a (query,
+// key) pair of c = 16: 32 for max and add, 16 multiply-adds with the values, 2.5 reads of shared memory of 16 bytes (a
+// read takes the memory pipe as long as 16 issue slots of the multiprocessor: 40 of the 51 slots, which is why a thread
+// has four queries), 4 for relu, scale and sum. Hence 32 / 55 = 58 % expected without an attention bias; with that of
+// points some 25 more (distance, product, affine maps, exponential, polynomial), 32 / 80 = 40 %. The products with the
+// values on the matrix units (tf32 in three parts) would make it 75 and 48 %.
+//
+// Registers, float32, c = 16: 4 x 16 sums, 4 x 8 scores and some 50 for operands, so about 150 would do: 6 blocks of 2
+// warps on a multiprocessor, with 34 KiB of shared memory each (204 of 227). Where it may unroll all of the score loop,
+// ptxas takes 250 to read ahead (4 blocks), and spills at c = 32 (128 sums): hence two steps of it at a time.
+#pragma once
+
+#include "models/ops/cuda/attention_bias.cuh"
+
+namespace geosft::cuda {
+
+template <typename T, class BiasTraits, int Width, int Rows>
+class ForwardTile {
+ public:
+  using Bias = typename BiasTraits::template Bias<T, Side::kQuery>;
+  static constexpr Side kSide = Side::kQuery;
+  static constexpr int kBlockThreads = kThreads;
+  static constexpr int kTile = Rows * kThreads;
+  static constexpr int kOthers = sizeof(T) * Width > 512 ? 8 : (Width > 32 ? 16 : 32);
+  static constexpr int kGroup = 8;
+  static constexpr int kChunks = Width / 4;
+
+  // One Vec4 more in a row of queries: eight threads that read 16 bytes each then use all banks.
+  struct Tiles {
+    Vec4<T> query[kTile][kChunks + 1];
+    Vec4<T> key[kOthers][kChunks];
+    Vec4<T> value[kOthers][kChunks];
+    T leak[kOthers];
+    typename Bias::template Tiles<kTile, kOthers> term;
+  };
+
+  struct Arguments {
+    AttentionArrays<T> problem;
+    typename BiasTraits::template Arrays<T> bias;
+    ForwardTargets<T> to;
+  };
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& arguments) {
+    const AttentionArrays<T>& p = arguments.problem;
+    const TileRows rows = tile_rows<kSide>(p, kTile, block.x());
+    if (rows.own.begin >= rows.own.end) return;
+    Tiles& tiles = block.template shared<Tiles>();
+    typename Block::template PerThread<State> state(block);
+    const int64_t head = block.y();
+    const Bias term(arguments.bias, p, rows, head);
+    block.each([&](int thread) {
+      load_rows(tiles.query, Width, p.q, rows.own.begin, rows.own_count(), p.heads * p.c, head * p.c, p.c, thread);
+      term.load_own(tiles.term, rows.own.begin, rows.own_count(), thread);
+      clear(state[thread]);
+    });
+    for (int64_t first = rows.other.begin; first < rows.other.end; first += kOthers) {
+      const int count = rows.other.end - first < kOthers ? static_cast<int>(rows.other.end - first) : kOthers;
+      block.each([&](int thread) { load_keys(tiles, p, term, first, count, head, thread); });
+      term.prepare(block, tiles.term, first, count);
+      block.each([&](int thread) {
+        for (int group = 0; group < count; group += kGroup) {
+          attend(tiles, p, term, rows, Group{first, group, count}, thread, state[thread]);
+        }
+      });
+    }
+    block.each([&](int thread) { store(p, rows, head, thread, state[thread], arguments.to); });
+  }
+
+ private:
+  struct State {
+    Vec4<T> sum[Rows][kChunks];
+    T positive[Rows], leak;
+  };
+  // Keys begin … of the `count` in shared memory, of which the first is row `first` of the batch.
+  struct Group {
+    int64_t first;
+    int begin, count;
+  };
+
+  GEOSFT_DEVICE static void clear(State& state) {
+    state.leak = 0;
+    GEOSFT_UNROLL
+    for (int r = 0; r < Rows; ++r) {
+      state.positive[r] = 0;
+      GEOSFT_UNROLL
+      for (int chunk = 0; chunk < kChunks; ++chunk) state.sum[r][chunk] = Vec4<T>{};
+    }
+  }
+
+  GEOSFT_DEVICE static void load_keys(Tiles& tiles, const AttentionArrays<T>& p, const Bias& term, int64_t first,
+                                      int count, int64_t head, int thread) {
+    load_rows(tiles.key, Width, p.k, first, count, p.heads * p.c, head * p.c, p.c, thread);
+    load_rows(tiles.value, Width, p.v, first, count, p.heads * p.cv, head * p.cv, p.cv, thread);
+    term.load_other(tiles.term, first, count, thread);
+    if (thread < kOthers)
+      tiles.leak[thread] = thread < count ? softplus(p.leak.read((first + thread) * p.heads + head)) : T(0);
+  }
+
+  GEOSFT_DEVICE static void attend(const Tiles& tiles, const AttentionArrays<T>& p, const Bias& term,
+                                   const TileRows& rows, const Group& group, int thread, State& state) {
+    T score[Rows][kGroup];
+    maxima(tiles, group.begin, thread, score);
+    GEOSFT_UNROLL
+    for (int g = 0; g < kGroup; ++g) {
+      const int other = group.begin + g;
+      const bool there = other < group.count;
+      state.leak += tiles.leak[other];
+      GEOSFT_UNROLL
+      for (int r = 0; r < Rows; ++r) {
+        const int own = thread + r * kThreads;
+        const BiasValue<T> relative =
+            term.relative(tiles.term, Pair{own, other, group.first, there && own < rows.own_count()});
+        const T s = relative.mul * (score[r][g] * p.scale) + relative.add;
+        score[r][g] = there && !(s <= 0) ? s : T(0);
+        state.positive[r] += score[r][g];
+      }
+    }
+    weigh(tiles, group.begin, score, state);
+  }
+
+  // score[r][g] = sum_t max(q, k).
+  GEOSFT_DEVICE static void maxima(const Tiles& tiles, int group, int thread, T (&score)[Rows][kGroup]) {
+    GEOSFT_UNROLL
+    for (int r = 0; r < Rows; ++r) {
+      GEOSFT_UNROLL
+      for (int g = 0; g < kGroup; ++g) score[r][g] = 0;
+    }
+    GEOSFT_UNROLL_TWO
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+      Vec4<T> query[Rows];
+      GEOSFT_UNROLL
+      for (int r = 0; r < Rows; ++r) query[r] = tiles.query[thread + r * kThreads][chunk];
+      GEOSFT_UNROLL
+      for (int g = 0; g < kGroup; ++g) {
+        const Vec4<T> key = tiles.key[group + g][chunk];
+        GEOSFT_UNROLL
+        for (int r = 0; r < Rows; ++r) {
+          GEOSFT_UNROLL
+          for (int t = 0; t < 4; ++t) score[r][g] += larger(query[r].v[t], key.v[t]);
+        }
+      }
+    }
+  }
+
+  GEOSFT_DEVICE static void weigh(const Tiles& tiles, int group, const T (&score)[Rows][kGroup], State& state) {
+    GEOSFT_UNROLL
+    for (int chunk = 0; chunk < kChunks; ++chunk) {
+      GEOSFT_UNROLL
+      for (int g = 0; g < kGroup; ++g) {
+        const Vec4<T> value = tiles.value[group + g][chunk];
+        GEOSFT_UNROLL
+        for (int r = 0; r < Rows; ++r) {
+          GEOSFT_UNROLL
+          for (int t = 0; t < 4; ++t) state.sum[r][chunk].v[t] += score[r][g] * value.v[t];
+        }
+      }
+    }
+  }
+
+  GEOSFT_DEVICE static void store(const AttentionArrays<T>& p, const TileRows& rows, int64_t head, int thread,
+                                  const State& state, const ForwardTargets<T>& to) {
+    GEOSFT_UNROLL
+    for (int r = 0; r < Rows; ++r) {
+      const int64_t row = rows.own.begin + thread + r * kThreads;
+      if (row >= rows.own.end) continue;
+      const T denominator = state.positive[r] + (state.leak + p.eps);
+      const T share = safe_reciprocal(denominator);
+      to.denominator[row * p.heads + head] = denominator;
+      store_row(state.sum[r], share, to.out, (row * p.heads + head) * p.cv, p.cv);
+    }
+  }
+};
+
+}  // namespace geosft::cuda

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// gather_pairs on a GPU, one number of the result per thread. The gradient of x takes one thread per number, which sums
+// the samples of its row in order; the gradient of each weight takes the threads of a warp, which share its channels.
+//
+// Bound: memory, three numbers per element of the result in the forward pass (1.5 us for 32 x 256 x 256 at 3 TB/s).
+#pragma once
+
+#include "geometry/cuda/block.h"
+#include "geometry/cuda/packed_tiles.h"
+#include "models/ops/cuda/accessor.h"
+
+namespace geosft::cuda {
+
+// x [rows, width], top, partner and weight [bins], out [bins, width]. An index that is out of range counts as the
+// nearest row.
+template <typename T>
+struct PairGather {
+  Accessor<const T> x;
+  const int64_t* top;
+  const int64_t* partner;
+  Accessor<const T> weight;
+  int64_t rows, bins, width;
+  Accessor<T> out;
+
+  GEOSFT_DEVICE T first(int64_t bin, int64_t channel) const {
+    return x.read(clamped(top[bin], 0, rows - 1) * width + channel);
+  }
+  GEOSFT_DEVICE T second(int64_t bin, int64_t channel) const {
+    return x.read(clamped(partner[bin], 0, rows - 1) * width + channel);
+  }
+};
+
+// grad [bins, width], x_grad [rows, width]. Row r was drawn as codes[row_ptr[r]] … codes[row_ptr[r + 1] - 1]: 2 j as
+// the top of bin j, 2 j + 1 as its partner.
+template <typename T>
+struct PairScatter {
+  Accessor<const T> grad, weight;
+  const int64_t* row_ptr;
+  const int64_t* codes;
+  int64_t rows, width;
+  Accessor<T> x_grad;
+};
+
+// grad [bins, width], weight_grad [bins]; `drawn` as for the result, which it has none of.
+template <typename T>
+struct PairWeights {
+  PairGather<T> drawn;
+  Accessor<const T> grad;
+  Accessor<T> weight_grad;
+};
+
+inline constexpr int kGatherThreads = 256;
+
+template <typename T>
+class PairGatherTile {
+ public:
+  static constexpr int kBlockThreads = kGatherThreads;
+  struct Tiles {};
+  using Arguments = PairGather<T>;
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
+    block.each([&](int thread) {
+      const int64_t at = block.x() * kBlockThreads + thread;
+      if (at >= in.bins * in.width) return;
+      const int64_t bin = at / in.width, channel = at % in.width;
+      const T first = in.first(bin, channel), second = in.second(bin, channel);
+      in.out.write(at, second + in.weight.read(bin) * (first - second));
+    });
+  }
+};
+
+template <typename T>
+class PairScatterTile {
+ public:
+  static constexpr int kBlockThreads = kGatherThreads;
+  struct Tiles {};
+  using Arguments = PairScatter<T>;
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
+    block.each([&](int thread) {
+      const int64_t at = block.x() * kBlockThreads + thread;
+      if (at >= in.rows * in.width) return;
+      const int64_t row = at / in.width, channel = at % in.width;
+      T sum = 0;
+      for (int64_t i = in.row_ptr[row]; i < in.row_ptr[row + 1]; ++i) {
+        const int64_t bin = in.codes[i] / 2;
+        const T share = in.codes[i] % 2 == 0 ? in.weight.read(bin) : T(1) - in.weight.read(bin);
+        sum += share * in.grad.read(bin * in.width + channel);
+      }
+      in.x_grad.write(at, sum);
+    });
+  }
+};
+
+template <typename T>
+class PairWeightTile {
+ public:
+  static constexpr int kBlockThreads = kGatherThreads, kLanes = 32, kBins = kBlockThreads / kLanes;
+  struct Tiles {
+    T sum[kBins][kLanes + 1];  // one more: threads that read a column then use all banks
+  };
+  using Arguments = PairWeights<T>;
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
+    Tiles& tiles = block.template shared<Tiles>();
+    const PairGather<T>& drawn = in.drawn;
+    const int64_t begin = block.x() * kBins;
+    block.each([&](int thread) {
+      const int64_t bin = begin + thread / kLanes;
+      T sum = 0;
+      for (int64_t channel = thread % kLanes; bin < drawn.bins && channel < drawn.width; channel += kLanes) {
+        sum += in.grad.read(bin * drawn.width + channel) * (drawn.first(bin, channel) - drawn.second(bin, channel));
+      }
+      tiles.sum[thread / kLanes][thread % kLanes] = sum;
+    });
+    block.each([&](int thread) {
+      if (thread >= kBins || begin + thread >= drawn.bins) return;
+      T sum = 0;
+      for (int lane = 0; lane < kLanes; ++lane) sum += tiles.sum[thread][lane];
+      in.weight_grad.write(begin + thread, sum);
+    });
+  }
+};
+
+// The grids of a call, on a GPU or emulated.
+template <typename T, class Run>
+void run_grids(const PairGather<T>& in, Run&& run) {
+  run.template grid<PairGatherTile<T>>((in.bins * in.width + kGatherThreads - 1) / kGatherThreads, 1, in);
+}
+template <typename T, class Run>
+void run_grids(const PairScatter<T>& in, Run&& run) {
+  run.template grid<PairScatterTile<T>>((in.rows * in.width + kGatherThreads - 1) / kGatherThreads, 1, in);
+}
+template <typename T, class Run>
+void run_grids(const PairWeights<T>& in, Run&& run) {
+  using Tile = PairWeightTile<T>;
+  run.template grid<Tile>((in.drawn.bins + Tile::kBins - 1) / Tile::kBins, 1, in);
+}
+
+}  // namespace geosft::cuda

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// The attention bias of graph_attention (SFT section 4.4). X_R w of the pairs that edges touch is summed up in shared
+// memory, a tile of keys at a time; all others have the constants of their head. A query's edges are looked up by the
+// nodes that they lead to, in the list of the keys that stand for each node: work in proportion to the edges, once for
+// every tile of keys and head.
+#pragma once
+
+#include "models/ops/cuda/attention_bias.cuh"
+#include "models/ops/cuda/bias_sums.h"
+
+namespace geosft::cuda {
+
+template <typename T, Side kSide>
+class GraphBias {
+ public:
+  static constexpr bool kOfQueries = kSide == Side::kQuery;
+
+  // Of every pair, through top and through partner: X_R w_mul and X_R w_add, and after `collect` what edges get from
+  // them. A row of one number more than keys: threads that read a column then use all banks.
+  template <int Own, int Other>
+  struct Tiles {
+    T mul[2][Own][Other + 1], add[2][Own][Other + 1];
+    T weight[kOfQueries ? Other : Own];
+    StagedBiases<T> staged;
+  };
+  struct RowSums {
+    T weight;
+  };
+  using ThreadSums = BiasSums<T>;
+
+  GEOSFT_DEVICE GraphBias(const GraphArrays<T>& in, const AttentionArrays<T>& p, const TileRows& rows, int64_t head)
+      : in_(in),
+        nodes_(p.queries.rows),
+        heads_(p.heads),
+        head_(head),
+        own_begin_(rows.own.begin),
+        own_end_(rows.own.end),
+        b_mul_(in.b_mul.read(head)),
+        b_add_(in.b_add.read(head)),
+        alone_(softplus_with_slope(b_mul_)) {}
+
+  template <class Memory>
+  GEOSFT_DEVICE void load_own(Memory& memory, int64_t begin, int count, int thread) const {
+    if constexpr (!kOfQueries) load_weights(memory.weight, begin, count, thread);
+  }
+  template <class Memory>
+  GEOSFT_DEVICE void load_other(Memory& memory, int64_t begin, int count, int thread) const {
+    if constexpr (kOfQueries) load_weights(memory.weight, begin, count, thread);
+  }
+
+  // A thread sums up the edges of one query: its own, or of the other side's rows the one of its number.
+  template <class Block, class Memory>
+  GEOSFT_DEVICE void prepare(Block& block, Memory& memory, int64_t first, int count) const {
+    block.each([&](int thread) {
+      clear(memory, thread);
+      visit_own(first, count, thread, [&](int64_t edge, int own, int other, int which) {
+        memory.mul[which][own][other] += in_.mul[edge * heads_ + head_];
+        memory.add[which][own][other] += in_.add[edge * heads_ + head_];
+      });
+    });
+  }
+
+  template <class Memory>
+  GEOSFT_DEVICE BiasValue<T> relative(const Memory& memory, const Pair& pair) const {
+    const Members at = members(memory, pair);
+    if (!at.touched) return {alone_.value, b_add_, alone_.slope};
+    return {at.share * at.top.value + (T(1) - at.share) * at.partner.value,
+            b_add_ + (at.share * at.add[0] + (T(1) - at.share) * at.add[1]),
+            at.share * at.top.slope + (T(1) - at.share) * at.partner.slope};
+  }
+
+  template <class Memory>
+  GEOSFT_DEVICE void collect(Memory& memory, const Pair& pair, const BiasValue<T>& relative, T score, T raw,
+                             RowSums& row, ThreadSums& sums) const {
+    const Members at = members(memory, pair);
+    const T to_mul = score * raw;
+    if constexpr (kOfQueries) {
+      sums.mul += to_mul * relative.slope;
+      sums.add += score;
+      memory.mul[0][pair.own][pair.other] = to_mul * at.share * at.top.slope;
+      memory.mul[1][pair.own][pair.other] = to_mul * (T(1) - at.share) * at.partner.slope;
+      memory.add[0][pair.own][pair.other] = score * at.share;
+      memory.add[1][pair.own][pair.other] = score * (T(1) - at.share);
+    } else if (at.touched) {
+      row.weight += to_mul * (at.top.value - at.partner.value) + score * (at.add[0] - at.add[1]);
+    }
+  }
+
+  // Every edge gets the gradient of the sums it is part of. An edge belongs to one query, so to one thread.
+  template <class Block, class Memory, class Sums>
+  GEOSFT_DEVICE void conclude(Block& block, Memory& memory, int64_t first, int count, const Sums&) const {
+    if constexpr (kOfQueries) {
+      block.each([&](int thread) {
+        visit_own(first, count, thread, [&](int64_t edge, int own, int other, int which) {
+          in_.mul_grad[edge * heads_ + head_] += memory.mul[which][own][other];
+          in_.add_grad[edge * heads_ + head_] += memory.add[which][own][other];
+        });
+      });
+    }
+  }
+
+  GEOSFT_DEVICE void store(int64_t row, const RowSums& sums) const {
+    if constexpr (!kOfQueries) in_.weight_grad[row * heads_ + head_] = sums.weight;
+  }
+  template <class Memory>
+  GEOSFT_DEVICE void stage(Memory& memory, const ThreadSums& sums, int thread) const {
+    stage_biases<T>(memory.staged, sums, thread);
+  }
+  template <class Memory>
+  GEOSFT_DEVICE void finish(const Memory& memory, int64_t slot, int thread) const {
+    if constexpr (kOfQueries) finish_biases<T>(memory.staged, slot, heads_, head_, thread, in_.bias_grad);
+  }
+
+ private:
+  // What a pair has through the two nodes of its key; share: the weight of the top.
+  struct Members {
+    bool touched;
+    T share;
+    Softplus<T> top, partner;
+    T add[2];
+  };
+
+  template <int Count>
+  GEOSFT_DEVICE void load_weights(T (&weight)[Count], int64_t begin, int count, int thread) const {
+    for (int i = thread; i < Count; i += kThreads) weight[i] = i < count ? in_.weight.read(begin + i) : T(0);
+  }
+
+  // Queries are rows of the tile or, for tiles of keys, its columns: a thread writes those of its query alone.
+  template <int Own, int Other>
+  GEOSFT_DEVICE static void clear(Tiles<Own, Other>& memory, int thread) {
+    constexpr int kQueries = kOfQueries ? Own : Other, kKeys = kOfQueries ? Other : Own;
+    static_assert(kQueries <= kThreads, "a thread a query");
+    if (thread >= kQueries) return;
+    for (int i = 0; i < kKeys; ++i) {
+      const int own = kOfQueries ? thread : i, other = kOfQueries ? i : thread;
+      for (int which = 0; which < 2; ++which) memory.mul[which][own][other] = memory.add[which][own][other] = 0;
+    }
+  }
+
+  // visit(edge, own, other, which) for the edges of the thread's query to the nodes of the keys at hand.
+  template <class Visit>
+  GEOSFT_DEVICE void visit_own(int64_t first, int count, int thread, const Visit& visit) const {
+    if constexpr (kOfQueries) {
+      if (own_begin_ + thread >= own_end_) return;
+      visit_edges(own_begin_ + thread, first, first + count,
+                  [&](int64_t edge, int key, int which) { visit(edge, thread, key, which); });
+    } else {
+      if (thread >= count) return;
+      visit_edges(first + thread, own_begin_, own_end_,
+                  [&](int64_t edge, int key, int which) { visit(edge, key, thread, which); });
+    }
+  }
+
+  // Indices that point outside the arrays count for nothing.
+  template <class Visit>
+  GEOSFT_DEVICE void visit_edges(int64_t query, int64_t keys_begin, int64_t keys_end, const Visit& visit) const {
+    const int64_t begin = clamped(in_.rowptr[query], 0, in_.edges), end = clamped(in_.rowptr[query + 1], 0, in_.edges);
+    for (int64_t edge = begin; edge < end; ++edge) {
+      const int64_t node = in_.col[edge];
+      if (node < 0 || node >= nodes_) continue;
+      for (int64_t at = in_.node_ptr[node]; at < in_.node_ptr[node + 1]; ++at) {
+        const int64_t key = in_.node_keys[at] / 2;
+        if (key >= keys_begin && key < keys_end) {
+          visit(edge, static_cast<int>(key - keys_begin), static_cast<int>(in_.node_keys[at] % 2));
+        }
+      }
+    }
+  }
+
+  // A pair is touched where one of the sums is not 0: where all are, its terms are those of a pair without an edge.
+  template <class Memory>
+  GEOSFT_DEVICE Members members(const Memory& memory, const Pair& pair) const {
+    const T mul[2] = {memory.mul[0][pair.own][pair.other], memory.mul[1][pair.own][pair.other]};
+    Members at{false,
+               memory.weight[kOfQueries ? pair.other : pair.own],
+               alone_,
+               alone_,
+               {memory.add[0][pair.own][pair.other], memory.add[1][pair.own][pair.other]}};
+    at.touched = mul[0] != 0 || mul[1] != 0 || at.add[0] != 0 || at.add[1] != 0;
+    if (mul[0] != 0) at.top = softplus_with_slope(b_mul_ + mul[0]);
+    if (mul[1] != 0) at.partner = softplus_with_slope(b_mul_ + mul[1]);
+    return at;
+  }
+
+  const GraphArrays<T>& in_;
+  int64_t nodes_, heads_, head_, own_begin_, own_end_;
+  T b_mul_, b_add_;
+  Softplus<T> alone_;
+};
+
+struct GraphBiasTraits : OnePass {
+  template <typename T>
+  using Arrays = GraphArrays<T>;
+  template <typename T, Side kSide>
+  using Bias = GraphBias<T, kSide>;
+  static constexpr bool kManyRows = false;  // the sums of their pairs would not fit
+};
+
+}  // namespace geosft::cuda

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of monomials times columns over tokens: S_at = sum_j x_j^a Y_jt for each chunk of tokens of an item, then, in
+// the chunks' order and in double precision, over all of them or over those before or after each.
+//
+// A block has a chunk, a tile of monomials and one of columns. Tokens pass through shared memory as tables of the
+// monomials of low degree; a thread makes four monomials of a token in registers, products of entries of its table, and
+// adds them times all columns of the tile. Where there are few monomials, groups of threads share the tokens out.
+//
+// The bound aimed at, in float32: 128 multiply-adds a clock and multiprocessor. Counted a (token, four monomials) of a
+// warp with 8 channels of values: 36 multiply-adds and 4 products, 10 clocks; but 8 entries of the table and 9 columns
+// are read, and shared memory gives 32 threads 4 bytes each a clock: 17 clocks, so 53 % of the multiply-adds that a
+// multiprocessor could do. With 16 channels, 4 factors: 33 clocks for 80 instructions, 52 %. (Columns of nine or
+// seventeen leave the matrix units, in tf32 of three parts, little of their advantage: the sums would have to be padded
+// to 16 or 24 columns and go through fragments.)
+#pragma once
+
+#include "models/ops/cuda/polynomial_items.h"
+#include "models/ops/cuda/tile_math.h"
+
+namespace geosft::cuda {
+
+// Column `column` of Y of a row: the further one, and those of y.
+template <typename T>
+GEOSFT_DEVICE T column_of(const PolynomialSide<T>& side, int64_t row_and_head, int cv, int column) {
+  if (column == 0) return side.further ? side.further[row_and_head] : T(1);
+  return column <= cv ? side.y.read(row_and_head * cv + column - 1) : T(0);
+}
+
+inline constexpr int kSumThreads = 128, kSumEach = 4, kMaxSumStep = 128;
+inline constexpr int kSumTableNumbers = 32 * (kLargestTable + 1);  // of shared memory: 32 tokens at least
+
+template <typename T, int Columns, int Factors>
+class MonomialSumTile {
+ public:
+  static constexpr int kBlockThreads = kSumThreads;
+  using Arguments = PolynomialTask<T>;
+
+  struct Tiles {
+    T table[kSumTableNumbers];
+    T y[kMaxSumStep][Columns];
+    T sum[kSumEach * Columns][kSumThreads];
+    uint8_t recipe[kLargestTable][2];
+  };
+
+  static int64_t blocks_a_chunk(const Arguments& task) { return task.sums.tiles * ((task.cv + Columns) / Columns); }
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
+    const int64_t column_tiles = (task.cv + Columns) / Columns, pieces = task.sums.tiles * column_tiles;
+    const int64_t place = block.x() / pieces, piece = block.x() % pieces;
+    const RowRange rows = chunk_at(task, place).rows;
+    if (rows.begin >= rows.end) return;
+    const Work work{block.y(), piece / column_tiles * task.sums.groups * kSumEach,
+                    static_cast<int>(piece % column_tiles) * Columns};
+    Tiles& tiles = block.template shared<Tiles>();
+    typename Block::template PerThread<State> state(block);
+    block.each([&](int thread) { begin(task, work, tiles, thread, state[thread]); });
+    for (int64_t first = rows.begin; first < rows.end; first += task.sums.step) {
+      const int count = static_cast<int>(rows.end - first < task.sums.step ? rows.end - first : task.sums.step);
+      block.each([&](int thread) { load(task, work, tiles, first, count, thread); });
+      int from = 1 + task.c;
+      for (int degree = 2; degree <= task.table.table_degree; ++degree) {
+        const int to = from * (task.c + degree) / degree;
+        block.each([&](int thread) { multiply(tiles, stride_of(task), from, to, count, thread); });
+        from = to;
+      }
+      block.each([&](int thread) { add(task, tiles, count, thread, state[thread]); });
+    }
+    T* const to = task.states + (place * task.heads + work.head) * task.table.count * (task.cv + 1);
+    block.each([&](int thread) { store(task, work, tiles, to, thread); });
+  }
+
+ private:
+  // The entries of the table that a thread's monomials are products of.
+  struct State {
+    int factor[kSumEach][Factors];
+  };
+  struct Work {
+    int64_t head, first_monomial;
+    int first_column;
+  };
+
+  // Numbers from one token's table to the next: odd, which spreads tokens over the banks.
+  GEOSFT_DEVICE static int stride_of(const Arguments& task) { return task.table.entries | 1; }
+
+  GEOSFT_DEVICE static void begin(const Arguments& task, const Work& work, Tiles& tiles, int thread, State& state) {
+    GEOSFT_UNROLL
+    for (int k = 0; k < kSumEach; ++k) {
+      const int64_t monomial = work.first_monomial + k * task.sums.groups + thread % task.sums.groups;
+      GEOSFT_UNROLL
+      for (int f = 0; f < Factors; ++f) {
+        state.factor[k][f] = monomial < task.table.count ? task.table.factor[monomial * Factors + f] : 0;
+      }
+    }
+    for (int i = 0; i < kSumEach * Columns; ++i) tiles.sum[i][thread] = 0;
+    for (int e = 1 + task.c + thread; e < task.table.entries; e += kSumThreads) {
+      for (int side = 0; side < 2; ++side) tiles.recipe[e][side] = task.table.recipe[2 * e + side];
+    }
+  }
+
+  // The constant and the variables of tokens, and their columns.
+  GEOSFT_DEVICE static void load(const Arguments& task, const Work& work, Tiles& tiles, int64_t first, int count,
+                                 int thread) {
+    const PolynomialSide<T>& from = task.other;
+    const int width = task.c + 1, stride = stride_of(task);
+    for (int i = thread; i < count * width; i += kSumThreads) {
+      const int token = i / width, entry = i % width;
+      const int64_t at = (first + token) * task.heads + work.head;
+      tiles.table[token * stride + entry] = entry == 0 ? T(1) : from.x.read(at * task.c + entry - 1) * from.factor;
+    }
+    for (int i = thread; i < count * Columns; i += kSumThreads) {
+      const int64_t at = (first + i / Columns) * task.heads + work.head;
+      tiles.y[i / Columns][i % Columns] = column_of(from, at, task.cv, work.first_column + i % Columns);
+    }
+  }
+
+  // Entries from … to - 1, of one degree, of all tokens.
+  GEOSFT_DEVICE static void multiply(Tiles& tiles, int stride, int from, int to, int count, int thread) {
+    const int entries = to - from;
+    for (int i = thread; i < count * entries; i += kSumThreads) {
+      T* const table = tiles.table + i / entries * stride;
+      const int entry = from + i % entries;
+      table[entry] = table[tiles.recipe[entry][0]] * table[tiles.recipe[entry][1]];
+    }
+  }
+
+  // The tokens that are the thread's, in registers first: two short sums have less rounding than a long one.
+  GEOSFT_DEVICE static void add(const Arguments& task, Tiles& tiles, int count, int thread, const State& state) {
+    T sum[kSumEach][Columns] = {};
+    const int groups = task.sums.groups, stride = stride_of(task);
+    for (int token = thread / groups; token < count; token += kSumThreads / groups) {
+      const T* const table = tiles.table + token * stride;
+      T monomial[kSumEach];
+      GEOSFT_UNROLL
+      for (int k = 0; k < kSumEach; ++k) {
+        monomial[k] = table[state.factor[k][0]];
+        GEOSFT_UNROLL
+        for (int f = 1; f < Factors; ++f) monomial[k] *= table[state.factor[k][f]];
+      }
+      GEOSFT_UNROLL
+      for (int t = 0; t < Columns; ++t) {
+        const T y = tiles.y[token][t];
+        GEOSFT_UNROLL
+        for (int k = 0; k < kSumEach; ++k) sum[k][t] += monomial[k] * y;
+      }
+    }
+    GEOSFT_UNROLL
+    for (int k = 0; k < kSumEach; ++k) {
+      GEOSFT_UNROLL
+      for (int t = 0; t < Columns; ++t) tiles.sum[k * Columns + t][thread] += sum[k][t];
+    }
+  }
+
+  // The threads that shared tokens out are added up in their order.
+  GEOSFT_DEVICE static void store(const Arguments& task, const Work& work, const Tiles& tiles, T* to, int thread) {
+    const int groups = task.sums.groups, columns = task.cv + 1;
+    for (int i = thread; i < groups * kSumEach * Columns; i += kSumThreads) {
+      const int own = i / Columns, column = work.first_column + i % Columns;
+      const int64_t monomial = work.first_monomial + own;
+      if (monomial >= task.table.count || column >= columns) continue;
+      const T(&sums)[kSumThreads] = tiles.sum[own / groups * Columns + i % Columns];
+      T total = 0;
+      for (int part = own % groups; part < kSumThreads; part += groups) total += sums[part];
+      to[monomial * columns + column] = total;
+    }
+  }
+};
+
+// A number of the state of every chunk a thread, chunk after chunk: all of them go into the first, or each becomes the
+// sum of those before or after it. Times the weights of the monomials.
+template <typename T>
+class StateJoinTile {
+ public:
+  static constexpr int kBlockThreads = 256;
+  struct Tiles {};
+  using Arguments = PolynomialTask<T>;
+
+  static int64_t blocks_a_chunk(const Arguments& task) {
+    return (task.table.count * (task.cv + 1) + kBlockThreads - 1) / kBlockThreads;
+  }
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
+    const int64_t size = task.table.count * (task.cv + 1), pieces = (size + kBlockThreads - 1) / kBlockThreads;
+    const Chunk chunk = chunk_at(task, block.x() / pieces);
+    if (chunk.rows.begin >= chunk.rows.end || chunk.number > 0) return;
+    const int64_t chunks = chunk_count(item_rows(task.other.rows, chunk.item), task.chunks), step = task.heads * size;
+    T* const first = task.states + (block.x() / pieces * task.heads + block.y()) * size;
+    block.each([&](int thread) {
+      const int64_t at = block.x() % pieces * kBlockThreads + thread;
+      if (at < size) join(task.reach, first + at, chunks, step, task.table.weight[at / (task.cv + 1)]);
+    });
+  }
+
+ private:
+  static constexpr int kAhead = 8;  // chunks that are read before they are added up
+
+  GEOSFT_DEVICE static void join(Reach reach, T* numbers, int64_t chunks, int64_t step, T weight) {
+    const int64_t sign = reach == Reach::kAfter ? -1 : 1;
+    T* const begin = reach == Reach::kAfter ? numbers + (chunks - 1) * step : numbers;
+    double sum = 0;
+    for (int64_t n = 0; n < chunks; n += kAhead) {
+      T next[kAhead];
+      GEOSFT_UNROLL
+      for (int k = 0; k < kAhead; ++k) next[k] = n + k < chunks ? begin[sign * (n + k) * step] : T(0);
+      GEOSFT_UNROLL
+      for (int k = 0; k < kAhead; ++k) {
+        if (reach != Reach::kAll && n + k < chunks) {
+          begin[sign * (n + k) * step] = static_cast<T>(sum * static_cast<double>(weight));
+        }
+        sum += static_cast<double>(next[k]);
+      }
+    }
+    if (reach == Reach::kAll) *numbers = static_cast<T>(sum * static_cast<double>(weight));
+  }
+};
+
+}  // namespace geosft::cuda

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// The attention bias of point_attention: X_R[i, j] = (|x_i - xs_j|^2, m_i . ms_j) from the coordinates in shared
+// memory, mul = softplus(X_R w_mul + b_mul), add = X_R w_add + b_add (SFT section 4.4).
+#pragma once
+
+#include "models/ops/cuda/attention_bias.cuh"
+
+namespace geosft::cuda {
+
+template <typename T, Side kSide>
+class PointBias {
+ public:
+  template <int Own, int Other>
+  struct Tiles {
+    Vec4<T> own_x[Own], own_m[Own], other_x[Other], other_m[Other];
+    T staged[kThreads][6];
+  };
+  struct RowSums {
+    T x[3], m[3];
+  };
+  struct ThreadSums {
+    T mul[3], add[3];  // two channels and the bias
+  };
+
+  GEOSFT_DEVICE PointBias(const PointArrays<T>& in, const AttentionArrays<T>& p, const TileRows&, int64_t head)
+      : in_(in), heads_(p.heads), head_(head), normals_(static_cast<bool>(in.m)) {
+    mul_[0] = in.w_mul.read(head);
+    add_[0] = in.w_add.read(head);
+    mul_[1] = normals_ ? in.w_mul.read(heads_ + head) : T(0);
+    add_[1] = normals_ ? in.w_add.read(heads_ + head) : T(0);
+    mul_[2] = in.b_mul.read(head);
+    add_[2] = in.b_add.read(head);
+  }
+
+  template <class Memory>
+  GEOSFT_DEVICE void load_own(Memory& memory, int64_t begin, int count, int thread) const {
+    load_points(memory.own_x, kSide == Side::kQuery ? in_.x : in_.xs, begin, count, thread);
+    if (normals_) load_points(memory.own_m, kSide == Side::kQuery ? in_.m : in_.ms, begin, count, thread);
+  }
+  template <class Memory>
+  GEOSFT_DEVICE void load_other(Memory& memory, int64_t begin, int count, int thread) const {
+    load_points(memory.other_x, kSide == Side::kQuery ? in_.xs : in_.x, begin, count, thread);
+    if (normals_) load_points(memory.other_m, kSide == Side::kQuery ? in_.ms : in_.m, begin, count, thread);
+  }
+
+  template <class Block, class Memory>
+  GEOSFT_DEVICE void prepare(Block&, Memory&, int64_t /*first*/, int /*count*/) const {}
+  template <class Block, class Memory, class Sums>
+  GEOSFT_DEVICE void conclude(Block&, Memory&, int64_t /*first*/, int /*count*/, const Sums&) const {}
+
+  template <class Memory>
+  GEOSFT_DEVICE BiasValue<T> relative(const Memory& memory, const Pair& pair) const {
+    const Channels channels = sample(memory, pair);
+    const Softplus<T> mul = softplus_with_slope(apply(mul_, channels));
+    return {mul.value, apply(add_, channels), mul.slope};
+  }
+
+  template <class Memory>
+  GEOSFT_DEVICE void collect(const Memory& memory, const Pair& pair, const BiasValue<T>& relative, T score, T raw,
+                             RowSums& row, ThreadSums& sums) const {
+    const T to_mul = score * raw * relative.slope;
+    if (kSide == Side::kQuery) {
+      const Channels channels = sample(memory, pair);
+      sums.mul[0] += to_mul * channels.distance;
+      sums.add[0] += score * channels.distance;
+      sums.mul[2] += to_mul;
+      sums.add[2] += score;
+      if (normals_) {
+        sums.mul[1] += to_mul * channels.product;
+        sums.add[1] += score * channels.product;
+      }
+    }
+    if (x_grad()) {
+      const Vec4<T> own = memory.own_x[pair.own], other = memory.other_x[pair.other];
+      const T distance = T(2) * (to_mul * mul_[0] + score * add_[0]);
+      GEOSFT_UNROLL
+      for (int a = 0; a < 3; ++a) row.x[a] += distance * (own.v[a] - other.v[a]);
+    }
+    if (!m_grad()) return;
+    const Vec4<T> normal = memory.other_m[pair.other];
+    const T product = to_mul * mul_[1] + score * add_[1];
+    GEOSFT_UNROLL
+    for (int a = 0; a < 3; ++a) row.m[a] += product * normal.v[a];
+  }
+
+  GEOSFT_DEVICE void store(int64_t row, const RowSums& sums) const {
+    const int64_t at = (row * heads_ + head_) * 3;
+    GEOSFT_UNROLL
+    for (int a = 0; a < 3; ++a) {
+      if (x_grad()) x_grad()[at + a] = sums.x[a];
+      if (m_grad()) m_grad()[at + a] = sums.m[a];
+    }
+  }
+
+  // The weights' gradients of the block: its threads' sums added in their order, so always to the same bits.
+  template <class Memory>
+  GEOSFT_DEVICE void stage(Memory& memory, const ThreadSums& sums, int thread) const {
+    GEOSFT_UNROLL
+    for (int i = 0; i < 3; ++i) {
+      memory.staged[thread][i] = sums.mul[i];
+      memory.staged[thread][3 + i] = sums.add[i];
+    }
+  }
+  template <class Memory>
+  GEOSFT_DEVICE void finish(const Memory& memory, int64_t slot, int thread) const {
+    if (kSide == Side::kQuery && thread < 6) {
+      T sum = 0;
+      for (int t = 0; t < kThreads; ++t) sum += memory.staged[t][thread];
+      in_.weight_grad[(slot * heads_ + head_) * 6 + thread] = sum;
+    }
+  }
+
+ private:
+  struct Channels {
+    T distance, product;
+  };
+
+  // Of the tile's own rows; null where nobody wants them.
+  GEOSFT_DEVICE T* x_grad() const { return kSide == Side::kQuery ? in_.x_grad : in_.xs_grad; }
+  GEOSFT_DEVICE T* m_grad() const { return kSide == Side::kQuery ? in_.m_grad : in_.ms_grad; }
+
+  template <int Rows>
+  GEOSFT_DEVICE static void load_points(Vec4<T> (&tile)[Rows], const Accessor<const T>& points, int64_t begin,
+                                        int count, int thread) {
+    points.visit([&](const auto* numbers) {
+      for (int i = thread; i < Rows * 3; i += kThreads) {
+        tile[i / 3].v[i % 3] = i / 3 < count ? widened(numbers[begin * 3 + i]) : T(0);
+      }
+    });
+  }
+
+  template <class Memory>
+  GEOSFT_DEVICE Channels sample(const Memory& memory, const Pair& pair) const {
+    const Vec4<T> own = memory.own_x[pair.own], other = memory.other_x[pair.other];
+    Channels channels{T(0), T(0)};
+    GEOSFT_UNROLL
+    for (int a = 0; a < 3; ++a) {
+      const T apart = own.v[a] - other.v[a];
+      channels.distance += apart * apart;
+    }
+    if (!normals_) return channels;
+    const Vec4<T> own_m = memory.own_m[pair.own], other_m = memory.other_m[pair.other];
+    GEOSFT_UNROLL
+    for (int a = 0; a < 3; ++a) channels.product += own_m.v[a] * other_m.v[a];
+    return channels;
+  }
+
+  GEOSFT_DEVICE T apply(const T (&weights)[3], const Channels& channels) const {
+    return channels.distance * weights[0] + (channels.product * weights[1] + weights[2]);
+  }
+
+  const PointArrays<T>& in_;
+  int64_t heads_, head_;
+  bool normals_;
+  T mul_[3], add_[3];
+};
+
+struct PointBiasTraits : OnePass {
+  template <typename T>
+  using Arrays = PointArrays<T>;
+  template <typename T, Side kSide>
+  using Bias = PointBias<T, kSide>;
+  static constexpr bool kManyRows = true;
+};
+
+}  // namespace geosft::cuda

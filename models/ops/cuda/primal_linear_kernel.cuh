@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Linear attention of primal_attention, phi = elu + 1: sums of phi(x') [further', y'] over tiles of the other side,
+// then in their order over each item, and what rows of the own side make of them.
+//
+// The bound aimed at, in float32: c (cv + 1) multiply-adds a row of the other side and as many a row of the own, twice
+// that for value and gradient, of 128 a clock and multiprocessor. A thread of a sum reads five numbers of shared memory
+// for four multiply-adds, so half of it; heads are so narrow (32 x 32 numbers and less) that the rows' own bytes take
+// as long.
+#pragma once
+
+#include "models/ops/cuda/primal_arrays.h"
+
+namespace geosft::cuda {
+
+// phi(x) = elu(x) + 1 and its slope. Not by elu itself: for x far below 0 the digits would be lost.
+template <typename T>
+GEOSFT_DEVICE T linear_feature(T x) {
+  return x > 0 ? x + 1 : exp_below_zero(x);
+}
+template <typename T>
+GEOSFT_DEVICE T linear_slope(T x) {
+  return x > 0 ? T(1) : exp_below_zero(x);
+}
+
+// Column 0 of Y is the further one.
+template <typename T>
+GEOSFT_DEVICE T linear_column(const PrimalTask<T>& task, const PrimalSide<T>& side, int64_t row, int64_t head,
+                              int column) {
+  if (column == 0) return further_of(side, row, head);
+  return column <= task.cv ? side.y.read(side.at(row, head) * task.cv + column - 1) : T(0);
+}
+
+// A block sums over a tile of rows; it has 32 channels and 32 columns of the sums, a thread 4 of them.
+template <typename T>
+class PrimalTileSumTile {
+ public:
+  static constexpr int kBlockThreads = 256, kEach = 4, kSide = 32, kRows = 256, kStep = 32;
+  struct Tiles {
+    T x[kStep][kSide];
+    T y[kStep][kSide];
+  };
+  using Arguments = PrimalTask<T>;
+
+  static int64_t channel_tiles(const Arguments& task) { return (task.c + kSide - 1) / kSide; }
+  static int64_t pieces(const Arguments& task) { return channel_tiles(task) * (task.cv / kSide + 1); }
+  static int64_t slots(const PackedRows& rows) { return tile_slots(rows.rows, rows.items, kRows); }
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
+    const int64_t columns = task.cv / kSide + 1, all = (task.c + kSide - 1) / kSide * columns;
+    const int64_t slot = block.x() / all, head = block.y();
+    const PackedTile rows = packed_tile(task.other.rows(head), kRows, slot);
+    if (rows.begin >= rows.end) return;
+    const Piece piece{head, static_cast<int>(block.x() % all / columns) * kSide,
+                      static_cast<int>(block.x() % all % columns) * kSide};
+    Tiles& tiles = block.template shared<Tiles>();
+    typename Block::template PerThread<State> state(block);
+    block.each([&](int thread) {
+      for (int k = 0; k < kEach; ++k) state[thread].sum[k] = 0;
+    });
+    for (int64_t first = rows.begin; first < rows.end; first += kStep) {
+      block.each([&](int thread) { load(task, rows, piece, tiles, first, thread); });
+      block.each([&](int thread) { add(tiles, thread, state[thread]); });
+    }
+    block.each([&](int thread) {
+      const int channel = piece.channel + thread / (kSide / kEach);
+      T* const to =
+          task.tile_sums + ((slot * task.heads + head) * task.c + channel) * (static_cast<int64_t>(task.cv) + 1);
+      for (int k = 0; k < kEach; ++k) {
+        const int column = piece.column + thread % (kSide / kEach) * kEach + k;
+        if (channel < task.c && column <= task.cv) to[column] = state[thread].sum[k];
+      }
+    });
+  }
+
+ private:
+  struct State {
+    T sum[kEach];
+  };
+  struct Piece {
+    int64_t head;
+    int channel, column;
+  };
+
+  GEOSFT_DEVICE static void load(const Arguments& task, const PackedTile& rows, const Piece& piece, Tiles& tiles,
+                                 int64_t first, int thread) {
+    for (int i = thread; i < kStep * kSide; i += kBlockThreads) {
+      const int64_t row = first + i / kSide;
+      const int channel = piece.channel + i % kSide, column = piece.column + i % kSide;
+      const bool there = row < rows.end;
+      tiles.x[i / kSide][i % kSide] =
+          there && channel < task.c
+              ? linear_feature(shifted_x(task.other, row, piece.head, task.heads, rows.item, task.c, channel))
+              : T(0);
+      tiles.y[i / kSide][i % kSide] = there ? linear_column(task, task.other, row, piece.head, column) : T(0);
+    }
+  }
+
+  GEOSFT_DEVICE static void add(const Tiles& tiles, int thread, State& state) {
+    const int channel = thread / (kSide / kEach), column = thread % (kSide / kEach) * kEach;
+    for (int row = 0; row < kStep; ++row) {
+      const T x = tiles.x[row][channel];
+      GEOSFT_UNROLL
+      for (int k = 0; k < kEach; ++k) state.sum[k] += x * tiles.y[row][column + k];
+    }
+  }
+};
+
+// A number of an item's sums a thread: its tiles in their order.
+template <typename T>
+class PrimalItemJoinTile {
+ public:
+  static constexpr int kBlockThreads = 256;
+  struct Tiles {};
+  using Arguments = PrimalTask<T>;
+
+  static int64_t pieces(const Arguments& task) {
+    return (static_cast<int64_t>(task.c) * (task.cv + 1) + kBlockThreads - 1) / kBlockThreads;
+  }
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
+    const int64_t size = static_cast<int64_t>(task.c) * (task.cv + 1), all = (size + kBlockThreads - 1) / kBlockThreads;
+    const int64_t item = block.x() / all, head = block.y();
+    const PackedRows packed = task.other.rows(head);
+    constexpr int64_t kRows = PrimalTileSumTile<T>::kRows;
+    const RowRange rows = item_rows(packed, item);
+    const int64_t first = first_slot(packed, kRows, item), last = first + (rows.end - rows.begin + kRows - 1) / kRows;
+    block.each([&](int thread) {
+      const int64_t number = block.x() % all * kBlockThreads + thread;
+      if (number >= size) return;
+      T sum = 0;
+      for (int64_t slot = first; slot < last; ++slot) sum += task.tile_sums[(slot * task.heads + head) * size + number];
+      task.item_sums[(item * task.heads + head) * size + number] = sum;
+    });
+  }
+};
+
+// Own rows, one a thread, go through the channels of their item's sums.
+template <typename T, int Width, PairPart kPart>
+class PrimalLinearTile {
+  using Rows = PairedRows<T, Width>;
+  static constexpr bool kForward = kPart == PairPart::kValue, kValue = kPart != PairPart::kGradient;
+  static constexpr bool kGradient = kPart != PairPart::kValue;
+  static constexpr int kChunks = Rows::kChunks, kOthers = Rows::kOthers;
+
+ public:
+  static constexpr int kBlockThreads = kThreads;
+  using Arguments = PrimalTask<T>;
+
+  struct Tiles {
+    Vec4<T> own_x[kThreads][kChunks + 1];
+    Vec4<T> own_y[kGradient ? kThreads : 1][kChunks + 1];
+    Vec4<T> sums[kOthers][kChunks];
+    T further[kOthers];
+  };
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& task) {
+    const int64_t head = block.y();
+    const PrimalRows rows = primal_rows(task, block.x(), head);
+    if (rows.own.begin >= rows.own.end) return;
+    Tiles& tiles = block.template shared<Tiles>();
+    typename Block::template PerThread<State> state(block);
+    block.each([&](int thread) {
+      load_shifted_x(task.own, task, tiles.own_x, Width, rows.own.item, rows.own.begin, rows.own_count(), head, thread);
+      if constexpr (kGradient) {
+        load_y(task.own, task, tiles.own_y, Width, rows.own.begin, rows.own_count(), head, thread);
+      }
+      Rows::clear(state[thread].value);
+      state[thread].total = 0;
+      const bool there = kGradient && thread < rows.own_count();
+      state[thread].further = there ? further_of(task.own, rows.own.begin + thread, head) : T(0);
+    });
+    for (int first = 0; first < task.c; first += kOthers) {
+      block.each([&](int thread) { load_sums(task, rows.own.item, tiles, head, first, thread); });
+      block.each([&](int thread) {
+        if (thread < rows.own_count()) meet(task, rows, tiles, head, first, thread, state[thread]);
+      });
+    }
+    if constexpr (kValue) {
+      block.each([&](int thread) {
+        if (thread < rows.own_count()) store(task, rows, head, thread, state[thread]);
+      });
+    }
+  }
+
+ private:
+  struct State {
+    typename Rows::Sums value;
+    T total, further;
+  };
+
+  GEOSFT_DEVICE static void load_sums(const Arguments& task, int64_t item, Tiles& tiles, int64_t head, int first,
+                                      int thread) {
+    const int64_t columns = task.cv + 1;
+    const T* const sums = task.item_sums + (item * task.heads + head) * task.c * columns;
+    const int count = task.c - first < kOthers ? task.c - first : kOthers;
+    load_rows(tiles.sums, Width, Accessor<const T>{sums, StorageType::opmath}, first, count, columns, 1, task.cv,
+              thread);
+    if (thread < kOthers) tiles.further[thread] = thread < count ? sums[(first + thread) * columns] : T(0);
+  }
+
+  GEOSFT_DEVICE static void meet(const Arguments& task, const PrimalRows& rows, const Tiles& tiles, int64_t head,
+                                 int first, int thread, State& state) {
+    for (int other = 0; other < kOthers && first + other < task.c; ++other) {
+      const int channel = first + other;
+      const T x = tiles.own_x[thread][channel / 4].v[channel % 4], feature = linear_feature(x);
+      if constexpr (kForward) state.total += feature * tiles.further[other];
+      T slope = state.further * tiles.further[other];
+      GEOSFT_UNROLL
+      for (int chunk = 0; chunk < kChunks; ++chunk) {
+        GEOSFT_UNROLL
+        for (int t = 0; t < 4; ++t) {
+          if constexpr (kValue) state.value[chunk].v[t] += feature * tiles.sums[other][chunk].v[t];
+          if constexpr (kGradient) slope += tiles.own_y[thread][chunk].v[t] * tiles.sums[other][chunk].v[t];
+        }
+      }
+      if constexpr (kGradient) {
+        const int64_t at = task.own.at(rows.own.begin + thread, head);
+        task.gradient[at * task.c + channel] = slope * linear_slope(x);
+      }
+    }
+  }
+
+  GEOSFT_DEVICE static void store(const Arguments& task, const PrimalRows& rows, int64_t head, int thread,
+                                  const State& state) {
+    const int64_t at = task.own.at(rows.own.begin + thread, head);
+    T share = 1;
+    if constexpr (kForward) {
+      const T total = rows.other.begin < rows.other.end ? state.total + task.eps : T(0);
+      task.normalizer[at] = total;
+      share = safe_reciprocal(total);
+    }
+    put_sums(state.value, share, task.value + at * task.cv, task.cv);
+  }
+};
+
+}  // namespace geosft::cuda

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// The draw of sample_pairs on a GPU. The rank of a row is the number of rows of its item that come before it, counted
+// over tiles of keys in shared memory: no sort, no exchange between blocks, ties to the lowest row, and rows that are
+// drawn are written straight to their place. Of items of many rows those that can be drawn are selected first
+// (key_selection_kernel.cuh); rows are sorted where those are many, too.
+//
+// Bound: issue slots, about 5 a pair of rows of an item (64-bit comparison, tie, addition): 32 items of 1,024 rows take
+// 5 us. It is quadratic: for one of 100,000 rows that would be 1.6 ms, where a selection takes 0.02.
+#pragma once
+
+#include <cstring>
+
+#include "geometry/cuda/packed_tiles.h"
+#include "geometry/philox.h"
+#include "models/ops/cuda/key_selection_kernel.cuh"
+
+namespace geosft::cuda {
+
+// What ranks are found of: every row by its key (row null), rows that were selected by theirs, those that are no rows
+// (-1) last, or all rows where they are in the order of their ranks already, item by item (key null).
+struct RankedRows {
+  PackedRows packed;
+  const uint64_t* key;
+  const int64_t* row;
+
+  GEOSFT_DEVICE int64_t row_at(int64_t place) const { return row ? row[place] : place; }
+};
+
+// score [rows]; noise [rows], key and other [rows] are working memory: what was added, the keys of the score and, for a
+// random partner, those by which partners are drawn (kNoKey for rows in `top`). Drawn: top and partner [bins], and
+// what was added to them, noise_top and noise_partner [bins]; those of item b from out_ptr[b] on. `phase` says what is
+// to be done now; a call goes through all of them in turn. It ranks `ranked`, after `selection`, if that has places.
+enum class PairPhase { kKeys, kTop, kPartner, kReplacement };
+template <typename T>
+struct PairSampling {
+  const T* score;
+  PackedRows packed;
+  const int64_t* seeds;
+  bool noisy, random_partner;
+  const int64_t* out_ptr;
+  int64_t bins;
+  T* noise;
+  uint64_t* key;
+  uint64_t* other;
+  int64_t* top;
+  int64_t* partner;
+  T* noise_top;
+  T* noise_partner;
+  PairPhase phase;
+  KeySelection selection;
+  RankedRows ranked;
+};
+
+inline constexpr int kRankThreads = 256;
+inline constexpr uint64_t kNoKey = ~uint64_t{0};
+
+// A number that is smaller the larger x is. Every x has one, NaN too: ranks are then always those of distinct rows.
+GEOSFT_DEVICE uint64_t descending_key(float x) {
+  const float positive_zero = x + 0.0f;
+  uint32_t bits;
+  memcpy(&bits, &positive_zero, sizeof(bits));
+  return static_cast<uint32_t>(~(bits >> 31 ? ~bits : bits | 0x80000000u));
+}
+GEOSFT_DEVICE uint64_t descending_key(double x) {
+  const double positive_zero = x + 0.0;
+  uint64_t bits;
+  memcpy(&bits, &positive_zero, sizeof(bits));
+  const uint64_t key = ~(bits >> 63 ? ~bits : bits | uint64_t{1} << 63);
+  return key == kNoKey ? key - 1 : key;
+}
+
+// Where the bins of an item go, and how many there are.
+template <typename T>
+GEOSFT_DEVICE RowRange item_bins(const PairSampling<T>& in, int64_t item) {
+  const int64_t begin = clamped(in.out_ptr[item], 0, in.bins);
+  return {begin, clamped(in.out_ptr[item + 1], begin, in.bins)};
+}
+
+GEOSFT_DEVICE uint64_t partner_key(uint64_t seed, int64_t row) {
+  const uint64_t drawn = philox(seed, static_cast<uint64_t>(row), 0).second();
+  return drawn == kNoKey ? drawn - 1 : drawn;
+}
+
+// Noise and keys, one row a thread.
+template <typename T>
+class PairKeyTile {
+ public:
+  static constexpr int kBlockThreads = kRankThreads;
+  struct Tiles {};
+  using Arguments = PairSampling<T>;
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
+    const PackedTile rows = packed_tile(in.packed, kBlockThreads, block.x());
+    block.each([&](int thread) {
+      const int64_t row = rows.begin + thread;
+      if (row >= rows.end) return;
+      const uint64_t seed = static_cast<uint64_t>(in.seeds[rows.item]);
+      const int64_t own = row - rows.item_begin;
+      const T added = in.noisy ? static_cast<T>(gumbel(philox(seed, static_cast<uint64_t>(own), 0).first())) : T(0);
+      in.noise[row] = added;
+      in.key[row] = descending_key(in.score[row] + added);
+      if (in.random_partner) in.other[row] = partner_key(seed, own);
+    });
+  }
+};
+
+// What a row of a rank is: a top, a partner, or neither.
+template <typename T, bool kPartners>
+class PairPlaces {
+ public:
+  using Arguments = PairSampling<T>;
+
+  // `row` is -1 for none.
+  GEOSFT_DEVICE static void draw(const Arguments& in, int64_t item, int64_t row, int64_t rank) {
+    if (row < 0) return;
+    const RowRange all = item_rows(in.packed, item), bins = item_bins(in, item);
+    const int64_t count = bins.end - bins.begin;
+    if constexpr (kPartners) {
+      if (in.other[row] != kNoKey && rank < count) put_partner(in, bins.begin + rank, row);
+    } else {
+      choose(in, all, row, rank, bins.begin, count);
+    }
+  }
+
+ private:
+  // `row` is a top, or the partner of that rank where partners are not drawn at random.
+  GEOSFT_DEVICE static void choose(const Arguments& in, const RowRange& all, int64_t row, int64_t rank, int64_t out,
+                                   int64_t count) {
+    if (rank < count) {
+      in.top[out + rank] = row;
+      in.noise_top[out + rank] = in.noise[row];
+      if (in.random_partner) in.other[row] = kNoKey;
+      if (all.end - all.begin == 1) put_partner(in, out, row);  // alone: its own partner
+    } else if (!in.random_partner && rank < 2 * count) {
+      put_partner(in, out + rank - count, row);
+    }
+  }
+
+  GEOSFT_DEVICE static void put_partner(const Arguments& in, int64_t bin, int64_t row) {
+    in.partner[bin] = row;
+    in.noise_partner[bin] = in.noise[row];
+  }
+};
+
+// Ranks by the keys of `ranked`, and what is drawn by them.
+template <typename T, bool kPartners>
+class PairRankTile {
+ public:
+  static constexpr int kBlockThreads = kRankThreads;
+  struct Tiles {
+    uint64_t key[kBlockThreads];
+  };
+  using Arguments = PairSampling<T>;
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
+    const RankedRows& ranked = in.ranked;
+    const PackedTile places = packed_tile(ranked.packed, kBlockThreads, block.x());
+    if (places.begin >= places.end) return;
+    const RowRange all = item_rows(ranked.packed, places.item);
+    Tiles& tiles = block.template shared<Tiles>();
+    typename Block::template PerThread<State> state(block);
+    block.each([&](int thread) {
+      const int64_t place = places.begin + thread;
+      state[thread] = {place < places.end ? ranked.key[place] : kNoKey, 0};
+    });
+    for (int64_t first = all.begin; first < all.end; first += kBlockThreads) {
+      block.each(
+          [&](int thread) { tiles.key[thread] = first + thread < all.end ? ranked.key[first + thread] : kNoKey; });
+      block.each(
+          [&](int thread) { state[thread].rank += before(tiles, state[thread].key, places.begin + thread - first); });
+    }
+    block.each([&](int thread) {
+      const int64_t place = places.begin + thread;
+      if (place >= places.end) return;
+      PairPlaces<T, kPartners>::draw(in, places.item, ranked.row_at(place), state[thread].rank);
+    });
+  }
+
+ private:
+  struct State {
+    uint64_t key;
+    int64_t rank;
+  };
+
+  // Of the keys in shared memory those that come before `key`, which is at place `own` of them (or is not among them).
+  GEOSFT_DEVICE static int before(const Tiles& tiles, uint64_t key, int64_t own) {
+    int count = 0;
+    for (int i = 0; i < kBlockThreads; ++i) count += tiles.key[i] < key || (tiles.key[i] == key && i < own) ? 1 : 0;
+    return count;
+  }
+};
+
+// The same where ranks are places in a sorted order.
+template <typename T, bool kPartners>
+class PairPlaceTile {
+ public:
+  static constexpr int kBlockThreads = kRankThreads;
+  struct Tiles {};
+  using Arguments = PairSampling<T>;
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
+    const PackedTile places = packed_tile(in.ranked.packed, kBlockThreads, block.x());
+    const RowRange all = item_rows(in.packed, places.item);
+    block.each([&](int thread) {
+      const int64_t place = places.begin + thread;
+      if (place >= places.end) return;
+      const int64_t row = clamped(in.ranked.row_at(place), all.begin, all.end - 1);
+      PairPlaces<T, kPartners>::draw(in, places.item, row, place - all.begin);
+    });
+  }
+};
+
+// Draws with replacement, one block a bin and member: argmax_i(score_i + Gumbel), of equal ones the lowest row.
+template <typename T>
+class PairReplacementTile {
+ public:
+  static constexpr int kBlockThreads = kRankThreads;
+  static constexpr int kGroups = 16;
+  struct Best {
+    T value, noise;
+    int64_t row;  // of the item, -1: none yet
+  };
+  struct Tiles {
+    Best of_thread[kBlockThreads], of_group[kGroups];
+  };
+  using Arguments = PairSampling<T>;
+
+  template <class Block>
+  GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
+    const int64_t bin = block.x(), member = block.y(), item = item_of_bin(in, bin);
+    const RowRange rows = item_rows(in.packed, item);
+    const uint64_t seed = static_cast<uint64_t>(in.seeds[item]);
+    const uint64_t stream = static_cast<uint64_t>(1 + 2 * (bin - item_bins(in, item).begin) + member);
+    Tiles& tiles = block.template shared<Tiles>();
+    block.each([&](int thread) {
+      Best best{T(0), T(0), -1};
+      for (int64_t row = thread; row < rows.end - rows.begin; row += kBlockThreads) {
+        const T noise = static_cast<T>(gumbel(philox(seed, static_cast<uint64_t>(row), stream).first()));
+        best = better(best, {in.score[rows.begin + row] + noise, noise, row});
+      }
+      tiles.of_thread[thread] = best;
+    });
+    block.each([&](int thread) {
+      if (thread >= kGroups) return;
+      Best best = tiles.of_thread[thread * (kBlockThreads / kGroups)];
+      for (int i = 1; i < kBlockThreads / kGroups; ++i) {
+        best = better(best, tiles.of_thread[thread * (kBlockThreads / kGroups) + i]);
+      }
+      tiles.of_group[thread] = best;
+    });
+    block.each([&](int thread) {
+      if (thread != 0) return;
+      Best best = tiles.of_group[0];
+      for (int i = 1; i < kGroups; ++i) best = better(best, tiles.of_group[i]);
+      (member == 0 ? in.top : in.partner)[bin] = best.row < 0 ? 0 : rows.begin + best.row;  // wrong offsets: no row
+      (member == 0 ? in.noise_top : in.noise_partner)[bin] = best.noise;
+    });
+  }
+
+ private:
+  GEOSFT_DEVICE static Best better(const Best& a, const Best& b) {
+    if (b.row < 0) return a;
+    if (a.row < 0 || b.value > a.value || (b.value == a.value && b.row < a.row)) return b;
+    return a;
+  }
+
+  // The last item whose bins begin at or before this one: items without bins begin where the next one does.
+  GEOSFT_DEVICE static int64_t item_of_bin(const Arguments& in, int64_t bin) {
+    int64_t item = 0;
+    for (int64_t end = in.packed.items; end - item > 1;) {
+      const int64_t middle = item + (end - item) / 2;
+      (in.out_ptr[middle] <= bin ? item : end) = middle;
+    }
+    return item;
+  }
+};
+
+template <typename T, bool kPartners, class Run>
+void rank_grids(const PairSampling<T>& in, Run&& run) {
+  if (in.selection.places > 0) selection_grids(in.selection, run);
+  const int64_t slots = tile_slots(in.ranked.packed.rows, in.ranked.packed.items, kRankThreads);
+  if (in.ranked.key) {
+    run.template grid<PairRankTile<T, kPartners>>(slots, 1, in);
+  } else {
+    run.template grid<PairPlaceTile<T, kPartners>>(slots, 1, in);
+  }
+}
+
+template <typename T, class Run>
+void run_grids(const PairSampling<T>& in, Run&& run) {
+  const int64_t slots = tile_slots(in.packed.rows, in.packed.items, kRankThreads);
+  if (in.phase == PairPhase::kReplacement) run.template grid<PairReplacementTile<T>>(in.bins, 2, in);
+  if (in.phase == PairPhase::kKeys) run.template grid<PairKeyTile<T>>(slots, 1, in);
+  if (in.phase == PairPhase::kTop) rank_grids<T, false>(in, run);
+  if (in.phase == PairPhase::kPartner) rank_grids<T, true>(in, run);
+}
+
+}  // namespace geosft::cuda

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Dropout on tensors, for the GPU and its emulation: run(DropoutCall<T>) launches the kernel. The host reads nothing
+// from the device.
+#pragma once
+
+#include <ATen/ATen.h>
+#include <ATen/Dispatch.h>
+#include <ATen/OpMathType.h>
+
+#include "models/ops/cuda/seeded_dropout_kernel.cuh"
+#include "models/ops/cuda/tensor_accessors.h"
+#include "models/ops/seeded_dropout.h"
+
+namespace geosft::cuda {
+
+template <class Run>
+at::Tensor masked(const at::Tensor& x, double probability, const at::Tensor& seed, int64_t first, const Run& run) {
+  check_dropout(x, probability, seed, first);
+  const at::Tensor input = x.contiguous(), out = at::empty_like(input);
+  const DropoutScale scale = dropout_scale(probability);
+  AT_DISPATCH_FLOATING_TYPES(at::toOpMathType(input.scalar_type()), "seeded_dropout", [&] {
+    run(DropoutCall<scalar_t>{stored<scalar_t>(input), storable<scalar_t>(out), input.numel(), first, scale.threshold,
+                              seed.const_data_ptr<int64_t>(), static_cast<scalar_t>(scale.kept)});
+  });
+  return out;
+}
+
+}  // namespace geosft::cuda

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// The attention bias of sequence_attention (SFT section 4.4): X_R[i, j, t] = s[i, t] ss[j, t], so X_R w is for each
+// head a product of s with ss w over `depth` channels. It is summed up in shared memory, kChannels at a time, whatever
+// the depth. In the backward pass the same memory holds the gradients of the two products, which are multiplied with
+// the other side's rows for kChannels of the gradient; for more channels the pass is run again.
+//
+// Bound: 4 multiply-adds a (query, key, channel) forward, against 2 to 3 issue slots of the score itself and c channels
+// of it: with depth 4 c or more this term is nearly all of the time.
+#pragma once
+
+#include "models/ops/cuda/attention_bias.cuh"
+#include "models/ops/cuda/bias_sums.h"
+
+namespace geosft::cuda {
+
+template <typename T>
+inline constexpr int kSequenceChannels = sizeof(T) == 8 ? 16 : 32;  // as many as shared memory has place for
+
+template <typename T, Side kSide>
+class SequenceBias {
+ public:
+  static constexpr bool kOfQueries = kSide == Side::kQuery;
+  static constexpr int kChannels = kSequenceChannels<T>, kGroup = 4;
+
+  // mul and add: X_R w of the pairs, then the gradients of these. A number more a row: see GraphBias.
+  template <int Own, int Other>
+  struct Tiles {
+    T mul[Own][Other + 1], add[Own][Other + 1];
+    T own[Own][kChannels + 1];
+    T other_mul[Other][kChannels], other_add[Other][kChannels];
+    StagedBiases<T> staged;
+  };
+  struct RowSums {
+    T mul[kChannels], add[kChannels];
+  };
+  using ThreadSums = BiasSums<T>;
+
+  GEOSFT_DEVICE SequenceBias(const SequenceArrays<T>& in, const AttentionArrays<T>& p, const TileRows& rows,
+                             int64_t head)
+      : in_(in),
+        heads_(p.heads),
+        head_(head),
+        own_begin_(rows.own.begin),
+        own_end_(rows.own.end),
+        b_mul_(in.b_mul.read(head)),
+        b_add_(in.b_add.read(head)) {}
+
+  template <class Memory>
+  GEOSFT_DEVICE void load_own(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
+  template <class Memory>
+  GEOSFT_DEVICE void load_other(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
+
+  template <class Block, class Memory>
+  GEOSFT_DEVICE void prepare(Block& block, Memory& memory, int64_t first, int count) const {
+    block.each([&](int thread) { clear(memory, thread); });
+    for (int64_t channel = 0; channel < in_.depth; channel += kChannels) {
+      block.each([&](int thread) {
+        load_channels(memory.own, own_rows(), own_begin_, static_cast<int>(own_end_ - own_begin_), channel, thread);
+        load_weighed(memory.other_mul, memory.other_add, first, count, channel, thread);
+      });
+      block.each([&](int thread) { multiply(memory, count, thread); });
+    }
+  }
+
+  template <class Memory>
+  GEOSFT_DEVICE BiasValue<T> relative(const Memory& memory, const Pair& pair) const {
+    const Softplus<T> mul = softplus_with_slope(memory.mul[pair.own][pair.other] + b_mul_);
+    return {mul.value, memory.add[pair.own][pair.other] + b_add_, mul.slope};
+  }
+
+  template <class Memory>
+  GEOSFT_DEVICE void collect(Memory& memory, const Pair& pair, const BiasValue<T>& relative, T score, T raw, RowSums&,
+                             ThreadSums& sums) const {
+    const T to_mul = score * raw * relative.slope;
+    memory.mul[pair.own][pair.other] = to_mul;
+    memory.add[pair.own][pair.other] = score;
+    sums.mul += to_mul;
+    sums.add += score;
+  }
+
+  // sums(thread) += the gradients of the pairs times the other side's rows.
+  template <class Block, class Memory, class Sums>
+  GEOSFT_DEVICE void conclude(Block& block, Memory& memory, int64_t first, int count, const Sums& sums) const {
+    if (!needed()) return;
+    block.each(
+        [&](int thread) { load_channels(memory.other_mul, other_rows(), first, count, in_.first_channel, thread); });
+    block.each([&](int thread) {
+      RowSums& row = sums(thread);
+      for (int other = 0; other < count; ++other) {
+        const T mul = memory.mul[thread][other], add = memory.add[thread][other];
+        GEOSFT_UNROLL
+        for (int t = 0; t < kChannels; ++t) {
+          row.mul[t] += mul * memory.other_mul[other][t];
+          row.add[t] += add * memory.other_mul[other][t];
+        }
+      }
+    });
+  }
+
+  GEOSFT_DEVICE void store(int64_t row, const RowSums& sums) const {
+    if (!needed()) return;
+    const int64_t at = row * heads_ + head_;
+    GEOSFT_UNROLL
+    for (int t = 0; t < kChannels; ++t) {
+      const int64_t channel = in_.first_channel + t;
+      if (channel >= in_.depth) continue;
+      if constexpr (kOfQueries) {
+        const int64_t w = channel * heads_ + head_;
+        in_.s_grad[at * in_.depth + channel] = sums.mul[t] * in_.w_mul.read(w) + sums.add[t] * in_.w_add.read(w);
+      } else {
+        in_.product[at * 2 * in_.depth + channel] = sums.mul[t];
+        in_.product[(at * 2 + 1) * in_.depth + channel] = sums.add[t];
+      }
+    }
+  }
+  template <class Memory>
+  GEOSFT_DEVICE void stage(Memory& memory, const ThreadSums& sums, int thread) const {
+    stage_biases<T>(memory.staged, sums, thread);
+  }
+  template <class Memory>
+  GEOSFT_DEVICE void finish(const Memory& memory, int64_t slot, int thread) const {
+    if constexpr (kOfQueries) finish_biases<T>(memory.staged, slot, heads_, head_, thread, in_.bias_grad);
+  }
+
+ private:
+  // Whether anybody needs the gradients of this side's rows; the weights need those of the keys'.
+  GEOSFT_DEVICE bool needed() const { return !kOfQueries || in_.s_grad; }
+  GEOSFT_DEVICE const Accessor<const T>& own_rows() const { return kOfQueries ? in_.s : in_.ss; }
+  GEOSFT_DEVICE const Accessor<const T>& other_rows() const { return kOfQueries ? in_.ss : in_.s; }
+
+  template <int Own, int Other>
+  GEOSFT_DEVICE static void clear(Tiles<Own, Other>& memory, int thread) {
+    static_assert(Own == kThreads && Other % kGroup == 0, "a thread a row, whole groups");
+    for (int other = 0; other < Other; ++other) memory.mul[thread][other] = memory.add[thread][other] = 0;
+  }
+
+  template <int Rows, int Stride>
+  GEOSFT_DEVICE void load_channels(T (&tile)[Rows][Stride], const Accessor<const T>& source, int64_t first, int count,
+                                   int64_t channel, int thread) const {
+    source.visit([&](const auto* numbers) {
+      for (int i = thread; i < Rows * kChannels; i += kThreads) {
+        const int row = i / kChannels, t = i % kChannels;
+        const bool there = row < count && channel + t < in_.depth;
+        tile[row][t] = there ? widened(numbers[(first + row) * in_.depth + channel + t]) : T(0);
+      }
+    });
+  }
+
+  template <int Rows>
+  GEOSFT_DEVICE void load_weighed(T (&mul)[Rows][kChannels], T (&add)[Rows][kChannels], int64_t first, int count,
+                                  int64_t channel, int thread) const {
+    for (int i = thread; i < Rows * kChannels; i += kThreads) {
+      const int row = i / kChannels, t = i % kChannels;
+      const bool there = row < count && channel + t < in_.depth;
+      const T value = there ? other_rows().read((first + row) * in_.depth + channel + t) : T(0);
+      const int64_t w = (channel + t) * heads_ + head_;
+      mul[row][t] = there ? value * in_.w_mul.read(w) : T(0);
+      add[row][t] = there ? value * in_.w_add.read(w) : T(0);
+    }
+  }
+
+  template <class Memory>
+  GEOSFT_DEVICE static void multiply(Memory& memory, int count, int thread) {
+    for (int group = 0; group < count; group += kGroup) {
+      T mul[kGroup], add[kGroup];
+      GEOSFT_UNROLL
+      for (int g = 0; g < kGroup; ++g) {
+        mul[g] = memory.mul[thread][group + g];
+        add[g] = memory.add[thread][group + g];
+      }
+      for (int t = 0; t < kChannels; ++t) {
+        const T own = memory.own[thread][t];
+        GEOSFT_UNROLL
+        for (int g = 0; g < kGroup; ++g) {
+          mul[g] += own * memory.other_mul[group + g][t];
+          add[g] += own * memory.other_add[group + g][t];
+        }
+      }
+      GEOSFT_UNROLL
+      for (int g = 0; g < kGroup; ++g) {
+        memory.mul[thread][group + g] = mul[g];
+        memory.add[thread][group + g] = add[g];
+      }
+    }
+  }
+
+  const SequenceArrays<T>& in_;
+  int64_t heads_, head_, own_begin_, own_end_;
+  T b_mul_, b_add_;
+};
+
+struct SequenceBiasTraits {
+  template <typename T>
+  using Arrays = SequenceArrays<T>;
+  template <typename T, Side kSide>
+  using Bias = SequenceBias<T, kSide>;
+  static constexpr bool kManyRows = false;  // the sums of their pairs would not fit
+
+  // Every pass makes the gradients of kSequenceChannels channels, and those of q, k, v and the rest again.
+  template <Side kSide, typename T, class Body>
+  static void each_pass(SequenceArrays<T> arrays, const Body& body) {
+    const bool needed = kSide == Side::kKey || arrays.s_grad;
+    for (arrays.first_channel = 0; arrays.first_channel < (needed ? arrays.depth : 1);
+         arrays.first_channel += kSequenceChannels<T>) {
+      body(arrays);
+    }
+  }
+};
+
+}  // namespace geosft::cuda

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace geosft {
+
+// The type that the numbers of a tensor are stored in: the type that kernels compute in (at::OpMathType), or a half
+// type, which kernels widen and round.
+enum class StorageType : int8_t { opmath, float16, bfloat16 };
+
+}  // namespace geosft
