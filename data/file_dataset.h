@@ -21,7 +21,7 @@ struct DatasetItem {
 struct DatasetListing {
   std::vector<DatasetItem> items;
   std::vector<std::string> class_names;
-  std::vector<std::string> remarks;
+  std::vector<std::string> warnings;
 };
 
 // Reads and samples, in parallel, every item that is not in the cache yet; where nothing can be cached the samples stay
@@ -37,7 +37,7 @@ class FileDataset final : public PointDataset {
   // Whether every item has normals; otherwise `get` returns none.
   bool has_normals() const override { return file_without_normals_.empty(); }
   std::string file_without_normals() const override { return file_without_normals_; }
-  std::vector<std::string> remarks() const override { return listing_.remarks; }
+  std::vector<std::string> warnings() const override { return listing_.warnings; }
 
  private:
   Shape sample(const DatasetItem& item) const;

@@ -83,15 +83,15 @@ class TreeScan {
   }
 
   Classes classes;
-  std::vector<std::string> remarks;
+  std::vector<std::string> warnings;
 
  private:
   // Shape files that lie in `folder` itself belong to no class.
   void remark_loose_files(const fs::path& folder, const Entries& entries) {
     count_others(entries);
     if (entries.shapes.empty()) return;
-    remarks.push_back(folder.string() + ": " + std::to_string(entries.shapes.size()) +
-                      " files in no class folder are left out");
+    warnings.push_back(folder.string() + ": " + std::to_string(entries.shapes.size()) +
+                       " files in no class folder are left out");
   }
 
   // The shape files of a class, or of its share of a split. Those further down are passed by.
@@ -132,7 +132,7 @@ class TreeScan {
   void take_splits(const Entries& top) {
     for (const fs::path& folder : top.folders) {
       if (folder.filename() != "train" && folder.filename() != "test") {
-        remarks.push_back(folder.string() + ": a folder beside train/ and test/, left out");
+        warnings.push_back(folder.string() + ": a folder beside train/ and test/, left out");
         continue;
       }
       const Entries split = entries_of(folder);
@@ -158,8 +158,8 @@ class TreeScan {
       if (below.filename() != "train" && below.filename() != "test") count_nested(below);
     }
     if (beside.shapes.empty()) return;
-    remarks.push_back(folder.string() + ": " + std::to_string(beside.shapes.size()) +
-                      " files beside train/ and test/ are left out");
+    warnings.push_back(folder.string() + ": " + std::to_string(beside.shapes.size()) +
+                       " files beside train/ and test/ are left out");
   }
 
   void remark_passed_by(const fs::path& root) {
@@ -172,7 +172,7 @@ class TreeScan {
     for (const auto& [extension, count] : others_) {
       add(count, extension.empty() ? " files without an extension" : " files *" + extension);
     }
-    if (!text.empty()) remarks.push_back(root.string() + ": left out are " + text);
+    if (!text.empty()) warnings.push_back(root.string() + ": left out are " + text);
   }
 
   std::map<std::string, size_t> others_;  // files that are no shapes, by extension
@@ -185,10 +185,10 @@ DatasetListing list_folder_tree(const fs::path& root, Split split, int64_t test_
   TORCH_CHECK(test_every >= 0, "test_every must be 0 or more, got ", test_every);
   const TreeScan scan(root, test_every);
   DatasetListing listing;
-  listing.remarks = scan.remarks;
+  listing.warnings = scan.warnings;
   for (const auto& [name, files] : scan.classes) {
     if (files.train.empty() && files.test.empty()) {
-      listing.remarks.push_back((root / name).string() + ": no class, for it holds no shape file");
+      listing.warnings.push_back((root / name).string() + ": no class, for it holds no shape file");
       continue;
     }
     const auto label = static_cast<int64_t>(listing.class_names.size());

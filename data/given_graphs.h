@@ -20,7 +20,7 @@ struct GivenGraphs {
 void check_same_features(const GraphSchema& schema, const GraphSchema& found, const std::string& source);
 
 // Reads what lies at `source` with the features of `schema`, that of the set which the model was trained on:
-//   *.smi, *.smiles  molecules, by their SMILES (smiles_files.h), also .gz; the remarks name invalid ones, which are
+//   *.smi, *.smiles  molecules, by their SMILES (smiles_files.h), also .gz; the warnings name invalid ones, which are
 //                    left out, with their lines
 //   *.csv            the same, also .gz, where the model is one of molecules by their SMILES
 //   *.xyz            a molecule with coordinates, its bonds found as those of QM7 are

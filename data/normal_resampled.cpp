@@ -94,10 +94,11 @@ DatasetListing list_normal_resampled(const fs::path& source, Split split, bool a
   if (listing.items.empty())
     throw DataError(folder.string(), "shapes that " + list.string() + " lists", "none of them");
   if (!absent.classes.empty()) {
-    listing.remarks.push_back(std::to_string(absent.of_those_classes) + of_listed +
-                              " are left out: " + std::to_string(absent.classes.size()) + " classes have no folder");
+    listing.warnings.push_back(std::to_string(absent.of_those_classes) + of_listed +
+                               " are left out: " + std::to_string(absent.classes.size()) + " classes have no folder");
   }
-  if (!absent.files.empty()) listing.remarks.push_back(std::to_string(absent.files.size()) + of_listed + " are absent");
+  if (!absent.files.empty())
+    listing.warnings.push_back(std::to_string(absent.files.size()) + of_listed + " are absent");
   return listing;
 }
 

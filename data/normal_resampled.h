@@ -12,8 +12,8 @@ bool is_normal_resampled(const std::filesystem::path& source);
 
 // The shapes CLASS_NUMBER of modelnet40_train.txt or modelnet40_test.txt, each in CLASS/CLASS_NUMBER.txt
 // ("x,y,z,nx,ny,nz" lines), classes from modelnet40_shape_names.txt. A list of ModelNet10 as `source` selects that one.
-// Classes whose whole folder is absent are left out, with a remark. Any other absent shape is a DataError, or with
-// `allow_missing` a remark.
+// Classes whose whole folder is absent are left out, with a warning. Any other absent shape is a DataError, or with
+// `allow_missing` a warning.
 DatasetListing list_normal_resampled(const std::filesystem::path& source, Split split, bool allow_missing);
 
 }  // namespace geosft

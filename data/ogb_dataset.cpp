@@ -194,14 +194,14 @@ void take_node_labels(const NumberTable& labels, PackedGraphs& packed) {
 
 // OGB's further tables (of proteins the species, by which they are split, of papers the year) are no features there.
 std::vector<std::string> remarks_on(const fs::path& folder) {
-  std::vector<std::string> remarks;
+  std::vector<std::string> warnings;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder / "raw")) {
     const std::string name = entry.path().filename().string();
     if (name.rfind("node_", 0) != 0 && name.rfind("edge_", 0) != 0) continue;
-    remarks.push_back("raw/" + name + " is left out: node-feat and edge-feat alone are features");
+    warnings.push_back("raw/" + name + " is left out: node-feat and edge-feat alone are features");
   }
-  std::sort(remarks.begin(), remarks.end());
-  return remarks;
+  std::sort(warnings.begin(), warnings.end());
+  return warnings;
 }
 
 GraphSplit read_ogb_split(const fs::path& folder, const std::string& name, int64_t count) {
@@ -250,7 +250,7 @@ PackedGraphs make_ogb_dataset(const fs::path& folder, const GraphReadOptions& op
     }
     packed.node_split = node_split_of(read_ogb_split(folder, options.split, nodes), nodes);
   }
-  packed.remarks = remarks_on(folder);
+  packed.warnings = remarks_on(folder);
   check_packed_graphs(packed, folder.string());
   return packed;
 }

@@ -20,7 +20,7 @@ bool is_ogb_dataset(const std::filesystem::path& folder);
 // more than the largest. The task is what the labels are: of graphs 0, 1 or missing: multi_label; one column of other
 // integers: classification; else regression; of nodes, with the split in `node_split` (one graph), one column of
 // integers or missing: node_classification; several columns of 0, 1 or missing: node_multi_label. Further tables
-// (node_species, node_year) are left out with a remark. Kept in the cache of `options`, by what raw/ and split/ hold.
+// (node_species, node_year) are left out with a warning. Kept in the cache of `options`, by what raw/ and split/ hold.
 // Throws DataError, naming file and line: counts that do not fit the tables, nodes out of range, several splits and
 // none named, an absent split, labels of another kind.
 PackedGraphs read_ogb_dataset(const std::filesystem::path& folder, const GraphReadOptions& options = {});

@@ -61,9 +61,9 @@ struct PackedGraphs : FeaturedGraphs {
   // node_classification  int64 [N], the classes, or -1 for a node without one
   // node_multi_label     float32 [N, targets], as of multi_label
   at::Tensor target;
-  at::Tensor node_split;             // int64 [N], 0 train, 1 validation, 2 test, -1 none: where graphs hold all parts
-  std::optional<GraphSplit> split;   // where one is published
-  std::vector<std::string> remarks;  // what the source holds but is left out, a sentence each, to be shown to the user
+  at::Tensor node_split;              // int64 [N], 0 train, 1 validation, 2 test, -1 none: where graphs hold all parts
+  std::optional<GraphSplit> split;    // where one is published
+  std::vector<std::string> warnings;  // what the source holds but is left out, a sentence each, to be shown to the user
 
   int64_t size() const { return graphs.items(); }
 };

@@ -12,7 +12,7 @@ PackedGraphs with_values(const PackedGraphs& from, const at::Tensor& ptr, const 
   patches.node_values = values;
   patches.schema.node_values = values.size(1);
   patches.split = from.split;
-  patches.remarks = from.remarks;
+  patches.warnings = from.warnings;
   return patches;
 }
 

@@ -41,7 +41,7 @@ class PointDataset {
   // The first file that keeps has_normals() from being true; empty where there is none, or they are not told apart.
   virtual std::string file_without_normals() const { return {}; }
   // What the source lists or holds but this dataset leaves out, a sentence each, to be shown to the user.
-  virtual std::vector<std::string> remarks() const { return {}; }
+  virtual std::vector<std::string> warnings() const { return {}; }
 };
 
 // Opens a set by what lies at `source`: empty or "furniture" (the installed sweethome3d-furniture models), ModelNet40
@@ -57,8 +57,8 @@ std::unique_ptr<PointDataset> open_point_dataset(const std::filesystem::path& so
 std::filesystem::path absolute_source(const std::filesystem::path& source);
 
 // One file, for prediction: a mesh is sampled (options.points_per_mesh, options.seed), a cloud is taken as it is. Where
-// points were sampled, a sentence joins `remarks`, and what they were sampled from is left in `mesh`.
+// points were sampled, a sentence joins `warnings`, and what they were sampled from is left in `mesh`.
 Shape read_shape(const std::filesystem::path& file, const PointDatasetOptions& options = {},
-                 std::vector<std::string>* remarks = nullptr, Mesh* mesh = nullptr);
+                 std::vector<std::string>* warnings = nullptr, Mesh* mesh = nullptr);
 
 }  // namespace geosft

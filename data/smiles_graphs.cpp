@@ -40,19 +40,19 @@ std::vector<ParsedSmiles> parse_all(const SmilesColumn& column, const GraphReadO
 }
 
 std::vector<std::string> remarks_on(const SmilesColumn& column, const std::vector<ParsedSmiles>& parsed) {
-  std::vector<std::string> remarks;
+  std::vector<std::string> warnings;
   for (size_t i = 0; i < parsed.size(); ++i) {
     if (parsed[i].error.empty()) continue;
     constexpr size_t longest = 80;
     const std::string& smiles = column.smiles[i];
-    remarks.push_back(column.file + ":" + std::to_string(column.lines[i]) + ": invalid SMILES \"" +
-                      smiles.substr(0, longest) + (smiles.size() > longest ? "…" : "") + "\": " + parsed[i].error);
+    warnings.push_back(column.file + ":" + std::to_string(column.lines[i]) + ": invalid SMILES \"" +
+                       smiles.substr(0, longest) + (smiles.size() > longest ? "…" : "") + "\": " + parsed[i].error);
   }
-  if (!remarks.empty()) {
-    remarks.insert(remarks.begin(), column.file + ": " + std::to_string(remarks.size()) + " of " +
-                                        std::to_string(parsed.size()) + " SMILES are invalid and left out");
+  if (!warnings.empty()) {
+    warnings.insert(warnings.begin(), column.file + ": " + std::to_string(warnings.size()) + " of " +
+                                          std::to_string(parsed.size()) + " SMILES are invalid and left out");
   }
-  return remarks;
+  return warnings;
 }
 
 // All molecules one after the other, edges by rows of the whole.
@@ -86,9 +86,9 @@ SmilesGraphs graphs_from_smiles(const SmilesColumn& column, const GraphReadOptio
     joined.add(parsed[i].molecule);
   }
   PackedGraphs& packed = out.packed;
-  packed.remarks = remarks_on(column, parsed);
+  packed.warnings = remarks_on(column, parsed);
   if (out.rows.empty()) {
-    throw DataError(column.file, "a valid SMILES", packed.remarks.empty() ? "no rows" : packed.remarks.at(1));
+    throw DataError(column.file, "a valid SMILES", packed.warnings.empty() ? "no rows" : packed.warnings.at(1));
   }
   packed.schema.node_vocabulary = atom_vocabulary;
   packed.schema.edge_vocabulary = bond_vocabulary;

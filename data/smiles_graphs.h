@@ -23,7 +23,7 @@ struct SmilesGraphs {
   std::vector<int64_t> rows;  // of the column, that the graphs come from: those with a valid SMILES
 };
 
-// Features are computed in parallel. `remarks` counts the invalid SMILES and names each with its line and the reason.
+// Features are computed in parallel. `warnings` counts the invalid SMILES and names each with its line and the reason.
 // Throws DataError when no SMILES is valid, std::runtime_error in a build without RDKit.
 SmilesGraphs graphs_from_smiles(const SmilesColumn& column, const GraphReadOptions& options = {});
 

@@ -119,8 +119,8 @@ PackedGraphs read_qm7(const fs::path& folder) {
     (listed.numbers[i] % 5 == 0 ? split.test : split.train).push_back(static_cast<int64_t>(i));
   }
   if (const size_t there = xyz_files(folder / "xyz", "").size(); there > listed.files.size()) {
-    packed.remarks.push_back(std::to_string(there - listed.files.size()) + " files of " + (folder / "xyz").string() +
-                             " are not listed in " + qm7_table + " and left out");
+    packed.warnings.push_back(std::to_string(there - listed.files.size()) + " files of " + (folder / "xyz").string() +
+                              " are not listed in " + qm7_table + " and left out");
   }
   return packed;
 }

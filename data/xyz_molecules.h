@@ -20,7 +20,8 @@ bool is_xyz_molecules(const std::filesystem::path& folder);
 // Nodes have the atomic number - 1 as category (119 values, as molecule_features.h) and coordinates. Edges are the
 // bonds that the distances show (covalent_bonds); their value is how far a bond is stretched, length over the sum of
 // the radii. Throws DataError, naming file and line, for broken or absent files, and files of xyz/ that are listed
-// twice; those that are not listed are left out, with a remark. Kept in the cache of `options`, by what the files hold.
+// twice; those that are not listed are left out, with a warning. Kept in the cache of `options`, by what the files
+// hold.
 PackedGraphs read_xyz_molecules(const std::filesystem::path& folder, const GraphReadOptions& options = {});
 
 // One molecule in an XYZ file of its own, with the same features; no target, no output names. Throws DataError as

@@ -12,7 +12,7 @@ namespace geosft::test {
 // Members are undefined in both or equal in both, NaN to NaN.
 inline void require_same(const PackedGraphs& actual, const PackedGraphs& expected) {
   CHECK(actual.schema == expected.schema);
-  CHECK(actual.remarks == expected.remarks);
+  CHECK(actual.warnings == expected.warnings);
   const auto members = [](const PackedGraphs& p) {
     return std::vector<at::Tensor>{
         p.graphs.ptr,  p.graphs.graph.rowptr, p.graphs.graph.col, p.graphs.graph.weight, p.node_categories,

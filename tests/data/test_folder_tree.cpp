@@ -41,8 +41,8 @@ TEST_CASE("folder tree: split folders below the classes, as in ModelNet") {
   }
   const DatasetListing train = list_folder_tree(folder.path(), Split::train, 5);
   CHECK(names(train) == std::vector<std::string>{"bed/train/bed_1.off", "sofa/train/sofa_1.off"});
-  REQUIRE(train.remarks.size() == 1);
-  CHECK_THAT(train.remarks[0], Catch::Contains("sofa") && Catch::Contains("1 files"));
+  REQUIRE(train.warnings.size() == 1);
+  CHECK_THAT(train.warnings[0], Catch::Contains("sofa") && Catch::Contains("1 files"));
   CHECK(names(list_folder_tree(folder.path(), Split::test, 5)) == std::vector<std::string>{"bed/test/bed_2.off"});
 }
 
@@ -54,7 +54,7 @@ TEST_CASE("folder tree: without split folders every fifth file is test") {
   const DatasetListing test = list_folder_tree(folder.path(), Split::test, 5);
   CHECK(names(test) == std::vector<std::string>{"bed/14.off", "bed/19.off"});
   CHECK(test.class_names == std::vector<std::string>{"bed", "sofa"});
-  CHECK_THAT(test.remarks.at(0), Catch::Contains("empty"));
+  CHECK_THAT(test.warnings.at(0), Catch::Contains("empty"));
   CHECK(list_folder_tree(folder.path(), Split::train, 5).items.size() == 10);
   CHECK(list_folder_tree(folder.path(), Split::train, 0).items.size() == 12);
   CHECK(list_folder_tree(folder.path(), Split::test, 0).items.size() == 12);
@@ -71,7 +71,7 @@ TEST_CASE("folder tree: what is passed by is counted in one line") {
   }
   const DatasetListing listing = list_folder_tree(folder.path(), Split::train, 0);
   CHECK(names(listing) == std::vector<std::string>{"bed/1.off", "bed/2.off", "sofa/1.off"});
-  CHECK(listing.remarks ==
+  CHECK(listing.warnings ==
         std::vector<std::string>{folder.path().string() +
                                  ": left out are 2 shape files in folders below their class, 1 files without an "
                                  "extension, 1 files *.GLB, 1 files *.glb, 1 files *.h5, 1 files *.json"});
@@ -86,10 +86,10 @@ TEST_CASE("folder tree: what is passed by beside and below split folders") {
   std::filesystem::create_symlink("..", folder / "bed/test/up");
   const DatasetListing listing = list_folder_tree(folder.path(), Split::test, 0);
   CHECK(names(listing) == std::vector<std::string>{"bed/test/2.off"});
-  REQUIRE(listing.remarks.size() == 1);
-  CHECK_THAT(listing.remarks[0], Catch::Contains("2 shape files in folders below their class") &&
-                                     Catch::Contains("1 links to folders below a class") &&
-                                     Catch::Contains("1 files *.mtl"));
+  REQUIRE(listing.warnings.size() == 1);
+  CHECK_THAT(listing.warnings[0], Catch::Contains("2 shape files in folders below their class") &&
+                                      Catch::Contains("1 links to folders below a class") &&
+                                      Catch::Contains("1 files *.mtl"));
 }
 
 TEST_CASE("folder tree: what bears the name of a shape or a class and cannot be read is an error") {

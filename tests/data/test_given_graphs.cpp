@@ -62,8 +62,8 @@ TEST_CASE("molecules are given by their SMILES") {
   const GivenGraphs given = read_given_graphs(folder / "m.smi", molecule_schema());
   require_equal(given.packed.graphs.ptr, at::tensor({0, 2, 4}, at::kLong), "ptr");
   CHECK(given.names == std::vector<std::string>{"CO methanol", "C#N"});
-  REQUIRE(given.packed.remarks.size() == 2);
-  CHECK_THAT(given.packed.remarks[1], Catch::Contains("m.smi:2") && Catch::Contains("C(C"));
+  REQUIRE(given.packed.warnings.size() == 2);
+  CHECK_THAT(given.packed.warnings[1], Catch::Contains("m.smi:2") && Catch::Contains("C(C"));
   CHECK(read_given_graphs(folder / "m.csv", molecule_schema()).names == std::vector<std::string>{"CO"});
   const GivenGraphs typed = given_molecules({"CO", "C#N"}, molecule_schema(), "--smiles");
   require_equal(typed.packed.node_categories, given.packed.node_categories, "node_categories");

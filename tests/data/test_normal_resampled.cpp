@@ -27,7 +27,7 @@ void write_lists(const test::TemporaryFolder& folder, const std::string& train) 
 
 }  // namespace
 
-TEST_CASE("normal_resampled: listed shapes, a class without a folder is a remark") {
+TEST_CASE("normal_resampled: listed shapes, a class without a folder is a warning") {
   const test::TemporaryFolder folder;
   CHECK_FALSE(is_normal_resampled(folder.path()));
   write_lists(folder, "bed_0001\r\nnight_stand_0001\r\nsofa_0001\r\nsofa_0002\r\n");
@@ -37,8 +37,8 @@ TEST_CASE("normal_resampled: listed shapes, a class without a folder is a remark
   CHECK(train.items[1].name == "night_stand/night_stand_0001");
   CHECK(train.items[1].label == 1);
   CHECK(train.class_names.size() == 3);
-  REQUIRE(train.remarks.size() == 1);
-  CHECK_THAT(train.remarks[0], Catch::Contains("2 of the 4 shapes") && Catch::Contains("1 classes have no folder"));
+  REQUIRE(train.warnings.size() == 1);
+  CHECK_THAT(train.warnings[0], Catch::Contains("2 of the 4 shapes") && Catch::Contains("1 classes have no folder"));
   CHECK(list_normal_resampled(folder.path(), Split::test, false).items.size() == 1);
 }
 
@@ -49,7 +49,7 @@ TEST_CASE("normal_resampled: an absent shape is an error that says how to allow 
                       {"bed_0009.txt", "1 of the 2 shapes", "allow_missing"});
   const DatasetListing train = list_normal_resampled(folder.path(), Split::train, true);
   CHECK(train.items.size() == 1);
-  CHECK_THAT(train.remarks.at(0), Catch::Contains("1 of the 2 shapes"));
+  CHECK_THAT(train.warnings.at(0), Catch::Contains("1 of the 2 shapes"));
 }
 
 TEST_CASE("normal_resampled: names that lead elsewhere are refused") {
@@ -104,14 +104,14 @@ TEST_CASE("normal_resampled: the form in which ModelNet is published, through ei
   CHECK(all.class_names.size() == 12);
   REQUIRE(all.items.size() == 11);
   CHECK(all.items[0].name == "airplane/airplane_0001");
-  CHECK_THAT(all.remarks.at(0), Catch::Contains("1 of the 12 shapes") && Catch::Contains("1 classes have no folder"));
+  CHECK_THAT(all.warnings.at(0), Catch::Contains("1 of the 12 shapes") && Catch::Contains("1 classes have no folder"));
   for (const char* list : {"modelnet10_test.txt", "modelnet10_train.txt", "modelnet10_shape_names.txt"}) {
     const DatasetListing few = list_normal_resampled(folder / list, Split::test, false);
     CHECK(few.class_names == ten);
     REQUIRE(few.items.size() == 10);
     CHECK(few.items[6].name == "night_stand/night_stand_0107");
     CHECK(few.items[6].label == 6);
-    CHECK(few.remarks.empty());
+    CHECK(few.warnings.empty());
   }
   const Shape shape = read_shape(folder / "bathtub/bathtub_0001.txt");
   REQUIRE(shape.points.sizes() == at::IntArrayRef({100, 3}));

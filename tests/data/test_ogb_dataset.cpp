@@ -127,9 +127,9 @@ TEST_CASE("OGB: several labels a node, features of edges alone, and a table that
                      0, /*equal_nan=*/true));
   require_equal(packed.node_split, at::tensor({0, 0, 1, 2}, at::kLong), "split");
   require_equal(packed.edge_values.select(1, 1), at::tensor({0.5F, 0.0F, 0.5F, 0.3F, 0.3F, 0.0F}), "edge values");
-  CHECK(packed.remarks ==
+  CHECK(packed.warnings ==
         std::vector<std::string>{"raw/node_species.csv.gz is left out: node-feat and edge-feat alone are features"});
-  CHECK(read_with(proteins, {{"raw/node_species", "absent"}}).remarks.empty());
+  CHECK(read_with(proteins, {{"raw/node_species", "absent"}}).warnings.empty());
 }
 
 TEST_CASE("OGB: the cache gives the same, tells splits and directions apart, and goes stale with its files") {
@@ -143,13 +143,13 @@ TEST_CASE("OGB: the cache gives the same, tells splits and directions apart, and
   const PackedGraphs made = read("scaffold");
   test::require_same(read("scaffold"), made);
   CHECK(test::mark_cached(folder / "cache", "from the cache") == 1);
-  CHECK(read("scaffold").remarks == std::vector<std::string>{"from the cache"});
+  CHECK(read("scaffold").warnings == std::vector<std::string>{"from the cache"});
   CHECK(read("random").split->train == std::vector<int64_t>{0});
   CHECK(read("scaffold", true).graphs.graph.edges() == 3);
-  CHECK(read("scaffold").remarks.size() == 1);
+  CHECK(read("scaffold").warnings.size() == 1);
   test::write_gz(folder / "raw/graph-label.csv.gz", "0,\n0,1\n");
   CHECK(read("scaffold").target[0][0].item<float>() == 0);
-  CHECK(read("scaffold").remarks.empty());
+  CHECK(read("scaffold").warnings.empty());
 }
 
 TEST_CASE("OGB: broken files are refused by file and line") {

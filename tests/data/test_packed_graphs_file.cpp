@@ -45,7 +45,7 @@ TEST_CASE("packed graphs of every task come back from their file") {
   const TemporaryFolder folder;
   for (const GraphTask task : graph_tasks) {
     PackedGraphs packed = small_graphs(task);
-    packed.remarks = {"a sentence", "another: \"ü\""};
+    packed.warnings = {"a sentence", "another: \"ü\""};
     if (has_labels(task)) packed.target[0][1] = std::numeric_limits<float>::quiet_NaN();
     write_packed_graphs(folder / "set.h5", packed);
     require_same(read_packed_graphs(folder / "set.h5"), packed);
@@ -55,7 +55,7 @@ TEST_CASE("packed graphs of every task come back from their file") {
     packed.node_values = packed.edge_values = packed.coordinates = at::Tensor();
     packed.schema.node_values = packed.schema.edge_values = 0;
     packed.schema.coordinates = false;
-    packed.remarks.clear();
+    packed.warnings.clear();
     write_packed_graphs(folder / "set.h5", packed, "made from this");
     require_same(read_packed_graphs(folder / "set.h5"), packed);
     CHECK(packed_graphs_key(folder / "set.h5") == "made from this");

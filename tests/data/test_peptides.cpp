@@ -54,8 +54,8 @@ TEST_CASE("Peptides-func: graphs, labels, split, and rows left out") {
   CHECK(packed.split->train == Items{2});
   CHECK(packed.split->validation == Items{1});
   CHECK(packed.split->test == Items{0});
-  REQUIRE(packed.remarks.size() == 2);
-  CHECK_THAT(packed.remarks[1], Catch::Contains("peptide_multi_class_dataset.csv.gz:3"));
+  REQUIRE(packed.warnings.size() == 2);
+  CHECK_THAT(packed.warnings[1], Catch::Contains("peptide_multi_class_dataset.csv.gz:3"));
 }
 
 TEST_CASE("Peptides: the cache gives the same, and goes stale with its files") {
@@ -68,7 +68,7 @@ TEST_CASE("Peptides: the cache gives the same, and goes stale with its files") {
   const PackedGraphs kept = read_peptides(folder.path(), options);
   CHECK(calls == 0);
   CHECK(kept.schema == made.schema);
-  CHECK(kept.remarks == made.remarks);
+  CHECK(kept.warnings == made.warnings);
   require_equal(kept.node_categories, made.node_categories, "atoms");
   require_equal(kept.edge_categories, made.edge_categories, "bonds");
   require_equal(kept.target, made.target, "labels");
@@ -126,7 +126,7 @@ TEST_CASE("Peptides-func: the real set") {
   CHECK(packed.size() == 15535);
   CHECK(packed.graphs.graph.nodes() == 2344859);
   CHECK(packed.graphs.graph.edges() == 4773974);
-  CHECK(packed.remarks.empty());
+  CHECK(packed.warnings.empty());
   REQUIRE(packed.split);
   CHECK(packed.split->train.size() == 10873);
   CHECK(packed.split->validation.size() == 2331);

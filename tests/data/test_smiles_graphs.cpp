@@ -24,10 +24,10 @@ TEST_CASE("SMILES become packed graphs, invalid ones are counted and named by li
   require_equal(packed.graphs.graph.col, at::tensor({1, 0, 4, 3, 5, 4}, at::kLong), "col");
   require_equal(packed.edge_categories.select(1, 0), at::tensor({0, 0, 1, 1, 0, 0}, at::kLong), "bonds");
   require_equal(packed.node_categories.select(1, 0), at::tensor({5, 7, 5, 5, 5, 6}, at::kLong), "elements");
-  REQUIRE(packed.remarks.size() == 3);
-  CHECK(packed.remarks[0] == "m.csv: 2 of 5 SMILES are invalid and left out");
-  CHECK_THAT(packed.remarks[1], Catch::Contains("m.csv:3: invalid SMILES \"C(C\""));
-  CHECK_THAT(packed.remarks[2], Catch::Contains("m.csv:6") && Catch::Contains("valence"));
+  REQUIRE(packed.warnings.size() == 3);
+  CHECK(packed.warnings[0] == "m.csv: 2 of 5 SMILES are invalid and left out");
+  CHECK_THAT(packed.warnings[1], Catch::Contains("m.csv:3: invalid SMILES \"C(C\""));
+  CHECK_THAT(packed.warnings[2], Catch::Contains("m.csv:6") && Catch::Contains("valence"));
 }
 
 TEST_CASE("a column without a valid SMILES is refused") {

@@ -38,10 +38,10 @@ TEST_CASE("molecules: the cache gives the same, and goes stale with any file") {
   const PackedGraphs made = read();
   test::require_same(read(), made);
   CHECK(test::mark_cached(folder / "cache", "from the cache") == 1);
-  CHECK(read().remarks == std::vector<std::string>{"from the cache"});
+  CHECK(read().warnings == std::vector<std::string>{"from the cache"});
   test::write_text(folder / "xyz/0005.xyz", "1\n\nHe 1 2 4\n");
   CHECK(read().coordinates[0][2].item<float>() == 4);
-  CHECK(read().remarks.empty());
+  CHECK(read().warnings.empty());
 }
 
 TEST_CASE("QM7: atoms, bonds, coordinates, energies and split") {
@@ -63,10 +63,10 @@ TEST_CASE("QM7: atoms, bonds, coordinates, energies and split") {
   CHECK(packed.split->test == Items{0});
   CHECK(packed.split->train == Items{1});
   CHECK(packed.split->validation.empty());
-  CHECK(packed.remarks.empty());
+  CHECK(packed.warnings.empty());
   test::write_text(folder / "xyz/0006.xyz", helium);
-  REQUIRE(read_xyz_molecules(folder.path(), {folder / "cache"}).remarks.size() == 1);
-  CHECK_THAT(read_xyz_molecules(folder.path(), {folder / "cache"}).remarks[0],
+  REQUIRE(read_xyz_molecules(folder.path(), {folder / "cache"}).warnings.size() == 1);
+  CHECK_THAT(read_xyz_molecules(folder.path(), {folder / "cache"}).warnings[0],
              Catch::Contains("1 files") && Catch::Contains("not listed"));
 }
 
@@ -135,7 +135,7 @@ TEST_CASE("QM7: the real set") {
   const PackedGraphs packed = read_xyz_molecules(folder, {cache.path()});
   CHECK(packed.size() == 7101);
   CHECK(packed.graphs.graph.nodes() == 109600);
-  CHECK(packed.remarks.empty());
+  CHECK(packed.warnings.empty());
   REQUIRE(packed.split);
   CHECK(packed.split->train.size() + packed.split->test.size() == 7101);
   CHECK(packed.target[0].item<float>() == -417.031F);

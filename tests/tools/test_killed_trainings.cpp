@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "tests/tools/all_trainings.h"
-#include "tests/tools/common/same_runs.h"
+#include "tests/tools/experiment/same_runs.h"
 
 namespace geosft::test::test_killed_trainings {
 namespace fs = std::filesystem;

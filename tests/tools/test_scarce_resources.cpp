@@ -10,8 +10,8 @@
 
 #include "tests/environment.h"
 #include "tests/tools/all_trainings.h"
-#include "tests/tools/common/same_runs.h"
-#include "tests/tools/common/small_disk.h"
+#include "tests/tools/experiment/same_runs.h"
+#include "tests/tools/experiment/small_disk.h"
 
 namespace geosft::test::test_scarce_resources {
 namespace fs = std::filesystem;

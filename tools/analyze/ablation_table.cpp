@@ -5,7 +5,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft {
 namespace {

@@ -9,13 +9,13 @@
 #include "tools/analyze/in_memory_training.h"
 #include "tools/classify/datasets.h"
 #include "tools/classify/evaluation.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft {
 namespace {
 
 struct AblationsCommand {
-  const CLI::App* verb = nullptr;
+  const CLI::App* subcommand = nullptr;
   std::string config_file;
   ClassifySettings settings;
   Config config = settings.config();
@@ -35,7 +35,7 @@ struct AblationsCommand {
   }
 
   int execute() {
-    refuse_unused(*verb);
+    refuse_unused(*subcommand);
     const at::Device device = runtime.apply();
     if (!config_file.empty()) config.load_toml(config_file);
     config.apply_options();
@@ -65,18 +65,22 @@ struct AblationsCommand {
 
 }  // namespace
 
-Command add_ablations_command(CLI::App& verb) {
+Command add_ablations_command(CLI::App& subcommand) {
   auto command = std::make_shared<AblationsCommand>();
-  command->verb = &verb;
-  verb.add_option("--config", command->config_file, "TOML file that is varied (see tools/configs)");
-  verb.add_option("--change", command->changes,
-                  "KEY=VALUE, or several separated by +: a variant each (default: score, probability, sample size, "
-                  "and the variants of the sampler)");
-  verb.add_option("--repeats", command->repeats, "seeds a variant")->check(CLI::Range(1, 1000))->capture_default_str();
-  command->runtime.add_to(verb);
-  command->output.add_to(verb);
-  command->config.add_options(verb, /*listed=*/false);
-  verb.footer("Every key of a configuration is an option too, as of geosft-classify train, for example --epochs 20.");
+  command->subcommand = &subcommand;
+  subcommand.add_option("--config", command->config_file, "TOML file that is varied (see tools/configs)");
+  subcommand.add_option(
+      "--change", command->changes,
+      "KEY=VALUE, or several separated by +: a variant each (default: score, probability, sample size, "
+      "and the variants of the sampler)");
+  subcommand.add_option("--repeats", command->repeats, "seeds a variant")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  command->runtime.add_to(subcommand);
+  command->output.add_to(subcommand);
+  command->config.add_options(subcommand, /*listed=*/false);
+  subcommand.footer(
+      "Every key of a configuration is an option too, as of geosft-classify train, for example --epochs 20.");
   return [command] { return command->execute(); };
 }
 

@@ -10,18 +10,18 @@
 
 #include "data/atomic_file.h"
 #include "tools/bench/scaling.h"
-#include "tools/common/arguments.h"
-#include "tools/common/output_files.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/output_files.h"
 
 namespace geosft {
 
-void AnalysisOutput::add_to(CLI::App& verb) {
-  verb.add_option("--out", out, "what to write: OUT.png, OUT.svg and OUT.csv")->required()->check(unwritable);
+void AnalysisOutput::add_to(CLI::App& subcommand) {
+  subcommand.add_option("--out", out, "what to write: OUT.png, OUT.svg and OUT.csv")->required()->check(unwritable);
 }
 
-void AnalysisBasics::add_to(CLI::App& verb) {
-  verb.add_option("--seed", seed, "of everything random")->check(CLI::NonNegativeNumber)->capture_default_str();
-  runtime.add_to(verb);
+void AnalysisBasics::add_to(CLI::App& subcommand) {
+  subcommand.add_option("--seed", seed, "of everything random")->check(CLI::NonNegativeNumber)->capture_default_str();
+  runtime.add_to(subcommand);
 }
 
 void AnalysisBasics::apply_runtime() const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the verbs of geosft-analyze share: where their pictures and numbers go.
+// What the subcommands of geosft-analyze share: where their pictures and numbers go.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/common/plot_curves.h"
-#include "tools/common/runtime_options.h"
+#include "tools/experiment/plot_curves.h"
+#include "tools/experiment/subcommand.h"
 
 namespace CLI {
 class App;
@@ -19,7 +19,7 @@ namespace geosft {
 struct AnalysisOutput {
   std::string out;  // OUT.png, OUT.svg and OUT.csv
 
-  void add_to(CLI::App& verb);
+  void add_to(CLI::App& subcommand);
   std::filesystem::path stem() const { return out; }
   void write_csv(const std::string& text) const;
   // Throws std::runtime_error where a picture could not be drawn: the numbers are written before.
@@ -34,7 +34,7 @@ struct AnalysisBasics {
   uint64_t seed = 0;
   RuntimeOptions runtime = {.device = "cpu"};
 
-  void add_to(CLI::App& verb);
+  void add_to(CLI::App& subcommand);
   // Sets LibTorch's threads. Throws UsageError for a device other than the CPU, which they are computed on.
   void apply_runtime() const;
 };

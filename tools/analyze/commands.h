@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs of geosft-analyze.
+// The subcommands of geosft-analyze.
 #pragma once
 
-#include "tools/common/verbs.h"
+#include "tools/experiment/subcommand.h"
 
 namespace geosft {
 
-Command add_rank_command(CLI::App& verb);
-Command add_depth_command(CLI::App& verb);
-Command add_pseudoconvexity_command(CLI::App& verb);
-Command add_gradients_command(CLI::App& verb);
-Command add_sampling_command(CLI::App& verb);
-Command add_ablations_command(CLI::App& verb);
-Command add_heads_command(CLI::App& verb);
-Command add_family_command(CLI::App& verb);
-Command add_cost_command(CLI::App& verb);
+Command add_rank_command(CLI::App& subcommand);
+Command add_depth_command(CLI::App& subcommand);
+Command add_pseudoconvexity_command(CLI::App& subcommand);
+Command add_gradients_command(CLI::App& subcommand);
+Command add_sampling_command(CLI::App& subcommand);
+Command add_ablations_command(CLI::App& subcommand);
+Command add_heads_command(CLI::App& subcommand);
+Command add_family_command(CLI::App& subcommand);
+Command add_cost_command(CLI::App& subcommand);
 
 }  // namespace geosft

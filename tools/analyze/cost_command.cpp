@@ -10,7 +10,7 @@
 #include "tools/analyze/attention_cost.h"
 #include "tools/analyze/commands.h"
 #include "tools/bench/bench_options.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft {
 namespace {
@@ -103,28 +103,32 @@ struct CostCommand {
 
 }  // namespace
 
-Command add_cost_command(CLI::App& verb) {
+Command add_cost_command(CLI::App& subcommand) {
   auto command = std::make_shared<CostCommand>();
   const auto counts = CLI::Range(1, 1 << 24);
-  verb.add_option("--tokens", command->tokens, "numbers of tokens")
+  subcommand.add_option("--tokens", command->tokens, "numbers of tokens")
       ->delimiter(',')
       ->check(counts)
       ->capture_default_str();
-  verb.add_option("--keys", command->keys, "numbers of sampled tokens")
+  subcommand.add_option("--keys", command->keys, "numbers of sampled tokens")
       ->delimiter(',')
       ->check(counts)
       ->capture_default_str();
-  verb.add_option("--most-full", command->most_full, "tokens beyond which softmax over all of them is left out")
+  subcommand.add_option("--most-full", command->most_full, "tokens beyond which softmax over all of them is left out")
       ->check(counts)
       ->capture_default_str();
-  verb.add_option("--width", command->width, "of the tokens, a multiple of 8")->check(counts)->capture_default_str();
-  verb.add_option("--heads", command->heads, "of the attention")->check(counts)->capture_default_str();
-  verb.add_option("--repeats", command->timing.repeats, "calls, at least")
+  subcommand.add_option("--width", command->width, "of the tokens, a multiple of 8")
+      ->check(counts)
+      ->capture_default_str();
+  subcommand.add_option("--heads", command->heads, "of the attention")->check(counts)->capture_default_str();
+  subcommand.add_option("--repeats", command->timing.repeats, "calls, at least")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  verb.add_option("--seed", command->seed, "of the numbers")->check(CLI::NonNegativeNumber)->capture_default_str();
-  command->machine.add_to(verb);
-  command->output.add_to(verb);
+  subcommand.add_option("--seed", command->seed, "of the numbers")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->machine.add_to(subcommand);
+  command->output.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

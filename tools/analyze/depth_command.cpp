@@ -49,10 +49,10 @@ struct DepthCommand {
 
 }  // namespace
 
-Command add_depth_command(CLI::App& verb) {
+Command add_depth_command(CLI::App& subcommand) {
   auto command = std::make_shared<DepthCommand>();
-  command->traced.add_to(verb);
-  command->output.add_to(verb);
+  command->traced.add_to(subcommand);
+  command->output.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

@@ -8,7 +8,7 @@
 #include "tools/analyze/commands.h"
 #include "tools/analyze/family_cost.h"
 #include "tools/bench/bench_options.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft {
 namespace {
@@ -85,28 +85,31 @@ struct FamilyCommand {
 
 }  // namespace
 
-Command add_family_command(CLI::App& verb) {
+Command add_family_command(CLI::App& subcommand) {
   auto command = std::make_shared<FamilyCommand>();
   const auto counts = CLI::Range(1, 1 << 24);
-  verb.add_option("--tokens", command->tokens, "numbers of tokens")
+  subcommand.add_option("--tokens", command->tokens, "numbers of tokens")
       ->delimiter(',')
       ->check(counts)
       ->capture_default_str();
-  verb.add_option("--attentions", command->names, "members, by name")
+  subcommand.add_option("--attentions", command->names, "members, by name")
       ->delimiter(',')
       ->check(CLI::IsMember(primal_names()))
       ->capture_default_str();
-  verb.add_option("--pass", command->pass, "what is measured: a forward and backward pass, or a forward one alone")
+  subcommand
+      .add_option("--pass", command->pass, "what is measured: a forward and backward pass, or a forward one alone")
       ->check(CLI::IsMember({"training", "inference"}))
       ->capture_default_str();
-  verb.add_option("--width", command->width, "of the tokens")->check(counts)->capture_default_str();
-  verb.add_option("--heads", command->heads, "of the attention")->check(counts)->capture_default_str();
-  verb.add_option("--repeats", command->timing.repeats, "calls, at least")
+  subcommand.add_option("--width", command->width, "of the tokens")->check(counts)->capture_default_str();
+  subcommand.add_option("--heads", command->heads, "of the attention")->check(counts)->capture_default_str();
+  subcommand.add_option("--repeats", command->timing.repeats, "calls, at least")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  verb.add_option("--seed", command->seed, "of the numbers")->check(CLI::NonNegativeNumber)->capture_default_str();
-  command->machine.add_to(verb);
-  command->output.add_to(verb);
+  subcommand.add_option("--seed", command->seed, "of the numbers")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->machine.add_to(subcommand);
+  command->output.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

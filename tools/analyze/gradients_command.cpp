@@ -6,8 +6,8 @@
 #include "models/probes.h"
 #include "tools/analyze/analysis.h"
 #include "tools/analyze/commands.h"
-#include "tools/common/arguments.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft {
 namespace {
@@ -45,20 +45,20 @@ struct GradientsCommand {
 
 }  // namespace
 
-Command add_gradients_command(CLI::App& verb) {
+Command add_gradients_command(CLI::App& subcommand) {
   auto command = std::make_shared<GradientsCommand>();
-  verb.add_option("--tokens", command->tokens, "numbers of tokens, two or more, separated by commas")
+  subcommand.add_option("--tokens", command->tokens, "numbers of tokens, two or more, separated by commas")
       ->delimiter(',')
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  verb.add_option("--width", command->width, "of the tokens: more than there are")
+  subcommand.add_option("--width", command->width, "of the tokens: more than there are")
       ->check(CLI::Range(1, 8192))
       ->capture_default_str();
-  verb.add_option("--draws", command->draws, "random layers to average over")
+  subcommand.add_option("--draws", command->draws, "random layers to average over")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  command->output.add_to(verb);
-  command->basics.add_to(verb);
+  command->output.add_to(subcommand);
+  command->basics.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

@@ -8,7 +8,7 @@
 #include "tools/analyze/analysis.h"
 #include "tools/analyze/commands.h"
 #include "tools/analyze/traced_run.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft {
 namespace {
@@ -43,10 +43,10 @@ struct HeadsCommand {
 
 }  // namespace
 
-Command add_heads_command(CLI::App& verb) {
+Command add_heads_command(CLI::App& subcommand) {
   auto command = std::make_shared<HeadsCommand>();
-  command->traced.add_to(verb);
-  command->output.add_to(verb);
+  command->traced.add_to(subcommand);
+  command->output.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

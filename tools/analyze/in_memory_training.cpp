@@ -6,8 +6,8 @@
 #include <CLI/CLI.hpp>
 
 #include "tools/classify/classify_task.h"
-#include "tools/common/arguments.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft {
 namespace {
@@ -54,15 +54,15 @@ RunModel train_in_memory(const ClassifySettings& settings, const PointDataset& t
   return made;
 }
 
-void refuse_unused(const CLI::App& verb) {
-  refuse_given(verb,
+void refuse_unused(const CLI::App& subcommand) {
+  refuse_given(subcommand,
                {"--validation-fraction", "--monitor-test", "--validate-every", "--checkpoint-every", "--replay-steps"},
                "this analysis neither validates nor saves, nor replays steps");
 }
 
-void refuse_given(const CLI::App& verb, const std::vector<std::string>& options, const std::string& reason) {
+void refuse_given(const CLI::App& subcommand, const std::vector<std::string>& options, const std::string& reason) {
   for (const std::string& option : options) {
-    if (verb.count(option) > 0) throw UsageError(c10::str(option, " has no effect here: ", reason));
+    if (subcommand.count(option) > 0) throw UsageError(c10::str(option, " has no effect here: ", reason));
   }
 }
 

@@ -23,8 +23,8 @@ RunModel train_in_memory(const ClassifySettings& settings, const PointDataset& t
 
 // Throws UsageError for an option of a configuration that was given on the command line and means nothing to
 // train_in_memory(), which neither validates nor saves.
-void refuse_unused(const CLI::App& verb);
+void refuse_unused(const CLI::App& subcommand);
 // The same for these options, which `reason` says why not to give.
-void refuse_given(const CLI::App& verb, const std::vector<std::string>& options, const std::string& reason);
+void refuse_given(const CLI::App& subcommand, const std::vector<std::string>& options, const std::string& reason);
 
 }  // namespace geosft

@@ -82,14 +82,14 @@ struct PseudoconvexityCommand {
 
 }  // namespace
 
-Command add_pseudoconvexity_command(CLI::App& verb) {
+Command add_pseudoconvexity_command(CLI::App& subcommand) {
   auto command = std::make_shared<PseudoconvexityCommand>();
-  verb.add_option("--segments", command->segments, "random pairs of scores of one orthant")
+  subcommand.add_option("--segments", command->segments, "random pairs of scores of one orthant")
       ->check(CLI::Range(1, 10000000))
       ->capture_default_str();
-  verb.add_option("--keys", command->keys, "scores of a row")->check(CLI::Range(2, 1000))->capture_default_str();
-  command->output.add_to(verb);
-  command->basics.add_to(verb);
+  subcommand.add_option("--keys", command->keys, "scores of a row")->check(CLI::Range(2, 1000))->capture_default_str();
+  command->output.add_to(subcommand);
+  command->basics.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

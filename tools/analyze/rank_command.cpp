@@ -6,7 +6,7 @@
 #include "models/probes.h"
 #include "tools/analyze/analysis.h"
 #include "tools/analyze/commands.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft {
 namespace {
@@ -50,19 +50,19 @@ struct RankCommand {
 
 }  // namespace
 
-Command add_rank_command(CLI::App& verb) {
+Command add_rank_command(CLI::App& subcommand) {
   auto command = std::make_shared<RankCommand>();
   RankInjection& options = command->options;
   const auto size = CLI::Range(2, 4096);
-  verb.add_option("--tokens", options.tokens, "equal tokens")->check(size)->capture_default_str();
-  verb.add_option("--width", options.width, "of the tokens")->check(size)->capture_default_str();
-  verb.add_option("--layers", options.layers, "random single-head layers")->check(size)->capture_default_str();
-  verb.add_option("--every", options.every, "layers between measurements")
+  subcommand.add_option("--tokens", options.tokens, "equal tokens")->check(size)->capture_default_str();
+  subcommand.add_option("--width", options.width, "of the tokens")->check(size)->capture_default_str();
+  subcommand.add_option("--layers", options.layers, "random single-head layers")->check(size)->capture_default_str();
+  subcommand.add_option("--every", options.every, "layers between measurements")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  verb.add_option("--seeds", command->seeds, "runs")->check(CLI::Range(1, 1000))->capture_default_str();
-  command->output.add_to(verb);
-  command->basics.add_to(verb);
+  subcommand.add_option("--seeds", command->seeds, "runs")->check(CLI::Range(1, 1000))->capture_default_str();
+  command->output.add_to(subcommand);
+  command->basics.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

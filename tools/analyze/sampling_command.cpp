@@ -9,15 +9,15 @@
 #include "tools/analyze/in_memory_training.h"
 #include "tools/analyze/sampling_snapshot.h"
 #include "tools/classify/datasets.h"
-#include "tools/common/arguments.h"
-#include "tools/common/main_guard.h"
-#include "tools/common/plots.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/plots.h"
 
 namespace geosft {
 namespace {
 
 struct SamplingCommand {
-  const CLI::App* verb = nullptr;
+  const CLI::App* subcommand = nullptr;
   std::string config_file;
   ClassifySettings settings;
   Config config = settings.config();
@@ -47,8 +47,8 @@ struct SamplingCommand {
   }
 
   void prepare() {
-    refuse_unused(*verb);
-    refuse_given(*verb, {"--epochs"}, "training ends with the last of --snapshots");
+    refuse_unused(*subcommand);
+    refuse_given(*subcommand, {"--epochs"}, "training ends with the last of --snapshots");
     if (!config_file.empty()) config.load_toml(config_file);
     config.apply_options();
     settings.check();
@@ -80,22 +80,23 @@ struct SamplingCommand {
 
 }  // namespace
 
-Command add_sampling_command(CLI::App& verb) {
+Command add_sampling_command(CLI::App& subcommand) {
   auto command = std::make_shared<SamplingCommand>();
-  command->verb = &verb;
-  verb.add_option("--config", command->config_file, "TOML file of the experiment (see tools/configs)");
-  verb.add_option("--snapshots", command->snapshots, "epochs after which to look, separated by commas")
+  command->subcommand = &subcommand;
+  subcommand.add_option("--config", command->config_file, "TOML file of the experiment (see tools/configs)");
+  subcommand.add_option("--snapshots", command->snapshots, "epochs after which to look, separated by commas")
       ->delimiter(',')
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
-  verb.add_option("--item", command->item, "cloud of the test split")->check(CLI::Range(0, 1000000000));
-  verb.add_option("--draws", command->draws, "draws of the head's sampler")
+  subcommand.add_option("--item", command->item, "cloud of the test split")->check(CLI::Range(0, 1000000000));
+  subcommand.add_option("--draws", command->draws, "draws of the head's sampler")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  command->runtime.add_to(verb);
-  command->output.add_to(verb);
-  command->config.add_options(verb, /*listed=*/false);
-  verb.footer("Every key of a configuration is an option too, as of geosft-classify train. Writes OUT and OUT_curves.");
+  command->runtime.add_to(subcommand);
+  command->output.add_to(subcommand);
+  command->config.add_options(subcommand, /*listed=*/false);
+  subcommand.footer(
+      "Every key of a configuration is an option too, as of geosft-classify train. Writes OUT and OUT_curves.");
   return [command] { return command->execute(); };
 }
 

@@ -4,16 +4,16 @@
 #include <CLI/CLI.hpp>
 
 #include "tools/classify/datasets.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft {
 
-void TracedRun::add_to(CLI::App& verb) {
-  verb.add_option("RUN", run, "RUN folder of geosft-classify, or a checkpoint file")->required();
-  verb.add_option("--items", items, "clouds of the test split to average over")
+void TracedRun::add_to(CLI::App& subcommand) {
+  subcommand.add_option("RUN", run, "RUN folder of geosft-classify, or a checkpoint file")->required();
+  subcommand.add_option("--items", items, "clouds of the test split to average over")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  overrides.add_to(verb, "dataset: furniture, or a folder (default: the one trained on)", "of the draws",
+  overrides.add_to(subcommand, "dataset: furniture, or a folder (default: the one trained on)", "of the draws",
                    /*votes=*/false);
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "tools/classify/prediction.h"
-#include "tools/common/run_overrides.h"
+#include "tools/experiment/eval_options.h"
 
 namespace geosft {
 
@@ -17,7 +17,7 @@ struct TracedRun {
   RunOverrides overrides;
 
   // RUN, --items, and what may be chosen anew when a model is used (the seed and the threads among it).
-  void add_to(CLI::App& verb);
+  void add_to(CLI::App& subcommand);
   // Tells of `items` clouds, evenly from the test split. Throws Interrupted after a signal.
   void look(const std::function<void(const ShapeExplanation&)>& told) const;
 };

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "models/ops/cpu/simd.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::bench {
 namespace {
@@ -14,10 +14,10 @@ constexpr int64_t most = int64_t{1} << 30;
 
 }  // namespace
 
-void MachineOptions::add_to(CLI::App& verb) {
+void MachineOptions::add_to(CLI::App& subcommand) {
   runtime.device = "cpu";
-  runtime.add_to(verb);
-  verb.add_option("--simd", simd, "vector target of our kernels, such as AVX2; without it: the best one");
+  runtime.add_to(subcommand);
+  subcommand.add_option("--simd", simd, "vector target of our kernels, such as AVX2; without it: the best one");
 }
 
 void MachineOptions::apply() const {
@@ -31,19 +31,19 @@ void MachineOptions::apply() const {
   force_simd_target(simd);
 }
 
-void add_sizes(CLI::App& verb, Sizes& sizes) {
+void add_sizes(CLI::App& subcommand, Sizes& sizes) {
   const auto add = [&](const char* name, int64_t& target, const char* help) {
-    verb.add_option(name, target, help)->check(CLI::Range(int64_t{1}, most))->capture_default_str();
+    subcommand.add_option(name, target, help)->check(CLI::Range(int64_t{1}, most))->capture_default_str();
   };
   add("--batch", sizes.batch, "items");
   add("--tokens", sizes.tokens, "tokens of an item");
   add("--width", sizes.width, "width of a token");
   add("--heads", sizes.heads, "heads");
-  verb.add_option("--keys", sizes.keys, "sampled tokens of an item, one or more numbers")
+  subcommand.add_option("--keys", sizes.keys, "sampled tokens of an item, one or more numbers")
       ->check(CLI::Range(int64_t{1}, most))
       ->delimiter(',')
       ->capture_default_str();
-  verb.add_option("--seed", sizes.seed, "seed of the random inputs")->capture_default_str();
+  subcommand.add_option("--seed", sizes.seed, "seed of the random inputs")->capture_default_str();
 }
 
 void check_sizes(const Sizes& sizes) {

@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "tools/common/arguments.h"
-#include "tools/common/nearest_name.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::bench {
 namespace {

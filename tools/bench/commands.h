@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs of geosft-bench.
+// The subcommands of geosft-bench.
 #pragma once
 
-#include "tools/common/verbs.h"
+#include "tools/experiment/subcommand.h"
 
 namespace geosft::bench {
 
-Command add_run_command(CLI::App& verb);
-Command add_ladder_command(CLI::App& verb);
-Command add_frame_command(CLI::App& verb);
-Command add_errors_command(CLI::App& verb);
-Command add_follow_command(CLI::App& verb);
-Command add_machine_command(CLI::App& verb);
+Command add_run_command(CLI::App& subcommand);
+Command add_ladder_command(CLI::App& subcommand);
+Command add_frame_command(CLI::App& subcommand);
+Command add_errors_command(CLI::App& subcommand);
+Command add_follow_command(CLI::App& subcommand);
+Command add_machine_command(CLI::App& subcommand);
 
 }  // namespace geosft::bench

@@ -11,8 +11,8 @@
 #include "tools/bench/bench_options.h"
 #include "tools/bench/commands.h"
 #include "tools/bench/polynomial_errors.h"
-#include "tools/common/arguments.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft::bench {
 namespace {
@@ -121,38 +121,43 @@ struct ErrorsCommand {
 
 }  // namespace
 
-Command add_errors_command(CLI::App& verb) {
+Command add_errors_command(CLI::App& subcommand) {
   auto command = std::make_shared<ErrorsCommand>();
-  verb.add_option("--layers", command->layers, "layers of the networks")
+  subcommand.add_option("--layers", command->layers, "layers of the networks")
       ->check(CLI::Range(1, 64))
       ->delimiter(',')
       ->capture_default_str();
-  verb.add_option("--heads", command->heads, "heads of each layer")->check(CLI::Range(1, 64))->capture_default_str();
-  verb.add_option("--channels", command->channels, "of a head; few channels make high degrees affordable")
+  subcommand.add_option("--heads", command->heads, "heads of each layer")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  verb.add_option("--scores", command->scores, "R = max |scale q . k| of every layer")
+  subcommand.add_option("--channels", command->channels, "of a head; few channels make high degrees affordable")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  subcommand.add_option("--scores", command->scores, "R = max |scale q . k| of every layer")
       ->check(CLI::Range(1e-6, 100.0))
       ->delimiter(',')
       ->capture_default_str();
-  verb.add_option("--degrees", command->degrees, "degrees of the polynomial")
+  subcommand.add_option("--degrees", command->degrees, "degrees of the polynomial")
       ->check(CLI::Range(int64_t{0}, kMostMonomials))
       ->delimiter(',')
       ->capture_default_str();
-  verb.add_flag("--center", command->center,
-                "centre the keys before the polynomial sees them; networks with the causal mask are left out");
-  verb.add_option("--mean", command->mean,
+  subcommand.add_flag("--center", command->center,
+                      "centre the keys before the polynomial sees them; networks with the causal mask are left out");
+  subcommand
+      .add_option("--mean", command->mean,
                   "deviation of a random vector that all tokens share: what --center takes out of the keys")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  verb.add_option("--gradient", command->gradient,
+  subcommand
+      .add_option("--gradient", command->gradient,
                   "exact: of the polynomial form; paper: softmax's formula with the low-rank attention matrix")
       ->check(CLI::IsMember({"exact", "paper"}))
       ->capture_default_str();
-  verb.add_flag("--each", command->each,
-                "a row for each mask (none, causal) and loss (squares, cross entropy), not the largest errors of all");
-  verb.add_flag("--json", command->json, "print one JSON array");
-  command->machine.add_to(verb);
+  subcommand.add_flag(
+      "--each", command->each,
+      "a row for each mask (none, causal) and loss (squares, cross entropy), not the largest errors of all");
+  subcommand.add_flag("--json", command->json, "print one JSON array");
+  command->machine.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

@@ -10,10 +10,10 @@
 #include "tools/bench/commands.h"
 #include "tools/bench/follow.h"
 #include "tools/bench/table.h"
-#include "tools/common/arguments.h"
-#include "tools/common/attention_report.h"
-#include "tools/common/main_guard.h"
-#include "tools/common/progress.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/progress.h"
+#include "tools/experiment/report_texts.h"
 
 namespace geosft::bench {
 namespace {
@@ -84,15 +84,16 @@ struct FollowCommand {
   }
 };
 
-void add_model_options(CLI::App& verb, FollowOptions& options) {
+void add_model_options(CLI::App& subcommand, FollowOptions& options) {
   const auto add = [&](const char* name, int64_t& target, int64_t least, const char* help) {
-    verb.add_option(name, target, help)->check(CLI::Range(least, int64_t{1} << 30))->capture_default_str();
+    subcommand.add_option(name, target, help)->check(CLI::Range(least, int64_t{1} << 30))->capture_default_str();
   };
   add("--width", options.width, 1, "width of a token");
   add("--heads", options.heads, 1, "heads");
   add("--layers", options.layers, 1, "layers");
   add("--degree", options.polynomial.degree, 0, "of the polynomial, without --tolerance");
-  verb.add_option("--tolerance", options.polynomial.tolerance,
+  subcommand
+      .add_option("--tolerance", options.polynomial.tolerance,
                   "error of attention weights that each call chooses the degree for; 0: --degree")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
@@ -100,26 +101,26 @@ void add_model_options(CLI::App& verb, FollowOptions& options) {
   add("--batch", options.batch, 1, "documents a step");
   add("--prompt-tokens", options.prompt_tokens, 1, "of the prompt that is tuned for the frozen model");
   add("--prompt-steps", options.prompt_steps, 0, "of the tuning; 0: none");
-  verb.add_option("--seed", options.seed, "of the weights")->capture_default_str();
+  subcommand.add_option("--seed", options.seed, "of the weights")->capture_default_str();
 }
 
 }  // namespace
 
-Command add_follow_command(CLI::App& verb) {
+Command add_follow_command(CLI::App& subcommand) {
   auto command = std::make_shared<FollowCommand>();
-  verb.add_option("--data", command->data, "file of lines LABEL TAB … TAB TEXT with labels 0 and 1")->required();
-  verb.add_option("--documents", command->documents, "that are put together from its texts")
+  subcommand.add_option("--data", command->data, "file of lines LABEL TAB … TAB TEXT with labels 0 and 1")->required();
+  subcommand.add_option("--documents", command->documents, "that are put together from its texts")
       ->check(CLI::Range(2, 1 << 30))
       ->capture_default_str();
-  verb.add_option("--tokens", command->tokens, "bytes of a document")
+  subcommand.add_option("--tokens", command->tokens, "bytes of a document")
       ->check(CLI::Range(1, 1 << 30))
       ->capture_default_str();
-  add_model_options(verb, command->options);
-  verb.add_option("--allow", command->allowed, "difference of the losses of a step above which this is an error")
+  add_model_options(subcommand, command->options);
+  subcommand.add_option("--allow", command->allowed, "difference of the losses of a step above which this is an error")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  verb.add_flag("--json", command->json, "print one JSON object");
-  command->machine.add_to(verb);
+  subcommand.add_flag("--json", command->json, "print one JSON object");
+  command->machine.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

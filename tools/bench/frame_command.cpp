@@ -48,26 +48,26 @@ struct FrameCommand {
 
 }  // namespace
 
-Command add_frame_command(CLI::App& verb) {
+Command add_frame_command(CLI::App& subcommand) {
   auto command = std::make_shared<FrameCommand>();
   FrameProblem& problem = command->problem;
   const auto count = [&](const char* name, int64_t& target, const char* about) {
-    verb.add_option(name, target, about)->check(CLI::Range(int64_t{1}, int64_t{4000}))->capture_default_str();
+    subcommand.add_option(name, target, about)->check(CLI::Range(int64_t{1}, int64_t{4000}))->capture_default_str();
   };
   count("--keys", problem.keys, "pairs of keys and targets");
   count("--queries", problem.queries, "points that predictions are compared at");
   count("--channels", problem.channels, "of keys and queries");
   count("--outputs", problem.outputs, "regressions, one a column of the targets");
   count("--factor", problem.factor, "pooling factor of the scaled head");
-  verb.add_option("--beta", problem.beta, "of recentring")->capture_default_str();
-  verb.add_option("--cost", problem.regression.cost, "C of the regression")
+  subcommand.add_option("--beta", problem.beta, "of recentring")->capture_default_str();
+  subcommand.add_option("--cost", problem.regression.cost, "C of the regression")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  verb.add_option("--epsilon", problem.regression.epsilon, "half the width of its tube")
+  subcommand.add_option("--epsilon", problem.regression.epsilon, "half the width of its tube")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  verb.add_option("--seed", problem.seed, "of everything random")->capture_default_str();
-  verb.add_flag("--json", command->json, "print a JSON object a line");
+  subcommand.add_option("--seed", problem.seed, "of everything random")->capture_default_str();
+  subcommand.add_flag("--json", command->json, "print a JSON object a line");
   return [command] { return command->execute(); };
 }
 

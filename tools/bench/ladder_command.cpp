@@ -96,17 +96,17 @@ struct LadderCommand {
 
 }  // namespace
 
-Command add_ladder_command(CLI::App& verb) {
+Command add_ladder_command(CLI::App& subcommand) {
   auto command = std::make_shared<LadderCommand>();
-  add_sizes(verb, command->sizes);
-  verb.add_option("--repeats", command->timing.repeats, "rounds, at least")
+  add_sizes(subcommand, command->sizes);
+  subcommand.add_option("--repeats", command->timing.repeats, "rounds, at least")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  verb.add_option("--seconds", command->timing.seconds, "a rung's calls go on until they took so long")
+  subcommand.add_option("--seconds", command->timing.seconds, "a rung's calls go on until they took so long")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
-  verb.add_flag("--json", command->json, "print one JSON object");
-  command->machine.add_to(verb);
+  subcommand.add_flag("--json", command->json, "print one JSON object");
+  command->machine.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

@@ -29,10 +29,10 @@ struct MachineCommand {
 
 }  // namespace
 
-Command add_machine_command(CLI::App& verb) {
+Command add_machine_command(CLI::App& subcommand) {
   auto command = std::make_shared<MachineCommand>();
-  verb.add_flag("--json", command->json, "print one JSON object");
-  command->options.add_to(verb);
+  subcommand.add_flag("--json", command->json, "print one JSON object");
+  command->options.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

@@ -13,9 +13,9 @@
 #include "tools/bench/roofline.h"
 #include "tools/bench/scaling.h"
 #include "tools/bench/table.h"
-#include "tools/common/arguments.h"
-#include "tools/common/main_guard.h"
-#include "tools/common/progress.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/progress.h"
 
 namespace geosft::bench {
 namespace {
@@ -119,35 +119,38 @@ struct RunCommand {
 
 }  // namespace
 
-Command add_run_command(CLI::App& verb) {
+Command add_run_command(CLI::App& subcommand) {
   auto command = std::make_shared<RunCommand>();
-  verb.add_flag("--list", command->list, "name the measurements and stop");
-  verb.add_option("--only", command->only, "measure these: names of --list, or what they begin with");
-  add_sizes(verb, command->sizes);
-  verb.add_option("--repeats", command->timing.repeats, "rounds of contenders in turns, at least")
+  subcommand.add_flag("--list", command->list, "name the measurements and stop");
+  subcommand.add_option("--only", command->only, "measure these: names of --list, or what they begin with");
+  add_sizes(subcommand, command->sizes);
+  subcommand.add_option("--repeats", command->timing.repeats, "rounds of contenders in turns, at least")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
-  verb.add_option("--seconds", command->timing.seconds, "a contender's calls go on until they took so long")
+  subcommand.add_option("--seconds", command->timing.seconds, "a contender's calls go on until they took so long")
       ->check(CLI::Range(0.0, 3600.0))
       ->capture_default_str();
-  verb.add_flag("--scaling", command->scaling, "measure how attention grows with the tokens; alone unless --only");
-  verb.add_option("--scaling-to", command->scaling_to, "most tokens of --scaling")
+  subcommand.add_flag("--scaling", command->scaling,
+                      "measure how attention grows with the tokens; alone unless --only");
+  subcommand.add_option("--scaling-to", command->scaling_to, "most tokens of --scaling")
       ->check(CLI::Range(int64_t{2}, int64_t{1} << 30))
       ->capture_default_str();
-  verb.add_option(
+  subcommand
+      .add_option(
           "--scaling-of", command->scaling_of,
           "what --scaling measures: graph_attention on random graphs of 8 edges a node, random_walk_pe on grids")
       ->check(CLI::IsMember({"maxout_attention", "graph_attention", "random_walk_pe"}))
       ->capture_default_str();
-  verb.add_option("--scaling-degree", command->scaling_degree,
+  subcommand
+      .add_option("--scaling-degree", command->scaling_degree,
                   "--scaling of polynomial_attention of this degree over all tokens; 0: of maxout_attention")
       ->check(CLI::Range(0, 64))
       ->capture_default_str();
-  verb.add_flag("--json", command->json, "print one JSON object instead of a table");
-  verb.add_option("--out", command->out, "also write the JSON to this file");
-  verb.add_option("--compare", command->compare, "show the change against a file of an earlier --out");
-  verb.add_option("--roofline", command->roofline, "draw PREFIX.png and PREFIX.svg");
-  command->machine.add_to(verb);
+  subcommand.add_flag("--json", command->json, "print one JSON object instead of a table");
+  subcommand.add_option("--out", command->out, "also write the JSON to this file");
+  subcommand.add_option("--compare", command->compare, "show the change against a file of an earlier --out");
+  subcommand.add_option("--roofline", command->roofline, "draw PREFIX.png and PREFIX.svg");
+  command->machine.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

@@ -3,7 +3,7 @@
 
 #include <iostream>
 
-#include "tools/common/progress.h"
+#include "tools/experiment/progress.h"
 
 namespace geosft {
 
@@ -16,7 +16,7 @@ std::unique_ptr<PointDataset> open_dataset(const ClassifySettings& settings, Spl
   };
   auto dataset = open_point_dataset(settings.data, split, options);
   if (bar) bar->finish();
-  for (const std::string& remark : dataset->remarks()) std::cerr << remark << '\n';
+  for (const std::string& warning : dataset->warnings()) std::cerr << warning << '\n';
   return dataset;
 }
 

@@ -6,8 +6,8 @@
 #include "models/summary.h"
 #include "tools/classify/commands.h"
 #include "tools/classify/run_model.h"
-#include "tools/common/report_texts.h"
-#include "tools/common/runtime_options.h"
+#include "tools/experiment/report_texts.h"
+#include "tools/experiment/subcommand.h"
 
 namespace geosft {
 namespace {
@@ -38,12 +38,12 @@ struct InfoCommand {
 
 }  // namespace
 
-Command add_info_command(CLI::App& verb) {
+Command add_info_command(CLI::App& subcommand) {
   auto command = std::make_shared<InfoCommand>();
-  verb.add_option("WHAT", command->what, "RUN folder, checkpoint (*.ckpt), or a file with a shape")->required();
-  verb.add_option("--seed", command->seed, "as for the other commands; this one draws nothing")
+  subcommand.add_option("WHAT", command->what, "RUN folder, checkpoint (*.ckpt), or a file with a shape")->required();
+  subcommand.add_option("--seed", command->seed, "as for the other commands; this one draws nothing")
       ->check(CLI::NonNegativeNumber);
-  command->runtime.add_to(verb);
+  command->runtime.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

@@ -14,27 +14,27 @@ namespace geosft {
 namespace {
 
 // A large cloud is thinned to as many points as a mesh gets, so that a scan of millions takes no longer than one.
-void thin(Shape& shape, const ClassifySettings& settings, std::vector<std::string>& remarks) {
+void thin(Shape& shape, const ClassifySettings& settings, std::vector<std::string>& warnings) {
   const int64_t available = shape.points.size(0);
   const int64_t wanted = std::max(settings.clouds.points_per_mesh, settings.clouds.points);
   if (available <= wanted) return;
   const at::Tensor rows = random_subset(available, wanted, make_generator(settings.seed));
   keep_rows(shape, rows);
-  remarks.push_back(shape.name + ": of its " + std::to_string(available) + " points " + std::to_string(wanted) +
-                    ", drawn at random, are used");
+  warnings.push_back(shape.name + ": of its " + std::to_string(available) + " points " + std::to_string(wanted) +
+                     ", drawn at random, are used");
 }
 
 }  // namespace
 
-void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& remarks) {
-  thin(shape, settings, remarks);
-  if (settings.clouds.normals) estimate_missing_normals(shape, remarks);
+void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& warnings) {
+  thin(shape, settings, warnings);
+  if (settings.clouds.normals) estimate_missing_normals(shape, warnings);
 }
 
 Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,
-                    std::vector<std::string>& remarks) {
+                    std::vector<std::string>& warnings) {
   Shape shape = read_shape(file, settings.dataset());
-  prepare(settings, shape, remarks);
+  prepare(settings, shape, warnings);
   return shape;
 }
 
@@ -63,7 +63,7 @@ ShapeExplanation explain_shape(RunModel& trained, const Shape& shape, Rotation r
 
 Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t top) {
   Prediction prediction;
-  const Shape shape = read_prepared(trained.settings, file, prediction.remarks);
+  const Shape shape = read_prepared(trained.settings, file, prediction.warnings);
   const ShapeExplanation found = explain_shape(trained, shape, Rotation::none, 0);
   prediction.points = found.seen.points;
   prediction.importance = found.importance;

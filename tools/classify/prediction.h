@@ -17,16 +17,16 @@ struct Prediction {
   std::vector<std::pair<size_t, double>> ranking;  // (class, probability), most probable first
   at::Tensor points;                               // float32 [n, 3], as the model saw them
   at::Tensor importance;                           // [n], scores that the head's sampler gave the points
-  std::vector<std::string> remarks;                // what was done to the file beforehand, a sentence each
+  std::vector<std::string> warnings;               // what was done to the file beforehand, a sentence each
 };
 
-// A shape as the model may see it, with a sentence in `remarks` for what was done to it: a cloud of more points than
+// A shape as the model may see it, with a sentence in `warnings` for what was done to it: a cloud of more points than
 // the settings sample from a mesh is thinned to as many; one without normals for a model that needs them gets estimated
 // ones.
-void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& remarks);
+void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& warnings);
 // A file, prepared.
 Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,
-                    std::vector<std::string>& remarks);
+                    std::vector<std::string>& warnings);
 
 // What a model makes of one shape, on the CPU wherever the model is; trace and importance are those of the first vote.
 struct ShapeExplanation {

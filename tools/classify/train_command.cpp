@@ -12,9 +12,9 @@
 #include "tools/classify/datasets.h"
 #include "tools/classify/report.h"
 #include "tools/classify/run_model.h"
-#include "tools/common/cloud_training_data.h"
-#include "tools/common/report_texts.h"
-#include "tools/common/train_command.h"
+#include "tools/experiment/cloud_training_data.h"
+#include "tools/experiment/report_texts.h"
+#include "tools/experiment/train_command.h"
 
 namespace geosft {
 namespace {
@@ -68,9 +68,9 @@ void ClassifyTrainCommand::report(const RunFolder& folder) {
 
 }  // namespace
 
-Command add_train_command(CLI::App& verb) {
+Command add_train_command(CLI::App& subcommand) {
   auto command = std::make_shared<ClassifyTrainCommand>();
-  command->add_to(verb, "--data DIR --epochs 50 --seed 1");
+  command->add_to(subcommand, "--data DIR --epochs 50 --seed 1");
   return [command] { return command->run(); };
 }
 

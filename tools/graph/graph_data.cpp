@@ -15,8 +15,8 @@
 #include "data/patches.h"
 #include "data/sequence_dataset.h"
 #include "geometry/packed.h"
-#include "tools/common/arguments.h"
-#include "tools/common/progress.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/progress.h"
 #include "tools/graph/graph_metrics.h"
 
 namespace geosft {
@@ -96,9 +96,9 @@ const char* part_name(Part part) {
   return part == Part::train ? "train" : (part == Part::validation ? "validation" : "test");
 }
 
-void add_read_options(CLI::App& verb, GraphReadOptions& options) {
-  verb.add_option("--split-name", options.split, "which of several published splits of an OGB set");
-  verb.add_flag("--directed", options.directed, "leave edges of OGB sets and edge lists as they are listed");
+void add_read_options(CLI::App& subcommand, GraphReadOptions& options) {
+  subcommand.add_option("--split-name", options.split, "which of several published splits of an OGB set");
+  subcommand.add_flag("--directed", options.directed, "leave edges of OGB sets and edge lists as they are listed");
 }
 
 PackedGraphs open_graphs(const std::string& source, GraphReadOptions options, int64_t longest) {
@@ -113,7 +113,7 @@ PackedGraphs open_graphs(const std::string& source, GraphReadOptions options, in
   PackedGraphs graphs =
       is_sequence_dataset(source) ? open_sequence_dataset(source, longest) : open_graph_dataset(source, options);
   if (bar) bar->finish();
-  for (const std::string& remark : graphs.remarks) std::cerr << remark << '\n';
+  for (const std::string& warning : graphs.warnings) std::cerr << warning << '\n';
   return graphs;
 }
 

@@ -6,7 +6,7 @@
 #include "data/graph_files.h"
 #include "data/sequence_dataset.h"
 #include "models/summary.h"
-#include "tools/common/runtime_options.h"
+#include "tools/experiment/subcommand.h"
 #include "tools/graph/commands.h"
 #include "tools/graph/graph_data.h"
 #include "tools/graph/graph_run_model.h"
@@ -116,16 +116,17 @@ struct GraphInfoCommand {
 
 }  // namespace
 
-Command add_graph_info_command(CLI::App& verb, const ItemWords& words) {
+Command add_graph_info_command(CLI::App& subcommand, const ItemWords& words) {
   auto command = std::make_shared<GraphInfoCommand>();
-  verb.add_option("WHAT", command->what,
+  subcommand
+      .add_option("WHAT", command->what,
                   words.graphs ? "RUN folder, checkpoint (*.ckpt), a graph dataset, or one graph as encode takes it"
                                : "RUN folder, checkpoint (*.ckpt), or a dataset of sequences")
       ->required();
-  verb.add_option("--seed", command->seed, "as for the other commands; this one draws nothing")
+  subcommand.add_option("--seed", command->seed, "as for the other commands; this one draws nothing")
       ->check(CLI::NonNegativeNumber);
-  if (words.graphs) add_read_options(verb, command->reading);
-  command->runtime.add_to(verb);
+  if (words.graphs) add_read_options(subcommand, command->reading);
+  command->runtime.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

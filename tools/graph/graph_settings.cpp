@@ -2,7 +2,7 @@
 #include "tools/graph/graph_settings.h"
 
 #include "data/sequence_dataset.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft {
 namespace {

@@ -12,7 +12,7 @@
 // by packed rows, both directions of an undirected edge; features as the data had them in training, a row a node or
 // edge. Answers are probabilities of classes and labels, values in the units of the data of a regression. Python's lock
 // is not held meanwhile, and threads may share one.
-#include "tools/common/served_class.h"
+#include "tools/experiment/python_class.h"
 #include "tools/graph/graph_answers.h"
 
 namespace geosft {
@@ -92,7 +92,7 @@ class GraphPredictor final : public torch::CustomClassHolder {
   GraphRunModel run_;
 };
 
-const bool registered = serve_class<GraphPredictor>("GraphPredictor", [](auto& served) {
+const bool registered = register_python_class<GraphPredictor>("GraphPredictor", [](auto& served) {
   const auto none = [](const char* argument) { return torch::arg(argument) = c10::IValue(); };
   served.def("output_names", &GraphPredictor::output_names)
       .def("task", &GraphPredictor::task)

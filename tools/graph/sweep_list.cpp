@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/graph/sweep_list.h"
 
-#include "tools/common/nearest_name.h"
-#include "tools/common/toml_document.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/toml_document.h"
 
 namespace geosft {
 namespace {

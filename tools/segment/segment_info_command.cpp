@@ -6,8 +6,8 @@
 
 #include "data/part_dataset.h"
 #include "models/summary.h"
-#include "tools/common/report_texts.h"
-#include "tools/common/runtime_options.h"
+#include "tools/experiment/report_texts.h"
+#include "tools/experiment/subcommand.h"
 #include "tools/segment/commands.h"
 #include "tools/segment/segment_run.h"
 
@@ -64,13 +64,13 @@ struct SegmentInfoCommand {
 
 }  // namespace
 
-Command add_segment_info_command(CLI::App& verb) {
+Command add_segment_info_command(CLI::App& subcommand) {
   auto command = std::make_shared<SegmentInfoCommand>();
-  verb.add_option("WHAT", command->what, "RUN folder, checkpoint (*.ckpt), dataset, or a file with a shape")
+  subcommand.add_option("WHAT", command->what, "RUN folder, checkpoint (*.ckpt), dataset, or a file with a shape")
       ->required();
-  verb.add_option("--seed", command->seed, "as for the other commands; this one draws nothing")
+  subcommand.add_option("--seed", command->seed, "as for the other commands; this one draws nothing")
       ->check(CLI::NonNegativeNumber);
-  command->runtime.add_to(verb);
+  command->runtime.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

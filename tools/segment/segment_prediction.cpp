@@ -6,9 +6,9 @@
 
 #include "data/point_dataset.h"
 #include "geometry/knn.h"
-#include "tools/common/arguments.h"
-#include "tools/common/cloud_transforms.h"
-#include "tools/common/colour_map.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/cloud_transforms.h"
+#include "tools/experiment/colour_map.h"
 
 namespace geosft {
 namespace {
@@ -46,20 +46,20 @@ int64_t category_of(const SegmentRun& trained, const std::string& name) {
                    names);
 }
 
-void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& remarks) {
+void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& warnings) {
   const bool normals = trained.settings.clouds.normals;
-  if (normals) estimate_missing_normals(shape, remarks);
+  if (normals) estimate_missing_normals(shape, warnings);
   prepare_normals(shape, normals);
 }
 
-Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file, std::vector<std::string>& remarks,
+Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file, std::vector<std::string>& warnings,
                     Mesh* mesh) {
   const SegmentSettings& settings = trained.settings;
   PointDatasetOptions options;
   options.points_per_mesh = settings.clouds.points_per_mesh;
   options.seed = settings.seed;
-  Shape shape = read_shape(file, options, &remarks, mesh);
-  prepare(trained, shape, remarks);
+  Shape shape = read_shape(file, options, &warnings, mesh);
+  prepare(trained, shape, warnings);
   return shape;
 }
 
@@ -81,7 +81,7 @@ PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& f
                              BlockKind kind, const std::function<void(int64_t, int64_t)>& progress) {
   const int64_t label = category_of(trained, category);
   PartPrediction prediction;
-  const Shape shape = read_prepared(trained, file, prediction.remarks, &prediction.mesh);
+  const Shape shape = read_prepared(trained, file, prediction.warnings, &prediction.mesh);
   prediction.points = shape.points;
   prediction.labels = part_logits(trained, shape, label, kind, progress).argmax(1);
   if (prediction.mesh.vertices.defined()) {

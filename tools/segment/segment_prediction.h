@@ -16,12 +16,12 @@ namespace geosft {
 // all classes, of `--category`.
 int64_t category_of(const SegmentRun& trained, const std::string& name);
 
-// A shape as the model may see it, with a sentence in `remarks` for what was done to it: normals estimated where the
+// A shape as the model may see it, with a sentence in `warnings` for what was done to it: normals estimated where the
 // model needs them and there are none.
-void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& remarks);
-// A file as the model may see it, with a sentence in `remarks` for what was done to it: points sampled from a mesh,
+void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& warnings);
+// A file as the model may see it, with a sentence in `warnings` for what was done to it: points sampled from a mesh,
 // which is left in `mesh`, and normals estimated where the model needs them and there are none.
-Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file, std::vector<std::string>& remarks,
+Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file, std::vector<std::string>& warnings,
                     Mesh* mesh = nullptr);
 
 // What the model makes of every point of a prepared shape: logits [n, parts], averaged over the votes; of a known class
@@ -30,11 +30,11 @@ at::Tensor part_logits(SegmentRun& trained, const Shape& shape, int64_t category
                        const std::function<void(int64_t, int64_t)>& progress = {});
 
 struct PartPrediction {
-  at::Tensor points;                 // float32 [n, 3], as they lie in the file; of a mesh, points sampled from it
-  at::Tensor labels;                 // int64 [n], in that order
-  Mesh mesh;                         // as it lies in the file; undefined tensors where that is a cloud
-  at::Tensor vertex_labels;          // int64 [V] of its vertices: the part of the nearest of the points
-  std::vector<std::string> remarks;  // what was done to the file beforehand, a sentence each
+  at::Tensor points;                  // float32 [n, 3], as they lie in the file; of a mesh, points sampled from it
+  at::Tensor labels;                  // int64 [n], in that order
+  Mesh mesh;                          // as it lies in the file; undefined tensors where that is a cloud
+  at::Tensor vertex_labels;           // int64 [V] of its vertices: the part of the nearest of the points
+  std::vector<std::string> warnings;  // what was done to the file beforehand, a sentence each
 };
 
 // The part of every point of a file. `category` names the class of the shape; empty: not known, then any part of any

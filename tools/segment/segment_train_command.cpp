@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "models/summary.h"
-#include "tools/common/cloud_training_data.h"
-#include "tools/common/report_texts.h"
-#include "tools/common/train_command.h"
+#include "tools/experiment/cloud_training_data.h"
+#include "tools/experiment/report_texts.h"
+#include "tools/experiment/train_command.h"
 #include "tools/segment/commands.h"
 #include "tools/segment/segment_report.h"
 #include "tools/segment/segment_task.h"
@@ -69,9 +69,9 @@ void SegmentTrainCommand::report(const RunFolder& folder) {
 
 }  // namespace
 
-Command add_segment_train_command(CLI::App& verb) {
+Command add_segment_train_command(CLI::App& subcommand) {
   auto command = std::make_shared<SegmentTrainCommand>();
-  command->add_to(verb, "--data DIR --epochs 50 --seed 1");
+  command->add_to(subcommand, "--data DIR --epochs 50 --seed 1");
   return [command] { return command->run(); };
 }
 

@@ -7,7 +7,7 @@
 #include "data/listops.h"
 #include "data/pathfinder.h"
 #include "data/seeds.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 #include "tools/sequence/commands.h"
 
 namespace geosft {
@@ -18,7 +18,7 @@ constexpr const char* of_listops[] = {"--train",        "--validation",  "--test
 constexpr const char* of_pathfinder[] = {"--pictures", "--side", "--dashes", "--distractors"};
 
 struct GenerateCommand {
-  const CLI::App* verb = nullptr;
+  const CLI::App* subcommand = nullptr;
   std::string kind;
   std::filesystem::path out;
   int64_t train = 96000, validation = 2000, test = 2000, pictures = 200000;
@@ -38,7 +38,8 @@ struct GenerateCommand {
   template <size_t n>
   void refuse(const char* const (&options)[n], const char* other) const {
     for (const char* option : options) {
-      if (verb->count(option) > 0) throw UsageError(std::string(option) + " is for " + other + ", not for " + kind);
+      if (subcommand->count(option) > 0)
+        throw UsageError(std::string(option) + " is for " + other + ", not for " + kind);
     }
   }
 
@@ -67,15 +68,15 @@ struct GenerateCommand {
 
 }  // namespace
 
-Command add_generate_command(CLI::App& verb) {
+Command add_generate_command(CLI::App& subcommand) {
   auto command = std::make_shared<GenerateCommand>();
-  command->verb = &verb;
-  verb.add_option("KIND", command->kind, "what to generate: listops or pathfinder")
+  command->subcommand = &subcommand;
+  subcommand.add_option("KIND", command->kind, "what to generate: listops or pathfinder")
       ->required()
       ->check(CLI::IsMember({"listops", "pathfinder"}));
-  verb.add_option("--out", command->out, "folder for the files")->required();
+  subcommand.add_option("--out", command->out, "folder for the files")->required();
   const auto count = [&](const char* name, int64_t& target, const char* about, int64_t least = 1) {
-    verb.add_option(name, target, about)->check(CLI::Range(least, int64_t{100000000}))->capture_default_str();
+    subcommand.add_option(name, target, about)->check(CLI::Range(least, int64_t{100000000}))->capture_default_str();
   };
   count("--train", command->train, "ListOps: sequences of the training part");
   count("--validation", command->validation, "of the validation part");
@@ -87,7 +88,7 @@ Command add_generate_command(CLI::App& verb) {
   count("--side", command->pathfinder.side, "of a picture, in pixels", 8);
   count("--dashes", command->pathfinder.dashes, "of the two long curves, each");
   count("--distractors", command->pathfinder.distractors, "short curves", 0);
-  verb.add_option("--seed", command->seed, "of everything random")->capture_default_str();
+  subcommand.add_option("--seed", command->seed, "of everything random")->capture_default_str();
   return [command] { return command->execute(); };
 }
 

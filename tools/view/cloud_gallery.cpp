@@ -57,9 +57,9 @@ Shape CloudGallery::shape_of(int64_t item) {
   if (dataset_) return dataset_->get(item);
   const std::filesystem::path& file = files_[static_cast<size_t>(item)];
   if (!trained_) return read_shape(file, options_);
-  std::vector<std::string> remarks;
-  Shape shape = read_prepared(trained_->settings, file, remarks);
-  for (const std::string& remark : remarks) std::cerr << remark << '\n';
+  std::vector<std::string> warnings;
+  Shape shape = read_prepared(trained_->settings, file, warnings);
+  for (const std::string& warning : warnings) std::cerr << warning << '\n';
   return shape;
 }
 

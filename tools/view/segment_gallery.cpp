@@ -11,8 +11,8 @@
 #include "geometry/normalize.h"
 #include "models/summary.h"
 #include "models/training/host_copy.h"
-#include "tools/common/cloud_transforms.h"
-#include "tools/common/report_texts.h"
+#include "tools/experiment/cloud_transforms.h"
+#include "tools/experiment/report_texts.h"
 #include "tools/segment/segment_prediction.h"
 
 namespace geosft::view {
@@ -45,9 +45,9 @@ Shape SegmentGallery::shape_of(int64_t item) {
     shape = dataset_->get(item);
     prepare_normals(shape, trained_.settings.clouds.normals);
   } else {
-    std::vector<std::string> remarks;
-    shape = read_prepared(trained_, files_[static_cast<size_t>(item)], remarks);
-    for (const std::string& remark : remarks) std::cerr << remark << '\n';
+    std::vector<std::string> warnings;
+    shape = read_prepared(trained_, files_[static_cast<size_t>(item)], warnings);
+    for (const std::string& warning : warnings) std::cerr << warning << '\n';
   }
   if (points_) keep_subset(shape, *points_, make_generator(trained_.settings.seed));
   set_precision(shape, at::kDouble);

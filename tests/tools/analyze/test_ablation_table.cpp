@@ -5,8 +5,8 @@
 #include <set>
 
 #include "tests/support.h"
-#include "tests/tools/common/pictures.h"
-#include "tools/common/arguments.h"
+#include "tests/tools/experiment/pictures.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_ablation_table {
 

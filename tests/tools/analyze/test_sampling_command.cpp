@@ -79,15 +79,15 @@ TEST_CASE("the sampler is looked at while a classifier is trained") {
 
 TEST_CASE("analyses that train refuse what they do not look at") {
   const AnalysisShop shop;
-  const auto refused = [&](const std::string& verb, const Words& given, const Words& expected) {
-    require_tool_failure("geosft-analyze", shop.analyze(Words{verb} + shop.tiny() + given), 2, expected);
+  const auto refused = [&](const std::string& subcommand, const Words& given, const Words& expected) {
+    require_tool_failure("geosft-analyze", shop.analyze(Words{subcommand} + shop.tiny() + given), 2, expected);
   };
   refused("sampling", {"--epochs", "5"}, {"--epochs", "--snapshots"});
-  for (const std::string verb : {"sampling", "ablations"}) {
-    refused(verb, {"--validation-fraction", "0.5"}, {"--validation-fraction", "no effect"});
-    refused(verb, {"--monitor-test"}, {"--monitor-test", "no effect"});
-    refused(verb, {"--validate-every", "2"}, {"--validate-every", "no effect"});
-    refused(verb, {"--checkpoint-every", "2"}, {"--checkpoint-every", "no effect"});
+  for (const std::string subcommand : {"sampling", "ablations"}) {
+    refused(subcommand, {"--validation-fraction", "0.5"}, {"--validation-fraction", "no effect"});
+    refused(subcommand, {"--monitor-test"}, {"--monitor-test", "no effect"});
+    refused(subcommand, {"--validate-every", "2"}, {"--validate-every", "no effect"});
+    refused(subcommand, {"--checkpoint-every", "2"}, {"--checkpoint-every", "no effect"});
   }
 }
 

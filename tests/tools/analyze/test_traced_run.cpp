@@ -7,7 +7,7 @@
 
 #include "tests/tools/analyze/analyze_tool.h"
 #include "tests/tools/analyze/slow_traces.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_traced_run {
 
@@ -72,23 +72,24 @@ TEST_CASE("one head has no other to differ from") {
 TEST_CASE("a device that is not there is refused") {
   const AnalysisShop shop;
   const std::string run = shop.trained();
-  for (const char* verb : {"depth", "heads"}) {
-    require_tool_failure("geosft-analyze", shop.analyze({verb, run, "--device", "cuda:99"}), 2, {"--device cuda:99"});
+  for (const char* subcommand : {"depth", "heads"}) {
+    require_tool_failure("geosft-analyze", shop.analyze({subcommand, run, "--device", "cuda:99"}), 2,
+                         {"--device cuda:99"});
   }
 }
 
 TEST_CASE("one draw is looked into: there are no votes to choose") {
   const AnalysisShop shop;
   const std::string run = shop.trained();
-  for (const char* verb : {"depth", "heads"}) {
-    require_tool_failure("geosft-analyze", shop.analyze({verb, run, "--votes", "2"}), 2, {"--votes"});
+  for (const char* subcommand : {"depth", "heads"}) {
+    require_tool_failure("geosft-analyze", shop.analyze({subcommand, run, "--votes", "2"}), 2, {"--votes"});
   }
 }
 
 TEST_CASE("a run that is none is refused in one line") {
   const AnalysisShop shop;
-  for (const char* verb : {"depth", "heads"}) {
-    const ProcessResult result = shop.analyze({verb, (shop / "absent").string()});
+  for (const char* subcommand : {"depth", "heads"}) {
+    const ProcessResult result = shop.analyze({subcommand, (shop / "absent").string()});
     require_tool_failure("geosft-analyze", result, 1, {"absent"});
   }
 }

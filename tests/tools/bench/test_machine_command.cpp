@@ -6,7 +6,7 @@
 
 namespace geosft::bench::test::test_machine_command {
 
-TEST_CASE("the machine is named, by verb and by option, for people and for programs", "[bench]") {
+TEST_CASE("the machine is named, by subcommand and by option, for people and for programs", "[bench]") {
   CHECK_THAT(run_bench_well({"--machine"}).out, Catch::Contains(simd_target_name()) && Catch::Contains("max+add"));
   const nlohmann::json json = nlohmann::json::parse(run_bench_well({"machine", "--json"}).out);
   CHECK(json["simd_target"] == simd_target_name());

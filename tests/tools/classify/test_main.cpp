@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all verbs of geosft-classify share: help, and wrong use.
+// What all subcommands of geosft-classify share: help, and wrong use.
 #include <catch2/catch.hpp>
 
 #include "tests/tools/classify/classify_tool.h"
@@ -7,10 +7,10 @@
 namespace geosft::test::test_main {
 namespace fs = std::filesystem;
 
-TEST_CASE("help fits a screen a verb") {
+TEST_CASE("help fits a screen a subcommand") {
   const ClassifyShop shop;
-  for (const Words& verb : {Words{}, Words{"train"}, Words{"eval"}, Words{"predict"}, Words{"info"}}) {
-    const ProcessResult result = shop.run_well(verb + Words{"--help"});
+  for (const Words& subcommand : {Words{}, Words{"train"}, Words{"eval"}, Words{"predict"}, Words{"info"}}) {
+    const ProcessResult result = shop.run_well(subcommand + Words{"--help"});
     CHECK(lines_of(result.out).size() > 5);
     CHECK(lines_of(result.out).size() <= 40);
     CHECK(result.err.empty());

@@ -4,7 +4,7 @@
 
 #include "data/formats/ply.h"
 #include "tests/tools/classify/classify_tool.h"
-#include "tests/tools/common/scan_file.h"
+#include "tests/tools/experiment/scan_file.h"
 
 namespace geosft::test::test_predict_command {
 namespace fs = std::filesystem;
@@ -68,10 +68,10 @@ TEST_CASE("a scan of 10 million points is thinned, and that is said", "[slow]") 
   const std::string file = (shop / "scan.ply").string();
   const ProcessResult result = shop.run_well({"predict", shop.trained(), file, "--json"});
   CHECK(nlohmann::json::parse(result.out).at("file") == file);
-  const Words remarks = lines_of(result.err);
-  REQUIRE(remarks.size() == 2);
-  CHECK_THAT(remarks[0], Catch::StartsWith(file) && Catch::Contains("of its 10000000 points 128"));
-  CHECK_THAT(remarks[1], Catch::StartsWith(file) && Catch::Contains("normals"));
+  const Words warnings = lines_of(result.err);
+  REQUIRE(warnings.size() == 2);
+  CHECK_THAT(warnings[0], Catch::StartsWith(file) && Catch::Contains("of its 10000000 points 128"));
+  CHECK_THAT(warnings[1], Catch::StartsWith(file) && Catch::Contains("normals"));
 }
 
 TEST_CASE("files that hold no shape are refused by predict") {

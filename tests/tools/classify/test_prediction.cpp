@@ -44,7 +44,7 @@ TEST_CASE("classes are ranked by probabilities that add up to 1") {
   const Prediction best = predict(run, file, 1);
   REQUIRE(best.ranking.size() == 1);
   CHECK(best.ranking[0] == all.ranking[0]);
-  CHECK(all.remarks.empty());
+  CHECK(all.warnings.empty());
 }
 
 TEST_CASE("eight threads that share a model predict what one does") {
@@ -113,12 +113,12 @@ TEST_CASE("normals are estimated where the model needs them, and that is said") 
   ClassifySettings settings = small_settings();
   RunModel with = small_run(settings);
   const Prediction estimated = predict(with, file, 3);
-  REQUIRE(estimated.remarks.size() == 1);
-  CHECK_THAT(estimated.remarks[0], Catch::Contains(file.string()) && Catch::Contains("normals"));
+  REQUIRE(estimated.warnings.size() == 1);
+  CHECK_THAT(estimated.warnings[0], Catch::Contains(file.string()) && Catch::Contains("normals"));
   CHECK(total(estimated) == Approx(1.0));
   settings.clouds.normals = false;
   RunModel without = small_run(settings);
-  CHECK(predict(without, file, 3).remarks.empty());
+  CHECK(predict(without, file, 3).warnings.empty());
 }
 
 TEST_CASE("a cloud of more points than a mesh gets is thinned to as many, and that is said") {
@@ -126,15 +126,15 @@ TEST_CASE("a cloud of more points than a mesh gets is thinned to as many, and th
   ClassifySettings settings = small_settings();
   settings.clouds.points_per_mesh = 100;
   RunModel run = small_run(settings);
-  CHECK(predict(run, write_sphere(folder, 100), 1).remarks.empty());
+  CHECK(predict(run, write_sphere(folder, 100), 1).warnings.empty());
   const Prediction thinned = predict(run, write_sphere(folder, 101), 1);
-  REQUIRE(thinned.remarks.size() == 1);
-  CHECK_THAT(thinned.remarks[0], Catch::Contains("of its 101 points 100"));
+  REQUIRE(thinned.warnings.size() == 1);
+  CHECK_THAT(thinned.warnings[0], Catch::Contains("of its 101 points 100"));
   const Prediction both = predict(run, write_sphere(folder, 101, /*normals=*/false), 1);
-  REQUIRE(both.remarks.size() == 2);
+  REQUIRE(both.warnings.size() == 2);
   CHECK(predict(run, write_sphere(folder, 101), 3).ranking == predict(run, write_sphere(folder, 101), 3).ranking);
   run.settings.clouds.points = 101;  // asked for explicitly
-  CHECK(predict(run, write_sphere(folder, 101), 1).remarks.empty());
+  CHECK(predict(run, write_sphere(folder, 101), 1).warnings.empty());
 }
 
 }  // namespace geosft::test::test_prediction

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "tests/support.h"
-#include "tests/tools/common/unused_options.h"
+#include "tests/tools/experiment/unused_options.h"
 
 namespace geosft::test::test_settings {
 

@@ -7,7 +7,7 @@
 
 #include "tests/data/installed_furniture.h"
 #include "tests/tools/classify/classify_tool.h"
-#include "tests/tools/common/same_runs.h"
+#include "tests/tools/experiment/same_runs.h"
 
 namespace geosft::test::test_train_command {
 namespace fs = std::filesystem;

@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "tests/tools/classify/classify_tool.h"
-#include "tests/tools/common/like_runs.h"
-#include "tests/tools/common/mpirun.h"
+#include "tests/tools/experiment/like_runs.h"
+#include "tests/tools/experiment/mpirun.h"
 
 namespace geosft::test::test_train_command_processes {
 namespace fs = std::filesystem;

@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "tests/tools/classify/classify_tool.h"
-#include "tests/tools/common/earlier_checkpoint.h"
-#include "tests/tools/common/same_runs.h"
+#include "tests/tools/experiment/earlier_checkpoint.h"
+#include "tests/tools/experiment/same_runs.h"
 
 namespace geosft::test::test_train_command_resume {
 namespace fs = std::filesystem;

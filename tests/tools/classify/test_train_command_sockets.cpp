@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "tests/tools/classify/classify_tool.h"
-#include "tests/tools/common/like_runs.h"
-#include "tests/tools/common/started_together.h"
+#include "tests/tools/experiment/like_runs.h"
+#include "tests/tools/experiment/started_together.h"
 
 namespace geosft::test::test_train_command_sockets {
 namespace fs = std::filesystem;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// geosft-graph info, and what all its verbs share.
+// geosft-graph info, and what all its subcommands share.
 #include <catch2/catch.hpp>
 
 #include "tests/tools/graph/graph_tool.h"
@@ -29,10 +29,10 @@ TEST_CASE("info describes graph runs, checkpoints and datasets") {
   shop.refuses({"info", run, "--device", "cuda"}, 2, {"cuda", "cpu"});
 }
 
-TEST_CASE("the graph tool's help fits a screen a verb") {
+TEST_CASE("the graph tool's help fits a screen a subcommand") {
   const GraphShop shop;
-  for (const char* verb : {"", "train", "eval", "predict", "info", "encode", "sweep"}) {
-    const ProcessResult result = shop.run_well((*verb == 0 ? Words{} : Words{verb}) + Words{"--help"});
+  for (const char* subcommand : {"", "train", "eval", "predict", "info", "encode", "sweep"}) {
+    const ProcessResult result = shop.run_well((*subcommand == 0 ? Words{} : Words{subcommand}) + Words{"--help"});
     CHECK(lines_of(result.out).size() > 5);
     CHECK(lines_of(result.out).size() <= 40);
     CHECK(result.err.empty());

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "tests/support.h"
-#include "tests/tools/common/unused_options.h"
+#include "tests/tools/experiment/unused_options.h"
 #include "tests/tools/graph/graph_tool.h"
 #include "tests/tools/graph/small_graph_model.h"
 #include "tests/tools/sequence/sequence_tool.h"

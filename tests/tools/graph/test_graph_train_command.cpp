@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "tests/tools/common/earlier_checkpoint.h"
-#include "tests/tools/common/non_finite_batch.h"
-#include "tests/tools/common/same_runs.h"
+#include "tests/tools/experiment/earlier_checkpoint.h"
+#include "tests/tools/experiment/non_finite_batch.h"
+#include "tests/tools/experiment/same_runs.h"
 #include "tests/tools/graph/graph_tool.h"
 
 namespace geosft::test::test_graph_train_command {

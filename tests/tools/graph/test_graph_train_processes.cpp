@@ -2,8 +2,8 @@
 // Training on graphs by several processes, against one with the batch that they have together.
 #include <catch2/catch.hpp>
 
-#include "tests/tools/common/like_runs.h"
-#include "tests/tools/common/mpirun.h"
+#include "tests/tools/experiment/like_runs.h"
+#include "tests/tools/experiment/mpirun.h"
 #include "tests/tools/graph/graph_tool.h"
 
 namespace geosft::test::test_graph_train_processes {

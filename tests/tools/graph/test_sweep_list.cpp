@@ -3,7 +3,7 @@
 
 #include "tests/data/files.h"
 #include "tests/support.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 #include <catch2/catch.hpp>
 

@@ -6,7 +6,7 @@
 
 #include "tests/data/files.h"
 #include "tests/support.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_variations {
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/data/part_files.h"
-#include "tests/tools/common/workshop.h"
+#include "tests/tools/experiment/workshop.h"
 
 namespace geosft::test {
 

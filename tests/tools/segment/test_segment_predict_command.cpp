@@ -6,7 +6,7 @@
 #include "data/formats/ply.h"
 #include "tests/support.h"
 #include "tests/tools/classify/tiny_shapes.h"
-#include "tests/tools/common/scan_file.h"
+#include "tests/tools/experiment/scan_file.h"
 #include "tests/tools/segment/segment_tool.h"
 
 namespace geosft::test::test_segment_predict_command {

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/tools/segment/small_segmenter.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_segment_prediction {
 namespace {
@@ -45,7 +45,7 @@ TEST_CASE("every point of a file gets a part of the class, in the order of the f
     const PartPrediction plain = example.predict("a.xyz", "mug", BlockKind::near);
     CHECK(plain.labels.sizes() == at::IntArrayRef{60});
     CHECK(plain.labels.min().item<int64_t>() >= 3);
-    CHECK(plain.remarks.empty());
+    CHECK(plain.warnings.empty());
     require_close(plain.points, example.clouds.points[0], 1e-6, "points");
     // The same points in another order get the same parts: blocks of neighbours are the same blocks.
     require_equal(example.predict("b.xyz", "mug", BlockKind::near).labels, plain.labels.index_select(0, rows),
@@ -60,8 +60,8 @@ TEST_CASE("of a mesh points are sampled, which is said") {
   write_text(example.folder / "a.obj", tetrahedron_obj);
   const PartPrediction prediction = example.predict("a.obj", "mug");
   CHECK(prediction.labels.sizes() == at::IntArrayRef{50});
-  REQUIRE(prediction.remarks.size() == 1);
-  CHECK_THAT(prediction.remarks[0], Catch::Contains("a.obj: a mesh, of which 50 points are sampled"));
+  REQUIRE(prediction.warnings.size() == 1);
+  CHECK_THAT(prediction.warnings[0], Catch::Contains("a.obj: a mesh, of which 50 points are sampled"));
 }
 
 TEST_CASE("a vertex of a mesh has the part of the nearest point") {
@@ -92,8 +92,8 @@ TEST_CASE("logits of parts of other classes are impossible, unless the class is 
   Example example;
   SegmentRun trained = small_segment_run(example.settings);
   CHECK(category_of(trained, "mug") == 1);
-  std::vector<std::string> remarks;
-  const Shape shape = read_prepared(trained, example.folder / "a.xyz", remarks);
+  std::vector<std::string> warnings;
+  const Shape shape = read_prepared(trained, example.folder / "a.xyz", warnings);
   const at::Tensor logits = part_logits(trained, shape, 1, BlockKind::spread);
   CHECK(logits.narrow(1, 0, 3).max().item<double>() < -1e29);
   CHECK(logits.narrow(1, 3, 2).abs().max().item<double>() < 100);
@@ -108,12 +108,12 @@ TEST_CASE("normals are estimated where the model needs them, meshes are sampled"
   write_text(example.folder / "bare.xyz", "0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 1 0\n");
   const PartPrediction bare = example.predict("bare.xyz", "mug");
   CHECK(bare.labels.size(0) == 5);
-  CHECK(bare.remarks.size() == 1);
+  CHECK(bare.warnings.size() == 1);
   example.settings.clouds.points_per_mesh = 33;
   write_text(example.folder / "mesh.obj", tetrahedron_obj);
   CHECK(example.predict("mesh.obj", "mug").labels.size(0) == 33);
   example.settings.clouds.normals = false;
-  CHECK(example.predict("bare.xyz", "mug").remarks.empty());
+  CHECK(example.predict("bare.xyz", "mug").warnings.empty());
   require_error([&] { example.predict("none.xyz", "mug"); }, {"none.xyz"});
 }
 

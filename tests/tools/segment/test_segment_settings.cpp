@@ -7,7 +7,7 @@
 
 #include "tests/data/files.h"
 #include "tests/support.h"
-#include "tests/tools/common/unused_options.h"
+#include "tests/tools/experiment/unused_options.h"
 
 namespace geosft::test::test_segment_settings {
 namespace {

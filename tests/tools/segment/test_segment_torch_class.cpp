@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "tests/tools/common/served.h"
+#include "tests/tools/experiment/served.h"
 #include "tests/tools/segment/small_segmenter.h"
 #include "tools/segment/segment_prediction.h"
 
@@ -39,8 +39,8 @@ TEST_CASE("a cloud that is handed over has probabilities, those of parts of othe
   const ServedRun made;
   const Served served("Segmenter", made.run);
   SegmentRun run = load_segment_run(made.run);
-  std::vector<std::string> remarks;
-  const Shape shape = read_prepared(run, made.cloud, remarks);
+  std::vector<std::string> warnings;
+  const Shape shape = read_prepared(run, made.cloud, warnings);
   const at::Tensor found = served.call("predict", {shape.points, shape.normals, "mug"}).toTensor();
   REQUIRE(found.sizes() == at::IntArrayRef{5, 5});
   require_close(found.sum(1), at::ones({5}), 1e-5, "sum");

@@ -2,9 +2,9 @@
 // geosft-segment train, end to end.
 #include <catch2/catch.hpp>
 
-#include "tests/tools/common/earlier_checkpoint.h"
-#include "tests/tools/common/non_finite_batch.h"
-#include "tests/tools/common/same_runs.h"
+#include "tests/tools/experiment/earlier_checkpoint.h"
+#include "tests/tools/experiment/non_finite_batch.h"
+#include "tests/tools/experiment/same_runs.h"
 #include "tests/tools/segment/segment_tool.h"
 
 namespace geosft::test::test_segment_train_command {

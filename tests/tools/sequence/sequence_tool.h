@@ -5,7 +5,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "tests/tools/common/workshop.h"
+#include "tests/tools/experiment/workshop.h"
 
 namespace geosft::test {
 

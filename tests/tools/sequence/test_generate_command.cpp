@@ -2,7 +2,7 @@
 // geosft-sequence generate, end to end.
 #include <nlohmann/json.hpp>
 
-#include "tests/tools/common/command_line.h"
+#include "tests/tools/experiment/command_line.h"
 
 namespace geosft::test::test_generate_command {
 

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "tests/tools/common/earlier_checkpoint.h"
+#include "tests/tools/experiment/earlier_checkpoint.h"
 #include "tests/tools/sequence/sequence_tool.h"
 
 namespace geosft::test::test_sequence_tool {
@@ -104,10 +104,10 @@ TEST_CASE("a sweep over attentions ends with a table") {
 
 TEST_CASE("geosft-sequence speaks of sequences") {
   const SequenceShop shop;
-  for (const char* verb : {"train", "eval", "predict", "info", "sweep"}) {
-    const std::string help = shop.run_well({verb, "--help"}).out;
+  for (const char* subcommand : {"train", "eval", "predict", "info", "sweep"}) {
+    const std::string help = shop.run_well({subcommand, "--help"}).out;
     for (const char* word : {"graph", "node", "edge", "OGB"}) {
-      INFO(verb);
+      INFO(subcommand);
       CHECK_THAT(help, !Catch::Contains(word, Catch::CaseSensitive::No));
     }
   }
