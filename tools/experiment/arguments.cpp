@@ -7,6 +7,8 @@
 #include <ostream>
 #include <vector>
 
+#include "tools/experiment/key_names.h"
+
 namespace geosft {
 namespace {
 
@@ -50,11 +52,10 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
 std::string unknown_option_message(const CLI::App& app, const std::string& argument) {
   const bool is_option = argument.rfind('-', 0) == 0;
   const std::string name = is_option ? argument.substr(0, argument.find('=')) : argument;
-  const std::string nearest = nearest_name(name, is_option ? option_names(app) : subcommand_names(app));
-  if (!is_option && nearest.empty()) return "unexpected argument '" + name + "'";
-  std::string message = std::string("unknown ") + (is_option ? "option" : "command") + " '" + name + "'";
-  if (!nearest.empty()) message += "; the nearest known is '" + nearest + "'";
-  return message;
+  const std::vector<std::string> subcommands = subcommand_names(app);
+  if (!is_option && subcommands.empty()) return "unexpected argument '" + name + "'";
+  return std::string("unknown ") + (is_option ? "option" : "command") + " '" + name + "'" +
+         nearest_hint(name, is_option ? option_names(app) : subcommands);
 }
 
 bool parse_arguments(CLI::App& app, int argc, const char* const* argv, std::ostream& out) {
@@ -71,30 +72,6 @@ bool parse_arguments(CLI::App& app, int argc, const char* const* argv, std::ostr
     throw UsageError(explain(app, error));
   }
   return false;
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<std::size_t>> cost(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) cost[i][0] = i;
-  for (std::size_t j = 0; j <= b.size(); ++j) cost[0][j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substitution = cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, substitution});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
-      }
-    }
-  }
-  return cost[a.size()][b.size()];
-}
-
-std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
-  name = name.substr(0, 64);  // a longer one is no misspelling, and would take its length times that of every known one
-  const auto nearest = std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) {
-    return edit_distance(name, a) < edit_distance(name, b);
-  });
-  return nearest == known.end() ? std::string() : *nearest;
 }
 
 }  // namespace geosft

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parsing of a command line, with messages that name what was probably meant.
+// Parsing of a command line, with messages that name the option that was probably meant.
 #pragma once
 
-#include <cstddef>
 #include <iosfwd>
 #include <stdexcept>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace CLI {
 class App;
@@ -28,11 +25,5 @@ bool parse_arguments(CLI::App& app, int argc, const char* const* argv, std::ostr
 // "unknown option '--epoch'; the nearest known is '--epochs'", from the options of `app`, or from its subcommands when
 // the argument does not begin with a dash.
 std::string unknown_option_message(const CLI::App& app, const std::string& argument);
-
-// Number of insertions, deletions, substitutions and swaps of neighbours that turn `a` into `b`.
-std::size_t edit_distance(std::string_view a, std::string_view b);
-
-// The known name with the smallest edit distance to `name`, the first of equals; empty when nothing is known.
-std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
 
 }  // namespace geosft

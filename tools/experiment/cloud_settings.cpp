@@ -20,7 +20,8 @@ void AugmentSettings::add_keys(Config& config) {
       .add("augment", "stretch", &stretch, "spread of the random log factors along the axes", not_negative)
       .add("augment", "jitter", &jitter, "deviation of the noise on coordinates", not_negative)
       .add_choice("augment", "rotate_training", &rotate, {"none", "z", "so3"}, "rotate training clouds")
-      .add("augment", "drop_tokens", &drop_tokens, "share of the points that training leaves out", probability_range);
+      .add("augment", "drop_token_rate", &drop_tokens, "share of the points that training leaves out",
+           probability_range);
 }
 
 void AugmentSettings::check() const {

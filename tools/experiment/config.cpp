@@ -3,9 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iostream>
 #include <stdexcept>
 
-#include "tools/experiment/arguments.h"
+#include "tools/experiment/key_names.h"
 #include "tools/experiment/toml_document.h"
 
 namespace geosft {
@@ -25,9 +26,13 @@ std::string qualified(const std::string& section, const std::string& key) {
   return section.empty() ? "'" + key + "'" : "'" + key + "' in [" + section + "]";
 }
 
+bool named(const CLI::Option* option) {
+  return option && !option->empty();
+}
+
 // Whether the parsed command line names its option.
 bool given(const ConfigEntry& entry) {
-  return entry.option && !entry.option->empty();
+  return named(entry.option) || named(entry.former_option);
 }
 
 // Reads one TOML document into the entries.
@@ -43,8 +48,7 @@ struct Reader {
       if (!table) {
         set("", name, node);
       } else if (std::find(sections.begin(), sections.end(), name) == sections.end()) {
-        fail_toml(source, node,
-                  "unknown section [" + name + "]; the nearest known is [" + nearest_name(name, sections) + "]");
+        fail_toml(source, node, "unknown section [" + name + "]" + section_hint(name, sections));
       } else {
         for (const auto& [inner, value] : *table) set(name, std::string(inner.str()), value);
       }
@@ -52,11 +56,10 @@ struct Reader {
   }
 
   void set(const std::string& section, const std::string& key, const toml::node& node) const {
-    const auto entry = std::find_if(entries.begin(), entries.end(), [&](const ConfigEntry& candidate) {
-      return candidate.section == section && candidate.key == key;
-    });
+    auto entry = find(section, key);
+    if (entry == entries.end()) entry = find(section, current_key(key));
     if (entry == entries.end()) {
-      fail_toml(source, node, "unknown key " + qualified(section, key) + "; " + suggestion(section, key));
+      fail_toml(source, node, "unknown key " + qualified(section, key) + key_hint(section, key));
     }
     const std::optional<ConfigValue> value = convert(node);
     if (!value || !entry->assign(*value)) {
@@ -65,8 +68,19 @@ struct Reader {
     }
   }
 
-  // A key of the same name elsewhere was meant before a similar one.
-  std::string suggestion(const std::string& section, const std::string& key) const {
+  std::vector<ConfigEntry>::const_iterator find(const std::string& section, const std::string& key) const {
+    return std::find_if(entries.begin(), entries.end(), [&](const ConfigEntry& candidate) {
+      return candidate.section == section && candidate.key == key;
+    });
+  }
+
+  static std::string section_hint(const std::string& name, const std::vector<std::string>& sections) {
+    const std::string nearest = nearest_name(name, sections);
+    return nearest.empty() ? nearest : "; the nearest known is [" + nearest + "]";
+  }
+
+  // A key of the same name in another section was meant before a similar one.
+  std::string key_hint(const std::string& section, const std::string& key) const {
     std::vector<std::string> known;
     for (const bool same_section : {true, false}) {
       for (const ConfigEntry& entry : entries) {
@@ -75,7 +89,7 @@ struct Reader {
     }
     const std::string nearest = nearest_name(key, known);
     const auto entry = std::find_if(entries.begin(), entries.end(), [&](const auto& e) { return e.key == nearest; });
-    return "the nearest known is " + (entry == entries.end() ? "none" : qualified(entry->section, entry->key));
+    return entry == entries.end() ? "" : "; the nearest known is " + qualified(entry->section, entry->key);
   }
 
   static std::optional<ConfigValue> convert(const toml::node& node) {
@@ -126,11 +140,13 @@ void Config::set_text(const std::string& toml, const std::string& source) {
 
 const ConfigEntry& Config::entry_of(const std::string& key) const {
   std::vector<std::string> known;
-  for (const ConfigEntry& entry : entries_) {
-    if (entry.key == key) return entry;
-    known.push_back(entry.key);
+  for (const std::string& name : {key, current_key(key)}) {
+    for (const ConfigEntry& entry : entries_) {
+      if (entry.key == name) return entry;
+    }
   }
-  throw UsageError("unknown key '" + key + "'; the nearest known is '" + nearest_name(key, known) + "'");
+  for (const ConfigEntry& entry : entries_) known.push_back(entry.key);
+  throw UsageError("unknown key '" + key + "'" + nearest_hint(key, known));
 }
 
 void Config::assign(const std::string& key, const std::string& text) const {
@@ -146,20 +162,27 @@ void Config::add_options(CLI::App& app, bool listed) {
     const std::string name = entry.option_name();
     // Constant: CLI11 takes a text that can be changed for the place to store the value.
     const std::string help = entry.help + (!entry.is_bool() ? "" : entry.value_text() == "true" ? " [on]" : " [off]");
-    if (entry.is_bool()) {
-      entry.option = app.add_flag(name + ",!--no-" + name.substr(2), help);
-    } else {
-      entry.option = app.add_option(name, help)->expected(1)->default_str(entry.value_text());
+    const auto add = [&](const std::string& option, const std::string& group) {
+      CLI::Option* const added = entry.is_bool()
+                                     ? app.add_flag(option + ",!--no-" + option.substr(2), help)
+                                     : app.add_option(option, help)->expected(1)->default_str(entry.value_text());
+      return added->take_last()->group(group);
+    };
+    entry.option = add(name, !listed ? "" : entry.section.empty() ? "general" : entry.section);
+    if (const std::string former = former_key(entry.key); !former.empty()) {
+      entry.former_option = add(option_name(former), "")->excludes(entry.option);
     }
-    entry.option->take_last()->group(!listed ? "" : entry.section.empty() ? "general" : entry.section);
   }
 }
 
 void Config::apply_options() const {
   for (const ConfigEntry& entry : entries_) {
     if (!given(entry)) continue;
-    const std::string text =
-        entry.is_bool() ? (entry.option->as<bool>() ? "true" : "false") : entry.option->results().back();
+    const CLI::Option* const option = named(entry.option) ? entry.option : entry.former_option;
+    if (option == entry.former_option) {
+      std::cerr << renaming_notice(option_name(former_key(entry.key)), entry.option_name());
+    }
+    const std::string text = entry.is_bool() ? (option->as<bool>() ? "true" : "false") : option->results().back();
     const std::optional<ConfigValue> value = entry.parse(text);
     if (!value || !entry.assign(*value)) {
       throw UsageError(entry.option_name() + ": expected " + entry.expected() + ", found '" + text + "'");

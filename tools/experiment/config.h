@@ -35,9 +35,9 @@ class Config {
   Config& add_choice(const std::string& section, const std::string& key, std::string* target,
                      std::vector<std::string> choices, const std::string& help);
 
-  // Sets what the file names and leaves the rest. Throws UsageError naming file, line and key: for an unknown section
-  // or key (with the nearest known one), a value of another type or not permitted (with what was expected), broken
-  // TOML.
+  // Sets what the file names and leaves the rest; keys may have their former names (key_names.h). Throws UsageError
+  // naming file, line and key: for an unknown section or key (with the nearest known one), a value of another type or
+  // not permitted (with what was expected), broken TOML.
   void load_toml(const std::filesystem::path& path);
   // The same from text; `source` stands for the file in messages.
   void set_text(const std::string& toml, const std::string& source = "configuration");
@@ -46,7 +46,8 @@ class Config {
   // one) and for a value that is not permitted.
   void assign(const std::string& key, const std::string& text) const;
 
-  // Gives `app` an option --kebab-case for every key, grouped by section, with its present value as the default shown.
+  // Gives `app` an option --kebab-case for every key (and a hidden one where a key was renamed, with a notice on stderr
+  // once it is applied), grouped by section, with its present value as the default shown.
   // Bools are flags --key and --no-key; lists are comma-separated. Options that are not listed work but stay out of
   // the help of `app`.
   void add_options(CLI::App& app, bool listed = true);

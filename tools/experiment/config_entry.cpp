@@ -190,10 +190,14 @@ struct Assign {
 
 }  // namespace
 
-std::string ConfigEntry::option_name() const {
+std::string option_name(const std::string& key) {
   std::string name = "--" + key;
   std::replace(name.begin(), name.end(), '_', '-');
   return name;
+}
+
+std::string ConfigEntry::option_name() const {
+  return geosft::option_name(key);
 }
 
 bool ConfigEntry::is_bool() const {

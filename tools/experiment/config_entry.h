@@ -16,6 +16,9 @@ class Option;
 
 namespace geosft {
 
+// --weight-decay for weight_decay.
+std::string option_name(const std::string& key);
+
 // Permitted values of a number (of every element, for a list).
 struct Range {
   double low = -std::numeric_limits<double>::infinity();
@@ -35,8 +38,9 @@ struct ConfigEntry {
   Range range = {};
   std::vector<std::string> choices = {};  // of a string; empty: any
   CLI::Option* option = nullptr;          // on the command line, once there is one
+  CLI::Option* former_option = nullptr;   // hidden, where the key was renamed
 
-  // --learning-rate for learning_rate.
+  // --weight-decay for weight_decay.
   std::string option_name() const;
   bool is_bool() const;
   // "an integer from 1 to 8", for messages.

@@ -15,7 +15,7 @@ void add_polynomial(Config& config, PolynomialOptions& polynomial) {
            not_negative)
       .add("model", "tolerance", &polynomial.tolerance,
            "polynomial attention: error of its weights that each call chooses the degree for; 0: degree", not_negative)
-      .add("model", "most_monomials", &polynomial.most_monomials,
+      .add("model", "max_monomials", &polynomial.most_monomials,
            "polynomial attention: of a head, more than which tolerance must not take", positive)
       .add("model", "or_exact", &polynomial.or_exact,
            "polynomial attention: where tolerance takes more, attend exactly instead of ending with an error")
@@ -63,10 +63,12 @@ bool EncoderSettings::sees_relative() const {
 }
 
 void EncoderSettings::add_keys(Config& config) {
-  config.add("model", "width", &width, "channels of a token (d)", positive)
-      .add("model", "heads", &heads, "attention heads (h), a divisor of width", positive)
-      .add("model", "layers", &layers, "transformer layers", positive)
-      .add("model", "bins", &bins, "sampled tokens of a layer (k)", positive)
+  config.add("model", "dim", &width, "channels of a token (d)", positive)
+      .add("model", "num_heads", &heads, "attention heads (h), a divisor of dim", positive)
+      .add("model", "depth", &layers, "transformer layers", positive)
+      .add("model", "mlp_ratio", &mlp_ratio, "hidden channels of a layer's feed-forward network, as a multiple of dim",
+           positive)
+      .add("model", "num_samples", &bins, "sampled tokens of a layer (k)", positive)
       .add_choice("model", "attention", &attention, attention_names(),
                   "sampling: over a learned sample; the others over all tokens, without relative encodings")
       .add_choice("model", "norm", &norm, {"pre", "post"}, "where layers normalise")
@@ -86,13 +88,14 @@ void EncoderSettings::add_keys(Config& config) {
 
 void EncoderSettings::check() const {
   if (width % heads != 0) {
-    throw UsageError("heads must divide width: " + std::to_string(heads) + " does not divide " + std::to_string(width));
+    throw UsageError("num_heads must divide dim: " + std::to_string(heads) + " does not divide " +
+                     std::to_string(width));
   }
   check_primal();
   const int64_t channels = width / heads, monomials = monomial_count(channels, polynomial.degree);
   if (attention == "polynomial" && polynomial.tolerance == 0 && monomials > kMostMonomials) {
     throw UsageError("degree " + std::to_string(polynomial.degree) + " has " + std::to_string(monomials) +
-                     " monomials of " + std::to_string(channels) + " channels (width / heads), more than " +
+                     " monomials of " + std::to_string(channels) + " channels (dim / num_heads), more than " +
                      std::to_string(kMostMonomials));
   }
 }
@@ -118,11 +121,11 @@ std::vector<KeyUse> EncoderSettings::key_uses(bool head_samples) const {
   const PrimalOptions& member = chosen.primal;
   const std::string found = "attention " + attention;
   return {
-      {{"bins", "score", "probability", "score_dropout"}, samples, "attention sampling", found},
+      {{"num_samples", "score", "probability", "score_dropout"}, samples, "attention sampling", found},
       {{"weighting", "tau", "hard", "with_replacement", "noise"}, samples || head_samples, "sampling", found},
-      {{"degree", "tolerance", "most_monomials", "or_exact", "center"}, approximates, "attention polynomial", found},
+      {{"degree", "tolerance", "max_monomials", "or_exact", "center"}, approximates, "attention polynomial", found},
       {{"degree"}, !tolerant, "polynomials of one degree", "a tolerance, which chooses it"},
-      {{"most_monomials", "or_exact"}, tolerant, "polynomials with a tolerance", "tolerance 0"},
+      {{"max_monomials", "or_exact"}, tolerant, "polynomials with a tolerance", "tolerance 0"},
       {{"beta", "learn_beta", "share_beta"}, member.beta != 0, "the bn attentions", found},
       {{"pool", "pooling"}, !member.pool.empty(), "the sh attentions", found},
       {{"mask", "mask_size"}, member.mask != MaskKind::none, "the sparse attentions", found},
@@ -146,6 +149,7 @@ LayerOptions EncoderSettings::layer() const {
   LayerOptions options;
   options.polynomial = polynomial;
   options.norm = norm == "pre" ? NormPlacement::pre : NormPlacement::post;
+  options.expansion = mlp_ratio;
   options.token_dropout = token_dropout;
   options.feed_forward_dropout = feed_forward_dropout;
   options.attention.width = width;
@@ -163,14 +167,14 @@ void TrainSettings::add_keys(Config& config, const std::string& items) {
   config.add("train", "epochs", &epochs, "passes over the training set", positive)
       .add("train", "batch_size", &batch_size, items + " a step, of each process where several train together",
            positive)
-      .add("train", "learning_rate", &learning_rate, "of AdamW", above_zero)
+      .add("train", "lr", &learning_rate, "of AdamW", above_zero)
       .add("train", "weight_decay", &weight_decay, "of AdamW", not_negative)
       .add("train", "beta2", &beta2, "of AdamW; also sets the warm-up", probability_range)
-      .add("train", "max_gradient_norm", &max_gradient_norm, "clip the gradient to it; 0: do not", not_negative)
+      .add("train", "clip_grad_norm", &max_gradient_norm, "clip the gradient to it; 0: do not", not_negative)
       .add_choice("train", "schedule", &schedule, {"step", "cosine"}, "how the learning rate falls")
       .add("train", "decay_every", &decay_every, "epochs between steps of the rate", positive)
       .add("train", "decay", &decay, "factor of such a step", above_zero)
-      .add("train", "average_decay", &average_decay, "running average of the weights; 0: none", probability_range)
+      .add("train", "ema_decay", &average_decay, "running average of the weights; 0: none", probability_range)
       .add("train", "label_smoothing", &label_smoothing, "share of the target spread over all classes",
            probability_range)
       .add_choice("train", "precision", &precision, {"float32", "bfloat16", "float16"},

@@ -35,6 +35,7 @@ struct PrimalSettings {
 // Section [model]: the transformer.
 struct EncoderSettings {
   int64_t width = 256, heads = 16, layers = 8, bins = 256;
+  int64_t mlp_ratio = 4;
   std::string attention = "sampling", norm = "post", score = "maxout", probability = "leaky_relu",
               weighting = "softplus";
   double tau = 1.0;

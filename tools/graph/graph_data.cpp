@@ -74,13 +74,13 @@ PackedGraphs in_patches(const PackedGraphs& graphs, int64_t patch) {
   const GraphSchema& schema = graphs.schema;
   if (schema.grid_height > 0) {
     if (schema.grid_height % patch != 0 || schema.grid_width % patch != 0) {
-      throw UsageError("patch must divide the height and width of images: " + std::to_string(patch) + " and " +
+      throw UsageError("patch_size must divide the height and width of images: " + std::to_string(patch) + " and " +
                        std::to_string(schema.grid_height) + " x " + std::to_string(schema.grid_width));
     }
     return image_patches(graphs, patch);
   }
   if (schema.items != "sequences" || schema.node_values == 0) {
-    throw UsageError("patch is for images and series of numbers, not for texts and graphs");
+    throw UsageError("patch_size is for images and series of numbers, not for texts and graphs");
   }
   return series_patches(graphs, patch);
 }

@@ -107,7 +107,7 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedGra
 
 std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const PackedGraphs& graphs) {
   if (settings.every_fold && (graphs.split || graphs.node_split.defined())) {
-    throw UsageError("every_fold needs data without a published split");
+    throw UsageError("cross_validation needs data without a published split");
   }
   std::vector<PlannedRun> runs;
   const int64_t folds = settings.every_fold ? settings.splits.folds : 1;

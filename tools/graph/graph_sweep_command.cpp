@@ -151,8 +151,8 @@ Command add_graph_sweep_command(CLI::App& subcommand, const ItemWords& words) {
   subcommand.add_flag("--json", command->json, "print one JSON object a configuration instead")->excludes(csv);
   command->runtime.add_to(subcommand);
   subcommand.footer(words.graphs
-                        ? "For example: --vary score=maxout,dot --vary probability=leaky_relu,softmax --set repeats=3"
-                        : "For example: --vary attention=softmax,bn,sh,bn_sh --set repeats=5");
+                        ? "For example: --vary score=maxout,dot --vary probability=leaky_relu,softmax --set num_seeds=3"
+                        : "For example: --vary attention=softmax,bn,sh,bn_sh --set num_seeds=5");
   return [command] { return command->execute(); };
 }
 

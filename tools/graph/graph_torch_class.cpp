@@ -38,9 +38,9 @@ at::Tensor values(const Given& given, const char* name) {
 
 void check_ends(const at::Tensor& edges, int64_t nodes) {
   if (edges.numel() == 0) return;
-  const int64_t least = edges.min().item<int64_t>(), most = edges.max().item<int64_t>();
-  TORCH_CHECK(least >= 0 && most < nodes, "edges must name nodes from 0 to ", nodes - 1, ", got ",
-              least < 0 ? least : most);
+  const int64_t minimum = edges.min().item<int64_t>(), maximum = edges.max().item<int64_t>();
+  TORCH_CHECK(minimum >= 0 && maximum < nodes, "edges must name nodes from 0 to ", nodes - 1, ", got ",
+              minimum < 0 ? minimum : maximum);
 }
 
 // The graphs of a list of edges, and for every stored edge its place in the list.

@@ -41,8 +41,8 @@ void GraphTrainCommand::report(const RunFolder& folder) {
 
 Command add_graph_train_command(CLI::App& subcommand, const ItemWords& words) {
   auto command = std::make_shared<GraphTrainCommand>();
-  command->add_to(subcommand, words.graphs ? "--data DIR --epochs 50 --repeats 3 --every-fold"
-                                           : "--data DIR --attention bn_sh --epochs 50 --repeats 3");
+  command->add_to(subcommand, words.graphs ? "--data DIR --epochs 50 --num-seeds 3 --cross-validation"
+                                           : "--data DIR --attention bn_sh --epochs 50 --num-seeds 3");
   return [command] { return command->run(); };
 }
 

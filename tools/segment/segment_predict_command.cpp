@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int64_t most_drawn = 20'000;
+constexpr int64_t max_drawn = 20'000;
 
 struct SegmentPredictCommand {
   std::string run, category, kind = "spread", ply, labels, picture;
@@ -87,7 +87,7 @@ void write_labels(const fs::path& file, const PartPrediction& prediction) {
 
 void draw_parts(const fs::path& picture, const std::string& file, const PartPrediction& prediction,
                 const PartList& parts) {
-  const int64_t step = (prediction.labels.numel() + most_drawn - 1) / most_drawn;
+  const int64_t step = (prediction.labels.numel() + max_drawn - 1) / max_drawn;
   const auto some = [&](const at::Tensor& rows) { return rows.slice(0, 0, rows.size(0), step); };
   const at::Tensor places = places_in_class(prediction.labels, parts).to(at::kDouble);
   warn_unless_drawn(

@@ -8,13 +8,14 @@
 #include "data/pathfinder.h"
 #include "data/seeds.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/key_names.h"
 #include "tools/sequence/commands.h"
 
 namespace geosft {
 namespace {
 
-constexpr const char* of_listops[] = {"--train",        "--validation",  "--test",
-                                      "--least-tokens", "--most-tokens", "--max-depth"};
+constexpr const char* of_listops[] = {"--train",      "--validation",   "--test",        "--min-tokens",
+                                      "--max-tokens", "--least-tokens", "--most-tokens", "--max-depth"};
 constexpr const char* of_pathfinder[] = {"--pictures", "--side", "--dashes", "--distractors"};
 
 struct GenerateCommand {
@@ -45,7 +46,7 @@ struct GenerateCommand {
 
   int write_expressions() const {
     if (listops.least_tokens > listops.most_tokens) {
-      throw UsageError("--least-tokens must not be above --most-tokens: " + std::to_string(listops.least_tokens) +
+      throw UsageError("--min-tokens must not be above --max-tokens: " + std::to_string(listops.least_tokens) +
                        " and " + std::to_string(listops.most_tokens));
     }
     std::filesystem::create_directories(out);
@@ -75,14 +76,22 @@ Command add_generate_command(CLI::App& subcommand) {
       ->required()
       ->check(CLI::IsMember({"listops", "pathfinder"}));
   subcommand.add_option("--out", command->out, "folder for the files")->required();
-  const auto count = [&](const char* name, int64_t& target, const char* about, int64_t least = 1) {
-    subcommand.add_option(name, target, about)->check(CLI::Range(least, int64_t{100000000}))->capture_default_str();
+  const auto count = [&](const char* name, int64_t& target, const char* about, int64_t minimum = 1) {
+    const CLI::Range permitted(minimum, int64_t{100000000});
+    return subcommand.add_option(name, target, about)->check(permitted)->capture_default_str();
+  };
+  // The name that an option had before, hidden.
+  const auto former = [&](const std::string& name, CLI::Option* option, int64_t& target) {
+    const auto note = [=](const std::string&) { std::cerr << renaming_notice(name, option->get_name()); };
+    subcommand.add_option(name, target)->check(CLI::Range(1, 100000000))->each(note)->group("")->excludes(option);
   };
   count("--train", command->train, "ListOps: sequences of the training part");
   count("--validation", command->validation, "of the validation part");
   count("--test", command->test, "of the test part");
-  count("--least-tokens", command->listops.least_tokens, "of a sequence");
-  count("--most-tokens", command->listops.most_tokens, "of a sequence");
+  former("--least-tokens", count("--min-tokens", command->listops.least_tokens, "of a sequence"),
+         command->listops.least_tokens);
+  former("--most-tokens", count("--max-tokens", command->listops.most_tokens, "of a sequence"),
+         command->listops.most_tokens);
   count("--max-depth", command->listops.max_depth, "of an expression");
   count("--pictures", command->pictures, "Pathfinder: pictures, half of them with a path");
   count("--side", command->pathfinder.side, "of a picture, in pixels", 8);

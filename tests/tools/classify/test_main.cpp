@@ -17,7 +17,7 @@ TEST_CASE("help fits a screen a subcommand") {
   }
   CHECK_THAT(shop.run_well({"--version"}).out, Catch::StartsWith("geosft "));
   const std::string keys = shop.run_well({"train", "--list-keys"}).out;
-  for (const char* key : {"--learning-rate", "--points-per-mesh", "--votes"}) CHECK_THAT(keys, Catch::Contains(key));
+  for (const char* key : {"--lr", "--points-per-mesh", "--votes"}) CHECK_THAT(keys, Catch::Contains(key));
 }
 
 TEST_CASE("wrong use is named and ends with 2") {
@@ -28,9 +28,9 @@ TEST_CASE("wrong use is named and ends with 2") {
   refused({"trian"}, {"trian", "train"});
   refused(shop.train("run", {"--epoch", "3"}), {"'--epoch'", "'--epochs'"});
   refused(shop.train("run", {"--epochs", "0"}), {"--epochs", "at least 1", "'0'"});
-  refused(shop.train("run", {"--learning-rate", "fast"}), {"--learning-rate", "'fast'"});
+  refused(shop.train("run", {"--lr", "fast"}), {"--lr", "'fast'"});
   refused(shop.train("run", {"--score", "max"}), {"--score", "maxout", "'max'"});
-  refused(shop.train("run", {"--heads", "3"}), {"heads", "width", "3", "16"});
+  refused(shop.train("run", {"--num-heads", "3"}), {"num_heads", "dim", "3", "16"});
   refused(shop.train("run", {"--scale-low", "2"}), {"scale_low", "scale_high"});
   refused(shop.train("run", {"--device", "cuda"}), {"cuda", "cpu"});
   refused({"train", "--data", shop.data().string()}, {"--out"});

@@ -11,8 +11,7 @@ namespace geosft::test {
 
 // A training of the shop's with far too large a rate, which ends by `--on-non-finite THEN`, and the batch it leaves.
 inline Checkpoint non_finite_batch(const Workshop& shop, const std::string& then) {
-  const ProcessResult result =
-      shop.run(shop.train(then, {"--learning-rate", "1e30", "--epochs", "50", "--on-non-finite", then}));
+  const ProcessResult result = shop.run(shop.train(then, {"--lr", "1e30", "--epochs", "50", "--on-non-finite", then}));
   shop.require_failure(result, 1, {then == "skip" ? "20 steps in a row" : "to stop there"});
   CHECK_THAT(result.err, Catch::Contains("its batch is in"));
   Checkpoint batch = load_checkpoint(shop / then / "non_finite_batch.ckpt");

@@ -144,7 +144,7 @@ const std::vector<Unused>& all_unused() {
                            sh = "attention = 'sparse_sh'", sparse = "attention = 'sparse'",
                            conv = "attention = 'linear_conv1d'";
   static const std::vector<Unused> all = {
-      {{"--bins", "4"}, "attention sampling", sampling},
+      {{"--num-samples", "4"}, "attention sampling", sampling},
       {{"--score", "dot"}, "attention sampling", sampling},
       {{"--probability", "softmax"}, "attention sampling", sampling},
       {{"--score-dropout", "0"}, "attention sampling", sampling},
@@ -155,7 +155,7 @@ const std::vector<Unused>& all_unused() {
       {{"--noise"}, "sampling", sampling},
       {{"--degree", "2"}, "attention polynomial", polynomial},
       {{"--tolerance", "0.1"}, "attention polynomial", polynomial},
-      {{"--most-monomials", "9"}, "attention polynomial", tolerant},
+      {{"--max-monomials", "9"}, "attention polynomial", tolerant},
       {{"--or-exact"}, "attention polynomial", tolerant},
       {{"--center"}, "attention polynomial", polynomial},
       {{"--beta", "0.1"}, "the bn attentions", bn},
@@ -182,12 +182,12 @@ TEST_CASE("options that the chosen attention does not use are refused") {
   CHECK(said("attention = 'softmax'", {"--attention", "bn", "--beta", "0.1"}).empty());
   CHECK_THAT(said("attention = 'polynomial'\ntolerance = 0.1", {"--degree", "2"}),
              Catch::Contains("not for a tolerance"));
-  for (const char* option : {"--or-exact", "--most-monomials=9"}) {
+  for (const char* option : {"--or-exact", "--max-monomials=9"}) {
     CHECK_THAT(said("attention = 'polynomial'", {option}), Catch::Contains("not for tolerance 0"));
   }
   CHECK_THAT(said("attention = 'sparse'\nmask = 'neighbours'", {"--mask-size", "4"}),
              Catch::Contains("not for mask neighbours"));
-  CHECK(said("", {"--width", "8", "--heads", "2", "--norm", "pre", "--token-dropout", "0"}).empty());
+  CHECK(said("", {"--dim", "8", "--num-heads", "2", "--norm", "pre", "--token-dropout", "0"}).empty());
 }
 
 TEST_CASE("a head that samples uses the options of the sampler, whatever the attention") {
@@ -197,13 +197,13 @@ TEST_CASE("a head that samples uses the options of the sampler, whatever the att
   for (const char* option : {"--weighting=softplus", "--tau=2", "--hard", "--with-replacement", "--noise"}) {
     CHECK(said_of_head(option).empty());
   }
-  CHECK(said_of_head("--bins=4") == "--bins is for attention sampling, not for attention softmax");
+  CHECK(said_of_head("--num-samples=4") == "--num-samples is for attention sampling, not for attention softmax");
 }
 
 TEST_CASE("keys that the chosen attention does not use may be in a file") {
   CHECK(said("attention = 'softmax'\nbins = 4\nscore = 'dot'\ntau = 2.0\nhard = true\ndegree = 2\ntolerance = 0.1\n"
              "beta = 0.1\npool = [1, 2]\nmask = 'block'\nmask_size = 4\nconvolution_size = 3\n",
-             {"--layers", "1"})
+             {"--depth", "1"})
             .empty());
 }
 

@@ -90,7 +90,7 @@ TEST_CASE("a new run reads its file and the command line, a resumed one its own 
   arguments.config_file = (temporary / "new.toml").string();
   Numbers numbers;
   Config config = numbers.config();
-  const auto line = parsed(config, {"tool", "--width", "7"});
+  const auto line = parsed(config, {"tool", "--dim", "7"});
   arguments.load_new(config);
   CHECK(numbers.epochs == 5);
   CHECK(numbers.width == 7);
@@ -107,7 +107,7 @@ TEST_CASE("a new run reads its file and the command line, a resumed one its own 
   arguments.config_file.clear();
   CHECK(resume({"tool", "--epochs", "9"}).epochs == 9);
   CHECK(resume({"tool"}).width == 6);
-  require_error([&] { resume({"tool", "--width", "9"}); }, {"only --epochs may change"});
+  require_error([&] { resume({"tool", "--dim", "9"}); }, {"only --epochs may change"});
 }
 
 TEST_CASE("a resumed run refuses another configuration") {

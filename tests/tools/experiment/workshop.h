@@ -41,7 +41,7 @@ class Workshop {
     const auto named = std::find(more.begin(), more.end(), "--attention");
     const bool samples = named == more.end() || named[1] == "sampling";
     return Words{"train", "--data", data().string(), "--out", (folder_ / out).string()} +
-           (samples ? small_training_ : without(small_training_, "--bins")) + more;
+           (samples ? small_training_ : without(small_training_, "--num-samples")) + more;
   }
   // The folder of a trained run, made once.
   std::string trained() const {

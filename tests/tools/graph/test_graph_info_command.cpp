@@ -10,7 +10,7 @@ TEST_CASE("info describes graph runs, checkpoints and datasets") {
   const GraphShop shop;
   const std::string run = shop.trained();
   for (const std::string& what : {run, run + "/last.ckpt"}) {
-    CHECK_THAT(shop.run_well({"info", what}).out, Catch::Contains("width = 16") &&
+    CHECK_THAT(shop.run_well({"info", what}).out, Catch::Contains("dim = 16") &&
                                                       Catch::Contains("\"output_names\":[\"-1\",\"1\"]") &&
                                                       Catch::Contains("encoder.layers.0.attention"));
   }
@@ -39,7 +39,7 @@ TEST_CASE("the graph tool's help fits a screen a subcommand") {
   }
   CHECK_THAT(shop.run_well({"--version"}).out, Catch::StartsWith("geosft "));
   const std::string keys = shop.run_well({"train", "--list-keys"}).out;
-  for (const char* key : {"--learning-rate", "--encoding-columns", "--every-fold"}) {
+  for (const char* key : {"--lr", "--encoding-columns", "--cross-validation"}) {
     CHECK_THAT(keys, Catch::Contains(key));
   }
   shop.refuses({}, 2, {"subcommand"});

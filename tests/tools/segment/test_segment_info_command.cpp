@@ -10,7 +10,7 @@ TEST_CASE("info of geosft-segment describes runs, datasets and files") {
   const SegmentShop shop;
   const std::string run = shop.trained();
   for (const std::string& what : {run, run + "/last.ckpt"}) {
-    CHECK_THAT(shop.run_well({"info", what}).out, Catch::Contains("width = 16") &&
+    CHECK_THAT(shop.run_well({"info", what}).out, Catch::Contains("dim = 16") &&
                                                       Catch::Contains("2 classes, 5 parts") &&
                                                       Catch::Contains("mug: 3 cup 4 base"));
   }

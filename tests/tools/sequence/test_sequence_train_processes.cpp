@@ -12,7 +12,7 @@ namespace geosft::test::test_sequence_train_processes {
 TEST_CASE("processes train on sequences as one does with their batches together", "[processes]") {
   if (!has_mpirun()) return;
   const SequenceShop shop;
-  const Words words = {"--attention", "bn_sh", "--epochs", "6", "--average-decay", "0.9", "--json"};
+  const Words words = {"--attention", "bn_sh", "--epochs", "6", "--ema-decay", "0.9", "--json"};
   shop.run_well(shop.train("one", words + Words{"--batch-size", "8"}));
   const ProcessResult result =
       run_mpirun(2, shop.program(), shop.train("two", words + Words{"--batch-size", "4"}), shop.process());
