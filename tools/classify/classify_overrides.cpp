@@ -11,10 +11,7 @@ void ClassifyOverrides::add_to(CLI::App& subcommand) {
 }
 
 RunModel ClassifyOverrides::load(const std::filesystem::path& run) const {
-  const at::Device device = common_.apply_runtime();
-  RunModel loaded = load_run_model(run);
-  loaded.model->to(device);
-  common_.apply(loaded.settings.data, loaded.settings.seed, loaded.settings.evaluation);
+  RunModel loaded = common_.load(run, load_run_model);
   if (points_) loaded.settings.clouds.points = *points_;
   return loaded;
 }

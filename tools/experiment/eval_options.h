@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ class App;
 
 namespace geosft {
 
+// What may be chosen anew when a trained model is used; everything else is as it was trained.
 class RunOverrides {
  public:
   // `data_help` and `seed_help` say what the two options mean to the tool; without `votes` it looks into one draw.
@@ -25,6 +27,15 @@ class RunOverrides {
   at::Device apply_runtime() const { return runtime_.apply(); }
   // Replaces what was given on the command line.
   void apply(std::string& data, uint64_t& seed, EvaluationSettings& evaluation) const;
+  // load_run(run), on the device and with the settings that were given. Also sets LibTorch's threads.
+  template <class Load>
+  auto load(const std::filesystem::path& run, const Load& load_run) const {
+    const at::Device device = apply_runtime();
+    auto loaded = load_run(run);
+    loaded.model->to(device);
+    apply(loaded.settings.data, loaded.settings.seed, loaded.settings.evaluation);
+    return loaded;
+  }
 
  private:
   RuntimeOptions runtime_;

@@ -70,8 +70,10 @@ std::string plain(std::string_view name) {
   return key;
 }
 
+// A misspelling, or the first words of the known name.
 bool near(const std::string& name, const std::string& known) {
-  return edit_distance(name, known) * 3 <= std::max(name.size(), known.size());
+  return (name.size() > 2 && known.starts_with(name + "_")) ||
+         edit_distance(name, known) * 3 <= std::max(name.size(), known.size());
 }
 
 }  // namespace

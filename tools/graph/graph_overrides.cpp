@@ -14,10 +14,7 @@ void GraphOverrides::add_to(CLI::App& subcommand, const ItemWords& words, const 
 }
 
 GraphRunModel GraphOverrides::load(const std::filesystem::path& run) const {
-  const at::Device device = common_.apply_runtime();
-  GraphRunModel loaded = load_graph_run(run);
-  loaded.model->to(device);
-  common_.apply(loaded.settings.data, loaded.settings.seed, loaded.settings.evaluation);
+  GraphRunModel loaded = common_.load(run, load_graph_run);
   if (split_name_) loaded.settings.splits.split_name = *split_name_;
   return loaded;
 }

@@ -13,10 +13,7 @@ void SegmentOverrides::add_to(CLI::App& subcommand) {
 }
 
 SegmentRun SegmentOverrides::load(const std::filesystem::path& run) const {
-  const at::Device device = common_.apply_runtime();
-  SegmentRun loaded = load_segment_run(run);
-  loaded.model->to(device);
-  common_.apply(loaded.settings.data, loaded.settings.seed, loaded.settings.evaluation);
+  SegmentRun loaded = common_.load(run, load_segment_run);
   if (block_) loaded.settings.clouds.block = *block_;
   return loaded;
 }

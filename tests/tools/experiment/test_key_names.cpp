@@ -23,6 +23,7 @@ TEST_CASE("the nearest name is the closest one, the first of equals") {
   CHECK(nearest_name("weight_dcay", {"layers", "weight_decay", "warmup"}) == "weight_decay");
   CHECK(nearest_name("abcd", {"abce", "abcf"}) == "abce");
   CHECK(nearest_name("--epoch", {"--out", "--epochs"}) == "--epochs");
+  CHECK(nearest_name("maxout", {"dot_attention", "maxout_attention"}) == "maxout_attention");
 }
 
 TEST_CASE("nothing is near a name that is no misspelling") {
