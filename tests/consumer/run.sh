@@ -56,7 +56,7 @@ for i in 1 2 3 4 5 6; do
   printf 'OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 %d\n3 0 1 2\n3 0 1 3\n3 0 2 3\n3 1 2 3\n' "$((i + 3))" >"$folder/shapes/tall/$i.off"
 done
 XDG_CACHE_HOME=$folder/cache "$prefix/bin/geosft-classify" train --config "$prefix/share/geosft/configs/furniture.toml" \
-  --data "$folder/shapes" --out "$folder/run" --epochs 2 --points 64 --width 16 --heads 2 --layers 1 --bins 8 --head-bins 16 \
+  --data "$folder/shapes" --out "$folder/run" --epochs 2 --points 64 --dim 16 --num-heads 2 --depth 1 --num-samples 8 --head-num-samples 16 \
   2>"$folder/train.log" || { cat "$folder/train.log" && exit 1; }
 "$folder/build/1_classify_a_cloud" "$folder/run" "$folder/shapes/flat/1.off" "$folder/shapes/tall/1.off"
 if "$folder/build/1_classify_a_cloud" "$folder/nowhere" 2>"$folder/error.txt"; then say "a missing RUN was accepted" && exit 1; fi
@@ -75,7 +75,7 @@ printf 'Airplane\t02691156\n' >"$folder/parts/synsetoffset2category.txt"
 echo '["shape_data/02691156/1", "shape_data/02691156/2"]' >"$folder/parts/train_test_split/shuffled_train_file_list.json"
 echo '["shape_data/02691156/3"]' >"$folder/parts/train_test_split/shuffled_val_file_list.json"
 echo '["shape_data/02691156/4"]' >"$folder/parts/train_test_split/shuffled_test_file_list.json"
-small=(--epochs 1 --width 16 --heads 2 --layers 1 --bins 4)
+small=(--epochs 1 --dim 16 --num-heads 2 --depth 1 --num-samples 4)
 XDG_CACHE_HOME=$folder/cache "$prefix/bin/geosft-graph" train --data "$folder/G" --folds 2 --out "$folder/graph_run" \
   --encoding rwpe "${small[@]}" 2>"$folder/train.log" || { cat "$folder/train.log" && exit 1; }
 XDG_CACHE_HOME=$folder/cache "$prefix/bin/geosft-segment" train --data "$folder/parts" --out "$folder/part_run" \

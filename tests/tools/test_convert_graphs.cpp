@@ -6,7 +6,7 @@
 #include "data/graphs/split_files.h"
 #include "tests/data/files.h"
 #include "tests/support.h"
-#include "tests/tools/common/python.h"
+#include "tests/tools/experiment/python.h"
 
 namespace geosft::test::test_convert_graphs {
 namespace {

@@ -6,8 +6,8 @@
 #include "tests/data/files.h"
 #include "tests/support.h"
 #include "tests/tools/classify/tiny_shapes.h"
-#include "tests/tools/common/command_line.h"
-#include "tests/tools/common/python.h"
+#include "tests/tools/experiment/command_line.h"
+#include "tests/tools/experiment/python.h"
 
 namespace geosft::test::test_convert_parts {
 namespace {

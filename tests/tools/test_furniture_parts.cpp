@@ -5,8 +5,8 @@
 #include "data/points/part_dataset.h"
 #include "tests/data/points/installed_furniture.h"
 #include "tests/support.h"
-#include "tests/tools/common/command_line.h"
-#include "tests/tools/common/python.h"
+#include "tests/tools/experiment/command_line.h"
+#include "tests/tools/experiment/python.h"
 
 namespace geosft::test::test_furniture_parts {
 namespace {

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/environment.h"
-#include "tests/tools/common/command_line.h"
+#include "tests/tools/experiment/command_line.h"
 
 namespace geosft::test::test_fuzz_script {
 namespace fs = std::filesystem;

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "tests/tools/all_trainings.h"
-#include "tests/tools/common/same_runs.h"
+#include "tests/tools/experiment/same_runs.h"
 
 namespace geosft::test::test_killed_trainings {
 namespace fs = std::filesystem;
@@ -126,7 +126,7 @@ void require_survival(const Workshop& shop, const Words& more) {
 }
 
 // With every random part switched on.
-const Words random_parts = Words{"--average-decay", "0.9", "--drop-tokens", "0.1"};
+const Words random_parts = Words{"--ema-decay", "0.9", "--drop-token-rate", "0.1"};
 const Words random_clouds = random_parts + Words{"--jitter", "0.01", "--rotate-training", "so3"};
 
 }  // namespace
@@ -142,11 +142,11 @@ TEST_CASE("a run survives being killed at any moment: parts of clouds") {
 }
 
 TEST_CASE("a run survives being killed at any moment: graphs") {
-  require_survival(GraphShop(), {"--average-decay", "0.9"});
+  require_survival(GraphShop(), {"--ema-decay", "0.9"});
 }
 
 TEST_CASE("a run survives being killed at any moment: sequences") {
-  require_survival(SequenceShop(), {"--average-decay", "0.9"});
+  require_survival(SequenceShop(), {"--ema-decay", "0.9"});
 }
 
 }  // namespace geosft::test::test_killed_trainings

@@ -4,8 +4,8 @@
 
 #include "data/graphs/ogb_dataset.h"
 #include "tests/support.h"
-#include "tests/tools/common/command_line.h"
-#include "tests/tools/common/python.h"
+#include "tests/tools/experiment/command_line.h"
+#include "tests/tools/experiment/python.h"
 
 namespace geosft::test::test_random_graph {
 namespace {

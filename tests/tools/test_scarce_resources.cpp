@@ -10,8 +10,8 @@
 
 #include "tests/environment.h"
 #include "tests/tools/all_trainings.h"
-#include "tests/tools/common/same_runs.h"
-#include "tests/tools/common/small_disk.h"
+#include "tests/tools/experiment/same_runs.h"
+#include "tests/tools/experiment/small_disk.h"
 
 namespace geosft::test::test_scarce_resources {
 namespace fs = std::filesystem;
@@ -166,8 +166,8 @@ TEST_CASE("a step that takes more memory than there is ends a training, and leav
   const ClassifyShop& shop = shops.clouds;
   const fs::path run = shop / "large";
   Words words = shop.train("large");
-  set_words(words, {"--points", "20000", "--points-per-mesh", "20000", "--batch-size", "90", "--width", "64",
-                    "--epochs", "1"});
+  set_words(words,
+            {"--points", "20000", "--points-per-mesh", "20000", "--batch-size", "90", "--dim", "64", "--epochs", "1"});
   shop.run_well(words);
   const std::string before = read_text(run / "last.ckpt");
   ProcessOptions little = shop.process();
@@ -188,11 +188,11 @@ TEST_CASE("a step needs the memory of the parts at hand, not that of the whole b
   write_waves(shops.sequences.data(), 5000);
   const std::map<std::string, Words> large = {{"geosft-segment", {"--points", "30000", "--batch-size", "8"}},
                                               {"geosft-graph", {"--batch-size", "18", "--encoding", "none"}},
-                                              {"geosft-sequence", {"--batch-size", "40", "--bins", "4"}}};
+                                              {"geosft-sequence", {"--batch-size", "40", "--num-samples", "4"}}};
   for (const Workshop* shop : std::vector<const Workshop*>{&shops.parts, &shops.graphs, &shops.sequences}) {
     INFO(shop->tool());
     Words words = shop->train("large");
-    set_words(words, large.at(shop->tool()) + Words{"--width", "64", "--epochs", "1"});
+    set_words(words, large.at(shop->tool()) + Words{"--dim", "64", "--epochs", "1"});
     ProcessOptions little = shop->process();
     little.memory = rlim_t{1200} << 20;  // too little for all tokens at a time
     const ProcessResult ended = run_process(shop->program(), words, little);

@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "tests/environment.h"
-#include "tests/tools/common/command_line.h"
+#include "tests/tools/experiment/command_line.h"
 
 namespace geosft::test::test_setup {
 namespace fs = std::filesystem;

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft {
 namespace {
@@ -75,7 +75,8 @@ std::vector<std::string> usual_changes(const ClassifySettings& settings) {
   const std::string probability = model.probability == "leaky_relu" ? "probability=softmax" : "probability=leaky_relu";
   std::vector<std::string> changes = {score, probability, score + "+" + probability};
   for (const int64_t bins : {std::max<int64_t>(model.bins / 4, 1), 2 * model.bins}) {
-    if (sampled(settings, bins) != sampled(settings, model.bins)) changes.push_back("bins=" + std::to_string(bins));
+    if (sampled(settings, bins) != sampled(settings, model.bins))
+      changes.push_back("num_samples=" + std::to_string(bins));
   }
   for (const SamplerVariant& variant : sampler_variants) {
     if (const std::string change = change_to(variant, model); !change.empty()) changes.push_back(change);

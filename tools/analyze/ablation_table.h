@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "tools/classify/settings.h"
-#include "tools/common/gnuplot.h"
+#include "tools/experiment/gnuplot.h"
 #include "tools/graph/result_table.h"
 
 namespace geosft {

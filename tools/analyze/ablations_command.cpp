@@ -9,7 +9,7 @@
 #include "tools/analyze/in_memory_training.h"
 #include "tools/classify/datasets.h"
 #include "tools/classify/evaluation.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "data/atomic_file.h"
 #include "tools/bench/scaling.h"
-#include "tools/common/arguments.h"
-#include "tools/common/output_files.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/output_files.h"
 
 namespace geosft {
 

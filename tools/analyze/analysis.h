@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "tools/common/plot_curves.h"
-#include "tools/common/runtime_options.h"
+#include "tools/experiment/plot_curves.h"
+#include "tools/experiment/subcommand.h"
 
 namespace CLI {
 class App;

@@ -10,7 +10,7 @@
 #include "tools/analyze/attention_cost.h"
 #include "tools/analyze/commands.h"
 #include "tools/bench/bench_options.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft {
 namespace {

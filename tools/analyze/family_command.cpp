@@ -8,7 +8,7 @@
 #include "tools/analyze/commands.h"
 #include "tools/analyze/family_cost.h"
 #include "tools/bench/bench_options.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft {
 namespace {

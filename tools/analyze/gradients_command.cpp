@@ -6,8 +6,8 @@
 #include "models/theory/probes.h"
 #include "tools/analyze/analysis.h"
 #include "tools/analyze/commands.h"
-#include "tools/common/arguments.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft {
 namespace {

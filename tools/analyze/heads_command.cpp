@@ -8,7 +8,7 @@
 #include "tools/analyze/analysis.h"
 #include "tools/analyze/commands.h"
 #include "tools/analyze/traced_run.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft {
 namespace {

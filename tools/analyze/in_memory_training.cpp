@@ -6,8 +6,8 @@
 #include <CLI/CLI.hpp>
 
 #include "tools/classify/classify_task.h"
-#include "tools/common/arguments.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/analyze/commands.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 
 namespace {
 
-const std::vector<geosft::Verb> verbs = {
+const std::vector<geosft::Subcommand> subcommands = {
     {"rank", "rank of equal tokens over random layers, with and without the leak", geosft::add_rank_command},
     {"depth", "rank and similarity of tokens after each layer of a trained classifier", geosft::add_depth_command},
     {"heads", "how differently the heads of a trained classifier look", geosft::add_heads_command},
@@ -21,5 +21,6 @@ constexpr const char* description = "The analyses of the Sampling Foundational T
 }  // namespace
 
 int main(int argc, char** argv) {
-  return geosft::run_tool("geosft-analyze", [&] { return geosft::run_verbs(description, verbs, argc, argv); });
+  return geosft::run_tool("geosft-analyze",
+                          [&] { return geosft::run_subcommands(description, subcommands, argc, argv); });
 }

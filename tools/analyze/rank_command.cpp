@@ -6,7 +6,7 @@
 #include "models/theory/probes.h"
 #include "tools/analyze/analysis.h"
 #include "tools/analyze/commands.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft {
 namespace {

@@ -9,9 +9,9 @@
 #include "tools/analyze/in_memory_training.h"
 #include "tools/analyze/sampling_snapshot.h"
 #include "tools/classify/datasets.h"
-#include "tools/common/arguments.h"
-#include "tools/common/main_guard.h"
-#include "tools/common/plots.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/plots.h"
 
 namespace geosft {
 namespace {

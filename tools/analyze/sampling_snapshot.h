@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "tools/classify/prediction.h"
-#include "tools/common/colour_map.h"
-#include "tools/common/plot_curves.h"
+#include "tools/experiment/colour_map.h"
+#include "tools/experiment/plot_curves.h"
 
 namespace geosft {
 

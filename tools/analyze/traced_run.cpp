@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "tools/classify/datasets.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "tools/classify/prediction.h"
-#include "tools/common/run_overrides.h"
+#include "tools/experiment/eval_options.h"
 
 namespace geosft {
 

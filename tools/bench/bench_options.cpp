@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "models/ops/cpu/simd.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tools/bench/benchmark.h"
-#include "tools/common/runtime_options.h"
+#include "tools/experiment/subcommand.h"
 
 namespace CLI {
 class App;

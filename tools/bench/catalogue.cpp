@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "tools/common/arguments.h"
-#include "tools/common/nearest_name.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/key_names.h"
 
 namespace geosft::bench {
 namespace {
@@ -42,8 +42,8 @@ Entries all_entries(const Sizes& sizes) {
 Entries chosen_entries(const Entries& all, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (std::any_of(all.begin(), all.end(), [&](const Entry& entry) { return begins(entry.name, name); })) continue;
-    throw UsageError("no measurement '" + name + "'; the nearest is '" + nearest_name(name, known_names(all)) +
-                     "' (run --list names all)");
+    throw UsageError("no measurement '" + name + "'" + nearest_hint(name, known_names(all)) +
+                     " (run --list names all)");
   }
   Entries chosen;
   std::copy_if(all.begin(), all.end(), std::back_inserter(chosen), [&](const Entry& entry) {

@@ -2,7 +2,7 @@
 // The subcommands of geosft-bench.
 #pragma once
 
-#include "tools/common/verbs.h"
+#include "tools/experiment/subcommand.h"
 
 namespace geosft::bench {
 

@@ -11,8 +11,8 @@
 #include "tools/bench/bench_options.h"
 #include "tools/bench/commands.h"
 #include "tools/bench/polynomial_errors.h"
-#include "tools/common/arguments.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft::bench {
 namespace {

@@ -10,10 +10,10 @@
 #include "tools/bench/commands.h"
 #include "tools/bench/follow.h"
 #include "tools/bench/table.h"
-#include "tools/common/arguments.h"
-#include "tools/common/attention_report.h"
-#include "tools/common/main_guard.h"
-#include "tools/common/progress.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/progress.h"
+#include "tools/experiment/report_texts.h"
 
 namespace geosft::bench {
 namespace {

@@ -13,7 +13,7 @@
 #include "data/read_file.h"
 #include "models/ops/cpu/simd.h"
 #include "tools/bench/bandwidth.h"
-#include "tools/common/run_folder.h"
+#include "tools/experiment/run_folder.h"
 
 namespace geosft::bench {
 namespace {

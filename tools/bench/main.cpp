@@ -2,11 +2,11 @@
 #include <string_view>
 
 #include "tools/bench/commands.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 
 namespace {
 
-const std::vector<geosft::Verb> verbs = {
+const std::vector<geosft::Subcommand> subcommands = {
     {"run", "measure operators, layers and training steps beside LibTorch's", geosft::bench::add_run_command},
     {"ladder", "the steps that led to the attention kernel, checked and timed", geosft::bench::add_ladder_command},
 #if GEOSFT_HAS_LIBSVM
@@ -23,8 +23,8 @@ const std::vector<geosft::Verb> verbs = {
 int bench(int argc, char** argv) {
   std::vector<const char*> words(argv, argv + argc);
   if (words.size() > 1 && std::string_view(words[1]) == "--machine") words[1] = "machine";
-  return geosft::run_verbs("Measurements of geosft beside LibTorch, in one process", verbs, argc, words.data(),
-                           "geosft-bench --machine is short for geosft-bench machine.");
+  return geosft::run_subcommands("Measurements of geosft beside LibTorch, in one process", subcommands, argc,
+                                 words.data(), "geosft-bench --machine is short for geosft-bench machine.");
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "tools/bench/measurement.h"
-#include "tools/common/gnuplot.h"
+#include "tools/experiment/gnuplot.h"
 
 namespace geosft::bench {
 

@@ -13,9 +13,9 @@
 #include "tools/bench/roofline.h"
 #include "tools/bench/scaling.h"
 #include "tools/bench/table.h"
-#include "tools/common/arguments.h"
-#include "tools/common/main_guard.h"
-#include "tools/common/progress.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/progress.h"
 
 namespace geosft::bench {
 namespace {

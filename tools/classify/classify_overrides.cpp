@@ -5,16 +5,13 @@
 
 namespace geosft {
 
-void ClassifyOverrides::add_to(CLI::App& verb) {
-  common_.add_to(verb, "dataset: furniture, or a folder (default: the one trained on)", "of the rotations");
-  verb.add_option("--points", points_, "points of a cloud that the model sees")->check(CLI::Range(1, 1 << 30));
+void ClassifyOverrides::add_to(CLI::App& subcommand) {
+  common_.add_to(subcommand, "dataset: furniture, or a folder (default: the one trained on)", "of the rotations");
+  subcommand.add_option("--points", points_, "points of a cloud that the model sees")->check(CLI::Range(1, 1 << 30));
 }
 
 RunModel ClassifyOverrides::load(const std::filesystem::path& run) const {
-  const at::Device device = common_.apply_runtime();
-  RunModel loaded = load_run_model(run);
-  loaded.model->to(device);
-  common_.apply(loaded.settings.data, loaded.settings.seed, loaded.settings.evaluation);
+  RunModel loaded = common_.load(run, load_run_model);
   if (points_) loaded.settings.clouds.points = *points_;
   return loaded;
 }

@@ -6,8 +6,8 @@
 #include "models/summary.h"
 #include "models/training/autocast.h"
 #include "models/training/host_copy.h"
-#include "tools/common/main_guard.h"
-#include "tools/common/shared_batch.h"
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/shared_batch.h"
 
 namespace geosft {
 

@@ -6,7 +6,7 @@
 
 #include "models/training/training_loop.h"
 #include "tools/classify/evaluation.h"
-#include "tools/common/augmented_loader.h"
+#include "tools/experiment/augmented_loader.h"
 
 namespace geosft {
 

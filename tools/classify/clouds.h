@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "tools/classify/settings.h"
-#include "tools/common/cloud_transforms.h"
+#include "tools/experiment/cloud_transforms.h"
 
 namespace geosft {
 

@@ -3,7 +3,7 @@
 
 #include <iostream>
 
-#include "tools/common/progress.h"
+#include "tools/experiment/progress.h"
 
 namespace geosft {
 

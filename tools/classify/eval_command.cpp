@@ -7,7 +7,7 @@
 #include "tools/classify/classify_overrides.h"
 #include "tools/classify/commands.h"
 #include "tools/classify/report.h"
-#include "tools/common/cloud_eval_arguments.h"
+#include "tools/experiment/eval_options.h"
 
 namespace geosft {
 namespace {
@@ -33,10 +33,10 @@ struct EvalCommand {
 
 }  // namespace
 
-Command add_eval_command(CLI::App& verb) {
+Command add_eval_command(CLI::App& subcommand) {
   auto command = std::make_shared<EvalCommand>();
-  command->given.add_to(verb, {"train", "test"});
-  command->overrides.add_to(verb);
+  command->given.add_to(subcommand, {"train", "test"});
+  command->overrides.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

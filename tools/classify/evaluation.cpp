@@ -4,7 +4,7 @@
 #include <ATen/core/grad_mode.h>
 
 #include "models/summary.h"
-#include "tools/common/fitting_batch.h"
+#include "tools/experiment/batch_size_finder.h"
 
 namespace geosft {
 namespace {

@@ -7,7 +7,7 @@
 #include <functional>
 
 #include "tools/classify/clouds.h"
-#include "tools/common/invariance.h"
+#include "tools/experiment/invariance.h"
 
 namespace geosft {
 

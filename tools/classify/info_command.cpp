@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <iostream>
-#include <memory>
 
 #include "models/summary.h"
 #include "tools/classify/commands.h"
 #include "tools/classify/run_model.h"
-#include "tools/common/report_texts.h"
-#include "tools/common/runtime_options.h"
+#include "tools/experiment/info_command.h"
+#include "tools/experiment/report_texts.h"
 
 namespace geosft {
 namespace {
@@ -20,31 +18,18 @@ void describe_run(const std::filesystem::path& run) {
   std::cout << "\n\n" << summary(*trained.model);
 }
 
-struct InfoCommand {
-  std::filesystem::path what;
-  uint64_t seed = 0;
-  RuntimeOptions runtime;
-
-  int execute() const {
-    runtime.apply();
-    if (std::filesystem::is_directory(what) || what.extension() == ".ckpt") {
-      describe_run(what);
-    } else {
-      std::cout << shape_file_text(what);
-    }
-    return 0;
+void describe(const std::filesystem::path& what) {
+  if (std::filesystem::is_directory(what) || what.extension() == ".ckpt") {
+    describe_run(what);
+  } else {
+    std::cout << shape_file_text(what);
   }
-};
+}
 
 }  // namespace
 
-Command add_info_command(CLI::App& verb) {
-  auto command = std::make_shared<InfoCommand>();
-  verb.add_option("WHAT", command->what, "RUN folder, checkpoint (*.ckpt), or a file with a shape")->required();
-  verb.add_option("--seed", command->seed, "as for the other commands; this one draws nothing")
-      ->check(CLI::NonNegativeNumber);
-  command->runtime.add_to(verb);
-  return [command] { return command->execute(); };
+Command add_info_command(CLI::App& subcommand) {
+  return info_command(subcommand, "RUN folder, checkpoint (*.ckpt), or a file with a shape", describe);
 }
 
 }  // namespace geosft

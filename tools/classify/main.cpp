@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/classify/commands.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 
 namespace {
 
-const std::vector<geosft::Verb> verbs = {
+const std::vector<geosft::Subcommand> subcommands = {
     {"train", "train a classifier on a dataset and leave it in a RUN folder", geosft::add_train_command},
     {"eval", "accuracy of a trained classifier, upright or rotated", geosft::add_eval_command},
     {"predict", "class of each of some files", geosft::add_predict_command},
@@ -16,5 +16,6 @@ constexpr const char* description = "Classification of 3D shapes by the Sampling
 }  // namespace
 
 int main(int argc, char** argv) {
-  return geosft::run_tool("geosft-classify", [&] { return geosft::run_verbs(description, verbs, argc, argv); });
+  return geosft::run_tool("geosft-classify",
+                          [&] { return geosft::run_subcommands(description, subcommands, argc, argv); });
 }

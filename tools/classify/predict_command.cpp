@@ -8,10 +8,10 @@
 #include "tools/classify/classify_overrides.h"
 #include "tools/classify/commands.h"
 #include "tools/classify/prediction.h"
-#include "tools/common/colour_map.h"
-#include "tools/common/coloured_ply.h"
-#include "tools/common/output_files.h"
-#include "tools/common/report_texts.h"
+#include "tools/experiment/colour_map.h"
+#include "tools/experiment/coloured_ply.h"
+#include "tools/experiment/output_files.h"
+#include "tools/experiment/report_texts.h"
 
 namespace geosft {
 namespace {
@@ -73,19 +73,20 @@ struct PredictCommand {
 
 }  // namespace
 
-Command add_predict_command(CLI::App& verb) {
+Command add_predict_command(CLI::App& subcommand) {
   auto command = std::make_shared<PredictCommand>();
-  verb.add_option("RUN", command->run, "RUN folder, or a checkpoint file")->required();
-  verb.add_option("FILE", command->files, "meshes or clouds: ply, obj, off, stl, pcd, xyz, txt")->required();
-  verb.add_option("--top", command->top, "classes to show a file")
+  subcommand.add_option("RUN", command->run, "RUN folder, or a checkpoint file")->required();
+  subcommand.add_option("FILE", command->files, "meshes or clouds: ply, obj, off, stl, pcd, xyz, txt")->required();
+  subcommand.add_option("--top", command->top, "classes to show a file")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  verb.add_flag("--json", command->json, "print one JSON object a file");
-  verb.add_option("--picture", command->picture,
-                  "draw the cloud coloured by token importance to PICTURE.png and .svg; of several files: a folder");
-  verb.add_option("--ply", command->ply,
-                  "write the same cloud, coloured, for other viewers; of several files: a folder");
-  command->overrides.add_to(verb);
+  subcommand.add_flag("--json", command->json, "print one JSON object a file");
+  subcommand.add_option(
+      "--picture", command->picture,
+      "draw the cloud coloured by token importance to PICTURE.png and .svg; of several files: a folder");
+  subcommand.add_option("--ply", command->ply,
+                        "write the same cloud, coloured, for other viewers; of several files: a folder");
+  command->overrides.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

@@ -9,11 +9,10 @@
 
 #include "models/layers/polynomial_self_attention.h"
 #include "tools/classify/datasets.h"
-#include "tools/common/attention_report.h"
-#include "tools/common/main_guard.h"
-#include "tools/common/plots.h"
-#include "tools/common/progress.h"
-#include "tools/common/report_texts.h"
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/plots.h"
+#include "tools/experiment/progress.h"
+#include "tools/experiment/report_texts.h"
 
 namespace geosft {
 EvaluationReport evaluate(RunModel& trained, const std::string& split, Rotation rotation, int64_t repeats) {

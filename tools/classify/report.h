@@ -9,7 +9,7 @@
 
 #include "tools/classify/evaluation.h"
 #include "tools/classify/run_model.h"
-#include "tools/common/run_folder.h"
+#include "tools/experiment/run_folder.h"
 
 namespace geosft {
 

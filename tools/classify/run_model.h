@@ -8,7 +8,7 @@
 
 #include "models/point_classifier.h"
 #include "tools/classify/settings.h"
-#include "tools/common/run_observer.h"
+#include "tools/experiment/run_observer.h"
 
 namespace geosft {
 

@@ -7,7 +7,7 @@ namespace {
 void add_model(Config& config, ModelSettings& model) {
   add_tokens_key(config, model.tokens);
   model.add_keys(config);
-  config.add("model", "head_bins", &model.head_bins, "sampled tokens of the classification head", positive)
+  config.add("model", "head_num_samples", &model.head_bins, "sampled tokens of the classification head", positive)
       .add("model", "canonical_order", &model.canonical_order, "farthest-point order at evaluation")
       .add("model", "head_dropout", &model.head_dropout, "dropout of pooled features", probability_range);
 }

@@ -8,7 +8,7 @@
 
 #include "data/points/point_dataset.h"
 #include "models/point_classifier.h"
-#include "tools/common/cloud_settings.h"
+#include "tools/experiment/cloud_settings.h"
 
 namespace geosft {
 

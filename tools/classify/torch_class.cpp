@@ -6,8 +6,7 @@
 //   run.predict(points, None)   probabilities float32 [classes] of a cloud [n, 3]; normals [n, 3] in place of None
 // Python's lock is not held meanwhile, and threads may share one.
 #include "tools/classify/prediction.h"
-#include "tools/common/given_cloud.h"
-#include "tools/common/served_class.h"
+#include "tools/experiment/python_class.h"
 
 namespace geosft {
 namespace {
@@ -28,7 +27,7 @@ class Classifier final : public torch::CustomClassHolder {
   }
 
   at::Tensor predict(const at::Tensor& points, const std::optional<at::Tensor>& normals) {
-    Shape shape = given_cloud(points, normals);
+    Shape shape = input_cloud(points, normals);
     std::vector<std::string> warnings;
     prepare(run_.settings, shape, warnings);
     return explain_shape(run_, shape, Rotation::none, 0).logits.softmax(0);
@@ -38,7 +37,7 @@ class Classifier final : public torch::CustomClassHolder {
   RunModel run_;
 };
 
-const bool registered = serve_class<Classifier>("Classifier", [](auto& served) {
+const bool registered = register_python_class<Classifier>("Classifier", [](auto& served) {
   served.def("class_names", &Classifier::class_names)
       .def("predict_file", &Classifier::predict_file)
       .def("predict", &Classifier::predict);

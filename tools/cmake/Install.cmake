@@ -6,10 +6,10 @@ include(CMakePackageConfigHelpers)
 set(libraries geosft_ops geosft_models geosft_data)
 set(programs)
 if(GEOSFT_TOOLS)
-  list(APPEND libraries geosft_tools_common geosft_classify geosft_segment geosft_graph_tool)
+  list(APPEND libraries geosft_experiment geosft_classify geosft_segment geosft_graph_tool)
   list(APPEND programs geosft-classify geosft-segment geosft-graph geosft-sequence geosft-view geosft-analyze)
 endif()
-foreach(name IN ITEMS ops models data tools_common classify segment graph_tool)
+foreach(name IN ITEMS ops models data experiment classify segment graph_tool)
   if(TARGET geosft_${name})
     set_target_properties(geosft_${name} PROPERTIES EXPORT_NAME ${name} VERSION ${PROJECT_VERSION}
                                                     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
@@ -37,10 +37,10 @@ foreach(source IN ITEMS geometry graph models data)
           PATTERN "cpu" EXCLUDE PATTERN "cuda" EXCLUDE PATTERN "autograd" EXCLUDE PATTERN "theory" EXCLUDE REGEX "${private_headers}" EXCLUDE)
 endforeach()
 # Headers of the tools that load a RUN.
-set(run_headers classify/clouds.h classify/prediction.h classify/run_model.h classify/settings.h common/arguments.h
-                common/cloud_settings.h common/cloud_transforms.h common/config.h common/config_entry.h
-                common/experiment_settings.h common/metrics_csv.h common/progress.h common/run_checkpoint.h
-                common/run_folder.h common/run_observer.h graph/graph_answers.h graph/graph_run_model.h
+set(run_headers classify/clouds.h classify/prediction.h classify/run_model.h classify/settings.h experiment/arguments.h
+                experiment/cloud_settings.h experiment/cloud_transforms.h experiment/config.h experiment/config_entry.h
+                experiment/experiment_settings.h experiment/metrics_csv.h experiment/progress.h experiment/run_checkpoint.h
+                experiment/run_folder.h experiment/run_observer.h graph/graph_answers.h graph/graph_run_model.h
                 graph/graph_settings.h segment/blocks.h segment/segment_prediction.h segment/segment_run.h
                 segment/segment_settings.h segment/segmentation.h)
 if(GEOSFT_TOOLS)

@@ -22,7 +22,7 @@ endfunction()
 # Threads of OpenMP that wait for one another spin by default, for milliseconds, which slows everything that shares the
 # machine with them, the next loop included. In the programs they sleep. libgomp reads the environment in its constructor:
 # a library that depends on nothing and comes after it is initialised before it.
-add_library(geosft_wait_policy SHARED "${PROJECT_SOURCE_DIR}/tools/common/wait_policy.c")
+add_library(geosft_wait_policy SHARED "${PROJECT_SOURCE_DIR}/tools/experiment/wait_policy.c")
 install(TARGETS geosft_wait_policy LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
 function(geosft_link_wait_policy target)

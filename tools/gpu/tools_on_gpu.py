@@ -16,8 +16,8 @@ from checking import require
 from generated import write_clouds, write_graphs, write_parts, write_series
 from programs import last_line, run, training_rows
 
-SMALL = ["--width", "32", "--heads", "4", "--layers", "2", "--batch-size", "8", "--beta2", "0.9", "--epochs", "3"]
-LARGE = ["--width", "256", "--heads", "16", "--layers", "8", "--batch-size", "128", "--epochs", "1"]
+SMALL = ["--dim", "32", "--num-heads", "4", "--depth", "2", "--batch-size", "8", "--beta2", "0.9", "--epochs", "3"]
+LARGE = ["--dim", "256", "--num-heads", "16", "--depth", "8", "--batch-size", "128", "--epochs", "1"]
 LEFT = 4 << 30  # bytes that a training with too little memory has for the GPU's context and itself
 
 
@@ -40,8 +40,8 @@ class Tool:
 
 
 class Classify(Tool):
-    options = ["--points", "128", "--head-bins", "32", "--bins", "16"]
-    large_options = ["--points", "1024", "--bins", "256"]
+    options = ["--points", "128", "--head-num-samples", "32", "--num-samples", "16"]
+    large_options = ["--points", "1024", "--num-samples", "256"]
 
     def write(self, kind):
         write_clouds(self.path(kind), *((12, 4, 128) if kind == "small" else (32, 1, 1024)))
@@ -51,8 +51,8 @@ class Classify(Tool):
 
 
 class Segment(Tool):
-    options = ["--block", "128", "--bins", "16"]
-    large_options = ["--bins", "256"]
+    options = ["--block", "128", "--num-samples", "16"]
+    large_options = ["--num-samples", "256"]
 
     def write(self, kind):
         write_parts(self.path(kind), *((24, 6, 128) if kind == "small" else (64, 1, 1024)))
@@ -68,8 +68,8 @@ class Segment(Tool):
 
 
 class Graph(Tool):
-    options = ["--encoding", "rwpe", "--encoding-columns", "8", "--bins", "16"]
-    large_options = ["--bins", "256"]
+    options = ["--encoding", "rwpe", "--encoding-columns", "8", "--num-samples", "16"]
+    large_options = ["--num-samples", "256"]
 
     def write(self, kind):
         write_graphs(self.path(kind), *((60, 30) if kind == "small" else (150, 1024)))

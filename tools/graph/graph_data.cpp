@@ -15,8 +15,8 @@
 #include "data/sequences/patches.h"
 #include "data/sequences/sequence_dataset.h"
 #include "geometry/packed.h"
-#include "tools/common/arguments.h"
-#include "tools/common/progress.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/progress.h"
 #include "tools/graph/graph_metrics.h"
 
 namespace geosft {
@@ -74,13 +74,13 @@ PackedItems in_patches(const PackedItems& graphs, int64_t patch) {
   const ItemSchema& schema = graphs.schema;
   if (schema.grid_height > 0) {
     if (schema.grid_height % patch != 0 || schema.grid_width % patch != 0) {
-      throw UsageError("patch must divide the height and width of images: " + std::to_string(patch) + " and " +
+      throw UsageError("patch_size must divide the height and width of images: " + std::to_string(patch) + " and " +
                        std::to_string(schema.grid_height) + " x " + std::to_string(schema.grid_width));
     }
     return image_patches(graphs, patch);
   }
   if (schema.items != "sequences" || schema.node_values == 0) {
-    throw UsageError("patch is for images and series of numbers, not for texts and graphs");
+    throw UsageError("patch_size is for images and series of numbers, not for texts and graphs");
   }
   return series_patches(graphs, patch);
 }
@@ -96,9 +96,9 @@ const char* part_name(Part part) {
   return part == Part::train ? "train" : (part == Part::validation ? "validation" : "test");
 }
 
-void add_read_options(CLI::App& verb, GraphReadOptions& options) {
-  verb.add_option("--split-name", options.split, "which of several published splits of an OGB set");
-  verb.add_flag("--directed", options.directed, "leave edges of OGB sets and edge lists as they are listed");
+void add_read_options(CLI::App& subcommand, GraphReadOptions& options) {
+  subcommand.add_option("--split-name", options.split, "which of several published splits of an OGB set");
+  subcommand.add_flag("--directed", options.directed, "leave edges of OGB sets and edge lists as they are listed");
 }
 
 PackedItems open_graphs(const std::string& source, GraphReadOptions options, int64_t longest) {

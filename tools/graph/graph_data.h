@@ -19,8 +19,8 @@ enum class Part { train, validation, test };
 Part part_of(const std::string& name);  // "train", "validation" or "test"
 const char* part_name(Part part);
 
-// --split-name and --directed, for verbs without a configuration.
-void add_read_options(CLI::App& verb, GraphReadOptions& options);
+// --split-name and --directed, for subcommands without a configuration.
+void add_read_options(CLI::App& subcommand, GraphReadOptions& options);
 
 // A dataset, with its warnings, and progress while it is made from what was published, on stderr; `longest` as
 // open_sequence_dataset has it. Throws UsageError for a single graph without labels.

@@ -6,16 +6,16 @@
 #include "data/formats/hdf5_file.h"
 #include "graph/laplacian_pe.h"
 #include "graph/node_encoding.h"
-#include "tools/common/arguments.h"
-#include "tools/common/output_files.h"
-#include "tools/common/runtime_options.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/output_files.h"
+#include "tools/experiment/subcommand.h"
 #include "tools/graph/commands.h"
 #include "tools/graph/graph_data.h"
 
 namespace geosft {
 namespace {
 
-// Which encodings of which data go where; see the footer of the verb for what is written.
+// Which encodings of which data go where; see the footer of the subcommand for what is written.
 struct GraphEncodeCommand {
   std::string data, out;
   int64_t steps = 20, vectors = 0, walks = 0;
@@ -70,23 +70,28 @@ constexpr const char* encode_footer =
 
 }  // namespace
 
-Command add_graph_encode_command(CLI::App& verb) {
+Command add_graph_encode_command(CLI::App& subcommand) {
   auto command = std::make_shared<GraphEncodeCommand>();
   const auto size = CLI::Range(0, 1000000);
-  verb.add_option("DATA", command->data, "graph dataset, or one graph: a list of edges, or Matrix Market (*.mtx)")
+  subcommand
+      .add_option("DATA", command->data, "graph dataset, or one graph: a list of edges, or Matrix Market (*.mtx)")
       ->required();
-  verb.add_option("--out", command->out, "HDF5 file to write")->required()->check(unwritable);
-  verb.add_option("--steps", command->steps, "steps of random walks; 0: none")->check(size)->capture_default_str();
-  verb.add_option("--vectors", command->vectors, "eigenvectors of the Laplacian; 0: none")
+  subcommand.add_option("--out", command->out, "HDF5 file to write")->required()->check(unwritable);
+  subcommand.add_option("--steps", command->steps, "steps of random walks; 0: none")
       ->check(size)
       ->capture_default_str();
-  verb.add_option("--walks", command->walks, "estimate from so many walks a node; 0: exact")
+  subcommand.add_option("--vectors", command->vectors, "eigenvectors of the Laplacian; 0: none")
       ->check(size)
       ->capture_default_str();
-  verb.add_option("--seed", command->seed, "of the estimate")->check(CLI::NonNegativeNumber)->capture_default_str();
-  add_read_options(verb, command->reading);
-  command->runtime.add_to(verb);
-  verb.footer(encode_footer);
+  subcommand.add_option("--walks", command->walks, "estimate from so many walks a node; 0: exact")
+      ->check(size)
+      ->capture_default_str();
+  subcommand.add_option("--seed", command->seed, "of the estimate")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  add_read_options(subcommand, command->reading);
+  command->runtime.add_to(subcommand);
+  subcommand.footer(encode_footer);
   return [command] { return command->execute(); };
 }
 

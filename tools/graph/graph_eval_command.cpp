@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/layers/primal_head_distance.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 #include "tools/graph/commands.h"
 #include "tools/graph/graph_overrides.h"
 #include "tools/graph/graph_report.h"
@@ -43,21 +43,21 @@ struct GraphEvalCommand {
 
 }  // namespace
 
-Command add_graph_eval_command(CLI::App& verb, const ItemWords& words) {
+Command add_graph_eval_command(CLI::App& subcommand, const ItemWords& words) {
   auto command = std::make_shared<GraphEvalCommand>();
-  verb.add_option("RUN", command->run, "RUN folder, or a checkpoint file")->required();
-  verb.add_option("--split", command->split, "which part of the dataset, as the run was trained")
+  subcommand.add_option("RUN", command->run, "RUN folder, or a checkpoint file")->required();
+  subcommand.add_option("--split", command->split, "which part of the dataset, as the run was trained")
       ->check(CLI::IsMember({"train", "validation", "test"}))
       ->capture_default_str();
   if (words.graphs) {
-    verb.add_option("--renumber", command->renumber, "evaluate again with the nodes renumbered, so many times")
+    subcommand.add_option("--renumber", command->renumber, "evaluate again with the nodes renumbered, so many times")
         ->check(CLI::Range(0, 1000000))
         ->capture_default_str();
   }
-  verb.add_flag("--heads", command->heads,
-                "also say how far apart the attention of heads is, layer by layer (primal-dual)");
-  verb.add_flag("--json", command->json, "print one JSON object");
-  command->overrides.add_to(verb, words, words.graphs ? "of the renumberings" : "of what the samplers draw");
+  subcommand.add_flag("--heads", command->heads,
+                      "also say how far apart the attention of heads is, layer by layer (primal-dual)");
+  subcommand.add_flag("--json", command->json, "print one JSON object");
+  command->overrides.add_to(subcommand, words, words.graphs ? "of the renumberings" : "of what the samplers draw");
   return [command] { return command->execute(); };
 }
 

@@ -7,7 +7,7 @@
 #include "data/seeds.h"
 #include "models/summary.h"
 #include "models/training/host_copy.h"
-#include "tools/common/fitting_batch.h"
+#include "tools/experiment/batch_size_finder.h"
 
 namespace geosft {
 namespace {

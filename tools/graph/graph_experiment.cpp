@@ -13,12 +13,11 @@
 
 #include "data/atomic_file.h"
 #include "models/summary.h"
-#include "tools/common/arguments.h"
-#include "tools/common/fitting_batch.h"
-#include "tools/common/main_guard.h"
-#include "tools/common/plots.h"
-#include "tools/common/replay.h"
-#include "tools/common/training_run.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/batch_size_finder.h"
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/plots.h"
+#include "tools/experiment/training_run.h"
 #include "tools/graph/graph_task.h"
 
 namespace geosft {
@@ -108,7 +107,7 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
 
 std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const PackedItems& graphs) {
   if (settings.every_fold && (graphs.split || graphs.node_split.defined())) {
-    throw UsageError("every_fold needs data without a published split");
+    throw UsageError("cross_validation needs data without a published split");
   }
   std::vector<PlannedRun> runs;
   const int64_t folds = settings.every_fold ? settings.splits.folds : 1;

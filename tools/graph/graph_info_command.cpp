@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 
 #include "data/graphs/graph_files.h"
 #include "data/sequences/sequence_dataset.h"
 #include "models/summary.h"
-#include "tools/common/runtime_options.h"
+#include "tools/experiment/info_command.h"
 #include "tools/graph/commands.h"
 #include "tools/graph/graph_data.h"
 #include "tools/graph/graph_run_model.h"
@@ -97,36 +96,23 @@ void describe_data(const std::string& source, const GraphReadOptions& options) {
   std::cout << '\n';
 }
 
-struct GraphInfoCommand {
-  std::filesystem::path what;
-  uint64_t seed = 0;
-  GraphReadOptions reading;
-  RuntimeOptions runtime;
+}  // namespace
 
-  int execute() const {
-    runtime.apply();
+Command add_graph_info_command(CLI::App& subcommand, const ItemWords& words) {
+  auto reading = std::make_shared<GraphReadOptions>();
+  const auto describe = [reading](const std::filesystem::path& what) {
     if (std::filesystem::exists(what / "config.toml") || what.extension() == ".ckpt") {
       describe_run(what);
     } else {
-      describe_data(what.string(), reading);
+      describe_data(what.string(), *reading);
     }
-    return 0;
-  }
-};
-
-}  // namespace
-
-Command add_graph_info_command(CLI::App& verb, const ItemWords& words) {
-  auto command = std::make_shared<GraphInfoCommand>();
-  verb.add_option("WHAT", command->what,
-                  words.graphs ? "RUN folder, checkpoint (*.ckpt), a graph dataset, or one graph as encode takes it"
-                               : "RUN folder, checkpoint (*.ckpt), or a dataset of sequences")
-      ->required();
-  verb.add_option("--seed", command->seed, "as for the other commands; this one draws nothing")
-      ->check(CLI::NonNegativeNumber);
-  if (words.graphs) add_read_options(verb, command->reading);
-  command->runtime.add_to(verb);
-  return [command] { return command->execute(); };
+  };
+  return info_command(subcommand,
+                      words.graphs ? "RUN folder, checkpoint (*.ckpt), a graph dataset, or one graph as encode takes it"
+                                   : "RUN folder, checkpoint (*.ckpt), or a dataset of sequences",
+                      describe, [&](CLI::App& app) {
+                        if (words.graphs) add_read_options(app, *reading);
+                      });
 }
 
 }  // namespace geosft

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "models/training/metrics.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "data/packed_items.h"
-#include "tools/common/metrics_csv.h"
+#include "tools/experiment/metrics_csv.h"
 
 namespace geosft {
 

@@ -7,16 +7,14 @@
 
 namespace geosft {
 
-void GraphOverrides::add_to(CLI::App& verb, const ItemWords& words, const std::string& seed_help) {
-  common_.add_to(verb, "dataset: a folder (default: the one trained on)", seed_help);
-  if (words.graphs) verb.add_option("--split-name", split_name_, "which of several published splits of an OGB set");
+void GraphOverrides::add_to(CLI::App& subcommand, const ItemWords& words, const std::string& seed_help) {
+  common_.add_to(subcommand, "dataset: a folder (default: the one trained on)", seed_help);
+  if (words.graphs)
+    subcommand.add_option("--split-name", split_name_, "which of several published splits of an OGB set");
 }
 
 GraphRunModel GraphOverrides::load(const std::filesystem::path& run) const {
-  const at::Device device = common_.apply_runtime();
-  GraphRunModel loaded = load_graph_run(run);
-  loaded.model->to(device);
-  common_.apply(loaded.settings.data, loaded.settings.seed, loaded.settings.evaluation);
+  GraphRunModel loaded = common_.load(run, load_graph_run);
   if (split_name_) loaded.settings.splits.split_name = *split_name_;
   return loaded;
 }

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/common/run_overrides.h"
+#include "tools/experiment/eval_options.h"
 #include "tools/graph/graph_run_model.h"
 #include "tools/graph/item_words.h"
 
@@ -15,7 +15,7 @@ namespace geosft {
 class GraphOverrides {
  public:
   // `seed_help` says what the seed is of.
-  void add_to(CLI::App& verb, const ItemWords& words, const std::string& seed_help);
+  void add_to(CLI::App& subcommand, const ItemWords& words, const std::string& seed_help);
   // Loads the run and applies what was given. Also sets LibTorch's threads.
   GraphRunModel load(const std::filesystem::path& run) const;
 

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "data/graphs/unlabelled_graphs.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 #include "tools/graph/commands.h"
 #include "tools/graph/graph_answers.h"
 #include "tools/graph/graph_evaluation.h"
@@ -119,26 +119,28 @@ struct GraphPredictCommand {
 
 }  // namespace
 
-Command add_graph_predict_command(CLI::App& verb, const ItemWords& words) {
+Command add_graph_predict_command(CLI::App& subcommand, const ItemWords& words) {
   auto command = std::make_shared<GraphPredictCommand>();
   command->words = words;
-  verb.add_option("RUN", command->run, "RUN folder, or a checkpoint file")->required();
-  auto* items = verb.add_option("--" + words.items, command->items,
-                                "numbers of " + words.items + " of the dataset, from 0, separated by commas");
+  subcommand.add_option("RUN", command->run, "RUN folder, or a checkpoint file")->required();
+  auto* items = subcommand.add_option("--" + words.items, command->items,
+                                      "numbers of " + words.items + " of the dataset, from 0, separated by commas");
   items->delimiter(',')->check(CLI::Range(0, 1000000000));
-  auto* split = verb.add_option("--split", command->split,
-                                "without --" + words.items + ": which part of the dataset, as the run was trained");
+  auto* split = subcommand.add_option(
+      "--split", command->split, "without --" + words.items + ": which part of the dataset, as the run was trained");
   split->check(CLI::IsMember({"all", "train", "validation", "test"}))->capture_default_str();
-  verb.add_option("--top", command->top, "classes to show a " + words.item)
+  subcommand.add_option("--top", command->top, "classes to show a " + words.item)
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  verb.add_flag("--json", command->json, "print one JSON object a " + words.item);
-  command->overrides.add_to(verb, words, "as for the other commands; predictions draw nothing from it");
+  subcommand.add_flag("--json", command->json, "print one JSON object a " + words.item);
+  command->overrides.add_to(subcommand, words, "as for the other commands; predictions draw nothing from it");
   if (words.graphs) {
-    auto* files = verb.add_option("FILE", command->files,
-                                  "graphs in place of the dataset: SMILES (smi, smiles, csv), a molecule (xyz), a list "
-                                  "of edges, Matrix Market (mtx), packed graphs (h5), a folder in TU's form");
-    auto* smiles = verb.add_option("--smiles", command->smiles, "a molecule in place of the dataset; may be repeated");
+    auto* files =
+        subcommand.add_option("FILE", command->files,
+                              "graphs in place of the dataset: SMILES (smi, smiles, csv), a molecule (xyz), a list "
+                              "of edges, Matrix Market (mtx), packed graphs (h5), a folder in TU's form");
+    auto* smiles =
+        subcommand.add_option("--smiles", command->smiles, "a molecule in place of the dataset; may be repeated");
     smiles->allow_extra_args(false);  // what follows is a FILE
     for (CLI::Option* given : {files, smiles}) {
       given->excludes(items)->excludes(split)->excludes("--data")->excludes("--split-name");

@@ -8,10 +8,10 @@
 #include <sstream>
 
 #include "models/layers/polynomial_self_attention.h"
-#include "tools/common/attention_report.h"
-#include "tools/common/main_guard.h"
-#include "tools/common/plots.h"
-#include "tools/common/progress.h"
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/plots.h"
+#include "tools/experiment/progress.h"
+#include "tools/experiment/report_texts.h"
 
 namespace geosft {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "models/layers/primal_head_distance.h"
-#include "tools/common/run_folder.h"
+#include "tools/experiment/run_folder.h"
 #include "tools/graph/graph_evaluation.h"
 #include "tools/graph/graph_run_model.h"
 

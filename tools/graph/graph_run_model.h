@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "models/graph_model.h"
-#include "tools/common/run_observer.h"
+#include "tools/experiment/run_observer.h"
 #include "tools/graph/graph_settings.h"
 
 namespace geosft {

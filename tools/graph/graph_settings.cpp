@@ -2,7 +2,7 @@
 #include "tools/graph/graph_settings.h"
 
 #include "data/sequences/sequence_dataset.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft {
 namespace {
@@ -39,7 +39,7 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
   config
       .add_choice("model", "head", &model.head, {"softmax_pool", "sample_max", "sum"},
                   "of graphs: weighted mean of the nodes, maximum over a sample of them, or their sum")
-      .add("model", "head_bins", &model.head_bins, "nodes that sample_max samples", positive)
+      .add("model", "head_num_samples", &model.head_bins, "nodes that sample_max samples", positive)
       .add("model", "head_dropout", &model.head_dropout, "dropout of what sample_max pools", probability_range);
 }
 
@@ -100,7 +100,7 @@ std::vector<KeyUse> GraphModelSettings::key_uses() const {
   const bool near = sparse() && primal.mask == "nearest";
   const std::string found = "attention " + attention;
   const std::vector<KeyUse> own = {
-      {{"head_bins", "head_dropout"}, head_samples, "head sample_max", "head " + head},
+      {{"head_num_samples", "head_dropout"}, head_samples, "head sample_max", "head " + head},
       {{"position_channels"}, positions == "relative", "positions relative", "positions " + positions},
       {{"distance_channels"}, samples || near, "attention sampling and mask nearest", found},
       {{"distance_channels"}, positions != "relative", "attention that sees edges", "positions relative"},
@@ -123,16 +123,17 @@ Config GraphSettings::config() {
   Config keys;
   keys.add("", "data", &data, "dataset: a folder")
       .add("", "seed", &seed, "of everything random")
-      .add("", "repeats", &repeats, "runs, each with the next seed", positive)
-      .add("", "every_fold", &every_fold, "a run for every fold")
+      .add("", "num_seeds", &repeats, "runs, each with the next seed", positive)
+      .add("", "cross_validation", &every_fold, "a run for every fold")
       .add("", "directed", &directed, "leave the edges of OGB sets as they are listed")
-      .add("", "longest", &longest, "sequences: tokens that are used, from the beginning; 0: all", not_negative)
-      .add("", "patch", &patch,
+      .add("", "max_length", &longest, "sequences: tokens that are used, from the beginning; 0: all", not_negative)
+      .add("", "patch_size", &patch,
            "images: side of the squares of pixels that become a token each; series: their steps that do", positive);
   add_splits(keys, splits);
   add_graph_model(keys, model);
   train.add_keys(keys, "graphs");
-  keys.add("train", "drop_tokens", &train.drop_tokens, "share of the nodes that training leaves out", probability_range)
+  keys.add("train", "drop_token_rate", &train.drop_tokens, "share of the nodes that training leaves out",
+           probability_range)
       .add_choice("train", "metric", &train.metric,
                   {"auto", "accuracy", "macro_f1", "roc_auc", "average_precision", "mae", "r2"},
                   "what validation goes by; auto: the first that the task has");
@@ -147,7 +148,8 @@ void GraphSettings::check() const {
   check_walks(model);
   if (train.replay_steps) check_replayable(model);
   if (model.on_grid() && train.drop_tokens > 0) {
-    throw UsageError("drop_tokens must be 0 with attention " + model.attention + ", which needs every place of a grid");
+    throw UsageError("drop_token_rate must be 0 with attention " + model.attention +
+                     ", which needs every place of a grid");
   }
   if (splits.fold >= splits.folds) {
     throw UsageError("fold must be below folds: " + std::to_string(splits.fold) + " and " +
@@ -159,7 +161,7 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
   std::vector<KeyUse> uses = model.key_uses();
   // What is not there is refused where it is opened.
   const bool of_graphs = longest > 0 && std::filesystem::exists(data) && !is_sequence_dataset(data);
-  uses.push_back({{"longest"}, !of_graphs, "sequences", "the graphs in " + data});
+  uses.push_back({{"max_length"}, !of_graphs, "sequences", "the graphs in " + data});
   return uses;
 }
 

@@ -9,7 +9,7 @@
 #include "data/packed_items.h"
 #include "graph/node_encoding.h"
 #include "models/graph_model.h"
-#include "tools/common/experiment_settings.h"
+#include "tools/experiment/experiment_settings.h"
 
 namespace geosft {
 

@@ -9,9 +9,9 @@
 #include <set>
 
 #include "data/atomic_file.h"
-#include "tools/common/arguments.h"
-#include "tools/common/replay.h"
-#include "tools/common/runtime_options.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/subcommand.h"
+#include "tools/experiment/training_run.h"
 #include "tools/graph/commands.h"
 #include "tools/graph/graph_experiment.h"
 #include "tools/graph/variations.h"
@@ -128,28 +128,31 @@ struct GraphSweepCommand {
 
 }  // namespace
 
-Command add_graph_sweep_command(CLI::App& verb, const ItemWords& words) {
+Command add_graph_sweep_command(CLI::App& subcommand, const ItemWords& words) {
   auto command = std::make_shared<GraphSweepCommand>();
-  verb.add_option("CONFIG", command->given.configs, "TOML files, an experiment each (default: one, with the defaults)");
-  verb.add_option("--list", command->list,
-                  "TOML file of what is compared (configs, set, vary, variations), to be added to");
-  verb.add_option("--out", command->out, "folder for the runs and the table; one that is there is continued")
+  subcommand.add_option("CONFIG", command->given.configs,
+                        "TOML files, an experiment each (default: one, with the defaults)");
+  subcommand.add_option("--list", command->list,
+                        "TOML file of what is compared (configs, set, vary, variations), to be added to");
+  subcommand.add_option("--out", command->out, "folder for the runs and the table; one that is there is continued")
       ->required();
-  verb.add_option("--data", command->data, "dataset: a folder (default: the configuration's)");
-  verb.add_option("--set", command->given.set, "KEY=VALUE for all configurations; may be repeated")->take_all();
-  verb.add_option("--vary", command->given.vary, "KEY=VALUE,VALUE: every combination is run; may be repeated")
+  subcommand.add_option("--data", command->data, "dataset: a folder (default: the configuration's)");
+  subcommand.add_option("--set", command->given.set, "KEY=VALUE for all configurations; may be repeated")->take_all();
+  subcommand.add_option("--vary", command->given.vary, "KEY=VALUE,VALUE: every combination is run; may be repeated")
       ->take_all();
-  verb.add_option("--seed", command->seed, "of the first run of every configuration (default: the configuration's)")
+  subcommand
+      .add_option("--seed", command->seed, "of the first run of every configuration (default: the configuration's)")
       ->check(CLI::NonNegativeNumber);
-  verb.add_option("--seconds", command->seconds,
+  subcommand
+      .add_option("--seconds", command->seconds,
                   "of training a run: as many epochs as fit, found by training one; validations are included")
       ->check(CLI::Range(1e-3, 1e9));
-  auto* csv = verb.add_flag("--csv", command->csv, "print the table as CSV instead of Markdown");
-  verb.add_flag("--json", command->json, "print one JSON object a configuration instead")->excludes(csv);
-  command->runtime.add_to(verb);
-  verb.footer(words.graphs
-                  ? "For example: --vary score=maxout,dot --vary probability=leaky_relu,softmax --set repeats=3"
-                  : "For example: --vary attention=softmax,bn,sh,bn_sh --set repeats=5");
+  auto* csv = subcommand.add_flag("--csv", command->csv, "print the table as CSV instead of Markdown");
+  subcommand.add_flag("--json", command->json, "print one JSON object a configuration instead")->excludes(csv);
+  command->runtime.add_to(subcommand);
+  subcommand.footer(words.graphs
+                        ? "For example: --vary score=maxout,dot --vary probability=leaky_relu,softmax --set num_seeds=3"
+                        : "For example: --vary attention=softmax,bn,sh,bn_sh --set num_seeds=5");
   return [command] { return command->execute(); };
 }
 

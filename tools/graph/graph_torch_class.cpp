@@ -12,7 +12,7 @@
 // by packed rows, both directions of an undirected edge; features as the data had them in training, a row a node or
 // edge. Answers are probabilities of classes and labels, values in the units of the data of a regression. Python's lock
 // is not held meanwhile, and threads may share one.
-#include "tools/common/served_class.h"
+#include "tools/experiment/python_class.h"
 #include "tools/graph/graph_answers.h"
 
 namespace geosft {
@@ -38,9 +38,9 @@ at::Tensor values(const Given& given, const char* name) {
 
 void check_ends(const at::Tensor& edges, int64_t nodes) {
   if (edges.numel() == 0) return;
-  const int64_t least = edges.min().item<int64_t>(), most = edges.max().item<int64_t>();
-  TORCH_CHECK(least >= 0 && most < nodes, "edges must name nodes from 0 to ", nodes - 1, ", got ",
-              least < 0 ? least : most);
+  const int64_t minimum = edges.min().item<int64_t>(), maximum = edges.max().item<int64_t>();
+  TORCH_CHECK(minimum >= 0 && maximum < nodes, "edges must name nodes from 0 to ", nodes - 1, ", got ",
+              minimum < 0 ? minimum : maximum);
 }
 
 // The graphs of a list of edges, and for every stored edge its place in the list.
@@ -92,7 +92,7 @@ class GraphPredictor final : public torch::CustomClassHolder {
   GraphRunModel run_;
 };
 
-const bool registered = serve_class<GraphPredictor>("GraphPredictor", [](auto& served) {
+const bool registered = register_python_class<GraphPredictor>("GraphPredictor", [](auto& served) {
   const auto none = [](const char* argument) { return torch::arg(argument) = c10::IValue(); };
   served.def("output_names", &GraphPredictor::output_names)
       .def("task", &GraphPredictor::task)

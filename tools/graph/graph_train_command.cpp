@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/read_file.h"
-#include "tools/common/train_command.h"
+#include "tools/experiment/train_command.h"
 #include "tools/graph/commands.h"
 #include "tools/graph/graph_experiment.h"
 
@@ -39,10 +39,10 @@ void GraphTrainCommand::report(const RunFolder& folder) {
 
 }  // namespace
 
-Command add_graph_train_command(CLI::App& verb, const ItemWords& words) {
+Command add_graph_train_command(CLI::App& subcommand, const ItemWords& words) {
   auto command = std::make_shared<GraphTrainCommand>();
-  command->add_to(verb, words.graphs ? "--data DIR --epochs 50 --repeats 3 --every-fold"
-                                     : "--data DIR --attention bn_sh --epochs 50 --repeats 3");
+  command->add_to(subcommand, words.graphs ? "--data DIR --epochs 50 --num-seeds 3 --cross-validation"
+                                           : "--data DIR --attention bn_sh --epochs 50 --num-seeds 3");
   return [command] { return command->run(); };
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tool calls the items of its datasets: geosft-graph and geosft-sequence share their verbs.
+// What a tool calls the items of its datasets: geosft-graph and geosft-sequence share their subcommands.
 #pragma once
 
 #include <string>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 #include "tools/graph/commands.h"
 
 namespace {
 
-// A verb whose command is told what items are called.
+// A subcommand whose command is told what items are called.
 template <geosft::Command (*kAdd)(CLI::App&, const geosft::ItemWords&)>
-geosft::Command of_graphs(CLI::App& verb) {
-  return kAdd(verb, geosft::graph_words());
+geosft::Command of_graphs(CLI::App& subcommand) {
+  return kAdd(subcommand, geosft::graph_words());
 }
 
-const std::vector<geosft::Verb> verbs = {
+const std::vector<geosft::Subcommand> subcommands = {
     {"train", "train a model on a graph dataset and leave it in a RUN folder",
      of_graphs<geosft::add_graph_train_command>},
     {"eval", "metrics of a trained model on a part of a dataset", of_graphs<geosft::add_graph_eval_command>},
@@ -25,5 +25,6 @@ constexpr const char* description = "Learning on graphs by the Sampling Foundati
 }  // namespace
 
 int main(int argc, char** argv) {
-  return geosft::run_tool("geosft-graph", [&] { return geosft::run_verbs(description, verbs, argc, argv); });
+  return geosft::run_tool("geosft-graph",
+                          [&] { return geosft::run_subcommands(description, subcommands, argc, argv); });
 }

@@ -9,7 +9,7 @@
 #include <limits>
 #include <sstream>
 
-#include "tools/common/plot_curves.h"
+#include "tools/experiment/plot_curves.h"
 
 namespace geosft {
 namespace {

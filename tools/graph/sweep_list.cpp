@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/graph/sweep_list.h"
 
-#include "tools/common/nearest_name.h"
-#include "tools/common/toml_document.h"
+#include "tools/experiment/key_names.h"
+#include "tools/experiment/toml_document.h"
 
 namespace geosft {
 namespace {
@@ -33,7 +33,7 @@ class ListReader {
  private:
   [[noreturn]] void refuse(const std::string& key, const toml::node& node,
                            const std::vector<std::string>& known) const {
-    fail_toml(source_, node, "unknown key '" + key + "'; the nearest known is '" + nearest_name(key, known) + "'");
+    fail_toml(source_, node, "unknown key '" + key + "'" + nearest_hint(key, known));
   }
 
   [[noreturn]] void expect(const std::string& what, const toml::node& node) const {

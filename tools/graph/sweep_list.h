@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a sweep compares, and the file that says so:
 //   configs = ["mutag.toml"]           # configurations; paths are relative to the file
-//   set = ["epochs=40", "repeats=3"]   # for all of them
+//   set = ["epochs=40", "num_seeds=3"] # for all of them
 //   vary = ["score=maxout,dot"]        # every combination is run
 //   [[variations]]                     # changes with a name, one after the other, the first to compare the others with
 //   name = "no bonds"

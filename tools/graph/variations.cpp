@@ -3,7 +3,7 @@
 
 #include <cctype>
 
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft {
 namespace {

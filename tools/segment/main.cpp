@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 #include "tools/segment/commands.h"
 
 namespace {
 
-const std::vector<geosft::Verb> verbs = {
+const std::vector<geosft::Subcommand> subcommands = {
     {"train", "train a model of the parts of shapes and leave it in a RUN folder", geosft::add_segment_train_command},
     {"eval", "how well a trained model finds the parts, upright or rotated", geosft::add_segment_eval_command},
     {"predict", "the part of every point of some files", geosft::add_segment_predict_command},
@@ -16,5 +16,6 @@ constexpr const char* description = "Parts of 3D shapes by the Sampling Foundati
 }  // namespace
 
 int main(int argc, char** argv) {
-  return geosft::run_tool("geosft-segment", [&] { return geosft::run_verbs(description, verbs, argc, argv); });
+  return geosft::run_tool("geosft-segment",
+                          [&] { return geosft::run_subcommands(description, subcommands, argc, argv); });
 }

@@ -4,7 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "tools/common/cloud_eval_arguments.h"
+#include "tools/experiment/eval_options.h"
 #include "tools/segment/commands.h"
 #include "tools/segment/segment_overrides.h"
 #include "tools/segment/segment_report.h"
@@ -30,10 +30,10 @@ struct SegmentEvalCommand {
 
 }  // namespace
 
-Command add_segment_eval_command(CLI::App& verb) {
+Command add_segment_eval_command(CLI::App& subcommand) {
   auto command = std::make_shared<SegmentEvalCommand>();
-  command->given.add_to(verb, {"train", "validation", "test"});
-  command->overrides.add_to(verb);
+  command->given.add_to(subcommand, {"train", "validation", "test"});
+  command->overrides.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

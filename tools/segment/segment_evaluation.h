@@ -7,8 +7,8 @@
 
 #include "data/points/part_dataset.h"
 #include "models/training/part_metrics.h"
-#include "tools/common/cloud_transforms.h"
-#include "tools/common/invariance.h"
+#include "tools/experiment/cloud_transforms.h"
+#include "tools/experiment/invariance.h"
 #include "tools/segment/segmentation.h"
 
 namespace geosft {

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <CLI/CLI.hpp>
 #include <iomanip>
 #include <iostream>
-#include <memory>
 
 #include "data/points/part_dataset.h"
 #include "models/summary.h"
-#include "tools/common/report_texts.h"
-#include "tools/common/runtime_options.h"
+#include "tools/experiment/info_command.h"
+#include "tools/experiment/report_texts.h"
 #include "tools/segment/commands.h"
 #include "tools/segment/segment_run.h"
 
@@ -43,35 +41,21 @@ void describe_part_dataset(const std::filesystem::path& folder) {
   print_parts(training->class_names(), training->parts());
 }
 
-struct SegmentInfoCommand {
-  std::filesystem::path what;
-  uint64_t seed = 0;
-  RuntimeOptions runtime;
-
-  int execute() const {
-    runtime.apply();
-    const bool folder = std::filesystem::is_directory(what);
-    if (what.extension() == ".ckpt" || (folder && std::filesystem::exists(what / "config.toml"))) {
-      describe_trained(what);
-    } else if (folder) {
-      describe_part_dataset(what);
-    } else {
-      std::cout << shape_file_text(what);
-    }
-    return 0;
+void describe(const std::filesystem::path& what) {
+  const bool folder = std::filesystem::is_directory(what);
+  if (what.extension() == ".ckpt" || (folder && std::filesystem::exists(what / "config.toml"))) {
+    describe_trained(what);
+  } else if (folder) {
+    describe_part_dataset(what);
+  } else {
+    std::cout << shape_file_text(what);
   }
-};
+}
 
 }  // namespace
 
-Command add_segment_info_command(CLI::App& verb) {
-  auto command = std::make_shared<SegmentInfoCommand>();
-  verb.add_option("WHAT", command->what, "RUN folder, checkpoint (*.ckpt), dataset, or a file with a shape")
-      ->required();
-  verb.add_option("--seed", command->seed, "as for the other commands; this one draws nothing")
-      ->check(CLI::NonNegativeNumber);
-  command->runtime.add_to(verb);
-  return [command] { return command->execute(); };
+Command add_segment_info_command(CLI::App& subcommand) {
+  return info_command(subcommand, "RUN folder, checkpoint (*.ckpt), dataset, or a file with a shape", describe);
 }
 
 }  // namespace geosft

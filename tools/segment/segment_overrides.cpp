@@ -5,17 +5,15 @@
 
 namespace geosft {
 
-void SegmentOverrides::add_to(CLI::App& verb) {
-  common_.add_to(verb, "dataset: a folder (default: the one trained on)", "of the rotations and of meshes' points");
-  verb.add_option("--block", block_, "points of a cloud that the model sees at once; 0: all of them")
+void SegmentOverrides::add_to(CLI::App& subcommand) {
+  common_.add_to(subcommand, "dataset: a folder (default: the one trained on)",
+                 "of the rotations and of meshes' points");
+  subcommand.add_option("--block", block_, "points of a cloud that the model sees at once; 0: all of them")
       ->check(CLI::Range(0, 1 << 30));
 }
 
 SegmentRun SegmentOverrides::load(const std::filesystem::path& run) const {
-  const at::Device device = common_.apply_runtime();
-  SegmentRun loaded = load_segment_run(run);
-  loaded.model->to(device);
-  common_.apply(loaded.settings.data, loaded.settings.seed, loaded.settings.evaluation);
+  SegmentRun loaded = common_.load(run, load_segment_run);
   if (block_) loaded.settings.clouds.block = *block_;
   return loaded;
 }

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "tools/common/run_overrides.h"
+#include "tools/experiment/eval_options.h"
 #include "tools/segment/segment_run.h"
 
 namespace geosft {
@@ -13,7 +13,7 @@ namespace geosft {
 // What may be chosen anew when a trained model is used; everything else is as it was trained.
 class SegmentOverrides {
  public:
-  void add_to(CLI::App& verb);
+  void add_to(CLI::App& subcommand);
   // Loads the run and applies what was given. Also sets LibTorch's threads.
   SegmentRun load(const std::filesystem::path& run) const;
 

@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "data/atomic_file.h"
-#include "tools/common/coloured_ply.h"
-#include "tools/common/main_guard.h"
-#include "tools/common/output_files.h"
-#include "tools/common/plots.h"
-#include "tools/common/progress.h"
-#include "tools/common/report_texts.h"
+#include "tools/experiment/coloured_ply.h"
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/output_files.h"
+#include "tools/experiment/plots.h"
+#include "tools/experiment/progress.h"
+#include "tools/experiment/report_texts.h"
 #include "tools/segment/commands.h"
 #include "tools/segment/segment_overrides.h"
 #include "tools/segment/segment_prediction.h"
@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int64_t most_drawn = 20'000;
+constexpr int64_t max_drawn = 20'000;
 
 struct SegmentPredictCommand {
   std::string run, category, kind = "spread", ply, labels, picture;
@@ -87,7 +87,7 @@ void write_labels(const fs::path& file, const PartPrediction& prediction) {
 
 void draw_parts(const fs::path& picture, const std::string& file, const PartPrediction& prediction,
                 const PartList& parts) {
-  const int64_t step = (prediction.labels.numel() + most_drawn - 1) / most_drawn;
+  const int64_t step = (prediction.labels.numel() + max_drawn - 1) / max_drawn;
   const auto some = [&](const at::Tensor& rows) { return rows.slice(0, 0, rows.size(0), step); };
   const at::Tensor places = places_in_class(prediction.labels, parts).to(at::kDouble);
   warn_unless_drawn(
@@ -130,22 +130,23 @@ int SegmentPredictCommand::execute() {
 
 }  // namespace
 
-Command add_segment_predict_command(CLI::App& verb) {
+Command add_segment_predict_command(CLI::App& subcommand) {
   auto command = std::make_shared<SegmentPredictCommand>();
-  verb.add_option("RUN", command->run, "RUN folder, or a checkpoint file")->required();
-  verb.add_option("FILE", command->files, "clouds or meshes: ply, obj, off, stl, pcd, xyz, txt")->required();
-  verb.add_option("--category", command->category, "class of the shapes");
-  verb.add_option("--block-kind", command->kind,
+  subcommand.add_option("RUN", command->run, "RUN folder, or a checkpoint file")->required();
+  subcommand.add_option("FILE", command->files, "clouds or meshes: ply, obj, off, stl, pcd, xyz, txt")->required();
+  subcommand.add_option("--category", command->category, "class of the shapes");
+  subcommand
+      .add_option("--block-kind", command->kind,
                   "what --block takes at once: points from all over the cloud, or neighbours")
       ->check(CLI::IsMember({"spread", "near"}))
       ->capture_default_str();
-  verb.add_option("--ply", command->ply,
-                  "write points or mesh, coloured by part, with the part's number; of several files: a folder");
-  verb.add_option("--labels", command->labels,
-                  "write the part's number of every point or vertex, a line each; of several files: a folder");
-  verb.add_option("--picture", command->picture, "draw to PICTURE.png and .svg; of several files: a folder");
-  verb.add_flag("--json", command->json, "print one JSON object a file");
-  command->overrides.add_to(verb);
+  subcommand.add_option("--ply", command->ply,
+                        "write points or mesh, coloured by part, with the part's number; of several files: a folder");
+  subcommand.add_option("--labels", command->labels,
+                        "write the part's number of every point or vertex, a line each; of several files: a folder");
+  subcommand.add_option("--picture", command->picture, "draw to PICTURE.png and .svg; of several files: a folder");
+  subcommand.add_flag("--json", command->json, "print one JSON object a file");
+  command->overrides.add_to(subcommand);
   return [command] { return command->execute(); };
 }
 

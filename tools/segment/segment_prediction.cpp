@@ -6,9 +6,9 @@
 
 #include "data/points/point_dataset.h"
 #include "geometry/knn.h"
-#include "tools/common/arguments.h"
-#include "tools/common/cloud_transforms.h"
-#include "tools/common/colour_map.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/cloud_transforms.h"
+#include "tools/experiment/colour_map.h"
 
 namespace geosft {
 namespace {

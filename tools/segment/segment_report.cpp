@@ -7,10 +7,9 @@
 #include <sstream>
 
 #include "models/layers/polynomial_self_attention.h"
-#include "tools/common/attention_report.h"
-#include "tools/common/main_guard.h"
-#include "tools/common/progress.h"
-#include "tools/common/report_texts.h"
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/progress.h"
+#include "tools/experiment/report_texts.h"
 
 namespace geosft {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/points/part_dataset.h"
-#include "tools/common/run_observer.h"
+#include "tools/experiment/run_observer.h"
 #include "tools/segment/segment_settings.h"
 
 namespace geosft {

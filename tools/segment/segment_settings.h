@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "models/point_segmenter.h"
-#include "tools/common/cloud_settings.h"
+#include "tools/experiment/cloud_settings.h"
 
 namespace geosft {
 

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "models/training/training_loop.h"
-#include "tools/common/augmented_loader.h"
+#include "tools/experiment/augmented_loader.h"
 #include "tools/segment/segment_evaluation.h"
 
 namespace geosft {

@@ -8,8 +8,7 @@
 //   None
 // The class of a shape may be "" where the model is not told it. Clouds are cut into blocks as in training ("spread").
 // Python's lock is not held meanwhile, and threads may share one.
-#include "tools/common/given_cloud.h"
-#include "tools/common/served_class.h"
+#include "tools/experiment/python_class.h"
 #include "tools/segment/segment_prediction.h"
 
 namespace geosft {
@@ -34,7 +33,7 @@ class Segmenter final : public torch::CustomClassHolder {
   }
 
   at::Tensor predict(const at::Tensor& points, const std::optional<at::Tensor>& normals, const std::string& category) {
-    Shape shape = given_cloud(points, normals);
+    Shape shape = input_cloud(points, normals);
     std::vector<std::string> warnings;
     prepare(run_, shape, warnings);
     return part_logits(run_, shape, category_of(run_, category), BlockKind::spread).softmax(1);
@@ -44,7 +43,7 @@ class Segmenter final : public torch::CustomClassHolder {
   SegmentRun run_;
 };
 
-const bool registered = serve_class<Segmenter>("Segmenter", [](auto& served) {
+const bool registered = register_python_class<Segmenter>("Segmenter", [](auto& served) {
   served.def("class_names", &Segmenter::class_names)
       .def("part_names", &Segmenter::part_names)
       .def("predict_file", &Segmenter::predict_file)

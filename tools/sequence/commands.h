@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs of geosft-sequence beside those of geosft-graph.
+// The subcommands of geosft-sequence beside those of geosft-graph.
 #pragma once
 
-#include "tools/common/verbs.h"
+#include "tools/experiment/subcommand.h"
 
 namespace geosft {
 
-Command add_generate_command(CLI::App& verb);
+Command add_generate_command(CLI::App& subcommand);
 
 }  // namespace geosft

@@ -7,18 +7,19 @@
 #include "data/seeds.h"
 #include "data/sequences/listops.h"
 #include "data/sequences/pathfinder.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/key_names.h"
 #include "tools/sequence/commands.h"
 
 namespace geosft {
 namespace {
 
-constexpr const char* of_listops[] = {"--train",        "--validation",  "--test",
-                                      "--least-tokens", "--most-tokens", "--max-depth"};
+constexpr const char* of_listops[] = {"--train",      "--validation",   "--test",        "--min-tokens",
+                                      "--max-tokens", "--least-tokens", "--most-tokens", "--max-depth"};
 constexpr const char* of_pathfinder[] = {"--pictures", "--side", "--dashes", "--distractors"};
 
 struct GenerateCommand {
-  const CLI::App* verb = nullptr;
+  const CLI::App* subcommand = nullptr;
   std::string kind;
   std::filesystem::path out;
   int64_t train = 96000, validation = 2000, test = 2000, pictures = 200000;
@@ -38,13 +39,14 @@ struct GenerateCommand {
   template <size_t n>
   void refuse(const char* const (&options)[n], const char* other) const {
     for (const char* option : options) {
-      if (verb->count(option) > 0) throw UsageError(std::string(option) + " is for " + other + ", not for " + kind);
+      if (subcommand->count(option) > 0)
+        throw UsageError(std::string(option) + " is for " + other + ", not for " + kind);
     }
   }
 
   int write_expressions() const {
     if (listops.min_tokens > listops.max_tokens) {
-      throw UsageError("--least-tokens must not be above --most-tokens: " + std::to_string(listops.min_tokens) +
+      throw UsageError("--min-tokens must not be above --max-tokens: " + std::to_string(listops.min_tokens) +
                        " and " + std::to_string(listops.max_tokens));
     }
     std::filesystem::create_directories(out);
@@ -67,27 +69,35 @@ struct GenerateCommand {
 
 }  // namespace
 
-Command add_generate_command(CLI::App& verb) {
+Command add_generate_command(CLI::App& subcommand) {
   auto command = std::make_shared<GenerateCommand>();
-  command->verb = &verb;
-  verb.add_option("KIND", command->kind, "what to generate: listops or pathfinder")
+  command->subcommand = &subcommand;
+  subcommand.add_option("KIND", command->kind, "what to generate: listops or pathfinder")
       ->required()
       ->check(CLI::IsMember({"listops", "pathfinder"}));
-  verb.add_option("--out", command->out, "folder for the files")->required();
-  const auto count = [&](const char* name, int64_t& target, const char* about, int64_t least = 1) {
-    verb.add_option(name, target, about)->check(CLI::Range(least, int64_t{100000000}))->capture_default_str();
+  subcommand.add_option("--out", command->out, "folder for the files")->required();
+  const auto count = [&](const char* name, int64_t& target, const char* about, int64_t minimum = 1) {
+    const CLI::Range permitted(minimum, int64_t{100000000});
+    return subcommand.add_option(name, target, about)->check(permitted)->capture_default_str();
+  };
+  // The name that an option had before, hidden.
+  const auto former = [&](const std::string& name, CLI::Option* option, int64_t& target) {
+    const auto note = [=](const std::string&) { std::cerr << renaming_notice(name, option->get_name()); };
+    subcommand.add_option(name, target)->check(CLI::Range(1, 100000000))->each(note)->group("")->excludes(option);
   };
   count("--train", command->train, "ListOps: sequences of the training part");
   count("--validation", command->validation, "of the validation part");
   count("--test", command->test, "of the test part");
-  count("--least-tokens", command->listops.min_tokens, "of a sequence");
-  count("--most-tokens", command->listops.max_tokens, "of a sequence");
+  former("--least-tokens", count("--min-tokens", command->listops.min_tokens, "of a sequence"),
+         command->listops.min_tokens);
+  former("--most-tokens", count("--max-tokens", command->listops.max_tokens, "of a sequence"),
+         command->listops.max_tokens);
   count("--max-depth", command->listops.max_depth, "of an expression");
   count("--pictures", command->pictures, "Pathfinder: pictures, half of them with a path");
   count("--side", command->pathfinder.side, "of a picture, in pixels", 8);
   count("--dashes", command->pathfinder.dashes, "of the two long curves, each");
   count("--distractors", command->pathfinder.distractors, "short curves", 0);
-  verb.add_option("--seed", command->seed, "of everything random")->capture_default_str();
+  subcommand.add_option("--seed", command->seed, "of everything random")->capture_default_str();
   return [command] { return command->execute(); };
 }
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 #include "tools/graph/commands.h"
 #include "tools/sequence/commands.h"
 
 namespace {
 
-// A verb whose command is told what items are called.
+// A subcommand whose command is told what items are called.
 template <geosft::Command (*kAdd)(CLI::App&, const geosft::ItemWords&)>
-geosft::Command of_sequences(CLI::App& verb) {
-  return kAdd(verb, geosft::sequence_words());
+geosft::Command of_sequences(CLI::App& subcommand) {
+  return kAdd(subcommand, geosft::sequence_words());
 }
 
-const std::vector<geosft::Verb> verbs = {
+const std::vector<geosft::Subcommand> subcommands = {
     {"train", "train a model on a dataset of sequences and leave it in a RUN folder",
      of_sequences<geosft::add_graph_train_command>},
     {"eval", "metrics of a trained model on a part of a dataset", of_sequences<geosft::add_graph_eval_command>},
@@ -28,5 +28,6 @@ constexpr const char* description =
 }  // namespace
 
 int main(int argc, char** argv) {
-  return geosft::run_tool("geosft-sequence", [&] { return geosft::run_verbs(description, verbs, argc, argv); });
+  return geosft::run_tool("geosft-sequence",
+                          [&] { return geosft::run_subcommands(description, subcommands, argc, argv); });
 }

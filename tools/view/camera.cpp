@@ -8,7 +8,7 @@
 #include <sstream>
 #include <vector>
 
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::view {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::view {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "graph/random_walk_pe.h"
 #include "models/summary.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 #include "tools/graph/graph_evaluation.h"
 #include "tools/graph/graph_prediction.h"
 #include "tools/view/graph_layout.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 #include "tools/view/view_command.h"
 
 int main(int argc, char** argv) {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/common/colour_map.h"
+#include "tools/experiment/colour_map.h"
 
 namespace geosft::view {
 

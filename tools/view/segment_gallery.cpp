@@ -11,8 +11,8 @@
 #include "geometry/normalize.h"
 #include "models/summary.h"
 #include "models/training/host_copy.h"
-#include "tools/common/cloud_transforms.h"
-#include "tools/common/report_texts.h"
+#include "tools/experiment/cloud_transforms.h"
+#include "tools/experiment/report_texts.h"
 #include "tools/segment/segment_prediction.h"
 
 namespace geosft::view {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "models/layers/forward_trace.h"
-#include "tools/common/colour_map.h"
+#include "tools/experiment/colour_map.h"
 
 namespace geosft::view {
 

@@ -8,12 +8,12 @@
 #include <sstream>
 
 #include "tools/classify/datasets.h"
-#include "tools/common/arguments.h"
-#include "tools/common/coloured_ply.h"
-#include "tools/common/output_files.h"
-#include "tools/common/run_folder.h"
-#include "tools/common/run_overrides.h"
-#include "tools/common/run_program.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/coloured_ply.h"
+#include "tools/experiment/eval_options.h"
+#include "tools/experiment/output_files.h"
+#include "tools/experiment/run_folder.h"
+#include "tools/experiment/run_program.h"
 #include "tools/graph/graph_data.h"
 #include "tools/segment/segment_report.h"
 #include "tools/view/cloud_gallery.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::view {
 namespace {

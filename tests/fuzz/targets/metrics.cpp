@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/fuzz/target.h"
-#include "tools/common/metrics_csv.h"
+#include "tools/experiment/metrics_csv.h"
 
 namespace geosft::fuzz {
 namespace {

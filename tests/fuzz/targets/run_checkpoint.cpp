@@ -3,7 +3,7 @@
 
 #include "tests/fuzz/checkpoint_frame.h"
 #include "tests/fuzz/target.h"
-#include "tools/common/run_checkpoint.h"
+#include "tools/experiment/run_checkpoint.h"
 
 namespace geosft::fuzz {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/fuzz/target.h"
-#include "tools/common/arguments.h"
-#include "tools/common/config.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/config.h"
 
 namespace geosft::fuzz {
 namespace {

@@ -5,18 +5,18 @@
 #include <set>
 
 #include "tests/support.h"
-#include "tests/tools/common/pictures.h"
-#include "tools/common/arguments.h"
+#include "tests/tools/experiment/pictures.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_ablation_table {
 
 TEST_CASE("each change is a variant of its own, beside the configuration as it is") {
   ClassifySettings settings;
   settings.model.bins = 32;
-  const std::vector<Ablation> all = ablations(settings, {"score=dot+bins=7", "hard=true"});
+  const std::vector<Ablation> all = ablations(settings, {"score=dot+num_samples=7", "hard=true"});
   REQUIRE(all.size() == 3);
   CHECK(all[0].settings.model.score == "maxout");
-  CHECK(all[1].name == "score=dot+bins=7");
+  CHECK(all[1].name == "score=dot+num_samples=7");
   CHECK(all[1].settings.model.score == "dot");
   CHECK(all[1].settings.model.bins == 7);
   CHECK(all[2].settings.model.hard);
@@ -57,7 +57,7 @@ TEST_CASE("a sample is not made larger than the clouds permit, and models that d
   ClassifySettings settings;
   settings.clouds.points = 64;
   settings.model.bins = 32;
-  for (const std::string& change : usual_changes(settings)) CHECK(change != "bins=64");
+  for (const std::string& change : usual_changes(settings)) CHECK(change != "num_samples=64");
   settings.model.attention = "softmax";
   require_error([&] { usual_changes(settings); }, {"attention = sampling", "softmax", "--change"});
 }

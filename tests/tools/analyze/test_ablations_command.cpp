@@ -39,8 +39,8 @@ TEST_CASE("variants are trained and become a table") {
     shown << std::fixed << std::setprecision(1) << 100 * mean << " ± " << 100 * deviation;
     CHECK_THAT(table, Catch::Contains("| " + fields.at(0) + " |") && Catch::Contains(shown.str()));
   }
-  const ProcessResult wrong = shop.analyze(Words{"ablations", "--change", "bins=0"} + shop.tiny());
-  require_tool_failure("geosft-analyze", wrong, 2, {"bins"});
+  const ProcessResult wrong = shop.analyze(Words{"ablations", "--change", "num_samples=0"} + shop.tiny());
+  require_tool_failure("geosft-analyze", wrong, 2, {"num_samples"});
 }
 
 TEST_CASE("the usual variants are what the paper compares, and each has a result of its own") {

@@ -7,7 +7,7 @@
 #include "tests/support.h"
 #include "tests/tools/analyze/analyze_tool.h"
 #include "tests/tools/view/virtual_screen.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_analysis {
 

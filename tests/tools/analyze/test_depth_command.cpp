@@ -10,7 +10,7 @@ namespace geosft::test::test_depth_command {
 TEST_CASE("rank rises and similarity falls over the layers of a trained classifier whose tokens begin equal") {
   const AnalysisShop shop;
   const std::string run = (shop / "equal").string();
-  shop.run_well(shop.train("equal", {"--tokens", "ones", "--layers", "3", "--width", "32", "--epochs", "2"}));
+  shop.run_well(shop.train("equal", {"--tokens", "ones", "--depth", "3", "--dim", "32", "--epochs", "2"}));
   const std::string out = shop.analyze_well({"depth", run, "--items", "3"});
   CHECK_THAT(out, Catch::StartsWith("width 32"));
   const auto curves = shop.curves();

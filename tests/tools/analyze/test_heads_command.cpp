@@ -14,7 +14,7 @@ constexpr int64_t head_count = 4;
 // A run of two layers.
 std::filesystem::path deep_run(const AnalysisShop& shop) {
   shop.run_well(
-      shop.train("deep", {"--layers", "2", "--epochs", "1", "--width", "32", "--heads", "4", "--bins", "16"}));
+      shop.train("deep", {"--depth", "2", "--epochs", "1", "--dim", "32", "--num-heads", "4", "--num-samples", "16"}));
   return shop / "deep";
 }
 

@@ -7,7 +7,7 @@
 
 #include "tests/tools/analyze/analyze_tool.h"
 #include "tests/tools/analyze/slow_traces.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_traced_run {
 
@@ -33,7 +33,7 @@ TEST_CASE("clouds are looked at evenly over the test split, and not more than th
 TEST_CASE("models whose attention is over all tokens are looked into as well") {
   const AnalysisShop shop;
   for (const std::string attention : {"softmax", "polynomial"}) {
-    shop.run_well(shop.train(attention, {"--attention", attention, "--layers", "2", "--epochs", "1"}));
+    shop.run_well(shop.train(attention, {"--attention", attention, "--depth", "2", "--epochs", "1"}));
     INFO(attention);
     TracedRun traced;
     traced.run = (shop / attention).string();
@@ -64,7 +64,7 @@ TEST_CASE("models whose attention is over all tokens are looked into as well") {
 
 TEST_CASE("one head has no other to differ from") {
   const AnalysisShop shop;
-  shop.run_well(shop.train("one", {"--heads", "1", "--epochs", "1"}));
+  shop.run_well(shop.train("one", {"--num-heads", "1", "--epochs", "1"}));
   const ProcessResult result = shop.analyze({"heads", (shop / "one").string()});
   require_tool_failure("geosft-analyze", result, 2, {"one head"});
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/tools/common/subprocess.h"
+#include "tests/tools/experiment/subprocess.h"
 
 namespace geosft::bench::test {
 

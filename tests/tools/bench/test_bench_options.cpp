@@ -9,7 +9,7 @@
 
 #include "models/ops/cpu/simd.h"
 #include "tests/support.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::bench::test::test_bench_options {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "tests/support.h"
 #include "tests/tools/bench/bench_sizes.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::bench::test::test_catalogue {
 

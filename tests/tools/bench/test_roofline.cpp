@@ -2,7 +2,7 @@
 #include "tools/bench/roofline.h"
 
 #include "tests/tools/bench/bench_sizes.h"
-#include "tests/tools/common/pictures.h"
+#include "tests/tools/experiment/pictures.h"
 
 namespace geosft::bench::test::test_roofline {
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/classify/tiny_shapes.h"
-#include "tests/tools/common/workshop.h"
+#include "tests/tools/experiment/workshop.h"
 
 namespace geosft::test {
 
@@ -13,9 +13,28 @@ class ClassifyShop : public Workshop {
  public:
   ClassifyShop()
       : Workshop("geosft-classify", GEOSFT_CLASSIFY, write_tiny_dataset,
-                 {"--seed",   "3", "--points",     "64", "--points-per-mesh", "128",  //
-                  "--epochs", "3", "--batch-size", "4",  "--learning-rate",   "3e-3", "--width", "16", "--heads", "2",
-                  "--layers", "1", "--bins",       "8",  "--head-bins",       "16"}) {}
+                 {"--seed",
+                  "3",
+                  "--points",
+                  "64",
+                  "--points-per-mesh",
+                  "128",  //
+                  "--epochs",
+                  "3",
+                  "--batch-size",
+                  "4",
+                  "--lr",
+                  "3e-3",
+                  "--dim",
+                  "16",
+                  "--num-heads",
+                  "2",
+                  "--depth",
+                  "1",
+                  "--num-samples",
+                  "8",
+                  "--head-num-samples",
+                  "16"}) {}
 };
 
 // An evaluation of the tiny test set as JSON.

@@ -9,7 +9,7 @@
 #include "data/points/array_dataset.h"
 #include "models/point_classifier.h"
 #include "tests/support.h"
-#include "tests/tools/common/small_cloud_settings.h"
+#include "tests/tools/experiment/small_cloud_settings.h"
 #include "tools/classify/settings.h"
 
 namespace geosft::test {

@@ -9,7 +9,7 @@
 
 #include "tests/tools/classify/small_classifier.h"
 #include "tests/tools/classify/tiny_shapes.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_classify_overrides {
 

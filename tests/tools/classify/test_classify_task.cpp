@@ -6,8 +6,8 @@
 
 #include "models/training/autocast.h"
 #include "tests/tools/classify/small_classifier.h"
-#include "tests/tools/common/split_task.h"
-#include "tools/common/main_guard.h"
+#include "tests/tools/experiment/split_task.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft::test::test_classify_task {
 

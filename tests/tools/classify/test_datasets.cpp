@@ -6,7 +6,7 @@
 #include "tests/environment.h"
 #include "tests/support.h"
 #include "tests/tools/classify/tiny_shapes.h"
-#include "tests/tools/common/captured_stderr.h"
+#include "tests/tools/experiment/captured_stderr.h"
 
 namespace geosft::test::test_datasets {
 

@@ -76,7 +76,7 @@ TEST_CASE("checkpoints that are broken or of something else are refused") {
   refused({"geosft-classify", "geosft-graph"});
   other = good;
   std::string& config = other.texts.at("config");
-  config.replace(config.find("width = 16"), 10, "width = 32");
+  config.replace(config.find("\ndim = 16"), 9, "\ndim = 32");
   save_checkpoint(file, other);
   refused({"shape"});
   other = good;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all verbs of geosft-classify share: help, and wrong use.
+// What all subcommands of geosft-classify share: help, and wrong use.
 #include <catch2/catch.hpp>
 
 #include "tests/tools/classify/classify_tool.h"
@@ -7,17 +7,17 @@
 namespace geosft::test::test_main {
 namespace fs = std::filesystem;
 
-TEST_CASE("help fits a screen a verb") {
+TEST_CASE("help fits a screen a subcommand") {
   const ClassifyShop shop;
-  for (const Words& verb : {Words{}, Words{"train"}, Words{"eval"}, Words{"predict"}, Words{"info"}}) {
-    const ProcessResult result = shop.run_well(verb + Words{"--help"});
+  for (const Words& subcommand : {Words{}, Words{"train"}, Words{"eval"}, Words{"predict"}, Words{"info"}}) {
+    const ProcessResult result = shop.run_well(subcommand + Words{"--help"});
     CHECK(lines_of(result.out).size() > 5);
     CHECK(lines_of(result.out).size() <= 40);
     CHECK(result.err.empty());
   }
   CHECK_THAT(shop.run_well({"--version"}).out, Catch::StartsWith("geosft "));
   const std::string keys = shop.run_well({"train", "--list-keys"}).out;
-  for (const char* key : {"--learning-rate", "--points-per-mesh", "--votes"}) CHECK_THAT(keys, Catch::Contains(key));
+  for (const char* key : {"--lr", "--points-per-mesh", "--votes"}) CHECK_THAT(keys, Catch::Contains(key));
 }
 
 TEST_CASE("wrong use is named and ends with 2") {
@@ -28,9 +28,9 @@ TEST_CASE("wrong use is named and ends with 2") {
   refused({"trian"}, {"trian", "train"});
   refused(shop.train("run", {"--epoch", "3"}), {"'--epoch'", "'--epochs'"});
   refused(shop.train("run", {"--epochs", "0"}), {"--epochs", "at least 1", "'0'"});
-  refused(shop.train("run", {"--learning-rate", "fast"}), {"--learning-rate", "'fast'"});
+  refused(shop.train("run", {"--lr", "fast"}), {"--lr", "'fast'"});
   refused(shop.train("run", {"--score", "max"}), {"--score", "maxout", "'max'"});
-  refused(shop.train("run", {"--heads", "3"}), {"heads", "width", "3", "16"});
+  refused(shop.train("run", {"--num-heads", "3"}), {"num_heads", "dim", "3", "16"});
   refused(shop.train("run", {"--scale-low", "2"}), {"scale_low", "scale_high"});
   refused(shop.train("run", {"--device", "cuda"}), {"cuda", "cpu"});
   refused({"train", "--data", shop.data().string()}, {"--out"});

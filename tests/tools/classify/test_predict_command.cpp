@@ -4,7 +4,7 @@
 
 #include "data/formats/ply.h"
 #include "tests/tools/classify/classify_tool.h"
-#include "tests/tools/common/scan_file.h"
+#include "tests/tools/experiment/scan_file.h"
 
 namespace geosft::test::test_predict_command {
 namespace fs = std::filesystem;

@@ -8,7 +8,7 @@
 #include "tests/support.h"
 #include "tests/tools/classify/small_classifier.h"
 #include "tests/tools/classify/tiny_shapes.h"
-#include "tests/tools/common/captured_stderr.h"
+#include "tests/tools/experiment/captured_stderr.h"
 #include "tools/classify/datasets.h"
 
 namespace geosft::test::test_report {

@@ -6,7 +6,7 @@
 #include "models/training/training_loop.h"
 #include "tests/data/files.h"
 #include "tests/support.h"
-#include "tools/common/run_folder.h"
+#include "tools/experiment/run_folder.h"
 
 namespace geosft::test::test_run_model {
 

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "tests/support.h"
-#include "tests/tools/common/unused_options.h"
+#include "tests/tools/experiment/unused_options.h"
 
 namespace geosft::test::test_settings {
 
@@ -196,9 +196,9 @@ TEST_CASE("options of a classification that nothing uses are refused") {
   const auto said = [](const std::vector<std::string>& options) {
     return said_of_unused<ClassifySettings>("[model]\nattention = 'softmax'\nbins = 4\n", options);
   };
-  CHECK(said({"--bins", "4"}) == "--bins is for attention sampling, not for attention softmax");
+  CHECK(said({"--num-samples", "4"}) == "--num-samples is for attention sampling, not for attention softmax");
   CHECK(said({"--tau", "2"}).empty());
-  CHECK(said({"--head-bins", "4", "--head-dropout", "0.1"}).empty());
+  CHECK(said({"--head-num-samples", "4", "--head-dropout", "0.1"}).empty());
 }
 
 TEST_CASE("the configurations for classification load, and none shows the test set during training") {
@@ -215,7 +215,7 @@ TEST_CASE("values that contradict each other are refused") {
   ClassifySettings settings;
   settings.check();
   settings.model.heads = 3;
-  test::require_error([&] { settings.check(); }, {"heads", "3", "width", "256"});
+  test::require_error([&] { settings.check(); }, {"num_heads", "3", "dim", "256"});
   settings = {};
   settings.augment.scale_high = settings.augment.scale_low;
   settings.check();

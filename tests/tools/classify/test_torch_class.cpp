@@ -4,7 +4,7 @@
 
 #include "tests/tools/classify/small_classifier.h"
 #include "tests/tools/classify/tiny_shapes.h"
-#include "tests/tools/common/served.h"
+#include "tests/tools/experiment/served.h"
 #include "tools/classify/clouds.h"
 #include "tools/classify/prediction.h"
 

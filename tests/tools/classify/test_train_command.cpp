@@ -7,7 +7,7 @@
 
 #include "tests/data/points/installed_furniture.h"
 #include "tests/tools/classify/classify_tool.h"
-#include "tests/tools/common/same_runs.h"
+#include "tests/tools/experiment/same_runs.h"
 
 namespace geosft::test::test_train_command {
 namespace fs = std::filesystem;
@@ -35,7 +35,7 @@ TEST_CASE("train leaves a complete run and prints the evaluation") {
   }
   CHECK(read_text(run / "classes.txt") == "cube\nsphere\ntetrahedron\n");
   CHECK(read_text(run / "result.json") == printed[0] + "\n");
-  CHECK_THAT(read_text(run / "config.toml"), Catch::Contains("width = 16") && Catch::Contains("seed = 3"));
+  CHECK_THAT(read_text(run / "config.toml"), Catch::Contains("dim = 16") && Catch::Contains("seed = 3"));
   CHECK(lines_of(read_text(run / "metrics.csv")).size() == 1 + 3 + 1);
   const bool drawn = has_gnuplot();
   for (const char* name : {"learning_curves.png", "learning_curves.svg", "confusion_none.png", "confusion_none.svg"}) {
@@ -54,7 +54,8 @@ TEST_CASE("a run needs its folder alone to be trained again") {
 TEST_CASE("train works on the furniture set") {
   if (!has_furniture()) return;
   const TemporaryFolder folder;
-  const Words model = {"--width", "16", "--heads", "2", "--layers", "1", "--bins", "16", "--head-bins", "32"};
+  const Words model = {"--dim",         "16", "--num-heads",        "2", "--depth", "1",
+                       "--num-samples", "16", "--head-num-samples", "32"};
   const ProcessResult result = run_process(
       GEOSFT_CLASSIFY,
       Words{"train", "--out", (folder / "run").string(), "--epochs", "2", "--points", "64", "--json"} + model);
@@ -152,14 +153,14 @@ TEST_CASE("a dataset that is deleted in the middle ends the run, which goes on w
 TEST_CASE("a loss that is not finite is passed over or ends the run, and its batch can be looked at") {
   const ClassifyShop shop;
   const fs::path run = shop / "run";
-  const Words diverging = {"--learning-rate", "1e30", "--epochs", "50", "--on-non-finite", "stop"};
+  const Words diverging = {"--lr", "1e30", "--epochs", "50", "--on-non-finite", "stop"};
   shop.require_failure(shop.run(shop.train("run", diverging)), 1, {"not finite in step", "to stop there"});
   const Checkpoint shown = load_checkpoint(run / "non_finite_batch.ckpt");
   CHECK_THAT(shown.texts.at("step"), Catch::StartsWith("step "));
   CHECK(shown.tensors.at("batch.points").sizes() == at::IntArrayRef({4 * 64, 3}));
   CHECK(shown.tensors.at("batch.labels").sizes() == at::IntArrayRef{4});
   CHECK(shown.tensors.count("model.embed.weight") == 1);
-  CHECK_THAT(shop.run_well({"info", (run / "non_finite_batch.ckpt").string()}).out, Catch::Contains("width = 16"));
+  CHECK_THAT(shop.run_well({"info", (run / "non_finite_batch.ckpt").string()}).out, Catch::Contains("dim = 16"));
   require_no_leftovers(run);
 }
 
@@ -204,7 +205,7 @@ TEST_CASE("the data of a run are found from any folder") {
 
 TEST_CASE("a run that diverges says so, and keeps what it had") {
   const ClassifyShop shop;
-  const ProcessResult result = shop.run(shop.train("run", {"--learning-rate", "1e30", "--epochs", "50"}));
+  const ProcessResult result = shop.run(shop.train("run", {"--lr", "1e30", "--epochs", "50"}));
   shop.require_failure(result, 1, {"diverged in epoch", "20 steps in a row", "learning_rate"});
   CHECK(lines_of(read_text(shop / "run" / "metrics.csv")).size() > 4);
   CHECK_THAT(result.err, Catch::Contains("its batch is in"));

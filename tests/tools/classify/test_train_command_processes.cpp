@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "tests/tools/classify/classify_tool.h"
-#include "tests/tools/common/like_runs.h"
-#include "tests/tools/common/mpirun.h"
+#include "tests/tools/experiment/like_runs.h"
+#include "tests/tools/experiment/mpirun.h"
 
 namespace geosft::test::test_train_command_processes {
 namespace fs = std::filesystem;
@@ -16,8 +16,8 @@ constexpr double tolerance = 1e-4;
 
 // With every random part switched on; 12 clouds in batches of 6, of which every third is for validation.
 const Words random_run = Words{"--epochs", "6", "--validation-fraction", "0.2", "--validate-every", "2"} +
-                         Words{"--checkpoint-every", "2", "--average-decay", "0.9", "--drop-tokens", "0.1"} +
-                         Words{"--jitter", "0.01", "--rotate-training", "so3", "--learning-rate", "3e-3"} +
+                         Words{"--checkpoint-every", "2", "--ema-decay", "0.9", "--drop-token-rate", "0.1"} +
+                         Words{"--jitter", "0.01", "--rotate-training", "so3", "--lr", "3e-3"} +
                          Words{"--beta2", "0.9"};
 
 // Of all processes together; each of `processes` has its part of it.
@@ -97,7 +97,7 @@ TEST_CASE("what all processes refuse is said once", "[processes]") {
     CHECK_THAT(result.err, Catch::Contains(expected));
     CHECK_FALSE(fs::exists(shop / "run"));
   };
-  refused(train(shop, "run", 2, {"--heads", "3"}), 2, "heads");
+  refused(train(shop, "run", 2, {"--num-heads", "3"}), 2, "heads");
   refused(train(shop, "run", 2, {"--data", (shop / "nothing").string()}), 1, "nothing");
 }
 

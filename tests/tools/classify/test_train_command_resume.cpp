@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "tests/tools/classify/classify_tool.h"
-#include "tests/tools/common/earlier_checkpoint.h"
-#include "tests/tools/common/same_runs.h"
+#include "tests/tools/experiment/earlier_checkpoint.h"
+#include "tests/tools/experiment/same_runs.h"
 
 namespace geosft::test::test_train_command_resume {
 namespace fs = std::filesystem;
@@ -13,8 +13,8 @@ namespace {
 
 // Long enough to be stopped in the middle, with every random part switched on.
 const Words long_run = Words{"--epochs", "40", "--batch-size", "2", "--validation-fraction", "0.2"} +
-                       Words{"--validate-every", "3", "--checkpoint-every", "3", "--average-decay", "0.9"} +
-                       Words{"--drop-tokens", "0.1", "--jitter", "0.01", "--rotate-training", "so3"};
+                       Words{"--validate-every", "3", "--checkpoint-every", "3", "--ema-decay", "0.9"} +
+                       Words{"--drop-token-rate", "0.1", "--jitter", "0.01", "--rotate-training", "so3"};
 
 ProcessResult train_until(const ClassifyShop& shop, const Words& words, const fs::path& run, size_t lines, int signal) {
   return test::train_until(GEOSFT_CLASSIFY, words, shop.process(), run / "metrics.csv", lines, signal);
@@ -70,8 +70,8 @@ TEST_CASE("the number of workers changes nothing") {
 }
 
 // One of every version of the format: classify_checkpoint_1.ckpt is the last checkpoint of 20 epochs on shapes like
-// those of the tiny dataset, with `--points 64 --points-per-mesh 128 --width 8 --heads 2 --layers 1 --bins 8
-// --head-bins 8 --batch-size 4 --learning-rate 1e-2`, and its answer to a sphere.
+// those of the tiny dataset, with `--points 64 --points-per-mesh 128 --dim 8 --num-heads 2 --depth 1 --num-samples 8
+// --head-num-samples 8 --batch-size 4 --lr 1e-2`, and its answer to a sphere.
 TEST_CASE("checkpoints of earlier versions are used and gone on from") {
   const ClassifyShop shop;
   const fs::path file = earlier_checkpoint("classify_checkpoint_1");
@@ -94,7 +94,7 @@ TEST_CASE("a resumed run refuses what contradicts it and stays as it was") {
     CHECK(read_text(run / "config.toml") == config);
     CHECK(read_text(run / "last.ckpt") == weights);
   };
-  refused({"--width", "32"}, 2, {"--resume", "--epochs"});
+  refused({"--dim", "32"}, 2, {"--resume", "--epochs"});
   refused({"--batch-size", "3"}, 2, {"--resume"});
   refused({"--config", (run / "config.toml").string()}, 2, {"--config"});
   const fs::path other = shop / "other";

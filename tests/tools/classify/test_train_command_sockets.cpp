@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 
 #include "tests/tools/classify/classify_tool.h"
-#include "tests/tools/common/like_runs.h"
-#include "tests/tools/common/started_together.h"
+#include "tests/tools/experiment/like_runs.h"
+#include "tests/tools/experiment/started_together.h"
 
 namespace geosft::test::test_train_command_sockets {
 namespace fs = std::filesystem;
@@ -15,8 +15,9 @@ constexpr double tolerance = 1e-4;  // rounding, which grows with every step
 
 // 12 clouds in batches of 6, of all processes together.
 Words train(const Workshop& shop, const std::string& out, size_t processes, const Words& more = {}) {
-  return shop.train(out, Words{"--epochs", "6", "--checkpoint-every", "2", "--drop-tokens", "0.1", "--beta2", "0.9"} +
-                             Words{"--batch-size", std::to_string(6 / processes)} + more);
+  return shop.train(out,
+                    Words{"--epochs", "6", "--checkpoint-every", "2", "--drop-token-rate", "0.1", "--beta2", "0.9"} +
+                        Words{"--batch-size", std::to_string(6 / processes)} + more);
 }
 
 std::vector<ProcessResult> run_together(const Workshop& shop, size_t processes, const Words& words) {
@@ -101,7 +102,7 @@ TEST_CASE("only the run of the same command goes on by itself", "[processes]") {
     const EnvironmentVariable launcher(variable, "1");
     CHECK_THAT(shop.run_well(again()).err, Catch::Contains("started again: going on with the run in"));
     CHECK(read_text(shop / "run" / "metrics.csv") == before);  // there was nothing left to do
-    shop.refuses(again({"--width", "8"}), 2, {"run of another configuration", "resume it"});
+    shop.refuses(again({"--dim", "8"}), 2, {"run of another configuration", "resume it"});
     shop.run_well(shop.train("other_" + std::string(variable)));  // a new one begins
   }
 }
@@ -120,7 +121,7 @@ TEST_CASE("what processes that variables connect refuse is said once", "[process
     CHECK_THAT(said, Catch::Contains(expected));
     fs::remove_all(shop / "run");
   };
-  refused(well + Words{"--heads", "3"}, well + Words{"--heads", "3"}, "heads");
+  refused(well + Words{"--num-heads", "3"}, well + Words{"--num-heads", "3"}, "heads");
   refused(well, badly, "nothing");
   refused(badly, well, "nothing");
 }

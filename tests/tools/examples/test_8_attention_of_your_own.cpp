@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <sstream>
 
-#include "tests/tools/common/subprocess.h"
+#include "tests/tools/experiment/subprocess.h"
 
 namespace geosft::test::test_8_attention_of_your_own {
 

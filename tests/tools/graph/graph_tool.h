@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tests/tools/common/workshop.h"
+#include "tests/tools/experiment/workshop.h"
 
 namespace geosft::test {
 
@@ -42,8 +42,9 @@ class GraphShop : public Workshop {
       : Workshop(
             "geosft-graph", GEOSFT_GRAPH, [](const auto& folder) { write_tiny_graphs(folder); },
             Words{"--seed", "3", "--folds", "4", "--epochs", "3", "--batch-size", "4"} +
-                Words{"--learning-rate", "3e-3", "--width", "16", "--heads", "2", "--layers", "1"} +
-                Words{"--bins", "4", "--encoding", "rwpe", "--encoding-columns", "4", "--drop-tokens", "0.1"}) {}
+                Words{"--lr", "3e-3", "--dim", "16", "--num-heads", "2", "--depth", "1"} +
+                Words{"--num-samples", "4", "--encoding", "rwpe", "--encoding-columns", "4", "--drop-token-rate",
+                      "0.1"}) {}
 };
 
 // An evaluation of one fold of the tiny set, six graphs, as JSON.

@@ -6,7 +6,7 @@
 
 #include "data/graphs/packed_graphs_file.h"
 #include "tests/data/files.h"
-#include "tests/tools/common/captured_stderr.h"
+#include "tests/tools/experiment/captured_stderr.h"
 #include "tests/tools/graph/small_graph_model.h"
 #include "tools/graph/graph_evaluation.h"
 

@@ -7,7 +7,7 @@
 
 #include "graph/random_walk_pe_estimate.h"
 #include "tests/environment.h"
-#include "tests/tools/common/captured_stderr.h"
+#include "tests/tools/experiment/captured_stderr.h"
 #include "tests/tools/graph/graph_tool.h"
 #include "tests/tools/graph/small_graph_model.h"
 

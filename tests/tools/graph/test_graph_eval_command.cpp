@@ -59,11 +59,11 @@ TEST_CASE("attention over all nodes is chosen by name and reports its degree and
     return json.at("attention")[0];
   };
   CHECK(layer("fixed", {"--degree", "2"}).at("degree") == 2);
-  CHECK(layer("chosen", {"--tolerance", "0.05", "--heads", "8"}).at("error_bound") <= 0.05);
-  CHECK(layer("exact", {"--tolerance", "1e-9", "--most-monomials", "9", "--or-exact"}).at("exact") == true);
+  CHECK(layer("chosen", {"--tolerance", "0.05", "--num-heads", "8"}).at("error_bound") <= 0.05);
+  CHECK(layer("exact", {"--tolerance", "1e-9", "--max-monomials", "9", "--or-exact"}).at("exact") == true);
   // Only the scores of the first step tell, after the configuration was shown.
   shop.require_failure(
-      shop.run(shop.train("refused", {"--attention", "polynomial", "--tolerance", "0.01", "--most-monomials", "9"})), 1,
+      shop.run(shop.train("refused", {"--attention", "polynomial", "--tolerance", "0.01", "--max-monomials", "9"})), 1,
       {"tolerance 0.01", "more than most_monomials 9", "or use exact attention"});
   shop.run_well(shop.train("softmax", {"--attention", "softmax"}));
   shop.refuses(shop.train("other", {"--attention", "cosine"}), 2, {"attention", "cosine"});

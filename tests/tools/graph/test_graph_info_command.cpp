@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// geosft-graph info, and what all its verbs share.
+// geosft-graph info, and what all its subcommands share.
 #include <catch2/catch.hpp>
 
 #include "tests/tools/graph/graph_tool.h"
@@ -10,7 +10,7 @@ TEST_CASE("info describes graph runs, checkpoints and datasets") {
   const GraphShop shop;
   const std::string run = shop.trained();
   for (const std::string& what : {run, run + "/last.ckpt"}) {
-    CHECK_THAT(shop.run_well({"info", what}).out, Catch::Contains("width = 16") &&
+    CHECK_THAT(shop.run_well({"info", what}).out, Catch::Contains("dim = 16") &&
                                                       Catch::Contains("\"output_names\":[\"-1\",\"1\"]") &&
                                                       Catch::Contains("encoder.layers.0.attention"));
   }
@@ -29,17 +29,17 @@ TEST_CASE("info describes graph runs, checkpoints and datasets") {
   shop.refuses({"info", run, "--device", "cuda"}, 2, {"cuda", "cpu"});
 }
 
-TEST_CASE("the graph tool's help fits a screen a verb") {
+TEST_CASE("the graph tool's help fits a screen a subcommand") {
   const GraphShop shop;
-  for (const char* verb : {"", "train", "eval", "predict", "info", "encode", "sweep"}) {
-    const ProcessResult result = shop.run_well((*verb == 0 ? Words{} : Words{verb}) + Words{"--help"});
+  for (const char* subcommand : {"", "train", "eval", "predict", "info", "encode", "sweep"}) {
+    const ProcessResult result = shop.run_well((*subcommand == 0 ? Words{} : Words{subcommand}) + Words{"--help"});
     CHECK(lines_of(result.out).size() > 5);
     CHECK(lines_of(result.out).size() <= 40);
     CHECK(result.err.empty());
   }
   CHECK_THAT(shop.run_well({"--version"}).out, Catch::StartsWith("geosft "));
   const std::string keys = shop.run_well({"train", "--list-keys"}).out;
-  for (const char* key : {"--learning-rate", "--encoding-columns", "--every-fold"}) {
+  for (const char* key : {"--lr", "--encoding-columns", "--cross-validation"}) {
     CHECK_THAT(keys, Catch::Contains(key));
   }
   shop.refuses({}, 2, {"subcommand"});

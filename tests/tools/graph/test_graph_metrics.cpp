@@ -7,7 +7,7 @@
 
 #include "models/training/metrics.h"
 #include "tests/support.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_graph_metrics {
 namespace {

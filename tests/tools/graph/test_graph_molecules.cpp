@@ -115,7 +115,7 @@ TEST_CASE("a hundred molecules are trained on, evaluated and predicted from thei
   const std::string data = (shop / "molecules").string(), run = (shop / "run").string();
   CHECK_THAT(shop.run_well({"info", data}).out,
              Catch::Contains("100 graphs") && Catch::Contains("70 train, 10 validation, 20 test"));
-  const Words more = {"--data", data, "--epochs", "40", "--json", "--drop-tokens", "0"};
+  const Words more = {"--data", data, "--epochs", "40", "--json", "--drop-token-rate", "0"};
   const nlohmann::json trained = nlohmann::json::parse(shop.run_well(shop.train("run", more)).out);
   CHECK(trained.at("task") == "multi_label");
   CHECK(trained.at("count") == 20);
@@ -165,7 +165,7 @@ TEST_CASE("energies of molecules with coordinates are learnt, and rotations do n
   const std::string rotated = written("rotated", [&](const at::Tensor& x) { return x.matmul(rotation) + 3.0; });
   const std::string stretched = written("stretched", [](const at::Tensor& x) { return x * 1.05; });
   const Words more = {
-      "--data", upright, "--epochs", "80", "--json", "--layers", "2", "--head", "sum", "--distance-channels", "8"};
+      "--data", upright, "--epochs", "80", "--json", "--depth", "2", "--head", "sum", "--distance-channels", "8"};
   const nlohmann::json result = nlohmann::json::parse(shop.run_well(shop.train("run", more)).out);
   CHECK(result.at("metrics").at("r2") > 0.3);
   const std::string run = (shop / "run").string();

@@ -129,9 +129,9 @@ TEST_CASE("nodes of one graph are trained on, evaluated part by part, and predic
   const GraphShop shop;
   write_nodes(shop / "ogb");
   const std::string run = (shop / "run").string();
-  const Words more = {"--data", (shop / "ogb").string(), "--epochs", "100",      "--beta2",
-                      "0.9",    "--learning-rate",       "1e-2",     "--metric", "macro_f1",
-                      "--json"};
+  const Words more = {
+      "--data", (shop / "ogb").string(), "--epochs", "100", "--beta2", "0.9", "--lr", "1e-2", "--metric", "macro_f1",
+      "--json"};
   const nlohmann::json trained = nlohmann::json::parse(shop.run_well(shop.train("run", more)).out);
   CHECK(trained.at("task") == "node_classification");
   // A constant predictor has an accuracy of 0.4 at most and a macro F1 of 0.19.
@@ -176,10 +176,10 @@ TEST_CASE("labels of nodes that have no features are trained on, evaluated and p
                            Catch::Contains("node categories: none; node values: 0") &&
                            Catch::Contains("edge values: 8") && Catch::Contains("30 train, 6 validation, 12 test"));
   CHECK_THAT(info.err, Catch::Contains("node_species.csv is left out"));
-  const Words more = Words{"--data", data, "--epochs",        "300",  "--layers", "2",
-                           "--bins", "48", "--learning-rate", "3e-2", "--beta2",  "0.9"} +
-                     Words{"--weight-decay", "0", "--score-dropout", "0", "--feed-forward-dropout", "0",
-                           "--drop-tokens",  "0", "--json"};
+  const Words more = Words{"--data",        data, "--epochs", "300",  "--depth", "2",
+                           "--num-samples", "48", "--lr",     "3e-2", "--beta2", "0.9"} +
+                     Words{"--weight-decay",    "0", "--score-dropout", "0", "--feed-forward-dropout", "0",
+                           "--drop-token-rate", "0", "--json"};
   const nlohmann::json trained = nlohmann::json::parse(shop.run_well(shop.train("run", more)).out);
   CHECK(trained.at("task") == "node_multi_label");
   CHECK(trained.at("metrics").at("roc_auc") > 0.9);

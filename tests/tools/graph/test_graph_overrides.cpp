@@ -7,7 +7,7 @@
 
 #include "tests/tools/graph/graph_tool.h"
 #include "tests/tools/graph/small_graph_model.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_graph_overrides {
 

@@ -31,8 +31,8 @@ TEST_CASE("nodes of packed graphs are trained on by their published split, by th
   const std::string data = (shop / "set.h5").string(), run = (shop / "run").string();
   CHECK_THAT(shop.run_well({"info", data}).out, Catch::Contains("node_classification, 2 classes: sky") &&
                                                     Catch::Contains("12 train, 4 validation, 4 test"));
-  const Words more = {"--data",          data,   "--epochs", "60",       "--beta2", "0.9",
-                      "--learning-rate", "1e-2", "--metric", "macro_f1", "--json"};
+  const Words more = {"--data", data,   "--epochs", "60",       "--beta2", "0.9",
+                      "--lr",   "1e-2", "--metric", "macro_f1", "--json"};
   const nlohmann::json trained = nlohmann::json::parse(shop.run_well(shop.train("run", more)).out);
   CHECK(trained.at("task") == "node_classification");
   CHECK(trained.at("count") == 4);

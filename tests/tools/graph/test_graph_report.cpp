@@ -5,9 +5,9 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
-#include "tests/tools/common/captured_stderr.h"
+#include "tests/tools/experiment/captured_stderr.h"
 #include "tests/tools/graph/small_graph_model.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft::test::test_graph_report {
 namespace {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "tests/support.h"
-#include "tests/tools/common/unused_options.h"
+#include "tests/tools/experiment/unused_options.h"
 #include "tests/tools/graph/graph_tool.h"
 #include "tests/tools/graph/small_graph_model.h"
 #include "tests/tools/sequence/sequence_tool.h"
@@ -126,10 +126,11 @@ TEST_CASE("options of graphs that nothing uses are refused") {
   CHECK(said(softmax, {"--beta", "0.1"}) == "--beta is for the bn attentions, not for attention softmax");
   CHECK(said(softmax, {"--tau", "2"}) == "--tau is for sampling, not for attention softmax");
   CHECK(said(sampled, {"--tau", "2", "--attention", "softmax"}).empty());
-  CHECK(said("", {"--head-bins", "4"}) == "--head-bins is for head sample_max, not for head softmax_pool");
+  CHECK(said("", {"--head-num-samples", "4"}) ==
+        "--head-num-samples is for head sample_max, not for head softmax_pool");
   CHECK(said("", {"--head", "sum", "--head-dropout", "0"}) ==
         "--head-dropout is for head sample_max, not for head sum");
-  CHECK(said(sampled, {"--head-bins", "4", "--head-dropout", "0"}).empty());
+  CHECK(said(sampled, {"--head-num-samples", "4", "--head-dropout", "0"}).empty());
   const std::vector<std::string> places = {"--position-channels", "4"};
   CHECK(said("", places) == "--position-channels is for positions relative, not for positions none");
   CHECK(said("[model]\npositions = 'relative'", places).empty());
@@ -157,9 +158,9 @@ TEST_CASE("sequences alone are cut on the command line") {
   write_tiny_graphs(folder / "graphs");
   write_waves(folder / "waves");
   const auto said = [&](const std::string& data, const std::string& longest) {
-    return said_of_unused<GraphSettings>("data = '" + (folder / data).string() + "'", {"--longest", longest});
+    return said_of_unused<GraphSettings>("data = '" + (folder / data).string() + "'", {"--max-length", longest});
   };
-  CHECK(said("graphs", "3") == "--longest is for sequences, not for the graphs in " + (folder / "graphs").string());
+  CHECK(said("graphs", "3") == "--max-length is for sequences, not for the graphs in " + (folder / "graphs").string());
   CHECK(said("graphs", "0").empty());
   CHECK(said("waves", "3").empty());
   CHECK(said("absent", "3").empty());
@@ -175,7 +176,7 @@ TEST_CASE("images and pairs of documents have models of their own") {
   CHECK(settings.graph_model(images).layer.primal.grid_height == 3);
   CHECK(settings.graph_model(images).layer.primal.grid_width == 5);
   settings.train.drop_tokens = 0.1;
-  require_error([&] { settings.check(); }, {"drop_tokens", "conv2d"});
+  require_error([&] { settings.check(); }, {"drop_token_rate", "conv2d"});
   ItemSchema documents{GraphTask::classification, {256, 2}, 0, {}, 0, false, {"a", "b"}};
   documents.documents = true;
   settings.model.attention = "bn";

@@ -30,7 +30,7 @@ TEST_CASE("sweep trains every configuration, tabulates them, and goes on where i
                        "--data", shop.data().string(),
                        "--out",  out.string(),
                        "--set",  "epochs=1",
-                       "--set",  "repeats=2",
+                       "--set",  "num_seeds=2",
                        "--vary", "score=maxout,dot"};
   const Words table = lines_of(shop.run_well(words).out);
   REQUIRE(table.size() == 2 + 2);
@@ -71,13 +71,13 @@ TEST_CASE("a sweep in equal time finds the epochs that fit, and goes on with the
   const GraphShop shop;
   const fs::path out = shop / "sweep";
   const auto words = [&](const std::string& seconds) {
-    return Words{"sweep",    "--data",       shop.data().string(),
-                 "--out",    out.string(),   "--json",
-                 "--set",    "folds=4",      "--set",
-                 "width=16", "--set",        "heads=2",
-                 "--set",    "bins=4",       "--set",
-                 "layers=1", "--set",        "repeats=2",
-                 "--vary",   "score=maxout", "--seconds",
+    return Words{"sweep",   "--data",        shop.data().string(),
+                 "--out",   out.string(),    "--json",
+                 "--set",   "folds=4",       "--set",
+                 "dim=16",  "--set",         "num_heads=2",
+                 "--set",   "num_samples=4", "--set",
+                 "depth=1", "--set",         "num_seeds=2",
+                 "--vary",  "score=maxout",  "--seconds",
                  seconds};
   };
   const auto epochs_of = [&](const std::string& seconds) {
@@ -117,13 +117,13 @@ TEST_CASE("sweep compares what a list says, with what the command line adds") {
 
 TEST_CASE("sweep refuses wrong use in a line") {
   const GraphShop shop;
-  write_text(shop / "list.toml", "varry = ['bins=4,8']\n");
+  write_text(shop / "list.toml", "varry = ['num_samples=4,8']\n");
   write_text(shop / "epochs.toml", "[[variations]]\nname = 'long'\nset = ['epochs=9']\n");
   const std::string data = shop.data().string(), out = (shop / "sweep").string();
   shop.refuses({"sweep", "--data", data}, 2, {"--out"});
   shop.refuses({"sweep", "--out", out}, 2, {"--data"});
   shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "scroe=dot"}, 2, {"'scroe'", "'score'"});
-  shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "bins=4,4"}, 2, {"two configurations"});
+  shop.refuses({"sweep", "--data", data, "--out", out, "--vary", "num_samples=4,4"}, 2, {"two configurations"});
   shop.refuses({"sweep", "--data", data, "--out", out, "--json", "--csv"}, 2, {"--csv"});
   for (const char* option : {"--set", "--vary"}) {
     shop.refuses({"sweep", "--data", data, "--out", out, "--seconds", "9", option, "epochs=4"}, 2,

@@ -6,9 +6,9 @@
 #include <csignal>
 
 #include "models/training/autocast.h"
-#include "tests/tools/common/split_task.h"
+#include "tests/tools/experiment/split_task.h"
 #include "tests/tools/graph/small_graph_model.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft::test::test_graph_task {
 namespace {

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "data/graphs/packed_graphs_file.h"
-#include "tests/tools/common/served.h"
+#include "tests/tools/experiment/served.h"
 #include "tests/tools/graph/small_graph_model.h"
 #include "tools/graph/graph_answers.h"
 

@@ -3,9 +3,9 @@
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "tests/tools/common/earlier_checkpoint.h"
-#include "tests/tools/common/non_finite_batch.h"
-#include "tests/tools/common/same_runs.h"
+#include "tests/tools/experiment/earlier_checkpoint.h"
+#include "tests/tools/experiment/non_finite_batch.h"
+#include "tests/tools/experiment/same_runs.h"
 #include "tests/tools/graph/graph_tool.h"
 
 namespace geosft::test::test_graph_train_command {
@@ -32,14 +32,14 @@ TEST_CASE("train on graphs leaves a complete run and prints the evaluation") {
 
 TEST_CASE("training on graphs learns what tells them apart") {
   const GraphShop shop;
-  const Words more = {"--json", "--epochs", "60", "--drop-tokens", "0", "--feed-forward-dropout", "0"};
+  const Words more = {"--json", "--epochs", "60", "--drop-token-rate", "0", "--feed-forward-dropout", "0"};
   const nlohmann::json result = nlohmann::json::parse(shop.run_well(shop.train("run", more)).out);
   CHECK(result.at("metrics").at("accuracy") > 0.8);
 }
 
 TEST_CASE("runs over seeds and folds end with a table, and are continued") {
   const GraphShop shop;
-  const Words words = shop.train("runs", {"--repeats", "2", "--every-fold", "--epochs", "1"});
+  const Words words = shop.train("runs", {"--num-seeds", "2", "--cross-validation", "--epochs", "1"});
   const Words table = lines_of(shop.run_well(words).out);
   REQUIRE(table.size() == 2 + 8 + 1);
   CHECK_THAT(table[0], Catch::StartsWith("| run | accuracy (%) |"));
@@ -50,7 +50,7 @@ TEST_CASE("runs over seeds and folds end with a table, and are continued") {
   CHECK(lines_of(read_text(runs / "table.md")) == table);
   CHECK(lines_of(read_text(runs / "table.csv")).size() == 1 + 8 + 1);
   CHECK_THAT(read_text(runs / "seed_4_fold_3" / "config.toml"),
-             Catch::Contains("seed = 4") && Catch::Contains("fold = 3") && Catch::Contains("every_fold = false"));
+             Catch::Contains("seed = 4") && Catch::Contains("fold = 3") && Catch::Contains("cross_validation = false"));
   // As if it had been stopped before the last run.
   const std::string last = read_text(runs / "seed_4_fold_3" / "best.ckpt");
   fs::remove_all(runs / "seed_4_fold_3");
@@ -70,7 +70,7 @@ TEST_CASE("runs over seeds and folds end with a table, and are continued") {
 TEST_CASE("a graph run that is killed or interrupted resumes bit for bit") {
   const GraphShop shop;
   const Words words = Words{"--epochs", "60", "--validation-fraction", "0.2", "--validate-every", "3"} +
-                      Words{"--checkpoint-every", "3", "--average-decay", "0.9", "--encoding", "lappe"};
+                      Words{"--checkpoint-every", "3", "--ema-decay", "0.9", "--encoding", "lappe"};
   const fs::path whole = shop / "whole", killed = shop / "killed", stopped = shop / "stopped";
   shop.run_well(shop.train("whole", words));
   const auto until = [&](const char* out, size_t lines, int signal) {
@@ -87,8 +87,8 @@ TEST_CASE("a graph run that is killed or interrupted resumes bit for bit") {
 }
 
 // One of every version of the format: graph_checkpoint_1.ckpt is the last checkpoint of 40 epochs on the tiny set, with
-// `--folds 4 --width 8 --heads 2 --layers 1 --bins 4 --encoding rwpe --encoding-columns 4 --batch-size 4
-// --learning-rate 1e-2`, and its answer to a star.
+// `--folds 4 --dim 8 --num-heads 2 --depth 1 --num-samples 4 --encoding rwpe --encoding-columns 4 --batch-size 4
+// --lr 1e-2`, and its answer to a star.
 TEST_CASE("checkpoints of graphs that earlier versions left are used and gone on from") {
   const GraphShop shop;
   const fs::path file = earlier_checkpoint("graph_checkpoint_1");
@@ -149,14 +149,14 @@ TEST_CASE("train on graphs refuses wrong use in a line and leaves no run") {
     CHECK_FALSE(fs::exists(shop / "run"));
   };
   refused(shop.train("run", {"--epoch", "3"}), 2, {"'--epoch'", "'--epochs'"});
-  refused(shop.train("run", {"--heads", "3"}), 2, {"heads", "width", "3", "16"});
+  refused(shop.train("run", {"--num-heads", "3"}), 2, {"num_heads", "dim", "3", "16"});
   refused(shop.train("run", {"--fold", "4"}), 2, {"fold", "4"});
   refused(shop.train("run", {"--folds", "25"}), 2, {"folds", "24", "25"});
   refused(shop.train("run", {"--encoding-walks", "1"}), 2, {"encoding_walks", "1"});
   refused(shop.train("run", {"--encoding", "lappe", "--encoding-walks", "9"}), 2, {"encoding_walks", "lappe"});
-  refused(shop.train("run", {"--longest", "3"}), 2, {"--longest is for sequences", shop.data().string()});
-  refused(shop.train("run", {"--head-bins", "3"}), 2,
-          {"--head-bins is for head sample_max, not for head softmax_pool"});
+  refused(shop.train("run", {"--max-length", "3"}), 2, {"--max-length is for sequences", shop.data().string()});
+  refused(shop.train("run", {"--head-num-samples", "3"}), 2,
+          {"--head-num-samples is for head sample_max, not for head softmax_pool"});
   refused(shop.train("run", {"--metric", "mae"}), 2, {"mae", "classification", "accuracy"});
   refused(shop.train("run", {"--validation-fraction", "0.001"}), 2, {"validation_fraction", "18"});
   refused(shop.train("run", {"--device", "cuda"}), 2, {"cuda", "cpu"});
@@ -164,7 +164,7 @@ TEST_CASE("train on graphs refuses wrong use in a line and leaves no run") {
   refused({"train", "--data", shop.data().string()}, 2, {"--out"});
   refused(shop.train("run", {"--data", (shop / "absent").string()}), 1, {"absent", "nothing of this name"});
   write_text(shop / "wrong.toml", "[model]\nwitdh = 3\n");
-  refused(shop.train("run", {"--config", (shop / "wrong.toml").string()}), 2, {"wrong.toml:2", "'witdh'", "'width'"});
+  refused(shop.train("run", {"--config", (shop / "wrong.toml").string()}), 2, {"wrong.toml:2", "'witdh'", "'dim'"});
   write_text(shop.data() / "TINY_graph_labels.txt", "1\n");
   refused(shop.train("run"), 1, {"TINY_graph_labels.txt", "24"});
 }
@@ -176,7 +176,7 @@ TEST_CASE("a resumed graph run refuses what contradicts it") {
   const auto refused = [&](const Words& more, int exit, const Words& expected) {
     shop.require_failure(shop.run(resume + more), exit, expected);
   };
-  refused({"--width", "32"}, 2, {"--resume", "--epochs"});
+  refused({"--dim", "32"}, 2, {"--resume", "--epochs"});
   refused({"--encoding-columns", "5"}, 2, {"--resume"});
   refused({"--config", run + "/config.toml"}, 2, {"--config"});
   write_tiny_graphs(shop / "other");

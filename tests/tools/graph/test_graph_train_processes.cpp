@@ -2,8 +2,8 @@
 // Training on graphs by several processes, against one with the batch that they have together.
 #include <catch2/catch.hpp>
 
-#include "tests/tools/common/like_runs.h"
-#include "tests/tools/common/mpirun.h"
+#include "tests/tools/experiment/like_runs.h"
+#include "tests/tools/experiment/mpirun.h"
 #include "tests/tools/graph/graph_tool.h"
 
 namespace geosft::test::test_graph_train_processes {
@@ -12,8 +12,8 @@ TEST_CASE("processes train on graphs as one does with their batches together", "
   if (!has_mpirun()) return;
   const GraphShop shop;
   // Two seeds: folders of their own, one after the other.
-  const Words words = {"--validation-fraction", "0.2", "--encoding", "lappe", "--beta2",  "0.9",
-                       "--average-decay",       "0.9", "--repeats",  "2",     "--epochs", "4"};
+  const Words words = {"--validation-fraction", "0.2", "--encoding",  "lappe", "--beta2",  "0.9",
+                       "--ema-decay",           "0.9", "--num-seeds", "2",     "--epochs", "4"};
   const Words table = lines_of(shop.run_well(shop.train("one", words + Words{"--batch-size", "4"})).out);
   const ProcessResult result =
       run_mpirun(2, GEOSFT_GRAPH, shop.train("two", words + Words{"--batch-size", "2"}), shop.process());

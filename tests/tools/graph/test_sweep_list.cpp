@@ -3,7 +3,7 @@
 
 #include "tests/data/files.h"
 #include "tests/support.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 #include <catch2/catch.hpp>
 
@@ -55,7 +55,7 @@ TEST_CASE("lists of another form are refused by file and line") {
   require_refused("[variations]\nname = 'a'\n", {"list.toml:1", "[[variations]]", "a table"});
   require_refused("[[variations]]\nset = []\n", {"list.toml:1", "'name' of a variation", "none"});
   require_refused("[[variations]]\nname = 7\n", {"list.toml:1", "'name' of a variation", "none"});
-  require_refused("[[variations]]\nname = 'a'\nvary = ['bins=1,2']\n", {"list.toml:3", "'vary'", "nearest"});
+  require_refused("[[variations]]\nname = 'a'\nvary = ['bins=1,2']\n", {"list.toml:3", "unknown key 'vary'"});
   require_refused("[[variations]]\nname = 'a'\nset = 'bins=1'\n", {"list.toml:3", "'set'", "bins=1"});
   require_refused("configs = [\n", {"list.toml:"});
   CHECK_THROWS_AS(read_sweep_list("none.toml"), UsageError);

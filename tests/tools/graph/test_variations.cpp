@@ -6,7 +6,7 @@
 
 #include "tests/data/files.h"
 #include "tests/support.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_variations {
 
@@ -15,7 +15,7 @@ TEST_CASE("a sweep is every file with every combination") {
   write_text(folder / "small.toml", "[model]\nlayers = 2\n");
   write_text(folder / "large.toml", "[model]\nlayers = 6\n");
   const std::vector<Variation> all = variations({.configs = {folder / "small.toml", folder / "large.toml"},
-                                                 .set = {"repeats=3"},
+                                                 .set = {"num_seeds=3"},
                                                  .vary = {"score=maxout,dot", "relative=true,false"}});
   REQUIRE(all.size() == 8);
   CHECK(all[0].name == "small score=maxout relative=true");
@@ -27,20 +27,21 @@ TEST_CASE("a sweep is every file with every combination") {
   CHECK(all[2].settings.model.relative);
   for (const Variation& variation : all) CHECK(variation.settings.repeats == 3);
   REQUIRE(variations({}).size() == 1);
-  CHECK(variations({.vary = {"bins=4,8"}})[1].name == "bins=8");
+  CHECK(variations({.vary = {"num_samples=4,8"}})[1].name == "num_samples=8");
 }
 
 TEST_CASE("a value brings others along, and lists stay whole") {
   const std::vector<Variation> all =
-      variations({.set = {"positions=added"}, .vary = {"attention=sampling+positions=relative+bins=7,softmax"}});
+      variations({.set = {"positions=added"}, .vary = {"attention=sampling+positions=relative+num_samples=7,softmax"}});
   REQUIRE(all.size() == 2);
-  CHECK(all[0].name == "attention=sampling+positions=relative+bins=7");
+  CHECK(all[0].name == "attention=sampling+positions=relative+num_samples=7");
   CHECK(all[0].settings.model.positions == "relative");
   CHECK(all[0].settings.model.bins == 7);
   CHECK(all[1].name == "attention=softmax");
   CHECK(all[1].settings.model.positions == "added");
-  CHECK(variations({.set = {"learning_rate=1e+0"}})[0].settings.train.learning_rate == 1.0);
-  const std::vector<Variation> pools = variations({.set = {"attention=sh", "heads=2"}, .vary = {"pool=[1,2],[2,4]"}});
+  CHECK(variations({.set = {"lr=1e+0"}})[0].settings.train.learning_rate == 1.0);
+  const std::vector<Variation> pools =
+      variations({.set = {"attention=sh", "num_heads=2"}, .vary = {"pool=[1,2],[2,4]"}});
   REQUIRE(pools.size() == 2);
   CHECK(pools[0].settings.model.primal.pool == std::vector<double>{1, 2});
   CHECK(pools[1].settings.model.primal.pool == std::vector<double>{2, 4});
@@ -51,13 +52,13 @@ TEST_CASE("changes with a name are laid over what is set for all, and varied") {
   write_text(folder / "small.toml", "[model]\nlayers = 2\n");
   const std::vector<Variation> all =
       variations({.configs = {folder / "small.toml"},
-                  .set = {"score=dot", "repeats=3"},
-                  .variations = {{"as it is", {}}, {"maxout", {"score=maxout", "heads=2"}}},
-                  .vary = {"bins=4,8"}});
+                  .set = {"score=dot", "num_seeds=3"},
+                  .variations = {{"as it is", {}}, {"maxout", {"score=maxout", "num_heads=2"}}},
+                  .vary = {"num_samples=4,8"}});
   REQUIRE(all.size() == 4);
-  CHECK(all[0].name == "small as it is bins=4");
+  CHECK(all[0].name == "small as it is num_samples=4");
   CHECK(all[0].settings.model.score == "dot");
-  CHECK(all[3].name == "small maxout bins=8");
+  CHECK(all[3].name == "small maxout num_samples=8");
   CHECK(all[3].settings.model.score == "maxout");
   CHECK(all[3].settings.model.heads == 2);
   CHECK(all[3].settings.model.bins == 8);
@@ -99,7 +100,8 @@ TEST_CASE("names of folders are safe") {
 }
 
 TEST_CASE("entries that mean nothing are refused") {
-  for (const char* entry : {"score", "=dot", "score=", "score=loud", "scroe=dot", "heads=5", "bins=4+scroe=dot"}) {
+  for (const char* entry :
+       {"score", "=dot", "score=", "score=loud", "scroe=dot", "num_heads=5", "num_samples=4+scroe=dot"}) {
     INFO(entry);
     CHECK_THROWS_AS(variations({.vary = {entry}}), UsageError);
     CHECK_THROWS_AS(variations({.variations = {{"change", {entry}}}}), UsageError);

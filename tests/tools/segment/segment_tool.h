@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/data/points/part_files.h"
-#include "tests/tools/common/workshop.h"
+#include "tests/tools/experiment/workshop.h"
 
 namespace geosft::test {
 
@@ -15,7 +15,7 @@ class SegmentShop : public Workshop {
       : Workshop(
             "geosft-segment", GEOSFT_SEGMENT, [](const auto& folder) { write_part_set(folder, 8, 4); },
             Words{"--seed", "3", "--points", "48", "--epochs", "3", "--batch-size", "4"} +
-                Words{"--learning-rate", "3e-3", "--width", "16", "--heads", "2", "--layers", "1", "--bins", "8"}) {}
+                Words{"--lr", "3e-3", "--dim", "16", "--num-heads", "2", "--depth", "1", "--num-samples", "8"}) {}
 };
 
 }  // namespace geosft::test

@@ -4,7 +4,7 @@
 
 #include "data/points/array_dataset.h"
 #include "tests/data/points/part_files.h"
-#include "tests/tools/common/small_cloud_settings.h"
+#include "tests/tools/experiment/small_cloud_settings.h"
 #include "tools/segment/segment_run.h"
 
 namespace geosft::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// geosft-segment info, and what all its verbs share.
+// geosft-segment info, and what all its subcommands share.
 #include <catch2/catch.hpp>
 
 #include "tests/tools/segment/segment_tool.h"
@@ -10,7 +10,7 @@ TEST_CASE("info of geosft-segment describes runs, datasets and files") {
   const SegmentShop shop;
   const std::string run = shop.trained();
   for (const std::string& what : {run, run + "/last.ckpt"}) {
-    CHECK_THAT(shop.run_well({"info", what}).out, Catch::Contains("width = 16") &&
+    CHECK_THAT(shop.run_well({"info", what}).out, Catch::Contains("dim = 16") &&
                                                       Catch::Contains("2 classes, 5 parts") &&
                                                       Catch::Contains("mug: 3 cup 4 base"));
   }
@@ -24,10 +24,10 @@ TEST_CASE("info of geosft-segment describes runs, datasets and files") {
   shop.refuses({"info", (shop / "none.obj").string()}, 1, {"none.obj"});
 }
 
-TEST_CASE("help of geosft-segment fits a screen a verb, and wrong use ends with 2") {
+TEST_CASE("help of geosft-segment fits a screen a subcommand, and wrong use ends with 2") {
   const SegmentShop shop;
-  for (const Words& verb : {Words{}, Words{"train"}, Words{"eval"}, Words{"predict"}, Words{"info"}}) {
-    const ProcessResult result = shop.run_well(verb + Words{"--help"});
+  for (const Words& subcommand : {Words{}, Words{"train"}, Words{"eval"}, Words{"predict"}, Words{"info"}}) {
+    const ProcessResult result = shop.run_well(subcommand + Words{"--help"});
     CHECK(lines_of(result.out).size() > 5);
     CHECK(lines_of(result.out).size() <= 40);
   }

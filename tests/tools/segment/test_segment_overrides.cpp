@@ -7,7 +7,7 @@
 
 #include "models/training/training_loop.h"
 #include "tests/tools/segment/small_segmenter.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_segment_overrides {
 namespace {

@@ -6,7 +6,7 @@
 #include "data/formats/ply.h"
 #include "tests/support.h"
 #include "tests/tools/classify/tiny_shapes.h"
-#include "tests/tools/common/scan_file.h"
+#include "tests/tools/experiment/scan_file.h"
 #include "tests/tools/segment/segment_tool.h"
 
 namespace geosft::test::test_segment_predict_command {
@@ -97,7 +97,7 @@ TEST_CASE("a cloud is labelled in blocks, each point once") {
 TEST_CASE("in blocks a cloud twice as large takes little more memory, where at once there is too little", "[slow]") {
   const SegmentShop shop;
   const std::string run = (shop / "run").string();
-  shop.run_well(shop.train("run", {"--epochs", "1"}) + Words{"--no-normals", "--width", "64"});
+  shop.run_well(shop.train("run", {"--epochs", "1"}) + Words{"--no-normals", "--dim", "64"});
   ProcessOptions little = shop.process();
   little.memory = rlim_t{900} << 20;  // half of it or more are libraries: at once 200,000 points take 600 MB on top
   const auto predict = [&](int64_t points, const Words& words) {

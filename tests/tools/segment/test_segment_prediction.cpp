@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/tools/segment/small_segmenter.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_segment_prediction {
 namespace {

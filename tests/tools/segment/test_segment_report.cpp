@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "tests/tools/common/captured_stderr.h"
+#include "tests/tools/experiment/captured_stderr.h"
 #include "tests/tools/segment/small_segmenter.h"
 
 namespace geosft::test::test_segment_report {

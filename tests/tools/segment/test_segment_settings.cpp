@@ -7,7 +7,7 @@
 
 #include "tests/data/files.h"
 #include "tests/support.h"
-#include "tests/tools/common/unused_options.h"
+#include "tests/tools/experiment/unused_options.h"
 
 namespace geosft::test::test_segment_settings {
 namespace {
@@ -80,7 +80,7 @@ TEST_CASE("options of a segmentation that nothing uses are refused") {
   const auto said = [](const std::vector<std::string>& options) {
     return said_of_unused<SegmentSettings>("[model]\nattention = 'softmax'\nbins = 4\n", options);
   };
-  CHECK(said({"--bins", "4"}) == "--bins is for attention sampling, not for attention softmax");
+  CHECK(said({"--num-samples", "4"}) == "--num-samples is for attention sampling, not for attention softmax");
   CHECK(said({"--tau", "2"}) == "--tau is for sampling, not for attention softmax");
 }
 

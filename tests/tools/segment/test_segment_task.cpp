@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "models/training/autocast.h"
-#include "tests/tools/common/split_task.h"
+#include "tests/tools/experiment/split_task.h"
 #include "tests/tools/segment/small_segmenter.h"
-#include "tools/common/main_guard.h"
+#include "tools/experiment/main_guard.h"
 
 namespace geosft::test::test_segment_task {
 namespace {

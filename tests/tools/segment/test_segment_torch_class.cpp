@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "tests/tools/common/served.h"
+#include "tests/tools/experiment/served.h"
 #include "tests/tools/segment/small_segmenter.h"
 #include "tools/segment/segment_prediction.h"
 

@@ -2,9 +2,9 @@
 // geosft-segment train, end to end.
 #include <catch2/catch.hpp>
 
-#include "tests/tools/common/earlier_checkpoint.h"
-#include "tests/tools/common/non_finite_batch.h"
-#include "tests/tools/common/same_runs.h"
+#include "tests/tools/experiment/earlier_checkpoint.h"
+#include "tests/tools/experiment/non_finite_batch.h"
+#include "tests/tools/experiment/same_runs.h"
 #include "tests/tools/segment/segment_tool.h"
 
 namespace geosft::test::test_segment_train_command {
@@ -33,7 +33,7 @@ TEST_CASE("parts are learned where they can be told apart") {
   const SegmentShop shop;
   const Words plain = {"--tokens",     "absolute", "--no-normals", "--scale-low", "1",
                        "--scale-high", "1",        "--norm",       "pre"};
-  const Words faster = {"--epochs", "80", "--learning-rate", "1e-2", "--beta2", "0.9", "--schedule", "cosine"};
+  const Words faster = {"--epochs", "80", "--lr", "1e-2", "--beta2", "0.9", "--schedule", "cosine"};
   const ProcessResult result = shop.run_well(shop.train("run", plain + faster + Words{"--json"}));
   CHECK(nlohmann::json::parse(result.out).at("metrics").at("accuracy") > 0.8);
 }
@@ -52,7 +52,7 @@ TEST_CASE("parts are labelled by polynomial attention over all points, which rep
 
 TEST_CASE("a training of parts that is killed or interrupted resumes bit for bit") {
   const SegmentShop shop;
-  const Words longer = {"--epochs", "30", "--checkpoint-every", "2", "--average-decay", "0.9", "--drop-tokens", "0.1"};
+  const Words longer = {"--epochs", "30", "--checkpoint-every", "2", "--ema-decay", "0.9", "--drop-token-rate", "0.1"};
   shop.run_well(shop.train("whole", longer));
   for (const int signal : {SIGKILL, SIGINT}) {
     const fs::path run = shop / ("stopped" + std::to_string(signal));
@@ -62,13 +62,13 @@ TEST_CASE("a training of parts that is killed or interrupted resumes bit for bit
     shop.run_well({"train", "--resume", "--out", run.string()});
     require_same_run(shop / "whole", run);
   }
-  shop.refuses({"train", "--resume", "--out", (shop / "whole").string(), "--width", "32"}, 2, {"--resume", "--block"});
+  shop.refuses({"train", "--resume", "--out", (shop / "whole").string(), "--dim", "32"}, 2, {"--resume", "--block"});
 }
 
 // One of every version of the format: segment_checkpoint_1.ckpt is the last checkpoint of 80 epochs on a set like the
-// shop's, with `--points 48 --tokens absolute_local --scale-low 1 --scale-high 1 --width 8 --heads 2 --layers 1 --bins
+// shop's, with `--points 48 --tokens absolute_local --scale-low 1 --scale-high 1 --dim 8 --num-heads 2 --depth 1 --bins
 // 8
-// --batch-size 4 --learning-rate 1e-2 --beta2 0.9 --schedule cosine`, and its answer to a column: parts lie by height.
+// --batch-size 4 --lr 1e-2 --beta2 0.9 --schedule cosine`, and its answer to a column: parts lie by height.
 TEST_CASE("checkpoints of parts that earlier versions left are used and gone on from") {
   const SegmentShop shop;
   const fs::path file = earlier_checkpoint("segment_checkpoint_1"), cloud = shop / "column.xyz";
@@ -156,7 +156,7 @@ TEST_CASE("a run whose evaluation takes more memory than there is says so, and k
   write_hdf5(shop.data() / "ply_data_test0.h5", large.arrays(/*with_normals=*/false));
   ProcessOptions little = shop.process();
   little.memory = rlim_t{2500} << 20;
-  const Words words = {"--no-normals", "--no-canonical-order", "--width", "64"};
+  const Words words = {"--no-normals", "--no-canonical-order", "--dim", "64"};
   const ProcessResult ended = run_process(GEOSFT_SEGMENT, shop.train("run", words), little);
   shop.require_failure(ended, 1, {"out of memory", "bytes", "--evaluation-batch"});
   for (const char* name : {"best.ckpt", "last.ckpt"}) CHECK_NOTHROW(load_checkpoint(shop / "run" / name));

@@ -2,8 +2,8 @@
 // Training of parts by several processes, against one with the batch that they have together.
 #include <catch2/catch.hpp>
 
-#include "tests/tools/common/like_runs.h"
-#include "tests/tools/common/mpirun.h"
+#include "tests/tools/experiment/like_runs.h"
+#include "tests/tools/experiment/mpirun.h"
 #include "tests/tools/segment/segment_tool.h"
 
 namespace geosft::test::test_segment_train_processes {
@@ -12,7 +12,8 @@ TEST_CASE("processes train on parts as one does with their batches together", "[
   if (!has_mpirun()) return;
   const SegmentShop shop;
   // 6 of 8 clouds in batches of 4: the last has two, for four processes.
-  const Words words = {"--drop-tokens", "0.1", "--jitter", "0.01", "--beta2", "0.9", "--validation-fraction", "0.25"};
+  const Words words = {"--drop-token-rate",     "0.1", "--jitter", "0.01", "--beta2", "0.9",
+                       "--validation-fraction", "0.25"};
   shop.run_well(shop.train("one", words + Words{"--batch-size", "4"}));
   const ProcessResult result =
       run_mpirun(4, GEOSFT_SEGMENT, shop.train("four", words + Words{"--batch-size", "1", "--json"}), shop.process());

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "tests/tools/common/workshop.h"
+#include "tests/tools/experiment/workshop.h"
 
 namespace geosft::test {
 
@@ -37,8 +37,8 @@ class SequenceShop : public Workshop {
   SequenceShop()
       : Workshop(
             "geosft-sequence", GEOSFT_SEQUENCE, [](const auto& folder) { write_waves(folder); },
-            Words{"--seed", "1", "--epochs", "40", "--batch-size", "8", "--learning-rate", "3e-3"} +
-                Words{"--width", "16", "--heads", "4", "--layers", "1", "--beta2", "0.9"} +
+            Words{"--seed", "1", "--epochs", "40", "--batch-size", "8", "--lr", "3e-3"} +
+                Words{"--dim", "16", "--num-heads", "4", "--depth", "1", "--beta2", "0.9"} +
                 Words{"--no-relative", "--positions", "added"}) {}
 };
 

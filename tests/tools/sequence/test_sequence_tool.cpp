@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "tests/tools/common/earlier_checkpoint.h"
+#include "tests/tools/experiment/earlier_checkpoint.h"
 #include "tests/tools/sequence/sequence_tool.h"
 
 namespace geosft::test::test_sequence_tool {
@@ -15,13 +15,13 @@ TEST_CASE("sequences are trained on by the primal-dual family, by a polynomial a
   const SequenceShop shop;
   const std::vector<Words> attentions = {
       {"--attention", "bn", "--precision", "bfloat16"},
-      {"--attention", "softmax", "--patch", "4"},
+      {"--attention", "softmax", "--patch-size", "4"},
       {"--attention", "polynomial", "--degree", "4"},
       {"--attention", "bn_sh", "--beta", "0.4"},
       {"--attention", "linear_bn"},
       {"--attention", "sparse_sh", "--mask-size", "4"},
       {"--attention", "conv1d"},
-      {"--attention", "sampling", "--probability", "softmax", "--positions", "relative", "--bins", "6"}};
+      {"--attention", "sampling", "--probability", "softmax", "--positions", "relative", "--num-samples", "6"}};
   for (const Words& attention : attentions) {
     INFO(attention[1]);
     const nlohmann::json result =
@@ -40,7 +40,7 @@ TEST_CASE("a trained sequence model is evaluated, applied and described") {
   CHECK_THAT(shop.run_well({"eval", run}).out, Catch::Contains("20 sequences of the test part"));
   CHECK(lines_of(shop.run_well({"predict", run, "--split", "test", "--json"}).out).size() == 20);
   CHECK_FALSE(evaluated.contains("head_distances"));
-  shop.run_well(shop.train("patches", {"--attention", "bn_sh", "--patch", "4", "--epochs", "1"}));
+  shop.run_well(shop.train("patches", {"--attention", "bn_sh", "--patch-size", "4", "--epochs", "1"}));
   CHECK_THAT(shop.run_well({"info", (shop / "patches").string()}).out, Catch::Contains("\"node_values\":8"));
   const nlohmann::json heads = nlohmann::json::parse(shop.run_well({"eval", run, "--json", "--heads"}).out);
   REQUIRE(heads.at("head_distances").size() == 1);
@@ -58,8 +58,8 @@ TEST_CASE("heads are compared where there are several of primal-dual attention")
     shop.refuses({"eval", (shop / name).string(), "--heads"}, 2, expected);
   };
   refused("polynomial", {"--attention", "polynomial"}, {"--heads", "polynomial"});
-  refused("sampling", {"--attention", "sampling", "--bins", "6"}, {"--heads", "sampling"});
-  refused("one", {"--attention", "bn", "--heads", "1"}, {"--heads", "bn", "heads 1"});
+  refused("sampling", {"--attention", "sampling", "--num-samples", "6"}, {"--heads", "sampling"});
+  refused("one", {"--attention", "bn", "--num-heads", "1"}, {"--heads", "bn", "heads 1"});
 }
 
 TEST_CASE("pairs of documents are told apart by what they have in common") {
@@ -77,11 +77,11 @@ TEST_CASE("pairs of documents are told apart by what they have in common") {
   CHECK(result.at("count") == 48);
   CHECK(result.at("metrics").at("accuracy") > 0.95);
   CHECK_THAT(shop.run_well({"info", (shop / "run").string()}).out, Catch::Contains("\"documents\":true"));
-  shop.require_failure(shop.run(shop.train("patches", words + Words{"--patch", "2"})), 2, {"patch", "texts"});
+  shop.require_failure(shop.run(shop.train("patches", words + Words{"--patch-size", "2"})), 2, {"patch_size", "texts"});
 }
 
 // One of every version of the format: sequence_checkpoint_1.ckpt is the last checkpoint of 10 epochs on the waves, with
-// `--attention bn_sh --no-relative --positions added --width 8 --heads 2 --layers 1 --batch-size 8 --learning-rate 1e-2
+// `--attention bn_sh --no-relative --positions added --dim 8 --num-heads 2 --depth 1 --batch-size 8 --lr 1e-2
 // --beta2 0.9`, and its answer to a fast one.
 TEST_CASE("checkpoints of sequences that earlier versions left are used and gone on from") {
   const SequenceShop shop;
@@ -97,17 +97,17 @@ TEST_CASE("checkpoints of sequences that earlier versions left are used and gone
 TEST_CASE("a sweep over attentions ends with a table") {
   const SequenceShop shop;
   const Words sweep = Words{"sweep", "--data", shop.data().string(), "--out", (shop / "sweep").string()} +
-                      Words{"--set", "width=8", "--set", "heads=2", "--set", "layers=1", "--set", "epochs=1"} +
+                      Words{"--set", "dim=8", "--set", "num_heads=2", "--set", "depth=1", "--set", "epochs=1"} +
                       Words{"--set", "relative=false", "--set", "beta=0.4", "--vary", "attention=softmax,bn,sh"};
   CHECK(lines_of(shop.run_well(sweep).out).size() == 2 + 3);
 }
 
 TEST_CASE("geosft-sequence speaks of sequences") {
   const SequenceShop shop;
-  for (const char* verb : {"train", "eval", "predict", "info", "sweep"}) {
-    const std::string help = shop.run_well({verb, "--help"}).out;
+  for (const char* subcommand : {"train", "eval", "predict", "info", "sweep"}) {
+    const std::string help = shop.run_well({subcommand, "--help"}).out;
     for (const char* word : {"graph", "node", "edge", "OGB"}) {
-      INFO(verb);
+      INFO(subcommand);
       CHECK_THAT(help, !Catch::Contains(word, Catch::CaseSensitive::No));
     }
   }

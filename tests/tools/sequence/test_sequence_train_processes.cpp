@@ -3,8 +3,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "tests/tools/common/like_runs.h"
-#include "tests/tools/common/mpirun.h"
+#include "tests/tools/experiment/like_runs.h"
+#include "tests/tools/experiment/mpirun.h"
 #include "tests/tools/sequence/sequence_tool.h"
 
 namespace geosft::test::test_sequence_train_processes {
@@ -12,7 +12,7 @@ namespace geosft::test::test_sequence_train_processes {
 TEST_CASE("processes train on sequences as one does with their batches together", "[processes]") {
   if (!has_mpirun()) return;
   const SequenceShop shop;
-  const Words words = {"--attention", "bn_sh", "--epochs", "6", "--average-decay", "0.9", "--json"};
+  const Words words = {"--attention", "bn_sh", "--epochs", "6", "--ema-decay", "0.9", "--json"};
   shop.run_well(shop.train("one", words + Words{"--batch-size", "8"}));
   const ProcessResult result =
       run_mpirun(2, shop.program(), shop.train("two", words + Words{"--batch-size", "4"}), shop.process());

@@ -115,7 +115,7 @@ inline DrawnPicture draw_view(const ClassifyShop& shop, const Words& words) {
 
 // ball.xyz of the shop with a classifier of two layers; `more` is said to its training.
 inline Words ball_with_two_layers(const ClassifyShop& shop, const Words& more = {}) {
-  shop.run_well(shop.train("deep", Words{"--layers", "2", "--epochs", "1"} + more));
+  shop.run_well(shop.train("deep", Words{"--depth", "2", "--epochs", "1"} + more));
   return {"--run", (shop / "deep").string(), (shop / "ball.xyz").string()};
 }
 

@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "tests/support.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_camera {
 using namespace view;

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/tools/view/looked_at.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_colouring {
 using namespace view;

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/tools/graph/small_graph_model.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 #include "tools/graph/graph_evaluation.h"
 #include "tools/graph/graph_prediction.h"
 

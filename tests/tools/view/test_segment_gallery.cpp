@@ -5,7 +5,7 @@
 
 #include "tests/tools/classify/tiny_shapes.h"
 #include "tests/tools/segment/small_segmenter.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_segment_gallery {
 using namespace view;

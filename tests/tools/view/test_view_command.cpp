@@ -9,7 +9,7 @@
 #include "tests/tools/view/looked_at.h"
 #include "tests/tools/view/view_tool.h"
 #include "tests/tools/view/virtual_screen.h"
-#include "tools/common/arguments.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_view_command {
 using namespace view;

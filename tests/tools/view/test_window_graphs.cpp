@@ -29,7 +29,7 @@ TEST_CASE("graphs are drawn with their edges", "[window]") {
     CHECK(picture.share(not_white) > 0.02);
     CHECK(picture.share(coloured) > 0.005);
   }
-  graphs.run_well(graphs.train("deep", {"--layers", "2", "--epochs", "1"}));
+  graphs.run_well(graphs.train("deep", {"--depth", "2", "--epochs", "1"}));
   const Words run = {"--graph", "--run", (graphs / "deep").string(), "--item", "2"};
   for (const std::string colour : {"importance", "samples", "attention", "diversity"}) {
     INFO(colour);

@@ -15,7 +15,7 @@ TEST_CASE("parts are drawn in their colours, and what the model did by layers an
   const SegmentShop parts;
   const std::string run = (parts / "deep").string();
   // So little trained, the leaky relu would leave most points without any attention.
-  parts.run_well(parts.train("deep", {"--layers", "2", "--epochs", "1", "--probability", "softmax"}));
+  parts.run_well(parts.train("deep", {"--depth", "2", "--epochs", "1", "--probability", "softmax"}));
   const Words looked = {"--run", run, "--item", "1"};
   const DrawnPicture found = draw_view(shop, looked + Words{"--colour", "parts"});
   CHECK(found.share(not_white) > 0.01);

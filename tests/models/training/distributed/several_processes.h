@@ -12,7 +12,7 @@
 
 #include "models/training/distributed/sockets/socket_communicator.h"
 #include "tests/environment.h"
-#include "tests/tools/common/started_together.h"
+#include "tests/tools/experiment/started_together.h"
 
 namespace geosft::test {
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <catch2/catch.hpp>
+
+#include <sstream>
+
+#include "tests/support.h"
+
+namespace geosft::test::test_arguments {
+namespace {
+
+struct Tool {
+  CLI::App app{"a tool", "tool"};
+  std::string run;
+  int epochs = 1;
+
+  Tool() {
+    app.require_subcommand(1);
+    app.set_version_flag("--version", "tool 1.2.3");
+    CLI::App* train = app.add_subcommand("train", "trains");
+    train->add_option("run", run)->required();
+    train->add_option("--epochs", epochs);
+    app.add_subcommand("eval", "evaluates");
+  }
+
+  bool parse(std::vector<const char*> words, std::ostream& out) {
+    words.insert(words.begin(), "tool");
+    return parse_arguments(app, static_cast<int>(words.size()), words.data(), out);
+  }
+};
+
+void require_refused(const std::vector<const char*>& words, const std::vector<std::string>& expected) {
+  std::ostringstream out;
+  Tool tool;
+  CHECK_THROWS_AS(tool.parse(words, out), UsageError);
+  Tool again;
+  test::require_error([&] { again.parse(words, out); }, expected);
+  CHECK(out.str().empty());
+}
+
+}  // namespace
+
+TEST_CASE("arguments reach their targets") {
+  std::ostringstream out;
+  Tool tool;
+  REQUIRE(tool.parse({"train", "folder", "--epochs", "7"}, out));
+  CHECK(tool.run == "folder");
+  CHECK(tool.epochs == 7);
+  CHECK(out.str().empty());
+}
+
+TEST_CASE("help and version are written to the stream and end the tool") {
+  for (const auto& [word, expected] : {std::pair{"--help", "evaluates"}, {"--version", "tool 1.2.3"}}) {
+    std::ostringstream out;
+    Tool tool;
+    CHECK_FALSE(tool.parse({word}, out));
+    CHECK(out.str().find(expected) != std::string::npos);
+  }
+}
+
+TEST_CASE("help of a subcommand shows the subcommand's options") {
+  std::ostringstream out;
+  Tool tool;
+  CHECK_FALSE(tool.parse({"train", "--help"}, out));
+  CHECK(out.str().find("--epochs") != std::string::npos);
+}
+
+TEST_CASE("wrong use is explained in one line") {
+  require_refused({"train", "folder", "--epoch", "7"}, {"unknown option '--epoch'", "'--epochs'"});
+  require_refused({"train", "folder", "--epoch=7"}, {"unknown option '--epoch'", "'--epochs'"});
+  require_refused({"train", "--epoch", "7"}, {"unknown option '--epoch'", "'--epochs'"});
+  require_refused({"trian", "folder"}, {"unknown command 'trian'", "'train'"});
+  require_refused({"train", "folder", "more"}, {"unexpected argument 'more'"});
+  require_refused({"train", "folder", "--epochs", "many"}, {"--epochs", "many"});
+  require_refused({"train"}, {"run is required"});
+  require_refused({}, {"subcommand is required"});
+}
+
+}  // namespace geosft::test::test_arguments

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/cloud_training_data.h"
+
+#include <catch2/catch.hpp>
+
+#include "data/points/array_dataset.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_cloud_training_data {
+namespace {
+
+std::unique_ptr<PointDataset> clouds(int64_t count, bool normals = true) {
+  CloudArrays arrays;
+  arrays.points = at::randn({count, 5, 3}, generator(1));
+  if (normals) arrays.normals = at::randn({count, 5, 3}, generator(2));
+  arrays.labels = at::arange(count, at::kLong) % 2;
+  for (int64_t i = 0; i < count; ++i) arrays.names.push_back(std::to_string(i));
+  return std::make_unique<ArrayDataset>(arrays, std::vector<std::string>{"a", "b"}, "clouds");
+}
+
+CloudTrainingData opened(const CloudSettings& settings, bool published = false) {
+  return CloudTrainingData(clouds(8), published ? clouds(3) : nullptr, clouds(4), settings, 7, "here");
+}
+
+}  // namespace
+
+TEST_CASE("without a validation part all clouds are trained on, and the test set is watched when asked") {
+  CloudSettings settings;
+  const CloudTrainingData plain = opened(settings);
+  CHECK(plain.train().size() == 8);
+  CHECK(plain.validation() == nullptr);
+  CHECK_FALSE(plain.held_out());
+  settings.monitor_test = true;
+  const CloudTrainingData watched = opened(settings);
+  CHECK(watched.validation()->size() == 4);
+  CHECK_FALSE(watched.held_out());
+}
+
+TEST_CASE("a share is held out, of every class, a published part comes first") {
+  CloudSettings settings;
+  settings.validation_fraction = 0.25;
+  const CloudTrainingData split = opened(settings);
+  CHECK(split.train().size() == 6);
+  REQUIRE(split.validation()->size() == 2);
+  CHECK(split.validation()->label(0) != split.validation()->label(1));
+  CHECK(split.held_out());
+  const CloudTrainingData published = opened(settings, true);
+  CHECK(published.train().size() == 8);
+  CHECK(published.validation()->size() == 3);
+  CHECK(published.held_out());
+}
+
+TEST_CASE("missing normals and empty parts are refused") {
+  CloudSettings settings;
+  settings.validation_fraction = 0.01;
+  require_error([&] { opened(settings); }, {"validation_fraction", "0.01", "8 training clouds", "0"});
+  settings.validation_fraction = 0;
+  const auto bare = [&] { CloudTrainingData(clouds(8), nullptr, clouds(4, false), settings, 7, "here"); };
+  require_error(bare, {"here", "--no-normals"});
+  settings.normals = false;
+  CHECK_NOTHROW(bare());
+}
+
+}  // namespace geosft::test::test_cloud_training_data

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/cloud_transforms.h"
+
+#include <catch2/catch.hpp>
+
+#include "geometry/augment.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_cloud_transforms {
+
+namespace {
+
+Shape example(bool normals = true) {
+  Shape shape;
+  shape.points = at::randn({300, 3}, test::generator(1)) + 5;
+  if (normals) {
+    shape.normals = at::randn({300, 3}, test::generator(2));
+    shape.normals = shape.normals / shape.normals.norm(2, 1, true);
+  }
+  shape.parts = at::arange(300, at::kLong);
+  shape.label = 2;
+  shape.name = "example";
+  return shape;
+}
+
+// Two clouds of 300 and 40 points.
+PointBatch example_batch() {
+  const Shape shape = example();
+  PointBatch batch{at::cat({shape.points, shape.points.slice(0, 0, 40)}),
+                   at::cat({shape.normals, shape.normals.slice(0, 0, 40)}),
+                   at::tensor({0, 300, 340}, at::kLong),
+                   at::tensor({1, 2}, at::kLong),
+                   at::tensor({5, 6}, at::kLong),
+                   at::arange(340, at::kLong)};
+  batch.seeds = at::tensor({7, 8}, at::kLong);
+  return batch;
+}
+
+}  // namespace
+
+TEST_CASE("rotations are known by name") {
+  for (const Rotation rotation : {Rotation::none, Rotation::z, Rotation::so3}) {
+    CHECK(rotation_of(rotation_name(rotation)) == rotation);
+  }
+  CHECK(std::string(rotation_text(Rotation::so3)) == "rotated at random");
+  test::require_error([] { rotation_of("SO3"); }, {"SO3", "none", "so3"});
+}
+
+TEST_CASE("training clouds are those of augment_clouds, and their parts go along") {
+  const AugmentSettings settings{0.5, 2.0, 0.02, 0.1, "so3", 0.25};
+  const PointBatch before = example_batch(), after = augmentation({.points = 64}, settings)(before);
+  const AugmentedClouds expected = augment_clouds(before.points, before.normals, before.ptr, before.seeds,
+                                                  {64, 0.1, Rotation::so3, 0.5, 2.0, 0.02, 5 * 0.02, 0.25});
+  test::require_equal(after.points, expected.points, "points");
+  test::require_equal(after.normals, expected.normals, "normals");
+  test::require_equal(after.ptr, at::tensor({0, 48, 78}, at::kLong), "ptr");
+  test::require_equal(after.parts, expected.rows, "parts");
+  CHECK((after.labels.is_same(before.labels) && after.index.is_same(before.index)));
+  PointBatch bare = before;
+  bare.normals = bare.parts = at::Tensor();
+  const PointBatch less = augmentation({.points = 64}, settings)(bare);
+  test::require_equal(less.points, expected.points, "points without parts");
+  CHECK_FALSE((less.parts.defined() || less.normals.defined()));
+}
+
+TEST_CASE("plain clouds are as they were read, with normals as wanted") {
+  at::Generator generator = test::generator(1);
+  const Shape shape = example(), without = plain_clouds(false)(shape, generator);
+  CHECK((without.points.is_same(shape.points) && without.parts.is_same(shape.parts)));
+  CHECK_FALSE(without.normals.defined());
+  CHECK(plain_clouds(true)(shape, generator).normals.is_same(shape.normals));
+  test::require_error([&] { plain_clouds(true)(without, generator); }, {"example", "normals", "--no-normals"});
+}
+
+TEST_CASE("a subset keeps points, normals and parts together") {
+  Shape shape = example();
+  keep_subset(shape, 20, test::generator(4));
+  const Shape whole = example();
+  REQUIRE(shape.parts.size(0) == 20);
+  test::require_equal(shape.points, whole.points.index_select(0, shape.parts), "points");
+  test::require_equal(shape.normals, whole.normals.index_select(0, shape.parts), "normals");
+  keep_subset(shape, 30, test::generator(4));
+  CHECK(shape.points.size(0) == 20);
+}
+
+TEST_CASE("normals are left out, demanded, or estimated") {
+  Shape bare = example(false), full = example();
+  test::require_error([&] { prepare_normals(bare, true); }, {"example", "normals", "--no-normals"});
+  prepare_normals(full, false);
+  CHECK_FALSE(full.normals.defined());
+  std::vector<std::string> warnings;
+  estimate_missing_normals(bare, warnings);
+  CHECK(bare.normals.sizes() == bare.points.sizes());
+  CHECK(warnings == std::vector<std::string>{"example: has no normals: they are estimated"});
+  estimate_missing_normals(bare, warnings);
+  CHECK(warnings.size() == 1);
+}
+
+TEST_CASE("clouds are rotated as they are told") {
+  for (const Rotation rotation : {Rotation::none, Rotation::z, Rotation::so3}) {
+    Shape shape = example();
+    set_precision(shape, at::kDouble);
+    const at::Tensor before = shape.points, normals = shape.normals;
+    rotate_shape(shape, rotation, test::generator(6));
+    CHECK(at::equal(shape.points, before) == (rotation == Rotation::none));
+    test::require_close((shape.points * shape.normals).sum(1), (before * normals).sum(1), 1e-12, "angles");
+    CHECK(at::equal(shape.points.select(1, 2), before.select(1, 2)) == (rotation != Rotation::so3));
+  }
+}
+
+TEST_CASE("a batch on a device keeps ptr, seeds and rows where they are") {
+  PointBatch batch = example_batch();
+  batch.normals = at::Tensor();
+  const PointBatch there = on_device(batch, at::kCPU);
+  test::require_equal(there.parts, batch.parts, "parts");
+  CHECK_FALSE(there.normals.defined());
+  CHECK((there.index.is_same(batch.index) && there.seeds.is_same(batch.seeds)));
+  const auto named = batch_tensors(batch);
+  CHECK(named.size() == 5);
+  CHECK(named.at("parts").is_same(batch.parts));
+  CHECK(batch_tensors(std::nullopt).empty());
+}
+
+}  // namespace geosft::test::test_cloud_transforms

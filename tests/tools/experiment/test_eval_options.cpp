@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/eval_options.h"
+
+#include <ATen/Parallel.h>
+#include <CLI/CLI.hpp>
+#include <catch2/catch.hpp>
+
+#include <iostream>
+#include <sstream>
+
+#include "tests/support.h"
+#include "tools/experiment/arguments.h"
+
+namespace geosft::test::test_eval_options {
+namespace {
+
+struct Used {
+  std::string data = "trained on";
+  uint64_t seed = 1;
+  EvaluationSettings evaluation;
+
+  explicit Used(std::vector<const char*> words) {
+    CLI::App app("tool");
+    RunOverrides overrides;
+    overrides.add_to(app, "the data", "the seed");
+    words.insert(words.begin(), "tool");
+    parse_arguments(app, static_cast<int>(words.size()), words.data(), std::cout);
+    overrides.apply_runtime();
+    overrides.apply(data, seed, evaluation);
+  }
+};
+
+CloudEvalArguments parsed(const std::vector<const char*>& words) {
+  CLI::App app;
+  CloudEvalArguments given;
+  given.add_to(app, {"train", "test"});
+  std::ostringstream out;
+  parse_arguments(app, static_cast<int>(words.size()), words.data(), out);
+  return given;
+}
+
+}  // namespace
+
+TEST_CASE("overrides replace what they name and leave the rest") {
+  const Used plain({});
+  CHECK(plain.data == "trained on");
+  CHECK(plain.seed == 1);
+  CHECK(plain.evaluation.evaluation == "seeded");
+  CHECK(plain.evaluation.votes == 1);
+  const Used changed({"--data", "x", "--seed", "5", "--votes", "3", "--evaluation", "greedy"});
+  CHECK(changed.data == "x");
+  CHECK(changed.seed == 5);
+  CHECK(changed.evaluation.evaluation == "greedy");
+  CHECK(changed.evaluation.votes == 3);
+}
+
+TEST_CASE("overrides set the threads and refuse what they cannot use") {
+  const int before = at::get_num_threads();
+  Used({"--threads", "2"});
+  CHECK(at::get_num_threads() == 2);
+  at::set_num_threads(before);
+  CHECK_THROWS_AS(Used({"--votes", "0"}), UsageError);
+  CHECK_THROWS_AS(Used({"--evaluation", "loud"}), UsageError);
+  CHECK_THROWS_AS(Used({"--device", "gpu"}), UsageError);
+}
+
+TEST_CASE("clouds are evaluated upright once, and turned as often as asked") {
+  const CloudEvalArguments upright = parsed({"eval", "run", "--repeats", "7"});
+  CHECK(upright.run == "run");
+  CHECK(upright.split == "test");
+  CHECK(upright.rotation() == Rotation::none);
+  CHECK(upright.turns() == 1);
+  const CloudEvalArguments turned = parsed({"eval", "run", "--rotate", "so3", "--repeats", "7", "--split", "train"});
+  CHECK(turned.rotation() == Rotation::so3);
+  CHECK(turned.turns() == 7);
+  CHECK(turned.split == "train");
+}
+
+TEST_CASE("an evaluation refuses what it does not have") {
+  require_error([] { parsed({"eval"}); }, {"RUN"});
+  require_error([] { parsed({"eval", "run", "--split", "validation"}); }, {"--split", "validation"});
+  require_error([] { parsed({"eval", "run", "--rotate", "x"}); }, {"--rotate", "x"});
+  require_error([] { parsed({"eval", "run", "--repeats", "0"}); }, {"--repeats"});
+}
+
+}  // namespace geosft::test::test_eval_options

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/invariance.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/support.h"
+
+namespace geosft::test::test_invariance {
+
+TEST_CASE("differences, flips and agreement are counted over everything added") {
+  InvarianceTally tally;
+  CHECK(tally.result().prediction_agreement == 1.0);
+  const at::Tensor original = at::tensor({1.0f, 0.0f, 0.0f, 2.0f}).view({2, 2});
+  const auto flips = [](int64_t first, int64_t second) { return at::tensor({first, second}, at::kLong).to(at::kBool); };
+  // The second row flipped, and its prediction with it; then again, with the same prediction. The first row of the last
+  // originals predicts something else though nothing flipped.
+  tally.begin(original);
+  tally.add({original + 0.25, flips(0, 0)});
+  tally.add({original + at::tensor({0.0f, 0.5f, 3.0f, 0.0f}).view({2, 2}), flips(0, 1)});
+  tally.add({original, flips(0, 1)});
+  tally.begin(original);
+  tally.add({original + at::tensor({0.0f, 1.5f, 0.0f, 0.0f}).view({2, 2}), flips(0, 0)});
+  const Invariance found = tally.result();
+  CHECK(found.max_logit_difference == 3.0);
+  CHECK(found.max_unflipped_difference == 1.5);
+  CHECK(found.flipped_share == 0.25);
+  CHECK(found.ever_flipped_share == 0.25);
+  CHECK(found.prediction_agreement == 0.75);
+  CHECK(found.unflipped_agreement == Approx(5.0 / 6));
+  nlohmann::json json;
+  set_invariance(json, found);
+  CHECK(json.at("max_logit_difference") == 3.0);
+  CHECK(json.at("flipped_share") == 0.25);
+  CHECK(json.at("ever_flipped_share") == 0.25);
+  CHECK(json.at("unflipped_agreement") == Approx(5.0 / 6));
+  CHECK_THAT(invariance_text(found),
+             Catch::Contains("3 (1.5 where the same was chosen") && Catch::Contains("25.0 % of the copies") &&
+                 Catch::Contains("25.0 % of the originals") && Catch::Contains("75.0 % (83.3 % where"));
+}
+
+TEST_CASE("where every copy flipped nothing disagrees without a flip") {
+  const at::Tensor original = at::tensor({1.0f, 0.0f}).view({1, 2});
+  InvarianceTally tally;
+  tally.begin(original);
+  tally.add({original.flip(1), at::ones({1}, at::kBool)});
+  CHECK(tally.result().unflipped_agreement == 1.0);
+  CHECK(tally.result().prediction_agreement == 0.0);
+  CHECK(tally.result().ever_flipped_share == 1.0);
+}
+
+TEST_CASE("what was not moved has no difference") {
+  nlohmann::json json;
+  set_invariance(json, std::nullopt);
+  CHECK(json == nlohmann::json{{"max_logit_difference", 0.0}});
+  CHECK(invariance_text(std::nullopt).empty());
+}
+
+}  // namespace geosft::test::test_invariance

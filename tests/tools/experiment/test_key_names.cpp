@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/key_names.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/support.h"
+#include "tests/tools/experiment/captured_stderr.h"
+#include "tests/tools/experiment/unused_options.h"
+#include "tools/graph/graph_settings.h"
+
+namespace geosft::test::test_key_names {
+
+TEST_CASE("the edit distance counts insertions, deletions, substitutions and swaps") {
+  CHECK(edit_distance("", "") == 0);
+  CHECK(edit_distance("", "abc") == 3);
+  CHECK(edit_distance("abc", "") == 3);
+  CHECK(edit_distance("kitten", "sitting") == 3);
+  CHECK(edit_distance("epohcs", "epochs") == 1);
+  CHECK(edit_distance("layers", "layers") == 0);
+}
+
+TEST_CASE("the nearest name is the closest one, the first of equals") {
+  CHECK(nearest_name("weight_dcay", {"layers", "weight_decay", "warmup"}) == "weight_decay");
+  CHECK(nearest_name("abcd", {"abce", "abcf"}) == "abce");
+  CHECK(nearest_name("--epoch", {"--out", "--epochs"}) == "--epochs");
+  CHECK(nearest_name("maxout", {"dot_attention", "maxout_attention"}) == "maxout_attention");
+}
+
+TEST_CASE("nothing is near a name that is no misspelling") {
+  CHECK(nearest_name("b", {"a", "c"}).empty());
+  CHECK(nearest_name("anything", {}).empty());
+  CHECK(nearest_name("frobnicate", {"epochs", "lr"}).empty());
+  CHECK(nearest_name(std::string(100000000, 'b'), {"a", "b"}).empty());
+  CHECK(nearest_hint("frobnicate", {"epochs", "lr"}).empty());
+  CHECK(nearest_hint("epoch", {"epochs", "lr"}) == "; the nearest known is 'epochs'");
+}
+
+TEST_CASE("hints know the words of other libraries, and former names") {
+  GraphSettings settings;
+  const Config config = settings.config();
+  for (const auto& [word, key] : {std::pair("ema", "ema_decay"),
+                                  {"dropout", "token_dropout"},
+                                  {"clip", "clip_grad_norm"},
+                                  {"hidden_dim", "dim"},
+                                  {"num_layers", "depth"},
+                                  {"learning_rte", "lr"}}) {
+    require_error([&, word = word] { config.assign(word, "1"); }, {"unknown key", std::string("'") + key + "'"});
+  }
+  CHECK(nearest_name("--pretrained", {"--out", "--resume"}) == "--resume");
+  CHECK(nearest_name("--learning-rat", {"--lr", "--learning-rate"}) == "--lr");
+}
+
+TEST_CASE("former names of options are taken, with a notice") {
+  const auto said = [](const std::vector<std::string>& options) {
+    const CapturedStderr captured;
+    CHECK(said_of_unused<GraphSettings>("", options).empty());
+    return captured.text();
+  };
+  CHECK(said({"--learning-rate", "0.5"}) ==
+        "--learning-rate is now called --lr; the next release takes the new name alone\n");
+  CHECK(said({"--no-every-fold"}) ==
+        "--every-fold is now called --cross-validation; the next release takes the new name alone\n");
+  CHECK(said({"--lr", "0.5", "--cross-validation"}).empty());
+  CHECK_THROWS_AS(said({"--lr", "0.5", "--learning-rate", "0.5"}), UsageError);
+}
+
+TEST_CASE("the configuration of a RUN folder with former keys means the same") {
+  GraphSettings settings;
+  settings.config().load_toml(GEOSFT_TEST_FIXTURES "/former_keys.toml");
+  CHECK(settings.repeats == 2);
+  CHECK(settings.every_fold);
+  CHECK(settings.longest == 9);
+  CHECK(settings.patch == 4);
+  CHECK(settings.model.width == 8);
+  CHECK(settings.model.heads == 2);
+  CHECK(settings.model.layers == 1);
+  CHECK(settings.model.bins == 4);
+  CHECK(settings.model.head_bins == 32);
+  CHECK(settings.model.polynomial.most_monomials == 600);
+  CHECK(settings.train.learning_rate == 0.01);
+  CHECK(settings.train.max_gradient_norm == 3.0);
+  CHECK(settings.train.average_decay == 0.5);
+  CHECK(settings.train.drop_tokens == 0.25);
+  GraphSettings again;
+  const std::string present = settings.config().to_toml();
+  again.config().set_text(present);
+  CHECK(again.config().to_toml() == present);
+  CHECK_THAT(present, Catch::Contains("clip_grad_norm = 3.0") && !Catch::Contains("max_gradient_norm"));
+}
+
+}  // namespace geosft::test::test_key_names

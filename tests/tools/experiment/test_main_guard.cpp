@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/main_guard.h"
+
+#include <ATen/ATen.h>
+#include <c10/util/Exception.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <iostream>
+#include <new>
+#include <sstream>
+#include <string>
+
+#include "tools/experiment/arguments.h"
+
+namespace geosft::test::test_main_guard {
+
+namespace {
+
+struct Outcome {
+  int code;
+  std::string err;
+};
+
+Outcome outcome(const std::function<int()>& body) {
+  std::ostringstream err;
+  std::streambuf* const before = std::cerr.rdbuf(err.rdbuf());
+  const int code = run_tool("geosft-some", body);
+  std::cerr.rdbuf(before);
+  return {code, err.str()};
+}
+
+// The outcome in a process of its own whose stdout is `descriptor`; the parent's is left alone.
+Outcome outcome_with_stdout(int descriptor, const std::function<int()>& body) {
+  std::array<int, 2> err;
+  REQUIRE(pipe(err.data()) == 0);
+  std::cout.flush();
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(descriptor, STDOUT_FILENO);
+    dup2(err[1], STDERR_FILENO);
+    _exit(run_tool("geosft-some", body));
+  }
+  close(err[1]);
+  Outcome result;
+  std::array<char, 256> buffer;
+  for (ssize_t count = 0; (count = read(err[0], buffer.data(), buffer.size())) > 0;) {
+    result.err.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  close(err[0]);
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFEXITED(status));
+  result.code = WEXITSTATUS(status);
+  return result;
+}
+
+int write_much() {
+  for (int line = 0; line < 100000; ++line) std::cout << "a line that somebody should read\n";
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("the code of the body is the code of the tool") {
+  CHECK(outcome([] { return 0; }).code == 0);
+  CHECK(outcome([] { return 5; }).code == 5);
+  CHECK(outcome([] { return 0; }).err.empty());
+}
+
+TEST_CASE("an exception becomes one line and its exit code") {
+  const Outcome use = outcome([]() -> int { throw UsageError("no such option\nand more"); });
+  CHECK(use.code == 2);
+  CHECK(use.err == "geosft-some: error: no such option\n");
+
+  const Outcome plain = outcome([]() -> int { throw std::runtime_error("disk full"); });
+  CHECK(plain.code == 1);
+  CHECK(plain.err == "geosft-some: error: disk full\n");
+
+  const Outcome torch = outcome([]() -> int { TORCH_CHECK(false, "points: expected [n, 3]", "\nsecond line"); });
+  CHECK(torch.code == 1);
+  CHECK(torch.err == "geosft-some: error: points: expected [n, 3]\n");
+
+  const Outcome memory = outcome([]() -> int { throw std::bad_alloc(); });
+  CHECK(memory.code == 1);
+  CHECK_THAT(memory.err, Catch::StartsWith("geosft-some: error: out of memory. A smaller --batch-size") &&
+                             Catch::Contains("in proportion") && Catch::EndsWith("--block N.\n"));
+
+  const Outcome tensor = outcome([] { return static_cast<int>(at::empty({int64_t{1} << 50}).numel()); });
+  CHECK(tensor.code == 1);
+  CHECK_THAT(tensor.err, Catch::StartsWith("geosft-some: error: out of memory: ") &&
+                             Catch::Contains("4503599627370496 bytes") && Catch::Contains("--batch-size"));
+  CHECK(std::count(tensor.err.begin(), tensor.err.end(), '\n') == 1);
+
+  const Outcome stop = outcome([]() -> int { throw Interrupted("saved in runs/a"); });
+  CHECK(stop.code == 130);
+  CHECK(stop.err == "geosft-some: interrupted: saved in runs/a\n");
+
+  const Outcome odd = outcome([]() -> int { throw 3; });
+  CHECK(odd.code == 1);
+  CHECK(odd.err.find("geosft-some: error: ") == 0);
+}
+
+TEST_CASE("a stdout that nobody reads ends the tool silently") {
+  std::array<int, 2> ends;
+  REQUIRE(pipe(ends.data()) == 0);
+  close(ends[0]);
+  const Outcome result = outcome_with_stdout(ends[1], write_much);
+  close(ends[1]);
+  CHECK(result.code == 1);
+  CHECK(result.err.empty());
+}
+
+TEST_CASE("a stdout on a full disk is an error with its reason") {
+  const int full = open("/dev/full", O_WRONLY);
+  REQUIRE(full >= 0);
+  for (const auto& body :
+       {std::function<int()>(write_much), std::function<int()>([] { return std::cout << "short", 0; })}) {
+    const Outcome result = outcome_with_stdout(full, body);
+    CHECK(result.code == 1);
+    CHECK(result.err == "geosft-some: error: cannot write to standard output: No space left on device\n");
+  }
+  close(full);
+}
+
+TEST_CASE("the first signal sets the flag and the second has its usual effect") {
+  const Outcome flagged = outcome_with_stdout(STDOUT_FILENO, [] {
+    install_interrupt_handler();
+    if (interrupted()) return 10;
+    raise(SIGINT);
+    if (!interrupted()) return 11;
+    clear_interrupt();
+    if (interrupted()) return 12;
+    raise(SIGTERM);
+    return interrupted() ? 0 : 13;
+  });
+  CHECK(flagged.code == 0);
+
+  const pid_t child = fork();
+  if (child == 0) {
+    install_interrupt_handler();
+    raise(SIGTERM);
+    raise(SIGTERM);
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGTERM);
+}
+
+}  // namespace geosft::test::test_main_guard

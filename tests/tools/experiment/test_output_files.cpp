@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/output_files.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/data/files.h"
+#include "tests/support.h"
+#include "tools/experiment/arguments.h"
+
+namespace geosft::test::test_output_files {
+namespace fs = std::filesystem;
+
+TEST_CASE("one file leaves what an option names, several leave files of their names in a folder") {
+  const TemporaryFolder folder;
+  CHECK_FALSE(OutputFiles("--ply", "", {"a.obj", "b.obj"}, ".ply").wanted());
+  const OutputFiles one("--ply", folder / "x.ply", {"a.obj"}, ".ply");
+  REQUIRE(one.wanted());
+  CHECK(one[0] == folder / "x.ply");
+  const OutputFiles two("--ply", folder / "out/parts", {"some/a.b.obj", "c.xyz"}, ".ply");
+  CHECK(fs::is_directory(folder / "out/parts"));
+  CHECK(two[0] == fs::path(folder / "out/parts") / "a.b.ply");
+  CHECK(two[1] == fs::path(folder / "out/parts") / "c.ply");
+}
+
+TEST_CASE("a file can be written where its folder is") {
+  const TemporaryFolder folder;
+  CHECK(unwritable(folder / "x.png").empty());
+  CHECK(unwritable("x.png").empty());
+  CHECK_THAT(unwritable(folder / "no/x.png"), Catch::Contains("no folder") && Catch::Contains("no/x.png"));
+  write_text(folder / "file", "no folder");
+  CHECK_THAT(unwritable(folder / "file/x.png"), Catch::Contains("no folder"));
+}
+
+TEST_CASE("no output replaces another one or what is read") {
+  const TemporaryFolder folder;
+  write_text(folder / "a.ply", "a cloud");
+  const auto refused = [&](const std::string& wanted, const std::vector<std::string>& files,
+                           const std::vector<std::string>& words) {
+    CHECK_THROWS_AS(OutputFiles("--ply", wanted, files, ".ply"), UsageError);
+    require_error([&] { OutputFiles("--ply", wanted, files, ".ply"); }, words);
+  };
+  refused(folder / "out", {"x/a.obj", "b.obj", "y/a.off"}, {"--ply", "x/a.obj", "y/a.off", "a.ply"});
+  CHECK_FALSE(fs::exists(folder / "out"));
+  refused(folder.path().string(), {folder / "a.ply", "b.obj"}, {"--ply", "a.ply", "another folder"});
+  refused(folder / "a.ply", {"b.obj", "c.obj"}, {"--ply", "a.ply", "folder"});
+}
+
+}  // namespace geosft::test::test_output_files

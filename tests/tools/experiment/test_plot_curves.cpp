@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/plot_curves.h"
+
+#include "tests/support.h"
+#include "tests/tools/experiment/pictures.h"
+
+namespace geosft::test::test_plot_curves {
+namespace {
+
+// Pixels from the upper edge to where `text` is first written.
+double height_of_text(const std::string& svg, const std::string& text) {
+  const size_t written = svg.find(text + "</text>");
+  REQUIRE(written != std::string::npos);
+  const size_t place = svg.rfind("translate(", written);
+  return std::stod(svg.substr(svg.find(',', place) + 1));
+}
+
+double picture_height(const std::string& svg) {
+  const std::string box = svg.substr(svg.find("viewBox=\"") + 9);  // "0 0 WIDTH HEIGHT"
+  return std::stod(box.substr(box.find(' ', 4)));
+}
+
+}  // namespace
+
+TEST_CASE("every curve of every panel is drawn with its name") {
+  const PictureFolder folder;
+  const Curve up{"it's {up}", {1, 10, 100}, {2, 20, 200}}, down{"down", {1, 2}, {5, 4}};
+  const std::vector<CurvePanel> panels = {{{"left", "x", "y", true, true}, {up, down}}, {{"right", "n", "t"}, {down}}};
+  if (!require_picture(plot_curves(panels, folder.stem()), folder)) return;
+  const std::string svg = folder.svg();
+  for (const char* text : {"it's {up}", "left", "right"}) CHECK(svg.find(text) != std::string::npos);
+  CHECK(occurrences(svg, ">down<") == 2);
+}
+
+TEST_CASE("curves that cannot be drawn are refused") {
+  const PictureFolder folder;
+  const auto refuse = [&](const Curve& curve, const std::string& word) {
+    require_error([&] { plot_curves({{{"t", "x", "y", true, true}, {curve}}}, folder.stem()); }, {curve.name, word});
+  };
+  refuse({"short", {1, 2}, {1}}, "as many y");
+  refuse({"empty", {}, {}}, "as many y");
+  refuse({"zero", {0, 1}, {1, 1}}, "positive x");
+  refuse({"falls", {1, 2}, {1, -1}}, "positive y");
+  require_error([&] { plot_curves({}, folder.stem()); }, {"panels"});
+  require_error([&] { plot_curves({{{"t", "x", "y"}, {}}}, folder.stem()); }, {"curve"});
+}
+
+TEST_CASE("the names of many curves are below the axes, not over them") {
+  for (const size_t count : {2, 21}) {
+    const PictureFolder folder;
+    CurvePanel panel{{"title", "tokens", "seconds"}, {}};
+    for (size_t i = 0; i < count; ++i) {
+      panel.curves.push_back({"a member of the family: " + std::to_string(i), {1, 2}, {1, 2}});
+    }
+    if (!require_picture(plot_curves({panel, panel, panel}, folder.stem()), folder)) return;
+    const std::string svg = folder.svg();
+    CHECK(height_of_text(svg, "tokens") < height_of_text(svg, panel.curves.front().name));
+    CHECK(height_of_text(svg, panel.curves.back().name) < picture_height(svg));
+  }
+}
+
+TEST_CASE("the points of a curve are put in order") {
+  const Curve curve = in_order_of_x({"keys", {32, 8, 16}, {3, 1, 2}});
+  CHECK(curve.name == "keys");
+  CHECK(curve.x == std::vector<double>{8, 16, 32});
+  CHECK(curve.y == std::vector<double>{1, 2, 3});
+}
+
+TEST_CASE("the numbers of curves come back exactly") {
+  const std::string csv = curves_csv("n", "time", {{"a, b", {1, 1e-7}, {0.1, 3}}, {"c", {2}, {4}}});
+  CHECK(csv == "curve,n,time\n\"a, b\",1,0.1\n\"a, b\",1e-07,3\nc,2,4\n");
+  CHECK(csv_field("say \"x\"") == "\"say \"\"x\"\"\"");
+  CHECK(exact_number(1.0 / 3) == "0.3333333333333333");
+}
+
+}  // namespace geosft::test::test_plot_curves

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+#include <limits>
+
+#include "tests/support.h"
+#include "tests/tools/experiment/pictures.h"
+#include "tools/experiment/metrics_csv.h"
+#include "tools/experiment/plots.h"
+
+#include "tests/temporary_path.h"
+
+namespace geosft::test::test_plot_learning_curves {
+
+namespace {
+
+struct MetricsFile {
+  std::filesystem::path path = test::temporary_path("geosft_test_learning_curves");
+  MetricsFile() { std::filesystem::remove(path); }
+  ~MetricsFile() { std::filesystem::remove(path); }
+};
+
+MetricsRow row(int64_t step, const std::string& split, double accuracy) {
+  return {step, 0, split, 1.0 / double(step), accuracy, 1e-3, 1.0, 100.0};
+}
+
+}  // namespace
+
+TEST_CASE("learning curves show both parts and the best accuracy on the held-out one") {
+  const MetricsFile file;
+  const test::PictureFolder folder;
+  MetricsWriter writer(file.path);
+  for (int64_t step = 1; step <= 5; ++step) {
+    writer.append(row(step, "train", 0.1 * double(step)));
+    writer.append(row(step, "validation", step == 3 ? 0.4567 : 0.2));
+  }
+  if (!test::require_picture(plot_learning_curves(file.path, folder.stem()), folder)) return;
+  const std::string svg = folder.svg();
+  CHECK(svg.find("held-out best 45.7 at step 3") != std::string::npos);
+  CHECK(svg.find(">training<") != std::string::npos);
+  CHECK(svg.find(">held-out part of the training set<") != std::string::npos);
+  CHECK(svg.find("test set") == std::string::npos);
+}
+
+TEST_CASE("a monitored test set is called what it is, and its best is not picked") {
+  const MetricsFile file;
+  const test::PictureFolder folder;
+  MetricsWriter writer(file.path);
+  for (int64_t step = 1; step <= 5; ++step) {
+    writer.append(row(step, "train", 0.1 * double(step)));
+    writer.append(row(step, "test", step == 3 ? 0.4567 : 0.2));
+  }
+  if (!test::require_picture(plot_learning_curves(file.path, folder.stem()), folder)) return;
+  const std::string svg = folder.svg();
+  CHECK(svg.find("test set at the end 20.0") != std::string::npos);
+  CHECK(svg.find(">test set<") != std::string::npos);
+  CHECK(svg.find("held-out") == std::string::npos);
+  CHECK(svg.find("45.7") == std::string::npos);
+}
+
+TEST_CASE("one part alone, many rows and a loss that is not finite are drawn") {
+  const MetricsFile file;
+  const test::PictureFolder folder;
+  MetricsWriter writer(file.path);
+  for (int64_t step = 1; step <= 300; ++step) {
+    MetricsRow next = row(step, "train", 0.5);
+    if (step == 100) next.loss = std::numeric_limits<double>::quiet_NaN();
+    if (step == 200) next.loss = std::numeric_limits<double>::infinity();
+    writer.append(next);
+  }
+  if (!test::require_picture(plot_learning_curves(file.path, folder.stem()), folder)) return;
+  CHECK(folder.svg().find("held-out") == std::string::npos);
+}
+
+TEST_CASE("without a row there is nothing to draw, and a broken file is an error") {
+  const MetricsFile file;
+  const test::PictureFolder folder;
+  const MetricsWriter writer(file.path);
+  const PlotResult result = plot_learning_curves(file.path, folder.stem());
+  CHECK_FALSE(result);
+  CHECK(result.reason.find("no metrics yet") != std::string::npos);
+  std::ofstream(file.path) << "nonsense\n";
+  test::require_error([&] { plot_learning_curves(file.path, folder.stem()); }, {file.path.string() + ":1"});
+}
+
+}  // namespace geosft::test::test_plot_learning_curves

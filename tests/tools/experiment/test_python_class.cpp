@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/python_class.h"
+
+#include <catch2/catch.hpp>
+
+#include <limits>
+
+#include "tests/support.h"
+#include "tools/experiment/python_class.h"
+
+namespace geosft::test::test_python_class {
+
+TEST_CASE("a cloud that is handed over is a copy in single precision, with normals or without") {
+  const at::Tensor points = at::randn({9, 6}, generator(1), at::kDouble);
+  const Shape plain = input_cloud(points.slice(1, 0, 3), std::nullopt);
+  CHECK_FALSE(plain.normals.defined());
+  CHECK(plain.points.is_contiguous());
+  require_equal(plain.points, points.slice(1, 0, 3).to(at::kFloat), "points");
+  const Shape shape = input_cloud(points.slice(1, 0, 3), points.slice(1, 3, 6));
+  require_equal(shape.normals, points.slice(1, 3, 6).to(at::kFloat), "normals");
+}
+
+TEST_CASE("what is no cloud is named") {
+  const at::Tensor points = at::randn({4, 3}, generator(2));
+  require_error([&] { input_cloud(points.slice(1, 0, 2), std::nullopt); }, {"points", "[4, 2]"});
+  require_error([&] { input_cloud(points.to(at::kLong), std::nullopt); }, {"points"});
+  require_error([&] { input_cloud(points.slice(0, 0, 0), std::nullopt); }, {"points", "at least one row"});
+  require_error([&] { input_cloud(points * std::numeric_limits<float>::infinity(), std::nullopt); }, {"points"});
+  require_error([&] { input_cloud(points, points.slice(0, 0, 2)); }, {"normals", "[4, 3]", "[2, 3]"});
+}
+
+}  // namespace geosft::test::test_python_class

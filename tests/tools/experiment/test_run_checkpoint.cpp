@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/run_checkpoint.h"
+
+#include <torch/nn/modules/linear.h>
+
+#include <catch2/catch.hpp>
+
+#include "models/training/training_loop.h"
+#include "tests/data/files.h"
+#include "tests/support.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/run_folder.h"
+
+namespace geosft::test::test_run_checkpoint {
+namespace {
+
+Checkpoint example(const std::vector<std::string>& names = {"a chair", "b"}) {
+  Checkpoint checkpoint{{}, run_texts("tool", "x = 1\n", names)};
+  checkpoint.texts["schema"] = "{}";
+  return checkpoint;
+}
+
+}  // namespace
+
+TEST_CASE("a checkpoint says what it is of") {
+  const Checkpoint checkpoint = example();
+  CHECK(run_text(checkpoint, "tool", "config", "f") == "x = 1\n");
+  CHECK(run_names(checkpoint, "tool", "f") == std::vector<std::string>{"a chair", "b"});
+  CHECK(checkpoint.texts.at("version") == version_text());
+  require_error([&] { run_text(checkpoint, "other", "config", "f.ckpt"); }, {"f.ckpt", "of other", "one of tool"});
+  require_error([&] { run_text(checkpoint, "tool", "nothing", "f.ckpt"); }, {"f.ckpt", "no text 'nothing'"});
+  require_error([&] { run_names({}, "tool", "f.ckpt"); }, {"f.ckpt", "no text 'kind'"});
+}
+
+TEST_CASE("a run is resumed with the outputs and texts that it was begun with") {
+  const Checkpoint checkpoint = example();
+  std::map<std::string, std::string> texts = checkpoint.texts;
+  texts["config"] = "x = 2\n";
+  texts["version"] = "another";
+  check_same_outputs(checkpoint, texts, "f.ckpt", "DATA");
+  texts["schema"] = "[]";
+  require_error([&] { check_same_outputs(checkpoint, texts, "f.ckpt", "DATA"); }, {"DATA", "schema"});
+  require_error([&] { check_same_outputs(checkpoint, example({"a"}).texts, "f.ckpt", "DATA"); }, {"DATA", "classes"});
+}
+
+TEST_CASE("weights come back from a folder or a file, and errors are of the file") {
+  const TemporaryFolder folder;
+  torch::nn::Linear saved(2, 3), loaded(2, 3), wider(4, 3);
+  Checkpoint checkpoint = example();
+  for (const auto& [name, tensor] : module_state(*saved)) checkpoint.tensors.emplace("model." + name, tensor);
+  checkpoint.tensors.emplace("optimizer.x", at::ones({1}));
+  const RunFolder run = RunFolder::create(folder / "run");
+  run.write_config("");
+  save_checkpoint(run.best_checkpoint(), checkpoint);
+  std::filesystem::path file;
+  for (const std::filesystem::path& where : {run.path(), run.best_checkpoint()}) {
+    const Checkpoint found = load_run_checkpoint(where, file);
+    CHECK(file == run.best_checkpoint());
+    load_run_weights(*loaded, found, file);
+    require_equal(loaded->weight, saved->weight, "weight");
+  }
+  require_error([&] { load_run_weights(*wider, checkpoint, "f.ckpt"); }, {"f.ckpt", "weights", "shape"});
+  require_error([] { read_run_config("f.ckpt", [] { throw UsageError("no such key"); }); }, {"f.ckpt", "no such key"});
+}
+
+}  // namespace geosft::test::test_run_checkpoint

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/subcommand.h"
+
+#include <ATen/Parallel.h>
+#include <CLI/CLI.hpp>
+#include <catch2/catch.hpp>
+
+#include <iostream>
+#include <memory>
+
+#include "tests/support.h"
+#include "tools/experiment/arguments.h"
+
+namespace geosft::test::test_subcommand {
+namespace {
+
+Command add_seven(CLI::App&) {
+  return [] { return 7; };
+}
+
+Command add_count(CLI::App& subcommand) {
+  auto count = std::make_shared<int>(1);
+  subcommand.add_option("--count", *count, "what comes back");
+  return [count] { return *count; };
+}
+
+int run_with(std::vector<const char*> words) {
+  words.insert(words.begin(), "tool");
+  return run_subcommands("A tool", {{"seven", "gives seven", add_seven}, {"count", "gives a number", add_count}},
+                         static_cast<int>(words.size()), words.data());
+}
+
+RuntimeOptions parsed(std::vector<const char*> words) {
+  CLI::App app("tool");
+  RuntimeOptions options;
+  options.add_to(app);
+  words.insert(words.begin(), "tool");
+  parse_arguments(app, static_cast<int>(words.size()), words.data(), std::cout);
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("the subcommand that is named runs with its options") {
+  CHECK(run_with({"seven"}) == 7);
+  CHECK(run_with({"count"}) == 1);
+  CHECK(run_with({"count", "--count", "5"}) == 5);
+}
+
+TEST_CASE("no subcommand, an unknown one and an option of another are wrong use") {
+  CHECK_THROWS_AS(run_with({}), UsageError);
+  CHECK_THROWS_AS(run_with({"eight"}), UsageError);
+  CHECK_THROWS_AS(run_with({"seven", "--count", "5"}), UsageError);
+}
+
+TEST_CASE("threads and device come from the command line") {
+  CHECK(parsed({}).threads == 0);
+  CHECK(parsed({}).device == "auto");
+  CHECK(parsed({"--threads", "3"}).threads == 3);
+  CHECK(parsed({"--device", "cuda"}).device == "cuda");
+  CHECK_THROWS_AS(parsed({"--threads", "-1"}), UsageError);
+  CHECK_THROWS_AS(parsed({"--threads", "many"}), UsageError);
+}
+
+TEST_CASE("threads are set where they are given") {
+  const int before = at::get_num_threads();
+  parsed({"--threads", "0"}).apply();
+  CHECK(at::get_num_threads() == before);
+  parsed({"--threads", "2"}).apply();
+  CHECK(at::get_num_threads() == 2);
+  at::set_num_threads(before);
+}
+
+TEST_CASE("a device that this build cannot use is named") {
+  CHECK_THROWS_AS(parsed({"--device", "gpu"}).apply(), UsageError);
+  test::require_error([] { parsed({"--device", "gpu"}).apply(); }, {"gpu", "cuda", "cpu"});
+  CHECK(parsed({"--device", "cpu"}).apply() == at::kCPU);
+}
+
+}  // namespace geosft::test::test_subcommand

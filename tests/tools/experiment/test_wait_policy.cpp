@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "tests/environment.h"
+#include "tests/tools/experiment/subprocess.h"
+
+namespace geosft::test::test_wait_policy {
+
+TEST_CASE("waiting threads of the programs sleep, unless the user wants them to spin", "[wait_policy]") {
+  const EnvironmentVariable shown("OMP_DISPLAY_ENV", "TRUE");
+  for (const char* program : {GEOSFT_CLASSIFY, GEOSFT_SEGMENT, GEOSFT_GRAPH, GEOSFT_SEQUENCE, GEOSFT_BENCH}) {
+    INFO(program);
+    const ProcessResult result = run_process(program, {"--version"});
+    CHECK(result.err.find("OMP_WAIT_POLICY = 'PASSIVE'") != std::string::npos);
+    const EnvironmentVariable wanted("OMP_WAIT_POLICY", "ACTIVE");
+    const ProcessResult other = run_process(program, {"--version"});
+    CHECK(other.err.find("OMP_WAIT_POLICY = 'ACTIVE'") != std::string::npos);
+  }
+}
+
+}  // namespace geosft::test::test_wait_policy

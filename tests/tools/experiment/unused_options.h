@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options that the values of other keys make no use of.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/config.h"
+
+namespace geosft::test {
+
+// What is said of a command line of such options, over a file of `toml`; nothing where all are used.
+template <class Settings>
+std::string said_of_unused(const std::string& toml, const std::vector<std::string>& options) {
+  Settings settings;
+  Config config = settings.config();
+  CLI::App app("tool");
+  config.add_options(app);
+  std::vector<const char*> words = {"tool"};
+  for (const std::string& option : options) words.push_back(option.c_str());
+  std::ostringstream out;
+  parse_arguments(app, static_cast<int>(words.size()), words.data(), out);
+  config.set_text(toml);
+  config.apply_options();
+  try {
+    config.refuse_unused(settings.key_uses());
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace geosft::test

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tool, tiny data for it, and a folder for what it leaves.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "tests/tools/experiment/command_line.h"
+
+namespace geosft::test {
+
+class Workshop {
+ public:
+  // The name and path of a tool, what makes its data, and words that make its training a small one.
+  Workshop(std::string tool, std::string program, const std::function<void(const std::filesystem::path&)>& write_data,
+           Words small_training)
+      : tool_(std::move(tool)), program_(std::move(program)), small_training_(std::move(small_training)) {
+    write_data(data());
+  }
+  std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
+  std::filesystem::path data() const { return folder_ / "data"; }
+  std::filesystem::path cache() const { return folder_ / "cache"; }
+  ProcessOptions process() const { return {.cache = cache()}; }
+  const std::string& tool() const { return tool_; }
+  const std::string& program() const { return program_; }
+  const Words& small_training() const { return small_training_; }
+
+  ProcessResult run(const Words& words) const { return run_process(program_, words, process()); }
+  ProcessResult run_well(const Words& words) const {
+    ProcessResult result = run(words);
+    INFO(tool_ << ": " << result.err);
+    REQUIRE(result.signal == 0);
+    REQUIRE(result.exit == 0);
+    return result;
+  }
+
+  // The small training; words that come later win. Other attentions than sampling, which have no bins, are given none.
+  Words train(const std::string& out, const Words& more = {}) const {
+    const auto named = std::find(more.begin(), more.end(), "--attention");
+    const bool samples = named == more.end() || named[1] == "sampling";
+    return Words{"train", "--data", data().string(), "--out", (folder_ / out).string()} +
+           (samples ? small_training_ : without(small_training_, "--num-samples")) + more;
+  }
+  // The folder of a trained run, made once.
+  std::string trained() const {
+    if (!std::filesystem::exists(folder_ / "trained")) run_well(train("trained"));
+    return (folder_ / "trained").string();
+  }
+
+  void require_failure(const ProcessResult& result, int exit, const Words& words) const {
+    require_tool_failure(tool_, result, exit, words);
+  }
+  // Run with these arguments it must fail with this exit code and a line, alone, that holds all of `words`.
+  void refuses(const Words& arguments, int exit, const Words& words) const {
+    require_one_line_failure(tool_, run(arguments), exit, words);
+  }
+
+ private:
+  TemporaryFolder folder_;
+  std::string tool_, program_;
+  Words small_training_;
+};
+
+}  // namespace geosft::test

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/arguments.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <ostream>
+#include <vector>
+
+#include "tools/experiment/key_names.h"
+
+namespace geosft {
+namespace {
+
+// The subcommand that was named, where there is one.
+const CLI::App& chosen(const CLI::App& app) {
+  const std::vector<CLI::App*> subcommands = app.get_subcommands();
+  return subcommands.empty() ? app : chosen(*subcommands.front());
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> subcommand_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* subcommand : app.get_subcommands({})) {
+    if (!subcommand->get_name().empty()) names.push_back(subcommand->get_name());
+  }
+  return names;
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> extras = app.remaining(true);
+  if (extras.empty()) return first_line(error.what());
+  const auto option =
+      std::find_if(extras.begin(), extras.end(), [](const auto& text) { return text.rfind('-', 0) == 0; });
+  return unknown_option_message(chosen(app), option == extras.end() ? extras.front() : *option);
+}
+
+}  // namespace
+
+std::string unknown_option_message(const CLI::App& app, const std::string& argument) {
+  const bool is_option = argument.rfind('-', 0) == 0;
+  const std::string name = is_option ? argument.substr(0, argument.find('=')) : argument;
+  const std::vector<std::string> subcommands = subcommand_names(app);
+  if (!is_option && subcommands.empty()) return "unexpected argument '" + name + "'";
+  return std::string("unknown ") + (is_option ? "option" : "command") + " '" + name + "'" +
+         nearest_hint(name, is_option ? option_names(app) : subcommands);
+}
+
+bool parse_arguments(CLI::App& app, int argc, const char* const* argv, std::ostream& out) {
+  try {
+    app.parse(argc, argv);
+    return true;
+  } catch (const CLI::CallForAllHelp&) {
+    out << app.help("", CLI::AppFormatMode::All);
+  } catch (const CLI::CallForHelp&) {
+    out << app.help();
+  } catch (const CLI::CallForVersion& version) {
+    out << version.what() << '\n';
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(explain(app, error));
+  }
+  return false;
+}
+
+}  // namespace geosft

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/batch_size_finder.h"
+
+#include <iostream>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/memory_error.h"
+
+namespace geosft {
+namespace {
+
+// Whether there is room for a batch of so many items; nothing where something else kept it from being tried.
+using Trial = std::function<std::optional<bool>(int64_t batch_size)>;
+
+// How the largest batch that has room is told: what is tried, its option, whose the option is, and what helps where
+// there is none.
+struct Wording {
+  const char* what;
+  const char* option;
+  const char* whose;
+  const char* otherwise;
+};
+
+// trial(), with what it throws for want of memory as false.
+template <class Try>
+std::optional<bool> has_room(const Try& trial) {
+  try {
+    return trial();
+  } catch (...) {
+    if (!memory_error(std::current_exception())) return std::nullopt;
+    return false;
+  }
+}
+
+// The end of the message.
+std::string advice(int64_t batch_size, const Wording& words, const Trial& trial) {
+  std::optional<bool> room = false;
+  int64_t batch = batch_size;
+  while (batch >= 1 && room == false && !interrupted()) {
+    room = trial(batch);
+    if (room == false) batch /= 2;
+  }
+  const std::string option = std::string(" with ") + words.option + " ";
+  if (batch == 0) return std::string("; not even ") + words.what + option + "1 has room" + words.otherwise;
+  // With all of the batch: what wanted memory was another one of larger items, or something else.
+  if (room != true || batch == batch_size) return smaller_batches;
+  return std::string("; ") + words.what + " has room" + option + std::to_string(batch) + words.whose + " (tried)";
+}
+
+[[noreturn]] void refuse(const std::string& wanted, int64_t batch_size, const Wording& words, const Trial& trial) {
+  const std::string end = advice(batch_size, words, trial);
+  if (interrupted()) throw Interrupted(wanted + ", while smaller batches were tried");
+  throw std::runtime_error(wanted + end);
+}
+
+struct FirstBatchDone {};
+
+}  // namespace
+
+bool train_within_memory(int64_t batch_size, RunStart start, const Communicator& processes, const TrainBatches& train) {
+  std::string wanted;
+  try {
+    return train(batch_size, start, processes);
+  } catch (...) {
+    const std::optional<std::string> text = memory_error(std::current_exception());
+    if (!text) throw;
+    wanted = *text;
+  }
+  // Here, where the memory of the training is free. Said first, as a system with too little may end the process.
+  const bool several = processes.size() > 1;
+  const std::string who = several ? "process " + std::to_string(processes.rank()) + ": " : "";
+  std::cerr << who + wanted + ": trying smaller batches\n";
+  processes.drain();
+  const int64_t share = (batch_size + processes.size() - 1) / processes.size();
+  refuse(wanted, share, {"a step", "--batch-size", several ? " a process" : "", ""}, [&](int64_t batch) {
+    return has_room([&] { return train(batch, RunStart::trial, one_process()) ? std::optional(true) : std::nullopt; });
+  });
+}
+
+void refuse_large_batch(const std::exception_ptr& error, int64_t batch_size,
+                        const std::function<void(int64_t batch_size, const BatchProgress& progress)>& evaluate) {
+  const std::optional<std::string> wanted = memory_error(error);
+  if (!wanted) return;
+  refuse(*wanted, batch_size, {"a batch", "--evaluation-batch", "", one_large_cloud}, [&](int64_t batch) {
+    return has_room([&]() -> std::optional<bool> {
+      try {
+        evaluate(batch, [](int64_t) { throw FirstBatchDone(); });
+      } catch (const FirstBatchDone&) {
+      }
+      return true;
+    });
+  });
+}
+
+}  // namespace geosft

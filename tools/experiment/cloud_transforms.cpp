@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/cloud_transforms.h"
+
+#include <numbers>
+
+#include "geometry/augment.h"
+#include "geometry/normals.h"
+#include "geometry/rotation.h"
+#include "models/training/host_copy.h"
+
+namespace geosft {
+namespace {
+
+constexpr double jitter_clip = 5.0;  // in deviations
+
+}  // namespace
+
+Rotation rotation_of(const std::string& name) {
+  if (name == "none") return Rotation::none;
+  if (name == "z") return Rotation::z;
+  TORCH_CHECK(name == "so3", "rotate must be none, z or so3, not ", name);
+  return Rotation::so3;
+}
+
+const char* rotation_name(Rotation rotation) {
+  return rotation == Rotation::none ? "none" : (rotation == Rotation::z ? "z" : "so3");
+}
+
+const char* rotation_text(Rotation rotation) {
+  return rotation == Rotation::none ? "upright" : (rotation == Rotation::z ? "rotated about z" : "rotated at random");
+}
+
+void keep_rows(Shape& shape, const at::Tensor& rows) {
+  for (at::Tensor* part : {&shape.points, &shape.normals, &shape.parts}) {
+    if (part->defined()) *part = part->index_select(0, rows);
+  }
+}
+
+void keep_subset(Shape& shape, int64_t points, const at::Generator& generator) {
+  const int64_t available = shape.points.size(0);
+  if (available > points) keep_rows(shape, random_subset(available, points, generator));
+}
+
+void rotate_shape(Shape& shape, Rotation rotation, const at::Generator& generator) {
+  if (rotation == Rotation::none) return;
+  at::Tensor matrix;
+  if (rotation == Rotation::z) {
+    at::Generator source = generator;
+    const double angle = at::rand({}, source, at::TensorOptions().dtype(at::kDouble)).item<double>();
+    matrix = axis_rotation({0, 0, 1}, 2 * std::numbers::pi * angle, at::kDouble);
+  } else {
+    matrix = random_rotation(generator, at::kDouble);
+  }
+  shape.points = rotate(shape.points, matrix);
+  if (shape.normals.defined()) shape.normals = rotate(shape.normals, matrix);
+}
+
+void set_precision(Shape& shape, at::ScalarType type) {
+  shape.points = shape.points.to(type);
+  if (shape.normals.defined()) shape.normals = shape.normals.to(type);
+}
+
+void require_normals(const PointDataset& dataset, const std::string& data) {
+  if (dataset.has_normals()) return;
+  const std::string file = dataset.file_without_normals();
+  throw DataError(data, "normals (or --no-normals)", "coordinates alone" + (file.empty() ? "" : " in " + file));
+}
+
+void prepare_normals(Shape& shape, bool wanted) {
+  if (!wanted) {
+    shape.normals = at::Tensor();
+  } else if (!shape.normals.defined()) {
+    throw DataError(shape.name, "normals (or --no-normals)", "coordinates alone");
+  }
+}
+
+void estimate_missing_normals(Shape& shape, std::vector<std::string>& warnings) {
+  if (shape.normals.defined()) return;
+  shape.normals = estimate_normals(shape.points);
+  warnings.push_back(shape.name + ": has no normals: they are estimated");
+}
+
+ShapeTransform plain_clouds(bool normals) {
+  return [normals](Shape shape, at::Generator&) {
+    prepare_normals(shape, normals);
+    return shape;
+  };
+}
+
+BatchTransform augmentation(const CloudSettings& clouds, const AugmentSettings& augment) {
+  const AugmentOptions options{clouds.points,      augment.stretch, rotation_of(augment.rotate),  augment.scale_low,
+                               augment.scale_high, augment.jitter,  jitter_clip * augment.jitter, augment.drop_tokens};
+  return [options](PointBatch batch) {
+    const AugmentedClouds changed = augment_clouds(batch.points, batch.normals, batch.ptr, batch.seeds, options);
+    batch.points = changed.points;
+    batch.normals = changed.normals;
+    batch.ptr = changed.ptr;
+    if (batch.parts.defined()) batch.parts = batch.parts.index_select(0, changed.rows);
+    return batch;
+  };
+}
+
+PointBatch on_device(const PointBatch& batch, at::Device device) {
+  return {device_copy(batch.points, device),
+          device_copy(batch.normals, device),
+          batch.ptr,
+          device_copy(batch.labels, device),
+          batch.index,
+          device_copy(batch.parts, device),
+          batch.place,
+          batch.seeds};
+}
+
+std::map<std::string, at::Tensor> batch_tensors(const std::optional<PointBatch>& batch) {
+  if (!batch) return {};
+  std::map<std::string, at::Tensor> tensors = {{"points", batch->points}, {"normals", batch->normals},
+                                               {"ptr", batch->ptr},       {"labels", batch->labels},
+                                               {"index", batch->index},   {"parts", batch->parts}};
+  std::erase_if(tensors, [](const auto& entry) { return !entry.second.defined(); });
+  return tensors;
+}
+
+}  // namespace geosft

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/config.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iostream>
+#include <stdexcept>
+
+#include "tools/experiment/key_names.h"
+#include "tools/experiment/toml_document.h"
+
+namespace geosft {
+namespace {
+
+std::vector<std::string> sections_of(const std::vector<ConfigEntry>& entries) {
+  std::vector<std::string> names;
+  for (const ConfigEntry& entry : entries) {
+    if (std::find(names.begin(), names.end(), entry.section) == names.end()) names.push_back(entry.section);
+  }
+  // TOML has no way back to the top once a table has begun.
+  std::stable_partition(names.begin(), names.end(), [](const std::string& name) { return name.empty(); });
+  return names;
+}
+
+std::string qualified(const std::string& section, const std::string& key) {
+  return section.empty() ? "'" + key + "'" : "'" + key + "' in [" + section + "]";
+}
+
+bool named(const CLI::Option* option) {
+  return option && !option->empty();
+}
+
+// Whether the parsed command line names its option.
+bool given(const ConfigEntry& entry) {
+  return named(entry.option) || named(entry.former_option);
+}
+
+// Reads one TOML document into the entries.
+struct Reader {
+  const std::vector<ConfigEntry>& entries;
+  const std::string& source;
+
+  void read(const toml::table& document) const {
+    const std::vector<std::string> sections = sections_of(entries);
+    for (const auto& [key, node] : document) {
+      const std::string name(key.str());
+      const toml::table* table = node.as_table();
+      if (!table) {
+        set("", name, node);
+      } else if (std::find(sections.begin(), sections.end(), name) == sections.end()) {
+        fail_toml(source, node, "unknown section [" + name + "]" + section_hint(name, sections));
+      } else {
+        for (const auto& [inner, value] : *table) set(name, std::string(inner.str()), value);
+      }
+    }
+  }
+
+  void set(const std::string& section, const std::string& key, const toml::node& node) const {
+    auto entry = find(section, key);
+    if (entry == entries.end()) entry = find(section, current_key(key));
+    if (entry == entries.end()) {
+      fail_toml(source, node, "unknown key " + qualified(section, key) + key_hint(section, key));
+    }
+    const std::optional<ConfigValue> value = convert(node);
+    if (!value || !entry->assign(*value)) {
+      fail_toml(source, node,
+                qualified(section, key) + ": expected " + entry->expected() + ", found " + toml_text(node));
+    }
+  }
+
+  std::vector<ConfigEntry>::const_iterator find(const std::string& section, const std::string& key) const {
+    return std::find_if(entries.begin(), entries.end(), [&](const ConfigEntry& candidate) {
+      return candidate.section == section && candidate.key == key;
+    });
+  }
+
+  static std::string section_hint(const std::string& name, const std::vector<std::string>& sections) {
+    const std::string nearest = nearest_name(name, sections);
+    return nearest.empty() ? nearest : "; the nearest known is [" + nearest + "]";
+  }
+
+  // A key of the same name in another section was meant before a similar one.
+  std::string key_hint(const std::string& section, const std::string& key) const {
+    std::vector<std::string> known;
+    for (const bool same_section : {true, false}) {
+      for (const ConfigEntry& entry : entries) {
+        if ((entry.section == section) == same_section) known.push_back(entry.key);
+      }
+    }
+    const std::string nearest = nearest_name(key, known);
+    const auto entry = std::find_if(entries.begin(), entries.end(), [&](const auto& e) { return e.key == nearest; });
+    return entry == entries.end() ? "" : "; the nearest known is " + qualified(entry->section, entry->key);
+  }
+
+  static std::optional<ConfigValue> convert(const toml::node& node) {
+    if (const auto* number = node.as_integer()) return number->get();
+    if (const auto* number = node.as_floating_point()) return number->get();
+    if (const auto* flag = node.as_boolean()) return flag->get();
+    if (const auto* word = node.as_string()) return word->get();
+    const toml::array* list = node.as_array();
+    if (!list) return std::nullopt;
+    std::vector<double> values;
+    for (const toml::node& element : *list) {
+      const std::optional<double> value = element.value<double>();  // none of an integer that no double is equal to
+      if (!element.is_number() || !value) return std::nullopt;
+      values.push_back(*value);
+    }
+    return values;
+  }
+};
+
+}  // namespace
+
+Config& Config::add(const std::string& section, const std::string& key, ConfigTarget target, const std::string& help,
+                    Range range) {
+  insert({section, key, help, target, range});
+  return *this;
+}
+
+Config& Config::add_choice(const std::string& section, const std::string& key, std::string* target,
+                           std::vector<std::string> choices, const std::string& help) {
+  insert({section, key, help, target, {}, std::move(choices)});
+  return *this;
+}
+
+void Config::insert(ConfigEntry entry) {
+  for (const ConfigEntry& other : entries_) {
+    if (other.key == entry.key) throw std::logic_error("configuration key '" + entry.key + "' is taken");
+  }
+  entries_.push_back(std::move(entry));
+}
+
+void Config::load_toml(const std::filesystem::path& path) {
+  set_text(read_toml_text(path), path.string());
+}
+
+void Config::set_text(const std::string& toml, const std::string& source) {
+  Reader{entries_, source}.read(parse_toml(toml, source));
+}
+
+const ConfigEntry& Config::entry_of(const std::string& key) const {
+  std::vector<std::string> known;
+  for (const std::string& name : {key, current_key(key)}) {
+    for (const ConfigEntry& entry : entries_) {
+      if (entry.key == name) return entry;
+    }
+  }
+  for (const ConfigEntry& entry : entries_) known.push_back(entry.key);
+  throw UsageError("unknown key '" + key + "'" + nearest_hint(key, known));
+}
+
+void Config::assign(const std::string& key, const std::string& text) const {
+  const ConfigEntry& entry = entry_of(key);
+  const std::optional<ConfigValue> value = entry.parse(text);
+  if (!value || !entry.assign(*value)) {
+    throw UsageError(key + ": expected " + entry.expected() + ", found '" + text + "'");
+  }
+}
+
+void Config::add_options(CLI::App& app, bool listed) {
+  for (ConfigEntry& entry : entries_) {
+    const std::string name = entry.option_name();
+    // Constant: CLI11 takes a text that can be changed for the place to store the value.
+    const std::string help = entry.help + (!entry.is_bool() ? "" : entry.value_text() == "true" ? " [on]" : " [off]");
+    const auto add = [&](const std::string& option, const std::string& group) {
+      CLI::Option* const added = entry.is_bool()
+                                     ? app.add_flag(option + ",!--no-" + option.substr(2), help)
+                                     : app.add_option(option, help)->expected(1)->default_str(entry.value_text());
+      return added->take_last()->group(group);
+    };
+    entry.option = add(name, !listed ? "" : entry.section.empty() ? "general" : entry.section);
+    if (const std::string former = former_key(entry.key); !former.empty()) {
+      entry.former_option = add(option_name(former), "")->excludes(entry.option);
+    }
+  }
+}
+
+void Config::apply_options() const {
+  for (const ConfigEntry& entry : entries_) {
+    if (!given(entry)) continue;
+    const CLI::Option* const option = named(entry.option) ? entry.option : entry.former_option;
+    if (option == entry.former_option) {
+      std::cerr << renaming_notice(option_name(former_key(entry.key)), entry.option_name());
+    }
+    const std::string text = entry.is_bool() ? (option->as<bool>() ? "true" : "false") : option->results().back();
+    const std::optional<ConfigValue> value = entry.parse(text);
+    if (!value || !entry.assign(*value)) {
+      throw UsageError(entry.option_name() + ": expected " + entry.expected() + ", found '" + text + "'");
+    }
+  }
+}
+
+void Config::refuse_unused(const std::vector<KeyUse>& uses) const {
+  for (const KeyUse& use : uses) {
+    for (const std::string& key : use.keys) {
+      const ConfigEntry& entry = entry_of(key);
+      if (use.used || !given(entry)) continue;
+      throw UsageError(entry.option_name() + " is for " + use.purpose + ", not for " + use.instead);
+    }
+  }
+}
+
+std::string Config::to_toml() const {
+  std::string text;
+  for (const std::string& section : sections_of(entries_)) {
+    if (!section.empty()) text += (text.empty() ? "[" : "\n[") + section + "]\n";
+    for (const ConfigEntry& entry : entries_) {
+      if (entry.section == section) text += entry.key + " = " + entry.value_text() + "\n";
+    }
+  }
+  return text;
+}
+
+std::string Config::help() const {
+  std::size_t width = 0;
+  const auto left = [](const ConfigEntry& entry) { return "  " + entry.option_name() + " " + entry.value_text(); };
+  for (const ConfigEntry& entry : entries_) width = std::max(width, left(entry).size());
+  std::string text;
+  for (const std::string& section : sections_of(entries_)) {
+    text += "[" + (section.empty() ? "general" : section) + "]\n";
+    for (const ConfigEntry& entry : entries_) {
+      if (entry.section != section) continue;
+      std::string line = left(entry);
+      line.resize(width + 2, ' ');
+      text += line + entry.help + " (" + entry.expected() + ")\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace geosft

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/config_entry.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include "data/read_file.h"
+
+namespace geosft {
+namespace {
+
+// The fewest digits that read back the same: 1 and not 1.0.
+std::string shortest_text(double value) {
+  std::array<char, 64> buffer;
+  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
+}
+
+std::string number_text(double value) {
+  const std::string text = shortest_text(value);
+  // TOML tells floats from integers by the point or the exponent.
+  return std::isfinite(value) && text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
+
+std::string quoted_text(const std::string& text) {
+  std::string result = "\"";
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') {
+      result += {'\\', letter};
+    } else if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) {
+      std::array<char, 8> escape;
+      std::snprintf(escape.data(), escape.size(), "\\u%04X", static_cast<unsigned>(letter));
+      result += escape.data();
+    } else {
+      result += letter;
+    }
+  }
+  return result + '"';
+}
+
+std::string join(const std::vector<std::string>& words) {
+  std::string result;
+  for (const std::string& word : words) result += (result.empty() ? "" : ", ") + word;
+  return result;
+}
+
+std::string range_text(const Range& range) {
+  const bool low = std::isfinite(range.low);
+  const bool high = std::isfinite(range.high);
+  if (low && high && !range.open_low && !range.open_high) {
+    return " from " + shortest_text(range.low) + " to " + shortest_text(range.high);
+  }
+  std::string text;
+  if (low) text += (range.open_low ? " above " : " of at least ") + shortest_text(range.low);
+  if (low && high) text += " and";
+  if (high) text += (range.open_high ? " below " : " of at most ") + shortest_text(range.high);
+  return text;
+}
+
+bool contains(const Range& range, double value) {
+  if (std::isnan(value)) return false;
+  const bool above = range.open_low ? value > range.low : value >= range.low;
+  return above && (range.open_high ? value < range.high : value <= range.high);
+}
+
+Range unsigned_range(Range range) {
+  if (range.low < 0.0) {
+    range.low = 0.0;
+    range.open_low = false;
+  }
+  return range;
+}
+
+template <typename T>
+std::optional<T> parse_number(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// "0.1,0.2" or "[0.1, 0.2]"; nothing between the brackets is the empty list.
+std::optional<std::vector<double>> parse_list(std::string_view text) {
+  text = trimmed(text);
+  if (text.size() >= 2 && text.front() == '[' && text.back() == ']') text = trimmed(text.substr(1, text.size() - 2));
+  std::vector<double> values;
+  if (text.empty()) return values;
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    const std::optional<double> value = parse_number<double>(trimmed(text.substr(0, comma)));
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+    if (comma == std::string_view::npos) return values;
+    text.remove_prefix(comma + 1);
+  }
+}
+
+// What a type of target is called, how its value is written, read from a command line, and set.
+struct Expected {
+  const ConfigEntry& entry;
+  std::string operator()(int64_t*) const { return "an integer" + range_text(entry.range); }
+  std::string operator()(uint64_t*) const { return "an integer" + range_text(unsigned_range(entry.range)); }
+  std::string operator()(double*) const { return "a number" + range_text(entry.range); }
+  std::string operator()(bool*) const { return "true or false"; }
+  std::string operator()(std::string*) const {
+    return entry.choices.empty() ? std::string("a text") : "one of " + join(entry.choices);
+  }
+  std::string operator()(std::vector<double>*) const {
+    const std::string each = range_text(entry.range);
+    return each.empty() ? "a list of numbers" : "a list of numbers, each" + each;
+  }
+};
+
+struct Text {
+  template <typename Integer>
+  std::string operator()(Integer* value) const {
+    return std::to_string(*value);
+  }
+  std::string operator()(double* value) const { return number_text(*value); }
+  std::string operator()(bool* value) const { return *value ? "true" : "false"; }
+  std::string operator()(std::string* value) const { return quoted_text(*value); }
+  std::string operator()(std::vector<double>* value) const {
+    std::vector<std::string> words;
+    for (const double element : *value) words.push_back(number_text(element));
+    return "[" + join(words) + "]";
+  }
+};
+
+struct Parse {
+  std::string_view text;
+  template <typename T>
+  static std::optional<ConfigValue> wrap(const std::optional<T>& value) {
+    return value ? std::optional<ConfigValue>(*value) : std::nullopt;
+  }
+  std::optional<ConfigValue> operator()(int64_t*) const { return wrap(parse_number<int64_t>(text)); }
+  std::optional<ConfigValue> operator()(uint64_t*) const { return wrap(parse_number<int64_t>(text)); }
+  std::optional<ConfigValue> operator()(double*) const { return wrap(parse_number<double>(text)); }
+  std::optional<ConfigValue> operator()(bool*) const {
+    if (text == "true") return true;
+    if (text == "false") return false;
+    return std::nullopt;
+  }
+  std::optional<ConfigValue> operator()(std::string*) const { return std::string(text); }
+  std::optional<ConfigValue> operator()(std::vector<double>*) const { return wrap(parse_list(text)); }
+};
+
+struct Assign {
+  const ConfigEntry& entry;
+  const ConfigValue& value;
+
+  template <typename Integer>
+  bool operator()(Integer* target) const {
+    const auto* number = std::get_if<int64_t>(&value);
+    const Range range = std::is_unsigned_v<Integer> ? unsigned_range(entry.range) : entry.range;
+    if (!number || !contains(range, static_cast<double>(*number))) return false;
+    *target = static_cast<Integer>(*number);
+    return true;
+  }
+  bool operator()(double* target) const {
+    const auto* whole = std::get_if<int64_t>(&value);
+    const auto* number = std::get_if<double>(&value);
+    if (!whole && !number) return false;
+    const double candidate = whole ? static_cast<double>(*whole) : *number;
+    if (!contains(entry.range, candidate)) return false;
+    *target = candidate;
+    return true;
+  }
+  bool operator()(bool* target) const {
+    const auto* flag = std::get_if<bool>(&value);
+    if (flag) *target = *flag;
+    return flag != nullptr;
+  }
+  bool operator()(std::string* target) const {
+    const auto* text = std::get_if<std::string>(&value);
+    const auto& choices = entry.choices;
+    if (!text || !(choices.empty() || std::count(choices.begin(), choices.end(), *text))) return false;
+    *target = *text;
+    return true;
+  }
+  bool operator()(std::vector<double>* target) const {
+    const auto* list = std::get_if<std::vector<double>>(&value);
+    const auto permitted = [&](double element) { return contains(entry.range, element); };
+    if (!list || !std::all_of(list->begin(), list->end(), permitted)) return false;
+    *target = *list;
+    return true;
+  }
+};
+
+}  // namespace
+
+std::string option_name(const std::string& key) {
+  std::string name = "--" + key;
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+std::string ConfigEntry::option_name() const {
+  return geosft::option_name(key);
+}
+
+bool ConfigEntry::is_bool() const {
+  return std::holds_alternative<bool*>(target);
+}
+std::string ConfigEntry::expected() const {
+  return std::visit(Expected{*this}, target);
+}
+std::string ConfigEntry::value_text() const {
+  return std::visit(Text{}, target);
+}
+std::optional<ConfigValue> ConfigEntry::parse(std::string_view text) const {
+  return std::visit(Parse{text}, target);
+}
+bool ConfigEntry::assign(const ConfigValue& value) const {
+  return std::visit(Assign{*this, value}, target);
+}
+
+}  // namespace geosft

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/eval_options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace geosft {
+
+void RunOverrides::add_to(CLI::App& subcommand, const std::string& data_help, const std::string& seed_help,
+                          bool votes) {
+  subcommand.add_option("--data", data_, data_help);
+  if (votes) {
+    subcommand.add_option("--votes", votes_, "draws whose logits are averaged")->check(CLI::Range(1, 1000000));
+  }
+  subcommand.add_option("--evaluation", evaluation_, "how the samplers draw")
+      ->check(CLI::IsMember({"seeded", "greedy"}));
+  subcommand.add_option("--seed", seed_, seed_help)->check(CLI::NonNegativeNumber);
+  runtime_.add_to(subcommand);
+}
+
+void RunOverrides::apply(std::string& data, uint64_t& seed, EvaluationSettings& evaluation) const {
+  if (data_) data = *data_;
+  if (seed_) seed = *seed_;
+  if (evaluation_) evaluation.evaluation = *evaluation_;
+  if (votes_) evaluation.votes = *votes_;
+}
+
+void CloudEvalArguments::add_to(CLI::App& subcommand, const std::vector<std::string>& splits) {
+  subcommand.add_option("RUN", run, "RUN folder, or a checkpoint file")->required();
+  subcommand.add_option("--rotate", rotate, "rotate the clouds: not at all, about z, or by any rotation")
+      ->check(CLI::IsMember({"none", "z", "so3"}))
+      ->capture_default_str();
+  subcommand.add_option("--repeats", repeats, "rotations a cloud")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  subcommand.add_option("--split", split, "which clouds")->check(CLI::IsMember(splits))->capture_default_str();
+  subcommand.add_flag("--json", json, "print one JSON object");
+}
+
+}  // namespace geosft

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/experiment_settings.h"
+
+#include <cmath>
+
+#include "models/ops/monomials.h"
+#include "tools/experiment/arguments.h"
+
+namespace geosft {
+namespace {
+
+void add_polynomial(Config& config, PolynomialOptions& polynomial) {
+  config
+      .add("model", "degree", &polynomial.degree, "polynomial attention: of the polynomial, where tolerance is 0",
+           not_negative)
+      .add("model", "tolerance", &polynomial.tolerance,
+           "polynomial attention: error of its weights that each call chooses the degree for; 0: degree", not_negative)
+      .add("model", "max_monomials", &polynomial.most_monomials,
+           "polynomial attention: of a head, more than which tolerance must not take", positive)
+      .add("model", "or_exact", &polynomial.or_exact,
+           "polynomial attention: where tolerance takes more, attend exactly instead of ending with an error")
+      .add("model", "center", &polynomial.center, "polynomial attention: subtract the mean of the keys");
+}
+
+}  // namespace
+
+void PrimalSettings::add_keys(Config& config) {
+  config.add("model", "beta", &beta, "bn attentions: weight of the keys' mean that queries and keys are recentred by")
+      .add("model", "learn_beta", &learn_beta, "let each head learn it, beginning there")
+      .add("model", "share_beta", &share_beta, "learn one beta for all heads of a layer instead")
+      .add("model", "pool", &pool, "sh attentions: pooling factor of every head; empty: those of the paper", positive)
+      .add_choice("model", "pooling", &pooling, {"average", "max", "convolution", "k_means"}, "how they pool")
+      .add_choice("model", "mask", &mask, {"window", "strided", "block", "nearest", "neighbours"},
+                  "sparse attentions: tokens that one sees; nearest: points, neighbours: of the graph")
+      .add("model", "mask_size", &mask_size, "radius, stride, size or count of the mask", positive)
+      .add("model", "convolution_size", &convolution_size, "conv attentions: of the kernel; 0: 5, conv2d 2",
+           not_negative);
+}
+
+void PrimalSettings::apply(PrimalOptions& options) const {
+  if (options.beta != 0) {
+    options.beta = beta;
+    options.learn_beta = learn_beta;
+    options.share_beta = share_beta;
+  }
+  if (!options.pool.empty() && !pool.empty()) options.pool.assign(pool.begin(), pool.end());
+  options.pooling = pooling_kind(pooling);
+  if (options.mask != MaskKind::none) options.mask = mask_kind(mask);
+  options.mask_size = mask_size;
+  if (convolution_size > 0) options.convolution_size = convolution_size;
+}
+
+bool EncoderSettings::sparse() const {
+  return attention.find("sparse") != std::string::npos;
+}
+
+bool EncoderSettings::on_grid() const {
+  return attention.find("conv2d") != std::string::npos;
+}
+
+bool EncoderSettings::sees_relative() const {
+  return attention == "sampling" || (sparse() && (primal.mask == "nearest" || primal.mask == "neighbours"));
+}
+
+void EncoderSettings::add_keys(Config& config) {
+  config.add("model", "dim", &width, "channels of a token (d)", positive)
+      .add("model", "num_heads", &heads, "attention heads (h), a divisor of dim", positive)
+      .add("model", "depth", &layers, "transformer layers", positive)
+      .add("model", "mlp_ratio", &mlp_ratio, "hidden channels of a layer's feed-forward network, as a multiple of dim",
+           positive)
+      .add("model", "num_samples", &bins, "sampled tokens of a layer (k)", positive)
+      .add_choice("model", "attention", &attention, attention_names(),
+                  "sampling: over a learned sample; the others over all tokens, without relative encodings")
+      .add_choice("model", "norm", &norm, {"pre", "post"}, "where layers normalise")
+      .add_choice("model", "score", &score, {"maxout", "dot"}, "attention score")
+      .add_choice("model", "probability", &probability, {"leaky_relu", "softmax"}, "attention probability")
+      .add_choice("model", "weighting", &weighting, {"softplus", "gumbel_softmax"}, "weights within a bin")
+      .add("model", "tau", &tau, "temperature of the sampler", above_zero)
+      .add("model", "hard", &hard, "sample the winner of a bin instead of the weighted sum")
+      .add("model", "with_replacement", &with_replacement, "sample with replacement")
+      .add("model", "noise", &noise, "Gumbel noise on the scores")
+      .add("model", "score_dropout", &score_dropout, "dropout of queries and keys", probability_range)
+      .add("model", "token_dropout", &token_dropout, "dropout of embeddings", probability_range)
+      .add("model", "feed_forward_dropout", &feed_forward_dropout, "dropout after the expansion", probability_range);
+  add_polynomial(config, polynomial);
+  primal.add_keys(config);
+}
+
+void EncoderSettings::check() const {
+  if (width % heads != 0) {
+    throw UsageError("num_heads must divide dim: " + std::to_string(heads) + " does not divide " +
+                     std::to_string(width));
+  }
+  check_primal();
+  const int64_t channels = width / heads, monomials = monomial_count(channels, polynomial.degree);
+  if (attention == "polynomial" && polynomial.tolerance == 0 && monomials > kMaxMonomials) {
+    throw UsageError("degree " + std::to_string(polynomial.degree) + " has " + std::to_string(monomials) +
+                     " monomials of " + std::to_string(channels) + " channels (dim / num_heads), more than " +
+                     std::to_string(kMaxMonomials));
+  }
+}
+
+void EncoderSettings::check_primal() const {
+  if (!primal.pool.empty() && static_cast<int64_t>(primal.pool.size()) != heads) {
+    throw UsageError("pool must have a factor a head: " + std::to_string(primal.pool.size()) + " factors, " +
+                     std::to_string(heads) + " heads");
+  }
+  for (const double factor : primal.pool) {
+    if (factor != std::floor(factor)) throw UsageError("pool must have whole factors, got " + std::to_string(factor));
+  }
+  if (sparse() && attention.find("sh") != std::string::npos && primal.pooling == "k_means") {
+    throw UsageError("pooling must not be k_means with sparse attention: clusters have no place in the item");
+  }
+}
+
+std::vector<KeyUse> EncoderSettings::key_uses(bool head_samples) const {
+  LayerOptions chosen;
+  choose_attention(chosen, attention);
+  const bool samples = chosen.kind == AttentionKind::sampling, approximates = chosen.kind == AttentionKind::polynomial,
+             tolerant = polynomial.tolerance > 0;
+  const PrimalOptions& member = chosen.primal;
+  const std::string found = "attention " + attention;
+  return {
+      {{"num_samples", "score", "probability", "score_dropout"}, samples, "attention sampling", found},
+      {{"weighting", "tau", "hard", "with_replacement", "noise"}, samples || head_samples, "sampling", found},
+      {{"degree", "tolerance", "max_monomials", "or_exact", "center"}, approximates, "attention polynomial", found},
+      {{"degree"}, !tolerant, "polynomials of one degree", "a tolerance, which chooses it"},
+      {{"max_monomials", "or_exact"}, tolerant, "polynomials with a tolerance", "tolerance 0"},
+      {{"beta", "learn_beta", "share_beta"}, member.beta != 0, "the bn attentions", found},
+      {{"pool", "pooling"}, !member.pool.empty(), "the sh attentions", found},
+      {{"mask", "mask_size"}, member.mask != MaskKind::none, "the sparse attentions", found},
+      {{"mask_size"}, primal.mask != "neighbours", "masks of a size", "mask neighbours"},
+      {{"convolution_size"}, member.convolution != ConvolutionKind::none, "the conv attentions", found},
+  };
+}
+
+SamplerOptions EncoderSettings::sampler(int64_t sampled) const {
+  SamplerOptions options;
+  options.num_samples = sampled;
+  options.tau = tau;
+  options.weighting = weighting == "softplus" ? PairWeighting::softplus : PairWeighting::gumbel_softmax;
+  options.hard = hard;
+  options.with_replacement = with_replacement;
+  options.noise = noise;
+  return options;
+}
+
+LayerOptions EncoderSettings::layer() const {
+  LayerOptions options;
+  options.polynomial = polynomial;
+  options.norm = norm == "pre" ? NormPlacement::pre : NormPlacement::post;
+  options.expansion = mlp_ratio;
+  options.token_dropout = token_dropout;
+  options.feed_forward_dropout = feed_forward_dropout;
+  options.attention.width = width;
+  options.attention.heads = heads;
+  options.attention.sampler = sampler(bins);
+  options.attention.score = score == "maxout" ? ScoreKind::maxout : ScoreKind::dot;
+  options.attention.probability = probability == "softmax" ? ProbabilityKind::softmax : ProbabilityKind::leaky_relu;
+  options.attention.score_dropout = score_dropout;
+  choose_attention(options, attention);
+  primal.apply(options.primal);
+  return options;
+}
+
+void TrainSettings::add_keys(Config& config, const std::string& items) {
+  config.add("train", "epochs", &epochs, "passes over the training set", positive)
+      .add("train", "batch_size", &batch_size, items + " a step, of each process where several train together",
+           positive)
+      .add("train", "lr", &learning_rate, "of AdamW", above_zero)
+      .add("train", "weight_decay", &weight_decay, "of AdamW", not_negative)
+      .add("train", "beta2", &beta2, "of AdamW; also sets the warm-up", probability_range)
+      .add("train", "clip_grad_norm", &max_gradient_norm, "clip the gradient to it; 0: do not", not_negative)
+      .add_choice("train", "schedule", &schedule, {"step", "cosine"}, "how the learning rate falls")
+      .add("train", "decay_every", &decay_every, "epochs between steps of the rate", positive)
+      .add("train", "decay", &decay, "factor of such a step", above_zero)
+      .add("train", "ema_decay", &average_decay, "running average of the weights; 0: none", probability_range)
+      .add("train", "label_smoothing", &label_smoothing, "share of the target spread over all classes",
+           probability_range)
+      .add_choice("train", "precision", &precision, {"float32", "bfloat16", "float16"},
+                  "of matrix products in training (autocast)")
+      .add_choice("train", "on_non_finite", &on_non_finite, {"skip", "stop"},
+                  "what a step whose loss or gradient is not finite does: nothing, or end the run")
+      .add("train", "replay_steps", &replay_steps,
+           "on a GPU: capture a step as a CUDA graph, and replay it for every batch of the same sizes")
+      .add("train", "validate_every", &validate_every, "epochs between validations", positive)
+      .add("train", "checkpoint_every", &checkpoint_every, "epochs between checkpoints", positive);
+}
+
+TrainingOptions TrainSettings::options(uint64_t seed) const {
+  TrainingOptions options;
+  options.epochs = epochs;
+  options.validate_every = validate_every;
+  options.seed = seed;
+  options.stop_at_non_finite = on_non_finite == "stop";
+  if (precision == "bfloat16") options.autocast = at::kBFloat16;
+  if (precision == "float16") options.autocast = at::kHalf;
+  OptimizationOptions& optimization = options.optimization;
+  optimization.learning_rate = learning_rate;
+  optimization.weight_decay = weight_decay;
+  optimization.beta2 = beta2;
+  optimization.max_gradient_norm = max_gradient_norm;
+  optimization.schedule = schedule == "cosine" ? Schedule::cosine : Schedule::step;
+  optimization.decay_every = decay_every;
+  optimization.decay = decay;
+  optimization.epochs = epochs;
+  optimization.average_decay = average_decay;
+  return options;
+}
+
+void TrainSettings::take_resumable(const TrainSettings& other) {
+  epochs = other.epochs;
+  validate_every = other.validate_every;
+  checkpoint_every = other.checkpoint_every;
+  on_non_finite = other.on_non_finite;
+  replay_steps = other.replay_steps;
+}
+
+void EvaluationSettings::add_keys(Config& config, const std::string& items) {
+  config.add_choice("evaluation", "evaluation", &evaluation, {"seeded", "greedy"}, "sampling at evaluation")
+      .add("evaluation", "votes", &votes, "draws whose logits are averaged", positive)
+      .add("evaluation", "evaluation_batch", &evaluation_batch, items + " at a time", positive);
+}
+
+SamplingContext EvaluationSettings::context(uint64_t vote) const {
+  return evaluation == "greedy" ? SamplingContext::greedy() : SamplingContext::seeded(vote);
+}
+
+}  // namespace geosft

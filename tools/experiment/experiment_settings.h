@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the configurations of all training tools have in common: the encoder, the training, the evaluation.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/layers/transformer_layer.h"
+#include "models/training/training_loop.h"
+#include "tools/experiment/config.h"
+
+namespace geosft {
+
+// Permitted values of numbers.
+inline constexpr Range positive{.low = 1};
+inline constexpr Range not_negative{.low = 0};
+inline constexpr Range probability_range{.low = 0, .high = 1, .open_high = true};
+inline constexpr Range above_zero{.low = 0, .open_low = true};
+
+// Section [model]: the attention of the primal-dual family, where one is chosen (PrimalOptions).
+struct PrimalSettings {
+  double beta = 0.5;  // of the members that recentre
+  bool learn_beta = false, share_beta = false;
+  std::vector<double> pool = {};  // of the members with scaled heads; empty: default_pool
+  std::string pooling = "average", mask = "window";
+  int64_t mask_size = 16;
+  int64_t convolution_size = 0;  // 0: 5 along a sequence, 2 on a grid
+
+  void add_keys(Config& config);
+  // Changes what the name has chosen.
+  void apply(PrimalOptions& options) const;
+};
+
+// Section [model]: the transformer.
+struct EncoderSettings {
+  int64_t width = 256, heads = 16, layers = 8, bins = 256;
+  int64_t mlp_ratio = 4;
+  std::string attention = "sampling", norm = "post", score = "maxout", probability = "leaky_relu",
+              weighting = "softplus";
+  double tau = 1.0;
+  bool hard = false, with_replacement = false, noise = true;
+  double score_dropout = 0.1, token_dropout = 0.1, feed_forward_dropout = 0.2;
+  PolynomialOptions polynomial;
+  PrimalSettings primal;
+
+  void add_keys(Config& config);
+  // Throws UsageError naming the keys that contradict each other.
+  void check() const;
+  // Which keys the chosen attention uses, and, where `head_samples`, the head.
+  std::vector<KeyUse> key_uses(bool head_samples) const;
+  // A sampler with so many bins.
+  SamplerOptions sampler(int64_t sampled) const;
+  LayerOptions layer() const;
+  // Whether the attention looks at relative encodings or takes its mask from them.
+  bool sees_relative() const;
+  bool sparse() const;
+  // Whether it needs tokens that are the places of a grid.
+  bool on_grid() const;
+
+ private:
+  void check_primal() const;
+};
+
+// Section [train].
+struct TrainSettings {
+  int64_t epochs = 600, batch_size = 32;
+  double learning_rate = 1e-3, weight_decay = 0.1, beta2 = 0.999, max_gradient_norm = 1.0;
+  std::string schedule = "step";
+  int64_t decay_every = 30;
+  double decay = 0.8, average_decay = 0.0, label_smoothing = 0.0;
+  int64_t validate_every = 10, checkpoint_every = 1;
+  std::string precision = "float32", on_non_finite = "skip";
+  bool replay_steps = false;
+
+  // `items`: what a batch consists of, "clouds" say.
+  void add_keys(Config& config, const std::string& items);
+  TrainingOptions options(uint64_t seed) const;
+  // Takes over from `other` what the steps of a run do not depend on.
+  void take_resumable(const TrainSettings& other);
+};
+
+// Section [evaluation].
+struct EvaluationSettings {
+  std::string evaluation = "seeded";
+  int64_t votes = 1;
+  int64_t evaluation_batch = 32;
+
+  void add_keys(Config& config, const std::string& items);
+  SamplingContext context(uint64_t vote) const;
+};
+
+}  // namespace geosft

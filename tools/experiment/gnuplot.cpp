@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/gnuplot.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+
+#include "data/atomic_file.h"
+#include "data/read_file.h"
+#include "tools/experiment/run_program.h"
+
+namespace geosft {
+namespace {
+
+constexpr const char* script_name = "script.gp";
+constexpr const char* log_name = "log.txt";
+
+// Named by the process: a killed one leaves it to be removed by the next.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    const std::filesystem::path parent = std::filesystem::temp_directory_path();
+    remove_abandoned(parent, "geosft_plot_([0-9]{1,9})_.{6}");
+    std::string name = (parent / ("geosft_plot_" + std::to_string(::getpid()) + "_XXXXXX")).string();
+    if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder " + name + ": " + std::strerror(errno));
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string script_of(const Picture& picture) {
+  const auto size = [&](int scale) {
+    return "size " + std::to_string(scale * picture.width) + "," + std::to_string(scale * picture.height);
+  };
+  const std::string style = " noenhanced font 'DejaVu Sans,10' background '#ffffff'";
+  return "set encoding utf8\n"
+         "set terminal pngcairo " +
+         size(2) + style +
+         " fontscale 2 linewidth 2 pointscale 2\n"
+         "set output 'picture.png'\n" +
+         picture.script +
+         "\nunset output\nreset\n"
+         "set terminal svg " +
+         size(1) + " dynamic" + style +
+         "\n"
+         "set output 'picture.svg'\n" +
+         picture.script + "\nunset output\n";
+}
+
+// gnuplot shows the line it stopped at, a caret below it, and then what was wrong.
+std::string last_line(const std::string& text) {
+  const std::string_view whole = trimmed(text);
+  const std::size_t end = whole.rfind('\n');
+  return std::string(end == std::string_view::npos ? whole : whole.substr(end + 1));
+}
+
+PlotResult draw_or_throw(const Picture& picture, const std::filesystem::path& stem) {
+  const TemporaryFolder folder;
+  for (const auto& [name, contents] : picture.data) write_file_atomically(folder.path() / name, contents);
+  write_file_atomically(folder.path() / script_name, script_of(picture));
+  const int status = run_program({"gnuplot", "-d", script_name}, folder.path(), log_name);
+  if (status == -ENOENT) return {false, "gnuplot is not installed"};
+  if (status < 0) return {false, std::string("gnuplot could not be run: ") + std::strerror(-status)};
+  if (status != 0) return {false, "gnuplot failed: " + last_line(read_file(folder.path() / log_name))};
+  for (const std::string ending : {".png", ".svg"}) {
+    write_file_atomically(stem.string() + ending, read_file(folder.path() / ("picture" + ending)));
+  }
+  return {true, ""};
+}
+
+// Bytes of the UTF-8 character at the start of `text`; 0 when there is none.
+std::size_t utf8_length(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xC2 && lead < 0xE0   ? 2
+                             : lead >= 0xE0 && lead < 0xF0 ? 3
+                             : lead >= 0xF0 && lead < 0xF5 ? 4
+                                                           : 0;
+  if (length == 0 || length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
+  }
+  return length;
+}
+
+std::string quoted_for_gnuplot(std::string_view text, bool double_percent) {
+  std::string result = "'";
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    const char letter = text.front();
+    if (length == 0) {
+      result += '?';
+    } else if (length == 1 && (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f)) {
+      result += ' ';
+    } else {
+      if (letter == '\'' || (letter == '%' && double_percent)) result += letter;
+      result += text.substr(0, length);
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return result + "'";
+}
+
+}  // namespace
+
+PlotResult draw(const Picture& picture, const std::filesystem::path& stem) {
+  try {
+    return draw_or_throw(picture, stem);
+  } catch (const std::exception& error) {
+    return {false, error.what()};
+  }
+}
+
+std::string gnuplot_string(std::string_view text) {
+  return quoted_for_gnuplot(text, false);
+}
+std::string gnuplot_tic(std::string_view text) {
+  return quoted_for_gnuplot(text, true);
+}
+
+}  // namespace geosft

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/invariance.h"
+
+#include <algorithm>
+#include <iomanip>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tools/experiment/report_texts.h"
+
+namespace geosft {
+
+void InvarianceTally::begin(const at::Tensor& original) {
+  original_ = original;
+  expected_ = original.argmax(1);
+  ever_flipped_ = at::zeros({original.size(0)}, at::kBool);
+  originals_ += static_cast<double>(original.size(0));
+}
+
+void InvarianceTally::add(const MovedCopy& copy) {
+  const at::Tensor difference = (copy.logits - original_).abs().amax(1), agrees = copy.logits.argmax(1) == expected_;
+  const double unflipped = difference.masked_fill(copy.flips, 0.0).max().item<double>();
+  sums_.max_logit_difference = std::max(sums_.max_logit_difference, difference.max().item<double>());
+  sums_.max_unflipped_difference = std::max(sums_.max_unflipped_difference, unflipped);
+  sums_.flipped_share += copy.flips.sum().item<double>();
+  sums_.prediction_agreement += agrees.sum().item<double>();
+  sums_.unflipped_agreement += (agrees & ~copy.flips).sum().item<double>();
+  sums_.ever_flipped_share += (copy.flips & ~ever_flipped_).sum().item<double>();
+  ever_flipped_ |= copy.flips;
+  copies_ += static_cast<double>(original_.size(0));
+}
+
+Invariance InvarianceTally::result() const {
+  if (copies_ == 0) return {};
+  Invariance found = sums_;
+  const double unflipped = copies_ - found.flipped_share;
+  found.unflipped_agreement = unflipped > 0 ? found.unflipped_agreement / unflipped : 1.0;
+  found.flipped_share /= copies_;
+  found.prediction_agreement /= copies_;
+  found.ever_flipped_share /= originals_;
+  return found;
+}
+
+void set_invariance(nlohmann::json& json, const std::optional<Invariance>& invariance) {
+  json["max_logit_difference"] = invariance ? invariance->max_logit_difference : 0.0;
+  if (!invariance) return;
+  json["max_unflipped_difference"] = invariance->max_unflipped_difference;
+  json["flipped_share"] = invariance->flipped_share;
+  json["ever_flipped_share"] = invariance->ever_flipped_share;
+  json["prediction_agreement"] = invariance->prediction_agreement;
+  json["unflipped_agreement"] = invariance->unflipped_agreement;
+}
+
+std::string invariance_text(const std::optional<Invariance>& invariance) {
+  if (!invariance) return "";
+  std::ostringstream out;
+  out << std::setprecision(3) << "largest logit difference to the upright cloud " << invariance->max_logit_difference
+      << " (" << invariance->max_unflipped_difference << " where the same was chosen; a near-tie flipped a choice in "
+      << percent(invariance->flipped_share) << " of the copies, of " << percent(invariance->ever_flipped_share)
+      << " of the originals); same prediction in " << percent(invariance->prediction_agreement) << " ("
+      << percent(invariance->unflipped_agreement) << " where the same was chosen)\n";
+  return out.str();
+}
+
+}  // namespace geosft

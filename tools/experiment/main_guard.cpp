@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/main_guard.h"
+
+#include <c10/util/Exception.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <iostream>
+#include <optional>
+#include <string>
+
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/memory_error.h"
+
+namespace geosft {
+namespace {
+
+constexpr int done = 0;
+constexpr int failure = 1;
+constexpr int wrong_use = 2;
+constexpr int stopped = 130;
+
+// A signal handler can reach nothing but static storage.
+std::atomic<bool> signal_received{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+extern "C" void geosft_note_signal(int signal) {
+  signal_received.store(true);
+  std::signal(signal, SIG_DFL);
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+int report(const char* name, const std::string& message, int code) {
+  const std::string line = std::string(name) + ": " + message + "\n";
+  std::cerr << line << std::flush;  // in one piece: other processes may write between two
+  return code;
+}
+
+int report_error(const char* name, const std::string& text) {
+  const std::optional<std::string> memory = memory_error(std::current_exception());
+  return report(name, "error: " + (memory ? *memory + smaller_batches : first_line(text)), failure);
+}
+
+int report_stdout(const char* name, int reason) {
+  if (reason == EPIPE) return failure;
+  return report(name, std::string("error: cannot write to standard output: ") + std::strerror(reason), failure);
+}
+
+// While it lives, a failing std::cout throws. It ends before errors are reported: std::cerr flushes std::cout first.
+class ThrowingStdout {
+ public:
+  ThrowingStdout() : mask_(std::cout.exceptions()) { std::cout.exceptions(std::ios_base::badbit); }
+  ~ThrowingStdout() { std::cout.exceptions(mask_ & ~std::cout.rdstate()); }
+  ThrowingStdout(const ThrowingStdout&) = delete;
+  ThrowingStdout& operator=(const ThrowingStdout&) = delete;
+
+ private:
+  std::ios_base::iostate mask_;
+};
+
+int guarded(const char* name, const std::function<int()>& body) {
+  try {
+    const ThrowingStdout throwing;
+    const int code = body();
+    std::cout.flush();
+    return code;
+  } catch (const Interrupted& stop) {
+    return report(name, std::string("interrupted: ") + first_line(stop.what()), stopped);
+  } catch (const UsageError& error) {
+    return report(name, std::string("error: ") + first_line(error.what()), wrong_use);
+  } catch (const c10::Error& error) {
+    return report_error(name, error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    const int reason = errno;
+    if (!std::cout) return report_stdout(name, reason);
+    return report_error(name, error.what());
+  } catch (...) {
+    return report(name, "error: an exception of an unknown type", failure);
+  }
+}
+
+}  // namespace
+
+void install_interrupt_handler() {
+  std::signal(SIGINT, geosft_note_signal);
+  std::signal(SIGTERM, geosft_note_signal);
+}
+
+bool interrupted() {
+  return signal_received.load();
+}
+void throw_if_interrupted(const char* where) {
+  if (interrupted()) throw Interrupted(where);
+}
+void clear_interrupt() {
+  signal_received.store(false);
+}
+
+int run_tool(const char* name, const std::function<int()>& body) {
+  // A closed stdout is to be an error of the stream, not the silent death of the process.
+  std::signal(SIGPIPE, SIG_IGN);
+  return guarded(name, body);
+}
+
+}  // namespace geosft

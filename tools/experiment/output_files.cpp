@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/output_files.h"
+
+#include <c10/util/StringUtil.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <system_error>
+
+#include "tools/experiment/arguments.h"
+
+namespace geosft {
+namespace fs = std::filesystem;
+
+namespace {
+
+void refuse_input(const std::string& option, const fs::path& output, const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    std::error_code absent;  // then there is nothing to lose
+    if (fs::equivalent(output, file, absent)) {
+      throw UsageError(option + ": " + output.string() + " is one of the files that are read: name another folder");
+    }
+  }
+}
+
+void make_folder(const std::string& option, const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (fs::is_directory(folder, error)) return;
+  throw UsageError(option + ": of several files a folder is left, which " + folder.string() + " cannot be");
+}
+
+}  // namespace
+
+std::string unwritable(const std::string& file) {
+  const fs::path folder = fs::path(file).has_parent_path() ? fs::path(file).parent_path() : fs::path(".");
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return "there is no folder '" + folder.string() + "' for '" + file + "'";
+  if (::access(folder.c_str(), W_OK) == 0) return "";
+  return "the folder '" + folder.string() + "' cannot be written to: " + std::strerror(errno);
+}
+
+OutputFiles::OutputFiles(const std::string& option, const std::string& wanted, const std::vector<std::string>& files,
+                         const std::string& extension) {
+  if (wanted.empty()) return;
+  if (files.size() == 1) {
+    paths_ = {wanted};
+    return;
+  }
+  std::map<fs::path, std::string> owners;
+  for (const std::string& file : files) {
+    const fs::path output = fs::path(wanted) / (fs::path(file).stem().string() + extension);
+    refuse_input(option, output, files);
+    const auto [owner, is_new] = owners.emplace(output, file);
+    if (!is_new) {
+      throw UsageError(c10::str(option, ": ", owner->second, " and ", file, " would both leave ", output.string()));
+    }
+    paths_.push_back(output);
+  }
+  make_folder(option, wanted);
+}
+
+}  // namespace geosft

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <sstream>
+
+#include "tools/experiment/colour_map.h"
+#include "tools/experiment/plots.h"
+
+namespace geosft {
+namespace {
+
+// Pixels of the SVG.
+constexpr int top = 60, bottom = 50, gap = 30, scale_room = 130, panel_height = 420;
+constexpr double narrowest_panel = 240.0, widest_panel = 520.0;
+constexpr double pixels_per_point_size = 4.0;  // radius of gnuplot's point 7 at size 1
+
+int packed(const Colour& colour, double shade) {
+  int result = 0;
+  for (const double channel : colour) result = result * 256 + static_cast<int>(std::lround(255.0 * channel * shade));
+  return result;
+}
+
+std::string palette() {
+  std::string text = "set palette defined (";
+  const std::vector<Colour>& stops = colour_stops(ColourMap::viridis);
+  for (std::size_t i = 0; i < stops.size(); ++i) {
+    std::array<char, 64> stop;
+    std::snprintf(stop.data(), stop.size(), "%s%zu '#%06x'", i ? ", " : "", i, packed(stops[i], 1.0));
+    text += stop.data();
+  }
+  return text + ")\n";
+}
+
+// points [n, 3] -> [n, 3]: to the right, up, towards the eye.
+at::Tensor seen(const at::Tensor& points, const CloudPanel& panel) {
+  const double a = panel.azimuth * M_PI / 180.0;
+  const double e = panel.elevation * M_PI / 180.0;
+  const at::Tensor right = at::tensor({std::cos(a), 0.0, -std::sin(a)}, at::kDouble);
+  const at::Tensor up = at::tensor({-std::sin(e) * std::sin(a), std::cos(e), -std::sin(e) * std::cos(a)}, at::kDouble);
+  const at::Tensor eye = at::tensor({std::cos(e) * std::sin(a), std::sin(e), std::cos(e) * std::cos(a)}, at::kDouble);
+  return points.matmul(at::stack({right, up, eye}, 1));
+}
+
+// The eight corners of the bounding box; bit i of the row chooses the upper bound of axis i.
+at::Tensor box_corners(const at::Tensor& points) {
+  const at::Tensor low = points.amin(0), high = points.amax(0);
+  std::vector<at::Tensor> corners;
+  for (int corner = 0; corner < 8; ++corner) {
+    const at::Tensor upper = at::tensor({corner & 1, corner >> 1 & 1, corner >> 2 & 1}, at::kDouble);
+    corners.push_back(at::lerp(low, high, upper));
+  }
+  return at::stack(corners);
+}
+
+std::string box_lines(const at::Tensor& corners) {
+  const auto corner = corners.accessor<double, 2>();
+  std::ostringstream data;
+  for (int from = 0; from < 8; ++from) {
+    for (const int axis : {1, 2, 4}) {
+      if (from & axis) continue;
+      data << corner[from][0] << ' ' << corner[from][1] << '\n'
+           << corner[from | axis][0] << ' ' << corner[from | axis][1] << "\n\n";
+    }
+  }
+  return data.str();
+}
+
+// The cloud centred and the corners of its box at distance 1, so that a picture does not depend on place and unit.
+struct PanelCloud {
+  at::Tensor points, corners, values;
+
+  explicit PanelCloud(const CloudPanel& panel) {
+    const at::Tensor raw = panel.points.to(at::kCPU, at::kDouble);
+    points = raw - 0.5 * (raw.amin(0) + raw.amax(0));
+    // Points that are all equal have no scale of their own: any will do.
+    points = points / std::max(box_corners(points).norm(2, 1).max().item<double>(), 1e-12);
+    corners = box_corners(points);
+    values = panel.values.to(at::kCPU, at::kDouble);
+  }
+};
+
+// Everything that the panels share. Half extents are of a panel.
+struct Scene {
+  std::vector<PanelCloud> clouds;
+  ValueScale scale;
+  double half_width = 0.05, half_height = 0.05, panel_width = 0;
+  double point_size = 0;
+
+  explicit Scene(const std::vector<CloudPanel>& panels) {
+    std::vector<at::Tensor> values;
+    for (const CloudPanel& panel : panels) {
+      clouds.emplace_back(panel);
+      values.push_back(clouds.back().values);
+    }
+    scale = scale_of(at::cat(values));
+    fit_panel(panels);
+  }
+
+  // The panel as wide as the clouds need, within limits, at one scale on both axes.
+  void fit_panel(const std::vector<CloudPanel>& panels) {
+    int64_t most = 1;
+    for (std::size_t i = 0; i < panels.size(); ++i) {
+      const at::Tensor reach = 1.04 * seen(clouds[i].corners, panels[i]).abs().amax(0);
+      half_width = std::max(half_width, reach[0].item<double>());
+      half_height = std::max(half_height, reach[1].item<double>());
+      most = std::max(most, clouds[i].points.size(0));
+    }
+    panel_width = std::clamp(panel_height * half_width / half_height, narrowest_panel, widest_panel);
+    const double unit = std::max(2.0 * half_width / panel_width, 2.0 * half_height / panel_height);
+    half_width = 0.5 * unit * panel_width;
+    half_height = 0.5 * unit * panel_height;
+    const double radius = std::clamp(0.5 / std::sqrt(double(most)), 0.008, 0.06);
+    point_size = radius / unit / pixels_per_point_size;
+  }
+
+  int width() const {
+    const int count = static_cast<int>(clouds.size());
+    return static_cast<int>(count * panel_width) + (count + 1) * gap + scale_room;
+  }
+  int height() const { return top + panel_height + bottom; }
+};
+
+// Points from the farthest to the nearest, each a dark disc with a smaller coloured one on top: gnuplot draws them in
+// this order, and the rim keeps neighbours apart. Columns: x, y, size, colour.
+std::string discs(const Scene& scene, const PanelCloud& cloud, const CloudPanel& panel) {
+  const at::Tensor projected = seen(cloud.points, panel);
+  const at::Tensor order = projected.select(1, 2).argsort();
+  const at::Tensor rows = at::cat({projected, cloud.values.unsqueeze(1)}, 1).index_select(0, order).contiguous();
+  const auto row = rows.accessor<double, 2>();
+  std::ostringstream data;
+  data.precision(5);
+  for (int64_t i = 0; i < rows.size(0); ++i) {
+    // Nearer discs a little larger: without perspective the eye needs the hint.
+    const double size = scene.point_size * (1.0 + 0.25 * row[i][2]);
+    const Colour colour =
+        colour_at(ColourMap::viridis, (row[i][3] - scene.scale.low) / (scene.scale.high - scene.scale.low));
+    data << row[i][0] << ' ' << row[i][1] << ' ' << size << ' ' << packed(colour, 0.55) << '\n'
+         << row[i][0] << ' ' << row[i][1] << ' ' << 0.82 * size << ' ' << packed(colour, 1.0) << '\n';
+  }
+  return data.str();
+}
+
+std::string place_scale(const Scene& scene, const std::string& value_label) {
+  const double left = 1.0 - double(scale_room - 20) / scene.width();
+  const double low = double(bottom + 40) / scene.height();
+  const double length = double(panel_height - 100) / scene.height();
+  std::ostringstream script;
+  script << "set cbrange [" << scene.scale.low << ":" << scene.scale.high
+         << "]\nset colorbox user noborder origin screen " << left << ", screen " << low << " size screen "
+         << 16.0 / scene.width() << ", screen " << length
+         << "\nset cbtics out nomirror scale 0.5 textcolor rgb '#303030'\nset label 1 " << gnuplot_string(value_label)
+         << " at screen " << left + 8.0 / scene.width() << ", screen " << low + length + 22.0 / scene.height()
+         << " center\n";
+  return script.str();
+}
+
+std::string plot_panel_of(const Scene& scene, const CloudPanel& panel, std::size_t index) {
+  const double left = gap + double(index) * (scene.panel_width + gap);
+  std::ostringstream script;
+  script << "set lmargin at screen " << left / scene.width() << "\nset rmargin at screen "
+         << (left + scene.panel_width) / scene.width() << "\nset label 2 " << gnuplot_string(panel.caption)
+         << " at graph 0.5, screen " << 22.0 / scene.height() << " center textcolor rgb '#707070'\n"
+         << "plot 'box" << index << "' with lines lw 0.6 lc rgb '#cccccc', 'points" << index
+         << "' using 1:2:3:4 with points pt 7 ps variable lc rgb variable";
+  // The scale belongs to the picture and is drawn once, by a plot of nothing that uses the palette.
+  return script.str() + (index + 1 == scene.clouds.size() ? ", NaN with lines lc palette\n" : "\n");
+}
+
+void check_cloud(const CloudPanel& panel) {
+  const at::Tensor &points = panel.points, &values = panel.values;
+  TORCH_CHECK(points.dim() == 2 && points.size(1) == 3 && points.size(0) > 0,
+              "points: expected [n, 3] with n > 0, found ", points.sizes());
+  TORCH_CHECK(values.dim() == 1 && values.size(0) == points.size(0), "values: expected [", points.size(0), "], found ",
+              values.sizes());
+  TORCH_CHECK(points.isfinite().all().item<bool>(), "points: expected finite coordinates");
+  TORCH_CHECK(values.isfinite().all().item<bool>(), "values: expected finite numbers");
+}
+
+}  // namespace
+
+PlotResult plot_cloud_panels(const std::vector<CloudPanel>& panels, const std::filesystem::path& stem,
+                             const std::string& title, const std::string& value_label) {
+  TORCH_CHECK(!panels.empty(), "panels: expected at least one");
+  for (const CloudPanel& panel : panels) check_cloud(panel);
+  const Scene scene(panels);
+  std::ostringstream script;
+  script << palette() << "unset border\nunset tics\nunset key\nset xrange [" << -scene.half_width << ":"
+         << scene.half_width << "]\nset yrange [" << -scene.half_height << ":" << scene.half_height
+         << "]\nset tmargin at screen " << 1.0 - double(top) / scene.height() << "\nset bmargin at screen "
+         << double(bottom) / scene.height() << "\nset multiplot title " << gnuplot_string(title) << " font ',13'\n";
+  Picture picture{.width = scene.width(), .height = scene.height()};
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const PanelCloud& cloud = scene.clouds[i];
+    picture.data["box" + std::to_string(i)] = box_lines(seen(cloud.corners, panels[i]).contiguous());
+    picture.data["points" + std::to_string(i)] = discs(scene, cloud, panels[i]);
+    if (i + 1 == panels.size()) script << place_scale(scene, value_label);
+    script << plot_panel_of(scene, panels[i], i);
+  }
+  picture.script = script.str() + "unset multiplot\n";
+  return draw(picture, stem);
+}
+
+PlotResult plot_cloud(const at::Tensor& points, const at::Tensor& values, const std::filesystem::path& stem,
+                      const std::string& title, const std::string& value_label) {
+  CloudPanel front{points, values, "seen from the front"}, back{points, values, "seen from the back"};
+  back.azimuth += 180.0;
+  return plot_cloud_panels({front, back}, stem, title, value_label);
+}
+
+}  // namespace geosft

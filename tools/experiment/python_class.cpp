@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/python_class.h"
+
+#include "geometry/points.h"
+#include "tools/experiment/python_class.h"
+
+namespace geosft {
+namespace {
+
+at::Tensor checked(const at::Tensor& rows, const char* name) {
+  check_points(rows, name);
+  TORCH_CHECK(rows.size(0) > 0, name, " must have at least one row");
+  at::Tensor plain = rows.detach().to(at::kCPU, at::kFloat).contiguous();
+  check_finite(plain, name);
+  return plain;
+}
+
+}  // namespace
+
+Shape input_cloud(const at::Tensor& points, const std::optional<at::Tensor>& normals) {
+  Shape shape{.points = checked(points, "points"), .normals = {}, .name = "points"};
+  if (!normals.has_value()) return shape;
+  shape.normals = checked(*normals, "normals");
+  TORCH_CHECK(shape.normals.sizes() == shape.points.sizes(), "normals must have the shape of points, ",
+              shape.points.sizes(), ", got ", shape.normals.sizes());
+  return shape;
+}
+
+}  // namespace geosft

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/report_texts.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+
+#include "data/formats/shape_file.h"
+#include "data/read_file.h"
+
+namespace geosft {
+
+std::string percent(double share) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(1) << 100 * share << " %";
+  return out.str();
+}
+
+void warn_unless_drawn(const PlotResult& result) {
+  if (!result.drawn) std::cerr << "no picture: " << result.reason << '\n';
+}
+
+void draw_curves(const RunFolder& folder, const ScoreStyle& style) {
+  warn_unless_drawn(plot_learning_curves(folder.metrics(), folder.learning_curves(), style));
+}
+
+std::string shape_file_text(const std::filesystem::path& file) {
+  const FileShape shape = parse_shape(read_file(file), file.string());
+  const at::Tensor& points = shape.mesh.vertices;
+  const at::Tensor low = std::get<0>(points.min(0)), high = std::get<0>(points.max(0));
+  std::ostringstream out;
+  out << file.string() << ": ";
+  if (shape.is_mesh()) {
+    out << "a mesh of " << points.size(0) << " vertices and " << shape.mesh.faces.size(0) << " triangles\n";
+  } else {
+    out << "a cloud of " << points.size(0) << " points "
+        << (shape.normals.defined() ? "with normals\n" : "without normals\n");
+  }
+  for (int64_t axis = 0; axis < 3; ++axis) {
+    out << "xyz"[axis] << " from " << low[axis].item<double>() << " to " << high[axis].item<double>() << '\n';
+  }
+  return out.str();
+}
+
+nlohmann::json attention_json(const std::vector<PolynomialDegree>& degrees) {
+  nlohmann::json layers = nlohmann::json::array();
+  for (const PolynomialDegree& layer : degrees) {
+    nlohmann::json one{{"bound", layer.bound}};
+    if (layer.exact) {
+      one["exact"] = true;
+    } else {
+      one["degree"] = layer.degree;
+      one["error_bound"] = std::isfinite(layer.error) ? nlohmann::json(layer.error) : nlohmann::json();
+    }
+    layers.push_back(one);
+  }
+  return layers;
+}
+
+std::string attention_text(const std::vector<PolynomialDegree>& degrees) {
+  std::ostringstream text;
+  text.precision(3);
+  for (size_t i = 0; i < degrees.size(); ++i) {
+    const PolynomialDegree& layer = degrees[i];
+    text << "layer " << i + 1 << ": scores up to " << layer.bound;
+    if (layer.exact) {
+      text << ", exact attention\n";
+    } else if (std::isfinite(layer.error)) {
+      text << ", degree " << layer.degree << ", weights within " << 100 * layer.error << " % of softmax\n";
+    } else {
+      text << ", degree " << layer.degree << ", no bound on the error of its weights\n";
+    }
+  }
+  return text.str();
+}
+
+}  // namespace geosft

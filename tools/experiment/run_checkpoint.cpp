@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/run_checkpoint.h"
+
+#include <sstream>
+
+#include "data/points/shape.h"
+#include "models/training/module_state.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/run_folder.h"
+
+namespace geosft {
+namespace {
+
+const std::string& text_of(const Checkpoint& checkpoint, const std::string& kind, const std::string& name,
+                           const std::filesystem::path& file) {
+  const auto found = checkpoint.texts.find(name);
+  if (found == checkpoint.texts.end()) {
+    throw DataError(file.string(), "a checkpoint of " + kind, "no text '" + name + "'");
+  }
+  return found->second;
+}
+
+// An error of `step` becomes one of the file.
+void from_file(const std::filesystem::path& file, const char* expected, const std::function<void()>& step) {
+  try {
+    step();
+  } catch (const UsageError& error) {
+    throw DataError(file.string(), expected, error.what());
+  } catch (const c10::Error& error) {
+    throw DataError(file.string(), expected, error.what_without_backtrace());
+  }
+}
+
+}  // namespace
+
+std::map<std::string, std::string> run_texts(const std::string& kind, const std::string& config,
+                                             const std::vector<std::string>& names) {
+  std::string lines;
+  for (const std::string& name : names) lines += name + "\n";
+  return {{"kind", kind}, {"config", config}, {"classes", lines}, {"version", version_text()}};
+}
+
+std::string run_text(const Checkpoint& checkpoint, const std::string& kind, const std::string& name,
+                     const std::filesystem::path& file) {
+  const std::string& found = text_of(checkpoint, kind, "kind", file);
+  if (found != kind) throw DataError(file.string(), "a checkpoint of " + kind, "one of " + found);
+  return text_of(checkpoint, kind, name, file);
+}
+
+std::vector<std::string> run_names(const Checkpoint& checkpoint, const std::string& kind,
+                                   const std::filesystem::path& file) {
+  std::istringstream in(run_text(checkpoint, kind, "classes", file));
+  std::vector<std::string> names;
+  for (std::string line; std::getline(in, line);) names.push_back(line);
+  return names;
+}
+
+void check_same_outputs(const Checkpoint& checkpoint, const std::map<std::string, std::string>& texts,
+                        const std::filesystem::path& file, const std::string& data) {
+  for (const auto& [name, text] : texts) {
+    if (name == "kind" || name == "config" || name == "version") continue;
+    if (name != "classes" && !checkpoint.texts.contains(name)) continue;  // an earlier version kept no such text
+    if (run_text(checkpoint, texts.at("kind"), name, file) != text) {
+      throw DataError(data, "the " + name + " that the run was begun with", "others");
+    }
+  }
+}
+
+Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem::path& file) {
+  file = std::filesystem::is_directory(run) ? RunFolder::open(run).best_checkpoint() : run;
+  return load_checkpoint(file);
+}
+
+void read_run_config(const std::filesystem::path& file, const std::function<void()>& read) {
+  from_file(file, "a configuration that this version knows", read);
+}
+
+void load_run_weights(torch::nn::Module& model, const Checkpoint& checkpoint, const std::filesystem::path& file) {
+  std::map<std::string, at::Tensor> weights;
+  for (const auto& [name, tensor] : checkpoint.tensors) {
+    if (name.rfind("model.", 0) == 0) weights.emplace(name.substr(6), tensor);
+  }
+  from_file(file, "the weights of its configuration", [&] { load_module_state(model, weights); });
+}
+
+}  // namespace geosft

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/run_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <torch/headeronly/version.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include <stdexcept>
+#include <system_error>
+
+#include "data/atomic_file.h"
+#include "data/read_file.h"
+#include "geometry/version.h"
+#include "tools/experiment/arguments.h"
+
+namespace geosft {
+
+namespace {
+
+// Whether what lies in the folder is what a run begins with.
+bool only_begun(const RunFolder& run, std::error_code& error) {
+  for (std::filesystem::directory_iterator at(run.path(), error), end; !error && at != end; at.increment(error)) {
+    if (at->path() != run.classes()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+// A lock that ends with the process, however that ends.
+void RunFolder::claim() {
+  const int descriptor = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  claim_ = std::shared_ptr<void>(nullptr, [descriptor](void*) { ::close(descriptor); });
+  // Some file systems cannot lock folders.
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    throw UsageError("another process trains in the run folder " + path_.string());
+  }
+}
+
+RunFolder RunFolder::create(const std::filesystem::path& folder) {
+  RunFolder run(folder);
+  std::error_code error;
+  if (std::filesystem::exists(run.config(), error) || std::filesystem::exists(run.last_checkpoint(), error)) {
+    throw UsageError(folder.string() + " holds a run already: resume it, or name another folder");
+  }
+  std::filesystem::create_directories(folder, error);
+  if (error) throw std::runtime_error("cannot make the run folder " + folder.string() + ": " + error.message());
+  run.claim();
+  remove_abandoned(folder);
+  const bool empty = only_begun(run, error);
+  if (error) throw std::runtime_error("cannot read the run folder " + folder.string() + ": " + error.message());
+  if (!empty) throw UsageError("the run folder " + folder.string() + " is not empty and holds no run: name another");
+  // A folder that cannot be written to is refused now, not after the data are read.
+  const AtomicFile probe(run.config());
+  return run;
+}
+
+bool RunFolder::holds_run(const std::filesystem::path& folder) {
+  std::error_code error;
+  return std::filesystem::exists(RunFolder(folder).config(), error);
+}
+
+RunFolder RunFolder::open(const std::filesystem::path& folder) {
+  RunFolder run(folder);
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) {
+    throw UsageError("no run folder " + folder.string() + ": it does not exist or is not a folder");
+  }
+  if (!holds_run(folder)) {
+    throw UsageError("no run in " + folder.string() + ": it holds no " + run.config().filename().string());
+  }
+  return run;
+}
+
+RunFolder RunFolder::resume(const std::filesystem::path& folder) {
+  RunFolder run = open(folder);
+  run.claim();
+  remove_abandoned(folder);
+  return run;
+}
+
+void RunFolder::write_config(const std::string& toml) const {
+  write_file_atomically(config(), toml);
+}
+void RunFolder::write_version() const {
+  write_file_atomically(version(), version_text());
+}
+void RunFolder::write_result(const std::string& json) const {
+  write_file_atomically(result(), json);
+}
+
+void RunFolder::write_classes(const std::vector<std::string>& names) const {
+  std::string text;
+  for (const std::string& name : names) {
+    if (name.empty() || trimmed(name) != name || name.find_first_of("\r\n") != std::string::npos) {
+      throw std::invalid_argument("class name: expected one line without blanks around it, found '" + name + "'");
+    }
+    text += name + "\n";
+  }
+  write_file_atomically(classes(), text);
+}
+
+std::vector<std::string> RunFolder::read_classes() const {
+  return read_lines(classes());
+}
+
+std::string version_text() {
+  std::string text = std::string("geosft ") + version() + "\nLibTorch " TORCH_VERSION "\ncompiler ";
+#if defined(__clang__)
+  text += "clang " __clang_version__;
+#else
+  text += "gcc " __VERSION__;
+#endif
+  return text + "\n";
+}
+
+}  // namespace geosft

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/run_observer.h"
+
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+
+#include "tools/experiment/main_guard.h"
+
+namespace geosft {
+namespace {
+
+constexpr const char* seconds_name = "seconds";
+
+std::string fixed(double value, int digits) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
+void add_under(std::map<std::string, at::Tensor>& tensors, const std::string& prefix,
+               const std::map<std::string, at::Tensor>& more) {
+  for (const auto& [name, tensor] : more) tensors.emplace(prefix + name, tensor);
+}
+
+}  // namespace
+
+std::map<std::string, std::string> RunDescription::texts() const {
+  std::map<std::string, std::string> all = run_texts(kind, config, names);
+  all.insert(more_texts.begin(), more_texts.end());
+  return all;
+}
+
+RunObserver::RunObserver(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder,
+                         RunDescription run)
+    : loop_(loop),
+      model_(model),
+      folder_(folder),
+      run_(std::move(run)),
+      start_(Clock::now()),
+      epoch_start_(start_),
+      last_step_(start_) {}
+
+void RunObserver::resume() {
+  if (!std::filesystem::exists(folder_.last_checkpoint())) return;
+  const Checkpoint checkpoint = load_checkpoint(folder_.last_checkpoint());
+  check_same_outputs(checkpoint, run_.texts(), folder_.last_checkpoint(), run_.data);
+  loop_.load_state(checkpoint.tensors);
+  const auto elapsed = checkpoint.tensors.find(seconds_name);
+  if (elapsed != checkpoint.tensors.end()) seconds_before_ = elapsed->second.item<double>();
+  items_before_ = loop_.metrics().items;
+  if (!loop_.processes().is_root()) return;
+  metrics_ =
+      std::make_unique<MetricsWriter>(folder_.metrics(), loop_.optimization().steps(), loop_.epochs(), run_.score);
+}
+
+double RunObserver::seconds() const {
+  return seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+// Begun where this part of the run begins.
+ProgressBar& RunObserver::bar(const StepReport& report) {
+  const int64_t steps = loop_.steps_per_epoch();
+  if (!bar_) {
+    bar_ = std::make_unique<ProgressBar>("training", steps * run_.epochs);
+    bar_->start_at(report.epoch * steps + report.step_in_epoch - 1);
+  }
+  return *bar_;
+}
+
+void RunObserver::on_non_finite(const NonFiniteStep& step) {
+  last_step_ = Clock::now();
+  if (step.in_a_row > 1 || !step.here) return;
+  const std::string place =
+      "step " + std::to_string(step.step.step_in_epoch) + " of epoch " + std::to_string(step.step.epoch + 1);
+  std::map<std::string, at::Tensor> tensors;
+  add_under(tensors, "model.", module_state(model_));
+  add_under(tensors, "batch.", step.batch);
+  std::map<std::string, std::string> texts = run_.texts();
+  texts.emplace("step", place);
+  texts.emplace("refusal", step.error_message);
+  save_checkpoint(folder_.non_finite_batch(), {std::move(tensors), std::move(texts)});
+  bar(step.step).note(place + ": the loss or its gradient is not finite, so it changes nothing; its batch is in " +
+                      folder_.non_finite_batch().string());
+}
+
+// Before the bar, which this step begins, or above it.
+void RunObserver::on_threads_chosen(const std::string& text) {
+  if (bar_) {
+    bar_->note("fastest with " + text);
+  } else {
+    std::cerr << "fastest with " << text << '\n';
+  }
+}
+
+double RunObserver::training_seconds() const {
+  return std::chrono::duration<double>(last_step_ - epoch_start_).count();
+}
+
+void RunObserver::on_step(const StepReport& report) {
+  last_step_ = Clock::now();
+  if (!loop_.processes().is_root()) return;
+  const int64_t steps = loop_.steps_per_epoch();
+  const double elapsed = training_seconds();
+  const double rate = static_cast<double>(report.epoch_so_far.items - items_before_) / elapsed;
+  const MetricSum& tally = report.epoch_so_far;
+  bar(report).update(report.epoch * steps + report.step_in_epoch,
+                     "epoch " + std::to_string(report.epoch + 1) + "/" + std::to_string(run_.epochs) + "  loss " +
+                         fixed(tally.mean_loss(), 3) + training_text(tally) + validation_text_ + "  " + fixed(rate, 0) +
+                         " " + run_.score.items + "/s");
+}
+
+// Empty where the metric of a step says nothing.
+std::string RunObserver::training_text(const MetricSum& tally) const {
+  const double score = tally.mean_score();
+  return std::isnan(score) ? "" : "  " + run_.score.text(run_.score.value(score));
+}
+
+void RunObserver::append(const EpochReport& report, const char* split, const MetricSum& tally, double items_per_second,
+                         double waiting) {
+  if (!metrics_) metrics_ = std::make_unique<MetricsWriter>(folder_.metrics(), run_.score);
+  metrics_->append({report.step, report.epoch + 1, split, tally.mean_loss(), run_.score.value(tally.mean_score()),
+                    report.learning_rate, seconds(), items_per_second, waiting});
+}
+
+void RunObserver::on_epoch(const EpochReport& report) {
+  if (!loop_.processes().is_root()) return;
+  const double elapsed = training_seconds();
+  append(report, "train", report.training, static_cast<double>(report.training.items - items_before_) / elapsed,
+         report.seconds_waited / elapsed);
+  items_before_ = 0;
+  if (report.validation.has_value()) {
+    const char* split = run_.held_out ? "validation" : "test";
+    append(report, split, *report.validation, 0.0, 0.0);
+    const double score = run_.score.value(report.validation->mean_score());
+    validation_text_ =
+        std::string("  ") + split + " " + (run_.score.share ? fixed(100 * score, 1) + " %" : fixed(score, 4));
+  }
+  const bool last = report.epoch + 1 == run_.epochs;
+  const bool due = !report.diverging && (last || (report.epoch + 1) % run_.checkpoint_every == 0);
+  if (run_.held_out ? report.best && !report.diverging : due) save_best();
+  if (due) save_last();
+  epoch_start_ = last_step_ = Clock::now();
+}
+
+bool RunObserver::stop_requested() {
+  return interrupted();
+}
+
+void RunObserver::finish(bool done) {
+  if (!loop_.processes().is_root()) return;
+  if (bar_) bar_->finish();
+  if (!done) save_last();
+}
+
+void RunObserver::save_last() {
+  std::map<std::string, at::Tensor> tensors = loop_.state();
+  tensors.emplace(seconds_name, at::tensor(seconds(), at::kDouble));
+  save_checkpoint(folder_.last_checkpoint(), {std::move(tensors), run_.texts()});
+}
+
+void RunObserver::save_best() {
+  const Optimization::AveragedWeights averaged(loop_.optimization());
+  std::map<std::string, at::Tensor> tensors;
+  add_under(tensors, "model.", module_state(model_));
+  save_checkpoint(folder_.best_checkpoint(), {std::move(tensors), run_.texts()});
+}
+
+}  // namespace geosft

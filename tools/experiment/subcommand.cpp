@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/subcommand.h"
+
+#include <ATen/Parallel.h>
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/device.h"
+#include "tools/experiment/run_folder.h"
+
+namespace geosft {
+
+int run_subcommands(const std::string& description, const std::vector<Subcommand>& subcommands, int argc,
+                    const char* const* argv, const std::string& footer) {
+  CLI::App app{description};
+  app.set_version_flag("--version", version_text());
+  app.require_subcommand(1);
+  app.footer(footer);
+  std::vector<std::pair<CLI::App*, Command>> commands;
+  for (const Subcommand& subcommand : subcommands) {
+    CLI::App* sub = app.add_subcommand(subcommand.name, subcommand.help);
+    commands.emplace_back(sub, subcommand.add(*sub));
+  }
+  if (!parse_arguments(app, argc, argv, std::cout)) return 0;
+  for (const auto& [subcommand, run] : commands) {
+    if (subcommand->parsed()) return run();
+  }
+  throw UsageError("no command given");
+}
+
+void RuntimeOptions::add_to(CLI::App& subcommand) {
+  subcommand
+      .add_option("--threads", threads,
+                  "maximum number of threads; 0: one per core. Training takes fewer where its first steps are faster "
+                  "with fewer")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  subcommand.add_option("--device", device, "where to compute: auto, cpu, cuda or cuda:NUMBER")->capture_default_str();
+}
+
+at::Device RuntimeOptions::apply() const {
+  const at::Device chosen = chosen_device(device);
+  if (threads > 0) at::set_num_threads(static_cast<int>(threads));
+  return chosen;
+}
+
+}  // namespace geosft

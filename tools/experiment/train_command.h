@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// The subcommand `train`, whatever is trained: a new run or a resumed one in its folder, and a report at its end.
+#pragma once
+
+#include <iostream>
+#include <string>
+
+#include "models/summary.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/batch_size_finder.h"
+#include "tools/experiment/cloud_transforms.h"
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/training_run.h"
+
+namespace geosft {
+
+// Settings has train, model, config(), check(), key_uses(), locate_data(), which makes `data` a name that holds in any
+// working folder or throws UsageError, and what a resumed run may choose anew: take_resumable(other), and kResumable,
+// the options' names.
+template <class Settings>
+class TrainCommand : protected TrainArguments {
+ public:
+  TrainCommand() = default;
+  virtual ~TrainCommand() = default;
+  TrainCommand(const TrainCommand&) = delete;
+  TrainCommand& operator=(const TrainCommand&) = delete;
+
+  // `example` shows some keys of the configuration as options.
+  void add_to(CLI::App& subcommand, const std::string& example) { add_options(subcommand, config_, example); }
+  int run();
+
+ protected:
+  // Trains what is left of the run. False when a signal came: it is saved and can go on.
+  virtual bool train(const RunFolder& folder) = 0;
+  // Evaluates the trained model, and leaves and prints what is found; in the leading one of several processes.
+  virtual void report(const RunFolder& folder) = 0;
+
+  // train_once(start, processes) with `settings`; for want of memory it says with which batch there would be enough.
+  template <class Train>
+  bool within_memory(const Train& train_once);
+
+  // evaluate(); an interruption says that the training is safe.
+  template <class Evaluate>
+  auto final_evaluation(const RunFolder& folder, const Evaluate& evaluate) const;
+
+  Settings settings;
+  at::Device device = at::kCPU;
+
+ private:
+  RunFolder prepare();
+  void check();
+  int train_and_report();
+
+  Config config_ = settings.config();
+};
+
+template <class Settings>
+RunFolder TrainCommand<Settings>::prepare() {
+  const bool again = !resume && started_again();
+  if (resume) {
+    RunFolder folder = open_run_folder(out, resume, processes());
+    load_resumed(settings, config_, folder);
+    check();
+    return folder;
+  }
+  load_new(config_, settings.train);
+  // Not of a resumed run, whose options say no more than its configuration does.
+  config_.refuse_unused(settings.key_uses());
+  check();
+  if (again) {
+    load_begun(settings, config_, RunFolder::open(out));
+    resume = true;
+    if (processes().is_root()) std::cerr << "started again: going on with the run in " << out << '\n';
+  }
+  return open_run_folder(out, resume, processes());
+}
+
+template <class Settings>
+void TrainCommand<Settings>::check() {
+  settings.check();
+  check_replay(settings.train, settings.model, device, processes());
+  settings.locate_data();
+}
+
+template <class Settings>
+template <class Train>
+bool TrainCommand<Settings>::within_memory(const Train& train_once) {
+  return train_within_memory(settings.train.batch_size, resume ? RunStart::resumed : RunStart::fresh, processes(),
+                             [&](int64_t batch_size, RunStart start, const Communicator& together) {
+                               settings.train.batch_size = batch_size;
+                               return train_once(start, together);
+                             });
+}
+
+template <class Settings>
+int TrainCommand<Settings>::run() {
+  if (list_keys) {
+    std::cout << config_.help();
+    return 0;
+  }
+  join();
+  try {
+    return train_and_report();
+  } catch (...) {
+    processes().elect_error_reporter();
+    throw;
+  }
+}
+
+template <class Settings>
+int TrainCommand<Settings>::train_and_report() {
+  if (out.empty()) throw UsageError("--out RUN is required: the folder to leave the run in");
+  device = begin();
+  const RunFolder folder = prepare();
+  const bool done = train_or_clean(folder, processes(), [&] { return train(folder); });
+  if (!part()) return 0;
+  if (!done) {
+    throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with " + program() +
+                      " train --resume --out " + out);
+  }
+  report(folder);
+  return 0;
+}
+
+// `train` of point clouds: one run, whose task, model and evaluation differ from tool to tool.
+template <class Settings>
+class CloudTrainCommand : public TrainCommand<Settings> {
+ protected:
+  bool train(const RunFolder& folder) override {
+    return this->within_memory(
+        [&](RunStart start, const Communicator& together) { return train_once(folder, start, together); });
+  }
+  virtual bool train_once(const RunFolder& folder, RunStart start, const Communicator& together) = 0;
+
+  // The loop over a task of `model`; `data_text` says what it is trained on.
+  template <class Task, class Model>
+  bool run_loop(Task& task, const Model& model, const RunFolder& folder, const RunDescription& run, RunStart start,
+                const Communicator& together, const std::string& data_text) const {
+    TrainingOptions options = this->settings.training();
+    options.step_graphs = step_graphs(this->settings.train, this->device);
+    TrainingLoop loop(task, options, together);
+    return train_in_folder(loop, *model, folder, run, start,
+                           "training on " + data_text + ", " + std::to_string(parameter_count(*model)) + " parameters");
+  }
+
+  // Of a loaded run on the upright test set.
+  template <class Run>
+  auto test_set_evaluation(Run& trained, const RunFolder& folder) const {
+    trained.model->to(this->device);
+    trained.settings.workers = this->settings.workers;
+    return this->final_evaluation(folder, [&] { return evaluate(trained, "test", Rotation::none, 1); });
+  }
+
+  // Writes the result, JSON on one line, and prints it or its text.
+  void leave_result(const RunFolder& folder, const std::string& line, const std::string& text) const {
+    folder.write_result(line + "\n");
+    std::cout << (this->json ? line + "\n" : text);
+  }
+};
+
+template <class Settings>
+template <class Evaluate>
+auto TrainCommand<Settings>::final_evaluation(const RunFolder& folder, const Evaluate& evaluate) const {
+  try {
+    return evaluate();
+  } catch (const Interrupted& stop) {
+    throw Interrupted(std::string(stop.what()) + "; training is done and saved: " + program() + " eval " +
+                      folder.path().string());
+  }
+}
+
+}  // namespace geosft

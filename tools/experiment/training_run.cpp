@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/training_run.h"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <memory>
+
+#include "models/training/cuda/cuda_step_graph.h"
+#include "models/training/distributed/nccl/nccl_communicator.h"
+#include "tools/experiment/arguments.h"
+#include "tools/experiment/device.h"
+#include "tools/experiment/main_guard.h"
+#include "tools/experiment/processes.h"
+
+namespace geosft {
+namespace {
+
+void begin_folder(const TrainingLoop& loop, const RunFolder& folder, const RunDescription& run,
+                  const std::string& summary) {
+  folder.write_classes(run.names);  // first: it refuses names, and a folder with a configuration counts as a run
+  folder.write_config(run.config);
+  folder.write_version();
+  std::cerr << run.config << summary;
+  if (loop.processes().size() > 1) std::cerr << ", " << loop.processes().size() << " processes";
+  std::cerr << '\n';
+}
+
+// Also a signal in the middle of a validation leaves the loop where it can go on.
+bool run_to_end_or_interrupt(TrainingLoop& loop, RunObserver& observer) {
+  try {
+    return loop.run(observer);
+  } catch (const Interrupted&) {
+    return false;
+  }
+}
+
+[[noreturn]] void refuse(const std::string& needed) {
+  throw UsageError("--replay-steps needs " + needed);
+}
+
+}  // namespace
+
+void TrainArguments::add_options(CLI::App& subcommand, Config& config, const std::string& example) {
+  subcommand_ = &subcommand;
+  subcommand.add_option("--config", config_file, "TOML file of the experiment (see tools/configs)");
+  subcommand.add_option("--out", out, "RUN folder to make");
+  subcommand.add_flag("--resume", resume, "continue the run in --out where it stopped");
+  subcommand.add_flag("--json", json, "print the final evaluation as JSON");
+  subcommand.add_flag("--list-keys", list_keys, "print every configuration key, each also an option --like-this");
+  runtime.add_to(subcommand);
+  config.add_options(subcommand, /*listed=*/false);
+  subcommand.footer("Every key of the configuration is an option too, for example " + example + ".");
+}
+
+std::string TrainArguments::program() const {
+  return subcommand_->get_parent()->get_name();
+}
+
+at::Device TrainArguments::begin() {
+  at::Device device = runtime.apply();
+  if (processes().size() == 1) return device;
+  device = shared_device(runtime.device, device, processes());
+  if (device.is_cuda()) {
+    // What is not asked for on a device lands on this one, and not on the first for all of them.
+    c10::impl::VirtualGuardImpl(device.type()).setDevice(device);
+    gpus_ = make_nccl_communicator(*joined_, device);
+  }
+  return device;
+}
+
+bool TrainArguments::part() {
+  const bool leads = processes().is_root();
+  processes().barrier();
+  gpus_.reset();
+  joined_.reset();
+  return leads;
+}
+
+bool TrainArguments::started_again() const {
+  const bool here = processes().is_root() && may_be_started_again() && RunFolder::holds_run(out);
+  return processes().any(here);
+}
+
+void TrainArguments::load_new(Config& config) const {
+  if (!config_file.empty()) config.load_toml(config_file);
+  config.apply_options();
+}
+
+void TrainArguments::load_new(Config& config, TrainSettings& train) const {
+  load_new(config);
+  train.batch_size *= processes().size();
+}
+
+RunFolder open_run_folder(const std::filesystem::path& path, bool resume, const Communicator& processes) {
+  if (resume) return processes.is_root() ? RunFolder::resume(path) : RunFolder::open(path);
+  if (!processes.is_root()) {
+    processes.barrier();
+    return RunFolder::made_by_another(path);
+  }
+  RunFolder folder = RunFolder::create(path);
+  processes.barrier();
+  return folder;
+}
+
+bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder,
+                     const RunDescription& run, RunStart start, const std::string& summary) {
+  if (start == RunStart::trial) return loop.try_step();
+  RunObserver observer(loop, model, folder, run);
+  if (start == RunStart::resumed) observer.resume();
+  if (loop.processes().is_root()) begin_folder(loop, folder, run, summary);
+  install_interrupt_handler();
+  const bool done = run_to_end_or_interrupt(loop, observer);
+  observer.finish(done);
+  if (const int64_t replayed = loop.replayed_steps(); replayed > 0) std::cerr << "replayed steps: " << replayed << '\n';
+  return done;
+}
+
+bool train_or_clean(const RunFolder& folder, const Communicator& processes, const std::function<bool()>& train) {
+  try {
+    return train();
+  } catch (...) {
+    std::error_code kept;  // folders with something in them stay
+    if (processes.is_root()) std::filesystem::remove(folder.path(), kept);
+    throw;
+  }
+}
+
+void refuse_changes(const std::string& before, const std::string& after, const std::string& may_change) {
+  if (before == after) return;
+  throw UsageError("--resume continues the run as it was configured; only " + may_change + " may change");
+}
+
+void check_replay(const TrainSettings& train, const EncoderSettings& model, at::Device device,
+                  const Communicator& processes) {
+  if (!train.replay_steps) return;
+  if (!device.is_cuda()) refuse("a GPU (--device cuda): CUDA graphs are what is replayed");
+  if (processes.size() > 1) refuse("one process, there are " + std::to_string(processes.size()));
+  if (model.attention != "sampling" && model.attention != "polynomial") {
+    refuse("attention sampling or polynomial, not " + model.attention);
+  }
+  if (model.attention == "polynomial" && model.polynomial.tolerance > 0) {
+    refuse("a degree instead of a tolerance, for which the program looks at every batch");
+  }
+}
+
+StepGraphMaker step_graphs(const TrainSettings& train, at::Device device) {
+  if (!train.replay_steps) return {};
+  const auto make =
+      reinterpret_cast<MakeCudaStepGraph>(function_beside("libgeosft_cuda_graph.so", make_cuda_step_graph_name));
+  if (make == nullptr) refuse("libgeosft_cuda_graph.so beside the program's libraries");
+  return [make, device] { return std::unique_ptr<StepGraph>(make(device.index())); };
+}
+
+}  // namespace geosft
