@@ -62,7 +62,7 @@ struct PackedItems : FeaturedGraphs {
   // node_multi_label     float32 [N, targets], as of multi_label
   at::Tensor target;
   at::Tensor node_split;              // int64 [N], 0 train, 1 validation, 2 test, -1 none: where graphs hold all parts
-  std::optional<DatasetSplit> split;    // where one is published
+  std::optional<DatasetSplit> split;  // where one is published
   std::vector<std::string> warnings;  // what the source holds but is left out, a sentence each, to be shown to the user
 
   int64_t size() const { return graphs.items(); }

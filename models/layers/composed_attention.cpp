@@ -39,11 +39,13 @@ class SummedEdges {
     nodes_ = relative.rowptr.size(0) - 1;
     const int64_t edges = relative.col.size(0);
     // Without edges (or nodes) there are no sources.
-    const at::Tensor source = edges == 0 ? relative.col : item_of_row_on_device(relative.rowptr, edges, relative.col.device());
+    const at::Tensor source =
+        edges == 0 ? relative.col : item_of_row_on_device(relative.rowptr, edges, relative.col.device());
     const auto [pair, order] = (source * nodes_ + relative.col).sort(/*stable=*/true, 0, false);
     pair_ = pair;
     // Duplicates are summed into the first of them.
-    summed_ = deterministic_scatter_sum(relative.edge_attr.index_select(0, order), at::searchsorted(pair, pair), edges + 1);
+    summed_ =
+        deterministic_scatter_sum(relative.edge_attr.index_select(0, order), at::searchsorted(pair, pair), edges + 1);
   }
 
   // X_R[i, members[j]] of the sparse relative matrix, [n, k, r]: the sum of the edges (i, members[j]), 0 without one.

@@ -18,7 +18,7 @@ SampledPairs paired_by_row(const SampledPairs& drawn) {
 }
 
 SampledPairs draw_members(const at::Tensor& score, const std::optional<at::Tensor>& ptr, const SamplerOptions& options,
-                        SamplingContext& context) {
+                          SamplingContext& context) {
   if (context.mode() == SampleMode::greedy)
     return select_pairs(score, options.num_samples, ptr, false, false, std::nullopt);
   const at::Tensor seeds = context.next_seeds(ptr.has_value() ? ptr->size(0) - 1 : 1, score.device());

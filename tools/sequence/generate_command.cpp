@@ -46,8 +46,8 @@ struct GenerateCommand {
 
   int write_expressions() const {
     if (listops.min_tokens > listops.max_tokens) {
-      throw UsageError("--min-tokens must not be above --max-tokens: " + std::to_string(listops.min_tokens) +
-                       " and " + std::to_string(listops.max_tokens));
+      throw UsageError("--min-tokens must not be above --max-tokens: " + std::to_string(listops.min_tokens) + " and " +
+                       std::to_string(listops.max_tokens));
     }
     std::filesystem::create_directories(out);
     uint64_t part = 0;

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "tests/data/files.h"
-#include "tests/models/training/replayed_runs.h"
 #include "tests/models/training/distributed/thread_processes.h"
+#include "tests/models/training/replayed_runs.h"
 #include "tests/support.h"
 #include "tests/tools/classify/small_classifier.h"
 #include "tests/tools/graph/small_graph_model.h"
