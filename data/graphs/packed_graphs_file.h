@@ -20,7 +20,7 @@
 //   coordinates                         float [N, 3]
 //   node_split                          [N], of tasks on nodes: 0 train, 1 validation, 2 test, -1 none
 //   split_train, split_validation, split_test   graphs, all three or none
-//   warnings                             text: what the source lists but the set leaves out, a sentence a line
+//   remarks                              text: what the source lists but the set leaves out, a sentence a line
 //   key                                 text: what the contents were made from, in files of the cache
 #pragma once
 
