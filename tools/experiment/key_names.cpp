@@ -26,8 +26,8 @@ constexpr NamePair renamed[] = {
     {"every_fold", "cross_validation"},
     {"repeats", "num_seeds"},
     {"most_monomials", "max_monomials"},
-    {"min_tokens", "min_tokens"},
-    {"max_tokens", "max_tokens"},
+    {"least_tokens", "min_tokens"},
+    {"most_tokens", "max_tokens"},
 };
 
 // What other libraries call an option, and what it is called here.
