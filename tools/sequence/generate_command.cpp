@@ -82,8 +82,11 @@ Command add_generate_command(CLI::App& subcommand) {
   };
   // The name that an option had before, hidden.
   const auto former = [&](const std::string& name, CLI::Option* option, int64_t& target) {
-    const auto note = [=](const std::string&) { std::cerr << renaming_notice(name, option->get_name()); };
-    subcommand.add_option(name, target)->check(CLI::Range(1, 100000000))->each(note)->group("")->excludes(option);
+    const auto note = [=](const std::string&) {
+      if (option->count() > 0) throw CLI::ExcludesError(name, option->get_name());
+      std::cerr << renaming_notice(name, option->get_name());
+    };
+    subcommand.add_option(name, target)->check(CLI::Range(1, 100000000))->each(note)->group("");
   };
   count("--train", command->train, "ListOps: sequences of the training part");
   count("--validation", command->validation, "of the validation part");
