@@ -170,7 +170,7 @@ void Config::add_options(CLI::App& app, bool listed) {
     };
     entry.option = add(name, !listed ? "" : entry.section.empty() ? "general" : entry.section);
     if (const std::string former = former_key(entry.key); !former.empty()) {
-      entry.former_option = add(option_name(former), "")->excludes(entry.option);
+      entry.former_option = add(option_name(former), "");
     }
   }
 }
@@ -179,6 +179,10 @@ void Config::apply_options() const {
   for (const ConfigEntry& entry : entries_) {
     if (!given(entry)) continue;
     const CLI::Option* const option = named(entry.option) ? entry.option : entry.former_option;
+    if (entry.former_option != nullptr && named(entry.option) && named(entry.former_option)) {
+      throw UsageError(option_name(former_key(entry.key)) + " is the former name of " + entry.option_name() +
+                       ": expected one of the two");
+    }
     if (option == entry.former_option) {
       std::cerr << renaming_notice(option_name(former_key(entry.key)), entry.option_name());
     }

@@ -70,9 +70,9 @@ std::string plain(std::string_view name) {
   return key;
 }
 
-// A misspelling, or the first words of the known name.
+// A misspelling, or the beginning of one is the other.
 bool near(const std::string& name, const std::string& known) {
-  return (name.size() > 2 && known.starts_with(name + "_")) ||
+  return (name.size() > 2 && known.starts_with(name + "_")) || (known.size() > 2 && name.starts_with(known)) ||
          edit_distance(name, known) * 3 <= std::max(name.size(), known.size());
 }
 

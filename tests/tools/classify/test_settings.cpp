@@ -37,6 +37,7 @@ tokens = "local"
 width = 24
 heads = 6
 layers = 5
+mlp_ratio = 3
 bins = 9
 attention = "polynomial"
 degree = 6

@@ -53,7 +53,8 @@ TEST_CASE("hints know the words of other libraries, and former names") {
 TEST_CASE("former names of options are taken, with a notice") {
   const auto said = [](const std::vector<std::string>& options) {
     const CapturedStderr captured;
-    CHECK(said_of_unused<GraphSettings>("", options).empty());
+    const std::string unused = said_of_unused<GraphSettings>("", options);
+    CHECK(unused.empty());
     return captured.text();
   };
   CHECK(said({"--learning-rate", "0.5"}) ==

@@ -65,7 +65,7 @@ struct Numbers {
 
   Config config() {
     Config keys;
-    keys.add("", "epochs", &epochs, "may change").add("", "width", &width, "may not");
+    keys.add("", "epochs", &epochs, "may change").add("", "dim", &width, "may not");
     return keys;
   }
   void take_resumable(const Numbers& other) { epochs = other.epochs; }
@@ -85,7 +85,7 @@ std::unique_ptr<CLI::App> parsed(Config& config, const std::vector<const char*>&
 
 TEST_CASE("a new run reads its file and the command line, a resumed one its own file") {
   const TemporaryFolder temporary;
-  write_text(temporary / "new.toml", "epochs = 5\nwidth = 6\n");
+  write_text(temporary / "new.toml", "epochs = 5\ndim = 6\n");
   TrainArguments arguments;
   arguments.config_file = (temporary / "new.toml").string();
   Numbers numbers;
@@ -95,7 +95,7 @@ TEST_CASE("a new run reads its file and the command line, a resumed one its own 
   CHECK(numbers.epochs == 5);
   CHECK(numbers.width == 7);
   const RunFolder folder = RunFolder::create(temporary / "run");
-  folder.write_config("epochs = 5\nwidth = 6\n");
+  folder.write_config("epochs = 5\ndim = 6\n");
   const auto resume = [&](const std::vector<const char*>& words) {
     Numbers resumed;
     Config keys = resumed.config();

@@ -25,12 +25,12 @@ monitor_test = true
 block = 60
 published_validation = true
 [augment]
-drop_tokens = 0.75
+drop_token_rate = 0.75
 [model]
 tokens = "local"
-width = 24
-heads = 6
-layers = 5
+dim = 24
+num_heads = 6
+depth = 5
 category = false
 canonical_order = false
 [train]

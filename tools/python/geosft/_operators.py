@@ -40,13 +40,13 @@ def farthest_point_sampling(points, m, ptr=None, start=0):
 
 
 def gather_pairs(x, top, partner, weight):
-    r"""The tokens of a draw (SFT section 4.2): weight[j] x[top[j]] + (1 - weight[j]) x[partner[j]].
+    r"""The sampled tokens (SFT section 4.2): weight[j] x[top[j]] + (1 - weight[j]) x[partner[j]].
       x [N, ...] floating; top, partner int64 [K], rows of x; weight [K] floating
       result [K, ...], of the wider of the two types
-    Differentiable in x and weight. The gradient of a row that is drawn more than once is added up in one order: the same
-    bits every time, on a GPU too, where indexing by LibTorch's own operators would not give them. Errors name the
-    argument. On a GPU the host does not wait to see top and partner: numbers that are no rows of x count as the nearest
-    row, and give wrong rows.
+    Differentiable in x and weight. The gradient of a row that is sampled more than once is summed in a fixed order: the
+    same bits every time, on a GPU too, unlike with LibTorch's own index operators. Errors name the
+    argument. On a GPU the host does not wait to see top and partner: an index out of range counts as the nearest row,
+    and gives wrong rows.
     """
     return ops.gather_pairs(x, top, partner, weight)
 
@@ -55,7 +55,7 @@ def graph_attention(
     q, k, v, leak, rowptr, col, edge_attr, top, partner, weight, w_mul, b_mul, w_add, b_add, q_ptr=None, k_ptr=None,
     eps=1e-06
 ):
-    r"""maxout_attention whose relative terms come from the edges of a graph (SFT sections 4.3 and 4.4). Query i is node i.
+    r"""maxout_attention whose attention bias comes from the edges of a graph (SFT sections 4.3 and 4.4). Query i is node i.
     X_R[i, j] is the sum of edge_attr over the stored edges (i, j), 0 where there is none (duplicates add; self-loops are
     edges like others and none is implied). Key j stands for the nodes top[j] and partner[j] with weights p = weight[j]
     and 1 - p:
@@ -116,7 +116,7 @@ def maxout_attention(q, k, v, leak, r_mul=None, r_add=None, q_ptr=None, k_ptr=No
 
     Memory, of this and the other attention operators: nothing n x k beyond r_*. What forward and backward keep beside
     results and gradients is the denominator [Nq, h] in float32 or float64 (1/c of q, 2/c of a half type) and copies of
-    gradients that several threads add to (3 % of q, k and v and 2 MiB, or more where weights of relative terms are
+    gradients that several threads add to (3 % of q, k and v and 2 MiB, or more where weights of an attention bias are
     large): a tenth of q, k and v and 2 MiB for heads of 15 channels, 29 of half types. Each thread has scratch beside:
     tiles and, for half types, the float32 gradients of the keys and values that it works on: of one item, and of a part
     of the heads where items are few.
@@ -125,7 +125,7 @@ def maxout_attention(q, k, v, leak, r_mul=None, r_add=None, q_ptr=None, k_ptr=No
 
 
 def point_attention(q, k, v, leak, x, xs, m, ms, w_mul, b_mul, w_add, b_add, q_ptr=None, k_ptr=None, eps=1e-06):
-    r"""maxout_attention whose relative terms come from points (SFT sections 4.3 and 4.4): with
+    r"""maxout_attention whose attention bias comes from points (SFT sections 4.3 and 4.4): with
       X_R[i, j] = (|x_i - xs_j|^2, m_i . ms_j)      the second channel only with normals, r = 1 or 2 channels
       R_mul = softplus(X_R w_mul + b_mul),  R_add = X_R w_add + b_add
     as r_mul and r_add, computed inside and never stored n x k.
@@ -261,7 +261,7 @@ def sample_pairs(score, k, ptr=None, noise=False, random_partner=False, tau=1.0,
 
 
 def sequence_attention(q, k, v, leak, s, ss, w_mul, b_mul, w_add, b_add, q_ptr=None, k_ptr=None, eps=1e-06):
-    r"""maxout_attention whose relative terms come from position encodings (SFT sections 4.3 and 4.4): with
+    r"""maxout_attention whose attention bias comes from position encodings (SFT sections 4.3 and 4.4): with
       X_R[i, j, t] = s[i, t] ss[j, t]
       R_mul = softplus(X_R w_mul + b_mul),  R_add = X_R w_add + b_add
     as r_mul and r_add: two matrix products per head, computed inside and never stored n x k.
@@ -280,15 +280,15 @@ def sequence_attention(q, k, v, leak, s, ss, w_mul, b_mul, w_add, b_add, q_ptr=N
 
 
 def softmax_pool(x, u, ptr=None):
-    r"""sum_i w_i x_i with w = softmax(x u) over the rows of every item: the aggregation of tokens before the last linear map
-    (SFT section 5).
+    r"""Pools the rows of each item with softmax weights, sum_i w_i x_i with w = softmax(x u): the aggregation of tokens
+    before the last linear map (SFT section 5).
 
       x [N, d], u [d], d >= 1
-      ptr int64 [B + 1]: items of packed rows; without it there is one item
+      ptr int64 [B + 1]: items of packed rows; None: one item
       result [B, d], zeros for an empty item
 
     One dtype: float32, float64, or float16 and bfloat16, which are computed in float32. Differentiable once in x and u.
-    The result has the same bits on any number of threads; memory beyond it is a 500th of x. Wrong shapes, dtypes or ptr:
+    The result has the same bits on any number of threads; working memory is a 500th of x. Wrong shapes, dtypes or ptr:
     an error naming the argument.
     """
     return ops.softmax_pool(x, u, ptr)
