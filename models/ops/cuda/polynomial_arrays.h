@@ -55,8 +55,7 @@ struct PolynomialCosts {
   static constexpr int64_t kMinRows = 16;  // minimum rows of the other side, regardless of cost
 
   GEOSFT_DEVICE bool worth_monomials(int64_t own_rows, int64_t other_rows) const {
-    constexpr int64_t kMost =
-        int64_t{1} << 22;  // rows above which the decision no longer changes; no product overflows
+    constexpr int64_t kMost = int64_t{1} << 22;  // clamped: more rows never change the result, and nothing overflows
     if (own_rows == 0 || other_rows < kMinRows) return false;
     const int64_t own = own_rows < kMost ? own_rows : kMost, other = other_rows < kMost ? other_rows : kMost;
     const int64_t paired = (own + kThreads - 1) / kThreads * kThreads, tiled = (own + tile - 1) / tile * tile;

@@ -108,8 +108,8 @@ class PrimalTensors {
     keys.pooled = std::any_of(factors.begin(), factors.end(), [](int64_t factor) { return factor > 1; });
     keys.rows = keys.pooled ? 0 : k.size(0);
     keys.factor = at::ones({heads}, index);
-    for (int64_t head = 0; head < static_cast<int64_t>(factors.size());
-         ++head) {  // fill_ instead of a host array, which the device would wait for
+    // fill_ instead of a copy of a host array, which the device would wait for.
+    for (int64_t head = 0; head < static_cast<int64_t>(factors.size()); ++head) {
       if (factors[head] > 1) keys.factor.narrow(0, head, 1).fill_(factors[head]);
       if (keys.pooled) keys.rows = std::max(keys.rows, std::min(k.size(0), k.size(0) / factors[head] + items));
     }

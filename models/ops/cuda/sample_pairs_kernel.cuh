@@ -256,8 +256,7 @@ class PairReplacementTile {
       if (thread != 0) return;
       Best best = tiles.of_group[0];
       for (int i = 1; i < kGroups; ++i) best = better(best, tiles.of_group[i]);
-      (member == 0 ? in.top : in.partner)[bin] =
-          best.row < 0 ? 0 : rows.begin + best.row;  // no row if offsets are wrong
+      (member == 0 ? in.top : in.partner)[bin] = best.row < 0 ? 0 : rows.begin + best.row;  // -1: wrong offsets
       (member == 0 ? in.noise_top : in.noise_partner)[bin] = best.noise;
     });
   }
