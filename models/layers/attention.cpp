@@ -20,8 +20,8 @@ namespace {
 constexpr double point_mean[] = {0.6, 0.0};
 constexpr double point_deviation[] = {0.6, 0.7};
 constexpr double relative_spread = 1.8;  // initial standard deviation of R_add over pairs
-// About minus the maxout score of equal tokens, and of the nodes of a graph, whose tokens differ and whose attention
-// bias is the same for all pairs without an edge.
+// Approximately minus the maxout score of equal tokens, and of the nodes of a graph, whose tokens differ and whose
+// attention bias is the same for all pairs without an edge.
 constexpr double additive_mean = -3.0, additive_mean_of_graphs = -1.0;
 constexpr double carrying_gain = 2.4;  // initial gain of W_V and W_O
 

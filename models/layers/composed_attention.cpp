@@ -13,7 +13,7 @@ namespace {
 
 using Span = AttentionSpan;
 
-// [n, k, h].
+// Returns [n, k, h].
 AttentionBias transform(const at::Tensor& encoding, const RelativeWeights& weights) {
   const NoAutocast no_autocast;  // like the fused operators, which compute it in the type of the weights
   return {at::softplus(at::matmul(encoding, weights.w_mul) + weights.b_mul),
@@ -30,10 +30,10 @@ at::Tensor point_encoding(const RelativeEncoding& relative, const Pairs& pairs, 
   return at::stack({distance, product}, -1);
 }
 
-// The edges of a batch, with duplicates summed: sorted once and looked up for each item.
+// Sums duplicate edges of a batch: they are sorted once and looked up for each item.
 class SummedEdges {
  public:
-  // Empty for other kinds than graphs.
+  // Empty for relative encodings other than graphs.
   explicit SummedEdges(const RelativeEncoding& relative) {
     if (relative.kind != RelativeEncodingKind::graph) return;
     nodes_ = relative.rowptr.size(0) - 1;
@@ -48,7 +48,8 @@ class SummedEdges {
         deterministic_scatter_sum(relative.edge_attr.index_select(0, order), at::searchsorted(pair, pair), edges + 1);
   }
 
-  // X_R[i, members[j]] of the sparse relative matrix, [n, k, r]: the sum of the edges (i, members[j]), 0 without one.
+  // Returns X_R[i, members[j]] of the sparse relative matrix, [n, k, r]: the sum of the edges (i, members[j]), or 0 if
+  // there is no edge.
   at::Tensor encoding(const at::Tensor& members, const Span& span) const {
     const at::Tensor rows = at::arange(span.query, span.query + span.queries, pair_.options()).unsqueeze(1);
     const at::Tensor wanted = rows * nodes_ + members.narrow(0, span.key, span.keys).unsqueeze(0);
@@ -63,10 +64,10 @@ class SummedEdges {
  private:
   int64_t nodes_ = 0;
   at::Tensor pair_;    // source * nodes + target of every edge, ascending
-  at::Tensor summed_;  // [edges + 1, r]: of each pair where it is found first; the last row 0
+  at::Tensor summed_;  // [edges + 1, r], at the first occurrence of each pair; the last row is 0
 };
 
-// The edges to a node, and with coordinates the distance to it.
+// Returns the encoding of the edges to a node and, with coordinates, of the distance to it.
 at::Tensor node_encoding(const RelativeEncoding& relative, const SummedEdges& summed, const at::Tensor& members,
                          const Span& span) {
   at::Tensor edges = summed.encoding(members, span);
@@ -132,7 +133,7 @@ at::Tensor normalized(ProbabilityKind kind, const at::Tensor& score, const at::T
   return positive / at::where(total == 0, at::ones_like(total), total);
 }
 
-// P of the queries of `span` over its keys, [queries, keys, h].
+// Returns P of the queries of `span` over its keys, [queries, keys, h].
 at::Tensor span_probabilities(const ComposedAttention& rule, const at::Tensor& q, const at::Tensor& k,
                               const at::Tensor& leak, const AttentionBias& terms, const Span& span) {
   at::Tensor s = pair_scores(rule.score, q.narrow(0, span.query, span.queries), k.narrow(0, span.key, span.keys));

@@ -9,7 +9,7 @@
 namespace geosft {
 namespace {
 
-constexpr int64_t chunk_elements = 1 << 22;  // of the largest tensor of a chunk of queries
+constexpr int64_t chunk_elements = 1 << 22;  // elements of the largest tensor of a chunk of queries
 
 void bring_to_host(at::Tensor& values) {
   if (values.defined()) values = values.cpu();

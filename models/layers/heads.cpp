@@ -10,7 +10,7 @@
 namespace geosft {
 namespace {
 
-// Rows per item if all items have equally many (at least one), otherwise 0.
+// Returns the rows per item if all items have equally many (at least one), otherwise 0.
 int64_t common_count(const std::vector<int64_t>& offsets) {
   const int64_t count = offsets[1] - offsets[0];
   for (size_t b = 1; b + 1 < offsets.size(); ++b) {

@@ -14,7 +14,7 @@ double head_scale(const at::Tensor& q) {
   return 1.0 / std::sqrt(static_cast<double>(q.size(2)));
 }
 
-// Attention of queries `first` … to all keys of their item, [count, N, h].
+// Returns the attention of queries `first` … to all keys of their item, [count, N, h].
 at::Tensor weights_of(const at::Tensor& q, const at::Tensor& k, const PolynomialDegree& chosen, bool causal,
                       int64_t first) {
   at::Tensor logits = at::einsum("ihc,jhc->ijh", {q, k}) * head_scale(q);

@@ -10,9 +10,9 @@
 namespace geosft {
 namespace {
 
-constexpr int64_t max_chunk_elements = 1 << 22;  // maximum elements of the attention of a chunk of queries
+constexpr int64_t max_chunk_elements = 1 << 22;  // elements of the attention of a chunk of queries
 
-// The relative encoding of the tokens begin … end - 1, as far as masks use it.
+// Returns the relative encoding of the tokens begin … end - 1, as far as masks use it.
 RelativeEncoding of_item(const RelativeEncoding& all, int64_t begin, int64_t end) {
   RelativeEncoding item;
   if (all.coordinates.defined()) item.coordinates = all.coordinates.slice(0, begin, end);

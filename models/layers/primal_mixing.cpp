@@ -17,7 +17,7 @@ at::Tensor affine(const at::Tensor& x, const at::Tensor& weight, const at::Tenso
   return at::linear(x, weight, bias.defined() ? std::optional<at::Tensor>(bias) : std::nullopt);
 }
 
-// The rows of a linear map for the heads of `group`.
+// Returns the rows of a linear map for the heads of `group`.
 at::Tensor rows_of_heads(const at::Tensor& weight, const HeadGroup& group, int64_t heads) {
   if (!weight.defined() || static_cast<int64_t>(group.heads.size()) == heads) return weight;
   std::vector<int64_t> shape = weight.sizes().vec();
@@ -25,7 +25,8 @@ at::Tensor rows_of_heads(const at::Tensor& weight, const HeadGroup& group, int64
   return group.take(weight.reshape({1, heads, -1})).reshape(shape);
 }
 
-// The rows of a parameter [h, …] for the heads of `group`; a shared or undefined parameter is returned as it is.
+// Returns the rows of a parameter [h, …] for the heads of `group`; a shared or undefined parameter is returned
+// unchanged.
 at::Tensor part_of_heads(const at::Tensor& parameter, const HeadGroup& group, int64_t heads) {
   if (!parameter.defined() || parameter.dim() == 0 || parameter.size(0) != heads) return parameter;
   return group.take(parameter.unsqueeze(0)).squeeze(0);
@@ -125,7 +126,7 @@ const char* kernel_name(const PrimalOptions& options) {
   return options.linear ? "linear" : "softmax";
 }
 
-// Result [N, heads of the group, cv].
+// Returns the result [N, heads of the group, cv].
 at::Tensor mix_group(const Mixing& m, const HeadGroup& group, const at::Tensor& pooling) {
   const GroupInputs in = group_inputs(m, group, pooling);
   const at::Tensor v = projected(m, group, in.tokens.x, m.weights.w_v, m.weights.b_v);
@@ -134,7 +135,7 @@ at::Tensor mix_group(const Mixing& m, const HeadGroup& group, const at::Tensor& 
                           offsets_tensor(m.offsets), offsets_tensor(in.tokens.offsets), in.rowptr, in.col);
 }
 
-// Attention of some queries of a single item to all tokens, [count, N, heads of the group].
+// Returns the attention of some queries of a single item to all tokens, [count, N, heads of the group].
 at::Tensor group_rows(const Mixing& m, const HeadGroup& group, const at::Tensor& pooling, int64_t first,
                       int64_t count) {
   const GroupInputs in = group_inputs(m, group, pooling);
@@ -153,7 +154,7 @@ at::Tensor group_rows(const Mixing& m, const HeadGroup& group, const at::Tensor&
   return (weights / sizes).index_select(1, in.tokens.group);
 }
 
-// `part` of each group of heads, concatenated along a dimension in the order of the heads.
+// Calls `part` for each group of heads and concatenates the results along a dimension in head order.
 template <typename Part>
 at::Tensor over_groups(const Mixing& m, int64_t dim, const Part& part) {
   std::vector<at::Tensor> parts;

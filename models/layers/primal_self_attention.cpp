@@ -47,7 +47,8 @@ void PrimalSelfAttentionImpl::register_extras(int64_t width) {
   } else if (options.beta != 0) {
     beta = register_buffer("beta", at::scalar_tensor(options.beta));
   }
-  // Convolutions are initialised near the identity, which gives softmax attention, pooling with the mean of a group.
+  // Convolutions are initialised near the identity, which gives softmax attention, and pooling with the mean of a
+  // group.
   if (options.convolution != ConvolutionKind::none) {
     const bool line = options.convolution == ConvolutionKind::sequence;
     at::Tensor kernel = at::randn(line ? at::IntArrayRef({heads, size}) : at::IntArrayRef({heads, size, size})) * 0.1;

@@ -9,8 +9,8 @@
 namespace geosft {
 namespace {
 
-// The same samples with `top` sorted by row instead of score. Partners are in random order, so any order of `top` is
-// valid; with this one, rounding that swaps two nearly equal scores does not change the pairs.
+// Returns the same samples with `top` sorted by row instead of score. Partners are in random order, so any order of
+// `top` is valid; with this one, rounding that swaps two nearly equal scores does not change the pairs.
 SampledPairs paired_by_row(const SampledPairs& drawn) {
   // Items are contiguous, so sorting all rows sorts each item.
   const auto [top, order] = drawn.top.sort();
@@ -26,7 +26,8 @@ SampledPairs draw_members(const at::Tensor& score, const std::optional<at::Tenso
   return paired_by_row(select_pairs(score, options.num_samples, ptr, options.noise, /*random_partner=*/true, seeds));
 }
 
-// exp(z'/tau) of `top` divided by the sum over the pair; 1, without gradient, if both members are the same token.
+// Returns exp(z'/tau) of `top` divided by the sum over the pair; 1, without gradient, if both members are the same
+// token.
 at::Tensor gumbel_softmax_weight(const at::Tensor& score, const SampledPairs& pairs, double tau) {
   const at::Tensor difference = score.index_select(0, pairs.top) - score.index_select(0, pairs.partner);
   const at::Tensor weight = ((difference + (pairs.noise[0] - pairs.noise[1])) / tau).sigmoid();

@@ -72,7 +72,7 @@ void SamplingContext::record_choices(int64_t items) {
 void SamplingContext::note_choice(const at::Tensor& first, const at::Tensor& second,
                                   const std::optional<at::Tensor>& ptr) {
   if (!choices_.defined()) return;
-  // A hash with odd multipliers; the sum over the hashed pairs does not depend on their order.
+  // Hashes with odd multipliers; the sum over the hashed pairs does not depend on their order.
   at::Tensor mixed = first * 0x1E3779B97F4A7C15 + second * 0x3F58476D1CE4E5B9;
   mixed = mixed.bitwise_xor(mixed.__rshift__(29)) * 0x14D049BB133111EB;
   mixed = mixed.bitwise_xor(mixed.__rshift__(32)).cpu();

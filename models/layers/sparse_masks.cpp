@@ -45,8 +45,8 @@ void tidy_row(MaskBuilder& builder) {
   builder.col.erase(std::unique(first, builder.col.end()), builder.col.end());
 }
 
-// On a GPU, all entries of a mask at once: row * columns + column in ascending order; only the first of equal entries
-// is valid.
+// Builds a mask on a GPU from all its entries at once: row * columns + column in ascending order; only the first of
+// equal entries is valid.
 SparseMask mask_there(const at::Tensor& rowptr, const at::Tensor& entries, int64_t columns) {
   const at::Tensor fresh = at::constant_pad_nd(entries.diff().ne(0), {entries.size(0) > 0 ? 1 : 0, 0}, 1);
   const at::Tensor col = entries.remainder(columns);

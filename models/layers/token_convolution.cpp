@@ -15,14 +15,14 @@ void check_kernel(const at::Tensor& x, const at::Tensor& weight, int64_t rank, c
               "weight must be ", meaning, " with h = ", x.size(1), " or 1, got shape ", weight.sizes());
 }
 
-// [h, 1, …] for a convolution whose groups are heads.
+// Returns [h, 1, …] for a convolution whose groups are heads.
 at::Tensor head_kernel(const at::Tensor& weight, int64_t heads) {
   std::vector<int64_t> shape = weight.sizes().vec();
   shape[0] = heads;
   return weight.expand(shape).unsqueeze(1);
 }
 
-// Position of each packed row when items are separated by `gap` empty rows.
+// Returns the position of each packed row when items are separated by `gap` empty rows.
 at::Tensor places_apart(const std::vector<int64_t>& offsets, int64_t gap) {
   at::Tensor places = at::arange(offsets.back(), at::kLong);
   for (size_t b = 1; b + 1 < offsets.size(); ++b)

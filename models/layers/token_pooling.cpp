@@ -14,8 +14,8 @@ at::Tensor segment_mean(const at::Tensor& x, const std::vector<int64_t>& offsets
   return segment_sums(x, offsets) / segment_sizes(offsets, x).squeeze(2);
 }
 
-// The rows of each group, [groups, factor, d]; `missing` says how the last group of an item is padded: with its last
-// row, or with zeros.
+// Returns the rows of each group, [groups, factor, d]. The last group of an item is padded with its last row if
+// `repeat_last`, otherwise with zeros.
 at::Tensor grouped(const at::Tensor& x, const PooledRows& pooled, int64_t factor, bool repeat_last) {
   const auto groups = static_cast<int64_t>(pooled.groups.size()) - 1;
   const at::Tensor first = at::tensor(pooled.groups, at::kLong).slice(0, 0, groups).unsqueeze(1);
@@ -27,7 +27,7 @@ at::Tensor grouped(const at::Tensor& x, const PooledRows& pooled, int64_t factor
   return side_by_side * copy_to_device((wanted <= last).to(x.scalar_type()), x.device()).unsqueeze(-1);
 }
 
-// The group of each row, for contiguous groups.
+// Returns the group of each row, for contiguous groups.
 at::Tensor group_of_rows(const std::vector<int64_t>& ends) {
   return at::repeat_interleave(at::diff(at::tensor(ends, at::kLong)));
 }
@@ -37,7 +37,7 @@ struct Clusters {
   at::Tensor of_row, sizes, centres;
 };
 
-// Means of the clusters, [count, d]; empty clusters keep their centres.
+// Returns the means of the clusters, [count, d]; empty clusters keep their centres.
 at::Tensor cluster_means(const at::Tensor& x, const Clusters& in) {
   const at::Tensor sizes = in.sizes.unsqueeze(1);
   return at::where(sizes > 0, deterministic_scatter_sum(x, in.of_row, sizes.size(0)) / sizes.clamp_min(1), in.centres);
@@ -55,7 +55,7 @@ Clusters clusters(const at::Tensor& x, int64_t count) {
   return found;
 }
 
-// The number of clusters is known on the host: no synchronisation.
+// Pools by k-means. The number of clusters is known on the host: no synchronisation.
 PooledTokens pool_clusters(const at::Tensor& x, const std::vector<int64_t>& offsets, int64_t factor) {
   std::vector<at::Tensor> means{x.narrow(0, 0, 0)}, groups{at::empty({0}, x.options().dtype(at::kLong))};
   PooledTokens pooled{{}, {0}, {}};

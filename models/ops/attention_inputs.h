@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tensor arguments of the attention operators by name. Inside the library they travel as one list in the order of
+// Names the tensor arguments of the attention operators. Inside the library they are passed as one list in the order of
 // the operator's schema, so that dispatch, autograd and the kernels of a device are written once for all operators.
 #pragma once
 
@@ -13,12 +13,12 @@ namespace geosft {
 
 using OptionalTensors = c10::List<std::optional<at::Tensor>>;
 
-// q, k, v and leak come first, q_ptr and k_ptr last; between them are the inputs of its attention bias.
-// Absent ones are undefined. The types derived from this one say in `kOperator` whose inputs they are, and `check`
-// throws an error naming the argument where a type or a shape is wrong: it needs no values, so meta tensors will do.
+// q, k, v and leak come first, q_ptr and k_ptr last; between them are the inputs of the attention bias. Absent inputs
+// are undefined. In derived types `kOperator` names the operator, and `check` throws an error naming the argument if a
+// type or a shape is wrong. It reads no values, so meta tensors are accepted.
 class AttentionInputs {
  public:
-  // Of any operator: at least q, k, v, leak, q_ptr and k_ptr.
+  // For any operator: at least q, k, v, leak, q_ptr and k_ptr.
   AttentionInputs(const OptionalTensors& inputs, double eps_);
 
   const at::Tensor& q() const { return tensors[0]; }
@@ -32,7 +32,7 @@ class AttentionInputs {
   double eps;
 
  protected:
-  // `count`: how many the operator has. Another number of them is an error.
+  // `count` is the number of inputs of the operator; any other number is an error.
   AttentionInputs(const OptionalTensors& inputs, double eps_, size_t count);
   const at::Tensor& own(size_t i) const { return tensors[4 + i]; }
 };
@@ -63,7 +63,7 @@ struct MaxoutInputs : AttentionInputs {
   const at::Tensor& r_add() const { return own(1); }
 };
 
-// Inputs of which the last are the weights of a relative encoding.
+// Inputs that end with the weights of a relative encoding.
 struct WeightedInputs : AttentionInputs {
   WeightedInputs(const OptionalTensors& inputs, double eps_, size_t count) : AttentionInputs(inputs, eps_, count) {}
   const at::Tensor& w_mul() const { return tensors[tensors.size() - 6]; }

@@ -19,7 +19,7 @@ OptionalTensors optional_tensors(at::TensorList tensors) {
   return list;
 }
 
-// Of the floating inputs, which autograd follows in their order.
+// Returns the mask of the floating inputs, which autograd tracks in their order.
 c10::List<bool> output_mask_of(const AutogradContext& context, at::TensorList inputs) {
   c10::List<bool> output_mask;
   for (const at::Tensor& input : inputs) {
@@ -31,7 +31,7 @@ c10::List<bool> output_mask_of(const AutogradContext& context, at::TensorList in
 
 template <class Inputs>
 struct AttentionFunction : torch::autograd::Function<AttentionFunction<Inputs>> {
-  // `floating` are those of the inputs that have gradients: autograd follows them alone.
+  // `floating` are the inputs that may have gradients: autograd tracks only these.
   static variable_list forward(AutogradContext* context, const AttentionInputs& in, at::TensorList /*floating*/) {
     at::AutoDispatchBelowADInplaceOrView below;
     const auto [out, denominator] = forward_operator<Inputs>().call(optional_tensors(in.tensors), in.eps);
@@ -46,7 +46,7 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction<Inputs>> 
 
   static variable_list backward(AutogradContext* context, const variable_list& grads) {
     const variable_list saved = context->get_saved_variables();
-    if (!grads[0].defined()) return variable_list(saved.size());  // no gradient for any input: at least as many
+    if (!grads[0].defined()) return variable_list(saved.size());  // at least one element for each input
     const at::TensorList inputs = at::TensorList(saved).slice(2);
     variable_list from(inputs.begin(), inputs.end());
     from.push_back(grads[0]);
@@ -58,7 +58,7 @@ struct AttentionFunction : torch::autograd::Function<AttentionFunction<Inputs>> 
     for (size_t i = 0; i < gradients.size(); ++i) {
       if (!output_mask.get(i)) gradients[i] = at::Tensor();
     }
-    gradients.insert(gradients.begin(), at::Tensor());  // none for the argument `in`
+    gradients.insert(gradients.begin(), at::Tensor());  // no gradient for the argument `in`
     return gradients;
   }
 };

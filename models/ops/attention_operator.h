@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an attention operator is put together. geosft::<op> takes its arguments one by one and hands them, as a list, to
+// Composes an attention operator from its forward and backward operators. geosft::<op> takes its arguments one by one
+// and passes them as a list to
 //   geosft::_<op>_forward(Tensor?[] inputs, float eps) -> (Tensor out, Tensor denominator)
 //   geosft::_<op>_backward(Tensor grad, Tensor out, Tensor denominator, Tensor?[] inputs, float eps, bool[] wanted)
 //     -> Tensor[]
-// which devices implement. The backward operator returns a gradient for each floating input that is given, in order:
-// an empty tensor for inputs of the attention bias whose gradient is not requested.
+// which devices implement. The backward operator returns a gradient for each floating input that is given, in order: an
+// empty tensor for inputs of the attention bias whose gradient is not requested.
 #pragma once
 
 #include <initializer_list>
@@ -30,7 +31,7 @@ std::string backward_name() {
   return c10::str("_", Inputs::kOperator, "_backward");
 }
 
-// Hidden: every copy of the library has handles of its own.
+// Hidden: every copy of the library has its own handles.
 template <class Inputs>
 [[gnu::visibility("hidden")]] const c10::TypedOperatorHandle<AttentionForward>& forward_operator() {
   static const auto op = find_operator<AttentionForward>(forward_name<Inputs>().c_str());
@@ -42,13 +43,13 @@ template <class Inputs>
   return op;
 }
 
-// The result of the operator for its tensor arguments in the order of its schema.
+// Calls the operator with its tensor arguments in the order of its schema.
 template <class Inputs>
 at::Tensor attend(std::initializer_list<std::optional<at::Tensor>> tensors, double eps) {
   return std::get<0>(forward_operator<Inputs>().call(OptionalTensors(tensors), eps));
 }
 
-// Outputs and gradients that are not filled: what kernels for meta tensors return.
+// Return uninitialised outputs and gradients, for the kernels of meta tensors.
 std::tuple<at::Tensor, at::Tensor> empty_attention(const AttentionInputs& in);
 std::vector<at::Tensor> empty_gradients(const AttentionInputs& in, const OutputMask& output_mask);
 
@@ -69,7 +70,7 @@ std::vector<at::Tensor> attention_backward_meta(const at::Tensor& grad, const at
   return empty_gradients(in, OutputMask(output_mask, in));
 }
 
-// Registers the two operators behind geosft::<op>, and their kernels for meta tensors.
+// Registers the two operators behind geosft::<op>.
 template <class Inputs>
 void define_attention(torch::Library& m) {
   const std::vector<at::Tag> tags{at::Tag::pt2_compliant_tag};

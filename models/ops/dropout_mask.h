@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dropout mask, a function of (seed, place) that is the same on every device.
+// Computes the dropout mask, a function of (seed, position) that is the same on every device.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace geosft {
 
 inline constexpr int64_t kDropoutLanes = 4;  // elements decided by one 64-bit number
 
-// The finaliser of splitmix64 over a counter: cheap, and mixed well enough that masks show no pattern.
+// Applies the finaliser of splitmix64 to a counter: cheap, and mixed well enough that masks show no pattern.
 GEOSFT_HOST_DEVICE inline uint64_t dropout_bits(uint64_t seed, uint64_t group) {
   uint64_t z = seed + (group + 1) * 0x9E3779B97F4A7C15ull;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
@@ -18,14 +18,14 @@ GEOSFT_HOST_DEVICE inline uint64_t dropout_bits(uint64_t seed, uint64_t group) {
   return z ^ (z >> 31);
 }
 
-// Probabilities in steps of 2^-16: an element is dropped where its 16 bits are below the threshold.
+// Probabilities have steps of 2^-16: an element is dropped if its 16 bits are below the threshold.
 GEOSFT_HOST_DEVICE inline bool dropped(uint64_t bits, int64_t lane, uint64_t threshold) {
   return ((bits >> (16 * lane)) & 0xFFFF) < threshold;
 }
 
 struct DropoutScale {
   uint64_t threshold;
-  double kept;  // the factor of the elements that are kept
+  double kept;  // factor of the elements that are kept
 };
 inline DropoutScale dropout_scale(double probability) {
   const uint64_t threshold = static_cast<uint64_t>(probability * 65536.0);

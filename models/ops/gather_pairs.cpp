@@ -7,7 +7,7 @@
 namespace geosft {
 namespace {
 
-// Throws an error with the first index that is out of range, if there is one.
+// Throws an error with the first index that is out of range, if any.
 void refuse_rows(const at::Tensor& x, const at::Tensor& rows, const char* name) {
   const at::Tensor strange = rows.masked_select((rows < 0) | (rows >= x.size(0)));
   TORCH_CHECK_INDEX(strange.numel() == 0, name, " must hold rows of x, which has ", x.size(0), ", found row ",
@@ -23,7 +23,7 @@ at::Tensor select_rows(const at::Tensor& x, const at::Tensor& rows, const char* 
   }
 }
 
-// Composed of LibTorch's operators: on the CPU, and when tracing.
+// Composed of LibTorch's operators, for the CPU and for tracing.
 at::Tensor gather_pairs_composite(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
                                   const at::Tensor& weight) {
   check_gather_pairs(x, top, partner, weight);

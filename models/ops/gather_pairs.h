@@ -15,9 +15,9 @@ namespace geosft {
 at::Tensor gather_pairs(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
                         const at::Tensor& weight);
 
-// Below: for the kernels and the autograd function.
+// For the kernels and the autograd function.
 
-// What every backend of gather_pairs can check without the values of top and partner.
+// Checks what needs no values of top and partner; used by every backend.
 void check_gather_pairs(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
                         const at::Tensor& weight);
 

@@ -15,8 +15,8 @@
 namespace geosft {
 namespace {
 
-constexpr int64_t kBlockElements = int64_t{1} << 20;  // of a block of U3 or V3
-constexpr int64_t kMaskedRows = 256;                  // of a block under a mask, whose pairs are computed as they are
+constexpr int64_t kBlockElements = int64_t{1} << 20;  // per block of U3 or V3
+constexpr int64_t kMaskedRows = 256;  // rows of a block under a mask, whose pairs are computed explicitly
 
 int64_t block_rows(int64_t elements_a_row, bool causal) {
   const int64_t rows = std::max<int64_t>(1, kBlockElements / elements_a_row);
@@ -27,14 +27,14 @@ at::Tensor with_column(const at::Tensor& rows, const at::Tensor& column) {
   return at::cat({rows, column.unsqueeze(1)}, 1);
 }
 
-// Row-wise: [n, a] and [n, b] give [n, a b].
+// Row-wise Kronecker product: [n, a] and [n, b] give [n, a b].
 at::Tensor kronecker(const at::Tensor& a, const at::Tensor& b) {
   return (a.unsqueeze(2) * b.unsqueeze(1)).flatten(1);
 }
 
-// One item and head: q [nq, c], k [nk, c], v [nk, cv], grad [nq, cv]. With E = [G, -rho] / denominator and H = [v, 1],
-// P_ij = A_ij E_i . H_j. Under a mask the sums over tokens outside a block are prefix or suffix sums, and a block's own
-// pairs are computed as they are.
+// Computes the gradient for one item and head: q [nq, c], k [nk, c], v [nk, cv], grad [nq, cv]. With E = [G, -rho] /
+// denominator and H = [v, 1], P_ij = A_ij E_i . H_j. Under a mask the sums over tokens outside a block are prefix or
+// suffix sums, and a block's own pairs are computed explicitly.
 class LowRankHead {
  public:
   LowRankHead(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& grad,
@@ -86,7 +86,7 @@ class LowRankHead {
     take(query_monomials(at, rows), e_.narrow(0, at, rows), q_.narrow(0, at, rows));
   }
 
-  // A of the pairs of a block, masked.
+  // Returns A of the pairs of a block, masked.
   at::Tensor own_pairs(int64_t at, int64_t rows) const {
     return at::matmul(query_monomials(at, rows), key_monomials(at, rows).t()).tril_();
   }
@@ -129,7 +129,7 @@ class LowRankHead {
   double scale_;
   bool causal_;
   int64_t block_;
-  at::Tensor sum_, moment_;  // of the tokens that a block of the other side meets
+  at::Tensor sum_, moment_;  // over the tokens of the other side that a block is paired with
 };
 
 using torch::autograd::AutogradContext;
@@ -138,7 +138,7 @@ using torch::autograd::variable_list;
 struct LowRankPolynomial : torch::autograd::Function<LowRankPolynomial> {
   static variable_list forward(AutogradContext* context, const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                                const PolynomialArguments& a) {
-    check_low_rank(q);  // here, so that what cannot be differentiated is not found out in the backward pass only
+    check_low_rank(q);  // checked here, so that the error is not raised only in the backward pass
     const at::Tensor none;
     context->save_for_backward({q, k, v, a.q_ptr.value_or(none), a.k_ptr.value_or(none)});
     context->saved_data["degree"] = a.degree;
@@ -160,7 +160,7 @@ struct LowRankPolynomial : torch::autograd::Function<LowRankPolynomial> {
           numbers["causal"].toBool(), offsets(3), offsets(4), numbers["center"].toBool());
       return variable_list{one.q, one.k, one.v};
     });
-    gradients.emplace_back();  // none for the other arguments
+    gradients.emplace_back();  // no gradients for the other arguments
     return gradients;
   }
 };

@@ -6,7 +6,7 @@
 namespace geosft {
 namespace {
 
-// Of each monomial its least variable, and how often it is a factor.
+// The smallest variable of a monomial, and its power.
 struct Leading {
   int64_t channel, power;
 };
@@ -28,8 +28,8 @@ MonomialBasis::MonomialBasis(int64_t channel_count, int64_t highest_degree)
   TORCH_CHECK(channels >= 1, "channels must be at least 1, not ", channels);
   TORCH_CHECK(degree >= 0, "degree must be at least 0, not ", degree);
   std::vector<Leading> leading{{channels, 0}};
-  std::vector<int64_t> first(static_cast<size_t>(channels), 0);  // of the degree below: where each variable begins
-  int64_t end = 1;                                               // … and where that degree ends
+  std::vector<int64_t> first(static_cast<size_t>(channels), 0);  // of each variable in the degree below
+  int64_t end = 1;                                               // end of that degree
   for (int64_t t = 1; t <= degree; ++t) {
     const int64_t below_end = end;
     for (int64_t channel = 0; channel < channels; ++channel) {

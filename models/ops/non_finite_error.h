@@ -7,8 +7,8 @@
 
 namespace geosft {
 
-// An operator was given NaN or infinity where it needs finite numbers: what a training run that has diverged meets
-// first. For Python a RuntimeError like the other errors.
+// Thrown by an operator that is given NaN or infinity where it needs finite numbers, typically the first error of a
+// diverged training run. In Python it is a RuntimeError like the other errors.
 class NonFiniteError : public c10::Error {
  public:
   explicit NonFiniteError(const std::string& message)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floating types that operators take, and the type that their kernels compute in: half types are widened to
-// float32, as at::OpMathType says.
+// Defines the floating types that operators take, and the type that their kernels compute in: half types are widened to
+// float32, as in at::OpMathType.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -8,15 +8,15 @@
 
 namespace geosft {
 
-// The supported types, as error messages name them.
+// The supported types, as named in error messages.
 inline constexpr const char* supported_floats = "float32, float64, float16 or bfloat16";
 
 inline bool is_supported_float(const at::Tensor& x) {
   return x.is_floating_point() && x.element_size() >= 2;
 }
 
-// The tensor, contiguous, its floating numbers converted to the type that kernels compute in. Undefined stays
-// undefined.
+// Returns the tensor, contiguous and, if floating, converted to the type that kernels compute in. Undefined tensors
+// stay undefined.
 inline at::Tensor opmath_contiguous(const at::Tensor& tensor) {
   if (!tensor.defined()) return tensor;
   const bool floating = tensor.is_floating_point();

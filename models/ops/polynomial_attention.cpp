@@ -75,7 +75,7 @@ struct Polynomial : torch::autograd::Function<Polynomial> {
                   numbers["causal"].toBool(), if_defined(s[5]), if_defined(s[6]), numbers["center"].toBool());
       return variable_list{q_grad, k_grad, v_grad};
     });
-    gradients.emplace_back();  // none for the other arguments
+    gradients.emplace_back();  // no gradients for the other arguments
     return gradients;
   }
 };

@@ -40,9 +40,9 @@ at::Tensor polynomial_attention(const at::Tensor& q, const at::Tensor& k, const 
                                 const std::optional<at::Tensor>& q_ptr = std::nullopt,
                                 const std::optional<at::Tensor>& k_ptr = std::nullopt, bool center = false);
 
-// Below: for the kernels and the autograd function.
+// For the kernels and the autograd function.
 
-// The arguments that all of them take.
+// The arguments common to all of them.
 struct PolynomialArguments {
   const at::Tensor &q, &k, &v;
   int64_t degree;
@@ -51,11 +51,11 @@ struct PolynomialArguments {
   const std::optional<at::Tensor>&q_ptr, &k_ptr;
   bool center;
 
-  // Types, shapes and numbers; the values of q_ptr and k_ptr are checked where they are read.
+  // Checks types, shapes and numbers; the values of q_ptr and k_ptr are checked where they are read.
   void check() const;
 };
 
-// What polynomial_low_rank_gradient takes of those: float32 and float64 on the CPU, else an error.
+// Checks the further requirements of polynomial_low_rank_gradient: float32 or float64, on the CPU.
 void check_low_rank(const at::Tensor& q);
 
 // denominator [Nq, h] is the sum of a query's weights, in the type that kernels compute in.
@@ -68,7 +68,7 @@ using PolynomialBackward = std::tuple<at::Tensor, at::Tensor, at::Tensor>(
     const at::Tensor& k, const at::Tensor& v, int64_t degree, double scale, bool causal,
     const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr, bool center);
 
-// Kernels as the dispatcher calls them: checks the arguments and calls kKernel(arguments).
+// Kernels in the form that the dispatcher calls: they check the arguments and call kKernel(arguments).
 template <auto kKernel>
 std::tuple<at::Tensor, at::Tensor> polynomial_forward_kernel(const at::Tensor& q, const at::Tensor& k,
                                                              const at::Tensor& v, int64_t degree, double scale,

@@ -16,8 +16,9 @@
 namespace geosft {
 namespace {
 
-// 1 - e^x T_g(-x) for odd g, its negative for even g: the integral of e^u u^g / g! from 0 to x, for either sign of x up
-// to the sign of the result. A series without cancellation for x > 0; for x < 0 it is e^x times the remainder.
+// Returns 1 - e^x T_g(-x) for odd g, and its negative for even g: the integral of e^u u^g / g! from 0 to x, for either
+// sign of x up to the sign of the result. For x > 0 the series has no cancellation; for x < 0 it is e^x times the
+// remainder.
 double below_zero(double x, int64_t g) {
   double power = 1, sum = 0;  // x^(g+k) / (g! k!)
   for (int64_t t = 1; t <= g; ++t) power *= x / static_cast<double>(t);
@@ -30,7 +31,7 @@ double below_zero(double x, int64_t g) {
   return sum;
 }
 
-// 1 - e^-x T_g(x) for x >= 0.
+// Returns 1 - e^-x T_g(x) for x >= 0.
 double above_zero(double x, int64_t g) {
   double term = std::exp(-x), sum = 0;  // e^-x x^t / t!
   for (int64_t t = 1; t <= g; ++t) term *= x / static_cast<double>(t);
@@ -42,8 +43,8 @@ double above_zero(double x, int64_t g) {
   return std::min(sum, 1.0);
 }
 
-// e^-x T_g(x) over |x| <= bound falls from its value at -bound, above 1 for even degrees and below for odd ones, or
-// rises to 1 and falls.
+// Bounds of e^-x T_g(x) over |x| <= bound: it falls from its value at -bound, which is above 1 for even degrees; for
+// odd ones, where that is below 1, it rises to 1 and falls.
 struct Ratio {
   double below, above, least;
 };
@@ -60,19 +61,20 @@ void check_bound(double bound, int64_t degree) {
   TORCH_CHECK(degree >= 0, "degree must be at least 0, not ", degree);
 }
 
-// What rounding adds to polynomial_truncation_error. Let u be the unit roundoff, x and y the scaled rows, R = bound:
-// |x| |y|, and so sum_c |x_c y_c|, does not exceed it.
-// * Through monomials a weight is sum_a x^a y^a / a!. Whatever their signs, the sizes of its terms sum to T_g(R) at
-//   most, while the weight may be as small as e^-R `least`. In a term of degree t, on average at most R, about 2 t
-//   products are rounded; then it is added to those of other tokens (additions_in_a_row) and of all m monomials. Each
-//   of these 2 R + additions + m roundings moves the sum by at most u T_g(R) for a token. They are as good as
-//   independent: two times the root of their number times u T_g(R) bounds what they do together, to the numerator
-//   (over the largest |v|) and to the denominator. The latter is e^-R `least` for a token or more; so with
+// Returns the rounding error, to be added to polynomial_truncation_error. Let u be the unit roundoff, x and y the
+// scaled rows, R = bound, so |x| |y| <= R and sum_c |x_c y_c| <= R.
+// * Through monomials a weight is sum_a x^a y^a / a!. Whatever their signs, the absolute values of its terms sum to at
+//   most T_g(R), while the weight may be as small as e^-R `least`. In a term of degree t, on average at most R, about 2
+//   t products are rounded; then it is added to those of other tokens (additions_in_a_row) and of all m monomials. Each
+//   of these 2 R + additions + m roundings changes the sum by at most u T_g(R) per token. Treated as independent, they
+//   are together bounded by twice the root of their number times u T_g(R), for the numerator (relative to the largest
+//   |v|) and for the denominator. The latter is at least e^-R `least` per token; so with
 //     rho = 2 sqrt(2 R + additions + m) u T_g(R) / (e^-R least)        (the fraction is e^2R for even degrees)
-//   the result is off by at most 2 rho / (1 - rho), and the denominator is positive where rho < 1.
+//   the result is off by at most 2 rho / (1 - rho), and the denominator is positive if rho < 1.
 // * Pair by pair, Horner's rule has 2 R roundings of sums up to T_g(R) and no sum over monomials: less than that.
-// * Rounding x, y and their product moves a score by at most (5 + c) R u, and so its weight and the sum of all, in
-//   relation; dividing takes 3 roundings. Nothing amplifies these.
+// * Rounding x, y and their product changes a score by at most (5 + c) R u, and so its weight and the sum of all by
+// that
+//   relative error; dividing takes 3 roundings. Nothing amplifies these.
 double rounding_error(double bound, int64_t degree, int64_t channels, at::ScalarType dtype) {
   const bool twice = at::toOpMathType(dtype) == at::kDouble;
   const double unit = 0.5 * (twice ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon());
@@ -85,7 +87,7 @@ double rounding_error(double bound, int64_t degree, int64_t channels, at::Scalar
   return rho < 1 ? 2 * rho / (1 - rho) + plain : std::numeric_limits<double>::infinity();
 }
 
-// Why no degree is enough.
+// Returns the error message that says why no degree is enough.
 std::string refusal(const PolynomialDegree& chosen, int64_t channels, double rounding,
                     const PolynomialDegreeOptions& options) {
   const std::string asked = c10::str("tolerance ", options.tolerance, " for scores up to ", chosen.bound);
@@ -100,13 +102,13 @@ std::string refusal(const PolynomialDegree& chosen, int64_t channels, double rou
                   ": allow a larger error, make heads narrower or scores smaller, or use exact attention");
 }
 
-// Maxima or means over the rows of each item: [B, ...].
+// Returns maxima or means over the rows of each item: [B, ...].
 at::Tensor by_item(const at::Tensor& rows, c10::string_view reduce, const at::Tensor& offsets) {
   const std::optional<at::Scalar> initial = reduce == "max" ? std::optional<at::Scalar>(0.0) : std::nullopt;
   return at::segment_reduce(rows, reduce, {}, {}, offsets, 0, /*unsafe=*/false, initial);
 }
 
-// The largest |row| of each item and head, [B, h]; 0 for an item without rows.
+// Returns the largest |row| of each item and head, [B, h]; 0 for an item without rows.
 at::Tensor largest_norms(const at::Tensor& rows, const std::vector<int64_t>& item_offsets, bool center) {
   const at::Tensor offsets = copy_to_device(at::tensor(item_offsets, at::kLong), rows.device());
   at::Tensor own = rows.detach().to(at::kDouble).contiguous();
@@ -143,7 +145,7 @@ double polynomial_error_bound(double bound, int64_t degree, int64_t channels, at
 PolynomialDegree choose_polynomial_degree(double bound, int64_t channels, const PolynomialDegreeOptions& options) {
   TORCH_CHECK(options.tolerance > 0, "tolerance must be positive, not ", options.tolerance);
   PolynomialDegree chosen{false, 0, 1, bound, polynomial_error_bound(bound, 0, channels, options.dtype)};
-  // Rounding grows with the degree: where it is too large no further one helps.
+  // Rounding grows with the degree: once it is too large, no higher degree helps.
   double rounding = rounding_error(bound, 0, channels, options.dtype);
   while (chosen.error > options.tolerance && chosen.monomials <= options.most_monomials &&
          rounding <= options.tolerance) {

@@ -108,7 +108,7 @@ struct Primal : torch::autograd::Function<Primal> {
                      where_defined(s[7]), where_defined(s[8]), where_defined(s[9]),
                      numbers["scale"].toOptional<double>());
     });
-    gradients.resize(5);  // none for beta where it is absent, and for the other arguments
+    gradients.resize(5);  // none for an absent beta, and for the other arguments
     return gradients;
   }
 };

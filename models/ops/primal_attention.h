@@ -48,9 +48,9 @@ at::Tensor primal_attention(const at::Tensor& q, const at::Tensor& k, const at::
                             const std::optional<at::Tensor>& mask_col = std::nullopt,
                             std::optional<double> scale = std::nullopt);
 
-// Below: for the kernels and the autograd function.
+// For the kernels and the autograd function.
 
-// The arguments that all of them take.
+// The arguments common to all of them.
 struct PrimalArguments {
   const at::Tensor &q, &k, &v;
   const std::optional<at::Tensor>& beta;
@@ -60,22 +60,23 @@ struct PrimalArguments {
   const std::optional<at::Tensor>&q_ptr, &k_ptr, &mask_rowptr, &mask_col;
   std::optional<double> scale;
 
-  // Types, shapes and numbers; the values of q_ptr, k_ptr and the mask are checked where they are read.
+  // Checks types, shapes and numbers; the values of q_ptr, k_ptr and the mask are checked where they are read.
   void check() const;
-  // Of a backward operator: grad and out [Nq, h, cv] and normalizer [Nq, h], in the type that kernels compute in.
+  // Checks the arguments of a backward operator: grad and out [Nq, h, cv] and normalizer [Nq, h], in the type that
+  // kernels compute in.
   void check_grad_output(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer) const;
   bool linear() const { return kernel == "linear"; }
   double logit_scale() const;
 };
 
-// out is not rounded to the type of q: gradients are made from it. normalizer [Nq, h], in the same type that kernels
-// compute in, is what the backward operator of the same device needs of the sums of weights.
+// out is not rounded to the type of q, because gradients are computed from it. normalizer [Nq, h], in the type that
+// kernels compute in, holds the sums of weights in the form that the backward operator of the same device needs.
 using PrimalForward = std::tuple<at::Tensor, at::Tensor>(
     const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const std::optional<at::Tensor>& beta,
     at::OptionalIntArrayRef pool, std::string_view kernel, double eps, const std::optional<at::Tensor>& q_ptr,
     const std::optional<at::Tensor>& k_ptr, const std::optional<at::Tensor>& mask_rowptr,
     const std::optional<at::Tensor>& mask_col, std::optional<double> scale);
-// Gradients of q, k, v and, where it is given, beta.
+// Returns the gradients of q, k, v and, if given, beta.
 using PrimalBackward = std::vector<at::Tensor>(const at::Tensor& grad, const at::Tensor& out,
                                                const at::Tensor& normalizer, const at::Tensor& q, const at::Tensor& k,
                                                const at::Tensor& v, const std::optional<at::Tensor>& beta,
@@ -85,7 +86,7 @@ using PrimalBackward = std::vector<at::Tensor>(const at::Tensor& grad, const at:
                                                const std::optional<at::Tensor>& mask_rowptr,
                                                const std::optional<at::Tensor>& mask_col, std::optional<double> scale);
 
-// Kernels as the dispatcher calls them: checks the arguments and calls kKernel(arguments).
+// Kernels in the form that the dispatcher calls: they check the arguments and call kKernel(arguments).
 template <auto kKernel>
 std::tuple<at::Tensor, at::Tensor> primal_forward_kernel(
     const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const std::optional<at::Tensor>& beta,

@@ -20,7 +20,7 @@ namespace {
 
 using Optional = std::optional<at::Tensor>;
 
-// x / y, 0 where y is 0.
+// Returns x / y, or 0 where y is 0.
 at::Tensor divided(const at::Tensor& x, const at::Tensor& y) {
   const at::Tensor none = y == 0;
   return at::where(none, at::zeros_like(x), x / at::where(none, at::ones_like(y), y));
@@ -30,7 +30,7 @@ at::Tensor linear_features(const at::Tensor& x) {
   return at::where(x > 0, x + 1, x.clamp_max(0).exp());
 }
 
-// Rows [n, h, c] of one item, and its result.
+// Computes rows [n, h, c] of one item.
 at::Tensor linear_item(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, double eps) {
   const at::Tensor g = linear_features(q), f = linear_features(k);
   const at::Tensor mixed = at::einsum("ihc,hcd->ihd", {g, at::einsum("jhc,jhd->hcd", {f, v})});
@@ -44,12 +44,13 @@ at::Tensor softmax_item(const at::Tensor& q, const at::Tensor& k, const at::Tens
       .transpose(0, 1);
 }
 
-// Pairs of rows of q and k [E]. Nothing is read of those on a GPU: they stay where they are no pairs, and are not seen.
+// Pairs of rows of q and k [E]. On a GPU their values are not read by the host: entries that are no pairs stay in
+// place, with `seen` false.
 struct MaskedPairs {
   at::Tensor query, key, seen;
 };
 
-// q [Nq, c], k [Nk, c] and v [Nk, cv]: result [Nq, cv].
+// Returns the result [Nq, cv] for q [Nq, c], k [Nk, c] and v [Nk, cv].
 at::Tensor masked_rows(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const MaskedPairs& pairs,
                        double scale) {
   constexpr double never = -std::numeric_limits<double>::infinity();
@@ -66,8 +67,8 @@ at::Tensor masked_rows(const at::Tensor& q, const at::Tensor& k, const at::Tenso
   return divided(sums(weights.unsqueeze(1) * v.index_select(0, pairs.key)), sums(weights.unsqueeze(1))).to(v);
 }
 
-// The mask of a call for the heads of a group. The values of one on a GPU are not checked: keys of other items, and
-// numbers that are none of a key, are not seen.
+// The mask of a call for the heads of a group. On a GPU its values are not checked: keys of other items and columns
+// that are not keys are masked out.
 class GroupMask {
  public:
   GroupMask(const PrimalArguments& a, const PrimalHeads& heads, const HeadGroup& group)
@@ -79,12 +80,12 @@ class GroupMask {
     const auto items = [&](const std::vector<int64_t>& offsets, const at::Tensor& rows) {
       return item_of_row_on_device(offsets_tensor(offsets), offsets.back(), device).index_select(0, rows);
     };
-    // What is no key stands at one of its own, or many would be added to the gradient of the same.
+    // Invalid columns are mapped to different keys; otherwise many would be added to the gradient of the same key.
     const at::Tensor some = at::where(col < 0, col.bitwise_not(), col).remainder(keys);
     pairs_ = {row.remainder(queries), some, at::logical_and(col >= 0, col < keys)};
     pairs_.seen.logical_and_(items(heads.offsets.first, pairs_.query) == items(heads.offsets.second, pairs_.key));
     if (!a_head_) return;
-    // A mask has the pairs of all heads, also of those in other groups.
+    // A mask contains the pairs of all heads, including those of other groups.
     std::vector<int64_t> places(static_cast<size_t>(a.q.size(1)), -1);
     for (size_t i = 0; i < group.heads.size(); ++i) places[group.heads[i]] = static_cast<int64_t>(i);
     const at::Tensor place =
@@ -94,7 +95,7 @@ class GroupMask {
     pairs_.key.mul_(count_).add_(place.clamp_min(0));
   }
 
-  // [Nq, heads, cv].
+  // Returns [Nq, heads, cv].
   at::Tensor attention(const PrimalHeads& heads, double scale) const {
     const at::Tensor &q = heads.q, &k = heads.k, &v = heads.v;
     if (a_head_) {
@@ -109,7 +110,7 @@ class GroupMask {
 
  private:
   int64_t count_;
-  bool a_head_;  // whether each head has a mask of its own; then rows are those of q and k times heads
+  bool a_head_;  // each head has its own mask; rows are then those of q and k times heads
   MaskedPairs pairs_;
 };
 
@@ -137,7 +138,7 @@ at::Tensor group_attention(const PrimalArguments& a, const PrimalHeads& heads, c
   return at::cat(parts, 0);
 }
 
-// Lets autograd see what a kernel does.
+// Enables autograd inside a kernel.
 struct AutogradWithin {
   AutogradWithin() : mode(true), guard(let_in()) {}
   static c10::impl::LocalDispatchKeySet let_in() {
@@ -174,7 +175,7 @@ at::Tensor composed_primal_attention(const PrimalArguments& a) {
   const OffsetPair packed =
       packed_offset_pair(a.q_ptr, a.q.size(0), "q_ptr", a.k_ptr, a.k.size(0), "k_ptr", a.q.device());
   const std::vector<HeadGroup> groups = head_groups(a.pool, a.q.size(1));
-  if (a.q.is_cpu()) PrimalMask(a, packed, groups);  // its values are checked
+  if (a.q.is_cpu()) PrimalMask(a, packed, groups);  // checks its values
   std::vector<at::Tensor> parts;
   std::vector<int64_t> order;
   for (const HeadGroup& group : groups) {
@@ -206,7 +207,7 @@ at::Tensor composed_primal_weights(const PrimalArguments& a) {
   if (!given(a.mask_rowptr)) return logits.softmax(1);
   const int64_t keys = a.k.size(0);
   const at::Tensor rows = at::repeat_interleave(a.mask_rowptr->diff());
-  // A mask of a GPU may have columns that are no keys.
+  // On a GPU a mask may have columns that are not keys.
   const at::Tensor columns = at::where(at::logical_or(*a.mask_col<0, *a.mask_col> keys), keys, *a.mask_col);
   const at::Tensor beside = at::zeros({a.q.size(0), keys + 1}, logits.options().dtype(at::kBool));
   beside.index_put_({rows, columns}, at::ones({}, beside.options()));
@@ -226,7 +227,7 @@ std::vector<at::Tensor> composed_primal_gradients(const at::Tensor& grad, const 
   const at::Tensor out = composed_primal_attention({leaves[0], leaves[1], leaves[2], beta, a.pool, a.kernel, a.eps,
                                                     a.q_ptr, a.k_ptr, a.mask_rowptr, a.mask_col, a.scale});
   std::vector<at::Tensor> gradients(leaves.size());
-  if (out.requires_grad()) {  // not where no query sees a key
+  if (out.requires_grad()) {  // false if no query attends to a key
     gradients = torch::autograd::grad({out}, leaves, {grad.detach().to(out.scalar_type())}, std::nullopt, false,
                                       /*allow_unused=*/true);
   }

@@ -18,7 +18,7 @@ at::Tensor sizes_tensor(const std::vector<int64_t>& offsets, const at::Tensor& x
   return copy_to_device(at::tensor(sizes_of(offsets), at::kLong), x.device());
 }
 
-// The size that all segments have, 0 where they differ.
+// Returns the size of all segments if they are equal, otherwise 0.
 int64_t common_size(const std::vector<int64_t>& offsets) {
   const std::vector<int64_t> sizes = sizes_of(offsets);
   const bool equal = std::all_of(sizes.begin(), sizes.end(), [&](int64_t size) { return size == sizes.front(); });
@@ -61,7 +61,7 @@ at::Tensor segment_sums(const at::Tensor& x, const std::vector<int64_t>& offsets
   const auto segments = static_cast<int64_t>(offsets.size()) - 1;
   if (const int64_t size = common_size(offsets); size > 0) return x.reshape(with_rows(x, {segments, size})).sum(1);
   if (x.numel() == 0) return at::zeros(with_rows(x, {segments}), x.options());
-  // Unsafe: not to wait for sizes that are right.
+  // unsafe=true avoids waiting for a check of the sizes, which are right.
   return at::segment_reduce(x.contiguous(), "sum", sizes_tensor(offsets, x), {}, {}, 0, /*unsafe=*/true);
 }
 
@@ -73,7 +73,7 @@ at::Tensor spread_segments(const at::Tensor& x, const std::vector<int64_t>& offs
 }
 
 at::Tensor less_segments(const at::Tensor& x, const at::Tensor& y, const std::vector<int64_t>& offsets) {
-  if (const int64_t size = common_size(offsets); size > 0) {  // without a copy of y for every row
+  if (const int64_t size = common_size(offsets); size > 0) {  // avoids a copy of y for every row
     return (x.reshape(with_rows(x, {y.size(0), size})) - y.unsqueeze(1)).reshape(x.sizes());
   }
   return x - spread_segments(y, offsets);
@@ -85,7 +85,7 @@ at::Tensor segment_sizes(const std::vector<int64_t>& offsets, const at::Tensor& 
 
 PooledRows::PooledRows(const std::vector<int64_t>& offsets, int64_t factor) : groups{0}, items{0} {
   for (size_t b = 0; b + 1 < offsets.size(); ++b) {
-    // Not row += factor, which any factor may be large enough to carry beyond all numbers.
+    // `row += factor` could overflow for a large factor.
     for (int64_t row = offsets[b]; row < offsets[b + 1]; row = groups.back()) {
       groups.push_back(row + std::min(factor, offsets[b + 1] - row));
     }

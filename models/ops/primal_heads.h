@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling and recentring of primal_attention, for heads of equal pooling factor together: made of LibTorch's
-// operations, which autograd may follow, for any device.
+// Computes pooling and recentring of primal_attention for a group of heads of equal pooling factor, from LibTorch's
+// operations, differentiable by autograd on any device.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,46 +12,46 @@
 
 namespace geosft {
 
-// Heads of one pooling factor, in rising order.
+// Heads of one pooling factor, ascending.
 struct HeadGroup {
   int64_t factor;
   std::vector<int64_t> heads;
 
-  // Whether they are neighbours.
+  // Returns whether the heads are adjacent.
   bool range() const { return heads.back() - heads.front() + 1 == static_cast<int64_t>(heads.size()); }
-  // These heads of x [N, h, …]: a view where they are neighbours.
+  // Returns these heads of x [N, h, …]: a view if they are adjacent.
   at::Tensor take(const at::Tensor& x) const;
-  // x [N, heads.size(), …] into these heads of `to`.
+  // Copies x [N, heads.size(), …] into these heads of `to`.
   void put(const at::Tensor& x, const at::Tensor& to) const;
 };
 std::vector<HeadGroup> head_groups(at::OptionalIntArrayRef pool, int64_t heads);
 
-// Sums of x [N, …] over the rows of each segment, [segments, …], and the transpose: row i of x [segments, …] for all
-// rows of its segment.
+// Sums x [N, …] over the rows of each segment, [segments, …]; and the transpose: row i of x [segments, …] for all rows
+// of segment i.
 at::Tensor segment_sums(const at::Tensor& x, const std::vector<int64_t>& offsets);
 at::Tensor spread_segments(const at::Tensor& x, const std::vector<int64_t>& offsets);
-// x less row i of y [segments, …] in all rows of segment i.
+// Subtracts row i of y [segments, …] from all rows of segment i of x.
 at::Tensor less_segments(const at::Tensor& x, const at::Tensor& y, const std::vector<int64_t>& offsets);
-// Sizes of segments, at least 1, [segments, 1, 1] like x.
+// Returns the sizes of segments, at least 1, [segments, 1, 1] like x.
 at::Tensor segment_sizes(const std::vector<int64_t>& offsets, const at::Tensor& x);
 
-// Where items of packed rows are cut into groups of `factor`, and the items of the pooled rows.
+// Offsets of the groups of `factor` rows that items of packed rows are split into, and of the items of the pooled rows.
 struct PooledRows {
   PooledRows(const std::vector<int64_t>& offsets, int64_t factor);
   std::vector<int64_t> groups, items;
 };
 
-// Gradients of all arguments that have one; `beta` [heads of the group], undefined without it.
+// Gradients of all differentiable arguments; `beta` [heads of the group], undefined without it.
 struct PrimalGradients {
   at::Tensor q, k, v, beta;
 };
 
-// One group as its attention sees it: q and k recentred, k and v pooled. With softmax k itself is left as it is, since
-// recentring it adds one number to all logits of a query.
+// The inputs of the attention of one group: q and k recentred, k and v pooled. With softmax k is not recentred, since
+// that would add the same number to all logits of a query.
 struct PrimalHeads {
   PrimalHeads(const PrimalArguments& a, const OffsetPair& packed, const HeadGroup& group);
 
-  // The gradients of the arguments' heads from those of q, k and v here.
+  // Returns the gradients of the arguments' heads from those of q, k and v here.
   PrimalGradients gradients(const at::Tensor& q_grad, const at::Tensor& k_grad, const at::Tensor& v_grad) const;
 
   PooledRows pooled;

@@ -84,7 +84,7 @@ class PairWeight : public torch::autograd::Function<PairWeight> {
     variable_list gradients = once_differentiable("sample_pairs", {grads[0], saved[0]}, [&] {
       return variable_list{call_pair_weight_backward(grads[0], saved[0], pairs, tau)};
     });
-    gradients.resize(3);  // none for pairs and tau
+    gradients.resize(3);  // no gradients for pairs and tau
     return gradients;
   }
 };
@@ -186,7 +186,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs(const at
   return op.call(score, k, ptr, noise, random_partner, tau, generator, seeds);
 }
 
-// The number of bins is an argument of the inner operators, read from ptr by tensor operations: where ptr has no
+// The number of bins is an argument of the inner operators, computed from ptr by tensor operations: if ptr has no
 // values, because the call is being traced, it is a symbol instead of a number.
 SampledPairs select_pairs(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
                           bool random_partner, const std::optional<at::Tensor>& seeds) {
@@ -211,7 +211,7 @@ SampledPairs select_pairs_with_replacement(const at::Tensor& score, int64_t k, c
   check_sampling(score, k, ptr, seeds);
   check_num_samples_with_replacement(k);
   const c10::SymInt items =
-      given(ptr) ? ptr->diff().clamp_max(1).sum().item().toSymInt() : score.sym_size(0).min(1);  // not empty
+      given(ptr) ? ptr->diff().clamp_max(1).sum().item().toSymInt() : score.sym_size(0).min(1);  // non-empty items
   auto [top, partner, added, sample_ptr] = op.call(score.detach(), k, ptr, seeds, items * k);
   return {top, partner, added, sample_ptr};
 }

@@ -40,8 +40,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs(
     bool random_partner = false, double tau = 1.0, const std::optional<at::Generator>& generator = std::nullopt,
     const std::optional<at::Tensor>& seeds = std::nullopt);
 
-// What a draw decides before any weight is computed; nothing here is differentiable. Building block of the sampler's
-// variants. `noise` [2, K] is what was added to the scores of top (row 0) and partner (row 1). K is read from ptr as by
+// The sampled pairs, without weights; nothing here is differentiable. Building block of the variants of the sampler.
+// `noise` [2, K] is the noise added to the scores of top (row 0) and partner (row 1). K is computed from ptr as in
 // sample_pairs.
 struct SampledPairs {
   at::Tensor top, partner, noise, sample_ptr;
@@ -49,7 +49,7 @@ struct SampledPairs {
 SampledPairs select_pairs(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
                           bool random_partner, const std::optional<at::Tensor>& seeds);
 
-// The sampler with replacement (SFT equations 10 and 11): both members of each of k bins are independent draws
+// Samples with replacement (SFT equations 10 and 11): both members of each of k bins are independent samples
 // argmax_i(score_i + Gumbel) over the whole item; every non-empty item gives k bins.
 SampledPairs select_pairs_with_replacement(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
                                            const at::Tensor& seeds);
@@ -60,17 +60,17 @@ SampledPairs select_pairs_with_replacement(const at::Tensor& score, int64_t k, c
 // see gather_pairs.
 at::Tensor pair_weight(const at::Tensor& score, const SampledPairs& pairs, double tau);
 
-// k' of an item of so many tokens, without replacement.
+// Returns k' for an item of `tokens` tokens, without replacement.
 inline int64_t num_samples_of(int64_t tokens, int64_t k) {
   return tokens == 1 ? 1 : std::min(k, tokens / 2);
 }
 
-// Seeds int64 [items] from a generator (none: the default one).
+// Returns seeds int64 [items] from a generator (nullopt: the default one).
 at::Tensor sample_seeds(const c10::SymInt& items, const std::optional<at::Generator>& generator);
 
-// Below: for the kernels and the autograd function.
+// For the kernels and the autograd function.
 
-// Bins of one item with replacement, where nothing but k limits them: far beyond any use, and small enough that the
+// Maximum bins of one item with replacement, where only k limits them: far beyond any use, and small enough that the
 // bins of a batch can be counted.
 inline constexpr int64_t max_samples_with_replacement = int64_t{1} << 31;
 
@@ -79,7 +79,7 @@ void check_num_samples(int64_t k);
 void check_num_samples_with_replacement(int64_t k);
 void check_tau(double tau);
 void check_seeds(const std::optional<at::Tensor>& seeds, const std::optional<at::Tensor>& ptr, at::Device device);
-// All that a draw can check without the values of ptr.
+// Checks everything that needs no values of ptr.
 void check_sampling(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr,
                     const std::optional<at::Tensor>& seeds);
 

@@ -30,7 +30,7 @@ class SeededDropout : public torch::autograd::Function<SeededDropout> {
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  const torch::autograd::variable_list& grads) {
-    // Dropout is linear in x: its gradient is the same mask, and differentiable in turn.
+    // Dropout is linear in x: its gradient is the same mask, and differentiable again.
     const at::Tensor grad =
         SeededDropout::apply(grads[0], context->saved_data["probability"].toDouble(), context->get_saved_variables()[0],
                              context->saved_data["first"].toInt());
@@ -47,7 +47,7 @@ void check_dropout(const at::Tensor& x, double probability, const at::Tensor& se
               seed.scalar_type(), " ", seed.sizes());
   TORCH_CHECK(seed.device() == x.device(), "seed must be on the device of x, ", x.device(), ", not ", seed.device());
   const int64_t count = x.numel();
-  constexpr int64_t room = 64;  // places are rounded up to whole groups
+  constexpr int64_t room = 64;  // positions are rounded up to whole groups
   TORCH_CHECK(first >= 0 && first <= std::numeric_limits<int64_t>::max() - room - count,
               "first must be 0 or more, and leave room for ", count, " places, got ", first);
 }

@@ -15,7 +15,7 @@ namespace geosft {
 // tensor: parts lose the elements that the whole would lose.
 at::Tensor seeded_dropout(const at::Tensor& x, double probability, const at::Tensor& seed, int64_t first = 0);
 
-// Throws unless the arguments are as above: for the kernels of each device.
+// Throws unless the arguments are as above; used by the kernels of each device.
 void check_dropout(const at::Tensor& x, double probability, const at::Tensor& seed, int64_t first);
 
 }  // namespace geosft

@@ -51,14 +51,14 @@ struct SoftmaxPool : torch::autograd::Function<SoftmaxPool> {
       const auto [x_grad, u_grad] = op.call(grads[0], s[0], s[1], s[2], s[3], ptr);
       return variable_list{x_grad, u_grad};
     });
-    gradients.emplace_back();  // none for ptr
+    gradients.emplace_back();  // no gradient for ptr
     return gradients;
   }
 };
 
 std::tuple<at::Tensor, at::Tensor> differentiable_pool(const at::Tensor& x, const at::Tensor& u,
                                                        const std::optional<at::Tensor>& ptr) {
-  check_softmax_pool(x, u, ptr);  // apply takes only what is a tensor
+  check_softmax_pool(x, u, ptr);  // before apply, which requires defined tensors
   const variable_list results = SoftmaxPool::apply(x, u, ptr);
   return {results[0], results[1]};
 }
@@ -67,7 +67,8 @@ std::tuple<at::Tensor, at::Tensor> differentiable_pool(const at::Tensor& x, cons
 
 at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr) {
   static const auto op = find_operator<SoftmaxPoolForward>("_softmax_pool_forward");
-  return std::get<0>(op.call(x, u, ptr)).to(x.scalar_type());  // the gradients are made from the unrounded result
+  // Rounded here, because the gradients are computed from the unrounded result.
+  return std::get<0>(op.call(x, u, ptr)).to(x.scalar_type());
 }
 
 void check_softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr) {

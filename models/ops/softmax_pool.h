@@ -20,7 +20,7 @@ namespace geosft {
 // an error naming the argument.
 at::Tensor softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr = std::nullopt);
 
-// Below: for the kernels and the autograd function.
+// For the kernels and the autograd function.
 
 // log_sum [B] is the logarithm of the denominator of each item's softmax, in the type that kernels compute in.
 using SoftmaxPoolForward = std::tuple<at::Tensor, at::Tensor>(const at::Tensor& x, const at::Tensor& u,
@@ -30,7 +30,7 @@ using SoftmaxPoolBackward = std::tuple<at::Tensor, at::Tensor>(const at::Tensor&
                                                                const at::Tensor& u,
                                                                const std::optional<at::Tensor>& ptr);
 
-// Types and shapes; the values of ptr are checked where they are read.
+// Checks types and shapes; the values of ptr are checked where they are read.
 void check_softmax_pool(const at::Tensor& x, const at::Tensor& u, const std::optional<at::Tensor>& ptr);
 
 }  // namespace geosft

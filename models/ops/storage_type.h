@@ -5,7 +5,7 @@
 
 namespace geosft {
 
-// The type that the numbers of a tensor are stored in: the type that kernels compute in (at::OpMathType), or a half
+// The type in which the elements of a tensor are stored: the type that kernels compute in (at::OpMathType), or a half
 // type, which kernels widen and round.
 enum class StorageType : int8_t { opmath, float16, bfloat16 };
 

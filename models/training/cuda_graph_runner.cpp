@@ -65,7 +65,7 @@ void CudaGraphRunner::capture(const StepInputs& inputs, const std::function<at::
   for (at::Tensor* const tensor : inputs.device) {
     if (tensor->defined()) *tensor = tensor->clone();
   }
-  shape_ = shape_of(inputs);  // what the graph reads, and offsets whose copies it reads: they stay
+  shape_ = shape_of(inputs);  // keeps the tensors that the graph reads, and offsets whose copies it reads
   seeds_->refill();
   graph_ = make_();
   graph_->capture([&] { results_ = compute(*seeds_); });

@@ -39,12 +39,12 @@ class CudaGraphRunner {
   };
   static Shape shape_of(const StepInputs& inputs);
   void capture(const StepInputs& inputs, const std::function<at::Tensor(RngBuffer&)>& compute);
-  void copy_inputs(const std::vector<at::Tensor>& inputs);  // into those that the graph reads
+  void copy_inputs(const std::vector<at::Tensor>& inputs);  // copies into those that the graph reads
 
   StepGraphMaker make_;
   at::Generator generator_;
   at::Device device_;
-  std::optional<Shape> shape_;  // of the last step, or of the graph with the tensors that it reads
+  std::optional<Shape> shape_;  // of the last step, or of the graph, with the tensors that it reads
   std::optional<RngBuffer> seeds_;
   at::Tensor results_;  // of the graph
   std::unique_ptr<StepGraph> graph_;

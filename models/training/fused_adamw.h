@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AdamW for a GPU: clipping, loss scaling and the step itself are enqueued without synchronisation. All state is in
-// device memory, so that a step can be captured and replayed.
+// Implements AdamW for a GPU: clipping, loss scaling and the step itself are enqueued without synchronisation. All
+// state is in device memory, so that a step can be captured and replayed.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -21,8 +21,8 @@ class FusedAdamW {
   // The moments and all tensors below are on the device of the parameters.
   FusedAdamW(std::vector<at::Tensor> parameters, const FusedAdamWOptions& options);
 
-  // `loss` times the factor that avoids underflow of gradients in float16: 2^16 initially, halved after a step with
-  // non-finite gradients, doubled after 2,000 successive finite ones. The loss itself without scale_loss.
+  // Returns `loss` times the factor that avoids underflow of gradients in float16: 2^16 initially, halved after a step
+  // with non-finite gradients, doubled after 2,000 successive finite ones. Returns the loss itself without scale_loss.
   at::Tensor scaled(const at::Tensor& loss) const;
 
   // Applies the gradients of the parameters if they are finite, and clears them. learning_rate: 0-dimensional, float32.

@@ -33,11 +33,11 @@ at::Tensor on_copy_stream(at::Device device, const std::function<at::Tensor()>& 
 
 // Copies a tensor to a device without waiting: to a GPU through pinned memory and on another stream (on_copy_stream),
 // so that the copy of a batch overlaps with the previous step. Returns undefined tensors, and those already on the
-// device, as they are.
+// device, unchanged.
 at::Tensor device_copy(const at::Tensor& values, at::Device device);
 
-// Offsets of a batch, ptr on the CPU, for operators on `device`: with a copy there (ptr_with_device_copy), made by
-// device_copy.
+// Returns the offsets `ptr` of a batch, on the CPU, for operators on `device`: with a copy there
+// (ptr_with_device_copy), made by device_copy.
 at::Tensor offsets_for(const at::Tensor& ptr, at::Device device);
 
 }  // namespace geosft

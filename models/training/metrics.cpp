@@ -30,7 +30,7 @@ struct Tie {
   double positive = 0.0, negative = 0.0;
 };
 
-// The distinct scores, descending.
+// Returns the distinct scores, descending.
 std::vector<Tie> ties(const at::Tensor& scores, const at::Tensor& labels) {
   TORCH_CHECK(scores.dim() == 1 && scores.is_floating_point(), "scores must be floating [n], got ",
               scores.scalar_type(), " ", scores.sizes());
@@ -58,7 +58,7 @@ Tie sum(const std::vector<Tie>& all) {
   return total;
 }
 
-// The mean of of_column over the columns where it is defined, ignoring entries whose truth is NaN.
+// Returns the mean of of_column over the columns where it is defined, ignoring entries whose truth is NaN.
 double mean_of_columns(const at::Tensor& values, const at::Tensor& truth,
                        const std::function<double(const at::Tensor&, const at::Tensor&)>& of_column) {
   double total = 0.0;

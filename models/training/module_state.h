@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weights of a module as tensors by name.
+// Saves and loads the weights of a module as tensors by name.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -9,7 +9,7 @@
 
 namespace geosft {
 
-// Parameters and buffers by name, which share the memory of the module.
+// Returns parameters and buffers by name, which share the memory of the module.
 std::map<std::string, at::Tensor> module_state(const torch::nn::Module& module);
 
 // Copies them into the module. Throws c10::Error unless names and shapes match exactly.

@@ -102,7 +102,7 @@ double Optimization::step(double epoch) {
 }
 
 double Optimization::average_weight() const {
-  // Early averages have a faster decay.
+  // The decay of the average is faster in early steps.
   const double n = static_cast<double>(steps_);
   return 1.0 - std::min(options_.average_decay, (1.0 + n) / (10.0 + n));
 }

@@ -37,8 +37,8 @@ struct OptimizationOptions {
   bool scale_loss = false;     // with `fused`, for float16
 };
 
-// Learning rate at `step` (counted from 0 over the whole run) in `epoch` (with the fraction done). The warm-up is the
-// untuned one of Ma and Yarats: a factor min(1, (1 - beta2) / 2 * (step + 1)).
+// Returns the learning rate at `step` (counted from 0 over the whole run) in `epoch` (with the fraction done). The
+// warm-up is the untuned one of Ma and Yarats: a factor min(1, (1 - beta2) / 2 * (step + 1)).
 double scheduled_rate(const OptimizationOptions& options, int64_t step, double epoch);
 
 class Optimization {
@@ -57,7 +57,7 @@ class Optimization {
   // weight of the average to the device; apply reads them there, and can be captured.
   void begin_step(double epoch);
   at::Tensor apply();
-  // The scaled loss to differentiate: see FusedAdamW.
+  // Returns the scaled loss to differentiate: see FusedAdamW.
   at::Tensor scaled(const at::Tensor& loss) const { return fused_ ? fused_->scaled(loss) : loss; }
 
   int64_t steps() const { return steps_; }
@@ -75,15 +75,15 @@ class Optimization {
     Optimization& owner_;
   };
 
-  // The state for resuming bit for bit, by name; and the inverse, which throws if names or shapes do not match.
+  // Return the state for resuming bit for bit, by name, and restore it, which throws if names or shapes do not match.
   std::map<std::string, at::Tensor> state() const;
   void load_state(const std::map<std::string, at::Tensor>& state);
 
  private:
-  // Moments of parameter i, undefined if it has none yet; and newly allocated ones.
+  // Return the moments of parameter i, undefined if it has none yet; and newly allocated ones.
   FusedAdamW::Moments moments(size_t i) const;
   FusedAdamW::Moments new_moments(size_t i);
-  // Weight of the current weights in the moving average.
+  // Returns the weight of the current weights in the moving average.
   double average_weight() const;
   void swap_average();
 

@@ -8,7 +8,7 @@ at::Tensor counted(const at::Tensor& cells, const at::Tensor& weights, int64_t s
   return at::zeros({shapes * parts}, weights.options()).scatter_add_(0, cells, weights).view({shapes, parts});
 }
 
-// The mean of the fractions part / whole over non-zero wholes.
+// Returns the mean of the fractions part / whole over non-zero wholes.
 double mean_share(const at::Tensor& part, const at::Tensor& whole) {
   return (part / whole).masked_select(whole > 0).mean().item<double>();
 }

@@ -19,8 +19,9 @@ struct PartCounts {
 PartCounts count_parts(const at::Tensor& predicted, const at::Tensor& truth, const at::Tensor& shape, int64_t shapes,
                        int64_t parts);
 
-// Mean IoU of each shape, float64 [shapes]: the mean of both / (found + there - both) over the parts that the shape may
-// have (allowed, bool [shapes, parts]). A part that is neither predicted nor present counts as 1, as in PointNet.
+// Returns the mean IoU of each shape, float64 [shapes]: the mean of both / (found + there - both) over the parts that
+// the shape may have (allowed, bool [shapes, parts]). A part that is neither predicted nor present counts as 1, as in
+// PointNet.
 at::Tensor shape_ious(const PartCounts& counts, const at::Tensor& allowed);
 
 // Scores of one class; NaN if it has no shapes.

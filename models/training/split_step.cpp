@@ -35,7 +35,7 @@ class OrderedSum {
       ++next_;
     }
   }
-  // One gradient per parameter, undefined if no part had one; empty if no part had any.
+  // Returns one gradient per parameter, undefined if no part had one; empty if no part had any.
   const std::vector<at::Tensor>& sum() const { return sum_; }
 
  private:

@@ -16,9 +16,9 @@
 
 namespace geosft {
 
-// Number of parts that a batch is split into. It depends only on the batch, so that gradient sums are rounded in the
-// same way for any number of threads. 1, 2, 4, 8 or 16, to balance the threads; each part has at least one item and
-// 131,072 elements, which take much longer than the overhead of operator calls.
+// Returns the number of parts that a batch is split into. It depends only on the batch, so that gradient sums are
+// rounded in the same way for any number of threads. It is 1, 2, 4, 8 or 16, to balance the threads; each part has at
+// least one item and 131,072 elements, which take much longer than the overhead of operator calls.
 int64_t split_parts(const BatchSize& size);
 
 // Chooses the fastest number of threads: the first steps run with 1, 2, 4, … and the maximum in turn, and their times
@@ -28,12 +28,12 @@ class ThreadTrial {
   // max_threads >= 1.
   explicit ThreadTrial(int64_t max_threads);
 
-  // Number of threads for the next step.
+  // Returns the number of threads for the next step.
   int64_t threads() const;
   // Records the time of a step and the size of its batch.
   void record(double seconds, double elements);
   bool finished() const { return steps_ >= warm_up + rounds * static_cast<int64_t>(candidates_.size()); }
-  // "2 threads (1: 12.3 ms a step, 2: 7.1 ms)", for a batch of mean size; after the trial.
+  // Returns the result after the trial, such as "2 threads (1: 12.3 ms, 2: 7.1 ms a step)", for a batch of mean size.
   std::string text() const;
 
  private:
@@ -56,7 +56,7 @@ class SplitStep {
 
   struct Result {
     MetricSum metrics;
-    std::string error_message;  // of an operator that met non-finite activations; empty otherwise
+    std::string error_message;  // from an operator that met non-finite activations; empty otherwise
   };
   // Computes the loss of the batch that `task` has taken, and stores its gradient in the parameters. The loss is the
   // mean over all terms of the batch, and is scaled by `scaled` before it is differentiated. The random numbers are
@@ -64,10 +64,10 @@ class SplitStep {
   Result run(ReplayableTask& task, at::Generator& generator,
              const std::function<at::Tensor(const at::Tensor&)>& scaled);
 
-  // Whether a batch of this size is too small for multi-threaded loops.
+  // Returns whether a batch of this size is too small for multi-threaded loops.
   static bool is_small(const BatchSize& size);
 
-  // The text of the trial, once: at the first call after its end.
+  // Returns the text of the trial once, at the first call after its end.
   std::optional<std::string> take_news();
 
  private:

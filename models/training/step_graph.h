@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of CUDA graphs, which libgeosft_cuda_graph.so implements (cuda/cuda_step_graph.h).
+// Defines the interface of CUDA graphs, which libgeosft_cuda_graph.so implements (cuda/cuda_step_graph.h).
 #pragma once
 
 #include <functional>

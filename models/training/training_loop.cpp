@@ -92,7 +92,7 @@ bool TrainingLoop::run(TrainingObserver& observer) try {
   return false;
 }
 
-// Returns false if the model threw a NonFiniteError.
+// Runs the model. Returns false if it threw a NonFiniteError.
 bool TrainingLoop::forward(TrainingTask::Step& step, std::string& error_message) {
   try {
     const Autocast autocast(device_.type(), options_.autocast);
@@ -122,8 +122,8 @@ TrainingLoop::StepSummary TrainingLoop::summarize(const TrainingTask::Step& step
   return all;
 }
 
-// Sums over all processes, float64 [2 + size]: loss and score summed over the items, then a flag for each process whose
-// loss is not finite.
+// Returns sums over all processes, float64 [2 + size]: loss and score summed over the items, then a flag for each
+// process whose loss is not finite.
 at::Tensor TrainingLoop::sum_over_processes(const TrainingTask::Step& step, const StepSummary& all) const {
   at::Tensor own = step.sums.defined() ? step.sums : at::tensor({step.metrics.loss, step.metrics.score}, at::kDouble);
   if (!reducer_) return own;
@@ -156,7 +156,7 @@ void TrainingLoop::backward(const TrainingTask::Step& step, double weight) {
   reducer_->finish();
 }
 
-// A step whose gradient norm and loss are not known yet.
+// Returns a step whose gradient norm and loss are not known yet.
 TrainingLoop::Enqueued TrainingLoop::new_step() const {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   return {{epoch_, step_in_epoch_ + 1, 0, {}, 0.0, nan}, {nan, 0.0, 0}, {}};
@@ -202,7 +202,7 @@ TrainingLoop::Enqueued TrainingLoop::split_step(ReplayableTask& task) {
   return enqueued;
 }
 
-// Forward, backward and optimiser step; the norm is NaN if the model threw a NonFiniteError.
+// Enqueues forward, backward and optimiser step; the norm is NaN if the model threw a NonFiniteError.
 TrainingLoop::Enqueued TrainingLoop::enqueue_step() {
   if (graph_runner_) return enqueue_replayable(dynamic_cast<ReplayableTask&>(task_));
   if (split_) return split_step(dynamic_cast<ReplayableTask&>(task_));
@@ -230,7 +230,7 @@ TrainingLoop::Enqueued TrainingLoop::enqueue_step() {
 }
 
 bool TrainingLoop::try_step() {
-  // With replay, the second step is captured, which allocates memory of its own.
+  // With CUDA graphs the second step is captured, which allocates additional memory.
   for (int i = graph_runner_ ? 2 : 1; i > 0; --i) {
     task_.start_epoch(epoch_, 0);
     const Enqueued step = enqueue_step();
@@ -260,7 +260,7 @@ void TrainingLoop::finalize_step(Enqueued& step, TrainingObserver& observer) {
 
 void TrainingLoop::skip_step(const Enqueued& step, const StepReport& report, TrainingObserver& observer) {
   observer.on_non_finite({report, non_finite_steps_, error_message_, step.batch, step.shows_batch});
-  processes_.barrier();  // the batch has been written before the run is stopped
+  processes_.barrier();  // the batch must be written before the run is stopped
   TORCH_CHECK(!options_.stop_at_non_finite, "the loss or its gradient is not finite in step ", report.step_in_epoch,
               " of epoch ", report.epoch + 1, error_message_.empty() ? "" : " (" + error_message_ + ")",
               "; the run was to stop there");

@@ -50,10 +50,9 @@ struct EpochReport {
   MetricSum training;
   std::optional<MetricSum> validation;
   double learning_rate;
-  bool best;              // no validated epoch was better (NaN is the worst score); without validation always true
+  bool best;              // no validated epoch was better (NaN is the worst score); always true without validation
   bool diverging;         // its last steps were not finite: its weights should not be saved as a checkpoint
-  double seconds_waited;  // time that its steps have waited for batches; since the run was resumed, if that was in this
-                          // epoch
+  double seconds_waited;  // seconds that its steps waited for batches, or those since the run was resumed
 };
 
 // A step that was skipped because its loss or gradient was not finite. A scaled loss whose gradients overflow does not
@@ -62,9 +61,9 @@ struct EpochReport {
 struct NonFiniteStep {
   StepReport step;
   int64_t in_a_row;           // including this one
-  std::string error_message;  // of an operator; may be empty
+  std::string error_message;  // from an operator; may be empty
   std::map<std::string, at::Tensor> batch;
-  bool here = true;  // whether this process holds `batch`: the first process whose loss is not finite does
+  bool here = true;  // this process holds `batch`: the first process whose loss is not finite does
 };
 
 // Callbacks of the loop, for progress, metrics and checkpoints.
@@ -76,7 +75,8 @@ class TrainingObserver {
   virtual bool stop_requested() = 0;
   // Called before on_step.
   virtual void on_non_finite(const NonFiniteStep&) {}
-  // The number of threads was chosen from the first steps; `text` states it with the times. Called before on_step.
+  // Called before on_step, once the number of threads has been chosen from the first steps; `text` gives it with the
+  // times.
   virtual void on_threads_chosen(const std::string& /*text*/) {}
 };
 
@@ -97,8 +97,8 @@ class TrainingLoop {
   // counts as one. After an exception from the validation the loop can be continued.
   bool run(TrainingObserver& observer);
 
-  // Runs one step without reporting it, to see whether it fits into memory. Returns false if the model threw a
-  // NonFiniteError, which leaves that unknown. The loop must not be used afterwards.
+  // Runs one step without reporting it, to test whether it fits into memory. Returns false if the model threw a
+  // NonFiniteError, in which case the test is inconclusive. The loop must not be used afterwards.
   bool try_step();
 
   Optimization& optimization() { return optimization_; }
@@ -110,13 +110,13 @@ class TrainingLoop {
   // Metrics of the current epoch; complete when run() has returned or an observer is called for an epoch.
   const MetricSum& metrics() const { return metrics_; }
 
-  // Weights, optimiser, generator and position by name; and the inverse.
+  // Return weights, optimiser, generator and position by name, and restore them.
   std::map<std::string, at::Tensor> state() const;
   void load_state(const std::map<std::string, at::Tensor>& state);
 
  private:
-  // A step that is enqueued. `numbers` are the gradient norm and the result of sum_over_processes(), if they are still
-  // being computed.
+  // An enqueued step. `numbers` are the gradient norm and the result of sum_over_processes(), if they are still being
+  // computed.
   struct Enqueued {
     StepReport report;
     MetricSum metrics;
@@ -125,7 +125,7 @@ class TrainingLoop {
     bool shows_batch = true;
     std::string error_message = {};
   };
-  // What all processes know about a step without waiting for a GPU.
+  // The data about a step that all processes share without waiting for a GPU.
   struct StepSummary {
     double terms = 0.0;          // of this process
     double weight = 1.0;         // of its loss

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of what a training loop (training_loop.h) trains.
+// Defines the interface of the tasks that a training loop (training_loop.h) trains.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -22,7 +22,7 @@ struct MetricSum {
   int64_t items = 0;
 
   void add(const MetricSum& other);
-  // NaN if steps failed, 0 without any step.
+  // NaN if the steps failed, 0 without any step.
   double mean_loss() const { return items > 0 ? loss / static_cast<double>(items) : loss; }
   double mean_score() const { return items > 0 ? score / static_cast<double>(items) : 0.0; }
 };
@@ -46,11 +46,11 @@ class TrainingTask {
     std::optional<double> terms = {};
   };
   virtual Step step(at::Generator& generator) = 0;
-  // Empty if there is no validation set.
+  // Returns nullopt if there is no validation set.
   virtual std::optional<MetricSum> validate() = 0;
-  // Seconds that steps have waited for their batches since start_epoch.
+  // Returns the seconds that steps have waited for their batches since start_epoch.
   virtual double seconds_waited() const { return 0.0; }
-  // The inputs of the last step of this process by name, for inspection if its loss is not finite.
+  // Returns the inputs of the last step of this process by name, for inspection if its loss is not finite.
   virtual std::map<std::string, at::Tensor> last_batch() const { return {}; }
 };
 
@@ -74,21 +74,22 @@ class ReplayableTask : public TrainingTask {
   // Takes the next batch of the epoch, and moves it to the device.
   virtual void take_batch() = 0;
   virtual StepInputs inputs() = 0;
-  // A step on that batch.
+  // Computes a step on that batch.
   virtual Step compute(RngBuffer& seeds) = 0;
 
-  // Size of that batch, for splitting it over the threads of a CPU (split_step.h). Without items it is never split.
+  // Returns the size of that batch, for splitting it over the threads of a CPU (split_step.h). A batch with 0 items is
+  // never split.
   virtual BatchSize batch_size() const { return {}; }
-  // A step on part `part` of `parts` contiguous parts of the items, which the task chooses: with the random numbers of
-  // these items in compute(), and the loss, metrics and terms of these items only. Called by several threads
-  // concurrently.
+  // Computes a step on part `part` of `parts` contiguous parts of the items, which the task chooses: with the same
+  // random numbers for these items as in compute(), and the loss, metrics and terms of these items only. Called by
+  // several threads concurrently.
   virtual Step compute_part(int64_t part, int64_t parts, RngBuffer& seeds);
 
   Step step(at::Generator& generator) final;
 };
 
-// A step with this mean loss over `items` and this score (0-dimensional, summed over the items); on a GPU they are read
-// later.
+// Returns a step with this mean loss over `items` and this score (0-dimensional, summed over the items); on a GPU they
+// are read later.
 TrainingTask::Step measured_step(const at::Tensor& loss, const at::Tensor& score, int64_t items,
                                  std::optional<double> terms = std::nullopt);
 

@@ -25,7 +25,7 @@ HWY_BEFORE_NAMESPACE();
 namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
-// Where a backward unit writes: k and v as its group has them; delta_sum [heads] of the unit.
+// Results of a backward unit: k and v as laid out for its group; delta_sum [heads] of the unit.
 template <typename T>
 struct BackwardTargets {
   RowAccessor<T> dq;
@@ -97,7 +97,7 @@ class BackwardWorker {
     bias_.begin_block(i, rows_);
   }
 
-  // e and delta of a head; the sum of delta over the block.
+  // Computes e and delta of a head, and returns the sum of delta over the block.
   T begin_head(int64_t first, int64_t h) {
     const Tag<T> d;
     const Block block{first, rows_, h * p_.cv, p_.cv};
@@ -122,7 +122,7 @@ class BackwardWorker {
     return lane_sum<T>(total);
   }
 
-  // `place` of head h among those of the unit.
+  // `place` is the index of head h among those of the unit.
   void tile(int64_t j, int64_t keys, int64_t h, int64_t place) {
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(Tag<T>())), vectors = padded_ / lanes;
     const T* k = k_.data + place * p_.c;

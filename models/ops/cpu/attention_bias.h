@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs and gradients of each kind of attention bias on the CPU (SFT sections 4.3 and 4.4).
+// Defines the inputs and gradients of each kind of attention bias on the CPU (SFT sections 4.3 and 4.4).
 #pragma once
 
 #include <ATen/ATen.h>
@@ -14,7 +14,7 @@
 
 namespace geosft {
 
-// r_mul and r_add, [sum_b nq_b * nk_b, heads]; either may be absent. Rows of item b begin at pair_offsets[b].
+// r_mul and r_add, [sum_b nq_b * nk_b, heads]; either may be absent. The rows of item b begin at pair_offsets[b].
 template <typename T>
 struct DenseInput {
   RowAccessor<const T> mul, add;
@@ -35,7 +35,7 @@ struct RelativeWeights {
   const T* b_add = nullptr;
 };
 
-// Gradients of the weights of a relative encoding, with a partial accumulator per part of the work: [parts, 2,
+// Gradients of the weights of a relative encoding, with one partial accumulator per part of the work: [parts, 2,
 // channels + 1, heads], mul before add, b_* after w_*.
 template <typename T>
 class WeightGradients {
@@ -51,7 +51,7 @@ class WeightGradients {
     return mul(part, channels, heads) + (channels + 1) * heads;
   }
 
-  // Gradients of w_mul, b_mul, w_add and b_add.
+  // Returns the gradients of w_mul, b_mul, w_add and b_add.
   std::array<at::Tensor, 4> finish() const {
     at::Tensor sum = at::zeros(parts_.sizes().slice(1), parts_.options());
     for (int64_t p = 0; p < parts_.size(0); ++p) sum.add_(parts_.select(0, p));
@@ -72,7 +72,7 @@ struct PointInput {
   RowAccessor<const T> x, xs, m, ms;
   RelativeWeights<T> weights;
 };
-// Query-side gradients have a copy per range of heads (split), key-side ones per split and group of queries.
+// Query gradients have one copy per range of heads (split), key gradients one per split and group of queries.
 template <typename T>
 struct PointOutput {
   RowGradient<T> x, xs, m, ms;
@@ -94,7 +94,7 @@ struct SequenceOutput {
   int64_t groups;
 };
 
-// edge_attr [E, channels], weight [Nk] of the top against the partner.
+// edge_attr [E, channels], weight [Nk] of the top relative to the partner.
 template <typename T>
 struct GraphInput {
   GraphArrays graph;

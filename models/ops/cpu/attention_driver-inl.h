@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the units of work of an attention operator on ATen's threads; compiled once per vector target.
+// Runs the units of work of an attention operator on ATen's threads. Compiled once per vector target.
 #if defined(GEOSFT_ATTENTION_DRIVER_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_ATTENTION_DRIVER_INL_H_
 #undef GEOSFT_ATTENTION_DRIVER_INL_H_
@@ -14,7 +14,7 @@
 #include "models/ops/cpu/attention_forward-inl.h"
 #include "models/ops/cpu/dynamic_parallel_for.h"
 
-// The functions that an operator exports, one per scalar type, from its templates forward_any and backward_any.
+// Defines the functions that an operator exports, one per scalar type, from its templates forward_any and backward_any.
 #ifndef GEOSFT_ATTENTION_KERNELS
 #define GEOSFT_ATTENTION_KERNELS_OF(T, Input, Output)                                                                  \
   void forward_##T(const AttentionProblem<T>& problem, const Input<T>& input, const RowAccessor<T>& out,               \
@@ -29,7 +29,7 @@
   GEOSFT_ATTENTION_KERNELS_OF(float, Input, Output) \
   GEOSFT_ATTENTION_KERNELS_OF(double, Input, Output)
 
-// Once per source, for GEOSFT_SIMD_DISPATCH(T, forward) and (T, backward).
+// Use once per source, for GEOSFT_SIMD_DISPATCH(T, forward) and (T, backward).
 #define GEOSFT_EXPORT_ATTENTION_KERNELS \
   HWY_EXPORT(forward_float);            \
   HWY_EXPORT(forward_double);           \
@@ -42,8 +42,8 @@ namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
 
-// NaN for every head that has one among the item's keys or leaks, so that it reaches every row: neither the maximum of
-// a vector nor its softplus passes it on.
+// Sets the leak sum of every head with a NaN among the item's keys or leaks to NaN, so that it reaches every row:
+// neither the vector maximum nor its softplus propagates NaN.
 template <typename T>
 void spread_nan(const AttentionProblem<T>& problem, int64_t item, T* leaks) {
   const T nan = std::numeric_limits<T>::quiet_NaN();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core that all attention operators share (SFT section 4.3), compiled once per vector target. Lanes are queries:
-// every sum over keys is lane-wise, and keys are read as scalars from where they lie. An attention bias (a class with
-// the members that NoBias has) fills mul and add for a tile of keys x queries of one head:
+// Computes the forward pass of all attention operators (SFT section 4.3), compiled once per vector target. Lanes are
+// queries: every sum over keys is lane-wise, and keys are read in place as scalars. An attention bias (a class with the
+// members of NoBias) fills mul and add for a tile of keys x queries of one head:
 //   S = mul * sum_t max(q, k) / sqrt(c) + add,   out = relu(S) v / (sum_j (relu(S_j) + softplus(leak_j)) + eps).
-// Nothing of size n x k exists beyond a tile. Backward computes the tile again.
+// Only one tile of the n x k scores exists at a time. The backward pass recomputes it.
 #if defined(GEOSFT_ATTENTION_FORWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_ATTENTION_FORWARD_INL_H_
 #undef GEOSFT_ATTENTION_FORWARD_INL_H_
@@ -62,7 +62,7 @@ class ForwardWorker {
   }
 
  private:
-  // Rows begin with `value`, or with NaN where a query has one: the maximum of a vector does not pass it on.
+  // Initialises the sums with `value`, or with NaN if the query contains one: the vector maximum does not propagate it.
   void begin_sums(int64_t h, T value) {
     const Tag<T> d;
     const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
@@ -92,7 +92,8 @@ class ForwardWorker {
     for (int64_t h = 0; h < p_.heads; ++h) {
       for (int64_t i = 0; i < padded_; i += lanes) {
         const Vector<T> sum = hn::Load(d, sums_.get() + h * kQueryBlock + i);
-        const auto none = hn::Lt(sum, hn::Set(d, std::numeric_limits<T>::min()));  // the inverse of less would overflow
+        // A smaller sum has no finite inverse.
+        const auto none = hn::Lt(sum, hn::Set(d, std::numeric_limits<T>::min()));
         const Vector<T> share = hn::IfThenZeroElse(none, hn::Div(hn::Set(d, 1), sum));
         for (int64_t t = 0; t < p_.cv; ++t) {
           T* at = values_.get() + (h * p_.cv + t) * kQueryBlock + i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs and outputs of the backward kernels of attention on the CPU.
+// Defines the inputs and outputs of the backward kernels of attention on the CPU.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -11,16 +11,16 @@
 
 namespace geosft {
 
-// grad and out [Nq, heads, cv], of the type of q, denominator [Nq, heads].
+// grad and out [Nq, heads, cv] in the type of q, denominator [Nq, heads].
 template <typename T>
 struct AttentionGradOutput {
   RowAccessor<const T> grad, out;
   const T* denominator;
 };
 
-// The gradient of rows that units share: where several add to a row, each has a copy, and the result is their sum. With
-// one copy a unit has its rows for itself: of a half type it sums in memory of its own, and writes what it has. None
-// where nobody asked for it.
+// The gradient of rows that several units may add to: each unit adds to its own copy, and the result is the sum of the
+// copies. With a single copy each row belongs to one unit. If the gradient is of a half type, that unit sums in its own
+// memory and writes the result once. No buffer is allocated when the gradient is not requested.
 template <typename T>
 class RowGradient {
  public:
@@ -35,12 +35,12 @@ class RowGradient {
   }
 
   bool defined() const { return rows_.defined() || sums_.defined(); }
-  int64_t width() const { return width_; }                 // numbers of a row
-  T* sums(int64_t copy) const { return sums_.get(copy); }  // null where units write rows
+  int64_t width() const { return width_; }                 // elements per row
+  T* sums(int64_t copy) const { return sums_.get(copy); }  // null if units write rows
   RowAccessor<T> rows(int64_t copy) const {
     return rows_.defined() ? writable_rows<T>(rows_, width_) : RowAccessor<T>{sums_.get(copy), width_};
   }
-  // An empty tensor where there is none.
+  // An empty tensor if not requested.
   at::Tensor finish() { return rows_.defined() ? rows_ : sums_.sum(); }
 
  private:
@@ -49,7 +49,7 @@ class RowGradient {
   at::Tensor rows_;
 };
 
-// The gradients that every attention operator has; `type` is that of q, k and v.
+// Gradients common to all attention operators; `type` is that of q, k and v.
 template <typename T>
 struct CoreGradients {
   CoreGradients(const AttentionProblem<T>& problem, const BackwardPlan& plan, at::ScalarType type)
@@ -60,7 +60,7 @@ struct CoreGradients {
         dq(writable_rows<T>(q, problem.heads * problem.c)),
         delta_sum(deltas.mutable_data_ptr<T>()) {}
 
-  // Gradients of q, k, v and leak, once all units have run.
+  // Returns the gradients of q, k, v and leak, once all units have run.
   std::array<at::Tensor, 4> finish(const AttentionProblem<T>& problem, const BackwardPlan& plan);
 
   at::Tensor q;

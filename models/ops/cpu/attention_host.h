@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts lists of tensors to the arrays that the attention kernels see, and back: for every attention operator.
+// Converts lists of tensors to the arrays that the attention kernels read and write, and back, for every attention
+// operator.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -26,7 +27,7 @@ inline at::Tensor contiguous(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.contiguous() : tensor;
 }
 
-// The arguments that all attention operators have.
+// Holds the arguments common to all attention operators.
 struct AttentionArguments {
   explicit AttentionArguments(const AttentionInputs& in)
       : q(contiguous(in.q())),
@@ -55,7 +56,7 @@ struct AttentionArguments {
   double eps;
 };
 
-// w_mul, b_mul, w_add and b_add.
+// Holds w_mul, b_mul, w_add and b_add.
 struct WeightArguments {
   explicit WeightArguments(const WeightedInputs& in)
       : w_mul(opmath_contiguous(in.w_mul())),
@@ -71,14 +72,14 @@ struct WeightArguments {
   at::Tensor w_mul, b_mul, w_add, b_add;
 };
 
-// The two operators of a device for an Operator, which has
+// Implements the forward and backward operators of a device for an Operator, which has
 //   Inputs                                        a type of attention_inputs.h
 //   Operator(const Inputs&, const AttentionArguments&)
-//   input<T>(problem)                             what the kernels read for the attention bias
-//   output<T>(problem, plan, wanted)              … and fill
-//   gradients(output)                             of the floating arguments of the term, in their order
-//   widths(heads, wanted)                         what the term gathers gradients in
-//   forward_kernel<T>(), backward_kernel<T>()     for the vector target of this processor
+//   input<T>(problem)                             inputs of the attention bias for the kernels
+//   output<T>(problem, plan, output_mask)         gradients of the bias for the kernels to fill
+//   gradients(output)                             gradients of the floating arguments of the bias, in order
+//   widths(heads, output_mask)                    sizes of the accumulators of the bias
+//   forward_kernel<T>(), backward_kernel<T>()     kernels for the vector target of this processor
 template <class Operator>
 std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inputs, double eps) {
   const typename Operator::Inputs in(inputs, eps);

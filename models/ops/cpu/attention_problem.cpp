@@ -6,17 +6,17 @@
 namespace geosft {
 namespace {
 
-constexpr int64_t kUnitsWanted = 32;          // enough to balance one item over the threads of one machine
-constexpr int64_t kPartsWanted = 256;         // … and ragged ones
-constexpr int64_t kMinParts = 8;              // whatever they cost
+constexpr int64_t kUnitsWanted = 32;          // enough to balance one item over the threads of a machine
+constexpr int64_t kPartsWanted = 256;         // enough to balance ragged items
+constexpr int64_t kMinParts = 8;              // minimum parts, regardless of cost
 constexpr int64_t kFixedAllowance = 1 << 18;  // elements of extra accumulators that are always allowed
-constexpr double kRelativeAllowance = 0.03;   // … and bytes as a part of those of q, k and v
+constexpr double kRelativeAllowance = 0.03;   // allowed extra bytes, as a fraction of those of q, k and v
 
 int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-// Items of equal work that the batch amounts to: one when a single item has all of it.
+// Effective number of items of equal work: one if a single item has all the work.
 int64_t equal_items(const std::vector<int64_t>& q, const std::vector<int64_t>& k) {
   double total = 0, largest = 0;
   for (size_t b = 0; b + 1 < q.size(); ++b) {
@@ -33,15 +33,16 @@ int64_t largest_blocks(const std::vector<int64_t>& q) {
   return blocks;
 }
 
-// What may be spent on copies of accumulators.
+// The budget for copies of accumulators.
 class Allowance {
  public:
-  // `rounded`: no copy is the result, which is of a half type, and so are q, k and v of so many elements.
+  // `rounded`: the results are of a half type, so no copy can be the result, and so are q, k and v, which have
+  // `elements` elements.
   Allowance(double elements, bool rounded)
       : left_(static_cast<double>(kFixedAllowance) + kRelativeAllowance * elements * (rounded ? 0.5 : 1.0)),
         rounded_(rounded) {}
 
-  // Takes as many copies of so many elements as are wanted, or fit: one always does.
+  // Takes up to `desired` copies of `elements_each` elements, as far as they fit, and at least one.
   int64_t take(int64_t desired, int64_t elements_each) {
     if (elements_each == 0) return desired;
     const auto each = static_cast<double>(elements_each);
@@ -56,7 +57,7 @@ class Allowance {
   bool rounded_;
 };
 
-// Parts end where their share of all work is done.
+// Ends a part when it has its share of the total work.
 void cut_into_parts(int64_t desired, BackwardPlan& plan) {
   double total = 0, done = 0;
   for (const AttentionUnit& unit : plan.units) total += static_cast<double>(unit.work());

@@ -7,8 +7,8 @@
 
 namespace geosft {
 
-// x [N, ...], contiguous, float32 or float64, minus the mean of its item's rows; sums are in double precision. The map
-// is its own transpose: it also takes the gradient back.
+// Returns x [N, ...], contiguous, float32 or float64, minus the mean of its item's rows; sums are in double precision.
+// The map is its own transpose, so it also computes the backward pass.
 at::Tensor centered_rows(const at::Tensor& x, const std::vector<int64_t>& offsets);
 
 }  // namespace geosft

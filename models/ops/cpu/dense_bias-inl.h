@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attention bias of maxout_attention: r_mul and r_add as the caller computed them, one number per query, key and
-// head. Each number is read once and each gradient written once.
+// Reads the attention bias of maxout_attention: r_mul and r_add as the caller computed them, one number per query, key
+// and head. Each number is read once and each gradient written once.
 #if defined(GEOSFT_DENSE_TERM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_DENSE_TERM_INL_H_
 #undef GEOSFT_DENSE_TERM_INL_H_
@@ -69,7 +69,7 @@ class DenseBias {
     });
   }
 
-  // gradient(place in the tile)
+  // gradient(at) returns the gradient at an index of the tile.
   template <class Gradient>
   void scatter(const RowAccessor<T>& to, int64_t head, const Gradient& gradient) const {
     to.visit([&](auto* numbers) {

@@ -9,9 +9,9 @@
 
 namespace geosft {
 
-// A parallel loop over 0 … count - 1 with dynamic scheduling, one index at a time and in order, on ATen's threads: for
-// iterations as unequal as the items of a ragged batch. Each thread calls make_worker() once, and the worker with each
-// of its indices. The assignment of indices to threads varies: results must not depend on it.
+// A parallel loop over 0 … count - 1 with dynamic scheduling, one index at a time and in order, on ATen's threads, for
+// iterations of unequal cost such as the items of a ragged batch. Each thread calls make_worker() once, then the worker
+// with each of its indices. The assignment of indices to threads varies: results must not depend on it.
 template <class MakeWorker>
 void dynamic_parallel_for(int64_t count, const MakeWorker& make_worker) {
   std::atomic<int64_t> next{0};

@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
-// The gradient of S, and from it those of add (ds) and of sum_t max(q, k) (dr).
+// Computes the gradient of S, and from it those of add (ds) and of sum_t max(q, k) (dr).
 template <typename T>
 struct ScoreGradient {
   const T* HWY_RESTRICT grad_output;  // e [cv][kQueryBlock]
@@ -53,15 +53,15 @@ struct ScoreGradient {
   }
 };
 
-// sum + x where `mask`, else sum; one instruction where masks have registers of their own.
+// Returns sum + x where `mask` is set, else sum; one instruction on targets with mask registers.
 template <typename T, class M>
 HWY_INLINE Vector<T> add_where(M mask, Vector<T> x, Vector<T> sum) {
   if constexpr (HWY_TARGET == HWY_AVX3) return hn::IfThenElse(mask, hn::Add(sum, x), sum);
   return hn::Add(sum, hn::IfThenElseZero(mask, x));
 }
 
-// Where the key is larger: key_grad[j][t] += sum_i dr[j][i], and the same amount is collected in lost[t][i], which the
-// query does not get. Register tiles of keys x columns; the loop runs over queries.
+// If the key is larger, dr goes to the key: key_grad[j][t] += sum_i dr[j][i], and the same amount is accumulated in
+// lost[t][i], to be subtracted from the query's. Register tiles are keys x columns; the loop runs over queries.
 template <typename T, int J, int C>
 HWY_INLINE void max_gradient_tile(const T* HWY_RESTRICT q, const T* HWY_RESTRICT k, int64_t stride,
                                   const T* HWY_RESTRICT dr, int64_t padded, T* HWY_RESTRICT lost,
@@ -89,7 +89,7 @@ HWY_INLINE void max_gradient_tile(const T* HWY_RESTRICT q, const T* HWY_RESTRICT
   for (int j = 0; j < J; ++j) add_lane_sums<T, C>(sum[j], key_grad + j * grad_stride);
 }
 
-// value_grad[j][t] += sum_i positive[j][i] upstream[t][i].
+// value_grad[j][t] += sum_i positive[j][i] grad_output[t][i].
 template <typename T, int J, int C>
 HWY_INLINE void value_gradient_tile(const T* HWY_RESTRICT grad_output, const T* HWY_RESTRICT positive, int64_t padded,
                                     T* HWY_RESTRICT value_grad, int64_t stride) {
@@ -110,7 +110,7 @@ HWY_INLINE void value_gradient_tile(const T* HWY_RESTRICT grad_output, const T* 
   for (int j = 0; j < J; ++j) add_lane_sums<T, C>(sum[j], value_grad + j * stride);
 }
 
-// body.run<J, C>(j, t) for register tiles of J keys and C columns: four columns, as the lanes of four vectors are
+// Calls body.run<J, C>(j, t) for register tiles of J keys and C columns: four columns, as the lanes of four vectors are
 // summed together.
 template <class Body>
 HWY_INLINE void for_column_tiles(int64_t keys, int64_t columns, const Body& body) {

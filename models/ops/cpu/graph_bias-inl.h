@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attention bias of graph_attention: one constant per head for pairs without an edge, and the touched pairs on top
-// of it (SFT section 4.4).
+// Computes the attention bias of graph_attention: one constant per head for pairs without an edge, and the values of
+// the touched pairs (SFT section 4.4).
 #if defined(GEOSFT_GRAPH_TERM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_GRAPH_TERM_INL_H_
 #undef GEOSFT_GRAPH_TERM_INL_H_
@@ -31,7 +31,7 @@ class GraphBias {
   void begin_unit(const AttentionUnit& unit) { unit_ = unit; }
   void end_unit() {}
 
-  // X_R of every touched pair: [pairs][top, partner][channels].
+  // Computes X_R of every touched pair: [pairs][top, partner][channels].
   void begin_block(int64_t first_query, int64_t rows) {
     padded_ = padded_rows<T>(rows);
     const int64_t* const rowptr = in_.graph.rowptr + first_query;
@@ -76,7 +76,7 @@ class GraphBias {
     for (size_t p = first_pair_; p < last_pair_; ++p) {
       const int64_t at = position(p);
       pair_backward(p, head, add_grad[at] * raw[at], add_grad[at], mul_to, add_to);
-      add_grad[at] = T(0);  // what is left belongs to the pairs without an edge
+      add_grad[at] = T(0);  // the rest belongs to the pairs without an edge
     }
     const Tag<T> d;
     Vector<T> mul = hn::Zero(d), add = hn::Zero(d);
@@ -93,7 +93,7 @@ class GraphBias {
 
   void end_tile() {}
 
-  // Every edge of a pair gets the gradient of the sum.
+  // Adds the gradient of the sum to every edge of a pair.
   void end_block() {
     if (!to_->edge_attr.defined()) return;
     const RowAccessor<T> result = to_->edge_attr.rows(unit_.split);
@@ -109,7 +109,7 @@ class GraphBias {
  private:
   static constexpr int64_t kTile = kKeyTile * kQueryBlock;
 
-  // X_R w + b for the top and the partner of a pair, before the softplus; the weight of the top.
+  // X_R w + b for the top and the partner of a pair, before the softplus, and the weight of the top.
   struct Transformed {
     T mul[2], add[2], weight;
   };
@@ -117,7 +117,7 @@ class GraphBias {
   static T softplus_of(T x) { return std::max(x, T(0)) + std::log1p(std::exp(-std::abs(x))); }
   static T sigmoid_of(T x) { return T(1) / (T(1) + std::exp(-x)); }
 
-  // f(first of the pair's channels, edge) for every edge that touches a pair.
+  // Calls f(offset of the node's channels, edge) for every edge that touches a pair.
   template <class F>
   void for_touches(const F& f) const {
     for (size_t p = 0; p < block_.pairs.size(); ++p) {

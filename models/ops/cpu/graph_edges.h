@@ -10,7 +10,7 @@
 
 namespace geosft {
 
-// CSR of the packed graphs and the two nodes of every key.
+// CSR of the packed graphs, and the two nodes of every key.
 struct GraphArrays {
   const int64_t* rowptr;
   const int64_t* col;
@@ -19,17 +19,17 @@ struct GraphArrays {
   int64_t nodes, edges, keys;
 };
 
-// The keys that stand for each node, sorted by node: code 2 j for top[j], 2 j + 1 for partner[j].
+// The keys that contain each node, sorted by node: code 2 j for top[j], 2 j + 1 for partner[j].
 class SampledNodes {
  public:
   struct Entry {
     int64_t node, code;
   };
 
-  // Checks rowptr, col, top and partner; throws an error naming the argument.
+  // Checks rowptr, col, top and partner; the error message names the argument.
   SampledNodes(const GraphArrays& graph, const std::vector<int64_t>& q_offsets, const std::vector<int64_t>& k_offsets);
 
-  // Calls visit(code) for every key that stands for `node` and belongs to the keys [k_begin, k_end) of its item.
+  // Calls visit(code) for every key that contains `node` and is one of the keys [k_begin, k_end) of its item.
   template <class Visit>
   void visit(int64_t node, int64_t k_begin, int64_t k_end, const Visit& visit_code) const {
     const auto begin = entries_.begin() + 2 * k_begin, end = entries_.begin() + 2 * k_end;
@@ -42,7 +42,7 @@ class SampledNodes {
   std::vector<Entry> entries_;
 };
 
-// A pair of a query and a key that at least one edge touches; its edges are touches [begin, end).
+// A query and a key that at least one edge touches; its edges are touches [begin, end).
 struct TouchedPair {
   int64_t key, query;  // packed key row; row within the block
   int64_t begin, end;
@@ -53,8 +53,8 @@ struct Touch {
   int64_t edge;
 };
 
-// All touched pairs of queries [first, first + rows) with keys [k_begin, k_end), sorted by key, then query; touches in
-// the order of which, then edge.
+// All touched pairs of queries [first, first + rows) with keys [k_begin, k_end), sorted by key, then query; the touches
+// of a pair are sorted by `which`, then edge.
 struct TouchedBlock {
   std::vector<Touch> touches;
   std::vector<TouchedPair> pairs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear attention of one item and head: with f and g the features of keys and queries,
+// Computes linear attention for one item and head: with f and g the features of keys and queries,
 //   S_t = sum_j f_jt v_j, z_t = sum_j f_jt,   out_i = sum_t g_it S_t / (sum_t g_it z_t + eps)
 #include "models/ops/cpu/primal_units.h"
 #include "models/ops/cpu/simd.h"
@@ -16,7 +16,7 @@ namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
 
-// phi(x) = elu(x) + 1 and its slope, of padded rows. Not by elu itself: for x far below 0 the digits would be lost.
+// Computes phi(x) = elu(x) + 1 and its derivative for padded rows. elu itself would lose digits for x far below 0.
 template <typename T>
 void features(const T* HWY_RESTRICT x, int64_t width, T* HWY_RESTRICT feature, T* HWY_RESTRICT slope) {
   const Tag<T> d;
@@ -31,9 +31,9 @@ void features(const T* HWY_RESTRICT x, int64_t width, T* HWY_RESTRICT feature, T
   }
 }
 
-constexpr int64_t kBlockRows = 16;  // rows of q or k at a time: what is loaded of the sums then serves all of them
+constexpr int64_t kBlockRows = 16;  // rows of q or k per block: each load of the sums serves all of them
 
-// Rows of q or k beside their features and the slopes of those.
+// Rows of q or k, with their features and the derivatives of those.
 template <typename T>
 struct FeatureBlock {
   explicit FeatureBlock(int64_t c) : x(1, c), feature(kBlockRows, c), slope(kBlockRows, c) {}
@@ -50,7 +50,7 @@ struct FeatureBlock {
   PaddedRows<T> x, feature, slope;
 };
 
-// Rows of values and one more number each, a block of them.
+// A block of rows of values, with one extra number per row.
 template <typename T>
 struct ValueBlock {
   explicit ValueBlock(int64_t cv) : rows(kBlockRows, cv + 1) {}
@@ -61,13 +61,13 @@ struct ValueBlock {
     std::fill(to + cv, to + rows.stride, T(0));
     to[cv] = last;
   }
-  // a(i, t) = number t of row i.
+  // a(i, t) = element t of row i.
   Coefficients<T> numbers() const { return {rows[0], rows.stride, 1}; }
 
   PaddedRows<T> rows;
 };
 
-// each(first, count) for the blocks of `rows` rows.
+// Calls each(first, count) for the blocks of `rows` rows.
 template <class Each>
 void for_blocks(int64_t rows, const Each& each) {
   for (int64_t first = 0; first < rows; first += kBlockRows) each(first, std::min(kBlockRows, rows - first));
@@ -83,13 +83,13 @@ PaddedRows<T> transposed(const PaddedRows<T>& from) {
   return to;
 }
 
-// What all passes work with.
+// Buffers common to all passes.
 template <typename T>
 struct LinearRows {
   explicit LinearRows(const PrimalNumbers& n)
       : block(n.c), values(n.cv), mixed(kBlockRows, n.cv + 1), slopes(kBlockRows, n.c) {}
 
-  // S [c] rows of v's width, and z in their further column.
+  // Returns S, [c] rows of v's width, with z in the extra column.
   PaddedRows<T> feature_sums(const PrimalNumbers& n, const PrimalUnit<T>& unit) const {
     PaddedRows<T> sums(n.c, n.cv + 1);
     sums.clear();
@@ -121,16 +121,16 @@ void forward_any(const PrimalNumbers& n, const PrimalUnit<T>& unit, const Primal
       T* out = to.out[first + i];
       if (total == 0) {
         std::fill_n(out, n.cv, T(0));
-      } else {  // a loop without a condition becomes one of vectors
+      } else {  // a loop without a condition is vectorised
         for (int64_t t = 0; t < n.cv; ++t) out[t] = mixed[t] / total;
       }
     }
   });
 }
 
-// With A_i = [grad_i, -grad_i . out_i] / total_i, one column more than v: d g_it = A_i . [S_t, z_t], and with their
-// sums B_t = sum_i g_it A_i: d f_jt = B_t . [v_j, 1], d v_j = sum_t f_jt B_t. grad_i . out_i is sum_t g_it (grad_i .
-// S_t) / total_i. The gradients of queries, and what is returned: B.
+// Writes the query gradients and returns B. With A_i = [grad_i, -grad_i . out_i] / total_i, one column more than v: d
+// g_it = A_i . [S_t, z_t], and with B_t = sum_i g_it A_i: d f_jt = B_t . [v_j, 1], d v_j = sum_t f_jt B_t. grad_i .
+// out_i is sum_t g_it (grad_i . S_t) / total_i.
 template <typename T>
 PaddedRows<T> query_gradients(const PrimalNumbers& n, const PrimalUnit<T>& unit, const PrimalUpstream<T>& up,
                               const LinearRows<T>& at) {

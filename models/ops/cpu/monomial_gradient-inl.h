@@ -14,8 +14,9 @@ namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Adds to gradient [channels][kTokenBlock], from the highest degree down: the slope of a monomial is what y makes of
-// the state, and what its multiples of one degree more pass on. slopes [parents][kTokenBlock] is scratch.
+// Adds to gradient [channels][kTokenBlock], from the highest degree down: the derivative by a monomial is the product
+// of y with its state, plus the contributions of its multiples of the next degree. slopes [parents][kTokenBlock] is
+// scratch.
 template <typename T>
 struct PullBackColumns {
   const MonomialBasis& basis;
@@ -53,7 +54,7 @@ struct PullBackColumns {
     }
   }
 
-  // The slope of a monomial that is a channel: nobody asks for that of the constant.
+  // Handles the monomials that are channels; the derivative by the constant is not needed.
   template <int J>
   HWY_INLINE void pull_channel(int64_t channel, int64_t first, int64_t i0,
                                const Vector<T> (&by)[J][kTokenVectors]) const {
@@ -79,8 +80,8 @@ struct PullBackColumns {
     }
   }
 
-  // kHighest: nothing has been passed on to the monomials of this run; kFirst: nor by it to their parents, and the
-  // first run of a degree has all of them.
+  // kHighest: the monomials of this run have no contributions from a higher degree. kFirst: their parents have none
+  // yet; the first run of a degree covers all parents.
   template <int J, bool kHighest, bool kFirst>
   HWY_INLINE void pull(const MonomialRun& run, int64_t first, int64_t i0,
                        const Vector<T> (&by)[J][kTokenVectors]) const {
@@ -90,7 +91,7 @@ struct PullBackColumns {
       factor[n] = hn::Load(d, x + run.channel * kTokenBlock + i0 + n * kLanes<T>);
       total[n] = hn::Load(d, gradient + run.channel * kTokenBlock + i0 + n * kLanes<T>);
     }
-    // Copies: the compiler must not read members again after every store.
+    // Copies, so that the compiler does not reload members after every store.
     const StateColumns<T> columns = state;
     const int64_t to = run.to, count = run.count;
     const T* HWY_RESTRICT made = monomials + run.from * kTokenBlock + i0;

@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
-constexpr int64_t kGroupBytes = 20 << 10;  // of monomials that are made together
+constexpr int64_t kGroupBytes = 20 << 10;  // monomials that are computed together
 constexpr size_t kLineBytes = 64;          // of a cache line
 
 template <typename T>
@@ -28,13 +28,13 @@ int64_t monomial_vectors(const MonomialBasis& basis) {
   return (basis.size() + kLanes<T> - 1) / kLanes<T>;
 }
 
-// Elements from one row of monomials to the next.
+// Stride between rows of monomials, in elements.
 template <typename T>
 int64_t monomial_stride(const MonomialBasis& basis) {
   return geosft::monomial_stride(basis.size(), kLanes<T>);
 }
 
-// Elements of a row as copy_row leaves it.
+// Elements per row written by copy_row.
 template <typename T>
 int64_t row_stride(int64_t count) {
   return geosft::row_stride(count, kLanes<T>);
@@ -47,7 +47,7 @@ HWY_INLINE void copy_row(const T* HWY_RESTRICT from, int64_t count, T by, T then
   const Vector<T> factor = hn::Set(d, by), after = hn::Set(d, then);
   int64_t t = 0;
   for (; t + kLanes<T> <= count; t += kLanes<T>) hn::StoreU(hn::Mul(hn::LoadU(d, from + t), factor), d, to + t);
-#if HWY_MEM_OPS_MIGHT_FAULT || HWY_TARGET == HWY_SCALAR  // which loads first, and masks then
+#if HWY_MEM_OPS_MIGHT_FAULT || HWY_TARGET == HWY_SCALAR  // masked loads there read before they mask
   hn::StoreU(after, d, to + t);
   for (; t < count; ++t) to[t] = by * from[t];
 #else
@@ -57,8 +57,9 @@ HWY_INLINE void copy_row(const T* HWY_RESTRICT from, int64_t count, T by, T then
 #endif
 }
 
-// copy_row for rows [rows][from_stride], with ones after them: column by column, or compilers make calls of memcpy of
-// it where the factor is 1. What is after a row may be stored over the next, hence comes first.
+// Applies copy_row to rows [rows][from_stride], with ones after them. It works column by column, because compilers
+// would replace it by memcpy calls if the factor is 1. The store of the tail of a row may spill into the next row, so
+// it comes first.
 template <typename T>
 HWY_INLINE void copy_rows(const T* HWY_RESTRICT from, int64_t from_stride, int64_t count, int64_t rows, T by,
                           T* HWY_RESTRICT to, int64_t to_stride) {
@@ -75,9 +76,9 @@ HWY_INLINE void copy_rows(const T* HWY_RESTRICT from, int64_t from_stride, int64
   }
 }
 
-// How rows of monomials are made. Where vectors hold all x, those up to degree 2 are products of two lanes of the
-// vector [x, 1, …], or of x alone where that fills it, and 1 and x are copied then. Others are made run by run, in
-// their order: the lanes after a run are garbage until the next.
+// How rows of monomials are computed. If one vector holds all x, monomials up to degree 2 are products of two lanes of
+// the vector [x, 1, …], or of x alone if that fills the vector; 1 and x are then copied. Other monomials are computed
+// run by run, in order: the lanes after a run are garbage until the next run.
 template <typename T>
 struct MonomialRecipe {
   using Lane = hwy::MakeSigned<T>;
@@ -89,13 +90,13 @@ struct MonomialRecipe {
     if (in_lanes) choose_lanes(basis);
   }
 
-  bool in_lanes, full;            // vectors hold all x, and nothing else
-  size_t first_run;               // of those that are not made with the first monomials
+  bool in_lanes, full;            // one vector holds all x, and nothing else
+  size_t first_run;               // first run that is not among the lane products
   std::vector<Lane> left, right;  // lanes of the two factors, for whole vectors of monomials
 
  private:
-  // The least variable of a monomial, and what it is a multiple of: 1 or a variable, which is its own least one. A
-  // lane beyond a full vector stands for lane 0; those products are overwritten.
+  // Finds the smallest variable of a monomial and its cofactor, 1 or a variable; a variable is its own smallest one. A
+  // lane index beyond a full vector becomes lane 0; those products are overwritten.
   void choose_lanes(const MonomialBasis& basis) {
     const auto one = static_cast<Lane>(basis.channels % kLanes<T>);
     const int64_t count = first_run == 0 ? 1 : basis.runs[first_run - 1].to + basis.runs[first_run - 1].count;
@@ -112,8 +113,8 @@ struct MonomialRecipe {
   }
 };
 
-// 1 and the channels of rows x; vectors spill into the monomials after them. Column by column, or compilers make calls
-// of memcpy of it.
+// Copies 1 and the channels of rows x; vectors spill into the monomials after them. It works column by column, because
+// compilers would replace it by memcpy calls.
 template <typename T>
 HWY_NOINLINE void copy_channels(const T* HWY_RESTRICT x, int64_t x_stride, int64_t channels, int64_t rows,
                                 T* HWY_RESTRICT to, int64_t stride) {
@@ -124,7 +125,7 @@ HWY_NOINLINE void copy_channels(const T* HWY_RESTRICT x, int64_t x_stride, int64
   }
 }
 
-// The monomials that are products of two lanes of rows x; of a full vector, those after the channels.
+// Computes the monomials that are products of two lanes of rows x; for a full vector, those after the channels.
 template <typename T>
 HWY_NOINLINE void multiply_lanes(const MonomialRecipe<T>& recipe, const T* HWY_RESTRICT x, int64_t x_stride,
                                  int64_t rows, T* HWY_RESTRICT to, int64_t stride) {
@@ -141,10 +142,10 @@ HWY_NOINLINE void multiply_lanes(const MonomialRecipe<T>& recipe, const T* HWY_R
   }
 }
 
-// The monomials of a run, of rows x that begin at its channel. Vectors as long as a cache line are stored to whole
-// lines, with a mask for the first; shorter ones where the run begins, since a store across two lines is cheap beside
-// one with a mask, for which AMD's processors take a dozen cycles. A function of its own has registers for all it
-// needs.
+// Computes the monomials of a run, from rows x that begin at its channel. Vectors as long as a cache line are stored to
+// whole lines, with a mask for the first. Shorter ones are stored from the beginning of the run, since a store across
+// two lines is cheap compared with a masked one, which takes a dozen cycles on AMD processors. Not inlined, so that
+// everything fits in registers.
 template <typename T>
 HWY_NOINLINE void make_run(const MonomialRun& run, const T* HWY_RESTRICT x, int64_t x_stride, int64_t rows, T* to,
                            int64_t stride) {
@@ -165,9 +166,9 @@ HWY_NOINLINE void make_run(const MonomialRun& run, const T* HWY_RESTRICT x, int6
   }
 }
 
-// Monomials of `rows` tokens, a row each. What is read may begin before its row or end after it: there must be a vector
-// before `to` and one after the rows. A piece of as many rows as the first-level cache holds follows another: a
-// processor waits where it reads what it stored a moment before in other pieces.
+// Computes the monomials of `rows` tokens, one row per token. Loads may begin before a row or end after it: there must
+// be one vector of memory before `to` and one after the rows. Rows are processed in pieces that fit in the L1 cache,
+// because reading what was just stored in pieces of another size would stall.
 template <typename T>
 void monomial_rows(const MonomialBasis& basis, const MonomialRecipe<T>& recipe, const T* HWY_RESTRICT x, int64_t rows,
                    T* to) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums over monomials, none of which outlives a block of tokens. With w the weights of the basis and x^a a monomial:
-//   add_monomials     state_at += sum_j x_j^a y_jt      lanes are monomials, tokens are read one after the other
+// Computes sums over monomials without storing more than one block of tokens. With w the weights of the basis and x^a a
+// monomial:
+//   add_monomials     state_at += sum_j x_j^a y_jt      lanes are monomials, one token after the other
 //   EvaluateColumns   out_ti = sum_a state_at x_i^a     lanes are tokens
 //   PullBackColumns   the gradient of sum_t out_ti y_ti by x_i, lanes are tokens (monomial_gradient-inl.h)
-// A state keeps the columns of a vector's worth of monomials side by side, [a / lanes][t][lanes], so that the first can
-// store vectors and the others find the columns of a monomial at fixed distances.
+// A state keeps the columns of a vector of monomials together, [a / lanes][t][lanes], so that the first can store
+// vectors and the others find the columns of a monomial at fixed distances.
 #if defined(GEOSFT_MONOMIAL_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_MONOMIAL_TILES_INL_H_
 #undef GEOSFT_MONOMIAL_TILES_INL_H_
@@ -20,7 +21,7 @@ HWY_BEFORE_NAMESPACE();
 namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
-// Columns of a register tile and the vectors that go with them.
+// Columns of a register tile, and the vectors per column.
 constexpr int kColumnTile = kManyRegisters ? 9 : 5;
 constexpr int kMonomialVectors = kManyRegisters ? 3 : 2;
 constexpr int kTokenVectors = 2;
@@ -31,7 +32,7 @@ HWY_INLINE void run_columns(int64_t first, int64_t count, const Body& body) {
   if constexpr (J > 1) run_columns<J - 1>(first, count, body);
 }
 
-// body.run<J>(t) for pieces of J columns, about equal, that cover `columns`.
+// Calls body.run<J>(t) for pieces of J columns, of about equal size, that cover `columns`.
 template <class Body>
 void for_columns(int64_t columns, const Body& body) {
   const int64_t pieces = (columns + kColumnTile - 1) / kColumnTile;
@@ -46,8 +47,8 @@ int64_t state_size(const MonomialBasis& basis, int64_t columns) {
   return monomial_vectors<T>(basis) * kLanes<T> * columns;
 }
 
-// Adds monomials [rows][stride] times y [rows][columns] to a state, those of these rows first: two short sums have less
-// rounding than a long one.
+// Adds monomials [rows][stride] times y [rows][columns] to a state. The rows are summed in registers first: two short
+// sums have less rounding error than a long one.
 template <typename T>
 struct AddColumns {
   const T* HWY_RESTRICT monomials;
@@ -88,7 +89,8 @@ struct AddColumns {
   }
 };
 
-// Monomials below the highest degree with tokens as lanes, x [channels][kTokenBlock] to [parents][kTokenBlock].
+// Computes monomials below the highest degree with tokens as lanes, x [channels][kTokenBlock] to
+// [parents][kTokenBlock].
 template <typename T>
 HWY_NOINLINE void monomial_lanes(const MonomialBasis& basis, const T* HWY_RESTRICT x, int64_t padded, T* to) {
   const Tag<T> d;
@@ -109,7 +111,7 @@ HWY_NOINLINE void monomial_lanes(const MonomialBasis& basis, const T* HWY_RESTRI
   }
 }
 
-// A state as tokens read it.
+// Reads the columns of one monomial of a state.
 template <typename T>
 struct StateColumns {
   const T* HWY_RESTRICT state;
@@ -186,7 +188,7 @@ struct EvaluateColumns {
   }
 };
 
-// to = from with each monomial times its weight; weights [monomial_vectors][lanes].
+// to = from with each monomial multiplied by its weight; weights [monomial_vectors][lanes].
 template <typename T>
 void weigh(const T* HWY_RESTRICT weights, int64_t vectors, int64_t columns, const T* from, T* to) {
   const Tag<T> d;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Partial accumulators: each unit of work adds to a copy of its own, and the copies are summed in order, so that the
-// result has the same bits on any number of threads. The first copy is the result itself. No buffer is allocated when
+// Keeps partial accumulators: each unit of work adds to its own copy, and the copies are summed in order, so that
+// results have the same bits on any number of threads. The first copy is the result itself. No buffer is allocated when
 // the gradient is not requested.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attention bias of point_attention: X_R[i, j] = (|x_i - xs_j|^2, m_i . ms_j), computed from the coordinates tile
+// Computes the attention bias of point_attention: X_R[i, j] = (|x_i - xs_j|^2, m_i . ms_j), from the coordinates, tile
 // by tile (SFT section 4.4).
 #if defined(GEOSFT_POINT_TERM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_POINT_TERM_INL_H_
@@ -163,8 +163,8 @@ class PointBias {
     T b;
   };
 
-  // X_R w + b as what a softplus is taken of; the other linear map of the same numbers, which are in registers then,
-  // goes into add_to.
+  // Returns X_R w + b, the argument of the softplus. It also stores the other linear map of the same numbers, which are
+  // in registers at this point, in add_to.
   struct Affine {
     const PointBias* term;
     Linear mul, add;
@@ -187,7 +187,7 @@ class PointBias {
     hn::Store(hn::Add(hn::Load(d, at), part), d, at);
   }
 
-  // |x - xs|^2 has the derivative 2 (x - xs) by x, and its negative by xs.
+  // The derivative of |x - xs|^2 by x is 2 (x - xs), and by xs its negative.
   void back_through_distance(int64_t j, int axis, T* key_to) const {
     const Tag<T> d;
     const bool rows_wanted = to_->x.defined();
@@ -233,7 +233,7 @@ class PointBias {
 
   const Input& in_;
   const Output* to_ = nullptr;
-  bool tracked_ = false;  // a gradient of coordinates or normals is wanted
+  bool tracked_ = false;  // a gradient of coordinates or normals is requested
   int64_t heads_;
   Scratch<T> rows_of_, wide_, wide_xs_, wide_ms_, channels_, mul_, add_;
   Scratch<T> slope_{0}, row_gradient_{0}, channel_gradient_{0};

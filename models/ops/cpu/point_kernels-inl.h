@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels GEOSFT_POINT_KERNELS() of point_attention for pairs described by GEOSFT_POINT_CHANNELS numbers: squared
-// distances (1), and products of normals (2). A source that defines both names and includes this file compiles them for
-// every vector target.
+// Defines the kernels GEOSFT_POINT_KERNELS() of point_attention with GEOSFT_POINT_CHANNELS numbers per pair: squared
+// distances (1), and products of normals (2). A source that defines both names and includes this file compiles the
+// kernels for every vector target.
 #include "models/ops/cpu/point_kernels.h"
 #include "models/ops/cpu/simd.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of point_attention, with or without normals. Each set is compiled in a source of its own, since attention
-// kernels take longest to compile.
+// Declares the kernels of point_attention, with or without normals. Each set is compiled in its own source, since
+// attention kernels take longest to compile.
 #pragma once
 
 #include "models/ops/cpu/attention_bias.h"
@@ -15,11 +15,11 @@ struct PointKernels {
                    const AttentionGradOutput<T>&, const CoreGradients<T>&);
 };
 
-// Squared distances, for the vector target of this processor.
+// Kernels for squared distances, for the vector target of this processor.
 template <typename T>
 PointKernels<T> distance_kernels();
 
-// Squared distances and products of normals.
+// Kernels for squared distances and products of normals.
 template <typename T>
 PointKernels<T> distance_and_normal_kernels();
 

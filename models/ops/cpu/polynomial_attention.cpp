@@ -30,8 +30,8 @@ namespace {
 
 constexpr int64_t kPartsWanted = 32;  // of one item; ragged ones are many units, of about a chunk each
 
-// body(worker, unit) for all units, which come in groups of all heads over the same rows: cut into pieces of `rows`,
-// and all heads of a piece one after the other, since they share its cache lines.
+// Calls body(worker, unit) for all units, which come in groups of all heads over the same rows. The rows are cut into
+// pieces of `rows`; all heads of a piece run one after the other, since they share its cache lines.
 template <typename T, class Body>
 void for_units(const PolynomialTask<T>& task, const PolynomialConstants<T>& constants,
                const std::vector<PolynomialUnit>& units, int64_t rows, const Body& body) {
@@ -53,13 +53,13 @@ void for_units(const PolynomialTask<T>& task, const PolynomialConstants<T>& cons
   });
 }
 
-// From the sums of the chunks of a pair to what its units need: the weighed sum of all, or for each chunk, in the order
-// of the reach, the sum of those before it. Running sums are in double precision: there may be thousands of chunks.
+// Combines the sums of the chunks of a pair: into the weighted sum of all, or for each chunk, in the order of the
+// reach, into the sum of those before it. Running sums are in double precision: there may be thousands of chunks.
 template <typename T>
 void join_slots(const PolynomialTask<T>& task, const PolynomialConstants<T>& constants, const PolynomialPair& pair,
                 T* slots, int64_t size) {
   if (pair.slots == 0) return;
-  constexpr int64_t piece = 256;  // numbers of a slot that are added up together
+  constexpr int64_t piece = 256;  // elements of a slot that are added together
   T* const first = slots + pair.first_slot * size;
   for (int64_t from = 0; from < size; from += piece) {
     const int64_t count = std::min(piece, size - from);
@@ -91,7 +91,7 @@ void relate_any(const PolynomialTask<T>& task) {
   at::parallel_for(0, static_cast<int64_t>(plan.pairs.size()), 1, [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) join_slots(task, constants, plan.pairs[p], slots, size);
   });
-  // With an order a unit's sum grows as it goes: it stays whole.
+  // With Reach::before or after, the state of a unit grows while it is processed, so units are not cut.
   const int64_t rows = task.reach == Reach::all ? kPieceRows : std::numeric_limits<int64_t>::max() / 2;
   for_units(task, constants, plan.own, rows, [&](PolynomialWorker<T>& worker, const PolynomialUnit& unit) {
     worker.relate(unit, plan.pairs[unit.pair], slots + unit.slot * size);
@@ -117,8 +117,8 @@ namespace {
 HWY_EXPORT(relate_float);
 HWY_EXPORT(relate_double);
 
-// The arguments as the kernels see them. The scale is shared between both sides, so that neither's monomials grow
-// beyond what their product needs.
+// The arguments as the kernels read them. The scale is split between both sides, so that the monomials of neither side
+// grow beyond what their product needs.
 struct PolynomialSides {
   explicit PolynomialSides(const PolynomialArguments& a)
       : offsets(packed_offset_pair(a.q_ptr, a.q.size(0), "q_ptr", a.k_ptr, a.k.size(0), "k_ptr", a.q.device())),
@@ -134,7 +134,7 @@ struct PolynomialSides {
                 "k_ptr must be equal");
   }
 
-  // With the columns [y, last] / divisor, which the forward pass does not need.
+  // Returns the query side with the columns [y, last] / divisor, which the forward pass does not need.
   template <typename T>
   PolynomialSide<T> queries(const T* y, const T* last, const T* divisor) const {
     return {q.const_data_ptr<T>(), static_cast<T>(sign * scale), y, last, divisor, offsets.first};
@@ -165,7 +165,7 @@ std::tuple<at::Tensor, at::Tensor> forward(const PolynomialArguments& a) {
   return {out.to(a.q.scalar_type()), denominator};
 }
 
-// to[i] = -a[i] . b[i], rows of `width`.
+// to[i] = -a[i] . b[i], for rows of `width`.
 template <typename T>
 void negative_dots(const T* a, const T* b, int64_t rows, int64_t width, T* to) {
   at::parallel_for(0, rows, 4096, [&](int64_t begin, int64_t end) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// polynomial_attention pair by pair, for a block of own tokens (lanes) and a block of others (rows): for items that are
-// too short for monomials, and under a causal mask for the tokens of one block among themselves.
+// Computes polynomial_attention pair by pair, for a block of own tokens (lanes) and a block of others (rows), for items
+// that are too short for monomials, and under a causal mask for the tokens of one block among themselves.
 #if defined(GEOSFT_POLYNOMIAL_PAIRS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_POLYNOMIAL_PAIRS_INL_H_
 #undef GEOSFT_POLYNOMIAL_PAIRS_INL_H_
@@ -16,7 +16,7 @@ namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Which lanes a row meets when both blocks are the same tokens.
+// Returns the lanes that a row is paired with when both blocks are the same tokens.
 template <typename T>
 HWY_INLINE auto meets(Reach reach, int64_t row, int64_t lane) {
   const Tag<T> d;
@@ -24,7 +24,7 @@ HWY_INLINE auto meets(Reach reach, int64_t row, int64_t lane) {
   return reach == Reach::before ? hn::Le(other, own) : hn::Ge(other, own);
 }
 
-// T_g(x . x') into `weight`, if that is not null, and with kSlope T_{g-1}(x . x') into `slope`, [rows][kTokenBlock].
+// Writes T_g(x . x') to `weight`, if that is not null, and with kSlope T_{g-1}(x . x') to `slope`, [rows][kTokenBlock].
 template <typename T, bool kSlope>
 struct PolynomialTile {
   const T* HWY_RESTRICT own;
@@ -79,8 +79,8 @@ struct SlopeTile {
   }
 };
 
-// out [columns][kTokenBlock] += sum_j weight_j rows_jt. kMasked: both blocks are the same tokens, and what a token does
-// not meet must not reach it, not even as 0 * NaN.
+// out [columns][kTokenBlock] += sum_j weight_j rows_jt. kMasked: both blocks are the same tokens; masked pairs are
+// skipped, because 0 * NaN would propagate.
 template <typename T, bool kMasked>
 struct WeightedRows {
   const T* HWY_RESTRICT weight;

@@ -6,9 +6,9 @@
 namespace geosft {
 namespace {
 
-constexpr int64_t kMinChunk = 1024;    // rows beside which adding up a slot is little work
-constexpr int64_t kRowsAMonomial = 4;  // of a chunk, so that slots stay small beside the rows
-constexpr int64_t kDirectChunk = 256;  // rows of a unit that works pair by pair
+constexpr int64_t kMinChunk = 1024;    // rows per chunk, so that adding up a slot stays cheap
+constexpr int64_t kRowsAMonomial = 4;  // per chunk, so that slots stay small compared with the rows
+constexpr int64_t kDirectChunk = 256;  // rows of a unit that is computed pair by pair
 constexpr int64_t kBatchBytes = 136 << 10;
 
 int64_t ceil_div(int64_t a, int64_t b) {
@@ -19,7 +19,7 @@ int64_t chunk_rows(int64_t monomials) {
   return ceil_div(std::max(kMinChunk, kRowsAMonomial * monomials), kTokenBlock) * kTokenBlock;
 }
 
-// Whether an item of so many rows is less work pair by pair: multiply-adds of both ways.
+// Returns whether an item of these sizes takes less work pair by pair, counted in multiply-adds.
 bool pairs_are_less(int64_t own, int64_t other, int64_t cv, const MonomialBasis& basis, Reach reach) {
   const double a_pair = static_cast<double>(basis.channels + basis.degree + cv + 1) * (reach == Reach::all ? 1.0 : 0.5);
   const double a_row = static_cast<double>(basis.size()) * static_cast<double>(cv + 2);
@@ -33,7 +33,8 @@ void append_chunks(std::vector<PolynomialUnit>& units, int64_t pair, int64_t beg
   }
 }
 
-// With an order, a chunk's sum goes into the slot of its neighbour, and the chunk that has none is not summed.
+// With Reach::before or after, the sum of a chunk goes into the slot of its neighbour; the chunk without a neighbour is
+// not summed.
 void append_ordered(std::vector<PolynomialUnit>& units, int64_t pair, int64_t begin, int64_t end, int64_t chunk,
                     int64_t first_slot, Reach reach) {
   const int64_t last = begin + (ceil_div(end - begin, chunk) - 1) * chunk;
@@ -85,7 +86,7 @@ constexpr int64_t kLargestVector = 64;  // bytes
 
 int64_t additions_in_a_row(int64_t monomials, int64_t number_bytes) {
   const int64_t rows = batch_rows(monomial_stride(monomials, kLargestVector / number_bytes) * number_bytes);
-  // Batches begin anew in every block of tokens where there is an order, and in every piece where there is none.
+  // Batches restart at every block of tokens with Reach::before or after, and at every piece with Reach::all.
   const auto batches = [&](int64_t span) {
     return ceil_div(chunk_rows(monomials), span) * ceil_div(span, std::min(rows, span));
   };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of polynomial_attention see. Forward and backward are one and the same computation between two
-// sides, each with rows x and columns y that go with them (Y stands for y and one more column):
+// Defines the inputs of the kernels of polynomial_attention. Forward and backward are one computation between two
+// sides, each with rows x and columns y (Y stands for y and one further column):
 //   value_i = sum_j T_g(x_i . x'_j) y'_j,   gradient_i = sum_j T_{g-1}(x_i . x'_j) (Y_i . Y'_j) x'_j
-// Forward is the value of queries from keys with Y' = [v, 1]; with Y = [G, -rho] / denominator on the side of the
-// queries, backward is their gradient from keys, and both of the keys from queries.
+// Forward is the value of queries from keys with Y' = [v, 1]. Backward, with Y = [G, -rho] / denominator on the query
+// side, is the query gradient from keys, and value and gradient of the keys from queries.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 
 namespace geosft {
 
-inline constexpr int64_t kTokenBlock = 32;              // tokens that a kernel works on at a time
-inline constexpr int64_t kPieceRows = 2 * kTokenBlock;  // of a unit, before the next head has its turn
+inline constexpr int64_t kTokenBlock = 32;              // tokens per block of a kernel
+inline constexpr int64_t kPieceRows = 2 * kTokenBlock;  // rows of a unit that are processed before the next head
 
 template <typename T>
 struct PolynomialSide {
   const T* x;        // [N, heads, c], contiguous
-  T scale;           // that x is multiplied by
+  T scale;           // factor of x
   const T* y;        // [N, heads, cv], contiguous
-  const T* last;     // the further column, [N, heads]; null: ones
-  const T* divisor;  // of y and the further column, [N, heads]; null: ones
+  const T* last;     // the further column, [N, heads]; null for ones
+  const T* divisor;  // divisor of y and the further column, [N, heads]; null for ones
   std::vector<int64_t> offsets;
 };
 
-// Which rows of the other side a row meets: of its item all, those up to its own place, or those from it on.
+// Rows of the other side that a row is paired with: all of its item, those up to its own position, or those from it on.
 enum class Reach { all, before, after };
 
-// Results are null where they are not asked for.
+// Results are null if not requested.
 template <typename T>
 struct PolynomialTask {
   const MonomialBasis& basis;
@@ -40,10 +40,10 @@ struct PolynomialTask {
   T* denominator;  // [N, heads], the value of the further column; `value` is then divided by it
   T* gradient;     // [N, heads, c], of x before its scale
   int64_t columns() const { return cv + 1; }
-  bool valued() const { return value || denominator; }  // values without channels have a denominator all the same
+  bool valued() const { return value || denominator; }  // a value without channels still has a denominator
 };
 
-// The rows of one item and head. The sum of monomials over other rows is kept in slots: one for each chunk of rows.
+// The rows of one item and head. The sums of monomials over the other rows are kept in slots, one per chunk of rows.
 struct PolynomialPair {
   int64_t item, head;
   bool direct;  // pair by pair, without monomials
@@ -57,25 +57,25 @@ struct PolynomialUnit {
 
 struct PolynomialPlan {
   std::vector<PolynomialPair> pairs;
-  // In groups, one unit a head over the same rows, rows in their order.
-  std::vector<PolynomialUnit> own;     // all rows; with Reach::all they read the first slot, else their own
-  std::vector<PolynomialUnit> others;  // those whose monomials are summed, each into a slot of its own
+  // In groups: one unit per head over the same rows, in row order.
+  std::vector<PolynomialUnit> own;     // all rows; with Reach::all they read the first slot, otherwise their own
+  std::vector<PolynomialUnit> others;  // rows whose monomials are summed, each unit into its own slot
   int64_t slots = 0;
 };
 
-// Rows of which a thread holds all monomials, of so many bytes a row, at once: they stay in the second-level cache.
+// Rows whose monomials a thread holds at once, of monomial_bytes each: they stay in the L2 cache.
 int64_t batch_rows(int64_t monomial_bytes);
 
-// Additions one after the other in a sum over the tokens of an item, at most: of the rows of a batch, then of the
-// batches of a chunk. Chunks are added up in double precision.
+// Maximum number of sequential additions in a sum over the tokens of an item: over the rows of a batch, then over the
+// batches of a chunk. Chunks are added in double precision.
 int64_t additions_in_a_row(int64_t monomials, int64_t number_bytes);
 
-// Numbers of a row in memory, whole vectors of `lanes`: of `count` numbers and one more at least, and of monomials, an
-// odd number of vectors, which spreads rows over the sets of a cache, and at least one that nothing is stored to.
+// Elements of a row in memory, in whole vectors of `lanes`. row_stride: at least count + 1. monomial_stride: an odd
+// number of vectors, which spreads rows over the sets of a cache, the last of which is never written.
 int64_t row_stride(int64_t count, int64_t lanes);
 int64_t monomial_stride(int64_t monomials, int64_t lanes);
 
-// Numbers of each of the arrays that one thread works in.
+// Sizes of the arrays of one thread, in elements.
 struct PolynomialScratch {
   int64_t x_rows, y_rows, monomial_rows;             // of other tokens
   int64_t x, y, value, gradient, monomials, slopes;  // of own tokens
@@ -85,8 +85,8 @@ struct PolynomialScratch {
 PolynomialScratch polynomial_scratch(const MonomialBasis& basis, int64_t columns, Reach reach, bool gradient,
                                      int64_t lanes, int64_t number_bytes);
 
-// Depends on sizes alone, never on the number of threads: results have the same bits on any number of them. PartialSums
-// hold no more numbers than a side's y and a constant.
+// Depends only on sizes, never on the number of threads, so results have the same bits on any number of threads. The
+// states hold at most as many numbers as a side's y, plus a constant.
 PolynomialPlan polynomial_plan(const std::vector<int64_t>& own, const std::vector<int64_t>& other, int64_t heads,
                                int64_t cv, const MonomialBasis& basis, Reach reach);
 

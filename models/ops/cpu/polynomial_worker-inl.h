@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two kinds of work that polynomial_attention consists of (polynomial_problem.h), for the units of one thread.
+// Computes the two kinds of work of polynomial_attention (polynomial_problem.h), for the units of one thread.
 #if defined(GEOSFT_POLYNOMIAL_WORKER_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_POLYNOMIAL_WORKER_INL_H_
 #undef GEOSFT_POLYNOMIAL_WORKER_INL_H_
@@ -18,8 +18,8 @@ namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
 
-// What every thread reads: weights of the monomials, padded with zeros to whole vectors, 1 / t! for t <= degree, and
-// how rows of monomials are made.
+// Constants that every thread reads: weights of the monomials, padded with zeros to whole vectors, 1 / t! for t <=
+// degree, and how rows of monomials are computed.
 template <typename T>
 struct PolynomialConstants {
   explicit PolynomialConstants(const MonomialBasis& basis)
@@ -57,8 +57,9 @@ class PolynomialWorker {
     }
   }
 
-  // The results of the unit's rows. `state` is that of all other rows, weighed; with an order it is that of the rows
-  // outside the unit, not weighed, and takes in the unit's own as it goes.
+  // Computes the results of the unit's rows. `state` is the weighted state of all other rows; with Reach::before or
+  // after it is the unweighted state of the rows outside the unit, to which the unit's own rows are added block by
+  // block.
   void relate(const PolynomialUnit& unit, const PolynomialPair& pair, T* state) {
     const int64_t blocks = (unit.end - unit.begin + kTokenBlock - 1) / kTokenBlock;
     if (t_.reach == Reach::all) fetch_share(t_.own, pair.head, unit.end, unit.end - unit.begin);
@@ -103,8 +104,8 @@ class PolynomialWorker {
   int64_t other_begin(const PolynomialPair& pair) const { return t_.other.offsets[pair.item]; }
   int64_t other_end(const PolynomialPair& pair) const { return t_.other.offsets[pair.item + 1]; }
 
-  // Asks for a head's share of rows [begin, begin + rows), all heads of which are worked on next: their lines are read
-  // in an order that no prefetcher of a processor foresees.
+  // Prefetches a head's share of rows [begin, begin + rows), all heads of which are processed next: hardware
+  // prefetchers cannot predict the order of these reads.
   void fetch_share(const PolynomialSide<T>& from, int64_t head, int64_t begin, int64_t rows) const {
     const int64_t first = begin * t_.heads + head * rows, last = std::min(first + rows, from.offsets.back() * t_.heads);
     if (first >= last) return;
@@ -116,7 +117,7 @@ class PolynomialWorker {
     for (int64_t n = 0; n < count; n += line) hwy::Prefetch(from + n);
   }
 
-  // Other rows as they are read: x scaled, y with its further column. A function of its own, as make_run is.
+  // Loads other rows: x scaled, y with its further column. Not inlined, for the same reason as make_run.
   HWY_NOINLINE void gather(int64_t head, int64_t begin, int64_t rows) {
     const PolynomialSide<T>& from = t_.other;
     const int64_t c = t_.basis.channels, cv = t_.cv, heads = t_.heads, first = begin * heads + head;
@@ -152,7 +153,7 @@ class PolynomialWorker {
     if (from.divisor) divide_block(from.divisor + first);
   }
 
-  // The own y by its divisor. Lanes beyond the rows hold zeros and are never asked for.
+  // Divides the own y by its divisor. Lanes beyond the rows hold zeros and are never read.
   void divide_block(const T* divisor) {
     const Tag<T> d;
     T* const divisors = weight_tile_.get();
@@ -233,7 +234,7 @@ class PolynomialWorker {
     unpack_rows<kTokenBlock>(gradient_.get(), rows_, c, t_.gradient + first * c, t_.heads * c);
   }
 
-  // Without any keys the result is 0, not 0 / 0.
+  // Without keys the result is 0, not 0 / 0.
   void divide(bool no_keys) {
     const Tag<T> d;
     for (int64_t i = 0; i < padded_; i += kLanes<T>) {

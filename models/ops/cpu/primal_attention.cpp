@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// primal_attention on the CPU, one group of heads with the same pooling factor at a time. LibTorch's flash attention
-// computes large items, adjacent items of equal size in one call; kernels for one item and head compute small items,
-// masks and linear attention.
+// Computes primal_attention on the CPU, one group of heads with the same pooling factor at a time. LibTorch's flash
+// attention computes large items, adjacent items of equal size in one call; kernels for one item and head compute small
+// items, masks and linear attention.
 #include "models/ops/primal_attention.h"
 
 #include <ATen/Dispatch.h>
@@ -19,14 +19,14 @@ namespace {
 
 using Optional = std::optional<at::Tensor>;
 
-// Multiply-adds of a call from which on LibTorch's operator is faster than our kernel.
+// Multiply-adds per call above which LibTorch's operator is faster than our kernel.
 constexpr double kFlashWork = 1 << 20;
 
 std::optional<at::Tensor> opmath_if_given(const Optional& tensor) {
   return given(tensor) ? std::optional(opmath_contiguous(*tensor)) : std::nullopt;
 }
 
-// Neighbouring items of equal sizes.
+// Adjacent items of equal sizes.
 struct Run {
   int64_t items, queries, keys;  // queries and keys of one item
   int64_t first_query, first_key;
@@ -35,10 +35,10 @@ struct Run {
 };
 
 struct ItemHead {
-  int64_t item, head;  // the head as the group counts
+  int64_t item, head;  // index of the head in its group
 };
 
-// All arguments as the kernels see them.
+// All arguments as the kernels read them.
 struct PrimalCall {
   explicit PrimalCall(const PrimalArguments& a)
       : q(opmath_contiguous(a.q)),
@@ -110,7 +110,7 @@ struct GroupPlan {
     });
   }
 
-  // Whether the result of a run is the whole result.
+  // Returns whether the result of a run is the whole result.
   bool everything(const Run& run) const {
     return call.groups.size() == 1 && run.all_queries() == call.q.size(0) && run.all_keys() == heads.k.size(0);
   }
@@ -123,7 +123,8 @@ struct GroupPlan {
   std::vector<ItemHead> units;
 };
 
-// Packed rows [first, first + items * rows) as [items, heads, rows, width], padded to `width` channels; and back.
+// Returns packed rows [first, first + items * rows) as [items, heads, rows, width], padded to `width` channels.
+// rows_first is the inverse.
 at::Tensor heads_first(const at::Tensor& x, int64_t first, int64_t items, int64_t rows, int64_t width) {
   const at::Tensor part = x.narrow(0, first, items * rows);
   const at::Tensor wide = part.size(2) == width ? part : at::constant_pad_nd(part, {0, width - part.size(2)});
@@ -194,7 +195,7 @@ std::tuple<at::Tensor, at::Tensor> forward(const PrimalArguments& a) {
   return {to.out.contiguous(), to.normalizer.contiguous()};
 }
 
-// Gradients of q, and of the pooled k and v, of a group.
+// Gradients of q and of the pooled k and v of a group.
 struct GroupGradients {
   at::Tensor q, k, v;
 };

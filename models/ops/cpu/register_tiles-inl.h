@@ -15,8 +15,8 @@ namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
 // Rows (keys) and vectors (of queries) of a register tile. AVX-512 and NEON have 32 registers, others 16. Vectors are
-// held while the rows' numbers pass through one register, so that eight sums of two vectors leave more room than eight
-// of four.
+// held while the numbers of the rows pass through one register, so eight sums of two vectors leave more registers free
+// than eight of four.
 constexpr bool kManyRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON;
 constexpr int kTileRows = 4, kTileVectors = kManyRegisters ? 4 : 2;
 
@@ -33,8 +33,8 @@ HWY_INLINE void tile_row(int64_t j, int64_t vectors, int64_t lanes, const Body& 
   if (i < vectors) body.template run<J, 1>(j, i * lanes);
 }
 
-// body.run<J, I>(j, i) for register tiles of J rows and I vectors that cover rows x vectors, rows outermost; at the
-// edges they are smaller.
+// Calls body.run<J, I>(j, i) for register tiles of J rows and I vectors that cover rows x vectors, rows outermost;
+// tiles at the edges are smaller.
 template <int J = kTileRows, int I = kTileVectors, class Body>
 HWY_INLINE void for_tiles(int64_t rows, int64_t vectors, int64_t lanes, const Body& body) {
   int64_t j = 0;
@@ -42,9 +42,8 @@ HWY_INLINE void for_tiles(int64_t rows, int64_t vectors, int64_t lanes, const Bo
   for (; j < rows; ++j) tile_row<1, I>(j, vectors, lanes, body);
 }
 
-// Sums of scale * max(a, b). On AMD's Zen 3 a maximum and an addition wait for the same two ports, and a multiply-add
-// has two others: instead of the addition it doubles the rate. Without such an instruction the sum is scaled in the
-// end.
+// Sums scale * max(a, b). On AMD's Zen 3 a maximum and an addition compete for the same two ports, while a multiply-add
+// uses two others: replacing the addition by it doubles the rate. Without FMA the sum is scaled at the end.
 template <class V>
 struct MaxPlus {
   V scale;
@@ -60,7 +59,7 @@ struct MulPlus {
   }
 };
 
-// sum[j][i] = sum_t combine(queries[t][i], keys[j * stride + t]); rows of `queries` are kBlock long.
+// sum[j][i] = sum_t combine(queries[t][i], keys[j * stride + t]); rows of `queries` have kBlock elements.
 template <int J, int I, int64_t kBlock = kQueryBlock, typename T, class Combine>
 HWY_INLINE void product(const T* HWY_RESTRICT queries, const T* HWY_RESTRICT keys, int64_t stride, int64_t depth,
                         const Combine& combine, Vector<T> (&sum)[J][I]) {

@@ -21,14 +21,14 @@ struct Block {
   int64_t size() const { return rows * columns; }
 };
 
-// Numbers of a block in T, `stride` from row to row.
+// Elements of a block in T, with `stride` between rows.
 template <typename T>
 struct BlockNumbers {
   T* data;
   int64_t stride;
 };
 
-// Where they lie, or widened into `buffer`, block.size() numbers.
+// Returns the block in place, or widened into `buffer` of block.size() elements.
 template <typename T>
 BlockNumbers<const T> read_block(const RowAccessor<const T>& from, const Block& block, T* HWY_RESTRICT buffer) {
   if (from.computed()) return {from.at(block.row, block.column), from.width};
@@ -42,7 +42,7 @@ BlockNumbers<const T> read_block(const RowAccessor<const T>& from, const Block& 
   return {buffer, block.columns};
 }
 
-// The numbers of a block, block.columns from row to row, rounded.
+// Writes the elements of a block, block.columns per row, rounded to the storage type.
 template <typename T>
 void write_block(const T* HWY_RESTRICT from, const RowAccessor<T>& to, const Block& block) {
   to.visit([&](auto* numbers) {
@@ -54,7 +54,7 @@ void write_block(const T* HWY_RESTRICT from, const RowAccessor<T>& to, const Blo
   });
 }
 
-// pack_rows and unpack_rows of stored rows; `buffer` has block.size() numbers unless they are of type T.
+// Apply pack_rows and unpack_rows to stored rows; `buffer` has block.size() elements unless they are of type T.
 template <typename T>
 void pack_block(const RowAccessor<const T>& from, const Block& block, int64_t padded, T* buffer, T* to) {
   const BlockNumbers<const T> numbers = read_block(from, block, buffer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accessors to the rows of a tensor, which are stored in the type T that kernels compute in or in a half type. Half
-// types are widened when read and rounded when written, so no tensor is converted.
+// Reads and writes the rows of a tensor that are stored in the type T that kernels compute in or in a half type. Half
+// types are widened on read and rounded on write, so no tensor is converted.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,7 +12,7 @@
 
 namespace geosft {
 
-// The storage type of a tensor for kernels that compute in T; throws for types that they do not read.
+// Returns the storage type of a tensor for kernels that compute in T; throws for types that they do not support.
 template <typename T>
 StorageType storage_of(at::ScalarType type) {
   if constexpr (std::is_same_v<T, float>) {
@@ -31,7 +31,7 @@ struct RowAccessor {
   using Like = std::conditional_t<std::is_const_v<T>, const U, U>;
 
   Like<void>* data = nullptr;
-  int64_t width = 0;  // numbers per row
+  int64_t width = 0;  // elements per row
   StorageType storage = StorageType::opmath;
 
   explicit operator bool() const { return data != nullptr; }
@@ -39,7 +39,7 @@ struct RowAccessor {
   // Requires computed().
   T* at(int64_t row, int64_t column) const { return static_cast<T*>(data) + row * width + column; }
 
-  // Calls f with a pointer of the storage type to the first number.
+  // Calls f with a pointer of the storage type to the first element.
   template <class F>
   void visit(const F& f) const {
     if constexpr (std::is_same_v<std::remove_const_t<T>, float>) {
@@ -50,7 +50,7 @@ struct RowAccessor {
   }
 };
 
-// For a contiguous tensor; null for an undefined one.
+// Return accessors to a contiguous tensor; null for an undefined one.
 template <typename T>
 RowAccessor<const T> stored_rows(const at::Tensor& tensor, int64_t width) {
   if (!tensor.defined()) return {};

@@ -20,7 +20,7 @@ namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Aligned rows of `width` numbers, whole vectors each, `padding` behind them.
+// Aligned rows of `width` elements, padded to whole vectors.
 template <typename T>
 struct PaddedRows {
   PaddedRows(int64_t count, int64_t width)
@@ -47,7 +47,7 @@ struct PaddedRows {
   Scratch<T> memory;
 };
 
-// Rows list[0] - first, list[1] - first, … of `rows`; without a list 0, 1, ….
+// Rows list[0] - first, list[1] - first, … of `rows`; without a list rows 0, 1, ….
 template <typename T>
 struct RowList {
   const PaddedRows<T>& rows;
@@ -57,7 +57,7 @@ struct RowList {
   T* operator[](int64_t n) const { return rows[list == nullptr ? n : list[n] - first]; }
 };
 
-// x . y of padded rows, one of them by zeros.
+// Returns x . y of padded rows, at least one of them padded with zeros.
 template <typename T>
 T row_product(const T* HWY_RESTRICT x, const T* HWY_RESTRICT y, int64_t width) {
   const Tag<T> d;
@@ -127,7 +127,7 @@ void add_to_rows(const RowList<T>& rows, const T* HWY_RESTRICT weight, const T* 
   }
 }
 
-// Numbers a(m, k) = data[m * row + k * step].
+// A strided matrix: a(m, k) = data[m * row + k * step].
 template <typename T>
 struct Coefficients {
   const T* data;
@@ -177,7 +177,7 @@ void add_products(const Coefficients<T>& a, int64_t rows, int64_t depth, const P
   for (; m < rows; ++m) add_product_rows<1>(a, m, depth, b, to);
 }
 
-// e^x, NaN for NaN.
+// Returns e^x, and NaN for NaN.
 template <class D, class V>
 HWY_INLINE V exp_or_nan(D d, V x) {
   return hn::IfThenElse(hn::Eq(x, x), hn::Exp(d, x), x);

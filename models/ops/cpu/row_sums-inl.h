@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums that a backward unit makes of rows it adds to again and again.
+// Accumulates the row gradients of a backward unit.
 #if defined(GEOSFT_ROW_SUMS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_ROW_SUMS_INL_H_
 #undef GEOSFT_ROW_SUMS_INL_H_
@@ -17,8 +17,8 @@ namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The rows and columns that are a unit's: in its copy of the gradient, or in memory of the worker, from which they are
-// written when the unit ends.
+// The rows and columns of a unit, either in its copy of the gradient, or in the worker's memory, which is written to
+// the gradient when the unit ends.
 template <typename T>
 class RowSums {
  public:
@@ -32,7 +32,7 @@ class RowSums {
     own_.assign(gradient.defined() ? static_cast<size_t>(block.size()) : 0, T(0));
     numbers_ = {gradient.defined() ? own_.data() : nullptr, block.columns};
   }
-  // Null where nobody asked for the gradient.
+  // Null if the gradient is not requested.
   T* at(int64_t row, int64_t column) const {
     if (numbers_.data == nullptr) return nullptr;
     return numbers_.data + (row - block_.row) * numbers_.stride + column - block_.column;

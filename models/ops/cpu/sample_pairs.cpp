@@ -17,16 +17,17 @@ namespace {
 
 using Quadruple = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
 
-// Below this many tokens a draw is not worth a second thread.
+// Minimum tokens per parallel task.
 constexpr int64_t tokens_per_task = 4096;
 
-// log(softplus(x)) for every finite x: softplus underflows where x < -745, log softplus(x) = x - e^x / 2 does not.
+// Returns log(softplus(x)) for every finite x: softplus underflows for x < -745, log softplus(x) = x - e^x / 2 does
+// not.
 double log_softplus(double x) {
   if (x < -30) return x - 0.5 * std::exp(x);
   return std::log(x > 30 ? x : std::log1p(std::exp(x)));
 }
 
-// d/dx log(softplus(x)) = sigmoid(x) / softplus(x), which tends to 1 for x -> -inf.
+// Returns d/dx log(softplus(x)) = sigmoid(x) / softplus(x), which tends to 1 for x -> -inf.
 double log_softplus_slope(double x) {
   if (x < -30) return 1 - 0.5 * std::exp(x);
   return 1 / ((1 + std::exp(-x)) * (x > 30 ? x : std::log1p(std::exp(x))));
@@ -66,7 +67,7 @@ struct Draw {
     return noise ? static_cast<T>(gumbel(philox(seed, row, 0).first())) : T(0);
   }
 
-  // Item with rows first … first + tokens - 1, writing `bins` bins at `out`.
+  // Samples the item with rows first … first + tokens - 1, and writes `bins` bins at `out`.
   void item(int64_t first, int64_t tokens, int64_t bins, int64_t out, uint64_t seed) const {
     if (bins == 0) return;
     std::vector<T> added(tokens);
@@ -93,7 +94,7 @@ struct Draw {
     }
   }
 
-  // Uniform without replacement from the rows behind the first `bins`: those with the smallest random keys.
+  // Samples uniformly without replacement from the rows after the first `bins`: those with the smallest random keys.
   static void draw_partners(const std::vector<Ranked<T>>& ranked, int64_t bins, uint64_t seed,
                             std::vector<int64_t>& others) {
     std::vector<Ranked<uint64_t>> keyed(ranked.size() - bins);
@@ -106,7 +107,7 @@ struct Draw {
   }
 };
 
-// Where each item's bins begin, given how many bins an item of some size has.
+// Returns the offsets of each item's bins; bins(tokens) is the number of bins of an item.
 template <typename Bins>
 std::vector<int64_t> sample_offsets(const std::vector<int64_t>& offsets, Bins bins) {
   std::vector<int64_t> out(offsets.size(), 0);
@@ -117,7 +118,7 @@ std::vector<int64_t> sample_offsets(const std::vector<int64_t>& offsets, Bins bi
   return out;
 }
 
-// Runs `item(b)` for every item, in parallel when there is enough to do.
+// Runs `item(b)` for every item, in parallel if there is enough work.
 template <typename Item>
 void for_each_item(const std::vector<int64_t>& offsets, int64_t work_per_token, Item item) {
   const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
@@ -160,7 +161,7 @@ Quadruple draw_pairs_cpu(const at::Tensor& score, int64_t k, const std::optional
   return {top, partner, added, offsets_tensor(out)};
 }
 
-// The draw argmax_i(score_i + Gumbel), one number of the stream `stream` a row.
+// Samples argmax_i(score_i + Gumbel), with one number of the random stream `stream` per row.
 template <typename T>
 std::pair<int64_t, T> gumbel_max(const T* score, int64_t tokens, uint64_t seed, uint64_t stream) {
   int64_t best = 0;
@@ -204,7 +205,7 @@ Quadruple draw_pairs_with_replacement_cpu(const at::Tensor& score, int64_t k, co
   return {members[0], members[1], added, offsets_tensor(out)};
 }
 
-// Pairs may come from anywhere, and indices are used as they are: contiguous ones, checked.
+// Holds contiguous, checked pairs: they may come from any caller, and their indices are used unchecked afterwards.
 struct CheckedPairs {
   CheckedPairs(const at::Tensor& score, const at::Tensor& top_in, const at::Tensor& partner_in,
                const at::Tensor& noise_in) {

@@ -13,14 +13,14 @@ HWY_BEFORE_NAMESPACE();
 namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
-// The attention bias for one tile and head, [keys][kQueryBlock]; null stands for mul = 1 or add = 0.
+// The attention bias for one tile and head, [keys][kQueryBlock]; null for mul = 1 or add = 0.
 template <typename T>
 struct BiasTile {
   const T* mul = nullptr;
   const T* add = nullptr;
 };
 
-// The term of maxout_attention without r_mul and r_add, and the interface of every term.
+// The bias of maxout_attention without r_mul and r_add, and the interface of every bias.
 template <typename T>
 class NoBias {
  public:
@@ -32,15 +32,15 @@ class NoBias {
   void begin_block(int64_t /*first_query*/, int64_t /*rows*/) {}  // rows <= kQueryBlock
   void begin_tile(int64_t /*first_key*/, int64_t /*keys*/) {}     // keys <= kKeyTile
   BiasTile<T> fill(int64_t /*head*/) { return {}; }
-  // add_grad: gradient of add; of mul: add_grad * raw. Both tiles may be overwritten.
+  // add_grad is the gradient of add; that of mul is add_grad * raw. Both tiles may be overwritten.
   void backward(int64_t /*head*/, T* /*add_grad*/, T* /*raw*/) {}
   void end_tile() {}
   void end_block() {}
   void end_unit() {}
 };
 
-// relu(S) of a tile into `positive`, its sum over the keys added to row_sum; sum_t max(q, k) / sqrt(c) into `raw` if
-// that is not null.
+// Writes relu(S) of a tile to `positive`, adds its sum over the keys to row_sum, and writes sum_t max(q, k) / sqrt(c)
+// to `raw` if that is not null.
 template <typename T>
 struct ScoreTile {
   const T* HWY_RESTRICT q;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t groups_per_task = 8192;
 
-// Elements [begin, end) one by one, where `first` is the place of element 0.
+// Processes elements [begin, end) one by one, where `first` is the position of element 0.
 template <typename T>
 void drop_some(const T* x, T* out, int64_t begin, int64_t end, int64_t first, const DropoutScale& scale,
                uint64_t seed) {
@@ -28,7 +28,7 @@ void drop_some(const T* x, T* out, int64_t begin, int64_t end, int64_t first, co
 
 template <typename T>
 void drop(const T* x, T* out, int64_t count, int64_t first, const DropoutScale& scale, uint64_t seed) {
-  // Groups of places that one number decides; the first and the last may lie half outside.
+  // One random number decides a group of positions; the first and the last group may lie partly outside.
   const int64_t first_group = (first + kDropoutLanes - 1) / kDropoutLanes;
   const int64_t head = std::min(count, first_group * kDropoutLanes - first), groups = (count - head) / kDropoutLanes;
   const T kept = static_cast<T>(scale.kept);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attention bias of sequence_attention. X_R[i, j, t] = s[i, t] ss[j, t], so X_R w is a matrix product of s with
-// w ss per head (SFT section 4.4), and so are its gradients.
+// Computes the attention bias of sequence_attention. X_R[i, j, t] = s[i, t] ss[j, t], so X_R w is a matrix product of s
+// with w ss per head (SFT section 4.4), and so are its gradients.
 #if defined(GEOSFT_SEQUENCE_TERM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_SEQUENCE_TERM_INL_H_
 #undef GEOSFT_SEQUENCE_TERM_INL_H_
@@ -133,7 +133,7 @@ class SequenceBias {
     for_tiles(keys_, padded_ / lanes(), lanes(), AffineTile<T>{rows_of_.get(), keys, in_.depth, bias, to});
   }
 
-  // From the gradient of a tile of X_R w + b to those of s, ss and w (w and w_grad with a stride of heads).
+  // Propagates the gradient of a tile of X_R w + b to s, ss and w (w and w_grad have a stride of `heads`).
   void back_through(const T* gradient, const T* w, const T* keys, T* w_grad) const {
     if (rows_wanted()) {
       for_tiles(in_.depth, padded_ / lanes(), lanes(),

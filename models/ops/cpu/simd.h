@@ -3,8 +3,8 @@
 // and the best target of the processor is chosen at run time. Include this before any header of Highway.
 #pragma once
 
-// The baseline of the compiler (plain C++ on x86-64), AVX2 and AVX-512; the targets between them gain nothing here, and
-// vectors of unknown size cannot be kept in arrays.
+// Disables all targets but the baseline of the compiler (plain C++ on x86-64), AVX2 and AVX-512: the targets between
+// them gain nothing here, and vectors of unknown size cannot be kept in arrays.
 #ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS \
   (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <vector>
 
-// The kernel name_float or name_double (each exported with HWY_EXPORT) of the chosen target.
+// Returns the kernel name_float or name_double (each exported with HWY_EXPORT) of the chosen target.
 #define GEOSFT_SIMD_DISPATCH(T, name)                                           \
   (geosft::select_by_type<T>([] { return HWY_DYNAMIC_DISPATCH(name##_float); }, \
                              [] { return HWY_DYNAMIC_DISPATCH(name##_double); }))
@@ -30,14 +30,14 @@ auto select_by_type(const Float& single, const Double& twice) {
   }
 }
 
-// Name of the target that kernels run with, such as "AVX3" (AVX-512), "AVX2" or "SCALAR".
+// Returns the name of the target that kernels run with, such as "AVX3" (AVX-512), "AVX2" or "SCALAR".
 std::string simd_target_name();
 
-// Names of all targets that were compiled and that this processor has, best first.
+// Returns the names of all targets that were compiled and that this processor supports, best first.
 std::vector<std::string> simd_target_names();
 
-// For tests and measurements: kernels of the whole process run with this target until the next call; "" returns to the
-// best one. Not to be called while a kernel runs. Throws when the processor does not have the target.
+// For tests and measurements: kernels of the whole process run with this target until the next call; "" restores the
+// best one. Must not be called while a kernel runs. Throws if the processor does not support the target.
 void force_simd_target(const std::string& name);
 
 }  // namespace geosft

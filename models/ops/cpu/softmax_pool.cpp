@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax_pool on the CPU. The rows of an item are reduced in blocks of a fixed size, each with its own maximum and
-// sums, which are then combined in order: threads share large items, and the bits do not depend on the number of
-// threads.
+// Computes softmax_pool on the CPU. The rows of an item are reduced in blocks of a fixed size, each with its own
+// maximum and sums, which are then combined in order: threads share large items, and the bits do not depend on the
+// number of threads.
 #include "models/ops/softmax_pool.h"
 
 #include <ATen/Dispatch.h>
@@ -29,8 +29,7 @@ namespace geosft {
 namespace {
 constexpr int64_t kBlockRows = 512;
 
-// Rows [begin, end) of an item with logits l, and their sum of e^(l - largest) x, total of e^(l - largest) and largest
-// l.
+// Rows [begin, end) of an item with logits l; sum of e^(l - largest) x, total of e^(l - largest), and largest l.
 template <typename T>
 struct PoolBlock {
   int64_t item, begin, end;
@@ -99,7 +98,7 @@ void forward_any(const PoolRows<T>& rows, PoolBlock<T>& block) {
   }
 }
 
-// d x_i = w_i g + s_i u and d u = sum_i s_i x_i with s_i = w_i (g . x_i - g . out); d u goes to block.sum.
+// Computes d x_i = w_i g + s_i u and d u = sum_i s_i x_i with s_i = w_i (g . x_i - g . out); d u goes to block.sum.
 template <typename T>
 void backward_any(const PoolRows<T>& rows, PoolBlock<T>& block, T* x_grad) {
   std::fill_n(block.sum, rows.width, T(0));
@@ -142,7 +141,7 @@ HWY_EXPORT(forward_double);
 HWY_EXPORT(backward_float);
 HWY_EXPORT(backward_double);
 
-// The blocks of all items in their order, and memory for their sums.
+// The blocks of all items in order, and memory for their sums.
 template <typename T>
 struct PoolBlocks {
   PoolBlocks(const std::vector<int64_t>& offsets, int64_t width) {
@@ -155,7 +154,7 @@ struct PoolBlocks {
     for (size_t n = 0; n < blocks.size(); ++n) blocks[n].sum = sums.data() + n * static_cast<size_t>(width);
   }
 
-  // run(block) for all of them, over the threads.
+  // Calls run(block) for all blocks, in parallel.
   template <class Run>
   void for_each(const Run& run) {
     at::parallel_for(0, static_cast<int64_t>(blocks.size()), 1, [&](int64_t begin, int64_t end) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax attention of one item and head over lists of keys, for primal_attention with a mask and for items so small
-// that a call of LibTorch's operator costs more than the attention itself.
+// Computes softmax attention for one item and head over lists of keys, for primal_attention with a mask and for items
+// so small that a call of LibTorch's operator costs more than the attention itself.
 #include <ATen/Dispatch.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The keys that query i sees, as rows of `rows`.
+// Returns the keys that query i attends to, as rows of `rows`.
 template <typename T>
 RowList<T> seen(const PrimalUnit<T>& unit, const PaddedRows<T>& rows, int64_t i) {
   if (unit.rowptr == nullptr) return {rows, unit.keys};
@@ -41,8 +41,7 @@ struct SoftmaxSum {
   T largest, total;
 };
 
-// Logits to weights e^(logit - largest); the memory behind them, up to a whole vector, is written too. NaN makes the
-// total NaN.
+// Replaces logits by weights e^(logit - largest); padding up to a whole vector is written too. NaN makes the total NaN.
 template <typename T>
 SoftmaxSum<T> to_weights(T* HWY_RESTRICT logits, int64_t count) {
   const Tag<T> d;
@@ -60,9 +59,9 @@ SoftmaxSum<T> to_weights(T* HWY_RESTRICT logits, int64_t count) {
   return {largest, lane_sum<T>(sum)};
 }
 
-// Weights become shares of their total, and the e_j in `slopes` become s_j. The e_j are counted from that of the key
-// with the largest weight: where it has nearly all of it, its s_j is the sum of what the others have, not a rounding
-// error.
+// Normalises the weights by their total, and replaces the e_j in `slopes` by s_j. The e_j are taken relative to that of
+// the key with the largest weight: if it has nearly all of the weight, its s_j is then the sum of the others'
+// contributions, not a rounding error.
 template <typename T>
 void to_slopes(T* HWY_RESTRICT weights, T* HWY_RESTRICT slopes, int64_t count, T total) {
   const T from = slopes[std::max_element(weights, weights + count) - weights];
@@ -97,9 +96,9 @@ void forward_any(const PrimalNumbers& n, const PrimalUnit<T>& unit, const Primal
   }
 }
 
-// With p the weights, e_j = g . v_j and s_j = p_j (e_j - sum_n p_n e_n): d v_j = p_j g, d k_j = s_j scale q,
-// d q = scale sum_j s_j k_j. The weights are made again as the forward pass made them: from the logarithm of their sum
-// they would lose the digits that large logits take.
+// With p the weights, e_j = g . v_j and s_j = p_j (e_j - sum_n p_n e_n): d v_j = p_j g, d k_j = s_j scale q, d q =
+// scale sum_j s_j k_j. The weights are recomputed as in the forward pass: computed from the logarithm of their sum they
+// would lose digits for large logits.
 template <typename T>
 void backward_any(const PrimalNumbers& n, const PrimalUnit<T>& unit, const PrimalUpstream<T>& up) {
   const PaddedRows<T> k(unit.keys, n.c), v(unit.keys, n.cv), k_grad(unit.keys, n.c), v_grad(unit.keys, n.cv);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// softplus and its derivative on vectors.
+// Computes softplus and its derivative on vectors.
 #if defined(GEOSFT_SOFTPLUS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_SOFTPLUS_INL_H_
 #undef GEOSFT_SOFTPLUS_INL_H_
@@ -17,10 +17,10 @@ HWY_BEFORE_NAMESPACE();
 namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
-// Functions here work on arrays of vectors, step by step over all of them: a polynomial alone is one long chain of
-// dependent steps, several side by side keep the processor busy.
+// The functions here work on arrays of vectors, each step over all of them: a single polynomial is one long dependency
+// chain, several interleaved ones keep the processor busy.
 
-// c[0] + c[1] x + … + c[N - 1] x^(N - 1).
+// Evaluates c[0] + c[1] x + … + c[N - 1] x^(N - 1).
 template <class D, class V, int I, size_t N>
 HWY_INLINE void polynomial(D d, const V (&x)[I], const float (&c)[N], V (&sum)[I]) {
   for (int i = 0; i < I; ++i) sum[i] = hn::Set(d, c[N - 1]);
@@ -29,12 +29,13 @@ HWY_INLINE void polynomial(D d, const V (&x)[I], const float (&c)[N], V (&sum)[I
   }
 }
 
-// e^x for -87 <= x <= 0 (smaller x count as -87), relative error 4e-7: e^x = 2^n e^r with |r| <= log(2) / 2.
+// Computes e^x for -87 <= x <= 0 (smaller x are clamped to -87), relative error 4e-7: e^x = 2^n e^r with |r| <= log(2)
+// / 2.
 template <class D, class V, int I>
 HWY_INLINE void exp_below_zero(D d, const V (&x)[I], V (&result)[I]) {
   static constexpr float kCoefficients[] = {1.0000001192092896f,  0.9999997019767761f,  0.49998894333839417f,
                                             0.16667574644088745f, 0.04191538318991661f, 0.008297652006149292f};
-  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: what is added to it is rounded to an integer, in its low bits
+  constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer, in the low bits
   const hn::RebindToSigned<D> integers;
   V shifted[I], rest[I];
   for (int i = 0; i < I; ++i) {
@@ -55,7 +56,7 @@ HWY_INLINE void exp_below_zero(D d, const V (&x)[I], V (&result)[I]) {
   }
 }
 
-// log(1 + e) / e for 0 <= e <= 1, relative error 3e-7.
+// Computes log(1 + e) / e for 0 <= e <= 1, relative error 3e-7.
 template <class D, class V, int I>
 HWY_INLINE void log1p_ratio(D d, const V (&e)[I], V (&result)[I]) {
   static constexpr float kCoefficients[] = {0.9999999403953552f,  -0.4999949336051941f,   0.3331909775733948f,
@@ -64,7 +65,7 @@ HWY_INLINE void log1p_ratio(D d, const V (&e)[I], V (&result)[I]) {
   polynomial(d, e, kCoefficients, result);
 }
 
-// log(1 + e^x) without overflow; e^-|x| into `small`. float32 to 4e-7 relative, float64 to its last bits.
+// Computes log(1 + e^x) without overflow, and e^-|x| into `small`; float32 to 4e-7 relative, float64 to its last bits.
 template <class D, class V, int I>
 HWY_INLINE void softplus(D d, const V (&x)[I], V (&result)[I], V (&small)[I]) {
   V negative[I];
@@ -79,26 +80,26 @@ HWY_INLINE void softplus(D d, const V (&x)[I], V (&result)[I], V (&small)[I]) {
   }
 }
 
-// 1 / x for 1 <= x <= 2.
+// Returns 1 / x for 1 <= x <= 2.
 template <class D, class V>
 HWY_INLINE V reciprocal(D d, V x) {
   if constexpr (sizeof(hn::TFromD<D>) == 4) {
-    const V guess = hn::ApproximateReciprocal(x);  // 11 bits or more; one step of Newton doubles them
+    const V guess = hn::ApproximateReciprocal(x);  // at least 11 bits; one Newton step doubles them
     return hn::Mul(guess, hn::NegMulAdd(guess, x, hn::Set(d, 2)));
   } else {
     return hn::Div(hn::Set(d, 1), x);
   }
 }
 
-// 1 / (1 + e^-x), from x and the `small` of softplus.
+// Returns 1 / (1 + e^-x), from x and the `small` of softplus.
 template <class D, class V>
 HWY_INLINE V sigmoid(D d, V x, V small) {
   const V one = hn::Set(d, 1);
   return hn::Mul(hn::IfThenElse(hn::Lt(x, hn::Zero(d)), small, one), reciprocal(d, hn::Add(one, small)));
 }
 
-// softplus of a tile [keys][kQueryBlock] of which before(j, i) is a vector; its derivative into `slope` if that is not
-// null. `before` may read what `to` holds.
+// Computes softplus of a tile [keys][kQueryBlock], where before(j, i) returns a vector of arguments, and its derivative
+// into `slope` if that is not null. `before` may read from `to`.
 template <typename T, class Before>
 struct SoftplusTile {
   Before before;
@@ -121,14 +122,14 @@ struct SoftplusTile {
   }
 };
 
-// Rows [0, keys) x lanes [0, padded) of a tile.
+// Covers rows [0, keys) x lanes [0, padded) of a tile.
 template <typename T, class Before>
 HWY_INLINE void softplus_of_tile(int64_t keys, int64_t padded, const SoftplusTile<T, Before>& tile) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(Tag<T>()));
-  for_tiles<kTileRows, 4>(keys, padded / lanes, lanes, tile);  // four polynomials side by side
+  for_tiles<kTileRows, 4>(keys, padded / lanes, lanes, tile);  // four interleaved polynomials
 }
 
-// What a softplus is taken of, where it lies in memory already.
+// Arguments of a softplus that are already in memory.
 template <typename T>
 struct StoredTile {
   const T* values;
@@ -137,7 +138,7 @@ struct StoredTile {
   }
 };
 
-// sum_j softplus(x[j * width + h]) for every h < width: to[h].
+// to[h] = sum_j softplus(x[j * width + h]) for every h < width.
 template <typename T>
 void softplus_sums(const T* x, int64_t rows, int64_t width, T* to) {
   constexpr int kVectors = 4;
@@ -152,7 +153,7 @@ void softplus_sums(const T* x, int64_t rows, int64_t width, T* to) {
     for (int i = 0; i < kVectors; ++i) before[i] = hn::Load(d, buffer + i * lanes);
     softplus(d, before, result, small);
     for (int i = 0; i < kVectors; ++i) {
-      // -inf is exactly zero: without any positive score the denominator may be nothing else.
+      // softplus(-inf) is exactly zero: without any positive score the denominator may consist of it alone.
       const auto none = hn::Eq(before[i], hn::Set(d, -std::numeric_limits<T>::infinity()));
       hn::Store(hn::IfThenZeroElse(none, result[i]), d, buffer + i * lanes);
     }

@@ -14,12 +14,13 @@ HWY_BEFORE_NAMESPACE();
 namespace geosft {
 namespace HWY_NAMESPACE {
 namespace {
-// Vectors hold whole blocks of four rows where there are vectors of floats; other types go element by element.
+// Four rows are transposed at a time if vectors hold whole blocks of four floats; other types are copied element by
+// element.
 template <typename T>
 constexpr bool kTransposesBlocks = HWY_TARGET != HWY_SCALAR && sizeof(T) == 4;
 
 #if HWY_TARGET != HWY_SCALAR
-// Block b of four lanes: from[4 * b * stride], ….
+// Loads block b of four lanes from from[4 * b * stride], ….
 template <class D, typename T>
 HWY_INLINE hn::Vec<D> load_blocks(D d, const T* HWY_RESTRICT from, int64_t stride) {
   if constexpr (hn::MaxLanes(d) == 4) {
@@ -43,7 +44,7 @@ HWY_INLINE void store_blocks(D d, hn::Vec<D> v, T* HWY_RESTRICT to, int64_t stri
   }
 }
 
-// The 4 x 4 matrix that the same block of four vectors makes, transposed; for every block.
+// Transposes, for every block, the 4 x 4 matrix formed by that block of four vectors.
 template <class D, class V>
 HWY_INLINE void transpose_blocks(D d, V (&v)[4]) {
   const hn::Repartition<uint64_t, D> pairs;
@@ -58,7 +59,7 @@ HWY_INLINE void transpose_blocks(D d, V (&v)[4]) {
 }
 #endif
 
-// One vector of rows and four columns: to[t * kBlock + i] = from[i * stride + t].
+// Transposes one vector of rows and four columns: to[t * kBlock + i] = from[i * stride + t].
 template <int64_t kBlock, typename T>
 HWY_INLINE void pack_tile(const T* HWY_RESTRICT from, int64_t stride, T* HWY_RESTRICT to) {
 #if HWY_TARGET != HWY_SCALAR
@@ -86,8 +87,8 @@ HWY_INLINE void unpack_tile(const T* HWY_RESTRICT from, T* HWY_RESTRICT to, int6
 #endif
 }
 
-// tile(i, t) for whole tiles of a vector of rows x 4 columns, row by row of tiles so that whole cache lines are used;
-// element(i, t) for the rest.
+// Calls tile(i, t) for whole tiles of a vector of rows x 4 columns, row by row of tiles so that whole cache lines are
+// used, and element(i, t) for the rest.
 template <typename T, class Tile, class Element>
 HWY_INLINE void for_transposed(int64_t rows, int64_t columns, const Tile& tile, const Element& element) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(Tag<T>()));
@@ -101,7 +102,7 @@ HWY_INLINE void for_transposed(int64_t rows, int64_t columns, const Tile& tile, 
   }
 }
 
-// to[t][i] = from[i * stride + t] for i < rows, zero in the lanes up to `padded`. Rows of `to` are kBlock long.
+// to[t][i] = from[i * stride + t] for i < rows, zero in the lanes up to `padded`. Rows of `to` have kBlock elements.
 template <int64_t kBlock = kQueryBlock, typename T>
 void pack_rows(const T* HWY_RESTRICT from, int64_t stride, int64_t rows, int64_t padded, int64_t columns,
                T* HWY_RESTRICT to) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vector types of the target, aligned memory for them, and sums over lanes.
+// Defines the vector types of the target, aligned memory for them, and sums over lanes.
 #if defined(GEOSFT_VECTORS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef GEOSFT_VECTORS_INL_H_
 #undef GEOSFT_VECTORS_INL_H_
@@ -24,7 +24,7 @@ using Tag = hn::ScalableTag<T>;
 template <typename T>
 using Vector = hn::Vec<Tag<T>>;
 
-// Aligned memory of one thread, not initialised.
+// Uninitialised, aligned memory of one thread.
 template <typename T>
 class Scratch {
  public:
@@ -35,14 +35,14 @@ class Scratch {
   hwy::AlignedFreeUniquePtr<T[]> data_;
 };
 
-// Rows up to the next whole vector.
+// Rows rounded up to whole vectors.
 template <typename T>
 int64_t padded_rows(int64_t rows) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(Tag<T>()));
   return (rows + lanes - 1) / lanes * lanes;
 }
 
-// max(v, 0), and NaN for NaN: a vector maximum gives its second operand then, the scalar one does not.
+// Returns max(v, 0), and NaN for NaN: a vector maximum returns its second operand then, the scalar one does not.
 template <class D, class V>
 HWY_INLINE V positive_part(D d, V v) {
 #if HWY_TARGET == HWY_SCALAR
@@ -58,7 +58,7 @@ HWY_INLINE T lane_sum(Vector<T> v) {
 }
 
 #if HWY_TARGET != HWY_SCALAR
-// Four lanes with the sum of v: upper halves added to lower ones.
+// Reduces v to four lanes with the same sum, by adding upper halves to lower ones.
 template <class D, class V>
 HWY_INLINE auto fold_to_four(D d, V v) {
   if constexpr (hn::MaxLanes(d) == 4) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accessors to the numbers of a tensor, which are stored in the type T that kernels compute in or in a half type. Half
-// types are widened when read and rounded (to nearest, ties to even) when written, so no tensor is converted before or
-// after a kernel, and one kernel serves all storage types: the type is the same for all threads.
+// Reads and writes tensor elements that are stored in the type T that kernels compute in or in a half type. Half types
+// are widened on read and rounded (to nearest, ties to even) on write, so no tensor is converted before or after a
+// kernel. One kernel serves all storage types: the type is the same for all threads.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +74,8 @@ struct Accessor {
 
   GEOSFT_DEVICE explicit operator bool() const { return data != nullptr; }
 
-  // Calls f with a pointer of the storage type to the first number. For loops: the type is chosen once.
+  // Calls f with a pointer of the storage type to the first element. Use it around loops: the type is then dispatched
+  // once.
   template <class F>
   GEOSFT_DEVICE void visit(const F& f) const {
     if constexpr (std::is_same_v<Number, float>) {

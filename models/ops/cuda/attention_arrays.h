@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs and outputs of the attention kernels, as contiguous, checked arrays. T is the type that kernels compute in;
-// the inputs and results of operators may be stored in a half type.
+// Defines the inputs and outputs of the attention kernels as contiguous, checked arrays. T is the type that kernels
+// compute in; inputs and results of operators may be stored in a half type.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 
 namespace geosft::cuda {
 
-// Threads of a block: two warps, so that items of a few hundred keys or queries still fill blocks.
+// Threads per block: two warps, so that items of a few hundred keys or queries still fill blocks.
 inline constexpr int kThreads = 64;
-// The widest head that the kernels hold in registers and shared memory.
+// Maximum channels per head that the kernels hold in registers and shared memory.
 inline constexpr int64_t kMaxWidth = 128;
 
-// q [Nq, heads, c], k [Nk, heads, c], v [Nk, heads, cv], leak [Nk, heads]; scale = 1 / sqrt(c). Whether tiles of
-// queries and of keys have many rows a thread: see attention_sizes.h.
+// q [Nq, heads, c], k [Nk, heads, c], v [Nk, heads, cv], leak [Nk, heads]; scale = 1 / sqrt(c). many_queries and
+// many_keys choose tiles with several rows per thread: see attention_sizes.h.
 template <typename T>
 struct AttentionArrays {
   Accessor<const T> q, k, v, leak;
@@ -34,8 +34,8 @@ struct ForwardTargets {
   T* denominator;
 };
 
-// grad, out [Nq, heads, cv], denominator [Nq, heads]; `share` = 1 / denominator (0 where that overflows) and `delta` =
-// share * grad . out, both [Nq, heads], are made from them before the gradients: q, k, v and leak.
+// grad, out [Nq, heads, cv], denominator [Nq, heads]. A first kernel computes `share` = 1 / denominator (0 if that
+// overflows) and `delta` = share * grad . out, both [Nq, heads]; the gradients q, k, v and leak are computed from them.
 template <typename T>
 struct BackwardTargets {
   Accessor<const T> grad, out;
@@ -45,7 +45,8 @@ struct BackwardTargets {
   Accessor<T> q, k, v, leak;
 };
 
-// r_mul and r_add [pairs, heads], either may be null; rows of item b begin at pair_ptr[b]. Gradients likewise.
+// r_mul and r_add [pairs, heads], either may be null; the rows of item b begin at pair_ptr[b]. The gradients have the
+// same shapes.
 template <typename T>
 struct DenseArrays {
   Accessor<const T> mul, add;
@@ -54,9 +55,9 @@ struct DenseArrays {
   Accessor<T> mul_grad, add_grad;
 };
 
-// Coordinates and normals [rows, 3] (normals may be null), weights [channels, heads], biases [heads]. Gradients of rows
-// have one copy a head, [rows, heads, 3], or are null where nobody wants them; of the weights one a tile of queries:
-// [slots, heads, 6], with the two channels and the bias of mul before those of add.
+// Coordinates and normals [rows, 3] (normals may be null), weights [channels, heads], biases [heads]. Row gradients are
+// accumulated per head, [rows, heads, 3], and are null if not requested. Weight gradients are accumulated per query
+// tile, [slots, heads, 6]: the two channels and the bias of mul, then those of add.
 template <typename T>
 struct PointArrays {
   Accessor<const T> x, xs, m, ms;
@@ -68,11 +69,11 @@ struct PointArrays {
   T* weight_grad;
 };
 
-// CSR of the packed graphs (rowptr [Nq + 1], col [edges]) and what an edge adds to X_R w for each head, mul and add
-// [edges, heads]. The keys that stand for a node n are node_keys[node_ptr[n]] … node_keys[node_ptr[n + 1] - 1], as 2 j
-// for the top of key j and 2 j + 1 for its partner; node_ptr [Nq + 1], node_keys [2 Nk]. weight [Nk], biases [heads].
-// Gradients: mul_grad and add_grad as mul and add, weight_grad [Nk, heads], bias_grad [slots, heads, 2] (see
-// PointArrays).
+// CSR of the packed graphs (rowptr [Nq + 1], col [edges]) and the contribution of each edge to X_R w per head, mul and
+// add [edges, heads]. The keys that contain node n are node_keys[node_ptr[n]] … node_keys[node_ptr[n + 1] - 1], encoded
+// as 2 j if n is the top of key j and 2 j + 1 if it is its partner; node_ptr [Nq + 1], node_keys [2 Nk]. weight [Nk],
+// biases [heads]. Gradients: mul_grad and add_grad as mul and add, weight_grad [Nk, heads], bias_grad [slots, heads, 2]
+// (see PointArrays).
 template <typename T>
 struct GraphArrays {
   const int64_t* rowptr;
@@ -90,9 +91,9 @@ struct GraphArrays {
   T* bias_grad;
 };
 
-// s [Nq, depth], ss [Nk, depth], weights [depth, heads], biases [heads]. A backward pass makes the gradients of the
-// channels from first_channel on, as many as SequenceBias has: s_grad [Nq, heads, depth], which may be null; product
-// [Nk, heads, 2, depth] with sum_i dmul_ij s_i and sum_i dadd_ij s_i; bias_grad [slots, heads, 2] (see PointArrays).
+// s [Nq, depth], ss [Nk, depth], weights [depth, heads], biases [heads]. A backward pass computes the gradients of
+// SequenceBias::kChannels channels from first_channel on: s_grad [Nq, heads, depth], which may be null; product [Nk,
+// heads, 2, depth] with sum_i dmul_ij s_i and sum_i dadd_ij s_i; bias_grad [slots, heads, 2] (see PointArrays).
 template <typename T>
 struct SequenceArrays {
   Accessor<const T> s, ss;
@@ -104,7 +105,7 @@ struct SequenceArrays {
   T* bias_grad;
 };
 
-// The calls of the forward and the backward kernels: see kernel_launcher.h.
+// Arguments of a launch of the forward or the backward kernels: see kernel_launcher.h.
 template <class BiasTraits, typename T>
 struct AttentionForwardCall {
   AttentionArrays<T> problem;

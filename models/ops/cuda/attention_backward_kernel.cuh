@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backward pass of all attention operators on a GPU, with everything n x k computed again. With D the denominator, g
-// the output gradient, e = g / D and delta = e . out:
+// Computes the backward pass of all attention operators on a GPU and recomputes everything of size n x k. With D the
+// denominator, g the output gradient, e = g / D and delta = e . out:
 //   dS_ij = [S_ij > 0] (e_i . v_j - delta_i),   dq_it = sum_j [q_it >= k_jt] dS_ij mul_ij / sqrt(c),
 //   dk_jt = sum_i [q_it < k_jt] dS_ij mul_ij / sqrt(c),   dv_j = sum_i relu(S_ij) e_i,
 //   dleak_j = -sigmoid(leak_j) sum_i delta_i
 // and the gradients of the attention bias.
 //
-// Two kernels from this one source, and nothing added to memory that another block writes: with Side::kQuery a block
-// owns a tile of queries and goes through the keys of their item, with Side::kKey it owns keys and goes through the
-// queries. Every sum is one thread's, in one order: the same bits every run.
+// This source gives two kernels, and no two blocks add to the same memory: with Side::kQuery a block owns a tile of
+// queries and iterates over the keys of their item, with Side::kKey it owns keys and iterates over the queries. One
+// thread computes each sum in a fixed order, so results are bitwise reproducible.
 //
-// Instructions a (query, key, channel): 2 for the score, 1 for e . v, 2 for a comparison and an addition under it; 1
-// more for dv on the side of keys: 11 on both sides. The score computed once, one comparison and an addition each to dq
-// and dk are the least, 5, or 64 / 2.5 elements a clock. Hence at most 5 / 11 = 45 %, about 37 % of that bound with the
-// reads of shared memory, and 30 % with the attention bias of points at c = 16.
+// Instructions per (query, key, channel): 2 for the score, 1 for e . v, 2 for a comparison and a predicated addition,
+// and 1 more for dv on the key side: 11 for both sides. The minimum is 5 (the score once, one comparison and one
+// addition each to dq and dk), or 64 / 2.5 elements per clock. The upper bound is therefore 5 / 11 = 45 %; about 37 %
+// with the shared-memory reads, and 30 % with the attention bias of points at c = 16.
 #pragma once
 
 #include "models/ops/cuda/attention_bias.cuh"
@@ -31,7 +31,8 @@ class BackwardTile {
   static constexpr int kGroup = 4;
   static constexpr int kChunks = Width / 4;
 
-  // `key` and `value` of a row: k and v, or q and e. The deltas are those of the queries, whichever side they are.
+  // `key` and `value` of a row are k and v for keys, q and e for queries. The deltas are those of the queries on either
+  // side.
   struct Tiles {
     Vec4<T> own_key[kTile][kChunks + 1];
     Vec4<T> own_value[kTile][kChunks + 1];
@@ -99,13 +100,13 @@ class BackwardTile {
     typename Bias::RowSums term[Rows];
     typename Bias::ThreadSums weights;
   };
-  // Rows begin … of the `count` in shared memory, of which the first is row `first` of the batch.
+  // Rows begin … of the `count` rows in shared memory; the first of these is row `first` of the batch.
   struct Group {
     int64_t first;
     int begin, count;
   };
 
-  // k and v of keys, q and e of queries.
+  // Loads k and v of keys, or q and e of queries.
   template <bool kKeys, int Count, int Stride>
   GEOSFT_DEVICE static void load(Vec4<T> (&key)[Count][Stride], Vec4<T> (&value)[Count][Stride],
                                  const AttentionArrays<T>& p, const BackwardTargets<T>& to, int64_t first, int count,
@@ -193,7 +194,7 @@ class BackwardTile {
     }
   }
 
-  // `gradient` goes to the larger of q and k, a tie to the query; `weight` e to dv.
+  // Adds `gradient` to the larger of q and k (to the query if they are equal), and `weight` * e to dv.
   GEOSFT_DEVICE static void distribute(const Tiles& tiles, int group, int thread, const T (&weight)[Rows][kGroup],
                                        const T (&gradient)[Rows][kGroup], State& state) {
     GEOSFT_UNROLL
@@ -241,7 +242,7 @@ class BackwardTile {
   }
 };
 
-// share and delta of every query and head, one a thread.
+// Computes share and delta for every query and head, one per thread.
 template <typename T>
 class GradOutputTile {
  public:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface between the attention kernels and an attention bias. A bias is a class template over the number type
-// and the side, with the members of DenseBias (dense_bias.cuh) and PointBias (point_bias.cuh). A bias may take steps of
-// its own: in `prepare`, after the rows of the other side have been loaded into shared memory, and in `conclude`, after
-// they have been differentiated. See GraphBias and SequenceBias.
+// Defines the interface between the attention kernels and an attention bias. A bias is a class template over the number
+// type and the side, with the members of DenseBias (dense_bias.cuh) and PointBias (point_bias.cuh). A bias may run
+// block-wide steps: in `prepare`, after the rows of the other side have been loaded into shared memory, and in
+// `conclude`, after their gradients have been computed. See GraphBias and SequenceBias.
 #pragma once
 
 #include "models/ops/cuda/attention_arrays.h"
@@ -10,11 +10,11 @@
 
 namespace geosft::cuda {
 
-// A tile makes the result of its own rows, one or more a thread, from all the rows of the other side of the item. In
-// the forward pass and for the gradients of queries the queries are its own, for the gradients of keys the keys.
+// A tile computes the results of its own rows, one or more per thread, from all rows of the other side of the item. Its
+// own rows are queries in the forward pass and for query gradients, keys for key gradients.
 enum class Side { kQuery, kKey };
 
-// The rows that a tile works with: its own, and all of the other side.
+// The rows that a tile works with: its own, and all rows of the other side of their item.
 struct TileRows {
   PackedTile own;
   RowRange other;
@@ -28,23 +28,23 @@ GEOSFT_DEVICE TileRows tile_rows(const AttentionArrays<T>& p, int64_t tile, int6
   return {own, item_rows(kSide == Side::kQuery ? p.keys : p.queries, own.item)};
 }
 
-// A pair of rows: counted from the first row of the tile's own, and from the first of the other side's rows that are in
-// shared memory, which is row `other_begin` of the batch. Not `inside`: one of them is past the end and counts for
-// nothing.
+// A pair of rows: `own` counts from the tile's first own row, `other` from the first of the other side's rows that are
+// in shared memory, which is row `other_begin` of the batch. A pair that is not `inside` has a row past the end and
+// contributes nothing.
 struct Pair {
   int own, other;
   int64_t other_begin;
   bool inside;
 };
 
-// The bias of a pair of rows, which multiplies (mul) and adds to (add) its score. slope is the derivative of the
-// softplus that gives mul, if there is one.
+// The bias of a pair of rows: its score is multiplied by mul, and add is added. slope is the derivative of the softplus
+// that gives mul, if mul is computed by one.
 template <typename T>
 struct BiasValue {
   T mul, add, slope;
 };
 
-// For a bias whose gradients take one backward pass per side: calls body(arrays) once.
+// Calls body(arrays) once, for a bias whose gradients take one backward pass per side.
 struct OnePass {
   template <Side kSide, class Arrays, class Body>
   static void each_pass(const Arrays& arrays, const Body& body) {
@@ -52,9 +52,9 @@ struct OnePass {
   }
 };
 
-// Rows `first` … `first + count - 1` of source [rows, stride], `width` numbers each from column `column` on, into a
-// tile of whole Vec4; zeros elsewhere: they add nothing to a sum of maxima or products.
-// Two at a time: more of them in flight would cost the sums registers.
+// Loads rows `first` … `first + count - 1` of source [rows, stride], `width` numbers each from column `column` on, into
+// a tile of whole Vec4. The rest is set to zeros, which add nothing to a sum of maxima or products. Loads are unrolled
+// by two: more in flight would take registers from the sums.
 template <typename T, int Rows, int Stride>
 GEOSFT_DEVICE void load_rows(Vec4<T> (&tile)[Rows][Stride], int padded, const Accessor<const T>& source, int64_t first,
                              int count, int64_t stride, int64_t column, int width, int thread) {
@@ -69,7 +69,7 @@ GEOSFT_DEVICE void load_rows(Vec4<T> (&tile)[Rows][Stride], int padded, const Ac
   });
 }
 
-// A thread's row, times `factor`, to numbers `first` … `first + width - 1`.
+// Writes a thread's row, times `factor`, to elements `first` … `first + width - 1`.
 template <typename T, int Chunks>
 GEOSFT_DEVICE void store_row(const Vec4<T> (&row)[Chunks], T factor, const Accessor<T>& to, int64_t first, int width) {
   to.visit([&](auto* numbers) {

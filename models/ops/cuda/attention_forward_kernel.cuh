@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward pass of all attention operators on a GPU (SFT section 4.3), one block a tile of queries of one item and head:
+// Computes the forward pass of all attention operators on a GPU (SFT section 4.3), one block per tile of queries of one
+// item and head:
 //   S = mul * sum_t max(q, k) / sqrt(c) + add,   out = relu(S) v / (sum_j (relu(S_j) + softplus(leak_j)) + eps).
-// relu needs no running maximum: one pass over the keys makes out and the denominator.
+// relu needs no running maximum: one pass over the keys computes out and the denominator.
 //
-// A thread has Rows whole queries and goes through the keys in groups: the scores of a group, the sums of the values
-// and of the denominator stay in its registers, and threads exchange nothing. Keys and values are read from shared
-// memory by all threads at the same address.
+// A thread owns Rows whole queries and iterates over the keys in groups: the scores of a group and the sums of the
+// values and of the denominator stay in its registers, and threads exchange nothing. All threads read keys and values
+// from the same shared-memory address.
 //
-// The bound aimed at: max issues at half rate, so 64 max+add a clock and multiprocessor in float32 (1.7e13 a second on
-// 132 at 1.98 GHz), and these fill all issue slots: every other instruction is taken from the bound. Counted a (query,
-// key) pair of c = 16: 32 for max and add, 16 multiply-adds with the values, 2.5 reads of shared memory of 16 bytes (a
-// read takes the memory pipe as long as 16 issue slots of the multiprocessor: 40 of the 51 slots, which is why a thread
-// has four queries), 4 for relu, scale and sum. Hence 32 / 55 = 58 % expected without an attention bias; with that of
-// points some 25 more (distance, product, affine maps, exponential, polynomial), 32 / 80 = 40 %. The products with the
-// values on the matrix units (tf32 in three parts) would make it 75 and 48 %.
+// Bound: max issues at half rate, so 64 max+add per clock and multiprocessor in float32 (1.7e13 per second on 132 at
+// 1.98 GHz), and these fill all issue slots: every other instruction lowers the bound. Issue slots per (query, key)
+// pair at c = 16: 32 for max and add, 16 multiply-adds with the values, 2.5 reads of 16 bytes from shared memory (a
+// read occupies the memory pipe for 16 issue slots of the multiprocessor: 40 of the 51 slots, which is why a thread has
+// four queries), 4 for relu, scale and sum. Expected: 32 / 55 = 58 % without an attention bias; the bias of points adds
+// about 25 (distance, product, affine maps, exponential, polynomial), 32 / 80 = 40 %. Multiplying with the values on
+// tensor cores (tf32 in three parts) would give 75 and 48 %.
 //
-// Registers, float32, c = 16: 4 x 16 sums, 4 x 8 scores and some 50 for operands, so about 150 would do: 6 blocks of 2
-// warps on a multiprocessor, with 34 KiB of shared memory each (204 of 227). Where it may unroll all of the score loop,
-// ptxas takes 250 to read ahead (4 blocks), and spills at c = 32 (128 sums): hence two steps of it at a time.
+// Registers, float32, c = 16: 4 x 16 sums, 4 x 8 scores and about 50 for operands, so about 150 would be enough: 6
+// blocks of 2 warps per multiprocessor, with 34 KiB of shared memory each (204 of 227). If it may unroll the score loop
+// fully, ptxas takes 250 registers to read ahead (4 blocks), and spills at c = 32 (128 sums): hence the unroll factor
+// of two.
 #pragma once
 
 #include "models/ops/cuda/attention_bias.cuh"
@@ -35,7 +37,7 @@ class ForwardTile {
   static constexpr int kGroup = 8;
   static constexpr int kChunks = Width / 4;
 
-  // One Vec4 more in a row of queries: eight threads that read 16 bytes each then use all banks.
+  // Rows of queries are padded by one Vec4, so that eight threads that read 16 bytes each use all banks.
   struct Tiles {
     Vec4<T> query[kTile][kChunks + 1];
     Vec4<T> key[kOthers][kChunks];
@@ -82,7 +84,7 @@ class ForwardTile {
     Vec4<T> sum[Rows][kChunks];
     T positive[Rows], leak;
   };
-  // Keys begin … of the `count` in shared memory, of which the first is row `first` of the batch.
+  // Keys begin … of the `count` keys in shared memory; the first of these is row `first` of the batch.
   struct Group {
     int64_t first;
     int begin, count;

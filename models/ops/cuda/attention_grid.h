@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the grids of blocks of an attention call, in order, for launches on a GPU and for the emulation on the CPU.
+// Lists the grids of an attention call in order, for launches on a GPU and for the emulation on the CPU.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace geosft::cuda {
 
-// run.grid<Tile>(slots, heads, arguments): a block for each of slots x heads, Tile::run(block, arguments).
+// run.grid<Tile>(slots, heads, arguments) calls Tile::run(block, arguments) for each of the slots x heads blocks.
 template <class BiasTraits, typename T, class Run>
 void forward_grids(const AttentionArrays<T>& p, const typename BiasTraits::template Arrays<T>& bias,
                    const ForwardTargets<T>& to, Run&& run) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts lists of tensors to the arrays that the kernels see, and back: for every attention operator, on the GPU and
-// in its emulation. The host reads nothing from the device, so it does not check the values of ptr: see PackedRows.
+// Converts lists of tensors to the arrays that the kernels read and write, and back, for every attention operator on
+// the GPU and in its emulation. The host reads nothing from the device, so it does not check the values of ptr: see
+// PackedRows.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -30,7 +31,7 @@ T* target(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.mutable_data_ptr<T>() : nullptr;
 }
 
-// The arguments that all attention operators have, contiguous.
+// Holds the arguments common to all attention operators, contiguous.
 class AttentionArguments {
  public:
   explicit AttentionArguments(const AttentionInputs& in)
@@ -41,7 +42,7 @@ class AttentionArguments {
         q_ptr(ptr_on_device(in.q_ptr(), q.device(), "q_ptr")),
         k_ptr(ptr_on_device(in.k_ptr(), q.device(), "k_ptr")),
         eps_(in.eps) {
-    constexpr int64_t kMaxHeads = 65535;  // the height of a grid of blocks
+    constexpr int64_t kMaxHeads = 65535;  // maximum grid height
     TORCH_CHECK(q.size(2) <= kMaxWidth, "q must have at most ", kMaxWidth,
                 " channels a head on this device, got shape ", q.sizes());
     TORCH_CHECK(v.size(2) <= kMaxWidth, "v must have at most ", kMaxWidth,
@@ -68,7 +69,7 @@ class AttentionArguments {
             Device::many_rows(k.size(0), items, heads)};
   }
 
-  // Options of the tensors that kernels compute, on the device of q.
+  // Options of tensors in the type that kernels compute in, on the device of q.
   at::TensorOptions computed() const { return q.options().dtype(at::toOpMathType(q.scalar_type())); }
 
   at::Tensor q, k, v, leak, q_ptr, k_ptr;
@@ -77,7 +78,8 @@ class AttentionArguments {
   double eps_;
 };
 
-// The forward and backward operators on a Device (CudaDevice, or its emulation) for an Operator with the members
+// Implements the forward and backward operators on a Device (CudaDevice, or its emulation) for an Operator with the
+// members
 //   Inputs                           a type of attention_inputs.h
 //   BiasTraits                       the attention bias, such as DenseBiasTraits
 //   Operator(const Inputs&, const AttentionArguments&)

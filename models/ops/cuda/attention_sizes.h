@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the tile size of a call among those that are compiled. It depends on the sizes of the call alone, so that
-// results have the same bits on every device.
+// Chooses the tile size of a call among the compiled ones. It depends only on the sizes of the call, so that results
+// have the same bits on every device.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace geosft::cuda {
 
-// A tile for heads of up to Width channels, of Rows rows (of the side whose result it makes) a thread.
+// A tile for heads of up to Width channels, with Rows own rows per thread.
 template <int Width, int Rows>
 struct TileSize {
   static constexpr int kWidth = Width, kRows = Rows;
@@ -17,8 +17,9 @@ struct TileSize {
 
 inline constexpr int64_t kMaxRows = 4;
 
-// With many rows a thread, each number of the other side is read from shared memory once for all of them, but a tile is
-// kThreads times as many rows: worth it where items fill half of such tiles and every multiprocessor has its blocks.
+// With several rows per thread, each number of the other side is read from shared memory once for all of them, but a
+// tile is kThreads times as many rows. This pays if items fill half of such tiles and every multiprocessor gets its
+// blocks.
 inline bool worth_many_rows(int64_t rows, int64_t items, int64_t heads) {
   constexpr int64_t kTile = kMaxRows * kThreads, kMultiprocessors = 132, kBlocksEach = 2;
   return 2 * rows >= items * kTile && rows / kTile * heads >= kMultiprocessors * kBlocksEach;
@@ -36,9 +37,9 @@ void with_rows(bool many, const Body& body) {
   body(TileSize<(Width < 16 ? 16 : Width), 1>());
 }
 
-// body(TileSize) for `width` = max(c, cv) channels. Double precision is for checks: one row a thread, and two widths.
-// kMany: whether tiles of many rows are compiled at all (BiasTraits::kManyRows). Rows are what the register file
-// allows: a forward thread keeps Rows * Width sums, a backward one up to twice that.
+// Calls body(TileSize) for `width` = max(c, cv) channels. Double precision is for checks: one row per thread, and two
+// widths. kMany: whether tiles of several rows per thread are compiled at all (BiasTraits::kManyRows). The register
+// file limits the rows: a forward thread keeps Rows * Width sums, a backward one up to twice as many.
 template <typename T, bool kMany, class Body>
 void with_forward_size(int64_t width, bool many, const Body& body) {
   if constexpr (sizeof(T) == 8) {
@@ -67,7 +68,7 @@ void with_backward_size(int64_t width, bool many, const Body& body) {
   }
 }
 
-// Tiles of queries in the backward pass: as many copies of the weights' gradients.
+// Number of query tiles in the backward pass, which is the number of partial accumulators of the weight gradients.
 template <class BiasTraits, typename T>
 int64_t gradient_slots(const AttentionArrays<T>& p) {
   int64_t slots = 0;

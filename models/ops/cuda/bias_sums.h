@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradients of b_mul and b_add: sums over all pairs of a thread, reduced over its block.
+// Computes the gradients of b_mul and b_add: each thread's sums over its pairs, reduced over the block.
 #pragma once
 
 #include "models/ops/cuda/attention_arrays.h"
@@ -22,7 +22,7 @@ GEOSFT_DEVICE void stage_biases(StagedBiases<T>& staged, const BiasSums<T>& sums
   staged[thread][1] = sums.add;
 }
 
-// to [slots, heads, 2]. The threads' sums are added in their order, so always to the same bits.
+// Writes to [slots, heads, 2]. The threads' sums are added in thread order, so results are bitwise reproducible.
 template <typename T>
 GEOSFT_DEVICE void finish_biases(const StagedBiases<T>& staged, int64_t slot, int64_t heads, int64_t head, int thread,
                                  T* to) {

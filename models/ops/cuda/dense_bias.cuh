@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attention bias r_mul and r_add of maxout_attention, read in place; mul is 1 and add is 0 where they are absent.
+// Reads the attention bias r_mul and r_add of maxout_attention in place; mul is 1 and add is 0 if they are absent.
 // Neighbouring queries are far apart in an n x k array, so this bias is memory-bound: a bias that can be computed has
-// an operator of its own.
+// its own operator.
 #pragma once
 
 #include "models/ops/cuda/attention_bias.cuh"
@@ -13,8 +13,8 @@ class DenseBias {
  public:
   template <int Own, int Other>
   struct Tiles {};
-  struct RowSums {};     // gradients that belong to a row of the tile, kept by its thread
-  struct ThreadSums {};  // gradients of the weights over all pairs of a thread
+  struct RowSums {};     // gradients of one row of the tile, kept by its thread
+  struct ThreadSums {};  // weight gradients, summed over all pairs of a thread
 
   GEOSFT_DEVICE DenseBias(const DenseArrays<T>& in, const AttentionArrays<T>& p, const TileRows& rows, int64_t head)
       : in_(in),
@@ -48,7 +48,7 @@ class DenseBias {
     return result;
   }
 
-  // `score` is the gradient of the score, `raw` what mul was multiplied with. Every pair has one query-side thread.
+  // `score` is the gradient of the score, `raw` the factor of mul. Exactly one query-side thread handles each pair.
   template <class Memory>
   GEOSFT_DEVICE void collect(const Memory&, const Pair& pair, const BiasValue<T>&, T score, T raw, RowSums&,
                              ThreadSums&) const {
@@ -66,7 +66,7 @@ class DenseBias {
   GEOSFT_DEVICE void finish(const Memory&, int64_t /*slot*/, int /*thread*/) const {}
 
  private:
-  // Where the pair lies in r_mul and r_add, -1 for nowhere.
+  // Index of the pair in r_mul and r_add, or -1 if it has none.
   GEOSFT_DEVICE int64_t place(const Pair& pair) const {
     const int64_t own = own_offset_ + pair.own, other = pair.other_begin - other_begin_ + pair.other;
     const int64_t row = first_ + (kSide == Side::kQuery ? own * keys_ + other : other * keys_ + own);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The GPU, as the Device of attention_host.h.
+// Implements the Device of attention_host.h on the GPU.
 #pragma once
 
 #include "models/ops/cuda/attention_arrays.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gather_pairs and its gradients on tensors, for the GPU and its emulation: run(PairGather<T>, PairScatter<T> or
-// PairWeights<T>) launches the kernels. The host reads nothing from the device.
+// Computes gather_pairs and its gradients on tensors, for the GPU and its emulation: run(PairGather<T>, PairScatter<T>
+// or PairWeights<T>) launches the kernels. The host reads nothing from the device.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -29,13 +29,13 @@ struct PairNumbers {
         type(at::toOpMathType(result)),
         x(readable(x_in)),
         weight(readable(weight_in)) {}
-  // A half type is converted where the other one is float64.
+  // Converts a half type if the other type is float64.
   at::Tensor readable(const at::Tensor& tensor) const {
     return (at::toOpMathType(tensor.scalar_type()) == type ? tensor : tensor.to(type)).contiguous();
   }
   int64_t width() const { return x.size(0) == 0 ? 0 : x.numel() / x.size(0); }
 
-  // `top` and `partner` are contiguous.
+  // `top` and `partner` must be contiguous.
   template <typename T>
   PairGather<T> drawn(const at::Tensor& top, const at::Tensor& partner) const {
     return {stored<T>(x),
@@ -67,7 +67,7 @@ at::Tensor gathered_pairs(const at::Tensor& x_in, const at::Tensor& top_in, cons
   return out;
 }
 
-// `top` and `partner` are contiguous rows of in.x, grad is readable.
+// `top` and `partner` must be contiguous rows of in.x; grad comes from `readable`.
 template <class Run>
 at::Tensor scattered(const PairNumbers& in, const at::Tensor& top, const at::Tensor& partner, const at::Tensor& grad,
                      const Run& run) {
@@ -111,7 +111,7 @@ std::tuple<at::Tensor, at::Tensor> gathered_backward(const at::Tensor& grad_in, 
   return {x_grad, weight_grad};
 }
 
-// Launcher(device, op) is made once a call: KernelLauncher, or what stands for it in tests.
+// Launcher(device, op) is constructed once per call: KernelLauncher, or its replacement in tests.
 template <class Launcher>
 at::Tensor gather_pairs_on(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
                            const at::Tensor& weight) {

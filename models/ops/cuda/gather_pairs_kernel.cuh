@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// gather_pairs on a GPU, one number of the result per thread. The gradient of x takes one thread per number, which sums
-// the samples of its row in order; the gradient of each weight takes the threads of a warp, which share its channels.
+// Computes gather_pairs on a GPU, one element of the result per thread. For the gradient of x, one thread per element
+// sums the samples of its row in order. For the gradient of each weight, the threads of a warp share its channels.
 //
 // Bound: memory, three numbers per element of the result in the forward pass (1.5 us for 32 x 256 x 256 at 3 TB/s).
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace geosft::cuda {
 
-// x [rows, width], top, partner and weight [bins], out [bins, width]. An index that is out of range counts as the
-// nearest row.
+// x [rows, width], top, partner and weight [bins], out [bins, width]. Out-of-range indices are clamped to the nearest
+// row.
 template <typename T>
 struct PairGather {
   Accessor<const T> x;
@@ -30,7 +30,7 @@ struct PairGather {
   }
 };
 
-// grad [bins, width], x_grad [rows, width]. Row r was drawn as codes[row_ptr[r]] … codes[row_ptr[r + 1] - 1]: 2 j as
+// grad [bins, width], x_grad [rows, width]. Row r was sampled as codes[row_ptr[r]] … codes[row_ptr[r + 1] - 1]: 2 j as
 // the top of bin j, 2 j + 1 as its partner.
 template <typename T>
 struct PairScatter {
@@ -41,7 +41,7 @@ struct PairScatter {
   Accessor<T> x_grad;
 };
 
-// grad [bins, width], weight_grad [bins]; `drawn` as for the result, which it has none of.
+// grad [bins, width], weight_grad [bins]; `drawn` as in the forward pass, without `out`.
 template <typename T>
 struct PairWeights {
   PairGather<T> drawn;
@@ -99,7 +99,7 @@ class PairWeightTile {
  public:
   static constexpr int kBlockThreads = kGatherThreads, kLanes = 32, kBins = kBlockThreads / kLanes;
   struct Tiles {
-    T sum[kBins][kLanes + 1];  // one more: threads that read a column then use all banks
+    T sum[kBins][kLanes + 1];  // padded by one: threads that read a column then use all banks
   };
   using Arguments = PairWeights<T>;
 
@@ -125,7 +125,7 @@ class PairWeightTile {
   }
 };
 
-// The grids of a call, on a GPU or emulated.
+// Lists the grids of a call, on a GPU or emulated.
 template <typename T, class Run>
 void run_grids(const PairGather<T>& in, Run&& run) {
   run.template grid<PairGatherTile<T>>((in.bins * in.width + kGatherThreads - 1) / kGatherThreads, 1, in);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attention bias of graph_attention (SFT section 4.4). X_R w of the pairs that edges touch is summed up in shared
-// memory, a tile of keys at a time; all others have the constants of their head. A query's edges are looked up by the
-// nodes that they lead to, in the list of the keys that stand for each node: work in proportion to the edges, once for
-// every tile of keys and head.
+// Computes the attention bias of graph_attention (SFT section 4.4). X_R w of the pairs that edges touch is summed in
+// shared memory, one tile of keys at a time; all other pairs have the constants of their head. The edges of a query are
+// matched to keys through the list of the keys that contain each node: the work is proportional to the number of edges,
+// once for every tile of keys and head.
 #pragma once
 
 #include "models/ops/cuda/attention_bias.cuh"
@@ -15,8 +15,8 @@ class GraphBias {
  public:
   static constexpr bool kOfQueries = kSide == Side::kQuery;
 
-  // Of every pair, through top and through partner: X_R w_mul and X_R w_add, and after `collect` what edges get from
-  // them. A row of one number more than keys: threads that read a column then use all banks.
+  // For every pair, through top and through partner: X_R w_mul and X_R w_add, and after `collect` the gradients that
+  // edges get from them. Rows are padded by one number, so that threads that read a column use all banks.
   template <int Own, int Other>
   struct Tiles {
     T mul[2][Own][Other + 1], add[2][Own][Other + 1];
@@ -48,7 +48,7 @@ class GraphBias {
     if constexpr (kOfQueries) load_weights(memory.weight, begin, count, thread);
   }
 
-  // A thread sums up the edges of one query: its own, or of the other side's rows the one of its number.
+  // Each thread sums the edges of one query: its own, or the row of the other side with the thread's index.
   template <class Block, class Memory>
   GEOSFT_DEVICE void prepare(Block& block, Memory& memory, int64_t first, int count) const {
     block.each([&](int thread) {
@@ -86,7 +86,7 @@ class GraphBias {
     }
   }
 
-  // Every edge gets the gradient of the sums it is part of. An edge belongs to one query, so to one thread.
+  // Adds to every edge the gradients of the sums it is part of. An edge belongs to one query, and so to one thread.
   template <class Block, class Memory, class Sums>
   GEOSFT_DEVICE void conclude(Block& block, Memory& memory, int64_t first, int count, const Sums&) const {
     if constexpr (kOfQueries) {
@@ -112,7 +112,7 @@ class GraphBias {
   }
 
  private:
-  // What a pair has through the two nodes of its key; share: the weight of the top.
+  // Contributions to a pair through the two nodes of its key; share is the weight of the top.
   struct Members {
     bool touched;
     T share;
@@ -125,7 +125,7 @@ class GraphBias {
     for (int i = thread; i < Count; i += kThreads) weight[i] = i < count ? in_.weight.read(begin + i) : T(0);
   }
 
-  // Queries are rows of the tile or, for tiles of keys, its columns: a thread writes those of its query alone.
+  // Queries are rows of the tile or, in tiles of keys, its columns: each thread writes only those of its query.
   template <int Own, int Other>
   GEOSFT_DEVICE static void clear(Tiles<Own, Other>& memory, int thread) {
     constexpr int kQueries = kOfQueries ? Own : Other, kKeys = kOfQueries ? Other : Own;
@@ -137,7 +137,7 @@ class GraphBias {
     }
   }
 
-  // visit(edge, own, other, which) for the edges of the thread's query to the nodes of the keys at hand.
+  // Calls visit(edge, own, other, which) for the edges from the thread's query to the nodes of the current keys.
   template <class Visit>
   GEOSFT_DEVICE void visit_own(int64_t first, int count, int thread, const Visit& visit) const {
     if constexpr (kOfQueries) {
@@ -151,7 +151,7 @@ class GraphBias {
     }
   }
 
-  // Indices that point outside the arrays count for nothing.
+  // Ignores indices that point outside the arrays.
   template <class Visit>
   GEOSFT_DEVICE void visit_edges(int64_t query, int64_t keys_begin, int64_t keys_end, const Visit& visit) const {
     const int64_t begin = clamped(in_.rowptr[query], 0, in_.edges), end = clamped(in_.rowptr[query + 1], 0, in_.edges);
@@ -167,7 +167,7 @@ class GraphBias {
     }
   }
 
-  // A pair is touched where one of the sums is not 0: where all are, its terms are those of a pair without an edge.
+  // A pair is touched if one of the sums is not 0: if all are 0, its bias is that of a pair without an edge.
   template <class Memory>
   GEOSFT_DEVICE Members members(const Memory& memory, const Pair& pair) const {
     const T mul[2] = {memory.mul[0][pair.own][pair.other], memory.mul[1][pair.own][pair.other]};
@@ -193,7 +193,7 @@ struct GraphBiasTraits : OnePass {
   using Arrays = GraphArrays<T>;
   template <typename T, Side kSide>
   using Bias = GraphBias<T, kSide>;
-  static constexpr bool kManyRows = false;  // the sums of their pairs would not fit
+  static constexpr bool kManyRows = false;  // the sums of their pairs would not fit in shared memory
 };
 
 }  // namespace geosft::cuda

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attention bias of graph_attention on tensors: edges, sampled nodes and weights. One matrix product computes what
-// the edges add to X_R w for all heads; sorting finds the keys of each node.
+// Provides the attention bias of graph_attention from tensors: edges, sampled nodes and weights. One matrix product
+// computes the contributions of the edges to X_R w for all heads; sorting finds the keys of each node.
 #pragma once
 
 #include "models/ops/cuda/attention_host.h"
@@ -73,7 +73,7 @@ class GraphOperator {
  private:
   at::Tensor rowptr_, col_, edge_attr_, weight_, w_mul_, b_mul_, w_add_, b_add_;
   at::Tensor mul_, add_;             // [E, heads]
-  at::Tensor node_keys_, node_ptr_;  // keys that stand for each node, as GraphArrays has them
+  at::Tensor node_keys_, node_ptr_;  // keys that contain each node, as in GraphArrays
   at::Tensor mul_grad_, add_grad_, weight_grad_, bias_grad_;
   bool edges_wanted_ = true;
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of every item whose keys are smallest, by radix selection. The largest key that is taken is found digit by
-// digit: blocks count the digits of their rows, and a block an item sums up these counts. Then the rows that are taken
-// are written in the order of the batch, of equal keys the first.
+// Selects the rows with the smallest keys of every item by radix selection. The largest selected key is found digit by
+// digit: blocks count the digits of their rows, and one block per item sums these counts. Then the selected rows are
+// written in batch order; among equal keys the first rows are selected.
 //
-// Bound: bytes, 8 a row for each digit and twice more: of 10^6 scores in float32 48 MB, 14 us at 3.35 TB/s, and the
-// start of ten kernels (18 of keys of 64 bits).
+// Bound: memory, 8 bytes per row for each digit and twice more. 10^6 scores in float32 take 48 MB, 14 us at 3.35 TB/s,
+// and ten kernel launches (18 for keys of 64 bits).
 #pragma once
 
 #include "geometry/cuda/packed_tiles.h"
@@ -13,13 +13,13 @@ namespace geosft::cuda {
 
 inline constexpr int kDigitBits = 8, kDigits = 1 << kDigitBits;
 inline constexpr int kSelectionThreads = kDigits, kRowsOfThread = 16;
-inline constexpr int64_t kSelectionRows = kSelectionThreads * kRowsOfThread;  // of a block
+inline constexpr int64_t kSelectionRows = kSelectionThreads * kRowsOfThread;  // per block
 
-// key [rows] has key_bits bits, the others are 0. Item b has the places place_ptr[b] … place_ptr[b + 1] - 1 for the
-// rows that are taken, and as many are, or all of its rows: row and row_key [places], of which the rest is left alone.
-// Working memory: count [slots, kDigits], last and left [items], which begin as 0. last are the digits of the largest
-// key taken that are known, and left is how many keys that begin with them are to be taken. shift is where the digit
-// lies that is looked at.
+// key [rows] has key_bits bits, the others are 0. Item b has the places place_ptr[b] … place_ptr[b + 1] - 1 for its
+// selected rows; as many rows are selected as it has places, or all of its rows if there are fewer. row and row_key
+// [places]; unused places are not written. Working memory: count [slots, kDigits]; last and left [items], initially 0.
+// last holds the digits found so far of the largest selected key, and left how many keys with these leading digits are
+// still to be selected. shift is the position of the current digit.
 struct KeySelection {
   const uint64_t* key;
   PackedRows packed;
@@ -42,7 +42,7 @@ GEOSFT_DEVICE PackedTile selection_tile(const KeySelection& in, int64_t slot) {
   return packed_tile(in.packed, kSelectionRows, slot);
 }
 
-// How often each digit occurs among the rows of a block whose keys begin as the largest one taken.
+// Counts each digit among the rows of a block whose keys begin with the digits found so far.
 class DigitCountTile {
  public:
   static constexpr int kBlockThreads = kSelectionThreads;
@@ -61,7 +61,7 @@ class DigitCountTile {
     block.each([&](int thread) {
       for (int64_t row = rows.begin + thread; row < rows.end; row += kBlockThreads) {
         const uint64_t differing = (in.key[row] ^ known) >> in.shift;
-        // Known is 0 in this digit, so that it is the key's.
+        // The current digit of `known` is 0, so the XOR leaves the digit of the key.
         if (differing < kDigits) block.add(tiles.count[differing], 1);
       }
     });
@@ -69,7 +69,7 @@ class DigitCountTile {
   }
 };
 
-// The digit of an item's largest key that is taken: a digit a thread.
+// Finds the next digit of an item's largest selected key, one digit per thread.
 class DigitChoiceTile {
  public:
   static constexpr int kBlockThreads = kSelectionThreads;
@@ -111,7 +111,7 @@ class DigitChoiceTile {
   }
 };
 
-// How many rows a thread, a block or all blocks before it have below the largest key that is taken, and of that key.
+// Numbers of rows below the largest selected key, and equal to it, of a thread, of a block or of all previous blocks.
 struct TakenCount {
   int64_t below, equal;
 
@@ -121,7 +121,7 @@ struct TakenCount {
   }
 };
 
-// A thread's rows lie side by side, so that places follow their order.
+// The rows of a thread are contiguous, so that places follow their order.
 GEOSFT_DEVICE RowRange rows_of_thread(const PackedTile& rows, int thread) {
   const int64_t begin = clamped(rows.begin + thread * kRowsOfThread, rows.begin, rows.end);
   return {begin, clamped(begin + kRowsOfThread, begin, rows.end)};
@@ -138,7 +138,7 @@ GEOSFT_DEVICE TakenCount taken_count(const KeySelection& in, const PackedTile& r
   return count;
 }
 
-// The counts of a block's rows, in the first two numbers that it has in `count`.
+// Writes the counts of a block's rows to the first two elements of its part of `count`.
 class TakenCountTile {
  public:
   static constexpr int kBlockThreads = kSelectionThreads;
@@ -167,13 +167,13 @@ class TakenCountTile {
   }
 };
 
-// Writes the rows that are taken.
+// Writes the selected rows.
 class TakeTile {
  public:
   static constexpr int kBlockThreads = kSelectionThreads;
   struct Tiles {
     TakenCount own[kBlockThreads];
-    TakenCount earlier[kBlockThreads];  // of the blocks before, in parts
+    TakenCount earlier[kBlockThreads];  // partial counts of the previous blocks
   };
   using Arguments = KeySelection;
 
@@ -211,7 +211,7 @@ class TakeTile {
     for (int64_t row = own.begin; row < own.end; ++row) {
       const uint64_t key = in.key[row];
       if (key > last || (key == last && equal++ >= left)) continue;
-      if (place >= places.begin && place < places.end) {  // but where offsets are wrong
+      if (place >= places.begin && place < places.end) {  // false only if offsets are wrong
         in.row[place] = row;
         in.row_key[place] = key;
       }

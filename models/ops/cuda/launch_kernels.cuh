@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For sources that instantiate launch_kernels (kernel_launcher.h). A call has a function run_grids(call, run) in its
-// kernel header, which lists the call's grids for a GPU and for the emulation alike.
+// Defines launch_kernels (kernel_launcher.h) for the sources that instantiate it. Each kernel header has a function
+// run_grids(call, run), which lists the grids of a call for a GPU and for the emulation alike.
 #pragma once
 
 #include "geometry/cuda/launch.cuh"

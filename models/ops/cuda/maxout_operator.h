@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attention bias of maxout_attention on tensors: r_mul and r_add.
+// Provides the attention bias of maxout_attention from tensors: r_mul and r_add.
 #pragma once
 
 #include "models/ops/cuda/attention_host.h"

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Own rows related to the sums of monomials over the other side (monomial_sum_kernel.cuh), forward and backward in
-// linear time: with S the weighed sums that concern a row,
+// Evaluates own rows against the sums of monomials over the other side (monomial_sum_kernel.cuh), forward and backward
+// in linear time. With S the weighted sums for a row:
 //   value_it = sum_a x_i^a S_at,   gradient_i = sum_a (d x_i^a / d x_i) sum_t Y_it S_at
 //
-// A block has a tile of tokens, Rows a thread, and their tables of monomials of low degree in shared memory; the sums
-// pass by in slabs. A monomial is u v, with u constant over a run and v an entry of the table, both in registers; the
-// gradient of a run goes to u and to the entries v, and in the end from the entries to the variables, all by the thread
-// that owns the token: no exchange, one order.
+// A block has a tile of tokens, Rows per thread, and their tables of monomials of low degree in shared memory; the sums
+// are loaded in slabs. A monomial is u v, with u constant over a run and v an entry of the table, both in registers.
+// The gradient of a run goes to u and to the entries v, and finally from the entries to the variables. The thread that
+// owns the token does all of this: no exchange, one order.
 //
-// Bounds, in float32, of 128 multiply-adds a clock and multiprocessor. Counted a monomial, rows of a warp and 8
-// channels of values (9 columns): forward, 4 rows, 40 instructions, 10 clocks, beside 9 sums and 4 entries read from
-// shared memory, 13 clocks: 69 % of the multiply-adds that could be done. Gradients, which also read and write slopes:
-// those of queries 21 clocks for 4 rows beside 11 (43 %), 15 for 2 rows beside 5.5 (30 %), those of keys with dv 15
-// beside 10.5 (60 %). A sum is read once for all rows of a thread, but each takes a column of two tables: 4 rows with
-// 48 entries would leave a multiprocessor of sm_80 two warps, and fit no block of sm_86 or sm_89 (99 KB).
+// Bounds in float32, relative to 128 multiply-adds per clock and multiprocessor, per monomial, rows of a warp and 8
+// channels of values (9 columns). Forward, 4 rows: 40 instructions, 10 clocks; reading 9 sums and 4 entries from shared
+// memory takes 13 clocks: 69 % of peak. Gradients also read and write slopes. Queries: 21 clocks for 4 rows vs. 11 of
+// arithmetic (43 %), 15 for 2 rows vs. 5.5 (30 %); keys with dv: 15 vs. 10.5 (60 %). A sum is read once for all rows of
+// a thread, but each row takes a column of two tables: 4 rows with 48 entries would leave two warps per multiprocessor
+// of sm_80, and no block would fit on sm_86 or sm_89 (99 KB).
 #pragma once
 
 #include "models/ops/cuda/monomial_sum_kernel.cuh"
@@ -29,7 +29,7 @@ class MonomialTile {
   static constexpr int kBlockThreads = kThreads;
   using Arguments = PolynomialTask<T>;
 
-  // Of the own tokens, a column each: entries, and the gradient of each of them.
+  // Table entries of the own tokens and the gradient of each entry, one column per token.
   struct Tiles {
     T table[Entries][kTile];
     T slope[kGradient ? Entries : 1][kTile];
@@ -94,7 +94,7 @@ class MonomialTile {
     }
   }
 
-  // Columns from `first` on.
+  // Clears the sums of the columns from `first` on and loads their y.
   GEOSFT_DEVICE static void begin(const Arguments& task, const RowRange& rows, int64_t head, int first, int thread,
                                   State& state) {
     GEOSFT_UNROLL
@@ -111,7 +111,7 @@ class MonomialTile {
     }
   }
 
-  // The sums of `count` monomials, and what these are made of.
+  // Loads the sums of `count` monomials, and the table entries that these are products of.
   GEOSFT_DEVICE static void load(const Arguments& task, const T* state, int64_t monomial, int count, int first,
                                  Tiles& tiles, int thread) {
     const int64_t columns = task.cv + 1;
@@ -150,8 +150,8 @@ class MonomialTile {
     }
   }
 
-  // What a monomial takes from shared memory: read before the gradient of the one before it is stored, which the
-  // compiler could not tell from these.
+  // Operands of a monomial from shared memory. They are read before the gradient of the previous monomial is stored,
+  // because the compiler cannot rule out aliasing.
   struct Read {
     T sum[Columns], v[Rows], slope[kGradient ? Rows : 1];
   };
@@ -167,7 +167,7 @@ class MonomialTile {
     return from;
   }
 
-  // The monomial u v, v the entry: `slope` becomes the gradient of u.
+  // Accumulates the monomial u v, with v the table entry; `slope` accumulates the gradient of u.
   GEOSFT_DEVICE static void relate_monomial(const Read& from, Tiles& tiles, int entry, const T (&u)[Rows],
                                             T (&slope)[Rows], int thread, State& state) {
     GEOSFT_UNROLL
@@ -187,7 +187,7 @@ class MonomialTile {
     }
   }
 
-  // From the gradient of a product of entries to those of its factors.
+  // Propagates the gradient of a product of entries to its factors.
   GEOSFT_DEVICE static void pass_on(Tiles& tiles, const uint8_t* factor, int factors, const T (&slope)[Rows],
                                     int thread) {
     for (int f = 0; f < factors && factor[f] > 0; ++f) {
@@ -201,7 +201,7 @@ class MonomialTile {
     }
   }
 
-  // Where only the chunks before or after this one have been counted, pairs follow, and division after them.
+  // If the state covers only the chunks before or after this one, the pair kernel follows and does the division.
   GEOSFT_DEVICE static void store_value(const Arguments& task, const RowRange& rows, int64_t head, int first,
                                         int thread, State& state) {
     GEOSFT_UNROLL
@@ -220,7 +220,7 @@ class MonomialTile {
     }
   }
 
-  // From the entries of the table, highest degree first, to the variables.
+  // Propagates gradients from the entries of the table, highest degree first, to the variables.
   GEOSFT_DEVICE static void store_gradient(const Arguments& task, const RowRange& rows, int64_t head, Tiles& tiles,
                                            int thread) {
     for (int own = thread; rows.begin + own < rows.end && own < kTile; own += kThreads) {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of monomials times columns over tokens: S_at = sum_j x_j^a Y_jt for each chunk of tokens of an item, then, in
-// the chunks' order and in double precision, over all of them or over those before or after each.
+// Computes sums of monomials times columns over tokens: S_at = sum_j x_j^a Y_jt for each chunk of tokens of an item,
+// then, in chunk order and in double precision, over all chunks or over those before or after each.
 //
-// A block has a chunk, a tile of monomials and one of columns. Tokens pass through shared memory as tables of the
-// monomials of low degree; a thread makes four monomials of a token in registers, products of entries of its table, and
-// adds them times all columns of the tile. Where there are few monomials, groups of threads share the tokens out.
+// A block has a chunk, a tile of monomials and a tile of columns. Tokens pass through shared memory as tables of the
+// monomials of low degree. A thread computes four monomials of a token in registers, as products of entries of its
+// table, and adds them times all columns of the tile. If there are few monomials, groups of threads split the tokens.
 //
-// The bound aimed at, in float32: 128 multiply-adds a clock and multiprocessor. Counted a (token, four monomials) of a
-// warp with 8 channels of values: 36 multiply-adds and 4 products, 10 clocks; but 8 entries of the table and 9 columns
-// are read, and shared memory gives 32 threads 4 bytes each a clock: 17 clocks, so 53 % of the multiply-adds that a
-// multiprocessor could do. With 16 channels, 4 factors: 33 clocks for 80 instructions, 52 %. (Columns of nine or
-// seventeen leave the matrix units, in tf32 of three parts, little of their advantage: the sums would have to be padded
-// to 16 or 24 columns and go through fragments.)
+// Bound, in float32: 128 multiply-adds per clock and multiprocessor. For each (token, four monomials) of a warp with 8
+// channels of values: 36 multiply-adds and 4 products, 10 clocks; but 8 entries of the table and 9 columns are read,
+// and shared memory delivers 4 bytes to each of 32 threads per clock: 17 clocks, so 53 % of the peak multiply-adds.
+// With 16 channels, 4 factors: 33 clocks for 80 instructions, 52 %. (Nine or seventeen columns leave tensor cores, in
+// tf32 of three parts, little advantage: the sums would have to be padded to 16 or 24 columns and go through
+// fragments.)
 #pragma once
 
 #include "models/ops/cuda/polynomial_items.h"
@@ -19,7 +19,7 @@
 
 namespace geosft::cuda {
 
-// Column `column` of Y of a row: the further one, and those of y.
+// Element `column` of Y of a row: column 0 is `further`, the others are y.
 template <typename T>
 GEOSFT_DEVICE T column_of(const PolynomialSide<T>& side, int64_t row_and_head, int cv, int column) {
   if (column == 0) return side.further ? side.further[row_and_head] : T(1);
@@ -27,7 +27,7 @@ GEOSFT_DEVICE T column_of(const PolynomialSide<T>& side, int64_t row_and_head, i
 }
 
 inline constexpr int kSumThreads = 128, kSumEach = 4, kMaxSumStep = 128;
-inline constexpr int kSumTableNumbers = 32 * (kLargestTable + 1);  // of shared memory: 32 tokens at least
+inline constexpr int kSumTableNumbers = 32 * (kLargestTable + 1);  // in shared memory: at least 32 tokens
 
 template <typename T, int Columns, int Factors>
 class MonomialSumTile {
@@ -71,7 +71,7 @@ class MonomialSumTile {
   }
 
  private:
-  // The entries of the table that a thread's monomials are products of.
+  // The table entries that a thread's monomials are products of.
   struct State {
     int factor[kSumEach][Factors];
   };
@@ -80,7 +80,7 @@ class MonomialSumTile {
     int first_column;
   };
 
-  // Numbers from one token's table to the next: odd, which spreads tokens over the banks.
+  // Stride between the tables of two tokens: odd, which spreads tokens over the banks.
   GEOSFT_DEVICE static int stride_of(const Arguments& task) { return task.table.entries | 1; }
 
   GEOSFT_DEVICE static void begin(const Arguments& task, const Work& work, Tiles& tiles, int thread, State& state) {
@@ -98,7 +98,7 @@ class MonomialSumTile {
     }
   }
 
-  // The constant and the variables of tokens, and their columns.
+  // Loads the constant and the variables of tokens, and their columns.
   GEOSFT_DEVICE static void load(const Arguments& task, const Work& work, Tiles& tiles, int64_t first, int count,
                                  int thread) {
     const PolynomialSide<T>& from = task.other;
@@ -114,7 +114,7 @@ class MonomialSumTile {
     }
   }
 
-  // Entries from … to - 1, of one degree, of all tokens.
+  // Computes entries from … to - 1, of one degree, for all tokens.
   GEOSFT_DEVICE static void multiply(Tiles& tiles, int stride, int from, int to, int count, int thread) {
     const int entries = to - from;
     for (int i = thread; i < count * entries; i += kSumThreads) {
@@ -124,7 +124,7 @@ class MonomialSumTile {
     }
   }
 
-  // The tokens that are the thread's, in registers first: two short sums have less rounding than a long one.
+  // Sums the thread's tokens in registers first: two short sums have less rounding error than a long one.
   GEOSFT_DEVICE static void add(const Arguments& task, Tiles& tiles, int count, int thread, const State& state) {
     T sum[kSumEach][Columns] = {};
     const int groups = task.sums.groups, stride = stride_of(task);
@@ -151,7 +151,7 @@ class MonomialSumTile {
     }
   }
 
-  // The threads that shared tokens out are added up in their order.
+  // Adds the sums of the threads that split the tokens, in thread order.
   GEOSFT_DEVICE static void store(const Arguments& task, const Work& work, const Tiles& tiles, T* to, int thread) {
     const int groups = task.sums.groups, columns = task.cv + 1;
     for (int i = thread; i < groups * kSumEach * Columns; i += kSumThreads) {
@@ -166,8 +166,8 @@ class MonomialSumTile {
   }
 };
 
-// A number of the state of every chunk a thread, chunk after chunk: all of them go into the first, or each becomes the
-// sum of those before or after it. Times the weights of the monomials.
+// Combines the states of the chunks, one element per thread, in chunk order: all are summed into the first, or each
+// becomes the sum of those before or after it. The results are multiplied by the weights of the monomials.
 template <typename T>
 class StateJoinTile {
  public:
@@ -193,7 +193,7 @@ class StateJoinTile {
   }
 
  private:
-  static constexpr int kAhead = 8;  // chunks that are read before they are added up
+  static constexpr int kAhead = 8;  // chunks that are loaded before they are added
 
   GEOSFT_DEVICE static void join(Reach reach, T* numbers, int64_t chunks, int64_t step, T weight) {
     const int64_t sign = reach == Reach::kAfter ? -1 : 1;

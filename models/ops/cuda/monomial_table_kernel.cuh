@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of monomials (MonomialTable), made on the device: the host copies nothing, so that a call can be captured
-// in a CUDA graph. A thread finds the channels of its monomial from its number: steps of a division each, as many as
-// channels and degree together.
+// Computes the table of monomials (MonomialTable) on the device: the host copies nothing, so a call can be captured in
+// a CUDA graph. A thread derives the channels of its monomial from its index, with one division per step and as many
+// steps as channels and degree together.
 #pragma once
 
 #include "models/ops/cuda/polynomial_arrays.h"
 
 namespace geosft::cuda {
 
-// Monomials of one degree are lists of channels that do not fall, in the order of their first ones. The walk along such
-// a list knows how many of them go on with the current channel: binomial(variables + rest - 1, rest), of as many
-// variables as are left and `rest` channels after this one.
+// Monomials of one degree are non-decreasing lists of channels in lexicographic order. The walk along such a list knows
+// how many lists continue with the current channel: binomial(variables + rest - 1, rest), with `variables` channels
+// left and `rest` list entries after this one.
 class ChannelWalk {
  public:
   GEOSFT_DEVICE ChannelWalk(int64_t channels, int64_t length)
@@ -34,11 +34,11 @@ class ChannelWalk {
   int64_t channels_, variables_, rest_, lists_;
 };
 
-// The number of a list among all monomials, channel by channel.
+// Index of a list among all monomials, built channel by channel.
 class ListNumber {
  public:
   GEOSFT_DEVICE ListNumber(int64_t channels, int64_t length) : walk_(channels, length), number_(length > 0 ? 1 : 0) {
-    // Those of lower degree: binomial(channels + length - 1, length - 1).
+    // Counts the monomials of lower degree: binomial(channels + length - 1, length - 1).
     for (int64_t t = 1; t < length; ++t) number_ = number_ * (channels + t) / t;
   }
   GEOSFT_DEVICE void take(int64_t channel) {
@@ -71,7 +71,7 @@ class MonomialTableTile {
   }
 
  private:
-  // A monomial's degree, and its place among those of that degree.
+  // A monomial's degree, and its index among those of that degree.
   struct Place {
     int64_t degree, place;
   };
@@ -111,7 +111,7 @@ class MonomialTableTile {
     table.recipe[2 * monomial + 1] = static_cast<uint8_t>(rest.get());
   }
 
-  // The factor that begins with the channel at place k of the list.
+  // Begins the factor whose first channel is at place k of the list.
   GEOSFT_DEVICE static ListNumber begin_piece(const Arguments& table, int64_t degree, int64_t split, int64_t k) {
     if (k >= split) return ListNumber(table.c, degree - split);
     return ListNumber(table.c, split - k < table.table_degree ? split - k : table.table_degree);

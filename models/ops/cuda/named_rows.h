@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indices of rows that are on the device: they are clamped, since the host does not wait to check them.
+// Clamps row indices on the device, since the host does not wait to check them.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,8 +12,8 @@ inline void check_any_row(const at::Tensor& index, const at::Tensor& from, const
               from.sizes());
 }
 
-// `index` clamped to the rows of `from`: an index out of range gives a wrong row instead of an access out of bounds or
-// a device-side assertion, after which the process could no longer use its GPU.
+// Returns `index` clamped to the rows of `from`: an out-of-range index selects a wrong row instead of causing an
+// out-of-bounds access or a device-side assertion, after which the process could no longer use its GPU.
 inline at::Tensor named_rows(const at::Tensor& index, const at::Tensor& from, const char* name) {
   check_any_row(index, from, name);
   return index.clamp(0, from.size(0) - 1);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps shared by kernels that pair the rows of two sides by inner products. Each thread of a block owns a row of one
-// side; the rows of the other side pass through shared memory, and a thread takes a group of them at a time. Every sum
-// is computed by one thread in a fixed order.
+// Provides the steps shared by kernels that pair the rows of two sides by inner products. Each thread of a block owns a
+// row of one side; the rows of the other side pass through shared memory, and a thread processes a group of them at a
+// time. One thread computes each sum in a fixed order.
 #pragma once
 
 #include "models/ops/cuda/attention_bias.cuh"
 
 namespace geosft::cuda {
 
-// What is wanted of a pair's weight w(x . x'): the value and its normaliser, the gradient of x, or the value without a
-// normaliser and the gradient.
+// The results requested of the pair weights w(x . x'): the value and its normaliser, the gradient of x, or the value
+// without a normaliser and the gradient.
 enum class PairPart { kValue, kGradient, kBoth };
 
-// body(part) for that of a task.
+// Calls body(part) with the part of a task as a type.
 template <PairPart kPart>
 struct PairPartOf {
   static constexpr PairPart kValue = kPart;
@@ -29,7 +29,7 @@ struct KernelNumber {
   static constexpr int kValue = Value;
 };
 
-// body(number) for the width that heads of `width` channels run with.
+// Calls body(number) with the compiled width for heads of `width` channels.
 template <typename T, class Body>
 void with_pair_width(int width, const Body& body) {
   if (width <= 16) return body(KernelNumber<16>());
@@ -65,8 +65,7 @@ struct PairedRows {
     }
   }
 
-  // sum += weight[g] tile[begin + g], of those that count: what a row does not meet must not reach it, not even as
-  // 0 * NaN.
+  // Adds weight[g] * tile[begin + g] for the rows that count. Masked rows are skipped, because 0 * NaN would propagate.
   template <int Count>
   GEOSFT_DEVICE static void add(const T (&weight)[kGroup], const bool (&counts)[kGroup],
                                 const Vec4<T> (&tile)[Count][kChunks], int begin, Sums& sum) {

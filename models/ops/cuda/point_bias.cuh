@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attention bias of point_attention: X_R[i, j] = (|x_i - xs_j|^2, m_i . ms_j) from the coordinates in shared
-// memory, mul = softplus(X_R w_mul + b_mul), add = X_R w_add + b_add (SFT section 4.4).
+// Computes the attention bias of point_attention: X_R[i, j] = (|x_i - xs_j|^2, m_i . ms_j) from the coordinates in
+// shared memory, mul = softplus(X_R w_mul + b_mul), add = X_R w_add + b_add (SFT section 4.4).
 #pragma once
 
 #include "models/ops/cuda/attention_bias.cuh"
@@ -92,7 +92,8 @@ class PointBias {
     }
   }
 
-  // The weights' gradients of the block: its threads' sums added in their order, so always to the same bits.
+  // Reduces the weight gradients over the block. The threads' sums are added in thread order, so results are bitwise
+  // reproducible.
   template <class Memory>
   GEOSFT_DEVICE void stage(Memory& memory, const ThreadSums& sums, int thread) const {
     GEOSFT_UNROLL
@@ -115,7 +116,7 @@ class PointBias {
     T distance, product;
   };
 
-  // Of the tile's own rows; null where nobody wants them.
+  // Gradients of the tile's own rows; null if not requested.
   GEOSFT_DEVICE T* x_grad() const { return kSide == Side::kQuery ? in_.x_grad : in_.xs_grad; }
   GEOSFT_DEVICE T* m_grad() const { return kSide == Side::kQuery ? in_.m_grad : in_.ms_grad; }
 

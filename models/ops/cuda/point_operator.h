@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attention bias of point_attention on tensors: coordinates, normals and weights.
+// Provides the attention bias of point_attention from tensors: coordinates, normals and weights.
 #pragma once
 
 #include "models/ops/cuda/attention_host.h"
@@ -38,7 +38,7 @@ class PointOperator {
     return arrays;
   }
 
-  // Rows have a copy of their gradient a head, weights one a tile of queries; unused slots of tiles stay zero.
+  // Row gradients are accumulated per head, weight gradients per query tile; unused tile slots stay zero.
   template <typename T>
   void begin_gradients(const AttentionArrays<T>& problem, const OutputMask& output_mask, PointArrays<T>& arrays) {
     const auto rows = [&](const at::Tensor& points, bool needed) -> T* {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The grids of the stages of polynomial_attention, on a GPU or emulated: see attention_grid.h. Items that are long
-// enough go by monomials: chunks of tokens of the other side are summed into states, states are joined, and own tokens
-// are related to them. Under a mask a token meets the state of the chunks before (or after) its own, and the rows of
-// its own pair by pair, on top of that. Other items go pair by pair alone. Memory: the states, m (cv + 1) numbers a
-// chunk, and chunks have m rows or more.
+// Lists the grids of the stages of polynomial_attention, on a GPU or emulated: see attention_grid.h. Items that are
+// long enough are computed by monomials: chunks of tokens of the other side are summed into states, states are
+// combined, and own tokens are evaluated against them. Under a mask a token uses the state of the chunks before (or
+// after) its own, plus the rows of its own chunk pair by pair. Other items are computed pair by pair only. Memory: the
+// states, m (cv + 1) numbers per chunk; chunks have at least m rows.
 #pragma once
 
 #include "models/ops/cuda/monomial_kernel.cuh"
@@ -12,7 +12,7 @@
 
 namespace geosft::cuda {
 
-// body(number) for the columns that a thread holds of cv + 1.
+// Calls body(number) with the number of the cv + 1 columns that a thread holds.
 template <typename T, class Body>
 void with_columns(int cv, const Body& body) {
   if constexpr (sizeof(T) == 4) {
@@ -21,7 +21,7 @@ void with_columns(int cv, const Body& body) {
   body(KernelNumber<17>());
 }
 
-// body(entries, rows of a thread): see MonomialTile. Double precision is for checks: one row.
+// Calls body(entries, rows per thread): see MonomialTile. Double precision is for checks: one row.
 template <typename T, PairPart kPart, class Body>
 void with_entries(int entries, const Body& body) {
   if constexpr (sizeof(T) == 4) {
@@ -35,7 +35,7 @@ void with_entries(int entries, const Body& body) {
   body(KernelNumber<kLargestTable>(), KernelNumber<1>());
 }
 
-// Own rows of a block of MonomialTile.
+// Own rows per block of MonomialTile.
 template <typename T>
 int64_t monomial_tile_rows(const PolynomialTask<T>& task, int entries) {
   int64_t rows = 0;

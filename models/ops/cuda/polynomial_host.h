@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// polynomial_attention on tensors, for the GPU and its emulation: run(stage, PolynomialTask<T>) launches the kernels.
-// The host reads nothing from the device: the values of q_ptr and k_ptr are checked only if they are on the CPU, see
-// PackedRows.
+// Computes polynomial_attention on tensors, for the GPU and its emulation: run(stage, PolynomialTask<T>) launches the
+// kernels. The host reads nothing from the device: the values of q_ptr and k_ptr are checked only if they are on the
+// CPU, see PackedRows.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -23,7 +23,7 @@
 
 namespace geosft::cuda {
 
-// Rows minus the mean of their item: softmax_pool with equal weights is that mean.
+// Returns rows minus the mean of their item; softmax_pool with equal weights computes the mean.
 inline at::Tensor centered_rows(const at::Tensor& rows, const at::Tensor& ptr) {
   const at::Tensor flat = rows.flatten(1);
   const at::Tensor none = at::zeros({flat.size(1)}, flat.options());
@@ -33,7 +33,7 @@ inline at::Tensor centered_rows(const at::Tensor& rows, const at::Tensor& ptr) {
   return (flat - mean.index_select(0, item_of_row_on_device(offsets, rows.size(0), rows.device()))).view_as(rows);
 }
 
-// The offsets of all items, where the host knows them without waiting: there is one, or they are on the CPU.
+// Returns the offsets of all items if the host knows them without waiting: there is one item, or they are on the CPU.
 inline std::optional<OffsetPair> known_offsets(const PolynomialArguments& a) {
   const auto on_device = [](const std::optional<at::Tensor>& ptr) { return given(ptr) && !ptr->is_cpu(); };
   if (on_device(a.q_ptr) || on_device(a.k_ptr)) return std::nullopt;
@@ -43,7 +43,7 @@ inline std::optional<OffsetPair> known_offsets(const PolynomialArguments& a) {
   return offsets;
 }
 
-// The arguments, contiguous.
+// Holds the arguments, contiguous.
 class PolynomialTensors {
  public:
   PolynomialTensors(const PolynomialArguments& a, std::optional<OffsetPair> known)
@@ -52,7 +52,7 @@ class PolynomialTensors {
         q_ptr(ptr_on_device(a.q_ptr, q.device(), "q_ptr")),
         k_ptr(ptr_on_device(a.k_ptr, q.device(), "k_ptr")),
         offsets(std::move(known)) {
-    constexpr int64_t kMaxHeads = 65535;  // the height of a grid of blocks
+    constexpr int64_t kMaxHeads = 65535;  // maximum grid height
     TORCH_CHECK(q.size(2) <= kMaxWidth && v.size(2) <= kMaxWidth, "q and v must have at most ", kMaxWidth,
                 " channels a head on this device, got shapes ", q.sizes(), " and ", v.sizes());
     TORCH_CHECK(q.size(1) <= kMaxHeads, "q must have at most ", kMaxHeads, " heads on this device, got shape ",
@@ -60,7 +60,7 @@ class PolynomialTensors {
     k = a.center ? centered_rows(opmath_contiguous(a.k), k_ptr) : a.k.contiguous();
   }
 
-  // Of tensors that kernels compute, on the device of q.
+  // Options of tensors in the type that kernels compute in, on the device of q.
   at::TensorOptions computed() const { return q.options().dtype(at::toOpMathType(q.scalar_type())); }
   PackedRows queries() const { return packed(q_ptr, q.size(0)); }
   PackedRows keys() const { return packed(k_ptr, k.size(0)); }
@@ -75,14 +75,14 @@ class PolynomialTensors {
   }
 };
 
-// The tasks of one call.
+// Runs the tasks of one call.
 template <typename T, class Run>
 class PolynomialCall {
  public:
   PolynomialCall(const PolynomialArguments& a, const PolynomialTensors& in, const Run& run)
       : a_(a), in_(in), run_(run), shape_(table_shape(in.q.size(2), a.degree)) {}
 
-  // The scale is shared between both sides, so that neither's monomials grow beyond what their product needs.
+  // The scale is split between both sides, so that the monomials of neither side grow beyond what their product needs.
   PolynomialSide<T> queries(const T* further, const Accessor<const T>& y) const {
     const double root = std::sqrt(std::abs(a_.scale));
     return {stored<T>(in_.q), static_cast<T>(a_.scale < 0 ? -root : root), further, y, in_.queries()};

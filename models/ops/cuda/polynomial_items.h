@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the item that a block of polynomial_attention works on, on the device.
+// Finds on the device the item that a block of polynomial_attention works on.
 #pragma once
 
 #include "models/ops/cuda/polynomial_arrays.h"
 
 namespace geosft::cuda {
 
-// The only item that may have a chunk at this place: the last whose places begin at or before it (see ChunkPlaces).
+// Returns the only item that may have a chunk at this place: the last whose places begin at or before it (see
+// ChunkPlaces).
 GEOSFT_DEVICE int64_t item_at(const PackedRows& packed, const ChunkPlaces& places, int64_t place) {
   int64_t item = 0;
   for (int64_t end = packed.items; end - item > 1;) {
@@ -34,7 +35,7 @@ GEOSFT_DEVICE int64_t chunk_count(const RowRange& rows, const ChunkPlaces& place
   return (row_count(rows) + places.rows - 1) / places.rows;
 }
 
-// A chunk of other rows: its number in the item, and its rows; none where no item that goes by monomials has one here.
+// A chunk of other rows: its index in the item, and its rows; empty if no item computed by monomials has a chunk here.
 struct Chunk {
   int64_t item, number;
   RowRange rows;
@@ -49,7 +50,7 @@ GEOSFT_DEVICE Chunk chunk_at(const PolynomialTask<T>& task, int64_t place) {
   return {item, number, {begin, begin + places.rows < rows.end ? begin + places.rows : rows.end}};
 }
 
-// A tile of own rows of an item that goes by monomials; none: a slot without work.
+// Returns a tile of own rows of an item computed by monomials; it is empty for a slot without work.
 template <typename T>
 GEOSFT_DEVICE PackedTile monomial_tile(const PolynomialTask<T>& task, int64_t slot) {
   PackedTile tile = packed_tile(task.own.rows, task.costs.tile, slot);
@@ -57,8 +58,8 @@ GEOSFT_DEVICE PackedTile monomial_tile(const PolynomialTask<T>& task, int64_t sl
   return tile;
 }
 
-// The state that a tile of own rows is related to, of all other rows or of the chunks before or after its own: a place,
-// or -1 where there are none.
+// Returns the place of the state for a tile of own rows: the sum over all other rows or over the chunks before or after
+// its own, or -1 if there are no such chunks.
 template <typename T>
 GEOSFT_DEVICE int64_t state_place(const PolynomialTask<T>& task, const PackedTile& own) {
   const RowRange other = item_rows(task.other.rows, own.item);

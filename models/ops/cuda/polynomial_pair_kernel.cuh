@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// polynomial_attention pair by pair, for items that are too short for monomials, and under a causal mask for the rows
-// of a chunk among themselves: weights P(s), P(s) = sum_{t <= degree} s^t / t!, are evaluated and never stored.
+// Computes polynomial_attention pair by pair, for items that are too short for monomials, and under a causal mask for
+// the rows of a chunk among themselves. The weights P(s) = sum_{t <= degree} s^t / t! are evaluated and never stored.
 //
-// As in attention_backward_kernel.cuh a block owns rows of one side, a row a thread, and goes through those of the
-// other: every sum is one thread's, in one order.
+// As in attention_backward_kernel.cuh a block owns rows of one side, one row per thread, and iterates over those of the
+// other: one thread computes each sum in a fixed order.
 //
-// Operations a pair: c + 3 degree + cv + 1 for a value, c + cv more for the gradient, of 128 a clock and
-// multiprocessor; beside 2 (c + cv) / 4 reads of shared memory of 16 bytes a thread, 4 clocks a warp each: with 8
-// channels and degree 4 25 of 32 clocks forward, so at most 13 % of the bound. Items are short: nothing more has been
-// done for them.
+// Operations per pair: c + 3 degree + cv + 1 for a value, c + cv more for the gradient, at 128 per clock and
+// multiprocessor; and 2 (c + cv) / 4 reads of 16 bytes from shared memory per thread, 4 clocks per warp each. With 8
+// channels and degree 4 these take 25 of 32 clocks forward, so at most 13 % of the bound. Items are short, so this is
+// not optimised further.
 #pragma once
 
 #include "models/ops/cuda/attention_bias.cuh"
@@ -16,8 +16,8 @@
 
 namespace geosft::cuda {
 
-// The rows that a tile owns, and those of the other side that any of them meets here. `joined`: what the other rows
-// of the item give is in memory, where results go.
+// The own rows of a tile, and the rows of the other side that any of them is paired with here. `joined`: the results
+// already hold the contribution of the other rows of the item.
 struct PairRows {
   PackedTile own;
   RowRange other;
@@ -53,7 +53,7 @@ class PairTile {
   static constexpr int kBlockThreads = kThreads;
   using Arguments = PolynomialTask<T>;
 
-  // One Vec4 more in a row of the own: see ForwardTile.
+  // Rows of own_x and own_y are padded by one Vec4: see ForwardTile.
   struct Tiles {
     Vec4<T> own_x[kThreads][kChunks + 1];
     Vec4<T> own_y[kGradient ? kThreads : 1][kChunks + 1];
@@ -118,7 +118,7 @@ class PairTile {
     state.further = kGradient && row < rows.own.end ? column_of(task.own, row * task.heads + head, task.cv, 0) : T(0);
   }
 
-  // Whether a pair counts; rows of the batch.
+  // Returns whether a pair counts; own and other are rows of the batch.
   GEOSFT_DEVICE static bool related(Reach reach, const PairRows& rows, int64_t own, int64_t other) {
     if (own >= rows.own.end || other >= rows.other.end) return false;
     if (reach == Reach::kAll) return true;
@@ -126,7 +126,7 @@ class PairTile {
     return reach == Reach::kBefore ? other_place <= own_place : own_place <= other_place;
   }
 
-  // Other rows first + group …
+  // Adds the pairs with other rows first + group ….
   GEOSFT_DEVICE static void meet(const Arguments& task, const PairRows& rows, const Tiles& tiles, int64_t first,
                                  int group, int thread, State& state) {
     T score[kGroup], slope[kGroup], weight[kGroup], derivative[kGroup];
@@ -147,7 +147,7 @@ class PairTile {
     if constexpr (kGradient) Rows::add(slope, counts, tiles.x, group, state.gradient);
   }
 
-  // P(s) and P'(s), the sum of one term less.
+  // Computes P(s) and P'(s), which is the same sum with one term less.
   GEOSFT_DEVICE static void polynomials(const T (&score)[kGroup], int64_t degree, const T (&inverse)[kInverses],
                                         T (&value)[kGroup], T (&derivative)[kGroup]) {
     T term[kGroup];
@@ -167,7 +167,7 @@ class PairTile {
     }
   }
 
-  // to = factor sum, and `before` times what is there, if that counts.
+  // to = factor * sum, plus `before` times the old value if `joined`.
   GEOSFT_DEVICE static void put(const Sums& sum, T factor, bool joined, T before, T* to, int width) {
     GEOSFT_UNROLL
     for (int chunk = 0; chunk < kChunks; ++chunk) {
@@ -180,7 +180,7 @@ class PairTile {
     }
   }
 
-  // Sums of monomials, where there are any, are in memory undivided.
+  // Sums of monomials in the results, if any, are not divided yet.
   GEOSFT_DEVICE static void store(const Arguments& task, const PairRows& rows, int64_t head, int thread,
                                   const State& state) {
     const int64_t row = rows.own.begin + thread, at = row * task.heads + head;

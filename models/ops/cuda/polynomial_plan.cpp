@@ -10,13 +10,13 @@ namespace geosft::cuda {
 namespace {
 
 constexpr int64_t kChunkStep = 256;  // chunks are multiples of this, and so of tiles
-constexpr int64_t kMaxChunks = 64;   // of an item, beside which adding them up is little work
+constexpr int64_t kMaxChunks = 64;   // per item, so that adding them up stays cheap
 
 int64_t ceil_div(int64_t a, int64_t b) {
   return (a + b - 1) / b;
 }
 
-// The shape with as high a table as `most` entries allow, up to half the degree.
+// Returns the shape with the highest table degree, up to half the degree, that fits in `most` entries.
 TableShape shape_within(int64_t channels, int64_t degree, int64_t most) {
   if (channels + 1 > most) return {0, 0, 0};
   int64_t table_degree = 1;
@@ -27,15 +27,16 @@ TableShape shape_within(int64_t channels, int64_t degree, int64_t most) {
           factors <= 2 ? 2 : (factors <= 4 ? 4 : (factors <= 8 ? 8 : kMaxFactors))};
 }
 
-// Under a mask the rows of a chunk meet one another pair by pair: it has about as many as that takes to cost what
-// monomials do. Else there are at most kMaxChunks of an item.
+// Under a mask the rows of a chunk are computed pair by pair: a chunk has about as many rows as make that cost what
+// monomials do. Without a mask an item has at most kMaxChunks chunks.
 int64_t chunk_rows(int64_t monomials, Reach reach, int64_t other_rows) {
   const int64_t rows = std::max(kChunkStep, monomials);
   const int64_t share = reach == Reach::kAll ? ceil_div(other_rows, kMaxChunks) : 0;
   return ceil_div(std::max(rows, share), kChunkStep) * kChunkStep;
 }
 
-// A mask leaves half of the pairs: the rows cost twice as many of them. They also have half of their chunk's.
+// A mask leaves half of the pairs, so monomial costs count twice relative to pairs. Each row is also paired with half
+// of its chunk.
 PolynomialCosts costs_of(int64_t monomials, int64_t channels, int64_t degree, int64_t cv, Reach reach, int64_t tile,
                          int64_t chunk) {
   const int64_t pair = channels + 3 * degree + cv + 1, row = monomials * (cv + 2);
@@ -43,7 +44,7 @@ PolynomialCosts costs_of(int64_t monomials, int64_t channels, int64_t degree, in
   return {pair, 2 * row + chunk * pair, 2 * row, tile};
 }
 
-// As few blocks as there are monomials for, or as give each multiprocessor its share.
+// Uses as few blocks as cover the monomials, or as many as keep every multiprocessor busy.
 SumLayout sum_layout(int64_t monomials, int entries, int64_t blocks_a_tile) {
   constexpr int64_t kWanted = 2 * 132;
   const auto tiles = [&](int64_t groups) { return ceil_div(monomials, groups * kSumEach); };
@@ -53,10 +54,11 @@ SumLayout sum_layout(int64_t monomials, int entries, int64_t blocks_a_tile) {
   return {groups, tiles(groups), std::min(step, kMaxSumStep)};
 }
 
-// Which kinds of items there are, exactly where they are known; `least`: other rows that an item by monomials has.
+// Finds which kinds of items there are, exactly if the offsets are known; `least` becomes the minimum of other rows of
+// an item computed by monomials.
 void find_kinds(const PolynomialItems& items, PolynomialPlan& plan, int64_t& least) {
   if (!items.own) {
-    PolynomialCosts best = plan.costs;  // as if all tiles were full: then nothing is better than one item
+    PolynomialCosts best = plan.costs;  // as if all tiles were full: then a single item is the best case
     best.tile = 1;
     plan.monomials = best.worth_monomials(items.own_rows, items.other_rows);
     plan.pairs = true;

@@ -10,16 +10,16 @@
 
 namespace geosft::cuda {
 
-// The table that the monomials of a call are made from: see MonomialTable.
+// The table that the monomials of a call are computed from: see MonomialTable.
 struct TableShape {
-  int table_degree, entries, factors;  // factors 0: no table will do, only pairs
+  int table_degree, entries, factors;  // factors 0: no table fits, use pairs only
 };
-// Two factors where a table that leaves room for several rows a thread has all that they need, else as few as can be.
-// There is none for one channel and a degree above 2,096, and for two and one above 224, whose terms of the highest
-// degrees, divided by their factorial, are beyond double precision.
+// Chooses two factors if a table that leaves room for several rows per thread allows it, otherwise as few as possible.
+// No table fits for one channel and a degree above 2,096, and for two channels and one above 224; their terms of the
+// highest degrees, divided by their factorial, are beyond double precision.
 TableShape table_shape(int64_t channels, int64_t degree);
 
-// Items are known where q_ptr and k_ptr are on the CPU or there is one item. Otherwise both offsets are null.
+// Items are known if q_ptr and k_ptr are on the CPU or there is one item. Otherwise both offsets are null.
 struct PolynomialItems {
   const std::vector<int64_t>* own;
   const std::vector<int64_t>* other;
@@ -27,13 +27,13 @@ struct PolynomialItems {
 };
 
 struct PolynomialPlan {
-  bool monomials, pairs;  // whether any item may go by monomials, and any row meet others pair by pair
+  bool monomials, pairs;  // whether any item may be computed by monomials, and any row pair by pair
   PolynomialCosts costs;
   ChunkPlaces chunks;
   SumLayout sums;
 };
-// `tile`: rows that a block of MonomialTile owns. For each head, states hold no more numbers than
-// 2 (c + 3 degree + cv + 1) a row of the other side, and the state of one chunk.
+// `tile`: own rows per block of MonomialTile. For each head, states hold at most 2 (c + 3 degree + cv + 1) numbers per
+// row of the other side, and the state of one chunk.
 PolynomialPlan polynomial_plan(const TableShape& shape, int64_t channels, int64_t degree, int64_t cv, Reach reach,
                                int64_t tile, const PolynomialItems& items);
 

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of primal_attention see: contiguous arrays. Forward and backward are computations
-// between two sides, each with rows x and columns y, over pairs of weight w = exp(scale x . x' + offset + offset')
-// (softmax) or w = phi(x) . phi(x') (linear):
+// Defines the contiguous arrays that the kernels of primal_attention read and write. Forward and backward are
+// computations between two sides, each with rows x and columns y, over pairs of weight w = exp(scale x . x' + offset +
+// offset') (softmax) or w = phi(x) . phi(x') (linear):
 //   value_i = sum_j w_ij y'_j,   gradient_i = sum_j (y_i . y'_j + further_i further'_j) dw_ij / dx_i
-// Forward is the value of queries from pooled keys. Backward is the gradient of queries from keys, and both of the keys
-// from queries, whose y is then the gradient of their result and further what that of the normaliser comes to.
+// Forward is the value of queries from pooled keys. Backward is the gradient of queries from keys, and value and
+// gradient of keys from queries; the queries' y is then the output gradient and `further` carries the gradient of the
+// normaliser.
 #pragma once
 
 #include "models/ops/cuda/paired_rows.h"
 
 namespace geosft::cuda {
 
-// Row r of head s is number r * row_step + s * head_step of x [.., c], y [.., cv], further and offset [..]; further is
-// 1 and offset is 0 where they are null. shift [items, heads, c] is taken off x, if it is given. Head s has items of
-// its own, s * ptr_step numbers of `packed.ptr` further on.
+// Row r of head s has index r * row_step + s * head_step in x [.., c], y [.., cv], further and offset [..]; further is
+// 1 and offset is 0 if null. shift [items, heads, c] is subtracted from x, if it is given. Each head can have its own
+// items: those of head s are s * ptr_step elements further on in `packed.ptr`.
 template <typename T>
 struct PrimalSide {
   Accessor<const T> x, y;
@@ -30,17 +31,17 @@ struct PrimalSide {
   }
 };
 
-// Row r of head s has the other rows col[rowptr[e]] … col[rowptr[e + 1] - 1] with e = r + s * head_step, of those that
-// are in its item. rowptr null: all of its item.
+// Row r of head s is paired with the rows col[rowptr[e]] … col[rowptr[e + 1] - 1] of the other side, with e = r + s *
+// head_step, as far as they are in its item. rowptr null: with all rows of its item.
 struct PrimalMaskRows {
   const int64_t* rowptr;
   const int64_t* col;
   int64_t entries, head_step;
 };
 
-// Results are null where they are not asked for: value [.., cv], and with a normaliser [..] divided by the sum of
-// weights (softmax: the normaliser is its logarithm; linear: it is that sum and eps); gradient [.., c]. All are places
-// of the own side.
+// Results are null if not requested: value [.., cv], divided by the sum of weights if normalizer [..] is given
+// (softmax: the normaliser is the logarithm of that sum; linear: it is that sum plus eps); gradient [.., c]. All are
+// indexed by rows of the own side.
 template <typename T>
 struct PrimalTask {
   PrimalSide<T> own, other;
@@ -52,16 +53,16 @@ struct PrimalTask {
   T* value;
   T* normalizer;
   T* gradient;
-  // Of linear, working memory: sums of phi(x') [further', y'] over tiles of the other side, [slots, heads, c, cv + 1],
-  // and over its items, [items, heads, c, cv + 1].
+  // Working memory of linear attention: sums of phi(x') [further', y'] over tiles of the other side, [slots, heads, c,
+  // cv + 1], and over its items, [items, heads, c, cv + 1].
   T* tile_sums;
   T* item_sums;
 
   PairPart part() const { return normalizer ? PairPart::kValue : (value ? PairPart::kBoth : PairPart::kGradient); }
 };
 
-// Means of `from` [rows, heads, width] over groups of factor[s] rows of an item, into `to`, pooled rows of width
-// `width` (of which only the steps and the items count); the last group of an item may be shorter.
+// Averages `from` [rows, heads, width] over groups of factor[s] rows of an item, into `to`, pooled rows of width
+// `width` (only the steps and the items of `pooled` are used); the last group of an item may be shorter.
 template <typename T>
 struct PrimalPooling {
   Accessor<const T> from;
@@ -73,7 +74,7 @@ struct PrimalPooling {
   T* to;
 };
 
-// Its transpose: gradients of `from` from those of the pooled rows, pooled.x, of which pooled.shift is taken first.
+// Transpose of the pooling: gradients of `from` from those of the pooled rows, pooled.x minus pooled.shift.
 template <typename T>
 struct PrimalUnpooling {
   PackedRows packed;
@@ -84,8 +85,8 @@ struct PrimalUnpooling {
   T* to;
 };
 
-// Sums of x of a side, without its shift, over each item: to [items, heads, width]. Working memory: tile_sums [slots,
-// heads, width], of tiles of kItemSumRows rows.
+// Sums x of a side, without its shift, over each item: to [items, heads, width]. Working memory: tile_sums [slots,
+// heads, width], for tiles of kItemSumRows rows.
 inline constexpr int64_t kItemSumRows = 2048;
 template <typename T>
 struct PrimalItemSums {
@@ -98,13 +99,13 @@ struct PrimalItemSums {
   int64_t slots() const { return tile_slots(side.packed.rows, side.packed.items, kItemSumRows); }
 };
 
-// What is taken off channel t of x of a row of the item and head.
+// Returns the shift of one channel of x for an item and head.
 template <typename T>
 GEOSFT_DEVICE T shift_of(const PrimalSide<T>& side, int64_t head, int64_t heads, int64_t item, int width, int channel) {
   return side.shift ? side.shift[(item * heads + head) * width + channel] : T(0);
 }
 
-// x of a row of the batch and head, channel t.
+// Returns x of a row of the batch, head and channel, minus its shift.
 template <typename T>
 GEOSFT_DEVICE T shifted_x(const PrimalSide<T>& side, int64_t row, int64_t head, int64_t heads, int64_t item, int width,
                           int channel) {
@@ -121,7 +122,7 @@ GEOSFT_DEVICE T offset_of(const PrimalSide<T>& side, int64_t row, int64_t head) 
   return side.offset ? side.offset[side.at(row, head)] : T(0);
 }
 
-// `count` rows from `first` on, x or y, into a tile of whole Vec4; zeros elsewhere.
+// Loads `count` rows of x or y from `first` on into a tile of whole Vec4, with zeros elsewhere.
 template <typename T, int Rows, int Stride>
 GEOSFT_DEVICE void load_shifted_x(const PrimalSide<T>& side, const PrimalTask<T>& task, Vec4<T> (&tile)[Rows][Stride],
                                   int padded, int64_t item, int64_t first, int count, int64_t head, int thread) {
@@ -144,7 +145,7 @@ GEOSFT_DEVICE void load_y(const PrimalSide<T>& side, const PrimalTask<T>& task, 
             thread);
 }
 
-// The rows that a tile owns, and the item of the other side that they meet.
+// The own rows of a tile, and the item of the other side that they are paired with.
 struct PrimalRows {
   PackedTile own;
   RowRange other;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// primal_attention on tensors, for the GPU and its emulation: run(arrays) launches the kernels. The host reads nothing
-// from the device: the values of q_ptr and k_ptr are checked only if they are on the CPU, those of a mask never. Pairs
-// of rows of different items are ignored.
+// Computes primal_attention on tensors, for the GPU and its emulation: run(arrays) launches the kernels. The host reads
+// nothing from the device: the values of q_ptr and k_ptr are checked only if they are on the CPU, those of a mask
+// never. Pairs of rows of different items are ignored.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -22,13 +22,13 @@
 
 namespace geosft::cuda {
 
-// Wider heads, and more of them than a grid of blocks is high, are composed of LibTorch's operations.
+// Wider heads, and more heads than the maximum grid height, fall back to LibTorch operations.
 inline bool has_primal_kernels(const PrimalArguments& a) {
   constexpr int64_t kMaxHeads = 65535;
   return a.q.size(2) <= kMaxWidth && a.v.size(2) <= kMaxWidth && a.q.size(1) <= kMaxHeads;
 }
 
-// An error where the values of q_ptr or k_ptr are wrong, as far as they are on the CPU.
+// Throws if the values of q_ptr or k_ptr are wrong, as far as they are on the CPU.
 inline void check_visible_offsets(const PrimalArguments& a) {
   const auto on_device = [](const std::optional<at::Tensor>& ptr) { return given(ptr) && !ptr->is_cpu(); };
   if (on_device(a.q_ptr) || on_device(a.k_ptr)) {
@@ -39,18 +39,17 @@ inline void check_visible_offsets(const PrimalArguments& a) {
   packed_offset_pair(a.q_ptr, a.q.size(0), "q_ptr", a.k_ptr, a.k.size(0), "k_ptr", a.q.device());
 }
 
-// Pooled keys and values of every head, [heads, rows, …], or k and v as they are, [rows, heads, …], where no head
-// pools.
+// Pooled keys and values of every head, [heads, rows, …], or k and v unchanged, [rows, heads, …], if no head pools.
 struct PooledKeys {
   bool pooled;
   int64_t rows;
   at::Tensor factor;  // int64 [heads]
-  at::Tensor ptr;     // int64 [heads, items + 1] or, where no head pools, [items + 1] or undefined
-  at::Tensor size;    // rows of each item, [items, heads, 1], at least 1
+  at::Tensor ptr;     // int64 [heads, items + 1]; if no head pools, [items + 1] or undefined
+  at::Tensor size;    // rows of each item, at least 1, [items, heads, 1]
   at::Tensor k, v;
 };
 
-// The arguments, contiguous, on their device.
+// Holds the arguments, contiguous, on their device.
 class PrimalTensors {
  public:
   explicit PrimalTensors(const PrimalArguments& a)
@@ -72,7 +71,7 @@ class PrimalTensors {
   PrimalSide<T> queries() const {
     return {stored<T>(q), {}, nullptr, nullptr, nullptr, heads, 1, packed(q_ptr, q.size(0)), 0};
   }
-  // With what x [.., c] and y [.., cv] are for keys.
+  // Returns the key side with the given x [.., c] and y [.., cv].
   template <typename T>
   PrimalSide<T> keys_of(const at::Tensor& x, const at::Tensor& y) const {
     const PackedRows rows{keys.ptr.defined() ? keys.ptr.const_data_ptr<int64_t>() : nullptr, items, keys.rows};
@@ -92,7 +91,7 @@ class PrimalTensors {
 
   const PrimalArguments& arguments;
   at::Tensor q, k, v;
-  at::TensorOptions computed;  // of what kernels compute
+  at::TensorOptions computed;  // of tensors in the type that kernels compute in
   at::Tensor q_ptr, k_ptr, beta;
   int64_t items, heads;
   PooledKeys keys;
@@ -109,7 +108,8 @@ class PrimalTensors {
     keys.pooled = std::any_of(factors.begin(), factors.end(), [](int64_t factor) { return factor > 1; });
     keys.rows = keys.pooled ? 0 : k.size(0);
     keys.factor = at::ones({heads}, index);
-    for (int64_t head = 0; head < static_cast<int64_t>(factors.size()); ++head) {  // no array that the device waits for
+    // fill_ instead of a copy of a host array, which the device would wait for.
+    for (int64_t head = 0; head < static_cast<int64_t>(factors.size()); ++head) {
       if (factors[head] > 1) keys.factor.narrow(0, head, 1).fill_(factors[head]);
       if (keys.pooled) keys.rows = std::max(keys.rows, std::min(k.size(0), k.size(0) / factors[head] + items));
     }
@@ -123,7 +123,7 @@ class PrimalTensors {
   }
 };
 
-// One call, of numbers of type T.
+// Runs one call in numbers of type T.
 template <typename T, class Run>
 class PrimalCall {
  public:
@@ -148,7 +148,7 @@ class PrimalCall {
     relate(task);
   }
 
-  // Gradients of q, k, v and, where it is given, beta; y, further and offset are those of the queries.
+  // Returns the gradients of q, k, v and, if given, beta; y, further and offset are those of the queries.
   std::vector<at::Tensor> backward(const at::Tensor& y, const at::Tensor& further, const at::Tensor& offset) const {
     PrimalSide<T> queries = queries_;
     queries.y = stored<T>(y);
@@ -184,7 +184,7 @@ class PrimalCall {
   }
 
   void relate(PrimalTask<T>& task) const {
-    at::Tensor sums;  // given back behind the kernels
+    at::Tensor sums;  // freed in stream order after the kernels
     if (task.linear) {
       const int64_t slots = PrimalTileSumTile<T>::slots(task.other.packed), size = task.c * (int64_t{task.cv} + 1);
       sums = at::empty({slots + in_.items, in_.heads, size}, in_.computed);
@@ -200,7 +200,7 @@ class PrimalCall {
                           to.mutable_data_ptr<T>()});
   }
 
-  // `pooled` less `shift` [items, heads, …], if that is given, shared out to the rows that were pooled.
+  // Distributes `pooled` minus `shift` [items, heads, …], if given, to the rows that were pooled.
   at::Tensor unpooled(const at::Tensor& pooled, const at::Tensor& shift) const {
     if (!in_.keys.pooled && !shift.defined()) return pooled;
     const at::Tensor to = at::empty({in_.k.size(0), in_.heads, pooled.size(2)}, pooled.options());
@@ -220,7 +220,7 @@ class PrimalCall {
     return to;
   }
 
-  // What was recentred passes its gradient on to the means.
+  // Propagates the gradient of the recentred rows to the means.
   std::vector<at::Tensor> gradients(const at::Tensor& q_grad, const at::Tensor& k_grad,
                                     const at::Tensor& v_grad) const {
     if (!in_.beta.defined()) return {q_grad, unpooled(k_grad, {}), unpooled(v_grad, {})};
@@ -253,8 +253,8 @@ std::tuple<at::Tensor, at::Tensor> primal_forward(const PrimalArguments& a, cons
   return {out, normalizer};
 }
 
-// Of softmax the normaliser is the logarithm of the sum of weights: it is taken off the logits. Of linear it is that
-// sum, which the output gradient is divided by.
+// For softmax the normaliser is the logarithm of the sum of weights and is subtracted from the logits. For linear
+// attention it is that sum, and the output gradient is divided by it.
 template <class Run>
 std::vector<at::Tensor> primal_backward(const at::Tensor& grad, const at::Tensor& out, const at::Tensor& normalizer,
                                         const PrimalArguments& a, const Run& run) {

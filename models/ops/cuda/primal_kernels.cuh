@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of primal_attention and the grids of each call, on a GPU or emulated.
+// Includes the kernels of primal_attention and lists the grids of each call, on a GPU or emulated.
 #pragma once
 
 #include "models/ops/cuda/primal_linear_kernel.cuh"

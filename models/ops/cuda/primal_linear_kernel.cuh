@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linear attention of primal_attention, phi = elu + 1: sums of phi(x') [further', y'] over tiles of the other side,
-// then in their order over each item, and what rows of the own side make of them.
+// Computes the linear attention of primal_attention, phi = elu + 1: sums of phi(x') [further', y'] over tiles of the
+// other side, combined in tile order for each item, then the results of the own rows from these sums.
 //
-// The bound aimed at, in float32: c (cv + 1) multiply-adds a row of the other side and as many a row of the own, twice
-// that for value and gradient, of 128 a clock and multiprocessor. A thread of a sum reads five numbers of shared memory
-// for four multiply-adds, so half of it; heads are so narrow (32 x 32 numbers and less) that the rows' own bytes take
-// as long.
+// Bound, in float32: c (cv + 1) multiply-adds per row of the other side and as many per own row, twice that for value
+// and gradient, at 128 per clock and multiprocessor. A thread of a sum reads five numbers from shared memory for four
+// multiply-adds, so half of that; heads are so narrow (at most 32 x 32 numbers) that loading the rows takes as long.
 #pragma once
 
 #include "models/ops/cuda/primal_arrays.h"
 
 namespace geosft::cuda {
 
-// phi(x) = elu(x) + 1 and its slope. Not by elu itself: for x far below 0 the digits would be lost.
+// phi(x) = elu(x) + 1 and its derivative. elu itself would lose digits for x far below 0.
 template <typename T>
 GEOSFT_DEVICE T linear_feature(T x) {
   return x > 0 ? x + 1 : exp_below_zero(x);
@@ -30,7 +29,7 @@ GEOSFT_DEVICE T linear_column(const PrimalTask<T>& task, const PrimalSide<T>& si
   return column <= task.cv ? side.y.read(side.at(row, head) * task.cv + column - 1) : T(0);
 }
 
-// A block sums over a tile of rows; it has 32 channels and 32 columns of the sums, a thread 4 of them.
+// Sums over a tile of rows. A block has 32 channels and 32 columns of the sums, 4 elements per thread.
 template <typename T>
 class PrimalTileSumTile {
  public:
@@ -106,7 +105,7 @@ class PrimalTileSumTile {
   }
 };
 
-// A number of an item's sums a thread: its tiles in their order.
+// Adds the tiles of an item in order, one element of its sums per thread.
 template <typename T>
 class PrimalItemJoinTile {
  public:
@@ -136,7 +135,7 @@ class PrimalItemJoinTile {
   }
 };
 
-// Own rows, one a thread, go through the channels of their item's sums.
+// Computes own rows, one per thread, looping over the channels of their item's sums.
 template <typename T, int Width, PairPart kPart>
 class PrimalLinearTile {
   using Rows = PairedRows<T, Width>;

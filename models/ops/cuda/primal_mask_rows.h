@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mask of primal_attention on a device, by queries and by keys.
+// Converts the mask of primal_attention on a device, by queries and by keys.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -14,10 +14,10 @@ struct MaskSizes {
   int64_t queries, keys, heads;  // keys: pooled rows of each head
 };
 
-// A mask by queries or by keys; undefined without one.
+// A mask by queries or by keys; undefined without a mask.
 struct MaskTensors {
   at::Tensor rowptr, col;
-  int64_t step = 0;  // from head to head, 0: one for all
+  int64_t step = 0;  // from head to head; 0 if all heads share the mask
 
   PrimalMaskRows rows() const {
     if (!rowptr.defined()) return {nullptr, nullptr, 0, 0};
@@ -25,12 +25,13 @@ struct MaskTensors {
   }
 };
 
-// As it was given.
+// The mask as given.
 inline MaskTensors query_mask(const at::Tensor& rowptr, const at::Tensor& col, const MaskSizes& sizes) {
   return {rowptr.contiguous(), col.contiguous(), rowptr.size(0) == sizes.queries + 1 ? 0 : sizes.queries};
 }
 
-// Each key has the queries that see it, in rising order. Entries whose columns are no keys are behind those of all.
+// Lists for each key the queries that attend to it, in ascending order. Entries whose column is not a key are sorted
+// behind all keys.
 inline MaskTensors key_mask(const MaskTensors& given, const MaskSizes& sizes) {
   if (!given.rowptr.defined()) return {};
   const bool a_head = given.step > 0;

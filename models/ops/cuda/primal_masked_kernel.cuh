@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax of primal_attention over the pairs of a mask, a row a thread: each goes through its own pairs, and reads the
-// rows of the other side from memory. Keys go through the transpose of the mask, so that their sums are a thread's,
-// too.
+// Computes the softmax of primal_attention over the pairs of a mask, one row per thread: each iterates over its own
+// pairs and reads the rows of the other side from global memory. Keys use the transpose of the mask, so that one thread
+// computes their sums, too.
 //
-// Bound: bytes, 4 (c + cv) a pair forward and 4 (4 c + 3 cv) backward, mostly from the caches; masks that are worth
-// having leave few pairs.
+// Bound: memory, 4 (c + cv) bytes per pair forward and 4 (4 c + 3 cv) backward, mostly from the caches; useful masks
+// leave few pairs.
 #pragma once
 
 #include "models/ops/cuda/primal_softmax_kernel.cuh"
@@ -49,7 +49,7 @@ class PrimalMaskedTile {
   }
 
  private:
-  // meet(row) for the rows of the other side that the thread's own row sees.
+  // Calls meet(row) for the rows of the other side that the thread's own row is paired with.
   template <class Meet>
   GEOSFT_DEVICE static void each_seen(const Arguments& task, const PrimalRows& rows, int64_t head, int thread,
                                       const Meet& meet) {
@@ -61,7 +61,7 @@ class PrimalMaskedTile {
     }
   }
 
-  // A row of the other side, of which four numbers are read at a time.
+  // A row of the other side, read four numbers at a time.
   struct OtherRow {
     const Arguments& task;
     int64_t row, head, item;
@@ -92,7 +92,7 @@ class PrimalMaskedTile {
     }
   };
 
-  // own . other, whose numbers are four(chunk).
+  // Returns own . other, where four(chunk) gives the numbers of other.
   template <class Four>
   GEOSFT_DEVICE static T product(const Vec4<T> (&own)[kChunks + 1], const Four& four) {
     T sum = 0;

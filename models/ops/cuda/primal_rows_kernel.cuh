@@ -7,7 +7,7 @@
 
 namespace geosft::cuda {
 
-// The rows of the item [begin, end) that make up a group: none where there are not so many.
+// Returns the rows of a group of the item [begin, end); empty if the item has fewer groups.
 GEOSFT_DEVICE RowRange group_rows(const RowRange& item, int64_t group, int64_t factor) {
   const int64_t rows = item.end - item.begin;
   if (rows <= 0 || group > (rows - 1) / factor) return {item.end, item.end};
@@ -15,7 +15,7 @@ GEOSFT_DEVICE RowRange group_rows(const RowRange& item, int64_t group, int64_t f
   return {begin, item.end - begin > factor ? begin + factor : item.end};
 }
 
-// A tile of pooled rows of a head.
+// Computes a tile of pooled rows of one head.
 template <typename T>
 class PrimalPoolTile {
  public:
@@ -46,7 +46,7 @@ class PrimalPoolTile {
   }
 };
 
-// A tile of rows that were pooled, of a head.
+// Computes the gradients of a tile of unpooled rows of one head.
 template <typename T>
 class PrimalUnpoolTile {
  public:
@@ -74,7 +74,7 @@ class PrimalUnpoolTile {
   }
 };
 
-// The sums of a tile of rows, of a head. Threads share out the rows, then add up in their order.
+// Sums a tile of rows of one head. Threads split the rows; their sums are added in thread order.
 template <typename T>
 class PrimalItemSumTile {
  public:
@@ -91,7 +91,7 @@ class PrimalItemSumTile {
     if (rows.begin >= rows.end) return;
     T* const to = in.tile_sums + (block.x() * in.heads + head) * in.width;
     Tiles& tiles = block.template shared<Tiles>();
-    // Threads of as many channels as there are, or all of them and several rounds.
+    // Each thread handles one channel; if there are more channels than threads, several rounds follow.
     const int channels = in.width < kBlockThreads ? in.width : kBlockThreads, parts = kBlockThreads / channels;
     for (int first = 0; first < in.width; first += channels) {
       block.each([&](int thread) {
@@ -114,7 +114,7 @@ class PrimalItemSumTile {
   }
 };
 
-// One block an item and head, a channel a thread: its tiles in their order.
+// Adds the tiles in order: one block per item and head, one channel per thread.
 template <typename T>
 class PrimalItemSumJoinTile {
  public:

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax of primal_attention, over all keys of an item: weights are evaluated, and never stored. See paired_rows.h.
+// Computes the softmax of primal_attention over all keys of an item: weights are evaluated and never stored. See
+// paired_rows.h.
 //
-// The bound aimed at, in float32: c + cv multiply-adds a pair forward, 4 c + 3 cv backward on both sides together, of
-// 128 a clock and multiprocessor. Beside them 2 (c + cv) / 4 reads of 16 bytes from shared memory, which take as long
-// as 16 issue slots each: a quarter of the bound can be reached, as items are short or rows few. The matrix units would
-// want half types and give other bits from one layout to the next.
+// Bound, in float32: c + cv multiply-adds per pair forward, 4 c + 3 cv backward for both sides together, at 128 per
+// clock and multiprocessor. In addition there are 2 (c + cv) / 4 reads of 16 bytes from shared memory, which take as
+// long as 16 issue slots each: a quarter of the bound is reachable, as items are short or rows few. Tensor cores would
+// need half types and give other bits from one layout to the next.
 #pragma once
 
 #include "models/ops/cuda/primal_arrays.h"
 
 namespace geosft::cuda {
 
-// The sums of a row while its largest logit is not known yet.
+// Online softmax sums of a row, while its largest logit is not known yet.
 template <typename T, int Width>
 struct RunningSoftmax {
   typename PairedRows<T, Width>::Sums value;
@@ -23,7 +24,7 @@ struct RunningSoftmax {
     total = 0;
   }
 
-  // Weights relate to the largest logit so far: what is there is rescaled where that has grown.
+  // Weights are relative to the largest logit so far; the sums are rescaled when it grows.
   GEOSFT_DEVICE void raise(T logit) {
     if (!(logit > largest)) return;
     const T factor = exp_below_zero(largest - logit);
@@ -36,7 +37,7 @@ struct RunningSoftmax {
     }
   }
 
-  // At place `at` of value and normaliser.
+  // Writes value and normaliser at index `at`.
   GEOSFT_DEVICE void store(const PrimalTask<T>& task, int64_t at) const {
     put_sums(value, total > 0 || total != total ? T(1) / total : T(0), task.value + at * task.cv, task.cv);
     task.normalizer[at] = total > 0 || total != total ? largest + log(total) : T(0);
@@ -52,7 +53,7 @@ class PrimalSoftmaxTile {
   static constexpr int kBlockThreads = kThreads;
   using Arguments = PrimalTask<T>;
 
-  // One Vec4 more in a row of the own: see ForwardTile.
+  // Rows of own_x are padded by one Vec4: see ForwardTile.
   struct Tiles {
     Vec4<T> own_x[kThreads][kChunks + 1];
     Vec4<T> x[kOthers][kChunks];
@@ -110,7 +111,7 @@ class PrimalSoftmaxTile {
   }
 };
 
-// The gradient of own rows, and with kBoth the value (of keys: the gradient of their values).
+// Computes the gradient of own rows, and with kBoth the value (for keys: the gradient of their values).
 template <typename T, int Width, PairPart kPart>
 class PrimalGradientTile {
   using Rows = PairedRows<T, Width>;

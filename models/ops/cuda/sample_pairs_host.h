@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sampling of pairs on tensors, for the GPU and its emulation: run(PairSampling<T>) launches the kernels. The host
-// reads nothing from the device: if ptr is there, every item is assumed to be as long as all rows. Scores that are not
-// finite are no error here, and give distinct rows.
+// Samples pairs on tensors, for the GPU and its emulation: run(PairSampling<T>) launches the kernels. The host reads
+// nothing from the device: if ptr is on the device, every item is assumed to be as long as all rows together.
+// Non-finite scores are not an error here, and give distinct rows.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -20,22 +20,23 @@
 
 namespace geosft::cuda {
 
-// How ranks are found: by comparing each row with all of its item, the same among those that can be drawn, or in order.
+// How ranks are computed: by comparing each row with all rows of its item, by comparing only the rows that can be
+// sampled, or by sorting.
 enum class Ranking { kCounted, kSelected, kSorted };
 
 struct SamplingOptions {
   bool noise, random_partner, replacement;
   int64_t k, bins;
-  std::optional<Ranking> ranking = {};  // by what it costs
+  std::optional<Ranking> ranking = {};  // empty: the cheapest
 };
 
-// No item has more rows, of which the time of counting depends on the longest's: `rows` where ptr would have to be
-// waited for.
+// Returns an upper bound of the rows of an item, which determines the time of counting: `rows` if reading ptr would
+// mean waiting for the device.
 inline int64_t largest_possible(const std::optional<at::Tensor>& ptr, int64_t rows) {
   return given(ptr) && ptr->is_cpu() ? ptr->diff().max().item<int64_t>() : rows;
 }
 
-// Where the bins of every item begin, int64 [B + 1], on the device of ptr, if there is one.
+// Offsets of the bins of every item, int64 [B + 1], on the device of ptr, if it is given.
 inline at::Tensor sample_offsets(const at::Tensor& score, const std::optional<at::Tensor>& ptr,
                                  const SamplingOptions& options) {
   const at::Tensor tokens = given(ptr) ? ptr->diff() : at::full({1}, score.size(0), score.options().dtype(at::kLong));
@@ -45,12 +46,12 @@ inline at::Tensor sample_offsets(const at::Tensor& score, const std::optional<at
   return at::constant_pad_nd(bins.cumsum(0), {1, 0});
 }
 
-// Rows that a bin takes in one phase: a top, and with it its partner where that is the next in rank.
+// Rows that a bin takes in one phase: a top, and also its partner if that is the next in rank.
 inline int64_t rows_a_bin(const SamplingOptions& options) {
   return options.random_partner ? 1 : 2;
 }
 
-// The cheapest one: a selection starts kernels that take as long as some 10^8 comparisons.
+// Returns the cheapest ranking: the kernel launches of a selection take as long as some 10^8 comparisons.
 inline Ranking cheapest_ranking(int64_t rows, int64_t largest, const SamplingOptions& options) {
   constexpr double selection = 1 << 27;
   const auto drawn = static_cast<double>(rows_a_bin(options) * std::min(options.k, largest));
@@ -60,11 +61,11 @@ inline Ranking cheapest_ranking(int64_t rows, int64_t largest, const SamplingOpt
 }
 
 inline Ranking ranking_of(int64_t rows, const std::optional<at::Tensor>& ptr, const SamplingOptions& options) {
-  if (options.replacement) return Ranking::kCounted;  // none is wanted
+  if (options.replacement) return Ranking::kCounted;  // sampling with replacement needs no ranking
   return options.ranking ? *options.ranking : cheapest_ranking(rows, largest_possible(ptr, rows), options);
 }
 
-// The rows of each item in turn, by their keys (unsigned numbers), equal ones by row.
+// Orders the rows of each item by their keys (unsigned numbers), ties by row.
 inline at::Tensor row_order(const at::Tensor& keys, const at::Tensor& ptr) {
   const at::Tensor signed_keys = keys.bitwise_xor(std::numeric_limits<int64_t>::min());
   const at::Tensor order = std::get<1>(signed_keys.sort(/*stable=*/true, 0, false));
@@ -73,10 +74,10 @@ inline at::Tensor row_order(const at::Tensor& keys, const at::Tensor& ptr) {
   return order.index_select(0, std::get<1>(item.sort(/*stable=*/true, 0, false)));
 }
 
-// A KeySelection, and the memory that it works in.
+// Holds a KeySelection and its working memory.
 class Selection {
  public:
-  // Of the rows with these keys (int64 for uint64) those that the bins can take.
+  // Selects, by keys (int64 for uint64), the rows that the bins can take.
   Selection(const PackedRows& packed, const at::Tensor& keys, int key_bits, const at::Tensor& out_ptr,
             const SamplingOptions& options)
       : place_ptr_(out_ptr * rows_a_bin(options)),
@@ -178,7 +179,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> draw(const at::Tensor
   return {drawn[0], drawn[1], added, sample_ptr};
 }
 
-// log(softplus(x)) and its derivative for every finite x, float64: see the CPU's.
+// log(softplus(x)) and its derivative for every finite x, float64: see the CPU implementation.
 inline at::Tensor log_softplus(const at::Tensor& x) {
   const at::Tensor softplus = at::logaddexp(x, at::zeros_like(x));
   return at::where(x < -30, x - 0.5 * x.exp(), softplus.log());
@@ -187,12 +188,12 @@ inline at::Tensor log_softplus_slope(const at::Tensor& x) {
   return at::where(x < -30, 1 - 0.5 * x.exp(), x.sigmoid() / at::logaddexp(x, at::zeros_like(x)));
 }
 
-// What `rows` drew, float64.
+// Returns the noisy scores of the sampled `rows`, float64.
 inline at::Tensor noisy_scores(const at::Tensor& score, const at::Tensor& rows, const at::Tensor& noise) {
   return (score.index_select(0, rows) + noise).to(at::kDouble);
 }
 
-// K numbers each: worth no kernel of their own.
+// Composed of LibTorch operations: K numbers each are not worth a kernel.
 inline at::Tensor pair_weight_composite(const at::Tensor& score, const at::Tensor& top, const at::Tensor& partner,
                                         const at::Tensor& noise, double tau) {
   check_tau(tau);
@@ -202,7 +203,7 @@ inline at::Tensor pair_weight_composite(const at::Tensor& score, const at::Tenso
   return at::where(tops == partners, at::ones_like(weight), weight).to(score.scalar_type());
 }
 
-// index_put adds up rows that were drawn twice in one order: the same bits every time.
+// index_put_ accumulates rows that were sampled twice in a fixed order, so results are bitwise reproducible.
 inline at::Tensor pair_weight_backward_composite(const at::Tensor& grad, const at::Tensor& score, const at::Tensor& top,
                                                  const at::Tensor& partner, const at::Tensor& noise, double tau) {
   const at::Tensor tops = named_rows(top, score, "score"), partners = named_rows(partner, score, "score");

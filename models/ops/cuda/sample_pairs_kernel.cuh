@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The draw of sample_pairs on a GPU. The rank of a row is the number of rows of its item that come before it, counted
-// over tiles of keys in shared memory: no sort, no exchange between blocks, ties to the lowest row, and rows that are
-// drawn are written straight to their place. Of items of many rows those that can be drawn are selected first
-// (key_selection_kernel.cuh); rows are sorted where those are many, too.
+// Samples the pairs of sample_pairs on a GPU. The rank of a row is the number of rows of its item that come before it,
+// counted over tiles of keys in shared memory: no sort, no exchange between blocks, ties to the lowest row. Sampled
+// rows are written directly to their place. In long items the rows that can be sampled are selected first
+// (key_selection_kernel.cuh); if these are many, too, rows are sorted.
 //
-// Bound: issue slots, about 5 a pair of rows of an item (64-bit comparison, tie, addition): 32 items of 1,024 rows take
-// 5 us. It is quadratic: for one of 100,000 rows that would be 1.6 ms, where a selection takes 0.02.
+// Bound: issue slots, about 5 per pair of rows of an item (64-bit comparison, tie, addition): 32 items of 1,024 rows
+// take 5 us. The cost is quadratic: one item of 100,000 rows would take 1.6 ms, where a selection takes 0.02 ms.
 #pragma once
 
 #include <cstring>
@@ -16,8 +16,8 @@
 
 namespace geosft::cuda {
 
-// What ranks are found of: every row by its key (row null), rows that were selected by theirs, those that are no rows
-// (-1) last, or all rows where they are in the order of their ranks already, item by item (key null).
+// The rows that are ranked: every row by its key (row null); selected rows by their keys, with unused places (row -1)
+// last; or all rows already in rank order, item by item (key null).
 struct RankedRows {
   PackedRows packed;
   const uint64_t* key;
@@ -26,10 +26,10 @@ struct RankedRows {
   GEOSFT_DEVICE int64_t row_at(int64_t place) const { return row ? row[place] : place; }
 };
 
-// score [rows]; noise [rows], key and other [rows] are working memory: what was added, the keys of the score and, for a
-// random partner, those by which partners are drawn (kNoKey for rows in `top`). Drawn: top and partner [bins], and
-// what was added to them, noise_top and noise_partner [bins]; those of item b from out_ptr[b] on. `phase` says what is
-// to be done now; a call goes through all of them in turn. It ranks `ranked`, after `selection`, if that has places.
+// score [rows]. Working memory: noise [rows] is the noise added, key [rows] the keys of the noisy scores and other
+// [rows] the keys by which random partners are sampled (kNoKey for rows in `top`). Results: top and partner [bins] and
+// their noise, noise_top and noise_partner [bins]; those of item b begin at out_ptr[b]. A call runs its phases in turn;
+// `phase` is the current one. It ranks `ranked`, after `selection`, if that has places.
 enum class PairPhase { kKeys, kTop, kPartner, kReplacement };
 template <typename T>
 struct PairSampling {
@@ -54,7 +54,8 @@ struct PairSampling {
 inline constexpr int kRankThreads = 256;
 inline constexpr uint64_t kNoKey = ~uint64_t{0};
 
-// A number that is smaller the larger x is. Every x has one, NaN too: ranks are then always those of distinct rows.
+// Returns a key that is smaller the larger x is. Every x has a key, including NaN: ranks always belong to distinct
+// rows.
 GEOSFT_DEVICE uint64_t descending_key(float x) {
   const float positive_zero = x + 0.0f;
   uint32_t bits;
@@ -69,7 +70,7 @@ GEOSFT_DEVICE uint64_t descending_key(double x) {
   return key == kNoKey ? key - 1 : key;
 }
 
-// Where the bins of an item go, and how many there are.
+// Returns the range of the bins of an item.
 template <typename T>
 GEOSFT_DEVICE RowRange item_bins(const PairSampling<T>& in, int64_t item) {
   const int64_t begin = clamped(in.out_ptr[item], 0, in.bins);
@@ -81,7 +82,7 @@ GEOSFT_DEVICE uint64_t partner_key(uint64_t seed, int64_t row) {
   return drawn == kNoKey ? drawn - 1 : drawn;
 }
 
-// Noise and keys, one row a thread.
+// Computes noise and keys, one row per thread.
 template <typename T>
 class PairKeyTile {
  public:
@@ -105,13 +106,13 @@ class PairKeyTile {
   }
 };
 
-// What a row of a rank is: a top, a partner, or neither.
+// Stores a row of a given rank as a top, as a partner, or not at all.
 template <typename T, bool kPartners>
 class PairPlaces {
  public:
   using Arguments = PairSampling<T>;
 
-  // `row` is -1 for none.
+  // `row` is -1 for an unused place.
   GEOSFT_DEVICE static void draw(const Arguments& in, int64_t item, int64_t row, int64_t rank) {
     if (row < 0) return;
     const RowRange all = item_rows(in.packed, item), bins = item_bins(in, item);
@@ -124,14 +125,14 @@ class PairPlaces {
   }
 
  private:
-  // `row` is a top, or the partner of that rank where partners are not drawn at random.
+  // Stores `row` as a top or, unless partners are sampled at random, as the partner of its rank.
   GEOSFT_DEVICE static void choose(const Arguments& in, const RowRange& all, int64_t row, int64_t rank, int64_t out,
                                    int64_t count) {
     if (rank < count) {
       in.top[out + rank] = row;
       in.noise_top[out + rank] = in.noise[row];
       if (in.random_partner) in.other[row] = kNoKey;
-      if (all.end - all.begin == 1) put_partner(in, out, row);  // alone: its own partner
+      if (all.end - all.begin == 1) put_partner(in, out, row);  // a single row is its own partner
     } else if (!in.random_partner && rank < 2 * count) {
       put_partner(in, out + rank - count, row);
     }
@@ -143,7 +144,7 @@ class PairPlaces {
   }
 };
 
-// Ranks by the keys of `ranked`, and what is drawn by them.
+// Ranks rows by the keys of `ranked` and stores those that are sampled.
 template <typename T, bool kPartners>
 class PairRankTile {
  public:
@@ -184,7 +185,7 @@ class PairRankTile {
     int64_t rank;
   };
 
-  // Of the keys in shared memory those that come before `key`, which is at place `own` of them (or is not among them).
+  // Counts the keys in shared memory that come before `key`, which is at place `own` of them (or is not among them).
   GEOSFT_DEVICE static int before(const Tiles& tiles, uint64_t key, int64_t own) {
     int count = 0;
     for (int i = 0; i < kBlockThreads; ++i) count += tiles.key[i] < key || (tiles.key[i] == key && i < own) ? 1 : 0;
@@ -192,7 +193,7 @@ class PairRankTile {
   }
 };
 
-// The same where ranks are places in a sorted order.
+// Stores the sampled rows if ranks are places in a sorted order.
 template <typename T, bool kPartners>
 class PairPlaceTile {
  public:
@@ -213,7 +214,7 @@ class PairPlaceTile {
   }
 };
 
-// Draws with replacement, one block a bin and member: argmax_i(score_i + Gumbel), of equal ones the lowest row.
+// Samples with replacement, one block per bin and member: argmax_i(score_i + Gumbel), ties to the lowest row.
 template <typename T>
 class PairReplacementTile {
  public:
@@ -221,7 +222,7 @@ class PairReplacementTile {
   static constexpr int kGroups = 16;
   struct Best {
     T value, noise;
-    int64_t row;  // of the item, -1: none yet
+    int64_t row;  // of the item; -1: not set
   };
   struct Tiles {
     Best of_thread[kBlockThreads], of_group[kGroups];
@@ -255,7 +256,7 @@ class PairReplacementTile {
       if (thread != 0) return;
       Best best = tiles.of_group[0];
       for (int i = 1; i < kGroups; ++i) best = better(best, tiles.of_group[i]);
-      (member == 0 ? in.top : in.partner)[bin] = best.row < 0 ? 0 : rows.begin + best.row;  // wrong offsets: no row
+      (member == 0 ? in.top : in.partner)[bin] = best.row < 0 ? 0 : rows.begin + best.row;  // -1: wrong offsets
       (member == 0 ? in.noise_top : in.noise_partner)[bin] = best.noise;
     });
   }
@@ -267,7 +268,7 @@ class PairReplacementTile {
     return a;
   }
 
-  // The last item whose bins begin at or before this one: items without bins begin where the next one does.
+  // Returns the last item whose bins begin at or before this one: items without bins begin where the next one does.
   GEOSFT_DEVICE static int64_t item_of_bin(const Arguments& in, int64_t bin) {
     int64_t item = 0;
     for (int64_t end = in.packed.items; end - item > 1;) {

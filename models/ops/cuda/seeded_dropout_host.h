@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dropout on tensors, for the GPU and its emulation: run(DropoutCall<T>) launches the kernel. The host reads nothing
-// from the device.
+// Computes dropout on tensors, for the GPU and its emulation: run(DropoutCall<T>) launches the kernel. The host reads
+// nothing from the device.
 #pragma once
 
 #include <ATen/ATen.h>

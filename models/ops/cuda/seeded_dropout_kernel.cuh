@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// seeded_dropout on a GPU: four elements per thread, decided by one random number. Bound: memory, one read and one
+// Computes seeded_dropout on a GPU: one random number decides four elements per thread. Bound: memory, one read and one
 // write.
 #pragma once
 
@@ -13,7 +13,7 @@ template <typename T>
 struct DropoutCall {
   Accessor<const T> x;
   Accessor<T> out;
-  int64_t count, first;  // elements, and the place of the first of them
+  int64_t count, first;  // number of elements, and the position of the first
   uint64_t threshold;
   const int64_t* seed;
   T scale;
@@ -29,7 +29,7 @@ class DropoutTile {
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
     block.each([&](int thread) {
-      // The first and the last group of places may lie half outside.
+      // The first and the last group of positions may lie partly outside.
       const int64_t group = in.first / kDropoutLanes + block.x() * kBlockThreads + thread;
       const uint64_t bits = dropout_bits(static_cast<uint64_t>(*in.seed), static_cast<uint64_t>(group));
       GEOSFT_UNROLL

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attention bias of sequence_attention (SFT section 4.4): X_R[i, j, t] = s[i, t] ss[j, t], so X_R w is for each
-// head a product of s with ss w over `depth` channels. It is summed up in shared memory, kChannels at a time, whatever
-// the depth. In the backward pass the same memory holds the gradients of the two products, which are multiplied with
-// the other side's rows for kChannels of the gradient; for more channels the pass is run again.
+// Computes the attention bias of sequence_attention (SFT section 4.4): X_R[i, j, t] = s[i, t] ss[j, t], so X_R w is for
+// each head a product of s with ss w over `depth` channels. It is summed in shared memory, kChannels at a time, for any
+// depth. In the backward pass the same memory holds the gradients of the two products, which are multiplied with the
+// other side's rows for kChannels of the gradient; for more channels the pass is run again.
 //
-// Bound: 4 multiply-adds a (query, key, channel) forward, against 2 to 3 issue slots of the score itself and c channels
-// of it: with depth 4 c or more this term is nearly all of the time.
+// Bound: 4 multiply-adds per (query, key, channel) forward, compared with 2 to 3 issue slots for each of the c channels
+// of the score: with a depth of at least 4 c this term takes nearly all of the time.
 #pragma once
 
 #include "models/ops/cuda/attention_bias.cuh"
@@ -14,7 +14,7 @@
 namespace geosft::cuda {
 
 template <typename T>
-inline constexpr int kSequenceChannels = sizeof(T) == 8 ? 16 : 32;  // as many as shared memory has place for
+inline constexpr int kSequenceChannels = sizeof(T) == 8 ? 16 : 32;  // as many as fit in shared memory
 
 template <typename T, Side kSide>
 class SequenceBias {
@@ -22,7 +22,7 @@ class SequenceBias {
   static constexpr bool kOfQueries = kSide == Side::kQuery;
   static constexpr int kChannels = kSequenceChannels<T>, kGroup = 4;
 
-  // mul and add: X_R w of the pairs, then the gradients of these. A number more a row: see GraphBias.
+  // mul and add: X_R w of the pairs, then the gradients of these. Rows are padded by one number: see GraphBias.
   template <int Own, int Other>
   struct Tiles {
     T mul[Own][Other + 1], add[Own][Other + 1];
@@ -78,7 +78,7 @@ class SequenceBias {
     sums.add += score;
   }
 
-  // sums(thread) += the gradients of the pairs times the other side's rows.
+  // Adds to sums(thread) the gradients of the pairs times the other side's rows.
   template <class Block, class Memory, class Sums>
   GEOSFT_DEVICE void conclude(Block& block, Memory& memory, int64_t first, int count, const Sums& sums) const {
     if (!needed()) return;
@@ -123,7 +123,7 @@ class SequenceBias {
   }
 
  private:
-  // Whether anybody needs the gradients of this side's rows; the weights need those of the keys'.
+  // Returns whether the gradients of this side's rows are needed; the weight gradients always need those of the keys.
   GEOSFT_DEVICE bool needed() const { return !kOfQueries || in_.s_grad; }
   GEOSFT_DEVICE const Accessor<const T>& own_rows() const { return kOfQueries ? in_.s : in_.ss; }
   GEOSFT_DEVICE const Accessor<const T>& other_rows() const { return kOfQueries ? in_.ss : in_.s; }
@@ -194,9 +194,9 @@ struct SequenceBiasTraits {
   using Arrays = SequenceArrays<T>;
   template <typename T, Side kSide>
   using Bias = SequenceBias<T, kSide>;
-  static constexpr bool kManyRows = false;  // the sums of their pairs would not fit
+  static constexpr bool kManyRows = false;  // the sums of their pairs would not fit in shared memory
 
-  // Every pass makes the gradients of kSequenceChannels channels, and those of q, k, v and the rest again.
+  // Every pass computes the gradients of kSequenceChannels channels, and recomputes those of q, k, v and the rest.
   template <Side kSide, typename T, class Body>
   static void each_pass(SequenceArrays<T> arrays, const Body& body) {
     const bool needed = kSide == Side::kKey || arrays.s_grad;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sequence_attention has beside q, k, v and leak: encodings of positions, and weights.
+// Provides the attention bias of sequence_attention from tensors: position encodings and weights.
 #pragma once
 
 #include "models/ops/cuda/attention_host.h"
@@ -35,7 +35,7 @@ class SequenceOperator {
     return arrays;
   }
 
-  // Rows have a copy of their gradient a head; the keys' is still to be multiplied with the weights.
+  // Row gradients are accumulated per head; those of the keys are multiplied by the weights afterwards.
   template <typename T>
   void begin_gradients(const AttentionArrays<T>& problem, const OutputMask& output_mask, SequenceArrays<T>& arrays) {
     s_grad_ = at::empty({output_mask.own(0) ? s_.size(0) : 0, problem.heads, s_.size(1)}, computed_);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax_pool on a GPU. Rows are reduced in tiles of 512, each with its own maximum and sums, which a second kernel
-// combines in order: multiprocessors share large items, and the bits are always the same.
+// Computes softmax_pool on a GPU. Rows are reduced in tiles of 512, each with its own maximum and sums, which a second
+// kernel combines in order: multiprocessors share large items, and results are bitwise reproducible.
 //
-// Bound: memory. x is read twice, for the logits and for the sums; the second reading of a tile (512 rows of 256
-// channels: 512 KiB) mostly hits the L2 cache, so 4 bytes an element forward (11 us for 32 x 1024 x 256 at 3
-// TB/s) and 8 backward; half of that in half types.
+// Bound: memory. x is read twice, for the logits and for the sums; the second read of a tile (512 rows of 256 channels:
+// 512 KiB) mostly hits the L2 cache, so 4 bytes per element forward (11 us for 32 x 1024 x 256 at 3 TB/s) and 8
+// backward; half of that in half types.
 #pragma once
 
 #include "geometry/cuda/packed_tiles.h"
@@ -13,8 +13,8 @@
 
 namespace geosft::cuda {
 
-// x [rows, width], u [width]. Of every tile: sum of e^(l - largest) x [slots, width], of e^(l - largest) and largest
-// [slots]. out [items, width] and log_sum [items] of the items.
+// x [rows, width], u [width]. Per tile: sum of e^(l - largest) x [slots, width], total of e^(l - largest) and largest
+// [slots]. Per item: out [items, width] and log_sum [items].
 template <typename T>
 struct PoolForward {
   Accessor<const T> x, u;
@@ -42,13 +42,13 @@ struct PoolBackward {
 
 inline constexpr int kPoolThreads = 256, kPoolRows = 512;
 
-// Steps shared by the kernels over tiles of rows.
+// Provides the steps shared by the kernels over tiles of rows.
 template <typename T>
 class PoolSteps {
  public:
   static constexpr int kEach = kPoolRows / kPoolThreads, kChannels = 8, kGroups = 16;
 
-  // A row of one number more than its channels: threads that read a column then use all banks.
+  // Rows are padded by one number, so that threads that read a column use all banks.
   struct Tiles {
     T x[kPoolRows][kChannels + 1];
     T vector[kChannels];
@@ -102,7 +102,7 @@ class PoolSteps {
     return result;
   }
 
-  // sum_i weight_i x_i over the tile's rows.
+  // to = sum_i weight_i x_i over the tile's rows.
   template <class Block>
   GEOSFT_DEVICE static void add_rows(Block& block, const T (&weight)[kPoolRows], const Accessor<const T>& x,
                                      int64_t width, const PackedTile& rows, T* to) {
@@ -195,7 +195,7 @@ class PoolJoinTile {
   }
 };
 
-// d x_i = w_i g + s_i u and d u = sum_i s_i x_i with s_i = w_i (g . x_i - g . out).
+// Computes d x_i = w_i g + s_i u and d u = sum_i s_i x_i with s_i = w_i (g . x_i - g . out).
 template <typename T>
 class PoolBackwardTile {
   using Steps = PoolSteps<T>;
@@ -242,7 +242,7 @@ class PoolBackwardTile {
   }
 };
 
-// The grids of a call, on a GPU or emulated: see attention_grid.h.
+// Lists the grids of a call, on a GPU or emulated: see attention_grid.h.
 template <typename T, class Run>
 void run_grids(const PoolForward<T>& in, Run&& run) {
   run.template grid<PoolForwardTile<T>>(tile_slots(in.packed.rows, in.packed.items, kPoolRows), 1, in);

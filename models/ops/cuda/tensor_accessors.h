@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accessors to contiguous tensors of any floating type for kernels that compute in T; null for undefined tensors.
+// Returns accessors to contiguous tensors of any floating type for kernels that compute in T; null for undefined
+// tensors.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of the tiles: what has a cheaper form on a GPU is named here.
+// Defines the arithmetic of the kernels, in forms that are cheaper on a GPU.
 #pragma once
 
 #include <cmath>
@@ -8,14 +8,14 @@
 
 namespace geosft::cuda {
 
-// Four numbers that are read from shared memory at once.
+// Four numbers that are read from shared memory in one instruction.
 template <typename T>
 struct alignas(16) Vec4 {
   T v[4];
 };
 
-// The maximum, NaN where one of them is. In float32 one instruction: a comparison and a choice would be two, and fmaxf
-// drops NaN.
+// Returns the maximum, or NaN if either is NaN. In float32 this is one instruction; a comparison and a select would be
+// two, and fmaxf drops NaN.
 GEOSFT_DEVICE float larger(float a, float b) {
 #if defined(__CUDA_ARCH__)
   float result;
@@ -29,15 +29,15 @@ GEOSFT_DEVICE double larger(double a, double b) {
   return a > b || a != a ? a : b;
 }
 
-// 1 / x, and 0 where that would overflow: what a row is divided by.
+// Returns 1 / x, or 0 if that would overflow.
 template <typename T>
 GEOSFT_DEVICE T safe_reciprocal(T x) {
   constexpr T kSmallest = sizeof(T) == 4 ? T(1.17549435082228751e-38) : T(2.2250738585072014e-308);
   return x < kSmallest ? T(0) : T(1) / x;
 }
 
-// e^x for x <= 0. In float32 the error is that of x * log2(e): below 1e-6 relative for x > -10, where it matters
-// beside 1.
+// Returns e^x for x <= 0. In float32 the error is that of x * log2(e): below 1e-6 relative for x > -10, where e^x is
+// not negligible compared with 1.
 GEOSFT_DEVICE float exp_below_zero(float x) {
 #if defined(__CUDA_ARCH__)
   return __expf(x);
@@ -49,8 +49,8 @@ GEOSFT_DEVICE double exp_below_zero(double x) {
   return exp(x);
 }
 
-// log(1 + e) for 0 <= e <= 1, relative error 3e-7: the polynomial of the CPU's softplus. The GPU's own logarithm of
-// 1 + e would lose what e adds to 1.
+// Returns log(1 + e) for 0 <= e <= 1, relative error 3e-7: the polynomial of the CPU's softplus. The GPU's own
+// logarithm of 1 + e would lose the low digits of e.
 GEOSFT_DEVICE float log1p_unit(float e) {
   float sum = 0.005232629366219044f;
   sum = fmaf(sum, e, -0.029504986479878426f);
@@ -67,7 +67,7 @@ GEOSFT_DEVICE double log1p_unit(double e) {
   return log1p(e);
 }
 
-// a / b for 1 <= b <= 2.
+// Returns a / b for 1 <= b <= 2.
 GEOSFT_DEVICE float quotient(float a, float b) {
 #if defined(__CUDA_ARCH__)
   return __fdividef(a, b);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of libgeosft_cuda_graph.so. It is loaded with dlopen when steps are to be replayed, after LibTorch's
-// CUDA libraries, which resolve its symbols: nothing links it, and it links none of them.
+// Declares the interface of libgeosft_cuda_graph.so. It is loaded with dlopen when steps are to be replayed, after
+// LibTorch's CUDA libraries, which resolve its symbols: nothing links it, and it links none of them.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collective operations of the processes that train one model together, named as in PyTorch's c10d.
+// Declares the collective operations of the processes that train one model together, named as in PyTorch's c10d.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -37,23 +37,23 @@ class Communicator {
   // on a GPU have completed or, if other processes do not take part, have been aborted. Processes that are still
   // training may notice an abort first, and report that they have lost the others.
   virtual void drain() const {}
-  // Called by a process that has failed, before it reports its error and exits, which ends the others; an error that
+  // Called by a process that has failed, before it reports its error and exits, which ends the others. An error that
   // several processes have is reported once. Rank 0 returns immediately. Of the other ranks only the first that has
   // failed returns, and only if rank 0 is blocked in an all-reduce; the others never return.
   virtual void elect_error_reporter() const {}
 
   bool is_root() const { return rank() == 0; }  // rank 0 writes files and reports progress
-  // all_reduce of a copy, waited for.
+  // Returns the all-reduced sum of a copy.
   at::Tensor sum(const at::Tensor& values) const;
-  // Whether `here` is true in any process.
+  // Returns whether `here` is true in any process.
   bool any(bool here) const;
   // Returns when all processes have called it.
   void barrier() const;
-  // The values of rank 0.
+  // Returns the values of rank 0.
   at::Tensor broadcast(const at::Tensor& values) const;
 };
 
-// Calls make() in rank 0 first, then in the other processes, which find what it has left in caches.
+// Calls make() in rank 0 first, then in the other processes, which can use the caches that it has filled.
 template <class Make>
 auto root_first(const Communicator& processes, const Make& make) {
   if (!processes.is_root()) processes.barrier();

@@ -12,8 +12,8 @@
 
 namespace geosft {
 
-// Bucket size: half a MiB per process, between 1 and 8 MiB. The latency of an all-reduce grows with the number of
-// processes, and the last one does not overlap with computation.
+// Returns the bucket size: half a MiB per process, between 1 and 8 MiB. The latency of an all-reduce grows with the
+// number of processes, and the last one does not overlap with computation.
 int64_t bucket_bytes_for(int64_t processes);
 
 // Parameters are assigned to buckets in reverse order, which is roughly the order in which the backward pass completes
@@ -22,7 +22,7 @@ int64_t bucket_bytes_for(int64_t processes);
 class GradientReducer {
  public:
   // The parameters are float32 or float64, on one device that `processes` can all-reduce. `processes` must outlive the
-  // object; a parameter may belong to one reducer at a time. A bucket ends with the parameter that fills it to
+  // object; a parameter may belong to one reducer at a time. A bucket is closed by the parameter that fills it to
   // `bucket_bytes`.
   GradientReducer(const Communicator& processes, std::vector<at::Tensor> parameters, int64_t bucket_bytes);
   ~GradientReducer();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks and validation that the processes of a distributed training share at the beginnings and ends of epochs.
+// Checks the state of the processes of a distributed training at the beginning of an epoch, and validates at its end.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -31,7 +31,7 @@ bool running() {
   return started != 0 && ended == 0;
 }
 
-// Messages between failed processes and rank 0, on a communicator of their own.
+// Exchanges messages between failed processes and rank 0, on a separate communicator.
 class ErrorChannel {
  public:
   void open() { MPI_Comm_dup(MPI_COMM_WORLD, &channel_); }

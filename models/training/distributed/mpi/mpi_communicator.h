@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of libgeosft_mpi.so. It is loaded with dlopen when several processes are started, and nothing links it:
-// training with one process neither needs nor starts MPI.
+// Declares the interface of libgeosft_mpi.so. It is loaded with dlopen when several processes are started, and nothing
+// links it: training with one process neither needs nor starts MPI.
 #pragma once
 
 #include "models/training/distributed/communicator.h"

@@ -15,7 +15,7 @@
 namespace geosft {
 namespace {
 
-// Made by rank 0 and broadcast to the others.
+// Creates the id in rank 0 and broadcasts it to the others.
 nccl::UniqueId broadcast_id(const nccl::Library& library, const Communicator& connected) {
   nccl::UniqueId id{};
   if (connected.is_root()) {
@@ -34,7 +34,7 @@ void disable_lazy_connect() {
   setenv("NCCL_RUNTIME_CONNECT", "0", /*overwrite=*/0);
 }
 
-// In a detached thread: if another process fails, the call may never return.
+// Runs in a detached thread: if another process fails, the call may never return.
 std::future<nccl::Group*> connect_async(const nccl::Library& library, const Communicator& connected,
                                         const nccl::UniqueId& id, at::Device device) {
   std::packaged_task<nccl::Group*()> task([library, id, device, rank = static_cast<int>(connected.rank()),

@@ -19,12 +19,12 @@ struct NcclOptions {
 };
 
 // Connects the GPUs of the processes of `connected` (MPI or sockets), all of which call it. `connected` must outlive
-// the result, and reduces what is on the CPU. `device` is the GPU of this process, a different one in each. An
-// all-reduce waits for the work enqueued on the current stream, and runs on a stream of its own; wait() makes the
-// stream that is current then wait for it, and returns immediately.
+// the result, and all-reduces tensors on the CPU. `device` is the GPU of this process, a different one in each. An
+// all-reduce waits for the work enqueued on the current stream, and runs on its own stream; wait() makes the current
+// stream wait for it, and returns immediately.
 //
-// Asynchronous errors of NCCL (in the network or in another process) are noticed within a second, and an all-reduce
-// that does not end within `timeout`. All-reduces are then aborted, and the next one, on the GPU or the CPU, throws
+// Asynchronous errors of NCCL (in the network or in another process) are detected within a second, and all-reduces that
+// do not end within `timeout`. All-reduces are then aborted, and the next one, on the GPU or the CPU, throws
 // std::runtime_error with the reason, before invalid results are used. Also throws if the library or the GPUs cannot be
 // used.
 std::unique_ptr<Communicator> make_nccl_communicator(const Communicator& connected, at::Device device,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares the functions of NVIDIA's NCCL 2 that are used, by their binary interface: LibTorch for CUDA ships the
-// library but not its header.
+// Declares the functions of NVIDIA's NCCL 2 that are used, by their ABI: LibTorch for CUDA ships the library but not
+// its header.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ struct Library {
 // loaded or lacks a function.
 Library load_library(const std::string& name);
 
-// The error message of a result.
+// Returns the error message of a result.
 std::string error_message(const Library& library, Result result, Group* group);
 
 // Throws std::runtime_error with `what` and the error message unless the result is a success.

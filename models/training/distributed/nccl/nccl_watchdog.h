@@ -20,9 +20,8 @@
 
 namespace geosft::nccl {
 
-// All-reduces run on a stream of their own, concurrently with computation. If one fails, or does not end in time, the
-// thread aborts all of them, so that nothing waits for them any more. Their results are invalid, and the next call
-// throws.
+// All-reduces run on their own stream, concurrently with computation. If one fails or times out, the watchdog thread
+// aborts all of them, so that nothing waits for them any more. Their results are invalid, and the next call throws.
 class NcclWatchdog {
  public:
   // Takes ownership of `group`, which this process has joined with `device`.
@@ -32,7 +31,7 @@ class NcclWatchdog {
   NcclWatchdog(const NcclWatchdog&) = delete;
   NcclWatchdog& operator=(const NcclWatchdog&) = delete;
 
-  // As Communicator::all_reduce, for values on the device that the current stream computes.
+  // As Communicator::all_reduce, for values on the device that are computed on the current stream.
   std::unique_ptr<Work> all_reduce(const at::Tensor& values);
   // Throws std::runtime_error with the error that the thread has noticed, if any.
   void check();
@@ -44,7 +43,7 @@ class NcclWatchdog {
  private:
   using Clock = std::chrono::steady_clock;
   struct Started {
-    std::shared_ptr<c10::Event> done;  // null while the call is under way
+    std::shared_ptr<c10::Event> done;  // null during the call
     Clock::time_point at;
   };
   Group* begin_call();

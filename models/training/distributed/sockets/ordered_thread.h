@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that runs the tasks it is given one after the other.
+// Runs queued tasks one after the other in its own thread.
 #pragma once
 
 #include <condition_variable>
@@ -14,7 +14,7 @@ namespace geosft {
 class OrderedThread {
  public:
   OrderedThread() : thread_([this] { work(); }) {}
-  // Waits for the running task, and drops those queued behind it: their futures then have no result.
+  // Waits for the running task, and drops the queued ones: their futures then have no result.
   ~OrderedThread() {
     {
       const std::lock_guard lock(mutex_);

@@ -27,8 +27,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using Clock = std::chrono::steady_clock;
 
-// Sent by a process that connects. The token, read from the store, rejects unauthenticated peers; it is the answer,
-// too.
+// Sent by a process that connects. The token, read from the store, rejects unauthenticated peers; it is also the reply.
 struct Greeting {
   uint64_t token = 0;
   int64_t rank = 0;
@@ -76,8 +75,8 @@ class Rendezvous {
     return sockets;
   }
 
-  // After a restart by a launcher, the store may still hold a listener that is closed: this retries until the new one
-  // is there.
+  // After a restart by a launcher, the store may still hold the address of a closed listener: this retries until the
+  // new one is published.
   std::vector<tcp::socket> connect_to_root() {
     for (;;) {
       try {
@@ -104,7 +103,7 @@ class Rendezvous {
     return uint64_t{random()} << 32 | random();
   }
   // Disables Nagle's algorithm and shortens the keep-alive intervals: a process that waits for an unreachable machine
-  // notices within 90 seconds (by default after two hours), one that has sent data within the system's 15 minutes.
+  // notices within 90 seconds (instead of two hours), one that has sent data within the system's 15 minutes.
   // TCP_USER_TIMEOUT would shorten the latter, but it would also close connections to a process that is only slow to
   // read.
   static void prepare(tcp::socket& socket) {
@@ -112,7 +111,7 @@ class Rendezvous {
     socket.set_option(asio::socket_base::keep_alive(true));
     const int descriptor = socket.native_handle();
     set_tcp_option(descriptor, TCP_KEEPIDLE, 30);   // seconds of silence before the first probe
-    set_tcp_option(descriptor, TCP_KEEPINTVL, 10);  // and between two probes
+    set_tcp_option(descriptor, TCP_KEEPINTVL, 10);  // seconds between two probes
     set_tcp_option(descriptor, TCP_KEEPCNT, 6);     // unanswered probes before the connection is closed
   }
   static void set_tcp_option(int descriptor, int name, int value) {
@@ -120,14 +119,14 @@ class Rendezvous {
       throw boost::system::system_error(errno, boost::system::system_category());
     }
   }
-  // Whether there is something to read before `until`.
+  // Returns whether there is data to read before `until`.
   static bool readable(int descriptor, Clock::time_point until) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
     pollfd waited{descriptor, POLLIN, 0};
     return ::poll(&waited, 1, static_cast<int>(std::max<int64_t>(left, 0))) > 0;
   }
 
-  // A process that connects again has not received the answer: its new connection replaces the old one.
+  // A process that connects again has not received the reply: its new connection replaces the old one.
   void accept(tcp::socket socket, uint64_t token, std::vector<std::optional<tcp::socket>>& found) const {
     Greeting greeting;
     boost::system::error_code error;

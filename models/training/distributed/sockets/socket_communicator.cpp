@@ -21,11 +21,11 @@ using boost::system::system_error;
 enum class MessageType : int64_t {
   sum,     // followed by the values of a process, or by their sum
   failed,  // to rank 0: the sender has failed, and asks whether to report its error
-  report,  // from rank 0: it shall report it
-  stop,    // from rank 0: it has ended, and the error has been reported
+  report,  // from rank 0: the receiver shall report its error
+  stop,    // from rank 0: rank 0 has ended, and the error has been reported
 };
 
-// The header of a message, sent as it lies in memory: all processes run the same program.
+// The header of a message, sent in its memory layout: all processes run the same program.
 struct Header {
   MessageType type;
   int64_t bytes = 0;
@@ -94,14 +94,14 @@ void check_summable(const at::Tensor& values) {
               "values must be float32, float64 or int64, got ", type);
 }
 
-// What a process does with its connections. One thread calls all members but close().
+// The connections of a process. One thread calls all members but close().
 class Endpoint {
  public:
   virtual ~Endpoint() = default;
   virtual void sum(const at::Tensor& values) = 0;
-  // Called by a failed process: whether it shall report its error.
+  // Called by a failed process; returns whether it shall report its error.
   virtual bool may_report() = 0;
-  // Ends the other processes, and what the thread waits for.
+  // Ends the other processes, and any call that the thread is blocked in.
   virtual void close() = 0;
 };
 
@@ -213,7 +213,7 @@ class SocketCommunicator : public Communicator {
     return std::make_unique<SocketWork>(thread_.add([this, values] { endpoint_->sum(values); }));
   }
   void elect_error_reporter() const override {
-    // Rank 0 decides by itself, so it does not wait for its thread, and stops the others.
+    // Rank 0 decides by itself: it does not wait for its thread, and stops the others.
     bool reports = false;
     if (is_root()) {
       reports = endpoint_->may_report();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All-reduces over TCP, for processes that were started without MPI.
+// Implements all-reduces over TCP, for processes that were started without MPI.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace geosft {
 
-// Where the processes find each other: a TCPStore of LibTorch, as with torchrun.
+// Rendezvous of the processes: a TCPStore of LibTorch, as with torchrun.
 struct RendezvousOptions {
   std::string address;                // of the machine of rank 0
   uint16_t port = 29500;              // of the store there
@@ -22,10 +22,10 @@ struct RendezvousOptions {
   std::chrono::seconds timeout{300};  // until all processes have connected
 };
 
-// Connects the processes, all of which call it. In a background thread, rank 0 adds the values of the others in the
-// order of their ranks and sends them the sum: meant for few processes, as all data pass through one. Deleting the
-// result, or exiting without, ends the others unless all have passed a barrier before. Throws std::runtime_error if the
-// store or a process cannot be reached within the timeout.
+// Connects the processes, all of which call it. In a background thread, rank 0 adds the values of the others in rank
+// order and sends them the sum: meant for few processes, as all data pass through rank 0. Deleting the result, or
+// exiting without deleting it, ends the others unless all have passed a barrier before. Throws std::runtime_error if
+// the store or a process cannot be reached within the timeout.
 std::unique_ptr<Communicator> make_socket_communicator(const RendezvousOptions& options);
 
 }  // namespace geosft
