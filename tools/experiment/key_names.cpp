@@ -10,7 +10,7 @@ struct NamePair {
   std::string_view from, to;
 };
 
-// Renamed keys, in snake_case: the former name and the present one.
+// Renamed keys in snake_case: former name, present name.
 constexpr NamePair renamed[] = {
     {"learning_rate", "lr"},
     {"average_decay", "ema_decay"},
@@ -30,7 +30,7 @@ constexpr NamePair renamed[] = {
     {"max_tokens", "max_tokens"},
 };
 
-// What other libraries call an option, and what it is called here.
+// Names of options in other libraries, and their names here.
 constexpr NamePair synonyms[] = {
     {"ema", "ema_decay"},
     {"swa", "ema_decay"},
@@ -62,15 +62,15 @@ constexpr NamePair synonyms[] = {
     {"amp", "precision"},
 };
 
-// Without leading dashes, in snake_case.
+// Strips leading dashes and converts to snake_case.
 std::string plain(std::string_view name) {
   name.remove_prefix(std::min(name.find_first_not_of('-'), name.size()));
-  std::string key(name.substr(0, 64));  // a longer one is no misspelling, and would take its length times that of all
+  std::string key(name.substr(0, 64));  // a longer name is no misspelling, and would make the edit distance slow
   std::replace(key.begin(), key.end(), '-', '_');
   return key;
 }
 
-// A misspelling, or the first words of the known name.
+// Returns whether `name` is a misspelling of the known name, or its first words.
 bool near(const std::string& name, const std::string& known) {
   return (name.size() > 2 && known.starts_with(name + "_")) ||
          edit_distance(name, known) * 3 <= std::max(name.size(), known.size());
@@ -120,7 +120,7 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
     if (pair.from != wanted) continue;
     if (const auto found = named(pair.to); found != known.end()) return *found;
   }
-  // A misspelling of a former name means the present one, which is what a hint names.
+  // A misspelled former name counts for the present name, which the hint shows.
   std::string nearest;
   std::size_t least = std::string::npos;
   for (const std::string& one : known) {
