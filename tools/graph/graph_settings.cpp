@@ -68,7 +68,7 @@ void check_mask(const GraphModelSettings& model) {
   }
 }
 
-// Rejects options whose steps compute on the CPU: per-batch lookups and random numbers.
+// Rejects options that need per-batch lookups or random numbers from the CPU.
 void check_replayable(const GraphModelSettings& model) {
   if (model.encoding == "lappe") throw UsageError("replay_steps needs another encoding than lappe");
   const bool sees_edges = model.attention == "sampling" && model.relative && model.positions != "relative";
