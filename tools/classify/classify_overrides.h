@@ -10,11 +10,11 @@
 
 namespace geosft {
 
-// What may be chosen anew when a trained classifier is used; everything else is as it was trained.
+// Options that override the settings of a trained classifier; all other settings are those of the training.
 class ClassifyOverrides {
  public:
   void add_to(CLI::App& subcommand);
-  // Loads the run and applies what was given. Also sets LibTorch's threads.
+  // Loads the run and applies the overrides. Also sets LibTorch's number of threads.
   RunModel load(const std::filesystem::path& run) const;
 
  private:

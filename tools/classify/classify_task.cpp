@@ -19,7 +19,7 @@ ClassifyTask::ClassifyTask(PointClassifier model, const PointDataset& training, 
       settings_(settings),
       validation_settings_(settings),
       loader_(training, settings, processes, device_of(*model_)) {
-  validation_settings_.evaluation.votes = 1;  // a curve needs no more
+  validation_settings_.evaluation.votes = 1;  // enough for a learning curve
 }
 
 void ClassifyTask::take_batch() {

@@ -10,11 +10,11 @@
 
 namespace geosft {
 
-// Classification of point clouds for the training loop: batches, loss, validation.
+// Point cloud classification for the training loop: batches, loss, validation.
 class ClassifyTask : public ReplayableTask {
  public:
-  // What is referred to must outlive the task; `validation` may be null. A batch of settings.train.batch_size clouds is
-  // shared by the processes.
+  // The arguments must outlive the task; `validation` may be null. A batch of settings.train.batch_size clouds is split
+  // over the processes.
   ClassifyTask(PointClassifier model, const PointDataset& training, const PointDataset* validation,
                const ClassifySettings& settings, const Communicator& processes = one_process());
 
@@ -26,7 +26,7 @@ class ClassifyTask : public ReplayableTask {
   Step compute(RngBuffer& seeds) override;
   BatchSize batch_size() const override;
   Step compute_part(int64_t part, int64_t parts, RngBuffer& seeds) override;
-  // Throws Interrupted when a signal comes in the middle.
+  // Throws Interrupted if a signal arrives meanwhile.
   std::optional<MetricSum> validate() override;
   double seconds_waited() const override { return loader_.seconds_waited(); }
   std::map<std::string, at::Tensor> last_batch() const override { return batch_tensors(loader_.last()); }
@@ -39,7 +39,7 @@ class ClassifyTask : public ReplayableTask {
   const PointDataset* validation_;
   ClassifySettings settings_, validation_settings_;
   AugmentedLoader loader_;
-  PointBatch there_;  // of the step, on the device of the model
+  PointBatch there_;  // batch of the step, on the model's device
 };
 
 }  // namespace geosft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of a shape before the model sees it.
+// Transforms of clouds for the evaluation of classifiers.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace geosft {
 
-// Evaluation: the whole cloud is rotated by the generator's rotation and normalised; the subset of the points is drawn
-// by the seed `vote` alone, so that a cloud and its rotated copy keep the same points.
+// Rotates the whole cloud with the generator and normalises it. The subset of points depends on the seed `vote` only,
+// so that a cloud and its rotated copy keep the same points.
 ShapeTransform evaluation_transform(const ClassifySettings& settings, Rotation rotation, uint64_t vote);
 
 }  // namespace geosft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands of geosft-classify.
+// Declares the subcommands of geosft-classify.
 #pragma once
 
 #include "tools/experiment/subcommand.h"

@@ -8,7 +8,7 @@
 
 namespace geosft {
 
-// The split of the dataset that the settings name, with progress on stderr while meshes are sampled.
+// Opens a split of the dataset in the settings; shows progress on stderr while meshes are sampled.
 std::unique_ptr<PointDataset> open_dataset(const ClassifySettings& settings, Split split);
 
 }  // namespace geosft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logits of a whole dataset, and what follows from them.
+// Computes the logits of a dataset, and metrics from them.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,14 +12,13 @@
 namespace geosft {
 
 struct DatasetLogits {
-  at::Tensor logits;  // [n, classes], averaged over the votes
-  at::Tensor labels;  // int64 [n]
-  at::Tensor
-      choices;  // int64 [n]: equal for two evaluations of a cloud that chose the same order and samples in all votes
+  at::Tensor logits;   // [n, classes], averaged over the votes
+  at::Tensor labels;   // int64 [n]
+  at::Tensor choices;  // int64 [n]: equal for two evaluations of a cloud with the same order and samples in all votes
 };
 
-// Logits of every cloud under rotations that follow from (settings.seed, repeat, row). `progress` is told the clouds
-// done.
+// Returns the logits of every cloud, rotated with a seed from (settings.seed, repeat, row). `progress` receives the
+// number of clouds done.
 DatasetLogits dataset_logits(PointClassifier& model, const PointDataset& dataset, const ClassifySettings& settings,
                              Rotation rotation, int64_t repeat, const std::function<void(int64_t)>& progress = {});
 
@@ -28,10 +27,10 @@ struct ClassificationMetrics {
   double accuracy = 0.0, mean_class_accuracy = 0.0, loss = 0.0;
 };
 
-// Several evaluations of the same dataset count as one of that many clouds.
+// Pools several evaluations of the same dataset.
 ClassificationMetrics classification_metrics(const std::vector<DatasetLogits>& evaluations);
 
-// How far the logits of moved copies are from those of the originals.
+// Compares the logits of transformed copies with those of the originals.
 Invariance invariance(const DatasetLogits& original, const std::vector<DatasetLogits>& moved);
 
 }  // namespace geosft

@@ -32,7 +32,7 @@ struct PredictCommand {
                                   {"class", names.at(best.first)},
                                   {"probability", best.second},
                                   {"top", ranked}}
-                       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)  // file names are bytes
+                       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)  // may be invalid UTF-8
                 << '\n';
       return;
     }

@@ -13,7 +13,7 @@
 namespace geosft {
 namespace {
 
-// A large cloud is thinned to as many points as a mesh gets, so that a scan of millions takes no longer than one.
+// Subsamples a large cloud to the number of points sampled from a mesh, which bounds the time for large scans.
 void thin(Shape& shape, const ClassifySettings& settings, std::vector<std::string>& warnings) {
   const int64_t available = shape.points.size(0);
   const int64_t wanted = std::max(settings.clouds.points_per_mesh, settings.clouds.points);

@@ -15,31 +15,30 @@ namespace geosft {
 
 struct Prediction {
   std::vector<std::pair<size_t, double>> ranking;  // (class, probability), most probable first
-  at::Tensor points;                               // float32 [n, 3], as the model saw them
-  at::Tensor importance;                           // [n], scores that the head's sampler gave the points
-  std::vector<std::string> warnings;               // what was done to the file beforehand, a sentence each
+  at::Tensor points;                               // float32 [n, 3], input of the model
+  at::Tensor importance;                           // [n], scores of the head's sampler
+  std::vector<std::string> warnings;               // one sentence per change made to the shape
 };
 
-// A shape as the model may see it, with a sentence in `warnings` for what was done to it: a cloud of more points than
-// the settings sample from a mesh is thinned to as many; one without normals for a model that needs them gets estimated
-// ones.
+// Prepares a shape for the model and adds a sentence to `warnings` for each change: a cloud with more points than are
+// sampled from a mesh is subsampled; missing normals are estimated if the model needs them.
 void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& warnings);
-// A file, prepared.
+// Reads a file and prepares the shape.
 Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,
                     std::vector<std::string>& warnings);
 
-// What a model makes of one shape, on the CPU wherever the model is; trace and importance are those of the first vote.
+// Prediction for one shape, on the CPU; trace and importance are those of the first vote.
 struct ShapeExplanation {
-  at::Tensor logits;      // [classes], averaged over the votes of the settings
-  Shape seen;             // the points that the model saw
-  at::Tensor importance;  // [n], scores that the head's sampler gave them
+  at::Tensor logits;      // [classes], averaged over the votes
+  Shape seen;             // input points of the model
+  at::Tensor importance;  // [n], scores of the head's sampler
   ForwardTrace trace;
 };
-// The rotation is drawn by `seed`.
+// The rotation is sampled with `seed`.
 ShapeExplanation explain_shape(RunModel& trained, const Shape& shape, Rotation rotation, uint64_t seed);
 
-// Class probabilities of one file, the `top` largest; logits are averaged over the votes of the settings. Several
-// threads may share `trained`. Throws DataError for a broken file.
+// Returns the `top` largest class probabilities of a file; logits are averaged over the votes of the settings.
+// Thread-safe for a shared `trained`. Throws DataError for an invalid file.
 Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t top);
 
 }  // namespace geosft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluations as a person or a program reads them.
+// Evaluates trained classifiers and formats the results as text and JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,24 +15,24 @@ namespace geosft {
 
 struct EvaluationReport {
   std::string split;
-  int64_t count = 0;  // clouds of the split
+  int64_t count = 0;  // clouds in the split
   Rotation rotation = Rotation::none;
   int64_t repeats = 1;
   ClassificationMetrics metrics;
   std::optional<Invariance> invariance;  // of the rotated copies
   double clouds_per_second = 0.0;
-  std::vector<PolynomialDegree> degrees = {};  // of layers with polynomial attention
+  std::vector<PolynomialDegree> degrees = {};  // one per layer with polynomial attention
 };
 
-// Evaluates a split ("train" or "test") of the dataset that the model's settings name, under `repeats` rotations a
-// cloud. Throws Interrupted when a signal comes in the middle.
+// Evaluates a split ("train" or "test") of the dataset in the model's settings, with `repeats` rotations per cloud.
+// Throws Interrupted if a signal arrives meanwhile.
 EvaluationReport evaluate(RunModel& trained, const std::string& split, Rotation rotation, int64_t repeats);
 
 nlohmann::json evaluation_json(const EvaluationReport& report);
-// Overall figures, then a table with a line a class.
+// Returns overall metrics, then a table with one line per class.
 std::string evaluation_text(const EvaluationReport& report, const std::vector<std::string>& class_names);
 
-// A picture in the RUN folder; a line on stderr where gnuplot is missing.
+// Draws a picture in the RUN folder; prints a line to stderr if gnuplot is missing.
 void draw_confusion(const EvaluationReport& report, const std::vector<std::string>& class_names,
                     const RunFolder& folder);
 

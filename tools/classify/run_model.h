@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trained classifier as it lies in a RUN folder.
+// Loads a trained classifier from a RUN folder.
 #pragma once
 
 #include <filesystem>
@@ -18,10 +18,10 @@ struct RunModel {
   PointClassifier model{nullptr};
 };
 
-// What the observer of a run needs to know of it.
+// Describes the run for its observer.
 RunDescription describe_run(ClassifySettings settings, const std::vector<std::string>& class_names);
 
-// Loads a RUN folder (its best checkpoint) or a checkpoint file. Throws when it is not one of this tool.
+// Loads a RUN folder (its best checkpoint) or a checkpoint file. Throws if another tool wrote it.
 RunModel load_run_model(const std::filesystem::path& run);
 
 }  // namespace geosft

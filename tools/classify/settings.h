@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything a classification experiment is configured by: one TOML file, one command-line option a key.
+// The configuration of a classification experiment: one TOML file, one command-line option per key.
 #pragma once
 
 #include <cstdint>
@@ -36,16 +36,16 @@ struct ClassifySettings {
   TrainSettings train;
   EvaluationSettings evaluation;
 
-  // The configuration whose keys are these members; it refers to this object.
+  // Returns a configuration whose targets are these members; it refers to this object.
   Config config();
-  // What no key alone can tell. Throws UsageError naming the keys and their values.
+  // Checks combinations of keys. Throws UsageError naming the keys and their values.
   void check() const;
-  // Which keys the values of others make use of.
+  // Lists the keys that are used only with some values of other keys.
   std::vector<KeyUse> key_uses() const;
-  // Makes `data` a name that holds in any working folder.
+  // Makes `data` valid in any working directory.
   void locate_data();
-  // What the steps of a run do not depend on: where the data lies, how often it is looked at, and the number of epochs,
-  // along whose new curve a cosine schedule goes on.
+  // Copies the settings that do not affect the steps of a run: the location of the data, how often it is evaluated and
+  // saved, and the number of epochs, to which a cosine schedule is adapted.
   void take_resumable(const ClassifySettings& other);
   static constexpr const char* kResumable =
       "--data, --workers, --epochs, --validate-every, --checkpoint-every, --on-non-finite, --replay-steps and the keys "

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trained classifier in Python, from a RUN folder: torch.classes.load_library("libgeosft_classify.so"), then
+// Serves a trained classifier from a RUN folder in Python: torch.classes.load_library("libgeosft_classify.so"), then
 //   run = torch.classes.geosft.Classifier("runs/furniture")
 //   run.class_names()           list of str
 //   run.predict_file(path, 3)   list of (class, probability), the 3 most probable ones
-//   run.predict(points, None)   probabilities float32 [classes] of a cloud [n, 3]; normals [n, 3] in place of None
-// Python's lock is not held meanwhile, and threads may share one.
+//   run.predict(points, None)   probabilities float32 [classes] of a cloud [n, 3]; optional normals [n, 3]
+// The methods release the GIL, and threads may share an object.
 #include "tools/classify/prediction.h"
 #include "tools/experiment/python_class.h"
 

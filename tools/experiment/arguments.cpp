@@ -12,7 +12,7 @@
 namespace geosft {
 namespace {
 
-// The subcommand that was named, where there is one.
+// Returns the innermost subcommand given on the command line, or `app`.
 const CLI::App& chosen(const CLI::App& app) {
   const std::vector<CLI::App*> subcommands = app.get_subcommands();
   return subcommands.empty() ? app : chosen(*subcommands.front());

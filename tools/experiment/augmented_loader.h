@@ -10,20 +10,20 @@
 
 namespace geosft {
 
-// Who changes the clouds of a training: the threads that read them, or the step, on the device of the model. Both give
-// the same batches, but for rounding where the device is a GPU.
+// Where training clouds are augmented: in the loader's workers, or in the training step on the model's device. Both
+// give the same batches, up to rounding on a GPU.
 enum class AugmentedBy { workers, step };
-// The step where it runs on a GPU, which has the time for it.
+// Returns `step` for a GPU, `workers` for a CPU.
 AugmentedBy augmented_by(at::Device device);
 
-// The augmented batches of a training set, on the device of the model.
+// Loads the augmented batches of a training set onto the model's device.
 class AugmentedLoader {
  public:
-  // `dataset` must outlive the loader. `options` without transforms.
+  // `dataset` must outlive the loader. `options` must not contain transforms.
   AugmentedLoader(const PointDataset& dataset, PointLoaderOptions options, const CloudSettings& clouds,
                   const AugmentSettings& augment, at::Device device, AugmentedBy by);
 
-  // With the settings of geosft-classify or geosft-segment; the processes share every batch.
+  // Takes the settings of geosft-classify or geosft-segment; each batch is split over the processes.
   template <class Settings>
   AugmentedLoader(const PointDataset& dataset, const Settings& settings, const Communicator& processes,
                   at::Device device)
@@ -39,14 +39,14 @@ class AugmentedLoader {
   void start_epoch(int64_t epoch, int64_t first_batch) { loader_.start_epoch(epoch, first_batch); }
   double seconds_waited() const { return loader_.seconds_waited(); }
 
-  // The next batch of the epoch, whose ptr is on the CPU. Throws an error when there is none.
+  // Returns the next batch of the epoch; its ptr is on the CPU. Throws c10::Error after the last batch.
   const PointBatch& next();
-  // What next() returned last.
+  // Returns the last batch that next() returned.
   const std::optional<PointBatch>& last() const { return last_; }
 
  private:
   at::Device device_;
-  BatchTransform in_step_;  // empty: the workers have done it
+  BatchTransform in_step_;  // empty if the workers augment
   PointLoader loader_;
   std::optional<PointBatch> last_;
 };

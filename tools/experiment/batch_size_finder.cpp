@@ -12,11 +12,11 @@
 namespace geosft {
 namespace {
 
-// Whether there is room for a batch of so many items; nothing where something else kept it from being tried.
+// Returns whether a batch of this size fits in memory; nullopt if that could not be tested.
 using Trial = std::function<std::optional<bool>(int64_t batch_size)>;
 
-// How the largest batch that has room is told: what is tried, its option, whose the option is, and what helps where
-// there is none.
+// Wording of the error message: what is tried, its option, a suffix of the option ("a process"), and advice if no size
+// fits.
 struct Wording {
   const char* what;
   const char* option;
@@ -24,7 +24,7 @@ struct Wording {
   const char* otherwise;
 };
 
-// trial(), with what it throws for want of memory as false.
+// Calls trial() and returns false if it runs out of memory.
 template <class Try>
 std::optional<bool> has_room(const Try& trial) {
   try {
@@ -35,7 +35,7 @@ std::optional<bool> has_room(const Try& trial) {
   }
 }
 
-// The end of the message.
+// Returns the end of the message.
 std::string advice(int64_t batch_size, const Wording& words, const Trial& trial) {
   std::optional<bool> room = false;
   int64_t batch = batch_size;
@@ -45,7 +45,7 @@ std::string advice(int64_t batch_size, const Wording& words, const Trial& trial)
   }
   const std::string option = std::string(" with ") + words.option + " ";
   if (batch == 0) return std::string("; not even ") + words.what + option + "1 has room" + words.otherwise;
-  // With all of the batch: what wanted memory was another one of larger items, or something else.
+  // The full size fits: memory ran out for another batch, of larger items, or elsewhere.
   if (room != true || batch == batch_size) return smaller_batches;
   return std::string("; ") + words.what + " has room" + option + std::to_string(batch) + words.whose + " (tried)";
 }
@@ -69,7 +69,7 @@ bool train_within_memory(int64_t batch_size, RunStart start, const Communicator&
     if (!text) throw;
     wanted = *text;
   }
-  // Here, where the memory of the training is free. Said first, as a system with too little may end the process.
+  // Outside the handler, where memory is free. Printed first: the system may kill the process.
   const bool several = processes.size() > 1;
   const std::string who = several ? "process " + std::to_string(processes.rank()) + ": " : "";
   std::cerr << who + wanted + ": trying smaller batches\n";

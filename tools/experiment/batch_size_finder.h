@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training or an evaluation that ends for want of memory says with which batch it would not.
+// Finds the largest batch size that fits in memory, to name it when a training or an evaluation runs out of memory.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@
 
 namespace geosft {
 
-// Trains with batches of so many items, which `processes` have together; false when a signal came.
+// Trains with the global batch size `batch_size`, split over `processes`. Returns false if a signal arrived.
 using TrainBatches = std::function<bool(int64_t batch_size, RunStart start, const Communicator& processes)>;
 
-// train(batch_size, start, processes). Where memory is too little for it, a single step is tried with that batch, half
-// of it, a quarter, …, and an error thrown that names the largest one there is room for. Of several processes, each
-// that wants memory tries alone, with its share of the batch.
+// Calls train(batch_size, start, processes). If it runs out of memory, tries single steps with that batch size, half of
+// it, a quarter, …, and throws an error that names the largest one that fits. With several processes, each one that ran
+// out of memory tries alone, with its share of the batch.
 bool train_within_memory(int64_t batch_size, RunStart start, const Communicator& processes, const TrainBatches& train);
 
-// Hears how much is done after every batch.
+// Called after every batch with the number of items done.
 using BatchProgress = std::function<void(int64_t done)>;
 
-// Where `error` is one of memory, throws another that names the largest batch, of `batch_size`, half of it, a quarter,
-// …, with which evaluate(batch_size, progress) gets as far as its first batch.
+// If `error` is an out-of-memory error, throws another one that names the largest of `batch_size`, half of it, a
+// quarter, …, for which evaluate(batch_size, progress) completes its first batch.
 void refuse_large_batch(const std::exception_ptr& error, int64_t batch_size,
                         const std::function<void(int64_t batch_size, const BatchProgress& progress)>& evaluate);
 
-// evaluate(batch_size, progress), where `progress` may be empty.
+// Calls evaluate(batch_size, progress); `progress` may be empty. Handles out-of-memory errors by refuse_large_batch.
 template <class Evaluate>
 auto evaluate_within_memory(int64_t batch_size, const BatchProgress& progress, const Evaluate& evaluate) {
   const auto heard = [&](int64_t done) {
@@ -40,7 +40,7 @@ auto evaluate_within_memory(int64_t batch_size, const BatchProgress& progress, c
   } catch (...) {
     error = std::current_exception();
   }
-  // Here, where the memory of the evaluation is free.
+  // Outside the handler, where the memory of the evaluation has been freed.
   refuse_large_batch(error, batch_size, evaluate);
   std::rethrow_exception(error);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the configurations of all tools for point clouds have in common.
+// Configuration sections shared by all tools for point clouds.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace geosft {
 
 // Section [clouds].
 struct CloudSettings {
-  int64_t points = 1024;           // of a cloud that the model sees
-  bool normals = true;             // whether the model is given them
-  int64_t points_per_mesh = 4096;  // sampled once from a mesh; subsets are drawn from these
+  int64_t points = 1024;           // per cloud, as input of the model
+  bool normals = true;             // pass normals to the model
+  int64_t points_per_mesh = 4096;  // sampled once per mesh; subsets are sampled from these
   double validation_fraction = 0.0;
   bool monitor_test = false;
 
@@ -33,10 +33,10 @@ struct AugmentSettings {
   void check() const;
 };
 
-// Throws UsageError when the attention needs what clouds have not: places on a grid, or edges.
+// Throws UsageError if the attention needs tokens on a grid, or edges: clouds have neither.
 void check_cloud_attention(const EncoderSettings& model);
 
-// Key `tokens` of section [model], and what its value names.
+// Adds the key `tokens` of section [model]; point_tokens_of parses its value.
 void add_tokens_key(Config& config, std::string& tokens);
 PointTokens point_tokens_of(const std::string& name);
 

@@ -11,7 +11,7 @@
 namespace geosft {
 namespace {
 
-constexpr double jitter_clip = 5.0;  // in deviations
+constexpr double jitter_clip = 5.0;  // in standard deviations
 
 }  // namespace
 

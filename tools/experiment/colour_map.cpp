@@ -7,7 +7,7 @@
 namespace geosft {
 namespace {
 
-// The maps of matplotlib at seventeen even places, in 255ths.
+// matplotlib's maps at seventeen equidistant positions, from 0 to 255.
 std::vector<Colour> viridis_stops() {
   return {{68, 1, 84},    {72, 24, 106},  {71, 45, 123},  {66, 64, 134},  {59, 82, 139},  {51, 99, 141},
           {44, 114, 142}, {38, 130, 142}, {33, 145, 140}, {31, 160, 136}, {40, 174, 128}, {63, 188, 115},

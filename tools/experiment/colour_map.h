@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From values to colours that colour-blind people can tell apart, too.
+// Maps values to colours that colour-blind readers can tell apart, too.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,27 +12,27 @@ namespace geosft {
 
 using Colour = std::array<double, 3>;  // red, green, blue, each in [0, 1]
 
-// Both grow in lightness from end to end. Cividis looks nearly the same with and without red-green blindness.
+// Lightness increases monotonically. Cividis looks nearly the same with red-green blindness.
 enum class ColourMap { viridis, cividis };
 inline constexpr std::array<ColourMap, 2> colour_maps = {ColourMap::viridis, ColourMap::cividis};
 
 const char* colour_map_name(ColourMap map);
-// Throws c10::Error naming the maps for another name.
+// Throws c10::Error for an unknown name; the message lists the maps.
 ColourMap colour_map_of(const std::string& name);
 
-// The map's colours at even places, dark to light.
+// Returns the map's colours at equidistant positions, dark to light.
 const std::vector<Colour>& colour_stops(ColourMap map);
-// The colour at `place` in [0, 1], linear between the stops; places outside get the ends.
+// Interpolates linearly between the stops; `place` is clamped to [0, 1].
 Colour colour_at(ColourMap map, double place);
 
-// The values that the ends of a map stand for.
+// The values at the ends of a map.
 struct ValueScale {
   double low = 0.0, high = 1.0;
 };
-// From the least to the greatest of values [n], n > 0; equal values get a scale of length 1 around them.
+// Returns the minimum and maximum of values [n], n > 0; equal values get a range of length 1 around them.
 ValueScale scale_of(const at::Tensor& values);
 
-// values [n]: double [n, 3].
+// Maps values [n] to double [n, 3].
 at::Tensor colours_of(ColourMap map, const at::Tensor& values, const ValueScale& scale);
 
 }  // namespace geosft

@@ -37,7 +37,7 @@ std::string ply_header(const ColouredPly& content) {
   return text + "end_header\n";
 }
 
-// The rows of some contiguous tensors beside each other, as bytes.
+// Interleaves the rows of contiguous tensors as bytes.
 std::string interleaved(const std::vector<at::Tensor>& columns) {
   const auto rows = static_cast<size_t>(columns.front().size(0));
   size_t width = 0;

@@ -17,7 +17,7 @@ std::vector<std::string> sections_of(const std::vector<ConfigEntry>& entries) {
   for (const ConfigEntry& entry : entries) {
     if (std::find(names.begin(), names.end(), entry.section) == names.end()) names.push_back(entry.section);
   }
-  // TOML has no way back to the top once a table has begun.
+  // Top-level keys come first: TOML cannot return to the top level after a table.
   std::stable_partition(names.begin(), names.end(), [](const std::string& name) { return name.empty(); });
   return names;
 }
@@ -30,7 +30,7 @@ bool named(const CLI::Option* option) {
   return option && !option->empty();
 }
 
-// Whether the parsed command line names its option.
+// Returns whether the parsed command line sets this key.
 bool given(const ConfigEntry& entry) {
   return named(entry.option) || named(entry.former_option);
 }
@@ -79,7 +79,7 @@ struct Reader {
     return nearest.empty() ? nearest : "; the nearest known is [" + nearest + "]";
   }
 
-  // A key of the same name in another section was meant before a similar one.
+  // Prefers the same name in another section to a similar name.
   std::string key_hint(const std::string& section, const std::string& key) const {
     std::vector<std::string> known;
     for (const bool same_section : {true, false}) {
@@ -101,7 +101,7 @@ struct Reader {
     if (!list) return std::nullopt;
     std::vector<double> values;
     for (const toml::node& element : *list) {
-      const std::optional<double> value = element.value<double>();  // none of an integer that no double is equal to
+      const std::optional<double> value = element.value<double>();  // nullopt for an integer that no double represents
       if (!element.is_number() || !value) return std::nullopt;
       values.push_back(*value);
     }
@@ -160,7 +160,7 @@ void Config::assign(const std::string& key, const std::string& text) const {
 void Config::add_options(CLI::App& app, bool listed) {
   for (ConfigEntry& entry : entries_) {
     const std::string name = entry.option_name();
-    // Constant: CLI11 takes a text that can be changed for the place to store the value.
+    // const: CLI11 takes a mutable string for the variable that stores the value.
     const std::string help = entry.help + (!entry.is_bool() ? "" : entry.value_text() == "true" ? " [on]" : " [off]");
     const auto add = [&](const std::string& option, const std::string& group) {
       CLI::Option* const added = entry.is_bool()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One description of a configuration; TOML reading, command-line options, the saved copy and the help come from it.
+// Defines configuration keys once, for TOML files, command-line options, the saved copy and the help.
 #pragma once
 
 #include <filesystem>
@@ -11,15 +11,15 @@
 
 namespace geosft {
 
-// Keys that only some values of other keys make use of.
+// Keys that are used only with some values of other keys.
 struct KeyUse {
   std::vector<std::string> keys;
-  bool used;            // by the present values
+  bool used;            // with the present values
   std::string purpose;  // "the bn attentions"
-  std::string instead;  // what there is where they are not used: "attention softmax"
+  std::string instead;  // the present choice that does not use them: "attention softmax"
 };
 
-// Precedence: the targets' values when they were added < TOML < command line. So:
+// Precedence: values of the targets when they were added < TOML < command line. Usage:
 //     config.add("train", "epochs", &options.epochs, "passes over the training set", {.low = 1});
 //     config.add_options(app);
 //     if (!parse_arguments(app, argc, argv, std::cout)) return 0;
@@ -27,39 +27,38 @@ struct KeyUse {
 //     config.apply_options();
 class Config {
  public:
-  // A key in snake_case, unique over all sections; an empty section is the top of the file. The target must outlive the
-  // configuration. Throws std::logic_error for a key that is taken.
+  // Adds a key in snake_case, unique over all sections; an empty section is the top of the file. The target must
+  // outlive the configuration. Throws std::logic_error if the key exists.
   Config& add(const std::string& section, const std::string& key, ConfigTarget target, const std::string& help,
               Range range = {});
-  // A string that is one of `choices`.
+  // Adds a string key whose value is one of `choices`.
   Config& add_choice(const std::string& section, const std::string& key, std::string* target,
                      std::vector<std::string> choices, const std::string& help);
 
-  // Sets what the file names and leaves the rest; keys may have their former names (key_names.h). Throws UsageError
-  // naming file, line and key: for an unknown section or key (with the nearest known one), a value of another type or
-  // not permitted (with what was expected), broken TOML.
+  // Sets the keys in the file and leaves the others; former key names are accepted (key_names.h). Throws UsageError
+  // naming file, line and key for an unknown section or key (with the nearest known one), a value of the wrong type or
+  // out of range (with what was expected), and invalid TOML.
   void load_toml(const std::filesystem::path& path);
-  // The same from text; `source` stands for the file in messages.
+  // Same as load_toml, from text; `source` replaces the file name in messages.
   void set_text(const std::string& toml, const std::string& source = "configuration");
 
   // Sets one key from the text that its option would take. Throws UsageError for an unknown key (with the nearest known
   // one) and for a value that is not permitted.
   void assign(const std::string& key, const std::string& text) const;
 
-  // Gives `app` an option --kebab-case for every key (and a hidden one where a key was renamed, with a notice on stderr
-  // once it is applied), grouped by section, with its present value as the default shown.
-  // Bools are flags --key and --no-key; lists are comma-separated. Options that are not listed work but stay out of
-  // the help of `app`.
+  // Adds an option --kebab-case to `app` for every key, grouped by section, with the present value shown as default. A
+  // renamed key also has a hidden option, which prints a notice to stderr once it is applied. Bools are flags --key and
+  // --no-key; lists are comma-separated. Options with listed == false work but are not in the help of `app`.
   void add_options(CLI::App& app, bool listed = true);
-  // Sets what the parsed command line named. Throws UsageError naming option, value and what was expected.
+  // Sets the keys given on the parsed command line. Throws UsageError naming option, value and what was expected.
   void apply_options() const;
-  // Throws UsageError for an option that the parsed command line named and nothing uses: "--beta is for the bn
-  // attentions, not for attention softmax". Keys in TOML may be there for another value to come.
+  // Throws UsageError for a command-line option that nothing uses: "--beta is for the bn attentions, not for attention
+  // softmax". Unused keys in TOML are permitted.
   void refuse_unused(const std::vector<KeyUse>& uses) const;
 
-  // The present values; loads back to exactly the same ones.
+  // Returns the present values; loading them gives exactly the same values.
   std::string to_toml() const;
-  // A line a key: option, present value, meaning, permitted values; with a heading a section.
+  // Returns one line per key (option, present value, meaning, permitted values), with a heading per section.
   std::string help() const;
 
  private:

@@ -12,7 +12,7 @@
 namespace geosft {
 namespace {
 
-// The fewest digits that read back the same: 1 and not 1.0.
+// Formats with the fewest digits that round-trip: 1 rather than 1.0.
 std::string shortest_text(double value) {
   std::array<char, 64> buffer;
   return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
@@ -20,7 +20,7 @@ std::string shortest_text(double value) {
 
 std::string number_text(double value) {
   const std::string text = shortest_text(value);
-  // TOML tells floats from integers by the point or the exponent.
+  // TOML distinguishes floats from integers by the point or the exponent.
   return std::isfinite(value) && text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
@@ -81,7 +81,7 @@ std::optional<T> parse_number(std::string_view text) {
   return value;
 }
 
-// "0.1,0.2" or "[0.1, 0.2]"; nothing between the brackets is the empty list.
+// Parses "0.1,0.2" or "[0.1, 0.2]"; "[]" is the empty list.
 std::optional<std::vector<double>> parse_list(std::string_view text) {
   text = trimmed(text);
   if (text.size() >= 2 && text.front() == '[' && text.back() == ']') text = trimmed(text.substr(1, text.size() - 2));
@@ -97,7 +97,7 @@ std::optional<std::vector<double>> parse_list(std::string_view text) {
   }
 }
 
-// What a type of target is called, how its value is written, read from a command line, and set.
+// Visitors over the target types: Expected describes permitted values, the others format, parse and assign.
 struct Expected {
   const ConfigEntry& entry;
   std::string operator()(int64_t*) const { return "an integer" + range_text(entry.range); }

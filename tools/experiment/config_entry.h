@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One key of a configuration: where its value lives, what it may be, and its forms as text.
+// One key of a configuration: its target, its permitted values, and conversion from and to text.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@ class Option;
 
 namespace geosft {
 
-// --weight-decay for weight_decay.
+// Returns --weight-decay for weight_decay.
 std::string option_name(const std::string& key);
 
-// Permitted values of a number (of every element, for a list).
+// Permitted values of a number, or of every element of a list.
 struct Range {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -27,30 +27,30 @@ struct Range {
   bool open_high = false;  // `high` itself is not permitted
 };
 
-// Where a value lives. Unsigned numbers end at 2^63 - 1, as TOML's do.
+// Pointer to the variable that stores the value. Unsigned numbers end at 2^63 - 1, as in TOML.
 using ConfigTarget = std::variant<int64_t*, uint64_t*, double*, bool*, std::string*, std::vector<double>*>;
-// A value on its way into a target.
+// A parsed value, before it is assigned to a target.
 using ConfigValue = std::variant<int64_t, double, bool, std::string, std::vector<double>>;
 
 struct ConfigEntry {
   std::string section, key, help;
   ConfigTarget target;
   Range range = {};
-  std::vector<std::string> choices = {};  // of a string; empty: any
-  CLI::Option* option = nullptr;          // on the command line, once there is one
-  CLI::Option* former_option = nullptr;   // hidden, where the key was renamed
+  std::vector<std::string> choices = {};  // for a string; empty: any
+  CLI::Option* option = nullptr;          // set by Config::add_options
+  CLI::Option* former_option = nullptr;   // hidden, if the key was renamed
 
-  // --weight-decay for weight_decay.
+  // Returns --weight-decay for weight_decay.
   std::string option_name() const;
   bool is_bool() const;
-  // "an integer from 1 to 8", for messages.
+  // Returns "an integer from 1 to 8", for messages.
   std::string expected() const;
-  // The present value as TOML writes it; doubles in the fewest digits that read back the same.
+  // Returns the present value in TOML syntax; doubles with the fewest digits that round-trip.
   std::string value_text() const;
 
-  // The value that the text of a command line means; nothing when it is of another type.
+  // Parses a command-line value; nullopt if it has the wrong type.
   std::optional<ConfigValue> parse(std::string_view text) const;
-  // Sets the target. False, and nothing is set, for a value of another type or one that is not permitted.
+  // Sets the target. Returns false and sets nothing for a value of the wrong type or one that is not permitted.
   bool assign(const ConfigValue& value) const;
 };
 

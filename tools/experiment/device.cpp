@@ -24,21 +24,21 @@ bool has_cuda_kernels() {
   return op.has_value() && op->hasKernelForDispatchKey(c10::DispatchKey::CUDA);
 }
 
-// LibTorch's CUDA library is in the folder of its CPU library. Returns an error message, or nothing.
+// Loads LibTorch's CUDA library from the folder of its CPU library. Returns an error message, or an empty string.
 std::string load_torch_cuda() {
   Dl_info info;
   TORCH_CHECK(dladdr(reinterpret_cast<const void*>(&at::globalContext), &info) != 0,
               "LibTorch is not a shared library");
   const std::filesystem::path library = std::filesystem::path(info.dli_fname).parent_path() / "libtorch_cuda.so";
-  // What depends on CUDA is bound when it is called, and found by everything that is loaded later.
+  // Lazy binding resolves CUDA symbols when they are called; global symbols are visible to libraries loaded later.
   void* const loaded = dlopen(library.c_str(), RTLD_LAZY | RTLD_GLOBAL);
   if (loaded == nullptr) return dlerror();
-  // The stubs that tools/setup.sh makes for `import torch` end a program that calls them.
+  // Calls to the stubs that tools/setup.sh makes for `import torch` end the program.
   const bool stubs = dlsym(loaded, "geosft_cuda_stubs") != nullptr;
   return stubs ? "they are stubs; tools/setup.sh --cuda installs the libraries" : "";
 }
 
-// Sums in one order in LibTorch's operators too; cuBLAS wants its workspace fixed for that.
+// Makes LibTorch's operators deterministic too; cuBLAS needs a fixed workspace for that.
 void make_deterministic() {
   setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*overwrite=*/0);
   at::globalContext().setDeterministicAlgorithms(true, /*warn_only=*/true);
@@ -75,7 +75,7 @@ at::Device chosen_device(const std::string& name) {
 std::string this_machine() {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
-  std::string since;  // its last start: names alone may be those of many containers
+  std::string since;  // boot ID, as containers may share a host name
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), since);
   return name.data() + (" " + since);
 }

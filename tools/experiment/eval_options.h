@@ -18,16 +18,16 @@ class App;
 
 namespace geosft {
 
-// What may be chosen anew when a trained model is used; everything else is as it was trained.
+// Options that override the settings of a trained run; all other settings are those of the training.
 class RunOverrides {
  public:
-  // `data_help` and `seed_help` say what the two options mean to the tool; without `votes` it looks into one draw.
+  // `data_help` and `seed_help` are the help texts of the two options; `votes` adds --votes.
   void add_to(CLI::App& subcommand, const std::string& data_help, const std::string& seed_help, bool votes = true);
-  // Sets LibTorch's threads, and gives the device. Throws UsageError for one that cannot be used.
+  // Sets LibTorch's number of threads and returns the device. Throws UsageError for a device that cannot be used.
   at::Device apply_runtime() const { return runtime_.apply(); }
-  // Replaces what was given on the command line.
+  // Overwrites the arguments with the options given on the command line.
   void apply(std::string& data, uint64_t& seed, EvaluationSettings& evaluation) const;
-  // load_run(run), on the device and with the settings that were given. Also sets LibTorch's threads.
+  // Calls load_run(run), moves the model to the device and applies the overrides. Also sets the number of threads.
   template <class Load>
   auto load(const std::filesystem::path& run, const Load& load_run) const {
     const at::Device device = apply_runtime();
@@ -51,7 +51,7 @@ struct CloudEvalArguments {
 
   void add_to(CLI::App& subcommand, const std::vector<std::string>& splits);
   Rotation rotation() const { return rotation_of(rotate); }
-  // Rotations a cloud: upright there is only one.
+  // Returns the number of rotations per cloud: 1 for upright clouds.
   int64_t turns() const { return rotation() == Rotation::none ? 1 : repeats; }
 };
 

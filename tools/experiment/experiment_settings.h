@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the configurations of all training tools have in common: the encoder, the training, the evaluation.
+// Configuration sections shared by all training tools: encoder, training, evaluation.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@
 
 namespace geosft {
 
-// Permitted values of numbers.
+// Ranges of permitted values.
 inline constexpr Range positive{.low = 1};
 inline constexpr Range not_negative{.low = 0};
 inline constexpr Range probability_range{.low = 0, .high = 1, .open_high = true};
 inline constexpr Range above_zero{.low = 0, .open_low = true};
 
-// Section [model]: the attention of the primal-dual family, where one is chosen (PrimalOptions).
+// Section [model]: options of the primal-dual attentions (PrimalOptions).
 struct PrimalSettings {
-  double beta = 0.5;  // of the members that recentre
+  double beta = 0.5;  // for the bn attentions
   bool learn_beta = false, share_beta = false;
-  std::vector<double> pool = {};  // of the members with scaled heads; empty: default_pool
+  std::vector<double> pool = {};  // for the sh attentions; empty: default_pool
   std::string pooling = "average", mask = "window";
   int64_t mask_size = 16;
   int64_t convolution_size = 0;  // 0: 5 along a sequence, 2 on a grid
 
   void add_keys(Config& config);
-  // Changes what the name has chosen.
+  // Overrides the defaults that the attention's name has set.
   void apply(PrimalOptions& options) const;
 };
 
@@ -47,15 +47,15 @@ struct EncoderSettings {
   void add_keys(Config& config);
   // Throws UsageError naming the keys that contradict each other.
   void check() const;
-  // Which keys the chosen attention uses, and, where `head_samples`, the head.
+  // Lists which keys the chosen attention uses and, if `head_samples`, the head.
   std::vector<KeyUse> key_uses(bool head_samples) const;
-  // A sampler with so many bins.
+  // Returns sampler options with `sampled` samples.
   SamplerOptions sampler(int64_t sampled) const;
   LayerOptions layer() const;
-  // Whether the attention looks at relative encodings or takes its mask from them.
+  // Returns whether the attention uses relative encodings or derives its mask from them.
   bool sees_relative() const;
   bool sparse() const;
-  // Whether it needs tokens that are the places of a grid.
+  // Returns whether the tokens must lie on a grid.
   bool on_grid() const;
 
  private:
@@ -73,10 +73,10 @@ struct TrainSettings {
   std::string precision = "float32", on_non_finite = "skip";
   bool replay_steps = false;
 
-  // `items`: what a batch consists of, "clouds" say.
+  // `items` names the elements of a batch, for example "clouds".
   void add_keys(Config& config, const std::string& items);
   TrainingOptions options(uint64_t seed) const;
-  // Takes over from `other` what the steps of a run do not depend on.
+  // Copies the settings from `other` that do not affect the steps of a run.
   void take_resumable(const TrainSettings& other);
 };
 

@@ -18,7 +18,7 @@ namespace {
 constexpr const char* script_name = "script.gp";
 constexpr const char* log_name = "log.txt";
 
-// Named by the process: a killed one leaves it to be removed by the next.
+// Its name contains the process ID, so that the next process can remove the folder of a killed one.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -60,7 +60,7 @@ std::string script_of(const Picture& picture) {
          picture.script + "\nunset output\n";
 }
 
-// gnuplot shows the line it stopped at, a caret below it, and then what was wrong.
+// gnuplot prints the line where it stopped, a caret below it, and then the error.
 std::string last_line(const std::string& text) {
   const std::string_view whole = trimmed(text);
   const std::size_t end = whole.rfind('\n');
@@ -81,7 +81,7 @@ PlotResult draw_or_throw(const Picture& picture, const std::filesystem::path& st
   return {true, ""};
 }
 
-// Bytes of the UTF-8 character at the start of `text`; 0 when there is none.
+// Returns the number of bytes of the UTF-8 character at the start of `text`; 0 if it is invalid.
 std::size_t utf8_length(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
   if (lead < 0x80) return 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures drawn by the gnuplot program.
+// Draws pictures with the gnuplot program.
 #pragma once
 
 #include <filesystem>
@@ -9,10 +9,10 @@
 
 namespace geosft {
 
-// A picture is a convenience: that it could not be drawn (no gnuplot, a full disk) is said, not thrown.
+// A failed picture (no gnuplot, a full disk) is reported here, not thrown: pictures are optional.
 struct PlotResult {
   bool drawn = false;
-  std::string reason;  // why not, in a line
+  std::string reason;  // one line, if not drawn
 
   explicit operator bool() const { return drawn; }
 };
@@ -21,17 +21,17 @@ struct Picture {
   int width = 800;  // of the SVG; the PNG has twice as many pixels
   int height = 600;
   std::string script = {};                       // gnuplot commands, without terminal and output
-  std::map<std::string, std::string> data = {};  // name -> contents of the files that the script reads
+  std::map<std::string, std::string> data = {};  // file name -> contents, for the files that the script reads
 };
 
-// Leaves stem.png and stem.svg. gnuplot runs in a folder of its own, without a shell and without the user's start-up
+// Writes stem.png and stem.svg. gnuplot runs in a temporary folder, without a shell and without the user's start-up
 // file.
 PlotResult draw(const Picture& picture, const std::filesystem::path& stem);
 
-// `text` as a gnuplot string that means exactly this text: quoted, control characters as blanks, bytes that are not
-// UTF-8 as question marks. draw() switches markup off, so that _ ^ { } @ & stand for themselves.
+// Quotes `text` as a literal gnuplot string: control characters become blanks, invalid UTF-8 bytes question marks.
+// draw() disables markup, so that _ ^ { } @ & are literal.
 std::string gnuplot_string(std::string_view text);
-// The same for the label of a tic, where gnuplot would take % for a number format.
+// Same for a tic label, where gnuplot would interpret % as a number format.
 std::string gnuplot_tic(std::string_view text);
 
 }  // namespace geosft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommand `info` of the trainers: what a RUN folder, a checkpoint or a file holds.
+// The subcommand `info` of the trainers prints what a RUN folder, a checkpoint or a file holds.
 #pragma once
 
 #include <filesystem>
@@ -10,8 +10,8 @@
 
 namespace geosft {
 
-// Adds WHAT (with `what_help`), --seed, the options of `add_more` and those of every subcommand; the command passes
-// WHAT to `describe`, which prints.
+// Adds WHAT (with help `what_help`), --seed, the options of `add_more` and the runtime options; the command passes WHAT
+// to `describe`, which prints.
 Command info_command(CLI::App& subcommand, const std::string& what_help,
                      const std::function<void(const std::filesystem::path&)>& describe,
                      const std::function<void(CLI::App&)>& add_more = {});

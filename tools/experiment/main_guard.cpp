@@ -22,7 +22,7 @@ constexpr int failure = 1;
 constexpr int wrong_use = 2;
 constexpr int stopped = 130;
 
-// A signal handler can reach nothing but static storage.
+// Signal handlers can access only static storage.
 std::atomic<bool> signal_received{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
@@ -37,7 +37,7 @@ std::string first_line(const std::string& text) {
 
 int report(const char* name, const std::string& message, int code) {
   const std::string line = std::string(name) + ": " + message + "\n";
-  std::cerr << line << std::flush;  // in one piece: other processes may write between two
+  std::cerr << line << std::flush;  // one write: other processes may write in between
   return code;
 }
 
@@ -51,7 +51,7 @@ int report_stdout(const char* name, int reason) {
   return report(name, std::string("error: cannot write to standard output: ") + std::strerror(reason), failure);
 }
 
-// While it lives, a failing std::cout throws. It ends before errors are reported: std::cerr flushes std::cout first.
+// Makes std::cout throw on failure. Must end before errors are reported: std::cerr flushes std::cout first.
 class ThrowingStdout {
  public:
   ThrowingStdout() : mask_(std::cout.exceptions()) { std::cout.exceptions(std::ios_base::badbit); }
@@ -102,7 +102,7 @@ void clear_interrupt() {
 }
 
 int run_tool(const char* name, const std::function<int()>& body) {
-  // A closed stdout is to be an error of the stream, not the silent death of the process.
+  // Makes a closed stdout a stream error instead of a silent end of the process.
   std::signal(SIGPIPE, SIG_IGN);
   return guarded(name, body);
 }

@@ -15,14 +15,14 @@ std::string text_of(const c10::Error& error) {
   return text.substr(0, text.find('\n'));
 }
 
-// LibTorch's allocator of the CPU has no error of its own, and says how much was wanted at the end.
+// LibTorch's CPU allocator has no error type of its own; the end of its message gives the requested size.
 std::optional<std::string> wanted_on_cpu(const std::string& text) {
   const size_t allocator = text.find("DefaultCPUAllocator: ");
   return allocator == std::string::npos ? std::nullopt : std::optional(text.substr(allocator));
 }
 
-// What does not come from LibTorch's allocator of a GPU (contexts, kernels, memory of cuBLAS and its like, page-locked
-// memory) is an error like CUDA's others, c10::AcceleratorError or c10::Error: its text tells.
+// Allocations outside LibTorch's GPU allocator (contexts, kernels, cuBLAS and other libraries, page-locked memory) fail
+// with an ordinary c10::AcceleratorError or c10::Error, recognised by its text.
 bool wanted_on_gpu(const c10::Error& error) {
   constexpr std::array<const char*, 4> said{"CUDA error: out of memory", "cudaErrorMemoryAllocation",
                                             "CUDA did not take a kernel: out of memory", "_STATUS_ALLOC_FAILED"};

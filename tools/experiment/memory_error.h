@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be said when there is too little memory.
+// Detects out-of-memory errors and describes them.
 #pragma once
 
 #include <exception>
@@ -8,11 +8,11 @@
 
 namespace geosft {
 
-// "out of memory", and how much was wanted where that is known; nothing for other errors. LibTorch's allocators, on the
-// CPU and on a GPU, and C++'s are understood, and what CUDA and its libraries say of memory that they want themselves.
+// Returns "out of memory" with the requested size if known; nullopt for other errors. Recognises errors of LibTorch's
+// CPU and GPU allocators, of C++ allocation, and of CUDA and its libraries.
 std::optional<std::string> memory_error(const std::exception_ptr& error);
 
-// What helps against it, in general.
+// General advice, appended to the message.
 inline constexpr const char* smaller_batches =
     ". A smaller --batch-size (when evaluating: --evaluation-batch) needs less in proportion; of one large cloud, "
     "geosft-segment's --block N.";

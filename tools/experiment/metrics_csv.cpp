@@ -20,7 +20,7 @@ namespace geosft {
 namespace {
 
 constexpr std::size_t column_count = 9;
-constexpr std::string_view last_column = ",waiting";  // which older runs lack
+constexpr std::string_view last_column = ",waiting";  // missing in older runs
 
 std::string header_of(const std::string& score, const std::string& rate) {
   return "step,epoch,split,loss," + score + ",learning_rate,seconds," + rate + std::string(last_column);
@@ -71,7 +71,7 @@ bool read_row(std::string_view line, std::size_t columns, MetricsRow& row) {
          (columns < column_count || read_number(fields[8], row.waiting));
 }
 
-// The number of columns; 0 for what is no header.
+// Returns the number of columns; 0 if the line is not a valid header.
 std::size_t columns_of_header(std::string_view line) {
   const std::vector<std::string_view> fields = split_at_commas(line);
   if (fields.size() < column_count - 1 || !fields[7].ends_with("_per_second")) return 0;
@@ -134,7 +134,7 @@ void MetricsWriter::begin(const std::vector<MetricsRow>& rows) {
     last_[row.split] = {row.step, row.epoch};
   }
   write_file_atomically(file_, text);
-  out_.rdbuf()->pubsetbuf(nullptr, 0);  // what could not be written must not be tried again when it is closed
+  out_.rdbuf()->pubsetbuf(nullptr, 0);  // unbuffered: closing must not retry a failed write
   out_.open(file_, std::ios::binary | std::ios::app);
   if (!out_) throw DataError(file_.string(), "a file that can be written", std::strerror(errno));
 }
@@ -153,7 +153,7 @@ void MetricsWriter::append(const MetricsRow& row) {
   out_ << line_of(row) << std::flush;
   if (!out_) {
     const int reason = errno;
-    if (!unknown) std::filesystem::resize_file(file_, before, unknown);  // no half of a row stays
+    if (!unknown) std::filesystem::resize_file(file_, before, unknown);  // remove a partial row
     throw DataError(file_.string(), "room for a row of metrics", std::strerror(reason));
   }
   last_[row.split] = {row.step, row.epoch};

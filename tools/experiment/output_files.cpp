@@ -18,7 +18,7 @@ namespace {
 
 void refuse_input(const std::string& option, const fs::path& output, const std::vector<std::string>& files) {
   for (const std::string& file : files) {
-    std::error_code absent;  // then there is nothing to lose
+    std::error_code absent;  // an absent output overwrites nothing
     if (fs::equivalent(output, file, absent)) {
       throw UsageError(option + ": " + output.string() + " is one of the files that are read: name another folder");
     }

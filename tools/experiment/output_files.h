@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the output of each of several files goes.
+// Derives output paths from input files.
 #pragma once
 
 #include <filesystem>
@@ -8,16 +8,16 @@
 
 namespace geosft {
 
-// Why a file of that name cannot be written, as far as its folder tells; empty where it can. What a check of CLI11
-// returns: a long computation should not end in it.
+// Returns why the file cannot be written, judged by its folder; empty if it can. Used as a check of CLI11, so that a
+// long computation does not fail at its end.
 std::string unwritable(const std::string& file);
 
-// An option that leaves something of every file. Of one file it names what is left; of several it names a folder, which
-// is made, and each leaves STEM + `extension` in it.
+// An option with one output per input file. For one input it names the output file; for several it names a folder,
+// which is created and holds STEM + `extension` per input.
 class OutputFiles {
  public:
-  // `wanted` is what the option was given; empty: nothing is left. Throws UsageError, which names `option`, where one
-  // output would replace another one or one of the files, and where no folder can be made.
+  // `wanted` is the option's value; empty: no outputs. Throws UsageError naming `option` if an output would replace
+  // another one or an input, and if the folder cannot be created.
   OutputFiles(const std::string& option, const std::string& wanted, const std::vector<std::string>& files,
               const std::string& extension);
   bool wanted() const { return !paths_.empty(); }

@@ -11,7 +11,7 @@
 namespace geosft {
 namespace {
 
-// Pixels of the SVG.
+// In pixels of the SVG.
 constexpr int top = 60, bottom = 50, gap = 30, scale_room = 130, panel_height = 420;
 constexpr double narrowest_panel = 240.0, widest_panel = 520.0;
 constexpr double pixels_per_point_size = 4.0;  // radius of gnuplot's point 7 at size 1
@@ -33,7 +33,7 @@ std::string palette() {
   return text + ")\n";
 }
 
-// points [n, 3] -> [n, 3]: to the right, up, towards the eye.
+// Projects points [n, 3] -> [n, 3]: right, up, towards the viewer.
 at::Tensor seen(const at::Tensor& points, const CloudPanel& panel) {
   const double a = panel.azimuth * M_PI / 180.0;
   const double e = panel.elevation * M_PI / 180.0;
@@ -43,7 +43,7 @@ at::Tensor seen(const at::Tensor& points, const CloudPanel& panel) {
   return points.matmul(at::stack({right, up, eye}, 1));
 }
 
-// The eight corners of the bounding box; bit i of the row chooses the upper bound of axis i.
+// Returns the eight corners of the bounding box; bit i of the row index selects the upper bound of axis i.
 at::Tensor box_corners(const at::Tensor& points) {
   const at::Tensor low = points.amin(0), high = points.amax(0);
   std::vector<at::Tensor> corners;
@@ -67,21 +67,21 @@ std::string box_lines(const at::Tensor& corners) {
   return data.str();
 }
 
-// The cloud centred and the corners of its box at distance 1, so that a picture does not depend on place and unit.
+// Centres the cloud and scales its bounding box, so that a picture does not depend on position and unit.
 struct PanelCloud {
   at::Tensor points, corners, values;
 
   explicit PanelCloud(const CloudPanel& panel) {
     const at::Tensor raw = panel.points.to(at::kCPU, at::kDouble);
     points = raw - 0.5 * (raw.amin(0) + raw.amax(0));
-    // Points that are all equal have no scale of their own: any will do.
+    // Coincident points have no scale: any value will do.
     points = points / std::max(box_corners(points).norm(2, 1).max().item<double>(), 1e-12);
     corners = box_corners(points);
     values = panel.values.to(at::kCPU, at::kDouble);
   }
 };
 
-// Everything that the panels share. Half extents are of a panel.
+// Scale and layout shared by the panels. Half extents are per panel.
 struct Scene {
   std::vector<PanelCloud> clouds;
   ValueScale scale;
@@ -98,7 +98,7 @@ struct Scene {
     fit_panel(panels);
   }
 
-  // The panel as wide as the clouds need, within limits, at one scale on both axes.
+  // Makes panels as wide as the clouds need, within limits, with the same scale on both axes.
   void fit_panel(const std::vector<CloudPanel>& panels) {
     int64_t most = 1;
     for (std::size_t i = 0; i < panels.size(); ++i) {
@@ -122,8 +122,8 @@ struct Scene {
   int height() const { return top + panel_height + bottom; }
 };
 
-// Points from the farthest to the nearest, each a dark disc with a smaller coloured one on top: gnuplot draws them in
-// this order, and the rim keeps neighbours apart. Columns: x, y, size, colour.
+// Lists points from far to near, each as a dark disc below a smaller coloured one: gnuplot draws them in this order,
+// and the rim separates neighbours. Columns: x, y, size, colour.
 std::string discs(const Scene& scene, const PanelCloud& cloud, const CloudPanel& panel) {
   const at::Tensor projected = seen(cloud.points, panel);
   const at::Tensor order = projected.select(1, 2).argsort();
@@ -132,7 +132,7 @@ std::string discs(const Scene& scene, const PanelCloud& cloud, const CloudPanel&
   std::ostringstream data;
   data.precision(5);
   for (int64_t i = 0; i < rows.size(0); ++i) {
-    // Nearer discs a little larger: without perspective the eye needs the hint.
+    // Nearer discs are slightly larger, as a depth cue without perspective.
     const double size = scene.point_size * (1.0 + 0.25 * row[i][2]);
     const Colour colour =
         colour_at(ColourMap::viridis, (row[i][3] - scene.scale.low) / (scene.scale.high - scene.scale.low));
@@ -164,7 +164,7 @@ std::string plot_panel_of(const Scene& scene, const CloudPanel& panel, std::size
          << " at graph 0.5, screen " << 22.0 / scene.height() << " center textcolor rgb '#707070'\n"
          << "plot 'box" << index << "' with lines lw 0.6 lc rgb '#cccccc', 'points" << index
          << "' using 1:2:3:4 with points pt 7 ps variable lc rgb variable";
-  // The scale belongs to the picture and is drawn once, by a plot of nothing that uses the palette.
+  // The colour scale is drawn once per picture, by an empty plot that uses the palette.
   return script.str() + (index + 1 == scene.clouds.size() ? ", NaN with lines lc palette\n" : "\n");
 }
 

@@ -16,7 +16,7 @@ set cbrange [0:100]
 unset key
 )";
 
-// Longer class names are cut: the matrix must stay larger than its margins.
+// Longer class names are truncated, so that the matrix stays larger than its margins.
 constexpr std::size_t longest_name = 24;
 
 std::size_t letters(const std::string& name) {
@@ -31,7 +31,7 @@ std::string truncated(const std::string& name) {
   return name;
 }
 
-// In pixels of the SVG, where a letter of the font is about 7 wide. Room for names and titles is kept on every side.
+// Layout in pixels of the SVG, where a letter is about 7 wide. Every side has room for names and titles.
 struct Layout {
   int cell, side, left, top = 70, right = 110, bottom, width, height;
 
@@ -42,7 +42,7 @@ struct Layout {
     side = cell * static_cast<int>(classes);
     left = 45 + static_cast<int>(longest) * 7;
     bottom = left;
-    // A title needs its width, and the scale its height, however small the matrix is.
+    // The title needs its width, and the colour scale its height, even for a small matrix.
     right = std::max(right, 430 - left - side);
     width = left + side + right;
     height = top + side + bottom;
@@ -98,7 +98,7 @@ std::string tics(const std::vector<std::string>& names) {
   return "set xtics (" + list + ") rotate by 90 right\nset ytics (" + list + ")\n";
 }
 
-// Cells (column, row, percent of the row), and their counts apart on light and on dark ground.
+// Returns cells (column, row, percent of the row), and their counts separately for light and dark backgrounds.
 std::map<std::string, std::string> cell_data(const at::Tensor& matrix) {
   std::ostringstream cells, on_light, on_dark;
   const auto counts = matrix.accessor<int64_t, 2>();

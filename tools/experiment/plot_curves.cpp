@@ -13,12 +13,11 @@ namespace geosft {
 namespace {
 
 constexpr int curve_panel_width = 560, curve_panel_height = 420;
-constexpr int line_of_key = 20;          // pixels a curve's name takes below the panel
-constexpr size_t names_beside_axes = 6;  // that the height of a panel has room for
-constexpr size_t most_marked = 40;       // beyond so many points a marker at each would hide the line
+constexpr int line_of_key = 20;          // pixels per curve name below the panel
+constexpr size_t names_beside_axes = 6;  // that fit in the panel height
+constexpr size_t most_marked = 40;       // with more points, markers would hide the line
 
-// Colours of Paul Tol's bright scheme, which colour-blind people can tell apart.
-// Further curves are dashed.
+// Paul Tol's bright colour scheme, which colour-blind readers can tell apart. Further curves are dashed.
 constexpr std::array<const char*, 7> curve_colours = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
                                                       "#66ccee", "#aa3377", "#888888"};
 
@@ -29,7 +28,7 @@ set grid lc rgb '#e4e4e4' lt 1
 set key outside bottom center horizontal textcolor rgb '#303030'
 )";
 
-// The key is below the panel, at worst with a line a curve.
+// The key is below the panel, with at most one line per curve.
 int height_for(const std::vector<CurvePanel>& panels) {
   size_t most = names_beside_axes;
   for (const CurvePanel& panel : panels) most = std::max(most, panel.curves.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curves, bars and their numbers: the pictures of the analyses.
+// Plots curves and writes them as CSV.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ struct Curve {
 };
 
 struct Axes {
-  std::string title, x, y;  // texts
+  std::string title, x, y;  // labels
   bool log_x = false, log_y = false;
 };
 
@@ -27,19 +27,19 @@ struct CurvePanel {
   std::vector<Curve> curves;
 };
 
-// Panels side by side in stem.png and stem.svg. Every curve has a name and as many x as y, at least one; log axes take
-// positive numbers alone: else throws c10::Error.
+// Draws panels side by side into stem.png and stem.svg. Throws c10::Error unless every curve has a name and as many x
+// as y, at least one, and values on log axes are positive.
 PlotResult plot_curves(const std::vector<CurvePanel>& panels, const std::filesystem::path& stem);
 
-// The same points from the least x to the most.
+// Returns the same points sorted by x.
 Curve in_order_of_x(const Curve& curve);
 
-// curve,<x>,<y>: a line a point, numbers in the fewest digits that read back the same.
+// Returns CSV with the header curve,<x>,<y> and one line per point; numbers have the fewest digits that round-trip.
 std::string curves_csv(const std::string& x, const std::string& y, const std::vector<Curve>& curves);
 
-// A number in the fewest digits that read back the same.
+// Formats a number with the fewest digits that round-trip.
 std::string exact_number(double value);
-// A field of a CSV file: quoted where it must be.
+// Formats a CSV field, quoted if necessary.
 std::string csv_field(const std::string& text);
 
 }  // namespace geosft

@@ -18,7 +18,7 @@ set multiplot layout 1,2
 set xlabel 'step'
 )";
 
-// Beyond so many points a marker at each would hide the line.
+// With more points, markers would hide the line.
 constexpr int64_t most_markers = 60;
 
 struct SplitCurve {
@@ -31,12 +31,12 @@ const std::vector<SplitCurve>& curves() {
   return all;
 }
 
-// As the picture shows it: shares in percent.
+// Converts shares to percent.
 double shown(double score, const ScoreStyle& style) {
   return style.share ? 100.0 * score : score;
 }
 
-// Lines: step, loss, score.
+// Returns lines of step, loss, score.
 std::string curve_data(const std::vector<MetricsRow>& rows, const std::string& split, const ScoreStyle& style) {
   std::ostringstream data;
   for (const MetricsRow& row : rows) {
@@ -45,7 +45,7 @@ std::string curve_data(const std::vector<MetricsRow>& rows, const std::string& s
   return data.str();
 }
 
-// One plot of the curves that have data.
+// Returns one plot command for all curves that have data.
 std::string plot_column(const std::map<std::string, std::string>& data, int column) {
   std::string command;
   for (const SplitCurve& curve : curves()) {
@@ -59,7 +59,7 @@ std::string plot_column(const std::map<std::string, std::string>& data, int colu
   return command + "\n";
 }
 
-// The best of the held-out part, which chooses the checkpoint, and the last of the test set, which chooses nothing.
+// Shows the best score on the held-out split, which selects the checkpoint, and the last one on the test set.
 std::string score_title(const std::vector<MetricsRow>& rows, const ScoreStyle& style) {
   const MetricsRow* best = nullptr;
   const MetricsRow* last = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pictures of a run. Each leaves stem.png and stem.svg, or says why not (see PlotResult); wrong arguments throw
-// c10::Error.
+// Draws the pictures of a run. Each function writes stem.png and stem.svg or returns why not (see PlotResult); wrong
+// arguments throw c10::Error.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -14,28 +14,28 @@
 
 namespace geosft {
 
-// Loss and score over the steps, a curve a split, from the file of MetricsWriter. Throws DataError when that is broken;
-// without a row there is nothing to draw.
+// Plots loss and score over the steps, one curve per split, from the file of MetricsWriter. Throws DataError if it is
+// invalid; draws nothing if it has no rows.
 PlotResult plot_learning_curves(const std::filesystem::path& metrics_csv, const std::filesystem::path& stem,
                                 const ScoreStyle& style = {});
 
-// counts int64 [C, C], row: true class, column: predicted class; `names`: C class names. Colours are shares of a row,
-// numbers are counts.
+// counts int64 [C, C], row: true class, column: predicted class; `names`: C class names. Colours show shares of a row,
+// numbers show counts.
 PlotResult plot_confusion_matrix(const at::Tensor& counts, const std::vector<std::string>& names,
                                  const std::filesystem::path& stem, const std::string& title);
 
-// points [n, 3] with y up and values [n], both finite, n > 0: the cloud from the front and from behind, coloured by
-// value, axes to one scale, without perspective.
+// Draws points [n, 3] with y up, coloured by values [n] (both finite, n > 0), from the front and from the back, in
+// orthographic projection with equal axes.
 PlotResult plot_cloud(const at::Tensor& points, const at::Tensor& values, const std::filesystem::path& stem,
                       const std::string& title, const std::string& value_label);
 
-// One panel of a row of clouds, seen from there: turned about the vertical axis, then lifted, in degrees.
+// One panel of a row of clouds. The view is rotated about the vertical axis, then elevated, in degrees.
 struct CloudPanel {
-  at::Tensor points, values;  // as above
-  std::string caption;        // below it
+  at::Tensor points, values;  // as for plot_cloud
+  std::string caption;        // below the panel
   double azimuth = 35.0, elevation = 20.0;
 };
-// Panels side by side, coloured on one scale, each cloud filling its own.
+// Draws panels side by side with one colour scale; each cloud fills its panel.
 PlotResult plot_cloud_panels(const std::vector<CloudPanel>& panels, const std::filesystem::path& stem,
                              const std::string& title, const std::string& value_label);
 

@@ -30,7 +30,7 @@ std::optional<int64_t> first_number(std::initializer_list<const char*> variables
   return std::nullopt;
 }
 
-// This process among those that were started together.
+// Rank of this process and number of processes, as the launcher gives them.
 struct Place {
   int64_t rank = 0, size = 1;
 };
@@ -49,8 +49,8 @@ bool has_torchrun() {
   return !text_in("TORCHELASTIC_RUN_ID").empty();
 }
 
-// Of Open MPI's mpirun; of srun and other launchers that speak MPI's languages. Where one has started torchrun, its
-// variables are about that.
+// Detects Open MPI's mpirun, srun and other launchers by their MPI variables. Under torchrun, these describe torchrun
+// itself.
 bool has_mpi_launcher() {
   return !has_torchrun() && first_number({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}).has_value();
 }
@@ -58,7 +58,7 @@ std::optional<int64_t> size_of_mpi_launcher() {
   return first_number({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"});
 }
 
-// Of torchrun; of srun, whatever it speaks.
+// Reads the variables of torchrun, else those of srun.
 std::optional<Place> place_of_launcher() {
   const auto place = place_in("RANK", "WORLD_SIZE");
   return place ? place : place_in("SLURM_PROCID", "SLURM_STEP_NUM_TASKS");

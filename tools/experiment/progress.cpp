@@ -36,7 +36,7 @@ void quietly(const Call& call) noexcept {
   }
 }
 
-// Columns, not bytes: continuation bytes of UTF-8 take none.
+// Counts columns, not bytes: UTF-8 continuation bytes take no column.
 int columns(const std::string& text) {
   return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
 }
@@ -115,7 +115,7 @@ void ProgressBar::show(double now, bool last) {
   shown_ = true;
   shown_at_ = now;
   if (output_.terminal) {
-    // The last column stays free: writing it makes some terminals break the line.
+    // Leaves the last column free: writing to it makes some terminals wrap the line.
     const int width = std::max(output_.width() - 1, 20);
     *output_.out << '\r' << cut(line(now, width), width) << "\x1b[K";
     if (last) *output_.out << '\n';

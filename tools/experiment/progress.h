@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress of something long, on stderr.
+// Shows the progress of long computations on stderr.
 #pragma once
 
 #include <cstdint>
@@ -9,34 +9,34 @@
 
 namespace geosft {
 
-// Where progress goes.
+// Output and clock of a progress bar.
 struct ProgressOutput {
   std::ostream* out = nullptr;
-  bool terminal = false;            // redraw one line; otherwise plain lines now and then
+  bool terminal = false;            // redraw one line; otherwise print a line at intervals
   std::function<int()> width;       // columns of the terminal
-  std::function<double()> seconds;  // a clock that never runs backwards
+  std::function<double()> seconds;  // monotonic clock
 };
 
-// stderr as it is: a terminal or not, its width asked for at every drawing.
+// Returns stderr, with a check for a terminal; the width is queried at every redraw.
 ProgressOutput standard_error();
 
 // On a terminal
 //     epoch 3/20 [#########------------]  45 %  120/266  loss 1.23  1:05 left
-// redrawn at most ten times a second; elsewhere the same without the bar as a line every 30 seconds and at the end.
+// redrawn at most ten times per second; otherwise the same without the bar, as a line every 30 seconds and at the end.
 // No member throws: a progress bar never ends the work it shows.
 class ProgressBar {
  public:
-  // `total` 0 or less: the end is unknown, and only what is done is shown.
+  // `total` <= 0: the total is unknown, and only the count is shown.
   ProgressBar(std::string label, int64_t total, ProgressOutput output = standard_error()) noexcept;
-  // Finishes the line of a bar that was left by an exception.
+  // Ends the line of a bar that an exception left unfinished.
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // Where this run began, when it is not zero (a resumed epoch): the time left is reckoned from there.
+  // Sets the initial count of a resumed run; the remaining time is estimated from there.
   void start_at(int64_t done) noexcept;
   void update(int64_t done, const std::string& suffix = "") noexcept;
-  // A line of its own that stays, above the bar.
+  // Prints a permanent line above the bar.
   void note(const std::string& line) noexcept;
   // Draws the last state and ends the line. Later calls do nothing.
   void finish() noexcept;

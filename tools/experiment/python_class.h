@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the classes that serve a RUN in Python share: torch.classes.geosft.<name>(run).
+// Helpers for the classes that serve a RUN in Python: torch.classes.geosft.<name>(run).
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,8 +12,8 @@
 
 namespace geosft {
 
-// Registers a class that is made from the name of a RUN; `define` adds its methods. Returns whether it did: another
-// copy of this library may have registered its own, which then serves.
+// Registers a class constructed from the path of a RUN; `define` adds its methods. Returns false if another copy of
+// this library has registered its own, which is then used.
 template <class Class, class Define>
 bool register_python_class(const std::string& name, const Define& define) {
   if (torch::getCustomClass("__torch__.torch.classes.geosft." + name) != nullptr) return false;
@@ -23,9 +23,8 @@ bool register_python_class(const std::string& name, const Define& define) {
   return true;
 }
 
-// A cloud that a caller hands over in place of a file, as readers give them: points float [n, 3] with n >= 1, normals
-// float [n, 3] or none, both on any device. Throws an error naming the argument for shapes, dtypes and numbers that are
-// not finite.
+// Checks a cloud passed in memory instead of a file: points float [n, 3] with n >= 1, optional normals float [n, 3],
+// both on any device. Throws an error naming the argument for wrong shapes, dtypes and non-finite values.
 Shape input_cloud(const at::Tensor& points, const std::optional<at::Tensor>& normals);
 
 }  // namespace geosft

@@ -20,7 +20,7 @@ const std::string& text_of(const Checkpoint& checkpoint, const std::string& kind
   return found->second;
 }
 
-// An error of `step` becomes one of the file.
+// Converts an error of `step` into a DataError of the file.
 void from_file(const std::filesystem::path& file, const char* expected, const std::function<void()>& step) {
   try {
     step();
@@ -59,7 +59,7 @@ void check_same_outputs(const Checkpoint& checkpoint, const std::map<std::string
                         const std::filesystem::path& file, const std::string& data) {
   for (const auto& [name, text] : texts) {
     if (name == "kind" || name == "config" || name == "version") continue;
-    if (name != "classes" && !checkpoint.texts.contains(name)) continue;  // an earlier version kept no such text
+    if (name != "classes" && !checkpoint.texts.contains(name)) continue;  // missing in checkpoints of earlier versions
     if (run_text(checkpoint, texts.at("kind"), name, file) != text) {
       throw DataError(data, "the " + name + " that the run was begun with", "others");
     }

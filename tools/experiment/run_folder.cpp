@@ -20,7 +20,7 @@ namespace geosft {
 
 namespace {
 
-// Whether what lies in the folder is what a run begins with.
+// Returns whether the folder holds only what a run writes first.
 bool only_begun(const RunFolder& run, std::error_code& error) {
   for (std::filesystem::directory_iterator at(run.path(), error), end; !error && at != end; at.increment(error)) {
     if (at->path() != run.classes()) return false;
@@ -30,12 +30,12 @@ bool only_begun(const RunFolder& run, std::error_code& error) {
 
 }  // namespace
 
-// A lock that ends with the process, however that ends.
+// Takes a lock that is released when the process ends, in any way.
 void RunFolder::claim() {
   const int descriptor = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
   claim_ = std::shared_ptr<void>(nullptr, [descriptor](void*) { ::close(descriptor); });
-  // Some file systems cannot lock folders.
+  // Other errors are ignored: some file systems cannot lock folders.
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     throw UsageError("another process trains in the run folder " + path_.string());
   }
@@ -54,7 +54,7 @@ RunFolder RunFolder::create(const std::filesystem::path& folder) {
   const bool empty = only_begun(run, error);
   if (error) throw std::runtime_error("cannot read the run folder " + folder.string() + ": " + error.message());
   if (!empty) throw UsageError("the run folder " + folder.string() + " is not empty and holds no run: name another");
-  // A folder that cannot be written to is refused now, not after the data are read.
+  // Fails now if the folder is not writable, before the data are read.
   const AtomicFile probe(run.config());
   return run;
 }

@@ -58,7 +58,7 @@ double RunObserver::seconds() const {
   return seconds_before_ + std::chrono::duration<double>(Clock::now() - start_).count();
 }
 
-// Begun where this part of the run begins.
+// Created at the first step since the run was started or resumed.
 ProgressBar& RunObserver::bar(const StepReport& report) {
   const int64_t steps = loop_.steps_per_epoch();
   if (!bar_) {
@@ -84,7 +84,7 @@ void RunObserver::on_non_finite(const NonFiniteStep& step) {
                       folder_.non_finite_batch().string());
 }
 
-// Before the bar, which this step begins, or above it.
+// Printed before the bar is created in the same step, or above it.
 void RunObserver::on_threads_chosen(const std::string& text) {
   if (bar_) {
     bar_->note("fastest with " + text);
@@ -110,7 +110,7 @@ void RunObserver::on_step(const StepReport& report) {
                          " " + run_.score.items + "/s");
 }
 
-// Empty where the metric of a step says nothing.
+// Returns an empty string if the metric is undefined for a single step.
 std::string RunObserver::training_text(const MetricSum& tally) const {
   const double score = tally.mean_score();
   return std::isnan(score) ? "" : "  " + run_.score.text(run_.score.value(score));

@@ -15,38 +15,38 @@
 
 namespace geosft {
 
-// What a run is, beyond its loop and its model.
+// Describes a run apart from its loop and its model.
 struct RunDescription {
   std::string kind;                                    // the tool
   std::string config;                                  // TOML
   std::vector<std::string> names;                      // of classes or targets
-  std::map<std::string, std::string> more_texts = {};  // of its checkpoints, by name: what resuming may not change
-  std::string data;                                    // where its data come from, for messages
+  std::map<std::string, std::string> more_texts = {};  // of its checkpoints, by name; fixed when resuming
+  std::string data;                                    // names the data source in messages
   int64_t epochs = 1, checkpoint_every = 1;
-  bool held_out = false;  // validation runs on a held-out part, which chooses the best checkpoint, else on the test set
+  bool held_out = false;  // a held-out split selects the best checkpoint; otherwise validation runs on the test set
   ScoreStyle score = {};
 
-  // Of its checkpoints.
+  // Returns the texts of its checkpoints.
   std::map<std::string, std::string> texts() const;
 };
 
-// Progress bar, metrics file and checkpoints of a training run. Of several processes the leading one leaves them; the
-// others only note signals, and the batch whose loss is not finite where it is theirs.
+// Writes the progress bar, metrics file and checkpoints of a training run on rank 0. Other ranks only check for
+// signals, and save the batch with a non-finite loss if it is theirs.
 class RunObserver : public TrainingObserver {
  public:
-  // What is referred to must outlive the observer.
+  // The arguments must outlive the observer.
   RunObserver(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder, RunDescription run);
 
-  // Continues from the last checkpoint of the folder, from the beginning when there is none yet. Throws DataError when
-  // it is broken or of other classes or targets.
+  // Continues from the last checkpoint of the folder, or from the beginning if there is none yet. Throws DataError if
+  // it is invalid or has other classes or targets.
   void resume();
   void on_step(const StepReport& report) override;
   void on_epoch(const EpochReport& report) override;
   bool stop_requested() override;
-  // Writes the first batch of a row into the folder, and says so.
+  // Saves the first batch of a series to the folder, and prints a note.
   void on_non_finite(const NonFiniteStep& step) override;
   void on_threads_chosen(const std::string& text) override;
-  // Ends the progress bar; saves what an interrupted run has not saved yet.
+  // Ends the progress bar, and saves an interrupted run.
   void finish(bool done);
 
  private:
@@ -66,10 +66,10 @@ class RunObserver : public TrainingObserver {
   RunDescription run_;
   std::unique_ptr<MetricsWriter> metrics_;
   std::unique_ptr<ProgressBar> bar_;
-  Clock::time_point start_, epoch_start_, last_step_;  // when it was done
-  double training_seconds() const;                     // of this epoch, so far
-  double seconds_before_ = 0.0;                        // of the parts of the run before it was resumed
-  int64_t items_before_ = 0;                           // of this epoch, before it was resumed
+  Clock::time_point start_, epoch_start_, last_step_;  // last_step_: when the last step ended
+  double training_seconds() const;                     // of this epoch so far
+  double seconds_before_ = 0.0;                        // of the run before it was resumed
+  int64_t items_before_ = 0;                           // of this epoch before the run was resumed
   std::string validation_text_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches that several processes share: what the tasks of the tools have in common.
+// Helpers of the tools' tasks for batches that are split over several processes.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -11,15 +11,15 @@
 
 namespace geosft {
 
-// Of a loader.
+// Returns the loader's shard of this process.
 BatchShard share_of(const Communicator& processes);
 
-// For a training pass over a loader's batch packed by ptr int64 [items + 1], or several entries an item, as many for
-// each (the two documents of a pair). All processes call it together: each learns the sizes of all items.
+// Gathers the sizes of all items for a training pass over this process's slice of a batch; all processes must call it.
+// ptr is int64 [items + 1], or has the same number of entries for each item (the two documents of a pair).
 SamplingContext shared_context(RngBuffer& seeds, const Communicator& processes, const BatchSlice& place,
                                const at::Tensor& ptr);
 
-// The same for a part of a batch that this process has whole, packed by whole_ptr.
+// Same for a slice of a batch that this process holds entirely, packed by whole_ptr.
 SamplingContext part_context(RngBuffer& seeds, const BatchSlice& place, const at::Tensor& whole_ptr);
 
 }  // namespace geosft

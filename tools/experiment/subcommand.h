@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands of a tool, and the options that all of them have.
+// Subcommands of a tool, and their common options.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,7 +15,7 @@ class App;
 
 namespace geosft {
 
-using Command = std::function<int()>;  // exit code
+using Command = std::function<int()>;  // returns the exit code
 
 struct Subcommand {
   const char* name;
@@ -23,16 +23,16 @@ struct Subcommand {
   Command (*add)(CLI::App&);
 };
 
-// Parses the command line of a tool and runs the subcommand that it names: the exit code. Throws UsageError.
+// Parses the command line of a tool, runs the given subcommand and returns its exit code. Throws UsageError.
 int run_subcommands(const std::string& description, const std::vector<Subcommand>& subcommands, int argc,
                     const char* const* argv, const std::string& footer = "");
 
 struct RuntimeOptions {
-  int64_t threads = 0;          // 0: as many as there are cores
+  int64_t threads = 0;          // 0: one per core
   std::string device = "auto";  // see chosen_device
 
   void add_to(CLI::App& subcommand);
-  // Sets LibTorch's threads, and gives the device. Throws UsageError for one that cannot be used.
+  // Sets LibTorch's number of threads and returns the device. Throws UsageError for a device that cannot be used.
   at::Device apply() const;
 };
 

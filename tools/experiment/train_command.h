@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommand `train`, whatever is trained: a new run or a resumed one in its folder, and a report at its end.
+// The subcommand `train`, for any task: starts or resumes a run in its folder and prints a report.
 #pragma once
 
 #include <iostream>
@@ -14,9 +14,9 @@
 
 namespace geosft {
 
-// Settings has train, model, config(), check(), key_uses(), locate_data(), which makes `data` a name that holds in any
-// working folder or throws UsageError, and what a resumed run may choose anew: take_resumable(other), and kResumable,
-// the options' names.
+// Settings has train, model, config(), check(), key_uses(), locate_data(), which makes `data` valid in any working
+// directory or throws UsageError, take_resumable(other), which copies what a resumed run may change, and kResumable,
+// the names of those options.
 template <class Settings>
 class TrainCommand : protected TrainArguments {
  public:
@@ -25,21 +25,21 @@ class TrainCommand : protected TrainArguments {
   TrainCommand(const TrainCommand&) = delete;
   TrainCommand& operator=(const TrainCommand&) = delete;
 
-  // `example` shows some keys of the configuration as options.
+  // `example` shows some configuration keys as options.
   void add_to(CLI::App& subcommand, const std::string& example) { add_options(subcommand, config_, example); }
   int run();
 
  protected:
-  // Trains what is left of the run. False when a signal came: it is saved and can go on.
+  // Trains the rest of the run. Returns false if a signal arrived: the run is saved and can be resumed.
   virtual bool train(const RunFolder& folder) = 0;
-  // Evaluates the trained model, and leaves and prints what is found; in the leading one of several processes.
+  // Evaluates the trained model, and writes and prints the result. Called on rank 0 only.
   virtual void report(const RunFolder& folder) = 0;
 
-  // train_once(start, processes) with `settings`; for want of memory it says with which batch there would be enough.
+  // Calls train_once(start, processes) with `settings`; if memory runs out, the error names a batch size that fits.
   template <class Train>
   bool within_memory(const Train& train_once);
 
-  // evaluate(); an interruption says that the training is safe.
+  // Calls evaluate(); if interrupted, the message says that the training is saved.
   template <class Evaluate>
   auto final_evaluation(const RunFolder& folder, const Evaluate& evaluate) const;
 
@@ -64,7 +64,7 @@ RunFolder TrainCommand<Settings>::prepare() {
     return folder;
   }
   load_new(config_, settings.train);
-  // Not of a resumed run, whose options say no more than its configuration does.
+  // Not checked for a resumed run: its options repeat its configuration.
   config_.refuse_unused(settings.key_uses());
   check();
   if (again) {
@@ -122,7 +122,7 @@ int TrainCommand<Settings>::train_and_report() {
   return 0;
 }
 
-// `train` of point clouds: one run, whose task, model and evaluation differ from tool to tool.
+// `train` for point clouds: a single run, whose task, model and evaluation depend on the tool.
 template <class Settings>
 class CloudTrainCommand : public TrainCommand<Settings> {
  protected:
@@ -132,7 +132,7 @@ class CloudTrainCommand : public TrainCommand<Settings> {
   }
   virtual bool train_once(const RunFolder& folder, RunStart start, const Communicator& together) = 0;
 
-  // The loop over a task of `model`; `data_text` says what it is trained on.
+  // Runs the training loop of `task` for `model`; `data_text` describes the training data.
   template <class Task, class Model>
   bool run_loop(Task& task, const Model& model, const RunFolder& folder, const RunDescription& run, RunStart start,
                 const Communicator& together, const std::string& data_text) const {
@@ -143,7 +143,7 @@ class CloudTrainCommand : public TrainCommand<Settings> {
                            "training on " + data_text + ", " + std::to_string(parameter_count(*model)) + " parameters");
   }
 
-  // Of a loaded run on the upright test set.
+  // Evaluates a loaded run on the upright test set.
   template <class Run>
   auto test_set_evaluation(Run& trained, const RunFolder& folder) const {
     trained.model->to(this->device);
@@ -151,7 +151,7 @@ class CloudTrainCommand : public TrainCommand<Settings> {
     return this->final_evaluation(folder, [&] { return evaluate(trained, "test", Rotation::none, 1); });
   }
 
-  // Writes the result, JSON on one line, and prints it or its text.
+  // Writes the result as JSON on one line, and prints it or its text.
   void leave_result(const RunFolder& folder, const std::string& line, const std::string& text) const {
     folder.write_result(line + "\n");
     std::cout << (this->json ? line + "\n" : text);

@@ -19,7 +19,7 @@ namespace {
 
 void begin_folder(const TrainingLoop& loop, const RunFolder& folder, const RunDescription& run,
                   const std::string& summary) {
-  folder.write_classes(run.names);  // first: it refuses names, and a folder with a configuration counts as a run
+  folder.write_classes(run.names);  // first: rejects invalid names; a folder with a configuration counts as a run
   folder.write_config(run.config);
   folder.write_version();
   std::cerr << run.config << summary;
@@ -27,7 +27,7 @@ void begin_folder(const TrainingLoop& loop, const RunFolder& folder, const RunDe
   std::cerr << '\n';
 }
 
-// Also a signal in the middle of a validation leaves the loop where it can go on.
+// A signal during validation also leaves the loop in a resumable state.
 bool run_to_end_or_interrupt(TrainingLoop& loop, RunObserver& observer) {
   try {
     return loop.run(observer);
@@ -63,7 +63,7 @@ at::Device TrainArguments::begin() {
   if (processes().size() == 1) return device;
   device = shared_device(runtime.device, device, processes());
   if (device.is_cuda()) {
-    // What is not asked for on a device lands on this one, and not on the first for all of them.
+    // Make this GPU the default, instead of GPU 0 for every process.
     c10::impl::VirtualGuardImpl(device.type()).setDevice(device);
     gpus_ = make_nccl_communicator(*joined_, device);
   }
@@ -121,7 +121,7 @@ bool train_or_clean(const RunFolder& folder, const Communicator& processes, cons
   try {
     return train();
   } catch (...) {
-    std::error_code kept;  // folders with something in them stay
+    std::error_code kept;  // non-empty folders are kept
     if (processes.is_root()) std::filesystem::remove(folder.path(), kept);
     throw;
   }

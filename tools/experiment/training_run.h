@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training in its RUN folder: what is the same whatever is trained.
+// Runs a training in its RUN folder, for any task.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -17,69 +17,68 @@
 
 namespace geosft {
 
-// The options of every `train` beside the keys of its configuration.
+// The options of every `train`, in addition to the configuration keys.
 struct TrainArguments {
   std::string config_file, out;
   bool resume = false, json = false, list_keys = false;
   RuntimeOptions runtime;
 
-  // The keys of `config` become options, too, that `example` shows some of.
+  // Also adds the keys of `config` as options; `example` shows some of them in the help.
   void add_options(CLI::App& subcommand, Config& config, const std::string& example);
-  // The program as it was called, to be named in what the user may do next.
+  // Returns the name of the program as called, for messages.
   std::string program() const;
 
-  // Joins the processes that this one was started with.
+  // Joins the processes started together with this one.
   void join() { joined_ = join_processes(); }
-  // Sets LibTorch's threads, and gives the device: of several processes each has a GPU of its own, which is joined with
-  // the others, or all compute on CPUs. Throws UsageError where that cannot be.
+  // Sets LibTorch's number of threads and returns the device. With several processes, each gets its own GPU and joins
+  // the NCCL communicator, or all compute on CPUs. Throws UsageError if that is impossible.
   at::Device begin();
   const Communicator& processes() const { return gpus_ ? *gpus_ : joined_ ? *joined_ : one_process(); }
-  // The processes part, once all of them have called it; the leading one goes on alone. False for the others, whose
-  // work is done, also where a signal has ended it: what they return does not count.
+  // Leaves the communicators after a barrier. Returns true on rank 0, which continues alone. Other ranks are done, also
+  // after a signal: their return value is ignored.
   bool part();
 
-  // Of a new run: the configuration file, then the command line.
+  // For a new run: applies the configuration file, then the command line.
   void load_new(Config& config) const;
-  // The same of a run that several processes train: each has a batch of the size that was asked for, and what is kept
-  // is the size of the batch that they have together, which stays when the run is resumed by another number of
-  // processes.
+  // Same for distributed training: the batch size given is per process, and is stored as the global batch size, which
+  // stays the same if the run is resumed with another number of processes.
   void load_new(Config& config, TrainSettings& train) const;
-  // Of a resumed run, which continues bit for bit, so what its steps depend on stays: Settings::take_resumable takes
-  // over what else may be chosen anew, and kResumable names it. Throws UsageError where something else differs.
+  // For a resumed run, which continues bit for bit: settings that affect its steps stay. Settings::take_resumable
+  // copies those that may change, and kResumable names them. Throws UsageError if others differ.
   template <class Settings>
   void load_resumed(Settings& settings, Config& config, const RunFolder& folder) const;
-  // Whether this command has begun the run in `out` before, and is started again by what may do so.
+  // Returns whether this command began the run in `out` earlier, and the launcher has restarted it.
   bool started_again() const;
-  // Of such a run, once `settings` are what the command asks for: the run's own, which differ from them in the batch,
-  // where the number of processes does. Throws UsageError where something else differs: the run is another one.
+  // For a restarted run, once `settings` hold what the command asks for: loads the run's own, whose batch size differs
+  // if the number of processes changed. Throws UsageError if anything else differs.
   template <class Settings>
   void load_begun(Settings& settings, Config& config, const RunFolder& folder) const;
 
  private:
   const CLI::App* subcommand_ = nullptr;
-  std::unique_ptr<Communicator> joined_, gpus_;  // the second by the first
+  std::unique_ptr<Communicator> joined_, gpus_;  // gpus_ is created through joined_
 };
 
-// A folder to resume, or a new one that the leading process makes.
+// Opens a folder to resume, or a new one that rank 0 creates.
 RunFolder open_run_folder(const std::filesystem::path& path, bool resume, const Communicator& processes);
 
 enum class RunStart {
   fresh,
   resumed,  // from the last checkpoint of the folder
-  trial     // a single step, of which nothing is left: is there room for it?
+  trial     // a single step, to test whether memory suffices; leaves no trace
 };
 
-// Runs what is left of the loop. Writes the configuration, names and version into the folder first, shows configuration
-// and `summary` on stderr, and leaves checkpoints and metrics. False when a signal came: the run is saved and can go
-// on; of a trial: the model refused the step. Of several processes the leading one writes and speaks.
+// Runs the rest of the loop. First writes configuration, names and version into the folder and prints configuration and
+// `summary` to stderr; then writes checkpoints and metrics. Returns false if a signal arrived (the run is saved and can
+// be resumed), or if the model rejected a trial step. Only rank 0 writes and prints.
 bool train_in_folder(TrainingLoop& loop, const torch::nn::Module& model, const RunFolder& folder,
                      const RunDescription& run, RunStart start, const std::string& summary);
 
-// train(); when it throws before anything was written, the empty folder is removed by the process that made it.
+// Calls train(); if it throws before anything was written, rank 0 removes the empty folder.
 bool train_or_clean(const RunFolder& folder, const Communicator& processes, const std::function<bool()>& train);
 
-// A resumed run continues bit for bit. Throws UsageError when the two configurations differ, one before and one after
-// the command line; `may_change` names what they were made equal in.
+// A resumed run continues bit for bit. Throws UsageError if the configurations before and after the command line
+// differ; `may_change` names the keys that were made equal beforehand.
 void refuse_changes(const std::string& before, const std::string& after, const std::string& may_change);
 
 template <class Settings>
@@ -102,13 +101,13 @@ void TrainArguments::load_begun(Settings& settings, Config& config, const RunFol
   throw UsageError(folder.path().string() + " holds a run of another configuration: resume it, or name another folder");
 }
 
-// Throws UsageError where `train` asks for steps to be replayed and they cannot be: on a CPU, by several processes, and
-// with a model whose steps wait for numbers of the device or copy to it.
+// Throws UsageError if `train` asks for replayed steps and they are impossible: on a CPU, with several processes, and
+// with a model whose steps synchronise with the device or copy to it.
 void check_replay(const TrainSettings& train, const EncoderSettings& model, at::Device device,
                   const Communicator& processes);
 
-// What steps on `device` are captured with; nothing unless `train` asks for that. Throws UsageError where the library
-// is not there.
+// Returns what captures the steps on `device`; empty unless `train` asks for that. Throws UsageError if the library is
+// missing.
 StepGraphMaker step_graphs(const TrainSettings& train, at::Device device);
 
 }  // namespace geosft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands of geosft-graph; those with words for the items are geosft-sequence's, too.
+// Declares the subcommands of geosft-graph; those with an ItemWords argument also belong to geosft-sequence.
 #pragma once
 
 #include "tools/experiment/subcommand.h"

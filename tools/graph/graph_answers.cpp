@@ -9,7 +9,7 @@
 namespace geosft {
 namespace {
 
-// Targets that say nothing, as the task has them.
+// Returns placeholder targets for the task.
 at::Tensor no_targets(const ItemSchema& schema, const GraphBatch& graphs) {
   const bool of_nodes = is_of_nodes(schema.task);
   const int64_t rows = of_nodes ? graphs.graph.nodes() : graphs.items();

@@ -22,7 +22,7 @@
 namespace geosft {
 namespace {
 
-// What folds are balanced by: the class of a graph where it has one.
+// Returns the classes by which folds are stratified: those of graphs, or a constant.
 at::Tensor strata(const PackedItems& graphs) {
   if (graphs.schema.task == GraphTask::classification) return graphs.target;
   return at::zeros({graphs.size()}, at::kLong);
@@ -41,7 +41,7 @@ DatasetSplit fold_split(const PackedItems& graphs, const SplitSettings& settings
   return split;
 }
 
-// Moves a share of the training part into the validation part.
+// Moves a fraction of the training split to the validation split.
 void hold_out(DatasetSplit& split, const PackedItems& graphs, const SplitSettings& settings) {
   const at::Tensor all = strata(graphs);
   std::vector<int64_t> labels;
@@ -59,7 +59,7 @@ void hold_out(DatasetSplit& split, const PackedItems& graphs, const SplitSetting
   for (const int64_t place : held) split.validation.push_back(items[static_cast<size_t>(place)]);
 }
 
-// Where nodes are split: all graphs, in the parts in which a node has a target.
+// For node splits: puts all graphs in each split in which a node has a target.
 DatasetSplit node_parts(const PackedItems& graphs) {
   std::vector<int64_t> all(static_cast<size_t>(graphs.size()));
   std::iota(all.begin(), all.end(), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dataset of an experiment, encoded and split.
+// Opens, encodes and splits the dataset of an experiment.
 #pragma once
 
 #include <string>
@@ -19,35 +19,34 @@ enum class Part { train, validation, test };
 Part part_of(const std::string& name);  // "train", "validation" or "test"
 const char* part_name(Part part);
 
-// --split-name and --directed, for subcommands without a configuration.
+// Adds --split-name and --directed, for subcommands without a configuration.
 void add_read_options(CLI::App& subcommand, GraphReadOptions& options);
 
-// A dataset, with its warnings, and progress while it is made from what was published, on stderr; `longest` as
-// open_sequence_dataset has it. Throws UsageError for a single graph without labels.
+// Opens a dataset; prints its warnings, and the progress of converting published files, to stderr. `longest` is passed
+// to open_sequence_dataset. Throws UsageError for a single graph without labels.
 PackedItems open_graphs(const std::string& source, GraphReadOptions options = {}, int64_t longest = 0);
 
-// The graphs of a dataset, or the one of a list of edges or a Matrix Market file: what can be encoded.
+// Graphs to encode: those of a dataset, or the one in an edge list or a Matrix Market file.
 struct OpenedStructure {
   GraphBatch graphs;
-  at::Tensor ids;  // int64 [N], the numbers that nodes of a single graph have in its file; else undefined
+  at::Tensor ids;  // int64 [N], node IDs in the file of a single graph; else undefined
 };
 OpenedStructure open_structure(const std::string& source, const GraphReadOptions& options);
 
-// Graphs get the encoding of their nodes. That it is an estimate, and how far off it may be, is said on stderr.
+// Stores the node encoding in the graphs. For an estimated encoding, prints its standard error to stderr.
 void take_encoding(PackedItems& graphs, const EncodedNodes& encoded, const NodeEncodingOptions& options);
 
-// The dataset that the settings name, with the encoding of nodes that they ask for, from the cache where it lies there.
+// Opens the dataset of the settings with its node encoding, read from the cache if possible.
 PackedItems open_encoded_graphs(const GraphSettings& settings);
 
-// The parts of a dataset: the published ones; where nodes are split instead, every graph in all parts that have a node
-// with a target; else folds of the graphs, by class where they have one. Without a published validation part, a share
-// of the training graphs is held out. Throws UsageError when a part that is needed is empty, and for a share of nodes.
+// Returns the splits of a dataset: the published ones; for node splits, every graph in each split where a node has a
+// target; else folds, stratified by the class of a graph if any. Without a published validation split, a fraction of
+// the training graphs is held out. Throws UsageError if a required split is empty, and for a fraction of nodes.
 DatasetSplit split_of(const PackedItems& graphs, const SplitSettings& settings);
 
 const std::vector<int64_t>& items_of_part(const DatasetSplit& split, Part part);
 
-// Targets with everything outside the part made missing (-1 of classes, NaN of labels): of nodes with a node_split;
-// else as they are.
+// Marks targets of nodes outside the split as missing (-1 for classes, NaN for labels); unchanged without a node_split.
 at::Tensor target_of_part(const at::Tensor& target, const at::Tensor& node_split, Part part);
 
 }  // namespace geosft

@@ -15,7 +15,7 @@
 namespace geosft {
 namespace {
 
-// Which encodings of which data go where; see the footer of the subcommand for what is written.
+// Encodes the nodes of a dataset; the footer of the subcommand describes the output file.
 struct GraphEncodeCommand {
   std::string data, out;
   int64_t steps = 20, vectors = 0, walks = 0;

@@ -12,7 +12,7 @@
 namespace geosft {
 namespace {
 
-// One vote over one batch, rows in the order of the batch.
+// Evaluates one vote on one batch; rows are in the order of the batch.
 at::Tensor one_vote(GraphModel& model, const LabelledItems& batch, const EvaluationSettings& settings, uint64_t vote,
                     std::optional<uint64_t> renumbering) {
   SamplingContext context = settings.context(vote);
@@ -25,7 +25,7 @@ at::Tensor one_vote(GraphModel& model, const LabelledItems& batch, const Evaluat
   return at::empty_like(outputs).index_copy_(0, moved.order, outputs);
 }
 
-// Of all items, in turn.
+// Evaluates all items in order.
 GraphOutputs all_outputs(GraphModel& model, const PackedItems& graphs, const std::vector<int64_t>& items, Part part,
                          const EvaluationSettings& settings, std::optional<uint64_t> renumbering,
                          const BatchProgress& progress) {
@@ -67,7 +67,7 @@ GraphOutputs graph_outputs(GraphModel& model, const PackedItems& graphs, const s
                            const std::function<void(int64_t)>& progress) {
   TORCH_CHECK(!items.empty(), "the ", part_name(part), " part has no graphs");
   at::NoGradGuard guard;
-  if (model->is_training()) model->eval();  // threads may share a model that is loaded
+  if (model->is_training()) model->eval();  // threads may share a loaded model
   return evaluate_within_memory(settings.evaluation_batch, progress,
                                 [&](int64_t batch_size, const BatchProgress& heard) {
                                   EvaluationSettings some = settings;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model says of many graphs.
+// Evaluates a model on many graphs.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -13,31 +13,31 @@
 
 namespace geosft {
 
-// The same graphs with what a model computes from on `device`; ptr stays on the CPU, see offsets_for.
+// Moves the model inputs of graphs to `device`; ptr stays on the CPU, see offsets_for.
 FeaturedGraphs on_device(const FeaturedGraphs& graphs, at::Device device);
 
 struct GraphOutputs {
   at::Tensor
-      outputs;  // [n, outputs], a row a graph or a node, averaged over the votes: logits, or standardised targets
-  at::Tensor targets;  // as in PackedItems; nodes outside the part have none
+      outputs;  // [n, outputs], one row per graph or node, averaged over the votes: logits, or standardised targets
+  at::Tensor targets;  // as in PackedItems; missing for nodes outside the split
 };
 
-// Of some items of a dataset. With a `renumbering` the nodes of every graph are renumbered at random by that seed
-// first; rows of nodes come back in the dataset's order. `progress` is told the graphs done.
+// Runs the model on some items of a dataset. `renumbering` is a seed for a random permutation of the nodes of every
+// graph; node rows are returned in the dataset's order. `progress` receives the number of graphs done.
 GraphOutputs graph_outputs(GraphModel& model, const PackedItems& graphs, const std::vector<int64_t>& items, Part part,
                            const EvaluationSettings& settings, std::optional<uint64_t> renumbering = std::nullopt,
                            const std::function<void(int64_t)>& progress = {});
 
-// Outputs in the dataset's units: those of a regression are no longer standardised.
+// Converts outputs to the dataset's units: undoes the standardisation of regression targets.
 at::Tensor in_units(const GraphModel& model, GraphTask task, const at::Tensor& outputs);
 
-// Loss of outputs as the model gives them.
+// Returns the loss of raw model outputs.
 double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutputs& outputs);
 
-// Targets as the model is trained on them.
+// Returns the targets used in training.
 at::Tensor standardized_targets(const GraphModel& model, GraphTask task, const at::Tensor& targets);
 
-// The metrics of the task, then "loss".
+// Returns the metrics of the task, then "loss".
 NamedValues evaluation_metrics(const GraphModel& model, GraphTask task, const GraphOutputs& outputs);
 
 }  // namespace geosft

@@ -42,7 +42,7 @@ bool train_once(const GraphSettings& settings, const PackedItems& graphs, const 
           std::to_string(split.test.size()) + ", " + std::to_string(parameter_count(*model)) + " parameters");
 }
 
-// Trains one run to its end; false when a signal came.
+// Trains one run to its end; returns false if a signal arrived.
 bool train_run(GraphSettings settings, const PackedItems& graphs, const DatasetSplit& split, const RunFolder& folder,
                bool resume, at::Device device, const Communicator& processes) {
   return train_within_memory(settings.train.batch_size, resume ? RunStart::resumed : RunStart::fresh, processes,
@@ -52,7 +52,7 @@ bool train_run(GraphSettings settings, const PackedItems& graphs, const DatasetS
                              });
 }
 
-// On the test part; the report is left in the folder too.
+// Evaluates the test split and writes the report to the folder.
 RunResult result_of(const PlannedRun& planned, const PackedItems& graphs, const DatasetSplit& split,
                     const RunFolder& folder, at::Device device) {
   GraphRunModel trained = load_graph_run(folder.path());
@@ -88,7 +88,7 @@ RunFolder run_folder_of(const PlannedRun& planned, const RunFolder& folder, bool
   return open_run_folder(path, resume, processes);
 }
 
-// Nothing where another process leads.
+// Returns nullopt on ranks other than 0.
 std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedItems& graphs, const RunFolder& parent,
                                       bool resume, at::Device device, const Communicator& processes) {
   const RunFolder folder = run_folder_of(planned, parent, resume, processes);
@@ -131,8 +131,8 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
 std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
                                       at::Device device, const Communicator& processes) {
   const PackedItems graphs = root_first(processes, [&] { return open_encoded_graphs(settings); });
-  score_style(graphs.schema.task, settings.train.metric);  // refused before anything is trained
-  settings.graph_model(graphs.schema);                     // the same
+  score_style(graphs.schema.task, settings.train.metric);  // validates the metric before training
+  settings.graph_model(graphs.schema);                     // validates the model before training
   const std::vector<PlannedRun> planned = planned_runs(settings, graphs);
   GraphSettings shown = settings;
   if (planned.size() > 1 && processes.is_root()) folder.write_config(shown.config().to_toml());

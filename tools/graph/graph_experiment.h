@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An experiment: one run, or one for every seed and fold, in folders of their own.
+// Runs an experiment: a single run, or one per seed and fold, each in its own folder.
 #pragma once
 
 #include <filesystem>
@@ -15,47 +15,47 @@
 namespace geosft {
 
 struct PlannedRun {
-  std::string name;  // of its folder: "seed_1", "fold_3", "seed_1_fold_3"; empty for the only run
+  std::string name;  // folder name: "seed_1", "fold_3", "seed_1_fold_3"; empty for a single run
   GraphSettings settings;
 };
 
-// What `repeats` and `every_fold` ask for. Throws UsageError for folds of data with a published split.
+// Lists the runs for `repeats` and `every_fold`. Throws UsageError for folds of data with a published split.
 std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const PackedItems& graphs);
 
 struct RunResult {
   std::string name;
-  NamedValues metrics;  // of the test part
+  NamedValues metrics;  // on the test split
   uint64_t seed = 0;
   int64_t fold = 0;
-  int64_t count = 0;  // of the test part
+  int64_t count = 0;  // items in the test split
   GraphTask task = GraphTask::classification;
   int64_t parameters = 0, epochs = 0;
-  double seconds = 0.0;  // of the training, its validations included
+  double seconds = 0.0;  // of the training, including validation
 };
 
-// Trains what is left of the experiment in `folder` (which the caller has made or opened), evaluates every run on its
-// test part, and leaves result.json and pictures in its folder; several runs lie in folders below, with a table of them
-// all in table.md and table.csv. A finished run is evaluated again. Throws Interrupted when a signal comes. Of several
-// processes that train together the leading one evaluates: the others have no results.
+// Trains the rest of the experiment in `folder` (created or opened by the caller), evaluates every run on its test
+// split, and writes result.json and pictures to its folder; several runs use subfolders, with a table of all runs in
+// table.md and table.csv. Finished runs are evaluated again. Throws Interrupted if a signal arrives. In distributed
+// training only rank 0 evaluates: other ranks return no results.
 std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
                                       at::Device device = at::kCPU, const Communicator& processes = one_process());
 
-// Seconds that the first epoch of the experiment's first run takes, its validation included. It is left in `folder`,
-// which is new. Throws Interrupted when a signal comes.
+// Returns the seconds of the first epoch of the experiment's first run, including validation. The run stays in
+// `folder`, which is new. Throws Interrupted if a signal arrives.
 double seconds_of_an_epoch(const GraphSettings& settings, const RunFolder& folder, at::Device device);
 
-// Columns of a table: parameters of the model, epochs, and the mean of the seconds of a training.
+// Returns table columns: number of parameters, epochs, and mean training time in seconds.
 std::vector<std::pair<std::string, std::string>> cost_labels(const std::vector<RunResult>& results);
 
-// The runs of a finished experiment, and, for several, their mean.
+// Returns one row per run of a finished experiment and, for several runs, their mean.
 std::vector<ResultRow> experiment_rows(const std::vector<RunResult>& results);
 
-// The mean of several runs in the form of one: {"task", "split", "count" (of all test parts of a repetition),
-// "rotation", "repeats" (seeds), "folds", "metrics", "deviations", "runs": [{"name", "metrics"}, …]}.
+// Returns the mean of several runs in the format of a single one: {"task", "split", "count" (of all test splits of a
+// repetition), "rotation", "repeats" (seeds), "folds", "metrics", "deviations", "runs": [{"name", "metrics"}, …]}.
 nlohmann::json experiment_json(const std::vector<RunResult>& results);
 
-// `results` less those of `first` with the same seed and fold, metric by metric: their mean and deviation. Nothing
-// where no run has a partner.
+// Returns mean and deviation, per metric, of the differences between `results` and the runs of `first` with the same
+// seed and fold. Empty if there are no such pairs.
 std::vector<std::pair<std::string, Summary>> paired_differences(const std::vector<RunResult>& results,
                                                                 const std::vector<RunResult>& first);
 

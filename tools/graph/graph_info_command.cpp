@@ -52,7 +52,7 @@ void describe_single_graph(const std::string& source, const GraphReadOptions& op
             << " edges a node; weights: " << (graph.weight.defined() ? "yes" : "no") << '\n';
 }
 
-// Of nodes, where graphs hold all parts.
+// Describes node splits, where each graph is in all splits.
 void describe_node_split(const at::Tensor& node_split) {
   const at::Tensor counts = at::bincount(node_split + 1, {}, 4);
   const auto count = [&](int64_t part) { return std::to_string(counts[part + 1].item<int64_t>()); };

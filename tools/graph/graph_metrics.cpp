@@ -71,7 +71,7 @@ at::Tensor batch_metric(const std::string& name, const at::Tensor& outputs, cons
     const at::Tensor predicted = outputs.index_select(0, known).argmax(1);
     return (predicted == targets.index_select(0, known)).to(at::kDouble).mean();
   }
-  // Mean over the targets that any item of the batch has.
+  // Averages over the targets known for any item of the batch.
   if (name == "mae") return (outputs.to(at::kDouble) - targets.to(at::kDouble)).abs().nanmean(0).nanmean();
   return at::full({}, std::numeric_limits<double>::quiet_NaN(), outputs.options().dtype(at::kDouble));
 }

@@ -11,12 +11,12 @@
 
 namespace geosft {
 
-// What may be chosen anew when a trained graph model is used; everything else is as it was trained.
+// Options that override the settings of a trained graph model; all other settings are those of the training.
 class GraphOverrides {
  public:
-  // `seed_help` says what the seed is of.
+  // `seed_help` is the help text of --seed.
   void add_to(CLI::App& subcommand, const ItemWords& words, const std::string& seed_help);
-  // Loads the run and applies what was given. Also sets LibTorch's threads.
+  // Loads the run and applies the overrides. Also sets LibTorch's number of threads.
   GraphRunModel load(const std::filesystem::path& run) const;
 
  private:
@@ -24,7 +24,7 @@ class GraphOverrides {
   std::optional<std::string> split_name_;
 };
 
-// A run together with the dataset that it is used on: same features and outputs as the one that it was trained on.
+// A run and the dataset to use it on, which has the features and outputs of the training data.
 struct OpenedRun {
   GraphRunModel trained;
   PackedItems graphs;

@@ -16,7 +16,7 @@
 namespace geosft {
 namespace {
 
-// What an item is called: before the answer in a text, and beside it in JSON.
+// Title of an item: before the prediction as text, or as additional JSON fields.
 struct ItemTitle {
   std::string text;
   nlohmann::json fields;
@@ -59,7 +59,7 @@ struct GraphPredictCommand {
     std::cout << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   }
 
-  // Answers to some items, in their order.
+  // Predicts some items in their order.
   template <class TitleOf>
   void answer(GraphRunModel& trained, const PackedItems& graphs, const std::vector<int64_t>& wanted,
               const TitleOf& title_of) const {
@@ -141,7 +141,7 @@ Command add_graph_predict_command(CLI::App& subcommand, const ItemWords& words) 
                               "of edges, Matrix Market (mtx), packed graphs (h5), a folder in TU's form");
     auto* smiles =
         subcommand.add_option("--smiles", command->smiles, "a molecule in place of the dataset; may be repeated");
-    smiles->allow_extra_args(false);  // what follows is a FILE
+    smiles->allow_extra_args(false);  // the next argument is a FILE
     for (CLI::Option* given : {files, smiles}) {
       given->excludes(items)->excludes(split)->excludes("--data")->excludes("--split-name");
     }

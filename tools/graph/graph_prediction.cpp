@@ -14,7 +14,7 @@ struct Ranked {
   double probability;
 };
 
-// The most probable classes.
+// Returns the `top` most probable classes.
 std::vector<Ranked> ranking(const ItemSchema& schema, const at::Tensor& logits, int64_t top) {
   const at::Tensor share = logits.to(at::kDouble).softmax(0);
   const auto [values, labels] = share.topk(std::min(top, share.size(0)));
@@ -26,7 +26,7 @@ std::vector<Ranked> ranking(const ItemSchema& schema, const at::Tensor& logits, 
   return ranked;
 }
 
-// A number for every output.
+// Returns one value per output.
 std::vector<Ranked> every_output(const ItemSchema& schema, const at::Tensor& values) {
   std::vector<Ranked> all;
   all.reserve(static_cast<size_t>(schema.outputs()));
@@ -46,7 +46,7 @@ std::vector<std::string> node_classes(const ItemSchema& schema, const at::Tensor
   return names;
 }
 
-// Of every node, that of every label.
+// Returns the probability of every label per node.
 std::vector<std::vector<double>> node_probabilities(const at::Tensor& logits) {
   const at::Tensor shares = logits.to(at::kDouble).sigmoid().contiguous();
   const int64_t labels = shares.size(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predictions as a person or a program reads them.
+// Formats predictions as text and JSON.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,7 +12,7 @@
 
 namespace geosft {
 
-// What a model says of one graph: rows of outputs in the dataset's units, [outputs], or [n, outputs] of its nodes.
+// Returns the prediction for one graph: outputs in the dataset's units, [outputs], or [n, outputs] for its nodes.
 //   classification       {"class", "probability", "top": [[class, p], …]}, the `top` most probable
 //   multi_label          {"probabilities": {label: p}}
 //   regression           {"values": {target: value}}
@@ -20,7 +20,7 @@ namespace geosft {
 //   node_multi_label     {"labels": [label, …], "probabilities": [[p of every label] of every node]}
 nlohmann::json prediction_json(const ItemSchema& schema, const at::Tensor& outputs, int64_t top);
 
-// The same on one line: "mutagenic 92.1 %  other 7.9 %"; of nodes with labels those of at least 50 %: "a+c  -  b".
+// Returns one line of text: "mutagenic 92.1 %  other 7.9 %"; for node labels those of at least 50 %: "a+c  -  b".
 std::string prediction_text(const ItemSchema& schema, const at::Tensor& outputs, int64_t top);
 
 }  // namespace geosft

@@ -16,7 +16,7 @@
 namespace geosft {
 namespace {
 
-constexpr size_t most_classes = 40;  // that a table or a picture of all of them is worth
+constexpr size_t most_classes = 40;  // more do not fit in a table or picture
 
 at::Tensor confusion_of(const GraphOutputs& outputs) {
   const int64_t classes = outputs.outputs.size(1);

@@ -16,7 +16,7 @@ GraphTask task_of(const std::string& name) {
   throw std::invalid_argument("no task " + name);
 }
 
-// Those that the checkpoint holds; an earlier version's has none.
+// Reads the labels from the checkpoint; those of earlier versions have none.
 void take_labels(const Checkpoint& checkpoint, const std::string& file, ItemSchema& schema) {
   const auto text = checkpoint.texts.find("labels");
   if (text == checkpoint.texts.end()) return;
@@ -88,12 +88,12 @@ GraphRunModel load_graph_run(const std::filesystem::path& run) {
 
 void check_same_schema(const GraphRunModel& trained, const ItemSchema& schema, const std::string& data) {
   ItemSchema found = schema, expected = trained.schema;
-  // Files of packed graphs have none, and neither has a RUN of an earlier version.
+  // Ignores labels that one side lacks: packed graph files and runs of earlier versions have none.
   for (const auto labels : {&ItemSchema::node_labels, &ItemSchema::edge_labels}) {
     if ((found.*labels).empty() || (expected.*labels).empty()) (found.*labels) = (expected.*labels) = {};
   }
   if (found == expected) return;
-  const bool labels = schema_text(schema) == schema_text(trained.schema);  // are what differs
+  const bool labels = schema_text(schema) == schema_text(trained.schema);  // only the labels differ
   const auto text = labels ? labels_text : schema_text;
   throw DataError(
       data,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trained graph model as it lies in a RUN folder.
+// Loads a trained graph model from a RUN folder.
 #pragma once
 
 #include <filesystem>
@@ -12,23 +12,23 @@ namespace geosft {
 
 struct GraphRunModel {
   GraphSettings settings;
-  ItemSchema schema;  // of the data that it was trained on
+  ItemSchema schema;  // of the training data
   GraphModel model{nullptr};
 };
 
-// What the observer of a run needs to know of it.
+// Describes the run for its observer.
 RunDescription describe_graph_run(GraphSettings settings, const ItemSchema& schema, bool held_out);
 
-// A schema without its labels as JSON on one line, and back. Throws DataError, naming `file`, for anything else.
+// Converts a schema without its labels to one line of JSON, and back. Throws DataError naming `file` if invalid.
 std::string schema_text(const ItemSchema& schema);
 ItemSchema schema_of(const std::string& text, const std::string& file);
-// The labels, a text of their own, as earlier versions kept none.
+// Returns the labels as a separate text, which earlier versions do not have.
 std::string labels_text(const ItemSchema& schema);
 
-// Loads a RUN folder (its best checkpoint) or a checkpoint file. Throws when it is not one of this tool.
+// Loads a RUN folder (its best checkpoint) or a checkpoint file. Throws if another tool wrote it.
 GraphRunModel load_graph_run(const std::filesystem::path& run);
 
-// Throws DataError, naming `data`, when a dataset has other features or outputs than the one that was trained on.
+// Throws DataError naming `data` if a dataset has other features or outputs than the training data.
 void check_same_schema(const GraphRunModel& trained, const ItemSchema& schema, const std::string& data);
 
 }  // namespace geosft

@@ -51,7 +51,7 @@ void check_walks(const GraphModelSettings& model) {
   if (model.encoding_walks == 1) throw UsageError("encoding_walks must be 0 or at least 2, found 1");
 }
 
-// Other attentions would leave the places out, and learn of no order at all.
+// Other attentions would ignore the positions, and so the order.
 void check_positions(const GraphModelSettings& model) {
   if (model.positions == "relative" && model.attention != "sampling") {
     throw UsageError("positions relative are seen by attention sampling alone, found attention " + model.attention +
@@ -59,7 +59,7 @@ void check_positions(const GraphModelSettings& model) {
   }
 }
 
-// Masks are made of what relative encodings are made of.
+// Masks are derived from the inputs of relative encodings.
 void check_mask(const GraphModelSettings& model) {
   if (model.attention == "sampling" || !model.sees_relative()) return;
   if (!model.relative) throw UsageError("mask " + model.primal.mask + " needs relative = true");
@@ -68,7 +68,7 @@ void check_mask(const GraphModelSettings& model) {
   }
 }
 
-// What is looked up for every batch, or drawn on the CPU.
+// Rejects options that need per-batch lookups or random numbers from the CPU.
 void check_replayable(const GraphModelSettings& model) {
   if (model.encoding == "lappe") throw UsageError("replay_steps needs another encoding than lappe");
   const bool sees_edges = model.attention == "sampling" && model.relative && model.positions != "relative";
@@ -159,7 +159,7 @@ void GraphSettings::check() const {
 
 std::vector<KeyUse> GraphSettings::key_uses() const {
   std::vector<KeyUse> uses = model.key_uses();
-  // What is not there is refused where it is opened.
+  // Missing data are reported when they are opened.
   const bool of_graphs = longest > 0 && std::filesystem::exists(data) && !is_sequence_dataset(data);
   uses.push_back({{"max_length"}, !of_graphs, "sequences", "the graphs in " + data});
   return uses;

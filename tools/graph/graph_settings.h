@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything an experiment on graphs is configured by: one TOML file, one command-line option a key.
+// The configuration of a graph experiment: one TOML file, one command-line option per key.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 
 namespace geosft {
 
-// Section [splits]. A published split is taken as it is; other sets are divided into folds, one of which is the test
+// Section [splits]. A published split is used as it is; other datasets are divided into folds, one of which is the test
 // set.
 struct SplitSettings {
   int64_t folds = 10, fold = 0;
   uint64_t split_seed = 0;
   double validation_fraction = 0.0;
   bool monitor_test = false;
-  std::string split_name;  // of several published splits
+  std::string split_name;  // if several splits are published
 };
 
-// Defaults are those of the paper for Peptides-func.
+// The defaults are those of the paper for Peptides-func.
 struct GraphModelSettings : EncoderSettings {
   GraphModelSettings();
 
   std::string encoding = "none", head = "softmax_pool";
   int64_t encoding_columns = 20, encoding_walks = 0, head_bins = 64, distance_channels = 0;
-  uint64_t encoding_seed = 0;  // not that of the run: what is evaluated is encoded as what was trained on
+  uint64_t encoding_seed = 0;  // separate from the run's seed: evaluation uses the same encoding as training
   double distance_range = 5.0;
   std::string positions = "none";
   int64_t position_channels = 16;
@@ -37,7 +37,7 @@ struct GraphModelSettings : EncoderSettings {
   double head_dropout = 0.0;
 
   NodeEncodingOptions node_encoding() const;
-  // Also of the encoder's.
+  // Includes those of the encoder.
   std::vector<KeyUse> key_uses() const;
 };
 
@@ -45,32 +45,32 @@ struct GraphTrainSettings : TrainSettings {
   GraphTrainSettings();
 
   double drop_tokens = 0.0;
-  std::string metric = "auto";  // that validation goes by
+  std::string metric = "auto";  // selects the checkpoint
 };
 
 struct GraphSettings {
   std::string data;
   uint64_t seed = 0;
   int64_t repeats = 1;      // runs with the seeds seed, seed + 1, …
-  bool every_fold = false;  // a run for every fold
-  int64_t longest = 0;      // tokens of a sequence that are used, from its beginning; 0: all
-  bool directed = false;    // leave the edges of OGB sets as they are listed
-  int64_t patch = 1;        // side of the squares of pixels, or steps of a series, that are its tokens
+  bool every_fold = false;  // one run per fold
+  int64_t longest = 0;      // maximum number of tokens of a sequence, from its beginning; 0: all
+  bool directed = false;    // keep the edge directions of OGB datasets
+  int64_t patch = 1;        // side of square image patches, or steps per patch of a series
   SplitSettings splits;
   GraphModelSettings model;
   GraphTrainSettings train;
   EvaluationSettings evaluation;
 
-  // The configuration whose keys are these members; it refers to this object.
+  // Returns a configuration whose targets are these members; it refers to this object.
   Config config();
-  // What no key alone can tell. Throws UsageError naming the keys and their values.
+  // Checks combinations of keys. Throws UsageError naming the keys and their values.
   void check() const;
-  // Which keys the values of others make use of.
+  // Lists the keys that are used only with some values of other keys.
   std::vector<KeyUse> key_uses() const;
-  // Makes `data` a name that holds in any working folder. Throws UsageError when there is none.
+  // Makes `data` valid in any working directory. Throws UsageError if it is not set.
   void locate_data();
-  // What the steps of a run do not depend on: where the data lies, how often it is looked at, and the number of epochs,
-  // along whose new curve a cosine schedule goes on.
+  // Copies the settings that do not affect the steps of a run: the location of the data, how often it is evaluated and
+  // saved, and the number of epochs, to which a cosine schedule is adapted.
   void take_resumable(const GraphSettings& other);
   static constexpr const char* kResumable =
       "--data, --epochs, --validate-every, --checkpoint-every, --on-non-finite, --replay-steps and the keys of "

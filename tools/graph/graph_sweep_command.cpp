@@ -20,7 +20,7 @@ namespace geosft {
 namespace {
 
 struct GraphSweepCommand {
-  SweepList given;  // by options
+  SweepList given;  // from the command line
   std::filesystem::path list, out;
   std::string data;
   std::optional<uint64_t> seed;
@@ -28,7 +28,7 @@ struct GraphSweepCommand {
   bool csv = false, json = false;
   RuntimeOptions runtime;
 
-  // What the file says, and then the command line; named changes are laid over what is set for all.
+  // Merges the file with the command line; named changes are applied after `set`.
   SweepList planned() const {
     SweepList plan = list.empty() ? SweepList() : read_sweep_list(list);
     plan.configs.insert(plan.configs.end(), given.configs.begin(), given.configs.end());
@@ -39,7 +39,7 @@ struct GraphSweepCommand {
     return plan;
   }
 
-  // So many as a run trains in the given seconds, at the pace of a first one that is thrown away.
+  // Returns the number of epochs that take the given seconds, extrapolated from a trial epoch that is discarded.
   int64_t epochs_that_fit(const Variation& variation, at::Device device) const {
     const std::filesystem::path trial = out / (folder_name(variation.name) + ".trial");
     std::filesystem::remove_all(trial);
@@ -49,7 +49,7 @@ struct GraphSweepCommand {
     return std::max<int64_t>(1, std::llround(*seconds / one));
   }
 
-  // A folder that is there already holds an experiment that is continued.
+  // Continues the experiment if its folder exists.
   std::vector<RunResult> results_of(const Variation& variation, at::Device device) const {
     const std::filesystem::path path = out / folder_name(variation.name);
     const bool begun = std::filesystem::exists(path / "config.toml");
@@ -111,7 +111,7 @@ struct GraphSweepCommand {
     }
   }
 
-  // A line a configuration.
+  // Prints one line per configuration.
   static void print(const std::string& name, const std::vector<RunResult>& results, const ResultRow& row) {
     nlohmann::json line = experiment_json(results);
     line["configuration"] = name;

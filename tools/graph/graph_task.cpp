@@ -38,11 +38,11 @@ GraphTraining::GraphTraining(GraphModel model, const PackedItems& graphs, const 
       settings_(settings),
       style_(score_style(graphs.schema.task, settings.train.metric)),
       loader_(graphs, split.train, loader_options(settings, processes)) {
-  settings_.evaluation.votes = 1;  // a curve needs no more
+  settings_.evaluation.votes = 1;  // enough for a learning curve
 }
 
 const at::Tensor& GraphTraining::pass_ptr() const {
-  return model_->options.documents ? last_->document_ptr : last_->graphs.ptr;  // documents are attended to one by one
+  return model_->options.documents ? last_->document_ptr : last_->graphs.ptr;  // attention is within each document
 }
 
 void GraphTraining::take_batch() {

@@ -9,13 +9,13 @@
 
 namespace geosft {
 
-// What validation runs on: the held-out part, else the monitored test part, else nothing.
+// Returns the split for validation: the held-out one, else the monitored test split, else nullopt.
 std::optional<Part> validation_part(const DatasetSplit& split, const SplitSettings& settings);
 
-// Tasks on graphs for the training loop: batches, loss, validation.
+// Graph tasks for the training loop: batches, loss, validation.
 class GraphTraining : public ReplayableTask {
  public:
-  // What is referred to must outlive the task. A batch of settings.train.batch_size graphs is shared by the processes.
+  // The arguments must outlive the task. A batch of settings.train.batch_size graphs is split over the processes.
   GraphTraining(GraphModel model, const PackedItems& graphs, const DatasetSplit& split, const GraphSettings& settings,
                 const Communicator& processes = one_process());
 
@@ -24,26 +24,25 @@ class GraphTraining : public ReplayableTask {
   void start_epoch(int64_t epoch, int64_t first_step) override { loader_.start_epoch(epoch, first_step); }
   void take_batch() override;
   StepInputs inputs() override;
-  // The score of a step: right classes, or less absolute error (in the dataset's units); NaN for labels, whose metric
-  // a batch alone does not have.
+  // The score of a step is its accuracy or the negated absolute error (in the dataset's units); NaN for labels, whose
+  // metric is undefined for a single batch.
   Step compute(RngBuffer& seeds) override;
   BatchSize batch_size() const override;
   Step compute_part(int64_t part, int64_t parts, RngBuffer& seeds) override;
-  // The score is the metric that the run goes by, less it where lower is better. Throws Interrupted when a signal comes
-  // in the middle.
+  // The score is the metric of the run, negated if lower is better. Throws Interrupted if a signal arrives meanwhile.
   std::optional<MetricSum> validate() override;
   double seconds_waited() const override { return loader_.seconds_waited(); }
   std::map<std::string, at::Tensor> last_batch() const override;
 
  private:
-  // What a loss compares the outputs with: targets, of which the rows `known` count.
+  // Targets of the loss, with the indices of the known ones.
   struct LossTargets {
     at::Tensor values, known;
   };
   LossTargets loss_targets(const LabelledItems& batch) const;
-  // Of the whole batch, offsets of what attends to itself.
+  // Returns the whole batch's offsets of the units that attend to themselves.
   const at::Tensor& pass_ptr() const;
-  // score_weight: items that the metric of these graphs stands for.
+  // score_weight: number of items that the metric of these graphs represents.
   Step step_on(const FeaturedGraphs& graphs, const LossTargets& targets, const BatchSlice& place, double score_weight,
                SamplingContext& context);
 
@@ -55,7 +54,7 @@ class GraphTraining : public ReplayableTask {
   ScoreStyle style_;
   GraphLoader loader_;
   std::optional<LabelledItems> last_;
-  // The same on the device of the model.
+  // The batch on the model's device.
   FeaturedGraphs there_;
   LossTargets targets_;
 };

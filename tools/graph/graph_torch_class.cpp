@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trained model of graphs or sequences in Python, from a RUN folder: torch.classes.load_library(
+// Serves a trained model of graphs or sequences from a RUN folder in Python: torch.classes.load_library(
 // "libgeosft_graph_tool.so"), then
 //   run = torch.classes.geosft.GraphPredictor("runs/mutag/fold_0")
 //   run.output_names()        list of str: classes, labels or targets
 //   run.task()                "classification", "multi_label", "regression", "node_classification" or
 //                             "node_multi_label"
-//   run.predict_data(path)    answers to a whole dataset, float [graphs, outputs], or [nodes, outputs]
+//   run.predict_data(path)    predictions for a whole dataset, float [graphs, outputs] or [nodes, outputs]
 //   run.predict(ptr, edges, node_categories=None, node_values=None, edge_categories=None, edge_values=None,
 //               coordinates=None)
-// answers to packed graphs: ptr int64 [B + 1], the nodes of all one after the other; edges int64 [2, E], from and to,
-// by packed rows, both directions of an undirected edge; features as the data had them in training, a row a node or
-// edge. Answers are probabilities of classes and labels, values in the units of the data of a regression. Python's lock
-// is not held meanwhile, and threads may share one.
+// returns predictions for packed graphs: ptr int64 [B + 1], offsets of their nodes; edges int64 [2, E], source and
+// target rows, both directions of an undirected edge; features as in training, one row per node or edge. Predictions
+// are probabilities of classes and labels, or regression values in the units of the data. The methods release the GIL,
+// and threads may share an object.
 #include "tools/experiment/python_class.h"
 #include "tools/graph/graph_answers.h"
 
@@ -24,7 +24,7 @@ at::Tensor on_cpu(const Given& given, at::ScalarType dtype) {
   return given.has_value() ? given->detach().to(at::kCPU, dtype).contiguous() : at::Tensor();
 }
 
-// Categories that are no whole numbers would be cut off.
+// Non-integer categories are rejected: a cast would truncate them.
 at::Tensor categories(const Given& given, const char* name) {
   TORCH_CHECK(!given.has_value() || at::isIntegralType(given->scalar_type(), false), name,
               " must be whole numbers, got ", given.has_value() ? given->scalar_type() : at::kLong);
@@ -43,7 +43,7 @@ void check_ends(const at::Tensor& edges, int64_t nodes) {
               minimum < 0 ? minimum : maximum);
 }
 
-// The graphs of a list of edges, and for every stored edge its place in the list.
+// Builds graphs from an edge list, and returns the index in the list of every stored edge.
 std::pair<GraphBatch, at::Tensor> graphs_of(const at::Tensor& ptr, const at::Tensor& edges) {
   TORCH_CHECK(ptr.scalar_type() == at::kLong && ptr.dim() == 1 && ptr.size(0) >= 2, "ptr must be int64 [B + 1], got ",
               ptr.scalar_type(), " ", ptr.sizes());

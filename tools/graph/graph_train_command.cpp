@@ -21,7 +21,7 @@ class GraphTrainCommand : public TrainCommand<GraphSettings> {
   std::vector<RunResult> results_;
 };
 
-// Every run of the experiment, each with its own report in its own folder.
+// Trains and evaluates all runs of the experiment; each writes its report to its own folder.
 bool GraphTrainCommand::train(const RunFolder& folder) {
   results_ = run_experiment(settings, folder, resume, device, processes());
   return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a tool calls the items of its datasets: geosft-graph and geosft-sequence share their subcommands.
+// Names of dataset items in messages: geosft-graph and geosft-sequence share their subcommands.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ namespace geosft {
 
 struct ItemWords {
   std::string item, items;
-  bool graphs = true;  // whether there are edges, and nodes in no order of their own
+  bool graphs = true;  // whether items have edges, and unordered nodes
 };
 
 inline ItemWords graph_words() {

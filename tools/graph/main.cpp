@@ -4,7 +4,7 @@
 
 namespace {
 
-// A subcommand whose command is told what items are called.
+// Adds a subcommand with the words for graphs.
 template <geosft::Command (*kAdd)(CLI::App&, const geosft::ItemWords&)>
 geosft::Command of_graphs(CLI::App& subcommand) {
   return kAdd(subcommand, geosft::graph_words());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of several runs as a table.
+// Formats the results of several runs as a table.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace geosft {
 
-// Of the values of several runs: their mean and standard deviation (that of a sample; NaN for one run).
+// Mean and sample standard deviation over several runs (NaN for one run).
 struct Summary {
   double mean = 0.0, deviation = 0.0;
 };
@@ -19,22 +19,20 @@ struct Summary {
 struct ResultRow {
   std::string name;
   int64_t runs = 1;
-  std::vector<std::pair<std::string, Summary>> values;  // by metric
-  // By metric, too: how far these runs lie above those of the first row that they are compared with, pair by pair;
-  // empty where they are not.
+  std::vector<std::pair<std::string, Summary>> values;  // per metric
+  // Per metric: paired differences to the runs of the first row; empty if rows are not compared.
   std::vector<std::pair<std::string, Summary>> differences = {};
-  std::vector<std::pair<std::string, std::string>> labels =
-      {};  // by column: what tells the runs of the row from others
+  std::vector<std::pair<std::string, std::string>> labels = {};  // by column: what distinguishes this row's runs
 };
 
-// The row of some runs that have the same metrics. At least one run.
+// Summarises at least one run; all must have the same metrics.
 ResultRow summarized(const std::string& name, const std::vector<NamedValues>& runs);
 
-// A row a line, a column a label and a metric, shares in percent: "87.8 ± 5.1"; where rows are compared, a last column
-// with the difference of the first metric. All rows have the same labels and metrics.
+// Returns one line per row, one column per label and metric, shares in percent: "87.8 ± 5.1"; if rows are compared, a
+// last column shows the difference of the first metric. All rows have the same labels and metrics.
 std::string markdown_table(const std::vector<ResultRow>& rows);
-// run,LABEL,…,runs,METRIC,METRIC_deviation,…: values as they are, in the fewest digits that read back the same; no
-// deviation for one run; where rows are compared, then METRIC_difference,METRIC_difference_deviation,… of all metrics.
+// Returns run,LABEL,…,runs,METRIC,METRIC_deviation,…: values with the fewest digits that round-trip; no deviation for
+// one run. If rows are compared, METRIC_difference,METRIC_difference_deviation,… of all metrics follow.
 std::string csv_table(const std::vector<ResultRow>& rows);
 
 }  // namespace geosft

@@ -13,7 +13,7 @@ struct Assignment {
   std::vector<std::string> values;
 };
 
-// At the commas outside brackets: [1,2] is one value.
+// Splits at commas outside brackets: [1,2] is one value.
 std::vector<std::string> values_of(const std::string& text) {
   std::vector<std::string> values;
   int depth = 0;
@@ -28,7 +28,7 @@ std::vector<std::string> values_of(const std::string& text) {
   return values;
 }
 
-// "A+KEY=B" is A and "KEY=B". A plus that no KEY=VALUE follows belongs to the value.
+// Splits "A+KEY=B" into A and "KEY=B". A plus without a following KEY=VALUE belongs to the value.
 std::vector<std::string> parts_of(const std::string& value) {
   std::vector<std::string> parts = {""};
   for (size_t i = 0; i < value.size(); ++i) {
@@ -85,7 +85,7 @@ void add_name(Variation& variation, const std::string& name) {
   variation.name += (variation.name.empty() ? "" : " ") + name;
 }
 
-// Each of `before` once with every change.
+// Returns each of `before` with every change.
 std::vector<Variation> changed(const std::vector<Variation>& before, const std::vector<NamedChange>& changes) {
   std::vector<Variation> all;
   for (const Variation& from : before) {
@@ -99,7 +99,7 @@ std::vector<Variation> changed(const std::vector<Variation>& before, const std::
   return all;
 }
 
-// Each of `before` once for every value.
+// Returns each of `before` with every value.
 std::vector<Variation> varied(const std::vector<Variation>& before, const Assignment& assignment) {
   std::vector<Variation> all;
   for (const Variation& from : before) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configurations of a sweep.
+// Lists the configurations of a sweep.
 #pragma once
 
 #include <string>
@@ -15,13 +15,13 @@ struct Variation {
   GraphSettings settings;
 };
 
-// Every configuration of the list, with its `set` laid over it, then each of its named changes, then every combination
-// of the values of `vary`, of which one may bring others along ("attention=sampling+positions=relative,softmax"); lists
-// stand in brackets ("pool=[1,2],[2,4]"). Throws UsageError naming file or entry for an unknown key, a value that is
-// not permitted, and an entry of another form.
+// Combines every configuration of the list, with its `set` applied, with each named change and with all combinations of
+// the values of `vary`. A value may set further keys ("attention=sampling+positions=relative,softmax"); lists are in
+// brackets ("pool=[1,2],[2,4]"). Throws UsageError naming file or entry for an unknown key, a value that is not
+// permitted, and an entry of the wrong form.
 std::vector<Variation> variations(const SweepList& list);
 
-// The name as that of a folder: letters, digits, '-', '_', '.' and '=', others as '_'.
+// Converts a name to a folder name: characters other than letters, digits, '-', '_', '.' and '=' become '_'.
 std::string folder_name(const std::string& name);
 
 }  // namespace geosft

@@ -15,7 +15,7 @@ namespace {
 
 using Rows = std::vector<int64_t>;
 
-// Cuts rows of one cloud, in some order, into so many blocks and appends them.
+// Appends a cloud's rows as blocks.
 class BlockList {
  public:
   void append_even(Rows& rows, int64_t blocks, int64_t item) {
@@ -65,7 +65,7 @@ int longest_axis(const double* points, Rows::const_iterator begin, Rows::const_i
   return longest;
 }
 
-// The rows in so many blocks, half of them on either side of a plane across the longest axis.
+// Splits the rows recursively by a plane across the longest axis; each side gets half of the blocks.
 void append_near(const double* points, Rows::iterator begin, Rows::iterator end, int64_t blocks, int64_t item,
                  BlockList& list) {
   if (blocks == 1) return list.append(begin, end, item);

@@ -9,7 +9,7 @@
 namespace geosft {
 namespace {
 
-// A stream of its own, beside those of the loaders.
+// Random stream separate from those of the loaders.
 constexpr uint64_t rotation_stream = 3;
 
 struct ScoreTally {
@@ -21,7 +21,7 @@ struct ScoreTally {
   SegmentScores result() const { return {metrics.scores(), loss / static_cast<double>(points)}; }
 };
 
-// The clouds of a batch, each by a rotation of its own.
+// Rotates each cloud of a batch independently.
 PackedClouds rotated(const PointBatch& batch, Rotation rotation, uint64_t seed, int64_t repeat) {
   const std::vector<int64_t> offsets = packed_offsets(batch.ptr, batch.points.size(0), "ptr");
   std::vector<at::Tensor> points, normals;
@@ -39,7 +39,7 @@ PackedClouds rotated(const PointBatch& batch, Rotation rotation, uint64_t seed, 
   return {at::cat(points), normals.empty() ? at::Tensor() : at::cat(normals), batch.ptr, {}};
 }
 
-// One pass over a batch, and what it adds to the scores.
+// Runs a batch through the model and accumulates the scores.
 struct BatchPass {
   PointSegmenter& model;
   const SegmentSettings& settings;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How well parts are found in a whole dataset.
+// Evaluates part segmentation on a dataset.
 #pragma once
 
 #include <functional>
@@ -15,18 +15,18 @@ namespace geosft {
 
 struct SegmentScores {
   PartScores parts;
-  double loss = 0.0;  // cross entropy over all parts, the mean over the points
+  double loss = 0.0;  // cross entropy over all parts, mean over the points
 };
 
 struct SegmentEvaluation {
-  SegmentScores scores;                  // of the rotated copies where there are some
-  std::optional<SegmentScores> upright;  // beside rotated copies
-  std::optional<Invariance> invariance;  // of their points
+  SegmentScores scores;                  // of the rotated copies, if any
+  std::optional<SegmentScores> upright;  // set if there are rotated copies
+  std::optional<Invariance> invariance;  // of the points of rotated copies
 };
 
-// Every point of every shape is labelled with a part of the shape's class and counted. Rotations follow from
-// (settings.seed, repeat, row); several copies count as that many shapes. mask: part_mask of the dataset. `progress` is
-// told the clouds done, copies included. A dataset without shapes is an error.
+// Labels every point of every shape with a part of the shape's class and computes the scores. Rotations are seeded with
+// (settings.seed, repeat, row); each copy counts as a shape. mask: part_mask of the dataset. `progress` receives the
+// number of clouds done, including copies. Throws an error for an empty dataset.
 SegmentEvaluation evaluate_parts(PointSegmenter& model, const PointDataset& dataset, const SegmentSettings& settings,
                                  const at::Tensor& mask, Rotation rotation, int64_t repeats,
                                  const std::function<void(int64_t)>& progress = {});

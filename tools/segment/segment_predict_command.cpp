@@ -64,7 +64,7 @@ std::string prediction_json(const std::string& file, int64_t points, const std::
     parts.push_back({{"id", part.id}, {"part", part.name}, {"points", part.points}});
   }
   return nlohmann::json{{"file", file}, {"points", points}, {"parts", parts}}.dump(
-      -1, ' ', false, nlohmann::json::error_handler_t::replace);  // file names are bytes
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);  // may be invalid UTF-8
 }
 
 void write_parts_ply(const fs::path& file, const PartPrediction& prediction, const PartList& parts) {

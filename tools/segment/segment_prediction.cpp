@@ -22,7 +22,7 @@ constexpr std::array<Colour, 8> distinct_colours = {{{0.00, 0.45, 0.70},
                                                      {0.84, 0.37, 0.00},
                                                      {0.50, 0.50, 0.50}}};
 
-// The place of every part among those of its class.
+// Returns the index of every part within its class.
 std::vector<int64_t> places_of(const PartList& parts) {
   std::vector<int64_t> places;
   for (size_t id = 0; id < parts.size(); ++id) {

@@ -12,45 +12,45 @@
 
 namespace geosft {
 
-// The class of that name, or -1 for an empty one, which a model that is told the class refuses. Throws UsageError with
-// all classes, of `--category`.
+// Returns the index of the class, or -1 for an empty name if the model has no class input. Otherwise throws UsageError
+// about `--category`, listing all classes.
 int64_t category_of(const SegmentRun& trained, const std::string& name);
 
-// A shape as the model may see it, with a sentence in `warnings` for what was done to it: normals estimated where the
-// model needs them and there are none.
+// Prepares a shape for the model and adds a sentence to `warnings` for each change: missing normals are estimated if
+// the model needs them.
 void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& warnings);
-// A file as the model may see it, with a sentence in `warnings` for what was done to it: points sampled from a mesh,
-// which is left in `mesh`, and normals estimated where the model needs them and there are none.
+// Reads a file and prepares it for the model, with a sentence in `warnings` for each change: points are sampled from a
+// mesh, which is stored in `mesh`, and missing normals are estimated if the model needs them.
 Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file, std::vector<std::string>& warnings,
                     Mesh* mesh = nullptr);
 
-// What the model makes of every point of a prepared shape: logits [n, parts], averaged over the votes; of a known class
-// (`category` >= 0) those of parts of other classes made impossible. `progress` is told points done of points x votes.
+// Returns logits [n, parts] of a prepared shape, averaged over the votes; if the class is known (`category` >= 0),
+// parts of other classes are masked. `progress` receives the points done and the total, points x votes.
 at::Tensor part_logits(SegmentRun& trained, const Shape& shape, int64_t category, BlockKind kind,
                        const std::function<void(int64_t, int64_t)>& progress = {});
 
 struct PartPrediction {
-  at::Tensor points;                  // float32 [n, 3], as they lie in the file; of a mesh, points sampled from it
-  at::Tensor labels;                  // int64 [n], in that order
-  Mesh mesh;                          // as it lies in the file; undefined tensors where that is a cloud
-  at::Tensor vertex_labels;           // int64 [V] of its vertices: the part of the nearest of the points
-  std::vector<std::string> warnings;  // what was done to the file beforehand, a sentence each
+  at::Tensor points;                  // float32 [n, 3], in the order of the file, or sampled from its mesh
+  at::Tensor labels;                  // int64 [n]
+  Mesh mesh;                          // from the file; undefined tensors if it is a cloud
+  at::Tensor vertex_labels;           // int64 [V]: for each mesh vertex, the part of the nearest point
+  std::vector<std::string> warnings;  // one sentence per change made to the shape
 };
 
-// The part of every point of a file. `category` names the class of the shape; empty: not known, then any part of any
-// class may be found. Throws UsageError for a class that the model does not know, or where it must be told one;
-// DataError for a broken file. `progress` is told points done of points x votes.
+// Predicts the part of every point of a file. `category` names the class of the shape; empty: unknown, parts of any
+// class are possible. Throws UsageError for an unknown class or a missing one that the model needs; DataError for an
+// invalid file. `progress` receives the points done and the total, points x votes.
 PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& file, const std::string& category,
                              BlockKind kind, const std::function<void(int64_t, int64_t)>& progress = {});
 
-// int64 [V]: for each of `vertices` [V, 3] the label of the nearest of `points` float32 [n, 3].
+// Returns int64 [V]: for each of `vertices` [V, 3], the label of the nearest of `points` float32 [n, 3].
 at::Tensor labels_of_nearest(const at::Tensor& points, const at::Tensor& labels, const at::Tensor& vertices);
 
-// int64 [n] of labels: the place of each part among those of its class, from 0.
+// Returns int64 [n]: for each label, the index of the part within its class, from 0.
 at::Tensor places_in_class(const at::Tensor& labels, const PartList& parts);
 
-// double [n, 3] of labels: the parts of a class look different from each other (Okabe and Ito's colours, which
-// colour-blind people can tell apart, then darker ones), and the same in every file.
+// Returns double [n, 3]: the parts of a class have distinct colours (Okabe and Ito's palette, safe for colour-blind
+// readers, then darker ones), the same in every file.
 at::Tensor part_colours(const at::Tensor& labels, const PartList& parts);
 
 }  // namespace geosft

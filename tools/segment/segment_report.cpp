@@ -30,7 +30,7 @@ std::string scores_text(const SegmentScores& scores) {
   return out.str();
 }
 
-// Points of a percentage that the rotated copies lose.
+// Returns the loss of IoU on rotated copies, in percentage points.
 double lost_points(const SegmentEvaluation& evaluation) {
   return 100 * (evaluation.upright->parts.instance_iou - evaluation.scores.parts.instance_iou);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trained model of parts as it lies in a RUN folder.
+// Loads a trained part segmentation model from a RUN folder.
 #pragma once
 
 #include <filesystem>
@@ -18,21 +18,21 @@ struct SegmentRun {
   PartList parts;
   PointSegmenter model{nullptr};
 
-  // "Chair/seat"
+  // Returns "Chair/seat".
   std::string part_name(int64_t part) const;
 };
 
-// What the observer of a run needs to know of it.
+// Describes the run for its observer.
 RunDescription describe_run(SegmentSettings settings, const std::vector<std::string>& class_names,
                             const PartList& parts, bool held_out);
 
-// Loads a RUN folder (its best checkpoint) or a checkpoint file. Throws when it is not one of this tool.
+// Loads a RUN folder (its best checkpoint) or a checkpoint file. Throws if another tool wrote it.
 SegmentRun load_segment_run(const std::filesystem::path& run);
 
-// Whether a RUN folder or checkpoint is one of this tool. Throws what loading it throws.
+// Returns whether this tool wrote a RUN folder or checkpoint. Throws the errors of loading it.
 bool is_segment_run(const std::filesystem::path& run);
 
-// Throws DataError, naming the run's data, when a dataset has other classes or parts than the run.
+// Throws DataError naming the run's data if a dataset has other classes or parts than the run.
 void check_same_parts(const SegmentRun& trained, const PartDataset& dataset);
 
 }  // namespace geosft

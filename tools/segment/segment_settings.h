@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything a segmentation experiment is configured by: one TOML file, one command-line option a key.
+// The configuration of a segmentation experiment: one TOML file, one command-line option per key.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 namespace geosft {
 
 struct SegmentCloudSettings : CloudSettings {
-  int64_t block = 0;                  // points that an evaluation sees at once; 0: all of a cloud
-  bool published_validation = false;  // choose the checkpoint by it, instead of training on it
+  int64_t block = 0;                  // points per forward pass in evaluation; 0: the whole cloud
+  bool published_validation = false;  // select the checkpoint with it, instead of training on it
 
   void add_keys(Config& config);
 };
 
 struct SegmentModelSettings : EncoderSettings {
   std::string tokens = "radial";
-  bool category = true;  // tell the model the class of a shape
+  bool category = true;  // give the class of a shape to the model
   bool canonical_order = true;
 
   void add_keys(Config& config);
@@ -36,16 +36,16 @@ struct SegmentSettings {
   TrainSettings train;
   EvaluationSettings evaluation;
 
-  // The configuration whose keys are these members; it refers to this object.
+  // Returns a configuration whose targets are these members; it refers to this object.
   Config config();
-  // What no key alone can tell. Throws UsageError naming the keys and their values.
+  // Checks combinations of keys. Throws UsageError naming the keys and their values.
   void check() const;
-  // Which keys the values of others make use of.
+  // Lists the keys that are used only with some values of other keys.
   std::vector<KeyUse> key_uses() const;
-  // Makes `data` a name that holds in any working folder. Throws UsageError when there is none.
+  // Makes `data` valid in any working directory. Throws UsageError if it is not set.
   void locate_data();
-  // What the steps of a run do not depend on: where the data lies, how often it is looked at, and the number of epochs,
-  // along whose new curve a cosine schedule goes on.
+  // Copies the settings that do not affect the steps of a run: the location of the data, how often it is evaluated and
+  // saved, and the number of epochs, to which a cosine schedule is adapted.
   void take_resumable(const SegmentSettings& other);
   static constexpr const char* kResumable =
       "--data, --workers, --block, --epochs, --validate-every, --checkpoint-every, --on-non-finite, "

@@ -13,7 +13,7 @@
 namespace geosft {
 namespace {
 
-// Summed over the shapes of the batch; of parts that their classes have.
+// Returns the sum of the IoUs over the shapes of the batch; predictions are limited to the parts of the shape's class.
 at::Tensor summed_iou(const at::Tensor& logits, const PointBatch& batch, const at::Tensor& mask) {
   const at::Tensor item = item_of_row_on_device(batch.ptr, logits.size(0), logits.device());
   const at::Tensor allowed = mask.index_select(0, batch.labels);
@@ -33,7 +33,7 @@ SegmentTask::SegmentTask(PointSegmenter model, const PointDataset& training, con
       mask_(mask),
       mask_there_(mask.to(device_of(*model_))),
       loader_(training, settings, processes, device_of(*model_)) {
-  validation_settings_.evaluation.votes = 1;  // a curve needs no more
+  validation_settings_.evaluation.votes = 1;  // enough for a learning curve
 }
 
 void SegmentTask::take_batch() {

@@ -12,8 +12,8 @@ namespace geosft {
 // Part segmentation for the training loop: batches, loss, validation. The score is the instance IoU.
 class SegmentTask : public ReplayableTask {
  public:
-  // What is referred to must outlive the task; `validation` may be null. mask: part_mask of the dataset. A batch of
-  // settings.train.batch_size clouds is shared by the processes.
+  // The arguments must outlive the task; `validation` may be null. mask: part_mask of the dataset. A batch of
+  // settings.train.batch_size clouds is split over the processes.
   SegmentTask(PointSegmenter model, const PointDataset& training, const PointDataset* validation,
               const SegmentSettings& settings, const at::Tensor& mask, const Communicator& processes = one_process());
 
@@ -25,7 +25,7 @@ class SegmentTask : public ReplayableTask {
   Step compute(RngBuffer& seeds) override;
   BatchSize batch_size() const override;
   Step compute_part(int64_t part, int64_t parts, RngBuffer& seeds) override;
-  // Throws Interrupted when a signal comes in the middle.
+  // Throws Interrupted if a signal arrives meanwhile.
   std::optional<MetricSum> validate() override;
   double seconds_waited() const override { return loader_.seconds_waited(); }
   std::map<std::string, at::Tensor> last_batch() const override { return batch_tensors(loader_.last()); }
@@ -37,9 +37,9 @@ class SegmentTask : public ReplayableTask {
   const Communicator& processes_;
   const PointDataset* validation_;
   SegmentSettings settings_, validation_settings_;
-  at::Tensor mask_, mask_there_;  // the second on the device of the model
+  at::Tensor mask_, mask_there_;  // mask_there_ is on the model's device
   AugmentedLoader loader_;
-  PointBatch there_;  // of the step, on the device of the model
+  PointBatch there_;  // batch of the step, on the model's device
 };
 
 }  // namespace geosft

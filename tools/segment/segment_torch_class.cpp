@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trained model of parts in Python, from a RUN folder: torch.classes.load_library("libgeosft_segment.so"), then
+// Serves a trained segmentation model from a RUN folder in Python:
+// torch.classes.load_library("libgeosft_segment.so"), then
 //   run = torch.classes.geosft.Segmenter("runs/parts")
 //   run.class_names(), run.part_names()       lists of str; a part is "Chair/seat"
-//   run.predict_file(path, "Chair")           (points float32 [n, 3], parts int64 [n]) of a file; of a mesh, of points
-//                                             sampled from it
+//   run.predict_file(path, "Chair")           (points float32 [n, 3], parts int64 [n]) of a file; points are sampled
+//                                             from a mesh
 //   run.predict(points, normals, "Chair")     probabilities float32 [n, parts] of a cloud [n, 3]; normals [n, 3] or
 //   None
-// The class of a shape may be "" where the model is not told it. Clouds are cut into blocks as in training ("spread").
-// Python's lock is not held meanwhile, and threads may share one.
+// The class may be "" for a model without class input. Clouds are split into blocks as in training ("spread").
+// The methods release the GIL, and threads may share an object.
 #include "tools/experiment/python_class.h"
 #include "tools/segment/segment_prediction.h"
 

@@ -12,10 +12,10 @@
 namespace geosft {
 namespace {
 
-// Finite, so that differences of logits stay finite too.
+// Finite, so that differences of logits are finite too.
 constexpr double impossible = -1e30;
 
-// The blocks from first to last - 1, as the model sees them.
+// The model's inputs for the blocks first … last - 1.
 struct BlockBatch {
   at::Tensor rows, points, normals, ptr, category;
 
@@ -36,7 +36,7 @@ struct VotePass {
   const SegmentSettings& settings;
   const PackedClouds& clouds;
   BlockKind kind;
-  int64_t batch;  // blocks seen at a time
+  int64_t batch;  // blocks per forward pass
   const BatchProgress& progress;
 
   void add_to(CloudLogits& total, uint64_t vote) const {
@@ -63,7 +63,7 @@ struct VotePass {
 CloudLogits segment_clouds(PointSegmenter& model, const SegmentSettings& settings, const PackedClouds& clouds,
                            BlockKind kind, const std::function<void(int64_t)>& progress) {
   const at::NoGradGuard guard;
-  if (model->is_training()) model->eval();  // threads may share a model that is loaded
+  if (model->is_training()) model->eval();  // threads may share a loaded model
   const int64_t points = clouds.points.size(0), votes = settings.evaluation.votes;
   return evaluate_within_memory(
       settings.evaluation.evaluation_batch, progress, [&](int64_t batch_size, const BatchProgress& heard) {
@@ -76,7 +76,7 @@ CloudLogits segment_clouds(PointSegmenter& model, const SegmentSettings& setting
 }
 
 at::Tensor masked_logits(const at::Tensor& logits, const at::Tensor& allowed) {
-  const at::Tensor wide = logits.to(at::promote_types(logits.scalar_type(), at::kFloat));  // float16 ends at 65504
+  const at::Tensor wide = logits.to(at::promote_types(logits.scalar_type(), at::kFloat));  // float16 max is 65504
   return wide.masked_fill(allowed.logical_not(), impossible);
 }
 

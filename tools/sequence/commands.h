@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands of geosft-sequence beside those of geosft-graph.
+// Declares the subcommands that geosft-sequence has in addition to those of geosft-graph.
 #pragma once
 
 #include "tools/experiment/subcommand.h"

@@ -80,7 +80,7 @@ Command add_generate_command(CLI::App& subcommand) {
     const CLI::Range permitted(minimum, int64_t{100000000});
     return subcommand.add_option(name, target, about)->check(permitted)->capture_default_str();
   };
-  // The name that an option had before, hidden.
+  // Adds the former name of an option, hidden.
   const auto former = [&](const std::string& name, CLI::Option* option, int64_t& target) {
     const auto note = [=](const std::string&) {
       if (option->count() > 0) throw CLI::ExcludesError(name, option->get_name());

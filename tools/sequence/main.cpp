@@ -5,7 +5,7 @@
 
 namespace {
 
-// A subcommand whose command is told what items are called.
+// Adds a subcommand of geosft-graph with the words for sequences.
 template <geosft::Command (*kAdd)(CLI::App&, const geosft::ItemWords&)>
 geosft::Command of_sequences(CLI::App& subcommand) {
   return kAdd(subcommand, geosft::sequence_words());
