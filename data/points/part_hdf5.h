@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ShapeNetPart's HDF5 form, and sets made after it; see open_part_dataset.
+// Reads datasets in the HDF5 format of ShapeNetPart; see open_part_dataset.
 #pragma once
 
 #include "data/points/part_dataset.h"
