@@ -30,8 +30,8 @@ class AtomicFile {
 // Removes the hidden files that killed processes left behind in `folder`.
 void remove_abandoned(const std::filesystem::path& folder);
 
-// Removes the files and folders in `folder` that processes no longer running made. Their names match the regular
-// expression `names`, whose first group (at most 9 digits) is the process ID.
+// Removes files and folders in `folder` made by processes that no longer run. Their names match the regular expression
+// `names`, whose first group (at most 9 digits) is the process ID.
 void remove_abandoned(const std::filesystem::path& folder, const std::string& names);
 
 void write_file_atomically(const std::filesystem::path& target, std::string_view contents);

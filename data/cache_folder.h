@@ -8,7 +8,7 @@
 
 namespace geosft {
 
-// $XDG_CACHE_HOME/geosft, or ~/.cache/geosft; empty when neither variable is set to an absolute path.
+// Returns $XDG_CACHE_HOME/geosft or ~/.cache/geosft; empty if neither variable is set to an absolute path.
 std::filesystem::path default_cache_folder();
 
 // Returns the path of the cache file for `id` in `folder`, with this file extension.
@@ -17,7 +17,7 @@ std::filesystem::path cache_file(const std::filesystem::path& folder, const std:
 // Creates `folder` if it is absent. Returns false if the path is empty or the folder cannot be created.
 bool make_cache_folder(const std::filesystem::path& folder);
 
-// All regular files below the folders, sorted by path.
+// Returns all regular files below the folders, sorted by path.
 std::vector<std::filesystem::path> files_below(const std::vector<std::filesystem::path>& folders);
 
 // Hashes the contents of `files`, their names and the names of their folders, reading in parallel. A file that is

@@ -28,7 +28,7 @@ const DatasetFormat<Reader>* find_format(const std::vector<DatasetFormat<Reader>
   return nullptr;
 }
 
-// "FILES (NAME), FILES (NAME), or FILES (NAME)".
+// Returns "FILES (NAME), FILES (NAME), or FILES (NAME)".
 template <class Reader>
 std::string formats_text(const std::vector<DatasetFormat<Reader>>& formats) {
   std::string text;

@@ -17,7 +17,7 @@ enum class GraphTask { classification, multi_label, regression, node_classificat
 inline constexpr GraphTask graph_tasks[] = {GraphTask::classification, GraphTask::multi_label, GraphTask::regression,
                                             GraphTask::node_classification, GraphTask::node_multi_label};
 
-// "classification", "multi_label", "regression", "node_classification", "node_multi_label".
+// Returns the name of a task, e.g. "multi_label".
 const char* task_name(GraphTask task);
 // Returns the task of that name, or nothing if there is no such task.
 std::optional<GraphTask> task_named(const std::string& name);
@@ -55,9 +55,11 @@ struct DatasetSplit {
 // stored. Only the features in the schema are defined; node_encoding is undefined until it is computed.
 struct PackedItems : FeaturedGraphs {
   ItemSchema schema;
-  // classification int64 [B], the classes multi_label float32 [B, targets], 1, 0, or NaN where a label is missing
-  // regression float32 [B, targets], in the dataset's own units, or NaN node_classification int64 [N], the classes, or
-  // -1 for an unlabelled node node_multi_label float32 [N, targets], as for multi_label
+  // classification       int64 [B], the classes
+  // multi_label          float32 [B, targets], 1, 0, or NaN for a missing label
+  // regression           float32 [B, targets], in the units of the dataset, or NaN if missing
+  // node_classification  int64 [N], the classes, or -1 for an unlabelled node
+  // node_multi_label     float32 [N, targets], as for multi_label
   at::Tensor target;
   at::Tensor node_split;              // int64 [N], 0 train, 1 validation, 2 test, -1 none; for splits of nodes
   std::optional<DatasetSplit> split;  // if one is published

@@ -8,8 +8,7 @@
 //   task                  text: classification, multi_label, regression, node_classification or node_multi_label
 //   output_names          text: one class or target per line
 //   ptr                   [B + 1]: graph b owns the nodes ptr[b] … ptr[b + 1] - 1
-//   rowptr, col           [N + 1], [E]: the edges of node i are rowptr[i] … rowptr[i + 1] - 1 and lead to the nodes
-//   col;
+//   rowptr, col           [N + 1], [E]: CSR; node i has the edges rowptr[i] … rowptr[i + 1] - 1, with targets col;
 //                         node indices count through all graphs; undirected edges are stored in both directions
 //   target                classification [B], multi_label and regression float [B, targets] (NaN: missing),
 //                         node_classification [N] (-1: none), node_multi_label float [N, targets] (NaN: missing)

@@ -8,7 +8,7 @@ namespace geosft {
 
 bool is_part_hdf5(const std::filesystem::path& folder);
 bool part_hdf5_has_validation(const std::filesystem::path& folder);
-// Throws DataError.
+// Opens a split of the dataset. Throws DataError.
 std::unique_ptr<PartDataset> open_part_hdf5(const std::filesystem::path& folder, PartSplit split);
 
 }  // namespace geosft

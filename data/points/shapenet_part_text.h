@@ -7,7 +7,7 @@
 namespace geosft {
 
 bool is_shapenet_part_text(const std::filesystem::path& folder);
-// Throws DataError; broken shapes are detected only when they are read.
+// Opens a split of the dataset. Throws DataError; broken shapes are detected only when they are read.
 std::unique_ptr<PartDataset> open_shapenet_part_text(const std::filesystem::path& folder, PartSplit split);
 
 }  // namespace geosft
