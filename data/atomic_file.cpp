@@ -17,7 +17,7 @@
 namespace geosft {
 namespace {
 
-// A rename is on the disk only once its folder is. File systems that cannot sync a folder need no such step.
+// Makes a rename durable by syncing its folder. Skipped on file systems that cannot sync folders.
 void sync_folder(const std::filesystem::path& folder) {
   const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return;
@@ -37,7 +37,7 @@ void remove_abandoned(const std::filesystem::path& folder, const std::string& na
   for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
     std::smatch match;
-    std::error_code kept;  // that of another user stays
+    std::error_code kept;  // files of other users are kept
     if (std::regex_match(name, match, made_by) && !runs(std::stoi(match[1]))) {
       std::filesystem::remove_all(at->path(), kept);
     }
@@ -49,7 +49,7 @@ void remove_abandoned(const std::filesystem::path& folder) {
 }
 
 AtomicFile::AtomicFile(std::filesystem::path target) : target_(std::move(target)) {
-  // Opened exclusively, so that two writers of one target never share a temporary file.
+  // O_EXCL: two writers of one target never share a temporary file.
   for (int attempt = 0; descriptor_ < 0; ++attempt) {
     const std::string suffix = std::to_string(::getpid()) + "." + std::to_string(attempt) + ".tmp";
     temporary_ =

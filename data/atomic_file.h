@@ -27,11 +27,11 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-// Removes the hidden files in `folder` that processes left behind which were killed.
+// Removes the hidden files that killed processes left behind in `folder`.
 void remove_abandoned(const std::filesystem::path& folder);
 
-// Removes likewise the files and folders in `folder` whose names match the regular expression `names`, the first group
-// of which, of at most 9 digits, is the process that made them.
+// Removes files and folders in `folder` made by processes that no longer run. Their names match the regular expression
+// `names`, whose first group (at most 9 digits) is the process ID.
 void remove_abandoned(const std::filesystem::path& folder, const std::string& names);
 
 void write_file_atomically(const std::filesystem::path& target, std::string_view contents);

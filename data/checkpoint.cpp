@@ -41,11 +41,11 @@ size_t aligned(size_t offset) {
 }
 
 uint32_t checksum(std::string_view bytes, uint32_t before = 0) {
-  if (bytes.empty()) return before;  // zlib takes a null pointer, as empty tensors have, for a fresh start
+  if (bytes.empty()) return before;  // zlib would reset the sum for a null pointer, which empty tensors have
   return static_cast<uint32_t>(crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
-// Names become words of the header: letters, digits and a few marks stay, all else becomes %XX.
+// Percent-encodes a name as one word of the header: letters, digits, '.', '_', '-' and '/' are kept.
 std::string encode(const std::string& name) {
   constexpr std::string_view digits = "0123456789ABCDEF";
   std::string out;
@@ -57,7 +57,7 @@ std::string encode(const std::string& name) {
       out += {'%', digits[byte >> 4], digits[byte & 15]};
     }
   }
-  return out.empty() ? "%" : out;  // a lone mark stands for the empty name
+  return out.empty() ? "%" : out;  // "%" alone encodes the empty name
 }
 
 std::string decode(std::string_view word, const TextLines& lines) {
@@ -87,7 +87,7 @@ std::string dtype_name(const std::string& name, const at::Tensor& tensor) {
   TORCH_CHECK(false, "checkpoint: tensor \"", name, "\" has dtype ", tensor.scalar_type(), ", which cannot be stored");
 }
 
-// Everything that follows one after the other in the file, with its checksum.
+// Writes the file sequentially and computes its checksum.
 class Writer {
  public:
   explicit Writer(const std::filesystem::path& file) : file_(file) {}
@@ -132,7 +132,7 @@ class Reader {
   }
 
  private:
-  // Version, sizes and checksum; the byte where the header begins.
+  // Checks version, sizes and checksum. Returns the offset of the header.
   size_t check_frame() {
     if (!bytes_.starts_with(magic)) throw DataError(file_, "a checkpoint of geosft", "another kind of file");
     TextLines lines(bytes_, file_);
@@ -174,7 +174,7 @@ class Reader {
     const auto type = std::find_if(dtypes.begin(), dtypes.end(), [&](const auto& d) { return d.first == type_name; });
     if (type == dtypes.end()) header.fail_word("a dtype", type_name);
     std::vector<int64_t> sizes;
-    int64_t count = 1, strides = 1;  // sizes of 0 still have strides
+    int64_t count = 1, strides = 1;  // strides count a size of 0 as 1
     for (std::string_view word = header.word(); !word.empty(); word = header.word()) {
       sizes.push_back(header.to_integer(word, "a size"));
       const int64_t stride = std::max<int64_t>(sizes.back(), 1);
@@ -206,7 +206,7 @@ std::string header_of(const Checkpoint& checkpoint) {
   return header.str();
 }
 
-// First lines, with the size of the whole file, whose own digits count: of fixed width for that reason.
+// Returns the first two lines. The file size they contain has a fixed width, because its digits count towards it.
 std::string frame_of(const Checkpoint& checkpoint, size_t header_size) {
   constexpr int digits = 20;
   const auto lines = [&](size_t total) {

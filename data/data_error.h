@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The error that every reader throws.
+// Defines the error that every reader throws.
 #pragma once
 
 #include <stdexcept>
@@ -7,7 +7,7 @@
 
 namespace geosft {
 
-// A file that is not what it should be. The text names the file, what was expected and what was found.
+// Reports an unusable file. The message names the file, what was expected and what was found.
 class DataError : public std::runtime_error {
  public:
   DataError(const std::string& file, const std::string& expected, const std::string& found)

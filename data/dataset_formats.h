@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A registry of dataset formats: each kind of dataset has one table, which opening a set and its error messages read.
+// Implements a registry of dataset formats: one table per kind of dataset, used to open a dataset and to word its error
+// messages.
 #pragma once
 
 #include <filesystem>
@@ -8,16 +9,16 @@
 
 namespace geosft {
 
-// `Reader` is the type of the function that reads a set of this kind.
+// `Reader` is the type of the function that reads a dataset of this kind.
 template <class Reader>
 struct DatasetFormat {
-  std::string name;   // as messages call it
-  std::string files;  // what it is recognised by, for messages
+  std::string name;   // shown in messages
+  std::string files;  // the files that identify it, shown in messages
   bool (*recognizes)(const std::filesystem::path& source);
   Reader* read;
 };
 
-// The first format that recognizes `source`; nullptr when none does.
+// Returns the first format that recognizes `source`, or nullptr if none does.
 template <class Reader>
 const DatasetFormat<Reader>* find_format(const std::vector<DatasetFormat<Reader>>& formats,
                                          const std::filesystem::path& source) {
@@ -27,7 +28,7 @@ const DatasetFormat<Reader>* find_format(const std::vector<DatasetFormat<Reader>
   return nullptr;
 }
 
-// "FILES (NAME), FILES (NAME), or FILES (NAME)".
+// Returns "FILES (NAME), FILES (NAME), or FILES (NAME)".
 template <class Reader>
 std::string formats_text(const std::vector<DatasetFormat<Reader>>& formats) {
   std::string text;

@@ -10,13 +10,13 @@
 
 namespace geosft {
 
-// The fold of every item, int64 [N] in 0 … folds - 1, 2 <= folds <= N: items of one label are spread over the folds at
-// random, so that each fold holds as many of them as any other, or one more; so it is with all items. `labels` int64
-// [N]. A function of labels, folds and seed alone.
+// Assigns each item to a fold: int64 [N] in 0 … folds - 1, 2 <= folds <= N. Items of each label are distributed at
+// random so that their counts per fold differ by at most one; the fold sizes also differ by at most one. `labels` is
+// int64 [N]. The result depends only on labels, folds and seed.
 at::Tensor stratified_folds(const at::Tensor& labels, int64_t folds, uint64_t seed);
 
-// Splits items in two, the same share of every label (rounded to the nearest count) in `second`, at random by the seed;
-// the rows of both in ascending order. labels: 0 and above.
+// Splits items at random (by `seed`) in two, with the same fraction of each label (rounded to the nearest count) in
+// `second`. Both lists of rows are ascending. Labels are >= 0.
 std::pair<std::vector<int64_t>, std::vector<int64_t>> stratified_split(const std::vector<int64_t>& labels,
                                                                        double second_share, uint64_t seed);
 

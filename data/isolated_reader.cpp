@@ -16,7 +16,7 @@
 namespace geosft {
 namespace {
 
-// Children that have no file.
+// Pool of idle child processes.
 class IdleReaders {
  public:
   std::unique_ptr<ReaderProcess> take(OpenReader open) {
@@ -45,7 +45,8 @@ class IdleReaders {
   std::vector<std::unique_ptr<ReaderProcess>> readers_;
 };
 
-// What is refused may have done harm before that was noticed. Fuzzers read little else, and would fork all the time.
+// A refused file may already have corrupted the child, so the child is not reused. Fuzzers, whose files are mostly
+// refused, keep it to avoid constant forking.
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 constexpr bool keep_after_refusal = true;
 #else

@@ -13,21 +13,21 @@
 
 namespace geosft {
 
-// A file that a child process reads, which answers requests. What crashes, hangs or takes too much memory there ends
-// there. The child of a file of which nothing was refused either serves the next one, if that comes soon.
+// Reads a file in a child process that answers requests. A crash, hang or excessive memory use affects only the child.
+// A child that refused no request is reused for the next file if that is opened soon.
 class IsolatedReader {
  public:
-  // Forks, unless a child that opens files in this way has nothing to do; no work on the file happens in this process.
-  // The limits are those of ReaderProcess::begin. Throws DataError, naming `file`, where the system has no more
-  // processes.
+  // Forks, unless an idle child with the same `open` exists. This process does no work on the file. The limits are
+  // those of ReaderProcess::begin. Throws DataError, naming `file`, if the system cannot create a process.
   IsolatedReader(const std::string& file, uint64_t file_bytes, OpenReader open);
   ~IsolatedReader();
   IsolatedReader(const IsolatedReader&) = delete;
   IsolatedReader& operator=(const IsolatedReader&) = delete;
 
-  // Nothing when the child failed or ended instead of answering, or has before. Throws DataError for what it refused.
+  // Returns nothing if the child failed or ended, now or at an earlier request. Throws DataError if the child refused
+  // the request.
   std::optional<std::string> ask(const std::string& request);
-  // A copy of what the last answer took room for: as many numbers as the sizes say.
+  // Returns a copy of the shared memory that the last answer filled, as a tensor of these sizes.
   at::Tensor taken(at::IntArrayRef sizes, at::ScalarType type) const;
 
  private:

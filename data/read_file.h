@@ -11,31 +11,32 @@
 
 namespace geosft {
 
-// A regular file to be read. Throws DataError when it is absent, not a regular file, or cannot be read.
+// Opens a regular file. Throws DataError when it is absent, not a regular file, or cannot be read.
 std::ifstream open_file(const std::filesystem::path& file);
 
-// The bytes of a regular file. Throws DataError when it is absent, not a regular file, or cannot be read.
+// Returns the bytes of a regular file. Throws DataError when it is absent, not a regular file, or cannot be read.
 std::string read_file(const std::filesystem::path& file);
 
-// The lines of a small text file that hold more than blanks, without blanks at either end. Throws DataError when the
-// file cannot be read or has no such line.
+// Returns the non-blank lines of a small text file, trimmed. Throws DataError if the file cannot be read or has no such
+// line.
 std::vector<std::string> read_lines(const std::filesystem::path& file);
 
-// The only entry of a folder whose name ends so; empty where there is none or no folder. Throws DataError for several.
+// Returns the only entry of a folder whose name has this ending; empty if there is no such entry or no folder. Throws
+// DataError for several.
 std::filesystem::path only_file(const std::filesystem::path& folder, const std::string& ending);
 
-// Without blanks (space, tab, carriage return, line feed) at either end.
+// Removes blanks (space, tab, carriage return, line feed) at both ends.
 std::string_view trimmed(std::string_view text);
 
-// Reads a text file of any size line by line; one line is in memory at a time.
+// Reads a text file of any size, holding one line in memory at a time.
 class LineStream {
  public:
   // Throws DataError when the file is absent, not a regular file, or cannot be read; so does next().
   explicit LineStream(const std::filesystem::path& file);
 
-  // Goes to the next line that holds more than blanks. False at the end of the file.
+  // Advances to the next non-blank line. Returns false at the end of the file.
   bool next();
-  // That line without blanks at either end.
+  // Returns the current line, trimmed.
   std::string_view line() const;
 
   // Throws DataError naming the file and the line.

@@ -50,7 +50,7 @@ enum class Kind : char { begin, request, end, answer, refusal, failure };
 
 struct Message {
   Kind kind = Kind::end;
-  uint64_t number = 0;  // the bytes of a file that begins
+  uint64_t number = 0;  // size of the file, for Kind::begin
   std::string text = {};
 
   bool send(int socket) const {
@@ -83,21 +83,21 @@ void limit(__rlimit_resource resource, uint64_t value) {
   ::setrlimit(resource, &now);
 }
 
-// The address space that this process has, in bytes.
+// Returns the size of the address space of this process in bytes.
 uint64_t address_space() {
   uint64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
   return pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// Of the processor, so far.
+// Returns the CPU time used so far, rounded up.
 uint64_t seconds_used() {
   rusage used{};
   ::getrusage(RUSAGE_SELF, &used);
   return static_cast<uint64_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) + 1;
 }
 
-// Fuzzers find files that a library would read for ever, and then more of them.
+// Fuzzers find many files that the library reads forever, so they use a short limit.
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 constexpr uint64_t min_seconds = 1;
 #else
@@ -107,20 +107,19 @@ constexpr uint64_t min_seconds = 5;
 void limit_for(uint64_t file_bytes) {
   constexpr uint64_t min_memory = uint64_t{64} << 20, bytes_a_second = uint64_t{4} << 20;
   limit(RLIMIT_CPU, seconds_used() + min_seconds + file_bytes / bytes_a_second);
-  limit(RLIMIT_AS, RLIM_INFINITY);  // or what the file before has taken could not be counted
+  limit(RLIMIT_AS, RLIM_INFINITY);  // otherwise memory left from the previous file could not be measured
   limit(RLIMIT_AS, address_space() + min_memory + 4 * file_bytes);
 }
 
-// Signals end the child: the handlers are the parent's business, and so is what is printed. Fuzzers look whose fault a
-// crash is.
-// Of what the parent has open the child keeps its two ends of the conversation alone: what others wait for the end of,
-// or hold a lock on, is not to live on here.
+// Resets signal handlers and redirects the standard streams in the child, as both belong to the parent. Fuzzers keep
+// their crash handlers. Closes all inherited descriptors except the socket and the memfd, so that the child keeps no
+// pipe or lock of others open.
 std::pair<int, int> detach(int socket, int memory) {
 #ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) ::signal(signal, SIG_DFL);
 #endif
   for (const int signal : {SIGXCPU, SIGTERM}) ::signal(signal, SIG_DFL);
-  ::signal(SIGINT, SIG_IGN);  // the parent decides
+  ::signal(SIGINT, SIG_IGN);  // the parent handles Ctrl-C
   const int nowhere = ::open("/dev/null", O_RDWR);
   for (const int usual : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nowhere, usual);
   limit(RLIMIT_CORE, 0);
@@ -138,11 +137,11 @@ Message answer_to(const std::string& request, const ReaderWork& work, ReaderRoom
   } catch (const DataError& error) {
     return {Kind::refusal, 0, error.what()};
   } catch (const std::exception&) {
-    return {Kind::failure};  // too little memory, most likely
+    return {Kind::failure};  // most likely out of memory
   }
 }
 
-// Nothing comes for a second.
+// Returns whether no message arrives within one second.
 bool idle(int socket) {
   constexpr int milliseconds = 1000;
   pollfd waiting{socket, POLLIN, 0};
@@ -153,7 +152,7 @@ bool idle(int socket) {
   return ready == 0;
 }
 
-// Then another one sees what the parent has become.
+// Files per child. A new child is then forked from the current state of the parent.
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 constexpr int64_t most_files = 100000;
 #else
@@ -187,7 +186,7 @@ void ReaderRoom::give_back() {
   taken_ = nullptr;
 }
 
-// In the child: file after file, until the parent has none, or is gone.
+// Child loop: serves files until the parent has been idle for a second or has ended.
 void ReaderProcess::serve(int parent) const {
   const auto [socket, memory] = detach(parent, memory_);
   ReaderRoom room(memory);
@@ -218,7 +217,7 @@ ReaderProcess::ReaderProcess(OpenReader open, const std::string& file) : open_(o
     ::close(ends[0]);
     try {
       serve(ends[1]);
-    } catch (...) {  // too little memory for as much as a message
+    } catch (...) {  // too little memory even for a message
     }
     ::_exit(0);
   }
@@ -232,7 +231,7 @@ ReaderProcess::ReaderProcess(OpenReader open, const std::string& file) : open_(o
 }
 
 ReaderProcess::~ReaderProcess() {
-  if (ours()) ::shutdown(socket_, SHUT_RDWR);  // children that were started later may hold this end, too
+  if (ours()) ::shutdown(socket_, SHUT_RDWR);  // children forked later may also hold this end
   ::close(socket_);
   ::close(memory_);
   while (child_ > 0 && ours() && ::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) continue;
@@ -261,7 +260,7 @@ ReaderProcess::Outcome ReaderProcess::ask(const std::string& request, std::strin
 }
 
 bool ReaderProcess::end() {
-  // Room for the answers is given back.
+  // Also releases the shared memory of the answers.
   Message answer;
   return ++files_ < most_files && Message{Kind::end}.send(socket_) && answer.receive(socket_) &&
          answer.kind == Kind::answer && ::ftruncate(memory_, 0) == 0;

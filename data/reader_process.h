@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child process that reads files for this one (isolated_reader.h): the process, what is said to it, and its limits.
+// Runs a child process that reads files for this one (isolated_reader.h), with its messages and resource limits.
 #pragma once
 
 #include <sys/types.h>
@@ -11,16 +11,16 @@
 
 namespace geosft {
 
-// In the child: memory, which may be taken as far as it is allowed, and room for a large answer.
+// Used in the child: raises the memory limit and holds the shared memory of a large answer.
 class ReaderRoom {
  public:
   explicit ReaderRoom(int memory) : memory_(memory) {}
   ~ReaderRoom() { give_back(); }
   ReaderRoom(const ReaderRoom&) = delete;
   ReaderRoom& operator=(const ReaderRoom&) = delete;
-  // From now on the child may take so many bytes more.
+  // Raises the child's memory limit by `bytes`.
   static void allow(uint64_t bytes);
-  // So many bytes that the parent sees after the answer, in place of those that were taken before.
+  // Maps `bytes` of memory that the parent reads after the answer. Replaces the previous mapping.
   void* take(uint64_t bytes);
   void give_back();
 
@@ -30,36 +30,36 @@ class ReaderRoom {
   uint64_t bytes_ = 0;
 };
 
-// In the child: answers a request to the file that it was made for. A DataError becomes the parent's.
+// Runs in the child: answers a request about the file it was made for. A DataError is rethrown in the parent.
 using ReaderWork = std::function<std::string(const std::string& request, ReaderRoom& room)>;
-// Makes that work; it must not fail, nor touch the file yet.
+// Creates a ReaderWork. It must neither fail nor touch the file.
 using OpenReader = ReaderWork (*)(const std::string& file);
 
 class ReaderProcess {
  public:
-  // Forks. Throws DataError, naming `file`, where the system has no more processes.
+  // Forks. Throws DataError, naming `file`, if the system cannot create a process.
   ReaderProcess(OpenReader open, const std::string& file);
-  // Ends it.
+  // Ends the child.
   ~ReaderProcess();
   ReaderProcess(const ReaderProcess&) = delete;
   ReaderProcess& operator=(const ReaderProcess&) = delete;
 
-  // From here on it reads this file: it may take 64 MiB, four times `file_bytes` and what ReaderRoom allows, and 5 s of
-  // processor time and one for every 4 MiB of the file. False: it has ended, as it does by itself after a second
+  // Opens the next file. Limits: 64 MiB plus four times `file_bytes` plus what ReaderRoom allows of memory, and 5 s
+  // plus 1 s per 4 MiB of the file of CPU time. Returns false if the child has ended, which it does after one second
   // without a file.
   bool begin(const std::string& file, uint64_t file_bytes);
   enum class Outcome : char { answer, refusal, failure, gone };
-  // Fills `text` with the answer, or with what was refused.
+  // Stores the answer, or the error message of a refusal, in `text`.
   Outcome ask(const std::string& request, std::string& text);
-  // The file is closed. False: it is not to be used for another one.
+  // Closes the file. Returns false if the child must not be reused for another file.
   bool end();
 
   OpenReader opens() const { return open_; }
-  // Whether it is this process's: after a fork the copy is another one's.
+  // Returns whether this process created the child: false in a copy after a fork.
   bool ours() const;
-  // Without waiting; what is left of one that has is cleared away.
+  // Returns whether the child has ended, without blocking, and reaps it.
   bool has_ended();
-  // A file in memory, in which its last answer took room.
+  // Returns the descriptor of the memfd that holds the last answer.
   int memory() const { return memory_; }
 
  private:
@@ -67,7 +67,7 @@ class ReaderProcess {
   OpenReader open_;
   int socket_ = -1, memory_ = -1;
   pid_t parent_, child_ = -1;
-  int64_t files_ = 0;  // that it has read
+  int64_t files_ = 0;  // files read so far
 };
 
 }  // namespace geosft

@@ -7,16 +7,16 @@
 
 namespace geosft {
 
-// `folder` / `name`, for a name that the file `list` holds. Throws DataError, naming the list, for a name that is
-// empty, absolute, or has a part "..".
+// Returns `folder` / `name` for a name from the file `list`. Throws DataError, naming the list, if the name is empty,
+// absolute, or contains "..".
 std::filesystem::path safe_join(const std::filesystem::path& folder, const std::string& name,
                                 const std::filesystem::path& list);
 
-// Throws DataError for a symbolic link in `folder`, at any depth, that leads out of it, and names where to. The folder
-// itself may be a link; links to nothing are for the readers to refuse.
+// Throws DataError, naming the target, for a symbolic link in `folder`, at any depth, that leads out of it. The folder
+// itself may be a link. Dangling links are left to the readers.
 void check_links(const std::filesystem::path& folder);
 
-// Whether there is something of this name; nothing where a part of it is longer than names can be.
+// Returns whether the path exists; false if it cannot be checked, e.g. because a name is too long.
 bool path_exists(const std::filesystem::path& file);
 
 }  // namespace geosft

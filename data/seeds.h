@@ -10,13 +10,13 @@
 
 namespace geosft {
 
-// One well-mixed seed from several numbers (splitmix64 over the sequence); the order of the numbers counts.
+// Mixes several numbers into one seed (splitmix64 over the sequence). The order of the numbers matters.
 uint64_t combine_seeds(std::initializer_list<uint64_t> values);
 
-// FNV-1a, 64 bits: the same on every machine and in every version, for seeds and cache names.
+// Computes the 64-bit FNV-1a hash for seeds and cache names: the same on every machine and in every version.
 uint64_t text_hash(std::string_view text);
 
-// A CPU generator that starts from this seed.
+// Creates a CPU generator with this seed.
 at::Generator make_generator(uint64_t seed);
 
 }  // namespace geosft

@@ -13,7 +13,7 @@ class BasicWaitClock {
   void reset() { seconds_ = 0.0; }
   double seconds() const { return seconds_; }
 
-  // Returns the result of `work` and adds the time it took.
+  // Returns the result of `work` and adds its duration.
   template <typename Work>
   auto during(Work work) {
     const auto start = Clock::now();

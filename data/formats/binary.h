@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers in binary files.
+// Loads numbers from binary data of either byte order.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace geosft {
 
 static_assert(std::endian::native == std::endian::little, "the binary readers and checkpoints assume little endian");
 
-// The number stored in bytes[offset …]; the caller has checked that it lies inside.
+// Loads the number at bytes[offset …]. The caller checks the bounds.
 template <class Number>
 Number load_number(std::string_view bytes, size_t offset, bool big_endian = false) {
   char raw[sizeof(Number)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables in comma-separated values (RFC 4180), row by row, with errors that name the line.
+// Parses comma-separated values (RFC 4180) row by row, with errors that name the line.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,23 @@
 
 namespace geosft {
 
-// Fields may stand in quotes, and then hold commas, line breaks and quotes (doubled). Empty lines are passed over.
-// Views the text, which must outlive it.
+// Quoted fields may hold commas, line breaks and doubled quotes. Empty lines are skipped. The reader views the text,
+// which must outlive it.
 class CsvRows {
  public:
   CsvRows(std::string_view text, std::string file) : text_(text), file_(std::move(file)) {}
 
-  // Goes to the next row. False at the end. DataError for a quote that is never closed or text behind one.
+  // Advances to the next row. Returns false at the end. Throws DataError for an unclosed quote or text after a closing
+  // quote.
   bool next();
   size_t size() const { return fields_.size(); }
   std::string_view operator[](size_t column) const { return fields_[column]; }
-  // A field as a finite number, or as an integer; `what` says in the message what was expected.
+  // Parse a field as a finite number or an integer; `what` names the expected value in the message.
   double number(size_t column, const char* what) const;
   int64_t integer(size_t column, const char* what) const;
-  // The same, but NaN where the field is empty or "nan".
+  // Like number(), but returns NaN if the field is empty or "nan".
   double number_or_nan(size_t column, const char* what) const;
-  // Where the row begins.
+  // Returns the line where the row begins.
   int64_t line_number() const { return row_line_; }
 
   [[noreturn]] void fail(const std::string& expected, const std::string& found) const;
@@ -38,7 +39,7 @@ class CsvRows {
   std::string_view text_;
   std::string file_;
   std::vector<std::string_view> fields_;
-  std::deque<std::string> unquoted_;  // fields that had doubled quotes
+  std::deque<std::string> unquoted_;  // storage of fields that had doubled quotes
   size_t at_ = 0;
   int64_t line_ = 1, row_line_ = 0;
 };

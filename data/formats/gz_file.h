@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads text files that may be compressed by gzip.
+// Reads files that may be compressed by gzip.
 #pragma once
 
 #include <filesystem>
@@ -8,15 +8,15 @@
 
 namespace geosft {
 
-// What `bytes` hold: unpacked where they are gzip (one member or several), else themselves. Throws DataError, naming
-// `file`, when they are damaged, truncated, or become larger than data/formats/unpacked_size.h allows. Memory grows
-// with what is there, not with what a header claims.
+// Decompresses `bytes` if they are gzip (one or more members), otherwise returns them unchanged. Throws DataError,
+// naming `file`, if they are damaged, truncated, or unpack to more than data/formats/unpacked_size.h allows. Memory
+// grows with the actual data, not with sizes claimed by a header.
 std::string gunzipped(std::string bytes, const std::string& file);
 
-// The contents of a file that may be gzip. DataError as above, and when it cannot be read.
+// Reads a file that may be gzip. Throws DataError as above, and if it cannot be read.
 std::string read_gz_file(const std::filesystem::path& file);
 
-// `file`, or the same name with .gz after it where only that one exists.
+// Returns `file`, or `file` with .gz appended if only that exists.
 std::filesystem::path file_or_gz(const std::filesystem::path& file);
 
 }  // namespace geosft

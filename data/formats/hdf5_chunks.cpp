@@ -24,14 +24,14 @@ uint64_t product(const std::vector<uint64_t>& sizes) {
   return count;
 }
 
-// An array, and where a box in it begins.
+// An array and the corner of a box in it.
 template <class Byte>
 struct Box {
   Byte* numbers;
   const std::vector<uint64_t>& sizes;
   const std::vector<uint64_t>& corner;
 
-  // Of the number at `row` of the box, in the dimensions before the last few, whose first ones follow.
+  // Returns the flat index in the array of position `row` of the box; trailing dimensions missing from `row` are 0.
   uint64_t at(const std::vector<uint64_t>& row) const {
     uint64_t place = 0;
     for (size_t i = 0; i < sizes.size(); ++i) place = place * sizes[i] + corner[i] + (i < row.size() ? row[i] : 0);
@@ -39,10 +39,10 @@ struct Box {
   }
 };
 
-// A box of the size `extent`.
+// Copies a box of size `extent`.
 void copy_box(const Box<const unsigned char>& from, const Box<unsigned char>& to, const std::vector<uint64_t>& extent,
               size_t number_size) {
-  // What lies behind dimension `outer` follows without a gap, in both.
+  // From dimension `outer` on, the box is contiguous in both arrays.
   size_t outer = extent.size() - 1;
   while (outer > 0 && extent[outer] == from.sizes[outer] && extent[outer] == to.sizes[outer]) --outer;
   uint64_t run = number_size;
@@ -56,7 +56,7 @@ void copy_box(const Box<const unsigned char>& from, const Box<unsigned char>& to
   } while (next > 0);
 }
 
-// Memory that is taken when it is written to.
+// Reserves memory that is committed on first write.
 std::shared_ptr<unsigned char> reserved(uint64_t bytes) {
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
@@ -77,14 +77,14 @@ Hdf5Chunks::Hdf5Chunks(const ChunkedDataset& of)
   for (const uint64_t size : size_) bytes *= static_cast<double>(size);
   const uint64_t most = max_unpacked(of.file_bytes);
   if (bytes > static_cast<double>(most)) fail("chunks of at most " + std::to_string(most) + " bytes", bytes);
-  // Each takes room in the file.
+  // Each chunk takes space in the file.
   constexpr double few = 65536, least_bytes = 16;
   const double chunks = chunk_count();
   if (chunks > few + static_cast<double>(of.file_bytes) / least_bytes) fail("fewer chunks", chunks);
   count_ = product(size_);
   if (count_ == 0) fail("chunks that hold something", 0);
   bytes_ = count_ * H5Tget_size(of.type);
-  constexpr uint64_t largest_stored = std::numeric_limits<uint32_t>::max();  // four bytes count them
+  constexpr uint64_t largest_stored = std::numeric_limits<uint32_t>::max();  // chunk sizes are stored in four bytes
   room_ = std::max(std::min(of.file_bytes, largest_stored), bytes_);
   ReaderRoom::allow(memory());
   packed_ = reserved(room_);
@@ -112,21 +112,21 @@ uint64_t Hdf5Chunks::memory() const {
   return 2 * room_ + 3 * bytes_ + 2 * largest_number * std::min(count_, product(shape_));
 }
 
-// What of a chunk lies in the dataset.
+// Returns the size of the part of a chunk that lies inside the dataset.
 Hdf5Chunks::Place Hdf5Chunks::extent(const Place& corner) const {
   Place extent(corner.size());
   for (size_t i = 0; i < corner.size(); ++i) extent[i] = std::min(size_[i], shape_[i] - corner[i]);
   return extent;
 }
 
-// Unpacked; empty where the chunk is not stored.
+// Returns an unpacked chunk; empty if it is not stored.
 Bytes Hdf5Chunks::stored(const Place& corner) const {
   const std::vector<hsize_t> at(corner.begin(), corner.end());
   hsize_t size = 0;
   if (H5Dget_chunk_storage_size(of_.dataset, at.data(), &size) < 0 || size == 0) return {};
   if (size > room_) fail("chunks that the file has room for", static_cast<double>(size));
   uint32_t left_out = 0;
-  // Without filters the size is what it should be, and less may be there.
+  // Without filters the reported size is the nominal one, and fewer bytes may be read.
   if (filters_.none()) std::memset(packed_.get(), 0, bytes_);
   if (H5Dread_chunk(of_.dataset, H5P_DEFAULT, at.data(), &left_out, packed_.get()) < 0) damaged();
   unsigned options = 0;
@@ -135,7 +135,7 @@ Bytes Hdf5Chunks::stored(const Place& corner) const {
   return filters_.unpack({packed_.get(), packed_.get() + size}, plain ? Hdf5Filters::all : left_out, bytes_);
 }
 
-// What of a chunk lies in the dataset, converted, without gaps.
+// Returns the part of a chunk that lies inside the dataset, converted and contiguous.
 Bytes Hdf5Chunks::block(const Bytes& chunk, const Place& corner, int64_t type, size_t number_size) const {
   const Place sizes = extent(corner), origin(corner.size(), 0);
   const uint64_t count = product(sizes);
@@ -146,7 +146,7 @@ Bytes Hdf5Chunks::block(const Bytes& chunk, const Place& corner, int64_t type, s
   return numbers;
 }
 
-// What numbers are that are not stored.
+// Fills `out` with the fill value.
 void Hdf5Chunks::fill(int64_t type, size_t number_size, unsigned char* out) const {
   Bytes value(number_size, 0);
   if (H5Pget_fill_value(of_.layout, type, value.data()) < 0) std::fill(value.begin(), value.end(), 0);
@@ -163,7 +163,8 @@ bool Hdf5Chunks::advance(Place& corner) const {
   return false;
 }
 
-// How many are stored. A damaged index has no number, where it is silent of the chunks that it does not find.
+// Returns the number of stored chunks. For a damaged index this fails, whereas looking up single chunks would silently
+// find none.
 uint64_t Hdf5Chunks::stored_count() const {
   const Handle space(H5Dget_space(of_.dataset), H5Sclose);
   hsize_t count = 0;
@@ -178,7 +179,7 @@ void Hdf5Chunks::read(int64_t type, size_t number_size, unsigned char* out) cons
   if (static_cast<double>(wanted) < chunk_count()) fill(type, number_size, out);
   uint64_t found = 0;
   Place corner(shape_.size(), 0);
-  // To look for a chunk that is not there takes longer than to read one.
+  // Stops once all stored chunks are found: looking up a missing chunk is slower than reading one.
   for (bool more = true; more && found < wanted; more = advance(corner)) {
     const Bytes chunk = stored(corner);
     if (chunk.empty()) continue;

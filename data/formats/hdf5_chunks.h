@@ -11,7 +11,7 @@
 
 namespace geosft {
 
-// `dataset`, its creation properties `layout` and its `type` are the library's handles.
+// `dataset`, its creation properties `layout` and its `type` are HDF5 handles.
 struct ChunkedDataset {
   int64_t dataset, layout, type;
   const std::vector<int64_t>& shape;
@@ -21,14 +21,13 @@ struct ChunkedDataset {
 
 class Hdf5Chunks {
  public:
-  // Takes memory, which ReaderRoom allows. Throws DataError, naming the dataset, for chunks that are larger, stored or
-  // unpacked, than data/formats/unpacked_size.h allows for a file of so many bytes, for far more of them than the file
-  // has room for, and for filters that Hdf5Filters refuses.
+  // Allocates memory, raising the limit with ReaderRoom. Throws DataError, naming the dataset, if chunks are larger
+  // than data/formats/unpacked_size.h allows for the size of the file, if there are far more chunks than the file has
+  // room for, and for filters that Hdf5Filters refuses.
   explicit Hdf5Chunks(const ChunkedDataset& of);
 
-  // Fills `out` with all numbers, converted to `type`, a handle of the library for numbers of so many bytes; those of
-  // chunks that are not stored are the dataset's fill value. Throws DataError for a chunk that is damaged, or does not
-  // unpack to its size.
+  // Fills `out` with all numbers, converted to `type`, an HDF5 type of `number_size` bytes. Chunks that are not stored
+  // get the dataset's fill value. Throws DataError for a chunk that is damaged or does not unpack to its size.
   void read(int64_t type, size_t number_size, unsigned char* out) const;
 
  private:
@@ -45,11 +44,11 @@ class Hdf5Chunks {
   bool advance(Place& corner) const;
 
   ChunkedDataset of_;
-  Place shape_, size_;              // of the dataset, of a chunk
-  uint64_t count_ = 0, bytes_ = 0;  // numbers in a chunk
+  Place shape_, size_;              // dimensions of the dataset and of a chunk
+  uint64_t count_ = 0, bytes_ = 0;  // numbers and bytes in a chunk
   Hdf5Filters filters_;
-  // As large as any chunk that the file can hold: the library copies there what a chunk is said to have, whatever it
-  // has answered before.
+  // Buffer size: the largest chunk that the file can hold. The library copies as many bytes as the chunk claims, which
+  // can differ from the size it reported before.
   uint64_t room_ = 0;
   std::shared_ptr<unsigned char> packed_;
 };

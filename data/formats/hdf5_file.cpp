@@ -29,7 +29,7 @@ hid_t stored_type(at::ScalarType type) {
   }
 }
 
-// Compressed in blocks of rows; what holds nothing needs no blocks.
+// Sets up compression in blocks of rows; empty tensors and scalars are not chunked.
 hid_t storage_of(const at::Tensor& data) {
   constexpr int64_t block_bytes = 1 << 20;
   const hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
@@ -53,7 +53,7 @@ bool write_dataset(hid_t file, const std::string& name, const at::Tensor& tensor
   return set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data.data_ptr()) >= 0;
 }
 
-// The bytes of the file, which is made in memory: only what is complete reaches the disk.
+// Builds the file in memory and returns its bytes, so that only a complete file reaches the disk.
 std::string file_image(const std::string& name, const std::map<std::string, at::Tensor>& datasets) {
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_fapl_core(access, size_t{1} << 22, /*backing_store=*/false);
@@ -69,7 +69,7 @@ std::string file_image(const std::string& name, const std::map<std::string, at::
   return bytes;
 }
 
-// Names in one text, and back: no name holds a zero.
+// Join names with zero bytes into one text, and split them again.
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += name + '\0';
@@ -86,10 +86,10 @@ std::vector<std::string> names_in(const std::string& text) {
   return names;
 }
 
-// What is asked of the process that reads a file: a letter, then the name of a dataset.
+// Requests to the reading process: a letter followed by the name of a dataset.
 constexpr char ask_open = 'o', ask_list = 'l', ask_has = 'h', ask_floats = 'f', ask_integers = 'i';
 
-// In that process.
+// Answers these requests in the reading process.
 class Reading {
  public:
   Reading(std::string name, std::string path) : name_(std::move(name)), path_(std::move(path)) {}
@@ -111,7 +111,7 @@ class Reading {
   std::shared_ptr<Hdf5Library> library_;
 };
 
-// Of a file's name, and where it is: the process may have begun in another folder.
+// Takes the name and the absolute path of a file: the process may have another working directory.
 ReaderWork reading(const std::string& file) {
   const std::vector<std::string> names = names_in(file);
   return Reading(names.at(0), names.at(1));
@@ -135,7 +135,7 @@ at::Tensor as_bytes(const std::string& text) {
 Hdf5File::Hdf5File(const std::filesystem::path& file) : file_(file.string()) {
   if (!std::filesystem::is_regular_file(file)) throw DataError(file_, "an HDF5 file", "no file of this name");
   {
-    const LibraryLock lock;  // no other thread is inside the library, which the process begins with as it is
+    const LibraryLock lock;  // no other thread is inside the library, whose state the child inherits
     reader_ = std::make_unique<IsolatedReader>(joined({file_, std::filesystem::absolute(file).string()}),
                                                std::filesystem::file_size(file), reading);
   }

@@ -20,7 +20,7 @@ bool applied(uint32_t left_out, size_t place) {
   return (left_out >> std::min<size_t>(place, 31) & 1U) == 0;
 }
 
-// Fletcher's sum over words of two bytes, the first one the higher, modulo 65,535.
+// Computes the Fletcher checksum over big-endian 16-bit words, modulo 65,535.
 uint32_t fletcher32(const unsigned char* bytes, size_t size) {
   constexpr size_t words_without_overflow = 360;
   uint32_t low = 0, high = 0;
@@ -37,7 +37,7 @@ uint32_t fletcher32(const unsigned char* bytes, size_t size) {
   return folded(high) << 16 | folded(low);
 }
 
-// Bytes [size, count], the transpose of numbers [count, size], back; what is left over of the last number stays behind.
+// Undoes the shuffle: transposes bytes [size, count] to numbers [count, size]; trailing bytes are kept at the end.
 template <class Word>
 void gather_words(const unsigned char* bytes, size_t count, unsigned char* numbers) {
   for (size_t i = 0; i < count; ++i) {
@@ -67,7 +67,7 @@ Bytes unshuffled(Bytes bytes, size_t size) {
 
 enum class Inflated { whole, fewer, more, damaged };
 
-// Fills `out`.
+// Inflates `packed` into `out`.
 Inflated inflate_into(const Bytes& packed, Bytes& out) {
   z_stream stream{};
   stream.next_in = const_cast<Bytef*>(packed.data());
@@ -103,7 +103,7 @@ Hdf5Filters::Hdf5Filters(int64_t layout, const std::string& name) : name_(name) 
   }
 }
 
-// Bytes of the sums that were added before a filter.
+// Returns the size of the checksums added by earlier filters.
 size_t Hdf5Filters::sums_before(size_t place, uint32_t left_out) const {
   size_t sums = 0;
   for (size_t i = 0; i < place; ++i) {

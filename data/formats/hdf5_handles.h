@@ -8,7 +8,7 @@
 
 namespace geosft {
 
-// The library keeps global state and is built without locks on Debian. While held, it prints no errors either.
+// The library has global state and is not thread-safe as built on Debian. The lock also silences its error output.
 class LibraryLock {
  public:
   LibraryLock() : lock_(mutex()) {
@@ -29,7 +29,7 @@ class LibraryLock {
   void* data_ = nullptr;
 };
 
-// A handle of the library with the function that closes it.
+// An RAII handle of the library with its closing function.
 class Handle {
  public:
   Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}

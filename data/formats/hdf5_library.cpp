@@ -30,15 +30,15 @@ std::vector<int64_t> dimensions(hid_t space) {
   return {sizes.begin(), sizes.end()};
 }
 
-// The bytes of a dataset as they would lie in the file without compression. Sizes of 0 count as 1: a tensor has strides
-// even where it holds nothing.
+// Returns the uncompressed size of a dataset. Sizes of 0 count as 1, because strides of empty tensors must not overflow
+// either.
 double unpacked_bytes(const std::vector<int64_t>& shape, size_t number_size) {
   auto bytes = static_cast<double>(number_size);
   for (const int64_t size : shape) bytes *= size < 0 ? 1e30 : std::max(static_cast<double>(size), 1.0);
   return bytes;
 }
 
-// A larger claim is a broken or a hostile header.
+// Returns whether the claimed size is possible; larger claims come from broken or hostile headers.
 bool is_plausible(double bytes, uint64_t stored_bytes) {
   constexpr double allowance = 65536;
   const double stored = static_cast<double>(stored_bytes);
@@ -49,31 +49,31 @@ herr_t refuse_other_files(const char*, const char*, const char*, const char*, un
   return -1;
 }
 
-// Opens a dataset of this file: not through a link to another one.
+// Opens a dataset of this file, refusing links to other files.
 hid_t open_own(hid_t file, const std::string& dataset) {
   const Handle access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
   H5Pset_elink_cb(access, refuse_other_files, nullptr);
   return H5Dopen2(file, dataset.c_str(), access);
 }
 
-// Whether the numbers lie in this file: other files can be named for them, by any path.
+// Returns whether the data lie in this file: HDF5 can refer to any other file by path.
 bool holds_own(hid_t layout) {
   return H5Pget_external_count(layout) == 0 && H5Pget_layout(layout) != H5D_VIRTUAL;
 }
 
-// Whether numbers that lie in one piece are all there: the library reads on behind a header that holds fewer. Of those
-// that were never written nothing is stored, and the library fills them in, unless they belong into the header.
+// Returns whether contiguous data are complete: the library reads out of bounds if a header holds fewer numbers.
+// Contiguous data that were never written have no storage and get the fill value; compact data lie in the header.
 bool holds_all(hid_t layout, const std::vector<int64_t>& shape, size_t number_size, uint64_t stored_bytes) {
   const H5D_layout_t kind = H5Pget_layout(layout);
   if (kind == H5D_CHUNKED || (kind == H5D_CONTIGUOUS && stored_bytes == 0)) return true;
   return stored_bytes / number_size >= static_cast<uint64_t>(c10::multiply_integers(shape));
 }
 
-// The library holds a record of a megabyte for an open file, and gives it back to the system when that is closed: the
-// next file would begin with some 300 page faults.
+// The library frees about 1 MB per file on closing. Keeping it in the free lists avoids about 300 page faults for the
+// next file.
 void keep_records() {
   constexpr int kilobytes = 1 << 10, records = 4096 * kilobytes;
-  // The others stay what they are.
+  // The other limits keep their defaults.
   H5set_free_list_limits(records, records, 4096 * kilobytes, 256 * kilobytes, 16384 * kilobytes, 1024 * kilobytes);
 }
 
@@ -115,7 +115,7 @@ std::vector<int64_t> Hdf5Library::read(const std::string& dataset, at::ScalarTyp
   const Handle space(H5Dget_space(data), H5Sclose);
   if (H5Sget_simple_extent_type(space) == H5S_NULL) throw DataError(name, "numbers", "none");
   std::vector<int64_t> shape = dimensions(space);
-  // What is stored is a claim, too: that of the file is none.
+  // The stored size is also only a claim, so it is limited by the file size.
   const uint64_t file_bytes = std::filesystem::file_size(path_);
   const uint64_t stored_bytes = std::min<uint64_t>(H5Dget_storage_size(data), file_bytes);
   const double bytes = unpacked_bytes(shape, H5Tget_size(type_in_file));

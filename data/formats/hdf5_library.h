@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HDF5 files as the library reads them, which a hostile file can crash: in a process for it alone (hdf5_file.h).
+// Reads HDF5 files with the HDF5 library, which a hostile file can crash; used only in a separate process
+// (hdf5_file.h).
 #pragma once
 
 #include <ATen/ATen.h>
@@ -14,13 +15,13 @@ namespace geosft {
 // One open file.
 class Hdf5Library {
  public:
-  // `name` is for messages. Throws DataError when the file is no HDF5.
+  // `name` is for messages. Throws DataError if the file is not HDF5.
   Hdf5Library(const std::string& name, const std::string& path);
   ~Hdf5Library();
   Hdf5Library(const Hdf5Library&) = delete;
   Hdf5Library& operator=(const Hdf5Library&) = delete;
 
-  // As Hdf5File has them; the numbers of a dataset go to `room`, its sizes are returned.
+  // As in Hdf5File. read() stores the numbers in `room` and returns the sizes.
   std::vector<std::string> list() const;
   bool has(const std::string& dataset) const;
   std::vector<int64_t> read(const std::string& dataset, at::ScalarType type, ReaderRoom& room) const;

@@ -5,10 +5,10 @@
 
 namespace geosft {
 
-// A control byte below 32 announces that many literal bytes plus one. Otherwise its upper 3 bits are the length of a
-// copy minus 2 (7: the next byte is added), its lower 5 bits with the byte after that the distance back minus 1.
+// A control byte c below 32 is followed by c + 1 literal bytes. Otherwise its upper 3 bits are the length of a copy
+// minus 2 (7: the next byte is added), and its lower 5 bits with the following byte are the distance back minus 1.
 std::optional<std::string> decompress_lzf(std::string_view packed, size_t size) {
-  constexpr size_t largest_ratio = 132;  // 264 bytes from a copy of 3 bytes, rounded up generously
+  constexpr size_t largest_ratio = 132;  // a 3-byte copy yields at most 264 bytes; rounded up
   if (size > packed.size() * largest_ratio) return std::nullopt;
   std::string out;
   out.reserve(size);
@@ -27,7 +27,7 @@ std::optional<std::string> decompress_lzf(std::string_view packed, size_t size) 
     const size_t count = (control >> 5) + 2 + (is_long ? byte(at++) : 0);
     const size_t distance = ((control & 31) << 8) + byte(at++) + 1;
     if (distance > out.size() || count > size - out.size()) return std::nullopt;
-    // Byte by byte: the copy may overlap what it writes.
+    // Byte by byte, because source and destination may overlap.
     for (size_t i = 0; i < count; ++i) out.push_back(out[out.size() - distance]);
   }
   if (out.size() != size) return std::nullopt;

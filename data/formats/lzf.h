@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LZF compression of PCD files.
+// Decompresses LZF, the compression of PCD files.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace geosft {
 
-// Exactly `size` bytes unpacked from a stream of LZF, or nothing when the stream is damaged or of another size.
+// Unpacks exactly `size` bytes from an LZF stream. Returns nothing if the stream is damaged or has another size.
 std::optional<std::string> decompress_lzf(std::string_view packed, size_t size);
 
 }  // namespace geosft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of numbers in comma-separated text without a header, plain or .gz.
+// Reads tables of numbers from comma-separated text without a header, plain or .gz.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -13,20 +13,20 @@ namespace geosft {
 struct NumberTable {
   std::filesystem::path file;
   int64_t columns = 0;
-  std::vector<float> values;   // [rows, columns]; NaN for an empty field or "nan", where the reader allows them
-  std::vector<int64_t> lines;  // of the rows
-  bool categories = false;     // whether all are integers, written as such, from 0 to less than 2^20
+  std::vector<float> values;   // [rows, columns]; NaN for an empty field or "nan", if missing numbers are allowed
+  std::vector<int64_t> lines;  // line number of each row
+  bool categories = false;     // whether all numbers are written as integers in 0 … 2^20 - 1
 
   int64_t rows() const { return static_cast<int64_t>(lines.size()); }
   at::Tensor tensor() const;                  // float32 [rows, columns]
-  std::vector<int64_t> column_sizes() const;  // 1 + the largest number of every column, of a table of categories
+  std::vector<int64_t> column_sizes() const;  // largest number of each column + 1, for categories
 };
 
-// All rows of one width. Throws DataError, naming file and line, for rows of another width, words that are no numbers
-// or not finite, missing numbers unless they are allowed, and an empty file.
+// Reads rows of equal width. Throws DataError, naming file and line, for rows of another width, non-numeric or
+// non-finite words, missing numbers unless `allow_missing`, and an empty file.
 NumberTable read_number_table(const std::filesystem::path& file, bool allow_missing = false);
 
-// Rows of `columns` integers each, one after the other. May be empty.
+// Rows of a fixed number of integers, concatenated. May be empty.
 struct IntegerTable {
   std::filesystem::path file;
   std::vector<int64_t> values, lines;

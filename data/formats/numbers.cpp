@@ -8,7 +8,7 @@
 namespace geosft {
 namespace {
 
-// std::from_chars knows no leading plus, which some programs write.
+// Removes a leading plus, which some programs write and std::from_chars rejects.
 std::string_view without_plus(std::string_view word) {
   return word.size() > 1 && word[0] == '+' && word[1] != '-' ? word.substr(1) : word;
 }
@@ -20,7 +20,7 @@ std::optional<double> parse_number(std::string_view word) {
   double value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (end != digits.data() + digits.size()) return std::nullopt;
-  // Too small for a double is 0 for us, too large infinite.
+  // Underflow gives 0 or a subnormal, overflow infinity.
   if (error == std::errc::result_out_of_range) return std::strtod(std::string(digits).c_str(), nullptr);
   return error == std::errc() ? std::optional(value) : std::nullopt;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers in text.
+// Parses numbers in text.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,11 @@
 
 namespace geosft {
 
-// The whole of `word` as a number, with or without a sign; it may be infinite or NaN. Nothing when it is none.
+// Parses the whole `word` as a number with optional sign, possibly infinite or NaN. Returns nothing if it is not a
+// number.
 std::optional<double> parse_number(std::string_view word);
 
-// The whole of `word` as an integer of 64 bits.
+// Parses the whole `word` as a 64-bit integer.
 std::optional<int64_t> parse_integer(std::string_view word);
 
 }  // namespace geosft

@@ -24,7 +24,7 @@ void read_obj_face(TextLines& lines, std::vector<int64_t>& corners, FileShapeBui
     if (index == 0) lines.fail("vertex numbers from 1, or negative ones", "0");
     corners.push_back(index > 0 ? index - 1 : builder.vertex_count() + index);
   }
-  // Some modellers write the edges of a shape as faces. They have no area, so nothing is lost without them.
+  // Some modelling programs write edges as faces with 2 corners. They have no area and are skipped.
   if (corners.size() != 2) builder.add_polygon(corners, line);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wavefront OBJ: vertices and faces; everything else (materials, groups, texture coordinates) is passed over.
+// Reads vertices and faces of Wavefront OBJ; everything else (materials, groups, texture coordinates) is ignored.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace geosft {
 
-// Corners `v`, `v/vt`, `v//vn`, `v/vt/vn`, from 1 or, negative, from the last vertex so far; polygons become fans;
-// faces of 2 corners, which have no area, are passed over; a backslash continues a line. Throws DataError, with the
-// line, on anything else and on a file without faces.
+// Accepts corners `v`, `v/vt`, `v//vn`, `v/vt/vn`, counted from 1 or, if negative, from the last vertex so far.
+// Polygons become triangle fans, faces with 2 corners (no area) are skipped, and a backslash continues a line. Throws
+// DataError, with the line, for anything else and for a file without faces.
 FileShape read_obj(std::string_view text, const std::string& file);
 
 }  // namespace geosft

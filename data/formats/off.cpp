@@ -31,7 +31,7 @@ Counts read_counts(TextLines& lines) {
   }
   const int64_t vertices = lines.to_integer(word, "the number of vertices");
   const int64_t faces = lines.integer("the number of faces");
-  // A vertex and a face take at least 6 bytes each ("0 0 0\n"), so a larger count cannot be true.
+  // A vertex or face takes at least 6 bytes ("0 0 0\n"), so larger counts are invalid.
   const auto most = static_cast<int64_t>(lines.bytes_left() / 6 + 1);
   if (vertices < 1 || faces < 1 || vertices > most || faces > most) {
     lines.fail("numbers of vertices and faces between 1 and " + std::to_string(most) + ", for a file of this size",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OFF meshes, ModelNet's included.
+// Reads OFF meshes, including those of ModelNet.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace geosft {
 
-// "OFF", then the numbers of vertices, faces and edges (in ModelNet often on the first line, even without a blank:
-// "OFF123 456 0"), then the vertices, then the faces "n i1 … in [colour]". Vertices of COFF, NOFF, CNOFF … are read,
-// their colours and normals are not. Throws DataError, with the line, on anything else.
+// Format: "OFF", then the numbers of vertices, faces and edges (in ModelNet often on the first line, even without a
+// blank: "OFF123 456 0"), then the vertices, then the faces "n i1 … in [colour]". COFF, NOFF, CNOFF, … are accepted,
+// but colours and normals are ignored. Throws DataError, with the line, for anything else.
 FileShape read_off(std::string_view text, const std::string& file);
 
 }  // namespace geosft

@@ -12,7 +12,7 @@
 namespace geosft {
 namespace {
 
-// The fields that are read: three coordinates, and three normals or none.
+// Returns the fields to read: three coordinates, and three normals or none.
 std::vector<PcdField> wanted_fields(const PcdHeader& header, const std::string& file) {
   constexpr std::array<std::string_view, 6> names = {"x", "y", "z", "normal_x", "normal_y", "normal_z"};
   std::vector<PcdField> fields;
@@ -63,7 +63,7 @@ double load_field(std::string_view bytes, size_t at, const PcdField& field) {
   }
 }
 
-// Binary data lie point by point; unpacked compressed data field by field.
+// Binary data are stored point by point; unpacked compressed data field by field.
 void read_numbers(std::string_view data, const PcdHeader& header, const std::vector<PcdField>& fields, bool by_field,
                   FileShapeBuilder& builder) {
   std::array<double, 6> value{};
@@ -83,7 +83,7 @@ std::string decompress(std::string_view data, const PcdHeader& header, const std
   if (packed > data.size() - 8) {
     throw DataError(file, std::to_string(packed) + " bytes of compressed data", std::to_string(data.size() - 8));
   }
-  // By division: the product of a false header might overflow.
+  // Checked by division: the product could overflow for an invalid header.
   const auto size = static_cast<int64_t>(unpacked);
   if (size % header.point_size != 0 || size / header.point_size != header.points) {
     throw DataError(file, std::to_string(header.points) + " points of " + std::to_string(header.point_size) + " bytes",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PCD clouds of the Point Cloud Library, version 0.7 and before: ascii, binary, binary_compressed.
+// Reads PCD clouds of the Point Cloud Library, up to version 0.7: ascii, binary, binary_compressed.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace geosft {
 
-// Fields x, y, z and, where given, normal_x, normal_y, normal_z; other fields are passed over. Throws DataError on a
-// broken file, and on points that are not finite (as organised clouds use for holes).
+// Reads the fields x, y, z and, if present, normal_x, normal_y, normal_z; other fields are ignored. Throws DataError
+// for a broken file and for non-finite points (used for holes in organised clouds).
 FileShape read_pcd(std::string_view bytes, const std::string& file);
 
 }  // namespace geosft

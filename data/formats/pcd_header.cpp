@@ -7,7 +7,7 @@
 namespace geosft {
 namespace {
 
-// A header far larger than any real one cannot overflow the sums below.
+// Limit far above any real header that prevents overflow of the sums below.
 constexpr int64_t max_numbers = 1 << 20;
 
 PcdField& field_at(PcdHeader& header, size_t i, const TextLines& lines) {
@@ -49,7 +49,7 @@ void lay_out_fields(PcdHeader& header, const std::string& file) {
 
 void check_points(const PcdHeader& header, int64_t width, int64_t height, size_t total, const std::string& file) {
   const auto left = static_cast<int64_t>(total - header.size);
-  // A number takes at least two bytes of text ("0 "), the last one of the file one.
+  // A number takes at least two bytes of text ("0 "), the last one in the file one byte.
   const bool is_text = header.encoding == PcdEncoding::text;
   const int64_t most = is_text ? (left + 1) / (2 * header.point_columns) : left / header.point_size;
   const bool fits = header.encoding == PcdEncoding::compressed || header.points <= most;

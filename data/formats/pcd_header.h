@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header of a PCD file.
+// Reads the header of a PCD file.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ enum class PcdEncoding { text, binary, compressed };
 
 struct PcdField {
   std::string name;
-  int64_t size = 0;    // bytes of a number: 1, 2, 4 or 8
+  int64_t size = 0;    // bytes per number: 1, 2, 4 or 8
   char type = ' ';     // F floating point, I signed, U unsigned
-  int64_t count = 1;   // numbers in a point
-  int64_t offset = 0;  // bytes from the beginning of a point
-  int64_t column = 0;  // numbers from the beginning of a point
+  int64_t count = 1;   // numbers per point
+  int64_t offset = 0;  // byte offset within a point
+  int64_t column = 0;  // column offset within a point
 };
 
 struct PcdHeader {
@@ -32,8 +32,8 @@ struct PcdHeader {
   const PcdField* find(std::string_view name) const;
 };
 
-// Throws DataError, with the line. The number of points is checked against the bytes that follow, except for
-// binary_compressed, where the caller checks.
+// Throws DataError, with the line. Checks the number of points against the bytes that follow, except for
+// binary_compressed, which the caller checks.
 PcdHeader read_pcd_header(std::string_view bytes, const std::string& file);
 
 }  // namespace geosft

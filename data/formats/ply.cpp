@@ -12,7 +12,7 @@
 namespace geosft {
 namespace {
 
-// The numbers after the header, one after the other. Every type of PLY fits a double exactly.
+// Reads the numbers after the header in sequence. A double holds every PLY type exactly.
 class TextValues {
  public:
   TextValues(std::string_view bytes, const PlyHeader& header, const std::string& file) : lines_(bytes, file) {
@@ -139,7 +139,7 @@ class PlyBody {
     for (int64_t i = 0; i < static_cast<int64_t>(length); ++i) list_.push_back(index(values_.next(property.type)));
   }
 
-  // Numbers that are no index at all become one that the check of corners refuses.
+  // Maps invalid indices to -1, which the corner check rejects.
   static int64_t index(double value) {
     return std::abs(value) < 1e15 && value == std::floor(value) ? static_cast<int64_t>(value) : -1;
   }

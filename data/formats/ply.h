@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PLY meshes and clouds: text, binary little endian, binary big endian.
+// Reads PLY meshes and clouds: text, binary little endian, binary big endian.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace geosft {
 
-// Vertices (x, y, z), their normals (nx, ny, nz) where given, and faces (vertex_indices or vertex_index; polygons
-// become fans). Other properties and elements are passed over; triangle strips are refused. Throws DataError on a
-// broken file.
+// Reads vertices (x, y, z), their normals (nx, ny, nz) if present, and faces (vertex_indices or vertex_index; polygons
+// become triangle fans). Other properties and elements are ignored. Throws DataError for a broken file and for triangle
+// strips.
 FileShape read_ply(std::string_view bytes, const std::string& file);
 
 }  // namespace geosft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The header of a PLY file.
+// Reads the header of a PLY file.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct PlyProperty {
   std::string name;
   PlyType type;
   bool is_list = false;
-  PlyType length_type = PlyType::uint8;  // of a list
+  PlyType length_type = PlyType::uint8;  // type of a list's length
 };
 
 struct PlyElement {
@@ -32,7 +32,7 @@ struct PlyHeader {
   int64_t line_count;  // lines, including end_header
 };
 
-// Throws DataError, with the line. Counts are checked against the bytes that follow: an element takes at least one.
+// Throws DataError, with the line. Checks counts against the bytes that follow: an element takes at least one byte.
 PlyHeader read_ply_header(std::string_view bytes, const std::string& file);
 
 }  // namespace geosft

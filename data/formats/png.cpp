@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t max_pixels = uint64_t{1} << 26;
 
-// What libpng remembers of a picture, freed at the end.
+// RAII wrapper of libpng's image state.
 struct PngImage {
   PngImage() { image.version = PNG_IMAGE_VERSION; }
   ~PngImage() { png_image_free(&image); }
@@ -30,7 +30,7 @@ GreyImage read_png(std::string_view bytes, const std::string& file) {
   if (png_image_begin_read_from_memory(&png.image, bytes.data(), bytes.size()) == 0) {
     throw DataError(file, "a PNG", png.image.message);
   }
-  // A bit is enough for a pixel.
+  // A pixel takes at least one bit.
   const uint64_t most = std::min(max_pixels, 8 * deflate_ratio * bytes.size());
   if (uint64_t{png.image.width} * png.image.height > most) {
     throw DataError(file, "at most " + std::to_string(most) + " pixels in " + std::to_string(bytes.size()) + " bytes",

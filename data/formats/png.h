@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grey pictures as PNG, by libpng.
+// Reads and writes grey PNG images with libpng.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,14 @@ namespace geosft {
 
 struct GreyImage {
   int64_t height = 0, width = 0;
-  std::vector<uint8_t> pixels;  // row by row, 0 black to 255 white
+  std::vector<uint8_t> pixels;  // row-major, 0 black to 255 white
 };
 
-// A PNG of any kind as grey; transparent places are black. Throws DataError naming `file` for what is none, for a
-// damaged one, and for more than 2^26 pixels or than
-// its bytes can hold.
+// Reads a PNG of any kind as grey; transparent pixels are black. Throws DataError, naming `file`, for a damaged file or
+// one that is not PNG, and for more than 2^26 pixels or more than its bytes can hold.
 GreyImage read_png(std::string_view bytes, const std::string& file);
 
-// A PNG of 8 bits grey.
+// Encodes an 8-bit grey PNG.
 std::string png_bytes(const GreyImage& image);
 
 }  // namespace geosft

@@ -30,7 +30,7 @@ const std::vector<ShapeFormat>& shape_formats() {
   return formats;
 }
 
-// nullptr for a file of no known format.
+// Returns nullptr for an unknown format.
 const ShapeFormat* find_shape_format(const std::filesystem::path& file) {
   std::string extension = file.extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(),

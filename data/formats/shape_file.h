@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shape files of any supported format.
+// Reads shape files of any supported format.
 #pragma once
 
 #include <filesystem>
@@ -11,16 +11,17 @@
 
 namespace geosft {
 
-// Whether the name ends in one of shape_extensions(), in any case.
+// Returns whether the name ends in one of shape_extensions(), case-insensitively.
 bool has_shape_extension(const std::filesystem::path& file);
-// ".ply, .obj, .off, .stl, .pcd, .xyz or .txt": the extensions of all formats, for messages.
+// Returns ".ply, .obj, .off, .stl, .pcd, .xyz or .txt": the extensions of all formats, for messages.
 std::string shape_extensions();
 
-// Reads `bytes` in the format that the extension of `file` names. Throws DataError.
+// Parses `bytes` in the format given by the extension of `file`. Throws DataError.
 FileShape parse_shape(std::string_view bytes, const std::string& file);
 
-// A mesh: `points` points on its surface with face normals, drawn uniformly by area from `seed`. A cloud: as it is,
-// with its normals. `file` is for messages; label and name are left empty. Throws DataError for a mesh without area.
+// Samples `points` points with face normals uniformly by area from the surface of a mesh, using `seed`. Returns a cloud
+// unchanged, with its normals. `file` is for messages; label and name are left empty. Throws DataError for a mesh
+// without area.
 Shape to_cloud(const FileShape& shape, int64_t points, uint64_t seed, const std::string& file);
 
 }  // namespace geosft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// STL meshes, binary and text.
+// Reads STL meshes, binary and text.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace geosft {
 
-// Three vertices a triangle, as stored; the facet normals of the file are not used. A file whose size fits its binary
-// count is binary, even when it begins with "solid" as some do. Throws DataError on a broken file.
+// Returns three vertices per triangle, as stored; the facet normals of the file are ignored. A file whose size matches
+// its binary triangle count is binary, even if it begins with "solid". Throws DataError for a broken file.
 FileShape read_stl(std::string_view bytes, const std::string& file);
 
 }  // namespace geosft

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits how large compressed data may become.
+// Limits the unpacked size of compressed data.
 #pragma once
 
 #include <cstdint>
 
 namespace geosft {
 
-// Deflate packs up to 1,032 to 1. Data seldom reach 100 to 1, and where they do (labels, masks) they are small: what
-// claims or becomes more is a file that was made to fill the memory.
+// Deflate compresses at most 1,032 to 1. Real data seldom exceed 100 to 1, and those that do (labels, masks) are small.
+// A file that unpacks to more is assumed to be crafted to exhaust memory.
 inline constexpr uint64_t deflate_ratio = 1032;
 
 constexpr uint64_t max_unpacked(uint64_t packed_bytes) {

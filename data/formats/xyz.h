@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clouds as text.
+// Reads clouds from text.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace geosft {
 
-// A point a line, "x y z" or "x y z nx ny nz", with blanks or commas; '#' begins a comment. Throws DataError, with the
-// line, on any other number of columns, on a change of columns, and on what is not a finite number.
+// Reads one point per line, "x y z" or "x y z nx ny nz", separated by blanks or commas; '#' begins a comment. Throws
+// DataError, with the line, for any other or a varying number of columns, and for non-finite or non-numeric words.
 FileShape read_xyz(std::string_view text, const std::string& file);
 
 }  // namespace geosft

@@ -45,7 +45,7 @@ XyzMolecule read_xyz_molecule(std::string_view text, const std::string& file) {
 
 CovalentBonds covalent_bonds(const XyzMolecule& molecule, const std::string& file) {
   constexpr double margin = 0.3;
-  // Far beyond any molecule: every pair of atoms is looked at, and atoms that lie in one place are all bonded.
+  // Limits far above any molecule: all pairs of atoms are tested, and coincident atoms are all bonded.
   constexpr size_t max_atoms = 1 << 14, max_bonds = 64;
   const size_t atoms = molecule.elements.size();
   if (atoms > max_atoms) {

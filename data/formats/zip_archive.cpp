@@ -32,7 +32,7 @@ std::string open_error(int code) {
 
 struct ZipArchive::State {
   std::string file;
-  uint64_t bytes = 0;  // of the file
+  uint64_t bytes = 0;  // size of the file
   std::unique_ptr<zip_t, CloseArchive> archive;
   std::mutex mutex;
 };
@@ -43,7 +43,7 @@ ZipArchive::ZipArchive(const std::filesystem::path& file) : state_(std::make_uni
   state_->archive.reset(zip_open(file.c_str(), ZIP_RDONLY, &code));
   if (!state_->archive) throw DataError(state_->file, "a zip file", open_error(code));
   state_->bytes = std::filesystem::file_size(file);
-  // Nothing is ever written where a member says; an archive that tries is not one of data.
+  // Members are never extracted to disk; an archive with such names is rejected as malicious.
   for (zip_int64_t i = 0; i < zip_get_num_entries(state_->archive.get(), 0); ++i) {
     if (const char* name = zip_get_name(state_->archive.get(), static_cast<zip_uint64_t>(i), 0)) {
       safe_join({}, name, file);
@@ -69,7 +69,7 @@ std::string ZipArchive::read(const std::string& member, uint64_t limit) const {
       zip_fopen_index(state_->archive.get(), about.index, ZIP_FL_UNCHANGED));
   if (!stream) throw DataError(name, "a readable member", zip_strerror(state_->archive.get()));
   std::string bytes;
-  // In pieces: the size in the archive may be a lie in either direction.
+  // Read in pieces, because the size stated in the archive may be wrong.
   constexpr uint64_t piece = uint64_t{1} << 20;
   for (zip_int64_t got = 1; got > 0;) {
     const size_t have = bytes.size();

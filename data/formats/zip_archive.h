@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads members of a zip file.
+// Reads members of zip files.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace geosft {
 
-// Thread-safe: reads take turns.
+// Thread-safe: reads are serialised.
 class ZipArchive {
  public:
-  // Throws DataError when the file is absent or no zip, and for members whose names lead out of a folder
+  // Throws DataError if the file is absent or not a zip file, and for member names that lead out of the folder
   // (safe_join.h).
   explicit ZipArchive(const std::filesystem::path& file);
   ~ZipArchive();
   ZipArchive(ZipArchive&&) noexcept;
 
-  // The bytes of one member. Throws DataError when it is absent, damaged, or larger unpacked than `limit` or than
+  // Returns the bytes of one member. Throws DataError if it is absent, damaged, or unpacks to more than `limit` or than
   // data/formats/unpacked_size.h allows.
   std::string read(const std::string& member, uint64_t limit = uint64_t{1} << 30) const;
 

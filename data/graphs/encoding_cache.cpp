@@ -12,7 +12,7 @@
 namespace geosft {
 namespace {
 
-// To be raised whenever the same graphs give another result.
+// Increment whenever the result for the same graphs changes.
 constexpr const char* encoding_version = "encoding 2";
 
 std::string tensor_key(const at::Tensor& tensor) {
@@ -23,7 +23,7 @@ std::string tensor_key(const at::Tensor& tensor) {
          std::to_string(text_hash(bytes)) + "\n";
 }
 
-// Items count for eigenvectors alone: walks never leave theirs.
+// The item boundaries only affect eigenvectors: walks never leave an item.
 std::string encoding_key(const GraphBatch& batch, const NodeEncodingOptions& options) {
   std::string key = std::string(encoding_version) + "\n";
   for (const int64_t number : {static_cast<int64_t>(options.encoding), options.columns, options.walks}) {
@@ -34,7 +34,7 @@ std::string encoding_key(const GraphBatch& batch, const NodeEncodingOptions& opt
   return options.encoding == NodeEncoding::laplacian ? key + tensor_key(batch.ptr) : key;
 }
 
-// Where an encoding lies, and the key that its file must hold.
+// The file of an encoding and the key that it must contain.
 struct Place {
   Place(const std::filesystem::path& folder, const GraphBatch& batch, const NodeEncodingOptions& options)
       : key(encoding_key(batch, options)), file(cache_file(folder, key, ".encoding.h5")) {}
@@ -63,7 +63,7 @@ void store_at(const Place& place, const EncodedNodes& encoded) {
   try {
     write_hdf5(place.file, sets);
   } catch (const DataError&) {
-    return;  // as said: it is computed again
+    return;  // the encoding is computed again next time
   }
 }
 

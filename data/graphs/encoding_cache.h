@@ -9,17 +9,17 @@
 
 namespace geosft {
 
-// Which file of `folder` an encoding lies in: told from others by the graphs (their structure, weights and items), the
-// kind and its options.
+// Returns the file in `folder` for an encoding. Its name depends on the graphs (structure, weights and items), the kind
+// of encoding and its options.
 std::filesystem::path encoding_file(const std::filesystem::path& folder, const GraphBatch& batch,
                                     const NodeEncodingOptions& options);
 
-// What that file holds: nothing where it is absent, damaged, or of something else.
+// Loads that file. Returns nothing if it is absent, damaged, or belongs to another encoding.
 std::optional<EncodedNodes> stored_encoding(const std::filesystem::path& folder, const GraphBatch& batch,
                                             const NodeEncodingOptions& options);
 
-// encoded_nodes from that file, or, where it is absent or damaged, computed and stored. What cannot be kept (an empty
-// folder, a full disk) is computed the next time again.
+// Loads encoded_nodes from that file or, if it is absent or damaged, computes and stores them. A result that cannot be
+// stored (no folder, full disk) is computed again next time.
 EncodedNodes cached_encoding(const std::filesystem::path& folder, const GraphBatch& batch,
                              const NodeEncodingOptions& options);
 

@@ -36,7 +36,7 @@ PackedItems cached_graphs(const GraphReadOptions& options, const std::string& id
   const GraphCache cache(options.cache.empty() ? default_cache_folder() : options.cache);
   if (std::optional<PackedItems> stored = cache.load(id, key)) return std::move(*stored);
   PackedItems packed = make();
-  cache.store(id, key, packed);  // what cannot be kept is made again the next time
+  cache.store(id, key, packed);  // on failure the dataset is made again next time
   return packed;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Caches graph datasets on disk that take long to read, as packed graphs.
+// Caches graph datasets that are slow to read on disk, as packed graphs.
 #pragma once
 
 #include <filesystem>
@@ -11,22 +11,23 @@
 
 namespace geosft {
 
-// What all readers of graph datasets are told.
+// Options of all readers of graph datasets.
 struct GraphReadOptions {
   std::filesystem::path cache = {};                                // empty: default_cache_folder()
-  std::function<void(int64_t done, int64_t total)> progress = {};  // called now and then by one thread at a time
+  std::function<void(int64_t done, int64_t total)> progress = {};  // called occasionally, by one thread at a time
   std::string split = {};  // the name of one of several published splits; empty: the only one
-  bool directed = false;   // leave the edges of OGB sets and lists of edges as they are; else missing ones are added
+  bool directed = false;   // keep the edges of OGB datasets and edge lists; otherwise missing directions are added
 };
 
-// One file per dataset. `id` says which dataset it is, `key` everything its contents depend on, as in ShapeCache.
+// Stores one file per dataset. `id` identifies the dataset; `key` describes everything its contents depend on, as in
+// ShapeCache.
 class GraphCache {
  public:
-  // Without a folder (empty) nothing is ever stored.
+  // With an empty path nothing is stored.
   explicit GraphCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  // Nothing when absent, stale or damaged.
+  // Returns nothing if the file is absent, stale or damaged.
   std::optional<PackedItems> load(const std::string& id, const std::string& key) const;
-  // Atomically; false when the folder cannot be written to or is full.
+  // Writes atomically. Returns false if the folder cannot be written to or is full.
   bool store(const std::string& id, const std::string& key, const PackedItems& packed) const;
   std::filesystem::path file(const std::string& id) const;
 
@@ -34,7 +35,7 @@ class GraphCache {
   std::filesystem::path folder_;
 };
 
-// The dataset from the cache of `options`, or, where it is not there, made and stored.
+// Loads the dataset from the cache of `options`; on a cache miss, makes and stores it.
 PackedItems cached_graphs(const GraphReadOptions& options, const std::string& id, const std::string& key,
                           const std::function<PackedItems()>& make);
 

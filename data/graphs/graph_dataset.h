@@ -9,10 +9,10 @@
 
 namespace geosft {
 
-// Reads a set by what lies at `source`: a file of packed graphs (packed_graphs_file.h), or a folder with Peptides-func
-// or -struct, the raw form of the Open Graph Benchmark, QM7, QM9, or the text form of TU Dortmund. Throws DataError
-// when nothing fits, listing what was looked for, when anything is broken, and for a split that is named where there
-// are none with names.
+// Detects the format of `source`: a file of packed graphs (packed_graphs_file.h), or a folder with Peptides-func or
+// -struct, the raw format of the Open Graph Benchmark, QM7, QM9, or the text format of TU Dortmund. Throws DataError
+// for an unknown format, listing the known ones, for broken data, and for a named split if the dataset has no named
+// splits.
 PackedItems open_graph_dataset(const std::filesystem::path& source, const GraphReadOptions& options = {});
 
 }  // namespace geosft

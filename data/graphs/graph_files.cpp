@@ -29,7 +29,7 @@ struct ListedEdges {
   }
 };
 
-// Goes to the next line that is no comment of either kind.
+// Advances to the next line that is not a comment (# or %).
 bool next_entry(TextLines& lines) {
   while (lines.next()) {
     if (!lines.rest().starts_with('%')) return true;
@@ -56,7 +56,7 @@ ListedEdges read_list(TextLines& lines) {
   return edges;
 }
 
-// Distinct numbers in ascending order; the lists become places among them.
+// Returns the distinct numbers in ascending order and replaces those in `edges` by their indices.
 std::vector<int64_t> compacted(ListedEdges& edges) {
   std::vector<int64_t> ids = edges.source;
   ids.insert(ids.end(), edges.target.begin(), edges.target.end());
@@ -70,7 +70,7 @@ std::vector<int64_t> compacted(ListedEdges& edges) {
 
 struct MatrixHeader {
   bool weighted = true;
-  double mirror = 0;  // weight of the other half's entries over the stored ones'; 0: no other half
+  double mirror = 0;  // factor for the weights of the mirrored half; 0: no mirrored half
   int64_t nodes = 0, entries = 0;
 };
 
@@ -106,7 +106,7 @@ MatrixHeader read_matrix_header(TextLines& lines) {
   return header;
 }
 
-// A number from 1 to `nodes`, as one from 0.
+// Reads an index in 1 … `nodes` and returns it counted from 0.
 int64_t read_index(TextLines& lines, int64_t nodes, const char* what) {
   const int64_t index = lines.integer(what);
   if (index < 1 || index > nodes) {

@@ -47,7 +47,7 @@ LabelledItems micro_batch(const LabelledItems& batch, GraphTask task, int64_t pa
   std::iota(chosen.begin(), chosen.end(), place.first);
   LabelledItems result;
   static_cast<FeaturedGraphs&>(result) = items_of(batch, chosen);
-  if (batch.document_ptr.defined()) {  // two entries for each item
+  if (batch.document_ptr.defined()) {  // two entries per item
     const at::Tensor ptr = batch.document_ptr.slice(0, 2 * place.first, 2 * (place.first + place.count) + 1);
     result.document_ptr = ptr - ptr[0];
   }
@@ -65,7 +65,7 @@ LabelledItems micro_batch(const LabelledItems& batch, GraphTask task, int64_t pa
 GraphLoader::GraphLoader(const PackedItems& dataset, std::vector<int64_t> items, GraphLoaderOptions options)
     : dataset_(dataset), items_(std::move(items)), options_(options) {
   TORCH_CHECK(options_.batch_size >= 1, "batch_size must be at least 1, got ", options_.batch_size);
-  batch_slice(options_.share, 1);  // refuses a wrong share
+  batch_slice(options_.share, 1);  // throws for an invalid shard
 }
 
 int64_t GraphLoader::batches_per_epoch() const {
@@ -84,7 +84,8 @@ void GraphLoader::start_epoch(int64_t epoch, int64_t first_batch) {
   waited_.reset();
 }
 
-// The generator of a batch that begins at `begin` of the order, moved on by what its first graphs draw.
+// Returns the generator of the batch that begins at `begin` in the order, advanced past the numbers that its first
+// `first` graphs use.
 at::Generator GraphLoader::dropping(int64_t batch, int64_t begin, int64_t first) const {
   at::Generator generator = make_generator(
       combine_seeds({drop_stream, options_.seed, static_cast<uint64_t>(epoch_), static_cast<uint64_t>(batch)}));

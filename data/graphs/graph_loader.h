@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packed batches of a graph dataset.
+// Loads packed batches of a graph dataset.
 #pragma once
 
 #include <cstdint>
@@ -12,41 +12,41 @@
 
 namespace geosft {
 
-// Some graphs of a dataset with their targets; target and node_split as in PackedItems.
+// Graphs of a dataset with their targets; target and node_split as in PackedItems.
 struct LabelledItems : FeaturedGraphs {
   at::Tensor target, node_split;
   std::vector<int64_t> items;  // rows of the dataset
-  BatchSlice place = {};       // of these graphs in the whole batch
+  BatchSlice place = {};       // range of these graphs in the whole batch
 };
 
 LabelledItems labelled_items(const PackedItems& dataset, const std::vector<int64_t>& items);
 
-// Without a share in [0, 1) of the nodes of every graph, at random, and without their edges (SFT section 4.3, "drop
-// token probability"). What belongs to the nodes, encodings included, stays as it was in the whole graph.
+// Drops a random fraction `share` in [0, 1) of the nodes of each graph, with their edges (SFT section 4.3, "drop token
+// probability"). Features of the remaining nodes, encodings included, are those of the whole graph.
 LabelledItems drop_random_nodes(const LabelledItems& graphs, GraphTask task, double share, at::Generator generator);
 
-// Part `part` of `parts` of a batch that is whole: some of its graphs, one after the other (batch_slice).
+// Returns part `part` of `parts` of a whole batch: a contiguous range of its graphs (batch_slice).
 LabelledItems micro_batch(const LabelledItems& batch, GraphTask task, int64_t part, int64_t parts);
 
 struct GraphLoaderOptions {
-  int64_t batch_size = 32;  // of all shares together
-  BatchShard share = {};    // of every batch that this loader gives
+  int64_t batch_size = 32;  // global, over all shards
+  BatchShard share = {};    // the shard of each batch that this loader returns
   bool shuffle = false;     // a new order every epoch, from the seed
   uint64_t seed = 0;        // the order is a function of (seed, epoch), dropped nodes of (seed, epoch, batch)
-  double drop_nodes = 0.0;  // share of the nodes that every graph loses
+  double drop_nodes = 0.0;  // fraction of nodes dropped from each graph
 };
 
 class GraphLoader {
  public:
-  // Goes over `items` of the dataset, which must outlive the loader.
+  // Iterates over `items` of the dataset, which must outlive the loader.
   GraphLoader(const PackedItems& dataset, std::vector<int64_t> items, GraphLoaderOptions options);
 
   int64_t batches_per_epoch() const;
-  // Begins an epoch, at batch `first_batch` when a run is resumed in the middle of one.
+  // Begins an epoch, at batch `first_batch` if a run is resumed mid-epoch.
   void start_epoch(int64_t epoch, int64_t first_batch = 0);
-  // The next batch, or nothing at the end of the epoch.
+  // Returns the next batch, or nothing at the end of the epoch.
   std::optional<LabelledItems> next();
-  // What calls of next() have taken since start_epoch.
+  // Returns the time spent in next() since start_epoch.
   double seconds_waited() const { return waited_.seconds(); }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one source that sees RDKit: its headers are slow to compile.
+// Computes molecule graphs with RDKit. This is the only file that includes RDKit's headers, which are slow to compile.
 #include "data/graphs/molecule_features.h"
 
 #include <stdexcept>
@@ -18,7 +18,7 @@ namespace geosft {
 #ifdef GEOSFT_RDKIT
 namespace {
 
-// `value` counted from `first`; what lies outside has the last number, `count`.
+// Returns `value` counted from `first`, or `count` if it is out of range.
 uint8_t bounded_place(int value, int first, int count) {
   return static_cast<uint8_t>(value < first || value >= first + count ? count : value - first);
 }

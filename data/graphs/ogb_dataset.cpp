@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// To be raised whenever the same files give another result.
+// Increment whenever the result for the same files changes.
 constexpr const char* ogb_version = "ogb 2";
 
 [[noreturn]] void fail_row(const fs::path& file, int64_t line, const std::string& expected, const std::string& found) {
@@ -29,7 +29,7 @@ bool has_table(const fs::path& folder, const char* name) {
   return fs::exists(file_or_gz(folder / "raw" / name));
 }
 
-// Sums of a list of counts, one for each graph.
+// Reads one count per graph and returns the cumulative sums.
 std::vector<int64_t> read_offsets_of(const fs::path& file, int64_t least, const char* what) {
   constexpr int64_t most = int64_t{1} << 40;
   const IntegerTable counts = read_integer_table(file, 1, what);
@@ -52,7 +52,7 @@ void check_rows(const fs::path& file, int64_t found, int64_t expected, const cha
                   std::to_string(found));
 }
 
-// Nodes without features take memory all the same, so their number must have something to show for it.
+// Limits the number of nodes relative to the edges, because nodes without features also take memory.
 void check_plausible_nodes(const fs::path& folder, int64_t nodes, int64_t edges) {
   const int64_t most = (int64_t{1} << 20) + 64 * edges;
   if (nodes <= most) return;
@@ -87,7 +87,7 @@ OgbEdges read_ogb_edges(const fs::path& folder, const std::vector<int64_t>& node
   return {ends.select(1, 0).contiguous(), ends.select(1, 1).contiguous()};
 }
 
-// The usual vocabulary of molecules where the table fits it, so that sets of molecules can share a model.
+// Returns the standard vocabulary of molecules if the table fits it, so that molecule datasets can share a model.
 std::vector<int64_t> vocabulary_of(const NumberTable& table, const std::vector<int64_t>& usual) {
   const std::vector<int64_t> sizes = table.column_sizes();
   const bool fits = sizes.size() == usual.size() && std::equal(sizes.begin(), sizes.end(), usual.begin(),
@@ -95,7 +95,7 @@ std::vector<int64_t> vocabulary_of(const NumberTable& table, const std::vector<i
   return fits ? usual : sizes;
 }
 
-// `place`: the row of the table that each edge or node has; undefined: its own.
+// `place`: table row of each edge or node; undefined: the same row.
 void take_table(const NumberTable& table, const std::vector<int64_t>& usual, const at::Tensor& place,
                 std::vector<int64_t>& vocabulary, at::Tensor& categories, int64_t& columns, at::Tensor& values) {
   const at::Tensor rows = place.defined() ? table.tensor().index_select(0, place) : table.tensor();
@@ -108,7 +108,7 @@ void take_table(const NumberTable& table, const std::vector<int64_t>& usual, con
   }
 }
 
-// Graphs and features of raw/.
+// Reads the graphs and features of raw/.
 PackedItems read_ogb_graphs(const fs::path& folder, const GraphReadOptions& options) {
   PackedItems packed;
   ItemSchema& schema = packed.schema;
@@ -192,7 +192,8 @@ void take_node_labels(const NumberTable& labels, PackedItems& packed) {
   packed.schema.output_names = numbered("label ", labels.columns);
 }
 
-// OGB's further tables (of proteins the species, by which they are split, of papers the year) are no features there.
+// Lists OGB's other tables, which are not features (e.g. the species of proteins and the year of papers, used for
+// splits).
 std::vector<std::string> remarks_on(const fs::path& folder) {
   std::vector<std::string> warnings;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder / "raw")) {

@@ -30,7 +30,7 @@ class PackedFile {
     }
   }
 
-  // Graphs and features.
+  // Reads the graphs and features.
   PackedItems read_graphs() const {
     PackedItems out;
     out.graphs.ptr = integers("ptr");
@@ -138,7 +138,7 @@ at::Tensor as_text(const std::vector<std::string>& lines) {
   return as_bytes(text);
 }
 
-// Integers in the narrowest type that holds them; other tensors as they are.
+// Converts integers to the narrowest type that holds them; other tensors are unchanged.
 at::Tensor narrowed(const at::Tensor& tensor) {
   if (tensor.scalar_type() != at::kLong || tensor.numel() == 0) return tensor;
   const int64_t least = tensor.min().item<int64_t>(), most = tensor.max().item<int64_t>();

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graph datasets in one HDF5 file: for sets that are published in a form of another language's, and for the cache.
+// Reads and writes a graph dataset in one HDF5 file: for datasets converted from other languages' formats, and for the
+// cache.
 //
-// The file holds these datasets at its root, B graphs with N nodes and E edges in all, integers of any width unless a
-// type is given. A text is a dataset of bytes (uint8, UTF-8).
-//   geosft_packed_graphs  [1]: 1, the version of this form
+// The file holds these datasets at its root, for B graphs with N nodes and E edges in total. Types are integers of any
+// width unless given. A text is a dataset of bytes (uint8, UTF-8).
+//   geosft_packed_graphs  [1]: 1, the version of the format
 //   task                  text: classification, multi_label, regression, node_classification or node_multi_label
-//   output_names          text: a class or a target a line
+//   output_names          text: one class or target per line
 //   ptr                   [B + 1]: graph b owns the nodes ptr[b] … ptr[b + 1] - 1
-//   rowptr, col           [N + 1], [E]: the edges of node i are rowptr[i] … rowptr[i + 1] - 1 and lead to the nodes
-//   col;
-//                         nodes are counted through all graphs, undirected edges stored in both directions
+//   rowptr, col           [N + 1], [E]: CSR; node i has the edges rowptr[i] … rowptr[i + 1] - 1, with targets col;
+//                         node indices count through all graphs; undirected edges are stored in both directions
 //   target                classification [B], multi_label and regression float [B, targets] (NaN: missing),
 //                         node_classification [N] (-1: none), node_multi_label float [N, targets] (NaN: missing)
-// and where the set has them
+// and, if the dataset has them,
 //   node_categories, edge_categories    [N, columns], [E, columns], each with
-//   node_vocabulary, edge_vocabulary    [columns]: values that a column may have, 0 … size - 1
+//   node_vocabulary, edge_vocabulary    [columns]: number of values of a column, 0 … size - 1
 //   node_values, edge_values            float [N, columns], [E, columns]
-//   weight                              float [E], of the encodings; attention sees the values of edges, not this
+//   weight                              float [E], used by the encodings; attention uses edge_values, not this
 //   coordinates                         float [N, 3]
-//   node_split                          [N], of tasks on nodes: 0 train, 1 validation, 2 test, -1 none
-//   split_train, split_validation, split_test   graphs, all three or none
-//   remarks                              text: what the source lists but the set leaves out, a sentence a line
-//   key                                 text: what the contents were made from, in files of the cache
+//   node_split                          [N], for tasks on nodes: 0 train, 1 validation, 2 test, -1 none
+//   split_train, split_validation, split_test   graph indices, all three or none
+//   remarks                              text: what was left out of the source, one sentence per line
+//   key                                 text: in cache files, what the contents were made from
 #pragma once
 
 #include <filesystem>
@@ -31,16 +31,16 @@
 
 namespace geosft {
 
-// Throws DataError, naming file and dataset, for whatever is absent, damaged or does not fit the rest.
+// Throws DataError, naming file and dataset, for data that are absent, damaged or inconsistent.
 PackedItems read_packed_graphs(const std::filesystem::path& file);
 
-// The same without task, output names, target and splits, which need not be there.
+// Reads everything but task, output names, target and splits, which may be absent.
 PackedItems read_packed_features(const std::filesystem::path& file);
 
-// The text `key` of such a file; empty when it has none. DataError when it is no such file.
+// Returns the text `key` of such a file; empty if it has none. Throws DataError if it is no such file.
 std::string packed_graphs_key(const std::filesystem::path& file);
 
-// Atomically; on an error, which is a DataError, the old file remains.
+// Writes atomically. Throws DataError on an error, and the old file remains.
 void write_packed_graphs(const std::filesystem::path& file, const PackedItems& packed, const std::string& key = "");
 
 }  // namespace geosft

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// To be raised whenever the same files give another result.
+// Increment whenever the result for the same files changes.
 constexpr const char* peptides_version = "peptides 1";
 
 const std::vector<std::string> peptide_functions = {
@@ -48,7 +48,7 @@ struct PeptideRows {
   std::vector<float> targets;  // [rows, targets]
 };
 
-// "[0, 1, …]", a 0 or 1 for every function.
+// Parses "[0, 1, …]", one label per function.
 void read_peptide_functions(const CsvRows& rows, size_t column, std::vector<float>& out) {
   std::string_view list = rows[column];
   const std::string expected = std::to_string(peptide_functions.size()) + " labels 0 or 1 in brackets";
@@ -66,7 +66,7 @@ void read_peptide_functions(const CsvRows& rows, size_t column, std::vector<floa
   if (found != peptide_functions.size()) rows.fail_field(expected, column);
 }
 
-// Places of the named columns in the header.
+// Returns the indices of the named columns in the header.
 std::vector<size_t> find_columns(const CsvRows& header, const std::vector<std::string>& names) {
   std::vector<size_t> places;
   for (const std::string& name : names) {

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The ending of a name, without the .gz behind it.
+// Returns the file extension, ignoring a trailing .gz.
 std::string inner_extension(const fs::path& file) {
   return (file.extension() == ".gz" ? file.stem() : file).extension().string();
 }
@@ -31,7 +31,7 @@ std::string inner_extension(const fs::path& file) {
 void read_list(const std::string& text, SmilesFile& out) {
   TextLines lines(text, out.column.file);
   while (lines.next_raw()) {
-    const std::string_view line = lines.rest();  // '#' is a bond of SMILES
+    const std::string_view line = lines.rest();  // the whole line: '#' is a bond in SMILES
     if (line.empty() || line.front() == '#') continue;
     const size_t end = std::min(line.find_first_of(" \t"), line.size());
     out.column.smiles.emplace_back(line.substr(0, end));
@@ -105,7 +105,7 @@ std::vector<std::string> remarks_on(const SmilesColumn& column, const std::vecto
   return warnings;
 }
 
-// All molecules one after the other, edges by rows of the whole.
+// All molecules concatenated, with edges as global node indices.
 struct JoinedMolecules {
   std::vector<int64_t> offsets = {0}, source, target;
   std::vector<uint8_t> atoms, bonds;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads lists of molecules given by SMILES, and turns them into packed graphs.
+// Reads lists of SMILES and converts them to packed graphs.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace geosft {
 
-// SMILES and the lines of `file` that they stand in.
+// SMILES with their line numbers in `file`.
 struct SmilesColumn {
   std::string file;
   std::vector<std::string> smiles;
@@ -21,25 +21,25 @@ struct SmilesColumn {
 
 struct SmilesFile {
   SmilesColumn column;
-  std::vector<std::string> names;  // of the molecules, empty where the file has none
+  std::vector<std::string> names;  // of the molecules; empty strings if the file has no names
 };
 
-// Whether the name of `file` ends in .smi, .smiles or .csv, or in one of these and .gz.
+// Returns whether the name of `file` ends in .smi, .smiles or .csv, optionally followed by .gz.
 bool is_smiles_file(const std::filesystem::path& file);
 
-// *.smi and *.smiles: a line a molecule, its SMILES, a blank and its name, which may be left out; lines that begin with
-// # are passed over. *.csv: a table whose header names one column smiles, in letters of any size; its rows have no
-// names. Nothing is said yet of whether the SMILES are valid. Throws DataError, naming file and line: no molecule, no
-// such column, rows of another width than the header.
+// Reads *.smi and *.smiles: one molecule per line, a SMILES optionally followed by a blank and a name; lines that begin
+// with # are skipped. Reads *.csv: a table whose header names one column smiles (case-insensitive); its rows have no
+// names. The SMILES are not validated. Throws DataError, naming file and line: no molecule, no such column, rows whose
+// number of fields differs from the header.
 SmilesFile read_smiles_file(const std::filesystem::path& file);
 
 struct SmilesGraphs {
-  PackedItems packed;         // atoms and bonds as molecule_features.h has them; no target, no output names
-  std::vector<int64_t> rows;  // of the column, that the graphs come from: those with a valid SMILES
+  PackedItems packed;         // atoms and bonds as in molecule_features.h; no target, no output names
+  std::vector<int64_t> rows;  // rows of the column with a valid SMILES, one per graph
 };
 
-// Features are computed in parallel. `warnings` counts the invalid SMILES and names each with its line and the reason.
-// Throws DataError when no SMILES is valid, std::runtime_error in a build without RDKit.
+// Computes features in parallel. `warnings` counts the invalid SMILES and lists each with its line and the reason.
+// Throws DataError if no SMILES is valid, std::runtime_error in a build without RDKit.
 SmilesGraphs graphs_from_smiles(const SmilesColumn& column, const GraphReadOptions& options = {});
 
 }  // namespace geosft

@@ -8,7 +8,7 @@
 namespace geosft {
 namespace {
 
-// The items of one file; `seen` marks those of all files.
+// Reads the items of one file; `seen` marks the items of all files.
 std::vector<int64_t> read_part(const std::filesystem::path& path, std::vector<bool>& seen) {
   const std::filesystem::path file = file_or_gz(path);
   if (!std::filesystem::exists(file)) throw DataError(file.string() + " or .gz", "a part of the split", "no such file");

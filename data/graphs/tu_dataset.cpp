@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// NAME of the only NAME_A.txt; nothing where there is none. Throws where there are several.
+// Returns NAME of the only NAME_A.txt, or an empty string if there is no such file. Throws for several.
 std::string set_name(const fs::path& folder) {
   constexpr std::string_view ending = "_A.txt";
   std::vector<std::string> files;
@@ -28,14 +28,14 @@ std::string set_name(const fs::path& folder) {
   return files.empty() ? "" : files[0].substr(0, files[0].size() - ending.size());
 }
 
-// The files of one set.
+// The files of one dataset.
 class SetFiles {
  public:
   SetFiles(const fs::path& folder, const std::string& name) : folder_(folder), name_(name) {}
   fs::path path(const char* what) const { return folder_ / (name_ + "_" + what + ".txt"); }
   bool has(const char* what) const { return fs::exists(path(what)); }
 
-  // Calls read(lines) for every line that holds something; `count` of them must be there unless it is negative.
+  // Calls read(lines) for each non-empty line. There must be `count` of them, unless `count` is negative.
   template <class Read>
   void for_lines(const char* what, int64_t count, const char* of_what, const Read& read) const {
     const std::string file = path(what).string(), text = read_file(path(what));
@@ -55,7 +55,7 @@ class SetFiles {
   std::string name_;
 };
 
-// A table of numbers, a line a row, all rows of one width; `number` reads one word.
+// Reads a table of numbers, one row per line, with rows of equal width; `number` parses one word.
 template <typename T, class Number>
 at::Tensor read_table(const SetFiles& files, const char* what, int64_t count, const char* of_what, at::ScalarType dtype,
                       const Number& number) {
@@ -92,7 +92,7 @@ TuLabels read_labels(const SetFiles& files, const char* what, int64_t count, con
   return {classes, {values.const_data_ptr<int64_t>(), values.const_data_ptr<int64_t>() + values.size(0)}};
 }
 
-// The same with the classes that the numbers have in `known`, which ascend.
+// The same, but maps numbers to their indices in `known`, which is ascending.
 TuLabels read_known_labels(const SetFiles& files, const char* what, int64_t count, const char* of_what,
                            const std::vector<int64_t>& known) {
   if (!files.has(what)) return {};
@@ -113,7 +113,7 @@ TuLabels read_known_labels(const SetFiles& files, const char* what, int64_t coun
   return {classes, known};
 }
 
-// First node of every graph, from the graph of every node.
+// Reads the graph of each node and returns the first node of each graph.
 std::vector<int64_t> read_offsets(const SetFiles& files) {
   std::vector<int64_t> offsets;
   int64_t nodes = 0;
@@ -170,12 +170,12 @@ at::Tensor features(const TuLabels& labels, const at::Tensor& attributes, int64_
   return at::cat(parts, 1);
 }
 
-// The graphs, with what belongs to edges brought into their order.
+// Reads the graphs, and reorders edge labels and attributes to the order of the CSR.
 void read_graphs(const SetFiles& files, const std::vector<int64_t>& offsets, const TuLabelNumbers* known,
                  TuDataset& set) {
   const Edges edges = read_edges(files, offsets);
   const int64_t count = edges.source.size(0);
-  // The place of each edge in the file travels along as its feature.
+  // The index of each edge in the file is carried along as its feature.
   set.graphs.graph =
       graph_from_edges(edges.source, edges.target, offsets.back(), at::arange(count, at::kLong).unsqueeze(1));
   set.graphs.ptr = offsets_tensor(offsets);
@@ -189,7 +189,7 @@ void read_graphs(const SetFiles& files, const std::vector<int64_t>& offsets, con
   }
 }
 
-// Labels and attributes of the graphs, of which one must be there.
+// Reads the graph labels and attributes, at least one of which must be present.
 void read_answers(const SetFiles& files, int64_t graphs, TuDataset& set) {
   set.graph_labels = read_labels(files, "graph_labels", graphs, "graphs");
   set.graph_attributes = read_attributes(files, "graph_attributes", graphs, "graphs");
@@ -204,7 +204,7 @@ void read_answers(const SetFiles& files, int64_t graphs, TuDataset& set) {
   classes = classes.squeeze(1);
 }
 
-// Columns of classes share the numbers of all columns, so each may have any of them.
+// All columns share one set of classes, so each column has the whole vocabulary.
 void take_labels(const TuLabels& labels, at::Tensor& categories, std::vector<int64_t>& vocabulary,
                  std::vector<int64_t>& numbers) {
   if (!labels.classes.defined()) return;

@@ -25,7 +25,7 @@ std::string listed(const std::vector<int64_t>& numbers) {
   return text;
 }
 
-// "categories of nodes (7), values of edges (1)"; "no features".
+// Returns e.g. "categories of nodes (7), values of edges (1)", or "no features".
 std::string features_text(const ItemSchema& schema) {
   std::string text;
   const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
@@ -48,7 +48,7 @@ UnlabelledGraphs molecules(const SmilesFile& file) {
   return given;
 }
 
-// A set in TU's form, whose labels keep the classes that they were trained with.
+// Reads a TU dataset, mapping its labels to the classes used in training.
 UnlabelledGraphs tu_graphs(const fs::path& folder, const ItemSchema& schema) {
   if (!is_tu_dataset(folder)) {
     throw DataError(folder.string(), "*_A.txt and *_graph_indicator.txt (a set in TU's form)", "neither");
@@ -76,7 +76,7 @@ UnlabelledGraphs single_graph(const fs::path& file, bool directed) {
 UnlabelledGraphs read_any(const fs::path& source, const ItemSchema& schema, bool directed) {
   if (!fs::exists(source)) throw DataError(source.string(), "a graph or graphs", "nothing of this name");
   if (fs::is_directory(source)) return tu_graphs(source, schema);
-  // A table is a list of edges, too, where the model is not one of molecules.
+  // A .csv file is an edge list unless the model is for molecules.
   const bool table = source.extension() == ".csv" || source.stem().extension() == ".csv";
   if (is_smiles_file(source) && (!table || schema.node_vocabulary == atom_vocabulary)) {
     return molecules(read_smiles_file(source));

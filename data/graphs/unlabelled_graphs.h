@@ -11,29 +11,29 @@
 namespace geosft {
 
 struct UnlabelledGraphs {
-  PackedItems packed;              // without target, output names and split
-  std::vector<std::string> names;  // what each graph is called, for people: a SMILES and its name, or nothing
-  at::Tensor node_ids;             // int64 [N], the numbers of nodes in a list of edges or a matrix; else undefined
+  PackedItems packed;              // no target, output names or split
+  std::vector<std::string> names;  // display name of each graph: a SMILES and its name, or empty
+  at::Tensor node_ids;             // int64 [N], node numbers in an edge list or matrix; otherwise undefined
 };
 
-// Whether all graphs have the features that those of `schema` have, to a message.
+// Throws DataError, naming `source`, unless `found` has the same features as `schema`.
 void check_same_features(const ItemSchema& schema, const ItemSchema& found, const std::string& source);
 
-// Reads what lies at `source` with the features of `schema`, that of the set which the model was trained on:
-//   *.smi, *.smiles  molecules, by their SMILES (smiles.h), also .gz; the warnings name invalid ones, which are
-//                    left out, with their lines
-//   *.csv            the same, also .gz, where the model is one of molecules by their SMILES
-//   *.xyz            a molecule with coordinates, its bonds found as those of QM7 are
-//   *.h5, *.hdf5     packed graphs (packed_graphs_file.h); targets are not looked at and may be absent
-//   a folder         a set in TU's form, whose graphs need no labels
-//   any other file   a graph alone: a list of edges, or Matrix Market (graph_files.h)
+// Reads `source` with the features of `schema`, the schema of the training dataset:
+//   *.smi, *.smiles  molecules as SMILES (smiles.h), also .gz; invalid ones are left out, and the warnings list
+//                    them with their lines
+//   *.csv            the same, also .gz, if the model was trained on SMILES
+//   *.xyz            a molecule with coordinates; bonds are computed as for QM7
+//   *.h5, *.hdf5     packed graphs (packed_graphs_file.h); targets are ignored and may be absent
+//   a folder         a TU dataset, whose graphs need no labels
+//   any other file   a single graph: an edge list or a Matrix Market file (graph_files.h)
 //
-// Edges of lists get their missing directions, unless `directed`. Throws DataError for what cannot be read, and for
-// graphs with other features.
+// Missing directions are added to edge lists unless `directed`. Throws DataError if the source cannot be read or has
+// other features.
 UnlabelledGraphs read_unlabelled_graphs(const std::filesystem::path& source, const ItemSchema& schema,
                                         bool directed = false);
 
-// The same of SMILES that a person has typed; `source` is what messages call them.
+// Converts SMILES typed by a user; `source` names them in messages.
 UnlabelledGraphs unlabelled_molecules(const std::vector<std::string>& smiles, const ItemSchema& schema,
                                       const std::string& source);
 

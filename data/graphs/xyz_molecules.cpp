@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// To be raised whenever the same files give another result.
+// Increment whenever the result for the same files changes.
 constexpr const char* xyz_version = "xyz 1";
 
 constexpr const char* qm7_table = "hof_qm7.txt";
@@ -45,7 +45,7 @@ std::vector<fs::path> xyz_files(const fs::path& folder, std::string_view prefix)
 struct ListedMolecules {
   std::vector<fs::path> files;
   std::vector<float> targets;
-  std::vector<int64_t> numbers;  // in the names of the files
+  std::vector<int64_t> numbers;  // file numbers, from the file names
 };
 
 ListedMolecules read_qm7_table(const fs::path& folder) {
@@ -125,7 +125,7 @@ PackedItems read_qm7(const fs::path& folder) {
   return packed;
 }
 
-// "gdb NUMBER A B C mu … Cv" of a file's second line.
+// Parses "gdb NUMBER A B C mu … Cv", the second line of a file.
 void read_qm9_comment(const XyzMolecule& molecule, const fs::path& file, std::vector<float>& out) {
   TextLines line(molecule.comment, file.string() + " (comment)");
   line.next();

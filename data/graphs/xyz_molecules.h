@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Molecules with coordinates and measured or computed properties: QM7 (Rupp et al., 2012) and QM9 (Ramakrishnan et al.,
-// 2014) as folders of XYZ files.
+// Reads molecules with coordinates and properties from folders of XYZ files: QM7 (Rupp et al., 2012) and QM9
+// (Ramakrishnan et al., 2014).
 #pragma once
 
 #include <filesystem>
@@ -10,22 +10,21 @@
 
 namespace geosft {
 
-// Whether `folder` holds hof_qm7.txt or files dsgdb9nsd_*.xyz.
+// Returns whether `folder` holds hof_qm7.txt or files dsgdb9nsd_*.xyz.
 bool is_xyz_molecules(const std::filesystem::path& folder);
 
-// QM7: hof_qm7.txt, a line "file energy …" for every molecule (the target, kcal/mol), and the files in xyz/. Official
-// split: the molecules whose file number is a multiple of 5 are the test set, the others for training, none for
-// validation. QM9: the files dsgdb9nsd_*.xyz, whose comments hold the 15 targets, in the units of the set; no split.
+// QM7: hof_qm7.txt, a line "file energy …" per molecule (the target, kcal/mol), and the files in xyz/. Official split:
+// molecules whose file number is a multiple of 5 are the test set, all others the training set; no validation set. QM9:
+// the files dsgdb9nsd_*.xyz, whose comments hold the 15 targets, in the units of the dataset; no split.
 //
-// Nodes have the atomic number - 1 as category (119 values, as molecule_features.h) and coordinates. Edges are the
-// bonds that the distances show (covalent_bonds); their value is how far a bond is stretched, length over the sum of
-// the radii. Throws DataError, naming file and line, for broken or absent files, and files of xyz/ that are listed
-// twice; those that are not listed are left out, with a warning. Kept in the cache of `options`, by what the files
-// hold.
+// Nodes have the atomic number - 1 as category (119 values, as in molecule_features.h) and coordinates. Edges are the
+// bonds inferred from the distances (covalent_bonds); the edge value is the bond length divided by the sum of the
+// radii. Throws DataError, naming file and line, for broken or absent files and for files of xyz/ that are listed
+// twice; unlisted files are left out with a warning. The result is stored in the cache of `options`, keyed by the
+// contents of the files.
 PackedItems read_xyz_molecules(const std::filesystem::path& folder, const GraphReadOptions& options = {});
 
-// One molecule in an XYZ file of its own, with the same features; no target, no output names. Throws DataError as
-// above.
+// Reads one molecule from an XYZ file, with the same features; no target, no output names. Throws DataError as above.
 PackedItems read_xyz_graph(const std::filesystem::path& file);
 
 }  // namespace geosft

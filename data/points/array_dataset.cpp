@@ -7,7 +7,7 @@
 namespace geosft {
 namespace {
 
-// The first true one.
+// Returns the index of the first true flag.
 int64_t first_of(const at::Tensor& flags) {
   return flags.to(at::kByte).argmax().item<int64_t>();
 }

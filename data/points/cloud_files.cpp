@@ -30,7 +30,7 @@ CloudArrays read_arrays(const fs::path& path, size_t classes, bool with_parts) {
   return arrays;
 }
 
-// What must be the same in all files of a set.
+// Describes the properties that must agree in all files of a dataset.
 std::string form_of(const CloudArrays& arrays) {
   return shape_text(arrays.points) + (arrays.normals.defined() ? " with normals" : " without normals");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads clouds of equal size from HDF5 files, in the form of ModelNet40, ShapeNetPart and similar sets.
+// Reads clouds of equal size from HDF5 files in the format of ModelNet40, ShapeNetPart and similar datasets.
 #pragma once
 
 #include <filesystem>
@@ -10,16 +10,16 @@
 
 namespace geosft {
 
-// The files that a text names, one a line. Only the last part of a name counts: whatever folders stand before it, they
-// lie beside the text, and it cannot lead elsewhere.
+// Returns the files listed in a text file, one per line. Only the file name of each path is used: the files lie next to
+// the list, and a path cannot lead elsewhere.
 std::vector<std::filesystem::path> listed_clouds(const std::filesystem::path& list);
 
-// All ply_data_SPLIT*.h5 of a folder, sorted; `split` is train, val or test.
+// Returns all ply_data_SPLIT*.h5 of a folder, sorted; `split` is train, val or test.
 std::vector<std::filesystem::path> unlisted_clouds(const std::filesystem::path& folder, const std::string& split);
 
-// What the files hold, one after the other. In each: `data` [N, P, 3], `label` [N] or [N, 1] below `classes`, and in
-// all of them or in none `normal` [N, P, 3]; `pid` [N, P], the parts of the points, where they are wanted. Throws
-// DataError naming the file, and the cloud in it that is broken.
+// Reads and concatenates the files. Each holds `data` [N, P, 3], `label` [N] or [N, 1] below `classes`, either all or
+// none `normal` [N, P, 3], and, if `with_parts`, `pid` [N, P], the parts of the points. Throws DataError naming the
+// file and the broken cloud.
 CloudArrays read_clouds(const std::vector<std::filesystem::path>& files, size_t classes, bool with_parts = false);
 
 }  // namespace geosft

@@ -17,14 +17,14 @@
 namespace geosft {
 namespace {
 
-// Part of every key: to be raised whenever the same file and options give other points.
+// Part of every cache key. Increment whenever the points for the same file and options change.
 constexpr const char* sampling_version = "sampled shape 1";
 
 std::string sampling_text(const PointDatasetOptions& options) {
   return "points " + std::to_string(options.points_per_mesh) + "\nseed " + std::to_string(options.seed);
 }
 
-// As messages name it.
+// Returns the name of an item in messages.
 std::string place_of(const DatasetItem& item) {
   return item.member.empty() ? item.file.string() : item.file.string() + ":" + item.member;
 }

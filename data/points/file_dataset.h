@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Datasets whose items are files or members of zip files.
+// Implements datasets whose items are files or members of zip files.
 #pragma once
 
 #include <map>
@@ -11,21 +11,21 @@
 namespace geosft {
 
 struct DatasetItem {
-  std::string name;  // unique in the dataset; with the seed it decides the sampling
+  std::string name;  // unique in the dataset; determines the sampling together with the seed
   int64_t label;
-  std::filesystem::path file;  // the shape, or the zip that holds it
-  std::string member;          // of the zip; empty: a file of its own
+  std::filesystem::path file;  // the shape, or the zip file that holds it
+  std::string member;          // member of the zip file; empty if `file` is the shape
 };
 
-// What a reader of folders and lists finds, before any shape is read.
+// Items found in folders and lists before any shape is read.
 struct DatasetListing {
   std::vector<DatasetItem> items;
   std::vector<std::string> class_names;
   std::vector<std::string> warnings;
 };
 
-// Reads and samples, in parallel, every item that is not in the cache yet; where nothing can be cached the samples stay
-// in memory. Items are read from the cache on demand; one that is damaged later is made anew.
+// Reads and samples all uncached items in parallel; if nothing can be cached, the samples stay in memory. Items are
+// read from the cache on demand; a damaged cache file is recreated.
 class FileDataset final : public PointDataset {
  public:
   // Throws DataError for the first broken item.
@@ -34,7 +34,7 @@ class FileDataset final : public PointDataset {
   Shape get(int64_t index) const override;
   int64_t label(int64_t index) const override;
   const std::vector<std::string>& class_names() const override { return listing_.class_names; }
-  // Whether every item has normals; otherwise `get` returns none.
+  // Returns whether every item has normals; otherwise `get` returns no normals.
   bool has_normals() const override { return file_without_normals_.empty(); }
   std::string file_without_normals() const override { return file_without_normals_; }
   std::vector<std::string> warnings() const override { return listing_.warnings; }
@@ -51,7 +51,7 @@ class FileDataset final : public PointDataset {
   ShapeCache cache_;
   std::map<std::filesystem::path, ZipArchive> archives_;
   std::vector<std::string> keys_;
-  std::vector<Shape> in_memory_;  // one an item; points undefined where the cache holds it
+  std::vector<Shape> in_memory_;  // one per item; points undefined if the item is in the cache
   std::string file_without_normals_;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Shape files of both splits, by class.
+// Shape files of one class in both splits.
 struct ClassFiles {
   std::vector<fs::path> train, test;
 };
@@ -22,7 +22,7 @@ bool is_hidden(const fs::path& path) {
   return path.filename().string().starts_with('.');
 }
 
-// What of a folder may matter, sorted.
+// Relevant entries of a folder, sorted.
 struct Entries {
   std::vector<fs::path> shapes, folders, others;
 };
@@ -31,7 +31,7 @@ fs::file_type type_of(const fs::path& path) {
   std::error_code error;
   const fs::file_type type = fs::status(path, error).type();
   const bool known = type == fs::file_type::regular || type == fs::file_type::directory;
-  // Without an extension it may have been a class.
+  // An entry without an extension may be a class folder.
   if (known || !(has_shape_extension(path) || path.extension().empty())) return type;
   const bool link = type == fs::file_type::not_found && fs::is_symlink(path, error);
   throw DataError(path.string(), "a file or a folder",
@@ -68,7 +68,7 @@ void split_by_rule(const std::vector<fs::path>& files, int64_t test_every, Class
   }
 }
 
-// Finds the classes of a tree, and counts what it passes by.
+// Finds the classes of a tree and counts the files that it skips.
 class TreeScan {
  public:
   TreeScan(const fs::path& root, int64_t test_every) {
@@ -86,7 +86,7 @@ class TreeScan {
   std::vector<std::string> warnings;
 
  private:
-  // Shape files that lie in `folder` itself belong to no class.
+  // Warns about shape files directly in `folder`, which belong to no class.
   void remark_loose_files(const fs::path& folder, const Entries& entries) {
     count_others(entries);
     if (entries.shapes.empty()) return;
@@ -94,7 +94,7 @@ class TreeScan {
                        " files in no class folder are left out");
   }
 
-  // The shape files of a class, or of its share of a split. Those further down are passed by.
+  // Returns the shape files directly in a class folder or its split folder; deeper ones are only counted.
   std::vector<fs::path> shapes_of(const fs::path& folder) {
     const Entries entries = entries_of(folder);
     count_others(entries);
@@ -106,11 +106,11 @@ class TreeScan {
     for (const fs::path& file : entries.others) ++others_[file.extension().string()];
   }
 
-  // As far as it can be read: nothing of it is wanted.
+  // Counts nested shape files. Unreadable folders are ignored, since these files are not used.
   void count_nested(const fs::path& folder) {
     std::error_code error;
     if (fs::is_symlink(folder, error)) {
-      ++linked_;  // it may lead back up
+      ++linked_;  // it may form a cycle
       return;
     }
     const auto lenient = fs::directory_options::skip_permission_denied;
@@ -175,7 +175,7 @@ class TreeScan {
     if (!text.empty()) warnings.push_back(root.string() + ": left out are " + text);
   }
 
-  std::map<std::string, size_t> others_;  // files that are no shapes, by extension
+  std::map<std::string, size_t> others_;  // number of non-shape files by extension
   size_t nested_ = 0, linked_ = 0;
 };
 

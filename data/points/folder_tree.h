@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the shape files of a tree with one folder per class.
+// Lists the shape files of a folder tree with one folder per class.
 #pragma once
 
 #include "data/points/file_dataset.h"
@@ -8,11 +8,11 @@ namespace geosft {
 
 // Layouts: train/CLASS/FILE and test/CLASS/FILE; CLASS/train/FILE and CLASS/test/FILE (ModelNet's own); CLASS/FILE,
 // where every `test_every`-th file of a class by sorted name is test and the others train (0: all are in both). Classes
-// are the folders that hold a shape file in any split, sorted. Hidden files and files with another extension are no
-// shapes. Whatever is left out is in the warnings but hidden files: loose shape files, folders that are no class, and
-// in one line the numbers of shape files and links below a class's own folder and of files with other extensions.
-// Throws DataError when there is no shape file, or none in this split, and for what has the name of a shape or a folder
-// and cannot be read: a link to nothing, say.
+// are the folders that hold a shape file in any split, sorted. Hidden files and files with other extensions are
+// ignored. The warnings report everything left out except hidden files: loose shape files, folders that are not a
+// class, and in one line the numbers of shape files and links nested below a class folder and of files with other
+// extensions. Throws DataError if there is no shape file at all or in this split, and if an entry named like a shape or
+// folder cannot be read, e.g. a dangling link.
 DatasetListing list_folder_tree(const std::filesystem::path& root, Split split, int64_t test_every);
 
 }  // namespace geosft

@@ -15,7 +15,7 @@ struct Row {
   std::string library, model, class_name, split;
 };
 
-// The columns library, model, class, split, name; only the last may hold a comma.
+// Parses the columns library, model, class, split, name; only the last may contain commas.
 std::vector<Row> label_rows() {
   std::vector<Row> rows;
   const std::string_view text = furniture_labels;

@@ -13,7 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "modelnet40_" where `source` is a folder with its class names or one of its lists; nothing where it is neither.
+// Returns e.g. "modelnet40_" if `source` is a folder with the class names of ModelNet40 or one of its lists; otherwise
+// nothing.
 std::optional<std::string> list_prefix(const fs::path& source) {
   const std::string name = source.filename().string();
   for (std::string prefix : {"modelnet40_", "modelnet10_"}) {
@@ -23,7 +24,7 @@ std::optional<std::string> list_prefix(const fs::path& source) {
   return std::nullopt;
 }
 
-// The label of CLASS_NUMBER. A name with other characters could lead out of the data folder.
+// Returns the label of CLASS_NUMBER. Names with slashes are rejected, because they could lead out of the data folder.
 int64_t label_of(const std::string& shape, const std::vector<std::string>& classes, const fs::path& list) {
   const std::string class_name = shape.substr(0, shape.rfind('_'));
   const auto found = std::find(classes.begin(), classes.end(), class_name);
@@ -42,7 +43,7 @@ void check_class_names(const std::vector<std::string>& classes, const fs::path& 
   }
 }
 
-// Listed shapes that cannot be read: of classes without a folder, and others.
+// Listed shapes that are absent: those of classes without a folder, and other files.
 struct Absent {
   std::set<std::string> classes;
   int64_t of_those_classes = 0;

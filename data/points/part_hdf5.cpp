@@ -54,7 +54,7 @@ class ArrayPartDataset final : public PartDataset {
   ArrayDataset clouds_;
 };
 
-// The files of one part of the set; empty where it has none.
+// Returns the files of one split; empty if the dataset does not have it.
 std::vector<fs::path> part_files_of(const fs::path& folder, const std::string& split) {
   for (const char* ending : {"_hdf5_file_list.txt", "_files.txt"}) {
     const fs::path list = folder / (split + ending);

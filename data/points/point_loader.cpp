@@ -20,10 +20,10 @@
 namespace geosft {
 namespace {
 
-// Streams for the order of an epoch and for the changes of its items.
+// Random streams for the order of an epoch and for the transforms of its items.
 constexpr uint64_t order_stream = 1, item_stream = 2;
 
-// A number below `bound`, without bias worth mentioning: bound is the size of a dataset, far below 2^64.
+// Returns a number below `bound`. The modulo bias is negligible: bound is the size of a dataset, far below 2^64.
 uint64_t draw_below(uint64_t seed, uint64_t counter, uint64_t bound) {
   return combine_seeds({seed, counter}) % bound;
 }
@@ -92,7 +92,7 @@ struct PointLoader::State {
     const int64_t size = dataset.size(), step = options.batch_size;
     return options.drop_last ? size / step : (size + step - 1) / step;
   }
-  // Some items, and their place in the whole batch.
+  // Items of a shard and their range in the whole batch.
   struct Share {
     std::vector<int64_t> items;
     BatchSlice place;
@@ -118,7 +118,7 @@ struct PointLoader::State {
   int64_t next_to_prepare = 0, next_to_hand_out = 0, end = 0;
   std::map<int64_t, Outcome> ready;
   bool stopping = false;
-  WaitClock waited;  // of the caller's thread alone
+  WaitClock waited;  // used only by the caller's thread
   std::vector<std::jthread> threads;
 };
 
@@ -131,7 +131,7 @@ PointLoader::State::Share PointLoader::State::share_of(int64_t batch) const {
 }
 
 PointBatch PointLoader::State::prepare(const Share& share, int64_t of_epoch) const {
-  // Batches are plain constants, usable in training whatever mode the calling thread is in.
+  // Creates normal tensors without gradients, usable in training even if the calling thread is in inference mode.
   const c10::InferenceMode no_inference(false);
   const at::NoGradGuard no_grad;
   std::vector<Shape> shapes;
@@ -181,7 +181,7 @@ std::optional<PointBatch> PointLoader::State::take_prepared() {
   std::unique_lock lock(mutex);
   if (next_to_hand_out >= end) return std::nullopt;
   batch_is_ready.wait(lock, [&] { return ready.contains(next_to_hand_out); });
-  // An error stays where it is: asking again gives it again, until another epoch is begun.
+  // The error is kept: further calls rethrow it until another epoch begins.
   if (const auto& error = ready.at(next_to_hand_out).error) std::rethrow_exception(error);
   PointBatch batch = std::move(ready.extract(next_to_hand_out++).mapped().batch);
   work_is_possible.notify_all();
@@ -199,7 +199,7 @@ PointLoader::PointLoader(const PointDataset& dataset, PointLoaderOptions options
     : state_(std::make_unique<State>(dataset, std::move(options))) {
   const PointLoaderOptions& chosen = state_->options;
   TORCH_CHECK(chosen.batch_size >= 1, "batch_size must be at least 1, got ", chosen.batch_size);
-  batch_slice(chosen.share, 1);  // refuses a wrong share
+  batch_slice(chosen.share, 1);  // throws for an invalid shard
   TORCH_CHECK(chosen.workers >= 0, "workers must be 0 or more, got ", chosen.workers);
   TORCH_CHECK(chosen.prefetch >= 1, "prefetch must be at least 1, got ", chosen.prefetch);
   for (int64_t i = 0; i < chosen.workers; ++i) state_->threads.emplace_back([state = state_.get()] { state->work(); });

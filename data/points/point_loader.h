@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packed batches of point clouds, prepared by worker threads.
+// Loads packed batches of point clouds, prepared by worker threads.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -21,32 +21,32 @@ struct PointBatch {
   at::Tensor ptr;      // int64 [B + 1]
   at::Tensor labels;   // int64 [B]
   at::Tensor index;    // int64 [B], rows of the dataset
-  // int64 [N], parts of the points; undefined unless all clouds have them.
+  // int64 [N], parts of the points; undefined unless all clouds have parts.
   at::Tensor parts = {};
-  BatchSlice place = {};  // of these items in the whole batch
-  // int64 [B]: the random changes of an item in this epoch are to follow from its seed.
+  BatchSlice place = {};  // range of these items in the whole batch
+  // int64 [B]: seeds for the random augmentation of each item in this epoch.
   at::Tensor seeds = {};
 };
 
-// Part `part` of `parts` of a batch that is whole: some of its clouds, one after the other (batch_slice). Its
-// tensors are views.
+// Returns part `part` of `parts` of a whole batch: a contiguous range of its clouds (batch_slice). Its tensors are
+// views.
 PointBatch micro_batch(const PointBatch& batch, int64_t part, int64_t parts);
 
-// What becomes of a shape on its way into a batch; the generator belongs to this item of this epoch alone.
+// Transforms a shape before batching, e.g. for augmentation; the generator is specific to this item and epoch.
 using ShapeTransform = std::function<Shape(Shape, at::Generator&)>;
-// What becomes of a packed batch.
+// Transforms a packed batch.
 using BatchTransform = std::function<PointBatch(PointBatch)>;
 
 struct PointLoaderOptions {
-  int64_t batch_size = 32;  // of all shares together
-  BatchShard share = {};    // of every batch that this loader prepares
-  bool shuffle = false;     // a new order every epoch, from the seed
-  bool drop_last = false;   // leave out a last batch that is not full
-  uint64_t seed = 0;        // order, transforms and seeds are functions of (seed, epoch, item), whatever the workers do
-  int64_t workers = 1;      // threads that prepare batches; 0 prepares them in the caller's thread
-  int64_t prefetch = 4;     // batches prepared ahead
-  ShapeTransform transform = {};        // may be empty
-  BatchTransform batch_transform = {};  // after it; may be empty
+  int64_t batch_size = 32;        // global, over all shards
+  BatchShard share = {};          // the shard of each batch that this loader prepares
+  bool shuffle = false;           // a new order every epoch, from the seed
+  bool drop_last = false;         // drop an incomplete last batch
+  uint64_t seed = 0;              // order, transforms and seeds depend only on (seed, epoch, item), not on the workers
+  int64_t workers = 1;            // threads that prepare batches; 0 prepares them in the caller's thread
+  int64_t prefetch = 4;           // batches prepared ahead
+  ShapeTransform transform = {};  // may be empty
+  BatchTransform batch_transform = {};  // applied after packing; may be empty
 };
 
 class PointLoader {
@@ -58,11 +58,11 @@ class PointLoader {
   PointLoader& operator=(const PointLoader&) = delete;
 
   int64_t batches_per_epoch() const;
-  // Begins an epoch, at batch `first_batch` when a run is resumed in the middle of one.
+  // Begins an epoch, at batch `first_batch` if a run is resumed mid-epoch.
   void start_epoch(int64_t epoch, int64_t first_batch = 0);
-  // The next batch, or nothing at the end of the epoch. Rethrows what a worker threw (a DataError, say).
+  // Returns the next batch, or nothing at the end of the epoch. Rethrows exceptions of the workers, e.g. a DataError.
   std::optional<PointBatch> next();
-  // What calls of next() have taken since start_epoch: the time that the caller waited for batches not ready yet.
+  // Returns the time spent in next() since start_epoch, waiting for batches.
   double seconds_waited() const;
 
  private:
@@ -70,7 +70,7 @@ class PointLoader {
   std::unique_ptr<State> state_;
 };
 
-// The order of items in an epoch: 0 … count - 1, shuffled by (seed, epoch) when asked.
+// Returns the order of items in an epoch: 0 … count - 1, shuffled by (seed, epoch) if `shuffle`.
 std::vector<int64_t> epoch_order(int64_t count, bool shuffle, uint64_t seed, int64_t epoch);
 
 }  // namespace geosft

@@ -14,7 +14,8 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view stem = "_objectdataset";
 
-// "" or "_augmentedrot_scale75" of "training_objectdataset_augmentedrot_scale75.h5"; nothing for other files.
+// Returns the variant, e.g. "_augmentedrot_scale75" for "training_objectdataset_augmentedrot_scale75.h5" or "" for the
+// plain one; nothing for other files.
 std::optional<std::string> variant_of(const fs::path& file) {
   const std::string name = file.stem().string();
   const size_t at = name.find(stem);

@@ -10,17 +10,17 @@
 
 namespace geosft {
 
-// One file per shape. `id` says which shape it is (and becomes the name of the file), `key` everything its contents
-// depend on: a file with another key is stale.
+// Stores one file per shape. `id` identifies the shape and determines the file name; `key` describes everything the
+// contents depend on: a file with another key is stale.
 class ShapeCache {
  public:
-  // Without a folder (empty) nothing is ever stored.
+  // With an empty path nothing is stored.
   explicit ShapeCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  // Points and normals; nothing when absent, stale or damaged.
+  // Loads points and normals. Returns nothing if the file is absent, stale or damaged.
   std::optional<Shape> load(const std::string& id, const std::string& key) const;
-  // Atomically; false when the folder cannot be written to or is full.
+  // Writes atomically. Returns false if the folder cannot be written to or is full.
   bool store(const std::string& id, const std::string& key, const Shape& shape) const;
-  // The file of a shape.
+  // Returns the file of a shape.
   std::filesystem::path file(const std::string& id) const;
 
  private:

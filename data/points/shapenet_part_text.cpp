@@ -21,7 +21,7 @@ constexpr const char* category_list = "synsetoffset2category.txt";
 struct TextItem {
   std::string name;  // "Airplane/1a04e3eab45ca15dd86060f189eb133"
   int64_t label;
-  fs::path points, labels;  // labels empty: they are in the file of the points
+  fs::path points, labels;  // labels empty: they are in the points file
 };
 
 class TextPartDataset final : public PartDataset {
@@ -45,7 +45,7 @@ class TextPartDataset final : public PartDataset {
   PartList parts_ = shapenet_part_list();
 };
 
-// Numbers of a class begin with `first` in the file, and become ids of the set.
+// Checks the part numbers of a class, which start at `first` in the file, and converts them to part ids of the dataset.
 void check_and_number_parts(Shape& shape, const ShapeNetPartClass& known, int64_t first, const fs::path& file) {
   const int64_t low = shape.parts.min().item<int64_t>(), high = shape.parts.max().item<int64_t>();
   if (low < first || high >= first + known.parts) {
@@ -68,7 +68,7 @@ Shape TextPartDataset::get(int64_t index) const {
     check_and_number_parts(shape, known, known.first_part, item.points);
   } else {
     shape = to_cloud(read_xyz(text, item.points.string()), 1, 0, item.points.string());
-    shape.normals = at::Tensor();  // the set has none
+    shape.normals = at::Tensor();  // this format has no normals
     shape.parts = read_point_labels(read_file(item.labels), shape.points.size(0), item.labels.string());
     check_and_number_parts(shape, known, 1, item.labels);
   }
@@ -77,7 +77,7 @@ Shape TextPartDataset::get(int64_t index) const {
   return shape;
 }
 
-// The shapes of a published list: ["shape_data/02691156/1a04e3eab45ca15dd86060f189eb133", …].
+// Reads a published list of shapes: ["shape_data/02691156/1a04e3eab45ca15dd86060f189eb133", …].
 std::vector<std::string> read_shape_list(const fs::path& list) {
   const auto parsed = nlohmann::json::parse(read_file(list), nullptr, /*allow_exceptions=*/false);
   const auto is_text = [](const nlohmann::json& entry) { return entry.is_string(); };
@@ -89,7 +89,7 @@ std::vector<std::string> read_shape_list(const fs::path& list) {
 }
 
 TextItem listed_shape(const std::string& entry, const fs::path& folder, bool older, const fs::path& list) {
-  const fs::path path = safe_join({}, entry, list);  // of which the last two parts count
+  const fs::path path = safe_join({}, entry, list);  // only the last two path components are used
   const std::string id = path.filename().string(), synset = path.parent_path().filename().string();
   const auto& classes = shapenet_part_classes();
   const auto known =

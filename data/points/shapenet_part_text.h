@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ShapeNetPart's two text forms; see open_part_dataset.
+// Reads the two text formats of ShapeNetPart; see open_part_dataset.
 #pragma once
 
 #include "data/points/part_dataset.h"
@@ -7,7 +7,7 @@
 namespace geosft {
 
 bool is_shapenet_part_text(const std::filesystem::path& folder);
-// Throws DataError; a shape that is broken is found when it is asked for.
+// Opens a split of the dataset. Throws DataError; broken shapes are detected only when they are read.
 std::unique_ptr<PartDataset> open_shapenet_part_text(const std::filesystem::path& folder, PartSplit split);
 
 }  // namespace geosft

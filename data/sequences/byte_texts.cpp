@@ -50,7 +50,7 @@ void read_text_table(const fs::path& file, LabelledTexts& all) {
 
 void read_text_folders(const fs::path& folder, LabelledTexts& all) {
   for (const fs::path& label : entries_in_order(folder)) {
-    if (!fs::is_directory(label) || label.filename() == "unsup") continue;  // texts without a class
+    if (!fs::is_directory(label) || label.filename() == "unsup") continue;  // unsup: texts without a class
     for (const fs::path& file : entries_in_order(label)) {
       if (file.extension() != ".txt") continue;
       const std::string text = read_file(file);
@@ -60,7 +60,7 @@ void read_text_folders(const fs::path& folder, LabelledTexts& all) {
   }
 }
 
-// Appends the texts of a part, and gives their items.
+// Appends the texts of a split and returns their item indices.
 std::vector<int64_t> read_part(const fs::path& folder, const std::string& part, LabelledTexts& all) {
   const auto first = static_cast<int64_t>(all.labels.size());
   const fs::path table = only_file(folder, "_" + part + ".tsv");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts as sequences of bytes with a class each (byte-level classification of the Long Range Arena).
+// Reads labelled texts as sequences of bytes (byte-level text classification of the Long Range Arena).
 #pragma once
 
 #include <filesystem>
@@ -8,13 +8,11 @@
 
 namespace geosft {
 
-// A folder in one of two forms, whose splits train and test are those of the result; bytes are categories
-// 0 … 255:
-//   aclImdb   train/CLASS/*.txt and test/CLASS/*.txt, a text a file, in the order of their names
+// Reads a folder in one of two formats, with splits train and test; bytes are categories 0 … 255:
+//   aclImdb   train/CLASS/*.txt and test/CLASS/*.txt, one text per file, in order of file names
 //   tables    NAME_train.tsv and NAME_test.tsv, lines label<TAB>id<TAB>text
-// Of a text only the first `max_length` bytes are held, where it is not 0. Classes are in ascending order of their
-// names. Throws DataError naming file and line for lines of another form, empty texts, and classes of the test split
-// that the training split does not have.
+// Texts are truncated to `max_length` bytes (0: no limit). Classes are sorted by name. Throws DataError, naming file
+// and line, for malformed lines, empty texts, and classes that occur only in the test split.
 PackedItems read_byte_texts(const std::filesystem::path& folder, int64_t max_length = 0);
 bool is_byte_texts(const std::filesystem::path& folder);
 

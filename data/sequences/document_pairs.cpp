@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 enum Field { label_field, first_id, second_id, first_text, second_text, field_count };
 
-// The fields of one line.
+// Splits the current line into its fields.
 std::array<std::string_view, field_count> pair_fields(const LineStream& lines) {
   std::array<std::string_view, field_count> fields;
   std::string_view line = lines.line();
@@ -44,7 +44,7 @@ struct Pairs {
   }
 };
 
-// Appends the pairs of a file, and gives their items.
+// Appends the pairs of a file and returns their item indices.
 std::vector<int64_t> append_pairs(const fs::path& file, Pairs& all) {
   const auto first = static_cast<int64_t>(all.labels.size());
   LineStream lines(file);

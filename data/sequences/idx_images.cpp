@@ -12,9 +12,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint32_t unsigned_bytes = 0x0800;  // the type in an idx file's magic number; the rank is in its last byte
+constexpr uint32_t unsigned_bytes = 0x0800;  // data type in the magic number of an idx file; the last byte is the rank
 
-// The sizes and the bytes of an idx file of unsigned bytes.
+// Sizes and data of an idx file of unsigned bytes.
 struct IdxFile {
   IdxFile(const fs::path& file, uint32_t rank) : name(file.string()), bytes(read_gz_file(file)) {
     const uint32_t magic = word(0);

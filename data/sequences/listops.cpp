@@ -22,13 +22,13 @@ constexpr double operator_share = 0.25;
 constexpr int64_t max_tries = 1000000;
 constexpr const char* listops_parts[] = {"train", "val", "test"};
 
-// Draws trees, and gives a tree up as soon as it is longer than asked for.
+// Samples random trees, and abandons a tree as soon as it is too long.
 class TreeBuilder {
  public:
   TreeBuilder(const ListOpsOptions& options, at::Generator& generator)
       : options_(options), random_(at::check_generator<at::CPUGeneratorImpl>(generator)) {}
 
-  // False when the tree became too long.
+  // Returns false if the tree became too long.
   bool build() {
     item_ = {};
     return add(1);
@@ -84,7 +84,7 @@ struct Expressions {
   std::vector<int64_t> offsets{0}, values;
 };
 
-// The words of one line: an expression and its value.
+// Reads one line: the words of an expression and its value.
 void read_expression(TextLines& lines, Expressions& all) {
   const std::vector<std::string>& words = listops_words();
   std::vector<int64_t> tokens;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ListOps (Nangia and Bowman, 2018, as the Long Range Arena has it): nested lists of digits whose value, a digit again,
-// is the class of the sequence.
+// Generates and reads ListOps (Nangia and Bowman, 2018, as in the Long Range Arena): nested list operations on digits,
+// whose value, a digit, is the class of the sequence.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -14,14 +14,14 @@
 
 namespace geosft {
 
-// Tokens: the digits 0 … 9 are themselves, then [MAX, [MIN, [MED, [SM and ].
+// Tokens: 0 … 9 are the digits, then [MAX, [MIN, [MED, [SM and ].
 inline constexpr int64_t listops_vocabulary = 15;
 const std::vector<std::string>& listops_words();
 
 struct ListOpsOptions {
   int64_t min_tokens = 500, max_tokens = 2000;
-  int64_t max_depth = 10;      // of the tree, its digits included
-  int64_t max_arguments = 10;  // of an operator, which has two at least
+  int64_t max_depth = 10;      // depth of the tree, including its digits
+  int64_t max_arguments = 10;  // of an operator, which has at least two
 };
 
 struct ListOpsItem {
@@ -30,20 +30,21 @@ struct ListOpsItem {
   int64_t depth = 0;
 };
 
-// A random expression: an operator with probability 1/4 above the deepest level, a digit otherwise, drawn again until
-// its length is as asked for. A function of the options and the state of the generator. Throws an error where no
-// expression can have such a length.
+// Generates a random expression: above the deepest level each node is an operator with probability 1/4, otherwise a
+// digit; resampled until the length is in range. The result depends only on the options and the generator state. Throws
+// an error if no expression can have such a length.
 ListOpsItem generate_listops(const ListOpsOptions& options, at::Generator& generator);
 
-// The value of an expression: maximum, minimum, median (rounded down), sum modulo 10. Throws std::invalid_argument,
-// saying what was expected, for tokens that are no expression.
+// Evaluates an expression: maximum, minimum, median (rounded down), sum modulo 10. Throws std::invalid_argument, saying
+// what was expected, if the tokens are not an expression.
 int64_t listops_value(const std::vector<int64_t>& tokens);
 
-// `count` lines of a file of the Long Range Arena, "Source<TAB>Target" above them, parentheses left out.
+// Writes `count` lines in the format of the Long Range Arena, with the header "Source<TAB>Target" and without
+// parentheses.
 void write_listops(const std::filesystem::path& file, const ListOpsOptions& options, int64_t count, uint64_t seed);
 
-// basic_train.tsv, basic_val.tsv and basic_test.tsv of a folder, as the Long Range Arena names them, as sequences of
-// categories. Throws DataError naming file and line for words that are none, and targets that are not the value.
+// Reads basic_train.tsv, basic_val.tsv and basic_test.tsv of the Long Range Arena as sequences of categories. Throws
+// DataError, naming file and line, for unknown words and for targets that differ from the value.
 PackedItems read_listops(const std::filesystem::path& folder);
 bool is_listops(const std::filesystem::path& folder);
 

@@ -6,7 +6,7 @@
 namespace geosft {
 namespace {
 
-// `values` [N, …] as nodes of sequences [ptr], with what the items of `from` are.
+// Creates sequences with offsets `ptr` and node values `values` [N, …], copying the labels and metadata of `from`.
 PackedItems with_values(const PackedItems& from, const at::Tensor& ptr, const at::Tensor& values) {
   PackedItems patches = packed_sequences(ptr, from.target, from.schema.output_names);
   patches.node_values = values;

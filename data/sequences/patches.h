@@ -6,13 +6,13 @@
 
 namespace geosft {
 
-// Images whose pixels are nodes (grid_height x grid_width in their schema, node_values alone) with a node for each
-// square of side x side pixels, row by row, holding the values of its pixels one after the other. A linear map of them
-// is a convolution with that kernel and stride. side >= 1 must divide both sizes.
+// Converts images whose nodes are pixels (grid_height x grid_width, only node_values) to one node per side x side
+// patch, in row-major order, with the pixel values of the patch concatenated. A linear layer on them is a convolution
+// with kernel and stride `side`. side >= 1 must divide both sizes.
 PackedItems image_patches(const PackedItems& images, int64_t side);
 
-// Series (node_values alone, without edges) with a node for every `steps` >= 1 steps, holding their values one after
-// the other. Where the length is no multiple of `steps` the last step is repeated.
+// Converts series (only node_values, no edges) to one node per `steps` >= 1 steps, with their values concatenated. If
+// the length is not a multiple of `steps`, the last step is repeated.
 PackedItems series_patches(const PackedItems& series, int64_t steps);
 
 }  // namespace geosft

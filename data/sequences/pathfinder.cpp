@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using Point = PathfinderPoint;
 using Curve = std::vector<Point>;
 
-// In pixels of a picture of 32 x 32.
+// In pixels of a 32 x 32 image.
 constexpr double period = 2.5, dash_length = 1.6, half_width = 0.4, dot_radius = 1.1, margin = 2.0, apart = 2.5;
 constexpr double sharpest_turn = 0.6;  // radians between neighbouring dashes
 constexpr double common_side = 32;
@@ -34,7 +34,7 @@ double distance(const Point& a, const Point& b) {
   return std::hypot(a[0] - b[0], a[1] - b[1]);
 }
 
-// Curves of one picture, in pixels of 32 x 32.
+// Samples the curves of one image, in pixels of a 32 x 32 image.
 class CurveDrawer {
  public:
   explicit CurveDrawer(at::Generator& generator) : random_(at::check_generator<at::CPUGeneratorImpl>(generator)) {}
@@ -42,7 +42,7 @@ class CurveDrawer {
   double share() { return static_cast<double>(random_->random64() >> 11) * 0x1p-53; }
   bool coin() { return (random_->random64() & 1) != 0; }
 
-  // Adds a curve that keeps its distance; false where none was found.
+  // Adds a curve that keeps its distance from the others. Returns false if none was found.
   bool add(int64_t dashes) {
     for (int start = 0; start < max_starts; ++start) {
       Curve curve{{inside(share()), inside(share())}};
@@ -72,7 +72,7 @@ class CurveDrawer {
     return false;
   }
 
-  // Far enough from the border, from all other curves, and from this one but for the point before.
+  // Returns whether the point is far enough from the border, all other curves, and this curve except its last point.
   bool free(const Point& point, const Curve& curve) const {
     for (const double x : point) {
       if (x < margin || x > common_side - margin) return false;
@@ -90,18 +90,18 @@ class CurveDrawer {
 double distance_to_dash(const Point& x, const Point& from, const Point& to) {
   const Point along{to[0] - from[0], to[1] - from[1]};
   const double place = ((x[0] - from[0]) * along[0] + (x[1] - from[1]) * along[1]) / (period * period);
-  const double share = std::clamp(place, half_width / period, (dash_length - half_width) / period);  // ends are round
+  const double share = std::clamp(place, half_width / period, (dash_length - half_width) / period);  // round caps
   return distance(x, {from[0] + share * along[0], from[1] + share * along[1]});
 }
 
-// White on black; edges are as grey as they cover their pixel.
+// Draws white on black with antialiased edges.
 GreyImage drawn(const PathfinderItem& item, int64_t side) {
   GreyImage image{side, side, std::vector<uint8_t>(static_cast<size_t>(side * side))};
   const double pixel = common_side / static_cast<double>(side);
   for (int64_t row = 0; row < side; ++row) {
     for (int64_t column = 0; column < side; ++column) {
       const Point x{(static_cast<double>(column) + 0.5) * pixel, (static_cast<double>(row) + 0.5) * pixel};
-      double depth = -common_side;  // below the edge of what is nearest
+      double depth = -common_side;  // depth inside the nearest stroke or dot; negative outside
       for (const Point& dot : item.dots) depth = std::max(depth, dot_radius - distance(x, dot));
       for (const Curve& curve : item.curves) {
         for (size_t j = 0; j + 1 < curve.size(); ++j) {
@@ -115,7 +115,7 @@ GreyImage drawn(const PathfinderItem& item, int64_t side) {
   return image;
 }
 
-// The files of metadata in the order of their numbers.
+// Returns the metadata files ordered by number.
 std::vector<fs::path> metadata_files(const fs::path& folder) {
   std::vector<fs::path> files;
   if (!fs::is_directory(folder / "metadata")) return files;
@@ -134,7 +134,7 @@ struct Pictures {
 
   void append(const fs::path& folder, const fs::path& metadata) {
     const std::string text = read_file(metadata);
-    // The benchmark's files have that ending but are text.
+    // The benchmark's .npy files are text.
     if (text.starts_with("\x93NUMPY")) {
       throw DataError(metadata.string(), "lines of text with a folder, a picture, its number and its label",
                       "an array of NumPy");
@@ -159,7 +159,7 @@ struct Pictures {
     }
   }
 
-  // float32 [pixels, 1], from 0 to 1.
+  // Returns float32 [pixels, 1], from 0 to 1.
   at::Tensor values() const {
     at::Tensor values = at::empty({static_cast<int64_t>(pixels.size()), 1}, at::kFloat);
     const auto share = [](uint8_t grey) { return static_cast<float>(grey) / 255.0F; };

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// All NAMEs of NAME_TRAIN.ts in a folder.
+// Returns all NAMEs of NAME_TRAIN.ts in a folder.
 std::vector<std::string> series_names(const fs::path& folder) {
   constexpr std::string_view ending = "_TRAIN.ts";
   std::vector<std::string> names;
@@ -32,9 +32,9 @@ std::vector<std::string> series_names(const fs::path& folder) {
   return names;
 }
 
-// Numbers `stride` apart, NaN where they are missing.
+// Interpolates missing numbers (NaN) of a strided series.
 void fill_missing(float* values, int64_t count, int64_t stride) {
-  int64_t before = -1;  // the last one that is there
+  int64_t before = -1;  // index of the last number present
   const auto value = [&](int64_t i) -> float& { return values[i * stride]; };
   for (int64_t i = 0; i <= count; ++i) {
     if (i < count && std::isnan(value(i))) continue;
@@ -82,7 +82,7 @@ PackedItems read_series(const fs::path& folder, int64_t) {
 
 using SequenceReader = PackedItems(const fs::path& folder, int64_t max_length);
 
-// A reader whose sequences all have the length that their format gives them.
+// Adapts a reader that has no `max_length`.
 template <PackedItems (*read)(const fs::path&)>
 PackedItems whole(const fs::path& folder, int64_t) {
   return read(folder);

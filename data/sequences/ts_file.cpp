@@ -19,7 +19,7 @@ std::string lowered(std::string_view text) {
   return result;
 }
 
-// The next part of `text` up to `separator`, which is taken off with it.
+// Removes and returns the part of `text` up to `separator`, which is also removed.
 std::string_view take_part(std::string_view& text, char separator) {
   const size_t end = std::min(text.find(separator), text.size());
   const std::string_view part = text.substr(0, end);
@@ -30,8 +30,8 @@ std::string_view take_part(std::string_view& text, char separator) {
 struct TsHeader {
   std::string problem;
   std::vector<std::string> classes;
-  int64_t dimensions = 0;  // 0: not said
-  int64_t length = 0;      // of all series; 0: not said
+  int64_t dimensions = 0;  // 0: not given
+  int64_t length = 0;      // of all series; 0: not given
   bool equal_length = false, missing = true, labelled = false;
 };
 
@@ -47,7 +47,7 @@ int64_t read_count(TextLines& lines) {
   return count;
 }
 
-// One line of the header, behind its keyword.
+// Reads one header line after its keyword.
 void read_keyword(TextLines& lines, const std::string& keyword, TsHeader& header) {
   if (keyword == "@problemname") {
     header.problem = lines.rest();
@@ -92,7 +92,7 @@ class TsReader {
  public:
   TsReader(TextLines& lines, TsHeader& header) : lines_(lines), header_(header) {}
 
-  // One series: dimensions with ':' between them, the class at the end.
+  // Reads one series: dimensions separated by ':', with the class at the end.
   void read(std::string_view text) {
     std::vector<std::string_view> parts;
     while (!text.empty()) parts.push_back(take_part(text, ':'));
@@ -112,7 +112,7 @@ class TsReader {
   std::vector<int64_t> offsets{0}, labels;
 
  private:
-  // All dimensions are read before memory is taken for them: one that is long could claim that all are.
+  // Parses all dimensions before allocating memory, so that one long dimension cannot cause a large allocation for all.
   void append_series(const std::vector<std::string_view>& parts) {
     const auto dimensions = static_cast<size_t>(header_.dimensions);
     numbers_.clear();
@@ -157,7 +157,7 @@ class TsReader {
 
   TextLines& lines_;
   TsHeader& header_;
-  std::vector<float> numbers_;  // of one series, dimension by dimension
+  std::vector<float> numbers_;  // one series, dimension by dimension
 };
 
 }  // namespace
