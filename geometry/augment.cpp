@@ -105,7 +105,7 @@ struct Augmentation {
  private:
   static int64_t size(const std::vector<int64_t>& ptr, size_t b) { return ptr[b + 1] - ptr[b]; }
 
-  // Returns the rows `subset` of a cloud after scaling and rotation.
+  // Returns the rows `subset` of a cloud after stretch and rotation.
   at::Tensor moved(const std::vector<int64_t>& subset, const CloudPose& pose, size_t b) const {
     const at::Tensor result = at::empty({static_cast<int64_t>(subset.size()), 3}, at::kDouble);
     auto* out = result.data_ptr<double>();

@@ -89,7 +89,7 @@ class AugmentTile {
         [&](int64_t place, int64_t rank) { in.rows[cloud.kept.begin + rank] = cloud.all.begin + subset[place]; });
   }
 
-  // Returns row `row` of the cloud after scaling and rotation, relative to an origin.
+  // Returns row `row` of the cloud after stretch and rotation, relative to an origin.
   GEOSFT_DEVICE static Vector3 moved(const Tiles& tiles, const Arguments& in, const Cloud& cloud, int64_t row,
                                      const Vector3& origin) {
     return difference(mapped(tiles.pose.point, in.points + (cloud.all.begin + row) * 3), origin);
