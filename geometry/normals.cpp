@@ -23,7 +23,7 @@ using Rows = Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor
 // Returns the eigenvector of the smallest eigenvalue of the neighbours' covariance.
 Eigen::Vector3d plane_normal(const Rows& points, const int64_t* neighbours, int64_t count) {
   Eigen::Vector3d mean = Eigen::Vector3d::Zero();
-  // Relative to the point itself (its own first neighbour), so that clouds far from the origin lose no precision.
+  // Relative to the point itself (its first neighbour), so that clouds far from the origin lose no precision.
   const Eigen::Vector3d origin = points.row(neighbours[0]);
   for (int64_t j = 0; j < count; ++j) mean += points.row(neighbours[j]).transpose() - origin;
   mean /= static_cast<double>(count);

@@ -63,7 +63,7 @@ std::vector<double> cumulative_areas(const Triangles& triangles) {
   return sums;
 }
 
-// Returns the face at the fraction u in [0, 1) of the cumulative area. Faces of zero area are never returned, also if
+// Returns the face at the fraction u in [0, 1) of the cumulative area. Faces of zero area are never returned, even if
 // the product is rounded up.
 int64_t face_at(const std::vector<double>& sums, double u) {
   const double target = std::min(u * sums.back(), std::nextafter(sums.back(), 0.0));

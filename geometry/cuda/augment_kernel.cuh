@@ -13,8 +13,8 @@
 
 namespace geosft::cuda {
 
-// points and normals (null: none) [all.rows, 3]. key [all.rows] and subset [subset.rows] are working memory; the rows
-// in them count from the first row of the cloud. rows, to_points and to_normals [kept.rows, …] are the result.
+// points and normals (null: none) [all.rows, 3]. key [all.rows] and subset [subset.rows] are scratch memory, with rows
+// relative to the first row of the cloud. rows, to_points and to_normals [kept.rows, …] are the result.
 template <typename T>
 struct CloudBatch {
   const T* points;

@@ -45,12 +45,12 @@ struct PolynomialShape {
   double items, tokens, channels, degree, monomials;
 };
 
-// Polynomial attention in multiply-adds, the minimum of two algorithms. Through monomials, forward: sums of the keys'
-// monomials times [v, 1], and their products with the queries' monomials (2 per monomial and column); backward: the
-// sums again, since they are not kept, the corresponding sums over queries, the gradients of both sets of monomials,
-// the gradient of v, and 2 per monomial for each of q and k from monomials to channels. Per pair, forward: the score,
-// the polynomial and the product with [v, 1]; backward: the score, the polynomial and the product with grad_output,
-// once for queries and once for keys, and the products into the gradients of q, k and v.
+// Polynomial attention, counted in multiply-adds: the minimum of two algorithms. Through monomials, forward: sums of
+// the keys' monomials times [v, 1], and their products with the queries' monomials (2 per monomial and column);
+// backward: the sums again, since they are not kept, the corresponding sums over queries, the gradients of both sets of
+// monomials, the gradient of v, and 2 per monomial for each of q and k from monomials to channels. Per pair, forward:
+// the score, the polynomial and the product with [v, 1]; backward: the score, the polynomial and the product with
+// grad_output, once for queries and once for keys, and the products into the gradients of q, k and v.
 Work polynomial_forward_work(const PolynomialShape& shape);
 Work polynomial_both_work(const PolynomialShape& shape);
 

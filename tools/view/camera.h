@@ -29,9 +29,8 @@ std::array<double, 3> upwards(const Camera& camera);
 struct SeenBox {
   std::array<double, 3> middle;
   double wide, tall, deep;
-  at::Tensor
-      places;  // double [m, 3], relative to the middle (across, upwards, towards the eye): points that must be visible,
-  double radius;  // with this margin around them
+  at::Tensor places;  // double [m, 3], from the middle: points that must be visible
+  double radius;      // margin around places
 };
 // points: double [n, 3], n > 0; front and up as above. With `turning`, the box holds the points during a full turn
 // about the vertical axis.
