@@ -54,7 +54,8 @@ void check_clouds(const at::Tensor& points, const std::optional<at::Tensor>& nor
               ", not ", seeds.device());
 }
 
-// The `wanted` places among 0 … count - 1 with the smallest keys, ascending; the first ones among equal keys.
+// Returns, in ascending order, the `wanted` indices among 0 … count - 1 with the smallest keys; ties go to the lower
+// index.
 template <class Key>
 std::vector<int64_t> chosen(int64_t count, int64_t wanted, Key key) {
   std::vector<int64_t> places(static_cast<size_t>(count));
@@ -76,7 +77,7 @@ struct Augmentation {
   const CloudOffsets& offsets;
   const AugmentOptions& options;
   const T* points;
-  const T* normals;  // null: there are none
+  const T* normals;  // null without normals
   const int64_t* seeds;
   T* to_points;
   T* to_normals;
@@ -104,7 +105,7 @@ struct Augmentation {
  private:
   static int64_t size(const std::vector<int64_t>& ptr, size_t b) { return ptr[b + 1] - ptr[b]; }
 
-  // The rows `subset` of a cloud after stretch and rotation.
+  // Returns the rows `subset` of a cloud after stretch and rotation.
   at::Tensor moved(const std::vector<int64_t>& subset, const CloudPose& pose, size_t b) const {
     const at::Tensor result = at::empty({static_cast<int64_t>(subset.size()), 3}, at::kDouble);
     auto* out = result.data_ptr<double>();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data structure of farthest point sampling: the points of one item in the buckets of a k-d tree, with the squared
-// distance of each point to the rows chosen so far.
+// Implements the data structure of farthest point sampling: the points of one item in the buckets of a k-d tree, with
+// the squared distance of each point to the rows chosen so far.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -40,7 +40,7 @@ class BucketedCloud {
   }
 
  private:
-  // 16 bytes are a vector register on every supported machine; Lanes holds as many scalars as fit.
+  // Every supported machine has vector registers of 16 bytes; Lanes holds as many scalars as fit.
   using Lanes __attribute__((vector_size(16))) = scalar_t;
   using Index = std::conditional_t<sizeof(scalar_t) == 4, int32_t, int64_t>;
   using IndexLanes __attribute__((vector_size(16))) = Index;
@@ -74,7 +74,7 @@ class BucketedCloud {
   }
   static void store(scalar_t* to, Lanes value) { __builtin_memcpy(to, &value, sizeof(value)); }
 
-  // Boxes as arrays, padded to whole vectors.
+  // Boxes as a structure of arrays, padded to whole vectors.
   struct Boxes {
     std::array<std::vector<scalar_t>, 3> low, high;
     std::vector<scalar_t> bound;
@@ -112,7 +112,7 @@ class BucketedCloud {
   // full.
   static void split(Entry* begin, Entry* end) {
     if (end - begin <= bucket_rows) {
-      // By row: the first of equal distances in a bucket is then the lowest row.
+      // Sorted by row, so that the first of equal distances in a bucket is the lowest row.
       std::sort(begin, end, [](const Entry& a, const Entry& b) { return a.row < b.row; });
       return;
     }

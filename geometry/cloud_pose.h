@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The random numbers of augment_clouds and the transform of one point, shared by the CPU and the GPU. All numbers are
-// functions of (seed of the cloud, row within it, stream).
+// Computes the random numbers of augment_clouds and the transform of a point, shared by CPU and GPU. All random numbers
+// are functions of (seed of the cloud, row within it, stream).
 #pragma once
 
 #include "geometry/augment_options.h"
@@ -76,7 +76,7 @@ GEOSFT_HOST_DEVICE inline Vector3 mapped(const double (&by)[3][3], const T* row)
   return to;
 }
 
-// The clipped noise of one coordinate.
+// Returns the clipped noise of one coordinate.
 GEOSFT_HOST_DEVICE inline double clipped(double normal, const AugmentOptions& options) {
   const double noise = normal * options.jitter;
   return noise < -options.jitter_clip ? -options.jitter_clip

@@ -8,12 +8,13 @@
 namespace geosft {
 namespace {
 
-// Attached to a tensor as its backend metadata, which LibTorch keeps through operators and in backward passes.
+// Device copy of offsets, attached to a tensor as backend metadata, which LibTorch preserves through operators and
+// backward passes.
 struct OffsetsCopy : c10::BackendMeta {
   OffsetsCopy(at::Tensor values, int64_t of_version) : copy(std::move(values)), version(of_version) {}
 
   at::Tensor copy;
-  int64_t version;  // of the values that were copied
+  int64_t version;  // version of the tensor at the time of the copy
 };
 
 int64_t version_of(const at::Tensor& ptr) {
@@ -54,9 +55,8 @@ at::Tensor item_of_row_on_device(const std::optional<at::Tensor>& ptr, int64_t r
   return (item - 1).clamp(0, ptr->size(0) - 2);
 }
 
-// A copy to a GPU goes through page-locked memory of its own, which nothing else writes before it is read. LibTorch's
-// allocator keeps that memory until then; in a capture it keeps it as long as the graph, which reads it in every
-// replay.
+// Copies to a GPU through a pinned buffer that nothing else writes. LibTorch's caching allocator keeps the buffer until
+// the copy is done or, in a capture, as long as the CUDA graph, which reads it in every replay.
 at::Tensor copy_to_device(const at::Tensor& values, at::Device device) {
   if (!device.is_cuda() || !values.is_cpu()) return values.to(device, /*non_blocking=*/true).contiguous();
   const at::Tensor locked = at::empty(values.sizes(), values.options().pinned_memory(true)).copy_(values);

@@ -26,7 +26,7 @@ void sample_item(const scalar_t* points, int64_t count, int64_t m, int64_t start
   for (int64_t i = 1; i < m; ++i) rows[i] = first_row + cloud.choose_next();
 }
 
-// Number of rows sampled before each item.
+// Returns the number of rows sampled before each item.
 std::vector<int64_t> sample_offsets(const std::vector<int64_t>& offsets, int64_t m) {
   std::vector<int64_t> sampled(offsets.size(), 0);
   for (size_t b = 0; b + 1 < offsets.size(); ++b)
@@ -80,7 +80,8 @@ at::Tensor farthest_point_sampling_cpu(const at::Tensor& points, int64_t m, cons
   return chosen;
 }
 
-// The row farthest from the centroid, in double: rounding then decides only between distances that agree to 1e-15.
+// Returns the row farthest from the centroid. Computed in double, so that rounding matters only for distances that
+// agree to 1e-15.
 template <typename scalar_t>
 int64_t outermost_row(const scalar_t* points, int64_t count) {
   double centroid[3] = {0, 0, 0};
@@ -125,11 +126,11 @@ at::Tensor farthest_point_order_cpu(const at::Tensor& points, const std::optiona
   return order;
 }
 
-// A block on the GPU keeps this many points in registers. It reads more points in every round, where the tree on the
+// A block on the GPU keeps this many points in registers. Larger items are reread in every round, and the tree on the
 // CPU is faster.
 constexpr int64_t max_ordered_on_gpu = 4096;
 
-// Number of points of the largest item, or of the whole batch if ptr is on a GPU.
+// Returns the number of points of the largest item, or of the whole batch if ptr is on a GPU.
 int64_t largest_item(const at::Tensor& points, const std::optional<at::Tensor>& ptr) {
   if (!given(ptr) || !ptr->is_cpu() || ptr->numel() < 2) return points.size(0);
   return ptr->diff().max().item<int64_t>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact neighbour search in the points of one item, on nanoflann's k-d tree. Used by knn and radius_search.
+// Searches exact neighbours among the points of one item with nanoflann's k-d tree, for knn and radius_search.
 #pragma once
 
 #include <ATen/ATen.h>

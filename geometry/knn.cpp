@@ -21,7 +21,7 @@ namespace {
 using OptionalTensor = std::optional<at::Tensor>;
 using TensorPair = std::tuple<at::Tensor, at::Tensor>;
 
-// The nearest rows seen so far: a sorted array if they are few, which is faster than a heap, else a heap.
+// Keeps the nearest rows seen so far: in a sorted array if they are few, which is faster, else in a heap.
 template <typename scalar_t>
 class NearestSet {
  public:

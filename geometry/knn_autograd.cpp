@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gradient of the distances of knn: its CPU kernel, and the autograd registration of both operators.
+// Computes the gradient of the distances of knn on the CPU, and registers the autograd of both operators.
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -19,9 +19,9 @@ namespace {
 using OptionalTensor = std::optional<at::Tensor>;
 using TensorPair = std::tuple<at::Tensor, at::Tensor>;
 
-// Queries q with ends[r - 1] <= q < ends[r] form a run: no other run refers to the same points. An item is one run or
-// several, as items have disjoint rows. The runs are computed from the index itself, so no index can make two threads
-// write to one row.
+// Queries q with ends[r - 1] <= q < ends[r] form a run: no other run refers to the same points. An item consists of one
+// or more runs, since items have disjoint rows. The runs are computed from the index itself, so no index can make two
+// threads write to one row.
 std::vector<int64_t> ends_of_runs(const int64_t* index, int64_t count, int64_t k) {
   std::vector<int64_t> lowest(count + 1, std::numeric_limits<int64_t>::max()), highest(count, -1);
   at::parallel_for(0, count, 1024, [&](int64_t begin, int64_t end) {
@@ -131,7 +131,7 @@ struct KnnBackwardFunction : torch::autograd::Function<KnnBackwardFunction> {
 
 TensorPair knn_autograd(const at::Tensor& points, const at::Tensor& queries, int64_t k, const OptionalTensor& ptr,
                         const OptionalTensor& query_ptr) {
-  check_knn(points, queries, k);  // apply takes only what is a tensor
+  check_knn(points, queries, k);  // apply() requires defined tensors
   const auto result = KnnFunction::apply(points, queries, k, ptr, query_ptr);
   return {result[0], result[1]};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A triangle mesh, as returned by the file readers.
+// Defines the triangle mesh returned by the file readers.
 #pragma once
 
 #include <ATen/ATen.h>

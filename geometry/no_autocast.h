@@ -5,7 +5,7 @@
 
 namespace geosft {
 
-// Disables autocast while it lives: LibTorch's operators then compute in the dtype of their arguments. Used by our
+// Disables autocast during its lifetime: LibTorch's operators then compute in the dtype of their arguments. Used by our
 // operators that are composed of LibTorch's and guarantee a dtype.
 class NoAutocast {
  private:

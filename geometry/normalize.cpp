@@ -21,8 +21,8 @@ Eigen::Vector3d row(const scalar_t* points, int64_t i) {
           static_cast<double>(points[3 * i + 2])};
 }
 
-// Relative to the first row: equal rows then give differences of exactly 0, and clouds far from the origin lose no
-// digits.
+// Returns the centroid relative to the first row: differences of equal rows are then exactly 0, and clouds far from the
+// origin lose no precision.
 template <typename scalar_t>
 Eigen::Vector3d centroid_offset(const scalar_t* points, int64_t count) {
   Eigen::Vector3d sum = Eigen::Vector3d::Zero();

@@ -20,10 +20,10 @@ namespace {
 
 using Rows = Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>>;
 
-// The eigenvector of the smallest eigenvalue of the neighbours' covariance.
+// Returns the eigenvector of the smallest eigenvalue of the neighbours' covariance.
 Eigen::Vector3d plane_normal(const Rows& points, const int64_t* neighbours, int64_t count) {
   Eigen::Vector3d mean = Eigen::Vector3d::Zero();
-  // Relative to the point itself (its own first neighbour), so that clouds far from the origin lose no digits.
+  // Relative to the point itself (its first neighbour), so that clouds far from the origin lose no precision.
   const Eigen::Vector3d origin = points.row(neighbours[0]);
   for (int64_t j = 0; j < count; ++j) mean += points.row(neighbours[j]).transpose() - origin;
   mean /= static_cast<double>(count);
@@ -117,7 +117,7 @@ class Orientation {
   Rows& normals_;
   const NeighbourGraph& graph_;
   std::vector<bool> done_;
-  std::vector<double> cheapest_;  // cost of the best edge to a row so far: dearer ones need not be queued
+  std::vector<double> cheapest_;  // minimum cost of an edge to a row so far: costlier edges need not be queued
   std::priority_queue<Edge, std::vector<Edge>, std::greater<>> edges_;
 };
 

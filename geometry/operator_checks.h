@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of arguments that the CPU, CUDA and Meta kernels of this folder's operators share.
+// Checks the arguments of this folder's operators, for their CPU, CUDA and Meta kernels.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -12,14 +12,14 @@
 
 namespace geosft {
 
-// Checks of knn that need no values of the tensors.
+// Checks the arguments of knn without reading tensor values.
 void check_knn(const at::Tensor& points, const at::Tensor& queries, int64_t k);
 
-// Checks of the gradient: index [Q, k] is the result of knn, grad [Q, k] the gradient of dist2.
+// Checks the arguments of the gradient: index [Q, k] is the result of knn, grad [Q, k] the gradient of dist2.
 void check_knn_backward(const at::Tensor& grad, const at::Tensor& points, const at::Tensor& queries,
                         const at::Tensor& index);
 
-// Checks of farthest_point_sampling that need no values of points and ptr.
+// Checks the arguments of farthest_point_sampling without reading values of points and ptr.
 void check_farthest_point_arguments(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr,
                                     int64_t start);
 
@@ -29,7 +29,7 @@ struct CloudOffsets {
   int64_t clouds() const { return static_cast<int64_t>(all.size()) - 1; }
 };
 
-// Checks of augment_clouds that need no values on a GPU. Returns the sizes of its result.
+// Checks the arguments of augment_clouds without reading values on a GPU. Returns the sizes of its result.
 CloudOffsets check_augmentation(const at::Tensor& points, const std::optional<at::Tensor>& normals,
                                 const at::Tensor& ptr, const at::Tensor& seeds, const AugmentOptions& options);
 

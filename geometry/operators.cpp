@@ -10,7 +10,7 @@
 namespace geosft {
 namespace {
 
-// Version and file of one loaded copy of the library.
+// Version and file of a loaded copy of the library.
 using Copy = std::tuple<std::string, std::string>;
 
 Copy this_copy() {
@@ -27,7 +27,7 @@ std::optional<Copy> registered_copy() {
   return op->typed<Copy()>().call();
 }
 
-// "major.minor": copies with the same one are interchangeable.
+// Returns "major.minor"; copies with equal values are interchangeable.
 std::string release_of(const Copy& copy) {
   return std::get<0>(copy).substr(0, std::get<0>(copy).rfind('.'));
 }
@@ -37,7 +37,8 @@ std::string both_copies(const Copy& registered, const Copy& own) {
          std::get<0>(registered) + " (" + std::get<1>(registered) + "), whose operators this process has";
 }
 
-// Decides once which copy registers, before anything is registered: the first of the static objects below does.
+// Decides once which loaded copy of the library registers the operators: the first one. Constructed by the first of the
+// static objects below, before any registration.
 struct Registrar {
   std::optional<torch::Library> library;
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registration and lookup of the operators in LibTorch's dispatcher. One process may load the library more than once
-// (the copy of a program and that of a Python package): the operators of the first copy serve the other copies of the
-// same version. A copy of another version warns when it is loaded, and its functions throw where they would call an
-// operator.
+// Registers and looks up the operators in LibTorch's dispatcher. One process may load the library more than once (for
+// example with a program and with a Python package): the operators of the first copy serve the other copies of the same
+// version. A copy of another version warns when it is loaded, and its functions throw instead of calling an operator.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -26,7 +25,7 @@ class OperatorRegistration {
 // Throws if the registered operators belong to another version.
 void check_operators_version();
 
-// The operator geosft::<name>, whose schema must agree with Signature.
+// Returns the operator geosft::<name>, whose schema must agree with Signature.
 template <class Signature>
 c10::TypedOperatorHandle<Signature> find_operator(const char* name) {
   check_operators_version();
@@ -38,8 +37,7 @@ c10::TypedOperatorHandle<Signature> find_operator(const char* name) {
 }  // namespace geosft
 
 // GEOSFT_OPERATORS(m) { m.def(schema…); } registers schemas; GEOSFT_KERNELS(CPU, m) { m.impl(name, function); }
-// registers kernels for a dispatch key. They correspond to TORCH_LIBRARY_FRAGMENT and TORCH_LIBRARY_IMPL of a library
-// that is loaded once.
+// registers kernels for a dispatch key. They correspond to TORCH_LIBRARY_FRAGMENT and TORCH_LIBRARY_IMPL.
 #define GEOSFT_OPERATORS(m) GEOSFT_REGISTER(FRAGMENT, std::nullopt, m, C10_UID)
 #define GEOSFT_KERNELS(key, m) GEOSFT_REGISTER(IMPL, c10::DispatchKey::key, m, C10_UID)
 #define GEOSFT_REGISTER(kind, key, m, uid)                                                  \

@@ -15,7 +15,7 @@ std::vector<at::Tensor> split_items(const at::Tensor& rows, const std::vector<in
   return rows.split_with_sizes(sizes);
 }
 
-// term([nq, 1, 3], [1, nk, 3]) -> [nq, nk], item by item.
+// Applies term([nq, 1, 3], [1, nk, 3]) -> [nq, nk] to each item.
 template <typename Term>
 at::Tensor for_all_pairs(const at::Tensor& queries, const char* name, const at::Tensor& keys, const char* key_name,
                          const std::optional<at::Tensor>& q_ptr, const std::optional<at::Tensor>& k_ptr, Term term) {

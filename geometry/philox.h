@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Philox 4x32-10, the counter-based generator of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC
-// 2011): a number is a function of (key, counter) alone, so results do not depend on threads, batches or devices.
+// Implements Philox 4x32-10, the counter-based generator of Salmon et al., "Parallel random numbers: as easy as 1, 2,
+// 3" (SC 2011): a number is a function of (key, counter) alone, so results do not depend on threads, batches or
+// devices.
 #pragma once
 
 #include <cmath>
@@ -22,7 +23,7 @@ struct PhiloxBlock {
   GEOSFT_HOST_DEVICE uint64_t second() const { return static_cast<uint64_t>(word[2]) << 32 | word[3]; }
 };
 
-// The block of 128 random bits that belongs to (seed; row, stream).
+// Returns the block of 128 random bits of (seed; row, stream).
 GEOSFT_HOST_DEVICE inline PhiloxBlock philox(uint64_t seed, uint64_t row, uint64_t stream) {
   PhiloxBlock block{{static_cast<uint32_t>(row), static_cast<uint32_t>(row >> 32), static_cast<uint32_t>(stream),
                      static_cast<uint32_t>(stream >> 32)}};
@@ -39,13 +40,13 @@ GEOSFT_HOST_DEVICE inline PhiloxBlock philox(uint64_t seed, uint64_t row, uint64
   return block;
 }
 
-// A number in the open interval (0, 1) from the upper 52 bits. With 53 bits, adding one half would round the largest
-// number to 1.
+// Returns a number in the open interval (0, 1) from the upper 52 bits. With 53 bits, adding one half would round the
+// largest number to 1.
 GEOSFT_HOST_DEVICE inline double open_uniform(uint64_t bits) {
   return (static_cast<double>(bits >> 12) + 0.5) * (1.0 / 4503599627370496.0);
 }
 
-// A number in the open interval (low, high) from 64 random bits; low if low equals high.
+// Returns a number in the open interval (low, high) from 64 random bits; low if low equals high.
 GEOSFT_HOST_DEVICE inline double uniform_between(double low, double high, uint64_t bits) {
   return low + (high - low) * open_uniform(bits);
 }
@@ -61,7 +62,7 @@ GEOSFT_HOST_DEVICE inline NormalPair normal_pair(const PhiloxBlock& block) {
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
 
-// A sample of Gumbel(0, 1) from 64 random bits.
+// Returns a sample of Gumbel(0, 1) from 64 random bits.
 GEOSFT_HOST_DEVICE inline double gumbel(uint64_t bits) {
   return -std::log(-std::log(open_uniform(bits)));
 }

@@ -10,7 +10,7 @@
 namespace geosft {
 namespace {
 
-// Tests the bits, because the compiler vectorizes this loop but not one over std::isfinite.
+// Tests the bits: the compiler vectorizes this loop, but not one over std::isfinite.
 template <typename scalar_t>
 bool all_finite(const scalar_t* values, int64_t count) {
   using Bits = std::conditional_t<sizeof(scalar_t) == 4, uint32_t, uint64_t>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Argument checks of tensors of points, used throughout this folder.
+// Checks tensors of points, for all functions of this folder.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -15,7 +15,7 @@
 namespace geosft {
 namespace {
 
-// Number of queries of a block; each block has its own list of neighbours.
+// Number of queries per block; each block has its own list of neighbours.
 constexpr int64_t block_queries = 256;
 
 template <typename scalar_t>

@@ -33,8 +33,7 @@ void check_rotation(const at::Tensor& rotation) {
 
 at::Tensor random_rotation(at::Generator generator, at::ScalarType dtype) {
   Eigen::Quaterniond quaternion(0, 0, 0, 0);
-  // Shorter vectors of four normal numbers are practically impossible, and dividing by their norm would lose all
-  // digits.
+  // Resample vectors too short to normalize accurately, which practically never occur.
   while (quaternion.norm() < 1e-8) {
     const at::Tensor normal = at::randn({4}, generator, at::TensorOptions().dtype(at::kDouble));
     quaternion = Eigen::Quaterniond(normal.const_data_ptr<double>());

@@ -42,7 +42,7 @@ class Triangles {
     const int64_t row = faces_.const_data_ptr<int64_t>()[3 * face + which];
     return Vector3d(vertices_.const_data_ptr<double>() + 3 * row);
   }
-  // A vector perpendicular to the face, of length twice its area.
+  // Returns a vector perpendicular to the face, with twice its area as length.
   Vector3d doubled_area(int64_t face) const {
     return (corner(face, 1) - corner(face, 0)).cross(corner(face, 2) - corner(face, 0));
   }
@@ -51,7 +51,7 @@ class Triangles {
   at::Tensor vertices_, faces_;
 };
 
-// Cumulative sum of the doubled areas of the faces.
+// Returns the cumulative sum of the doubled areas of the faces.
 std::vector<double> cumulative_areas(const Triangles& triangles) {
   std::vector<double> sums(static_cast<size_t>(triangles.count()));
   double sum = 0;
@@ -63,14 +63,14 @@ std::vector<double> cumulative_areas(const Triangles& triangles) {
   return sums;
 }
 
-// The face at the fraction u in [0, 1) of the cumulative area. Faces of zero area have no share of it; rounding of the
-// product must not lead past the last face with an area.
+// Returns the face at the fraction u in [0, 1) of the cumulative area. Faces of zero area are never returned, even if
+// the product is rounded up.
 int64_t face_at(const std::vector<double>& sums, double u) {
   const double target = std::min(u * sums.back(), std::nextafter(sums.back(), 0.0));
   return std::upper_bound(sums.begin(), sums.end(), target) - sums.begin();
 }
 
-// Rows of three numbers that Eigen writes into.
+// Maps rows [n, 3] to a writable Eigen matrix.
 Eigen::Map<Eigen::Matrix<double, 3, Eigen::Dynamic>> columns(at::Tensor& rows) {
   return {rows.data_ptr<double>(), 3, rows.size(0)};
 }

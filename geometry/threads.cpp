@@ -8,7 +8,7 @@
 #include <atomic>
 #include <exception>
 
-// From MKL, which some builds of LibTorch contain. 0 restores the limit of the process.
+// From MKL, which some LibTorch builds include. 0 restores the limit of the process.
 extern "C" int MKL_Set_Num_Threads_Local(int count) __attribute__((weak));
 
 namespace geosft {
@@ -20,9 +20,9 @@ int set_mkl_threads(int count) {
 
 }  // namespace
 
-// at::set_num_threads would change the default of every thread that starts later. OpenMP's own setting belongs to the
-// calling thread. LibTorch overwrites it at the first parallel loop of a thread, once in libtorch_cpu and once in this
-// library, which has a copy of that code: both initializations come first.
+// at::set_num_threads would change the default of every thread started later; OpenMP's setting is per thread. LibTorch
+// overwrites it at a thread's first parallel loop, once in libtorch_cpu and once in this library, which contains a copy
+// of that code, so both are initialized first.
 IntraOpThreads::IntraOpThreads(int count) {
   at::internal::lazy_init_num_threads();
   openmp_before_ = at::get_num_threads();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A team of threads for independent items, each item computed on one thread.
+// Runs independent items on a team of threads, each item on one thread.
 #pragma once
 
 #include <condition_variable>
@@ -11,8 +11,8 @@
 
 namespace geosft {
 
-// Limits the parallel loops that LibTorch, MKL and our operators run in the calling thread to `count` threads while it
-// lives. Other threads are not affected.
+// Limits the parallel loops of LibTorch, MKL and our operators in the calling thread to `count` threads during its
+// lifetime. Other threads are not affected.
 class IntraOpThreads {
  public:
   explicit IntraOpThreads(int count);
@@ -52,7 +52,7 @@ class WorkerTeam {
   std::vector<std::jthread> threads_;
 };
 
-// Runs a WorkerTeam once, with its own threads: for few and slow items, such as files.
+// Runs a temporary WorkerTeam: for few and slow items, such as files.
 void parallel_items(int64_t count, int64_t threads, const std::function<void(int64_t)>& work);
 
 }  // namespace geosft

@@ -51,7 +51,7 @@ at::Tensor rows_of(const at::Tensor& data, const at::Tensor& edges) {
   return data.defined() ? data.index_select(0, edges) : data;
 }
 
-// Builds the graph from edges that were checked before.
+// Builds the graph from checked edges.
 CsrGraph assemble(const std::vector<int64_t>& source, const std::vector<int64_t>& target, int64_t nodes,
                   const at::Tensor& edge_attr, const at::Tensor& weight) {
   std::vector<int64_t> rowptr(static_cast<size_t>(nodes) + 1, 0);
@@ -71,7 +71,7 @@ CsrGraph assemble(const std::vector<int64_t>& source, const std::vector<int64_t>
 struct EdgeList {
   std::vector<int64_t> source, target;
   explicit EdgeList(const CsrGraph& graph) : EdgeList(graph, edge_sources(graph)) {}
-  // If the sources are given, the graph has already been checked.
+  // `sources` is edge_sources(graph), which has checked the graph.
   EdgeList(const CsrGraph& graph, const at::Tensor& sources) {
     const at::Tensor col = graph.col.contiguous(), begin = sources.contiguous();
     source.assign(begin.const_data_ptr<int64_t>(), begin.const_data_ptr<int64_t>() + graph.edges());
@@ -79,7 +79,7 @@ struct EdgeList {
   }
 };
 
-// The edges that have no partner in the other direction, ascending.
+// Returns the edges without a reverse edge, ascending.
 std::vector<int64_t> edges_without_partner(const EdgeList& edges) {
   std::vector<int64_t> order(edges.source.size());
   std::iota(order.begin(), order.end(), 0);

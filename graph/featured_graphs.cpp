@@ -12,7 +12,7 @@ at::Tensor selected(const at::Tensor& data, const at::Tensor& rows) {
   return data.defined() ? data.index_select(0, rows) : data;
 }
 
-// Selects all members but the graph itself.
+// Selects the rows of all members except the graph itself.
 FeaturedGraphs with_features(const FeaturedGraphs& from, GraphBatch graphs, const at::Tensor& nodes,
                              const at::Tensor& edges) {
   return {std::move(graphs),
@@ -25,7 +25,7 @@ FeaturedGraphs with_features(const FeaturedGraphs& from, GraphBatch graphs, cons
           {}};
 }
 
-// The ranges begin[i] … begin[i] + count[i] - 1, concatenated.
+// Returns the ranges begin[i] … begin[i] + count[i] - 1, concatenated.
 at::Tensor ranges(const std::vector<int64_t>& begin, const std::vector<int64_t>& count) {
   const at::Tensor rows = at::empty({std::accumulate(count.begin(), count.end(), int64_t{0})}, at::kLong);
   int64_t* next = rows.data_ptr<int64_t>();

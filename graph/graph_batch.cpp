@@ -6,7 +6,7 @@
 namespace geosft {
 namespace {
 
-// Edge features or weights of all graphs, one after the other.
+// Concatenates the edge features or weights of all graphs.
 at::Tensor joined(const std::vector<CsrGraph>& graphs, at::Tensor CsrGraph::*member, const char* name) {
   std::vector<at::Tensor> parts;
   for (size_t b = 0; b < graphs.size(); ++b) {

@@ -91,8 +91,8 @@ struct Choice {
   int64_t column;
 };
 
-// The eigenpairs of an item in ascending order. Identical components have the same eigenvalues up to rounding, which
-// must not decide which one comes first.
+// Sorts the eigenpairs of an item in ascending order. Identical components have equal eigenvalues up to rounding, which
+// must not affect the order; ties are sorted by position.
 void sort_choices(std::vector<Choice>& choices) {
   const auto position = [](const Choice& choice) { return std::pair(choice.component->nodes.front(), choice.column); };
   std::sort(choices.begin(), choices.end(), [](const Choice& a, const Choice& b) { return a.value < b.value; });
@@ -114,7 +114,7 @@ void write_item(std::vector<Choice>& choices, int64_t k, T* values, T* vectors) 
   }
 }
 
-// Half of each weight goes in either direction, so that both directions have the same weight.
+// Splits each weight equally between both directions.
 CsrGraph undirected(const CsrGraph& graph) {
   const CsrGraph both = symmetrized(graph);
   if (!both.weight.defined()) return both;

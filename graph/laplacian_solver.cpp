@@ -20,17 +20,17 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using SparseMatrix = Eigen::SparseMatrix<double>;
 
-// Up to this many nodes all eigenpairs are computed densely.
+// Up to this many nodes, all eigenpairs are computed with a dense solver.
 constexpr int64_t dense_nodes = 256;
 // Residual of iterated eigenvectors, relative to the eigenvalue of the iterated operator.
 constexpr double residual = 1e-11;
 constexpr int64_t max_restarts = 300;
-// Maximum number of copies of a repeated eigenvalue that are searched beyond the requested eigenpairs.
+// Maximum number of further copies of a repeated eigenvalue that are computed beyond the requested eigenpairs.
 constexpr int64_t max_copies = 64;
 // Shift of L before it is inverted: the trivial eigenvalue must not be 0.
 constexpr double shift = 1e-7;
 
-// Tolerance for equal eigenvalues, which differ by rounding or by the error of the iteration.
+// Compares eigenvalues up to rounding and the error of the iteration.
 bool equal_values(double a, double b) {
   return std::abs(a - b) <= 1e-8 * std::max(a, b) + 1e-13;
 }
@@ -39,18 +39,18 @@ Eigenpairs leading(const Eigenpairs& pairs, int64_t count) {
   return {pairs.values.head(count), pairs.vectors.leftCols(count)};
 }
 
-// All non-trivial eigenpairs.
+// Computes all non-trivial eigenpairs.
 Eigenpairs solve_densely(const SparseMatrix& similarity, const VectorXd& trivial) {
   const int64_t n = similarity.rows();
-  // The trivial eigenvalue moves from 0 to 4, behind all others.
+  // Moves the trivial eigenvalue from 0 to 4, after all others.
   const MatrixXd laplacian = MatrixXd::Identity(n, n) - MatrixXd(similarity) + 4.0 * trivial * trivial.transpose();
   const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(laplacian);
   TORCH_CHECK(solver.info() == Eigen::Success, "the eigenvalues of a graph of ", n, " nodes did not converge");
   return leading({solver.eigenvalues(), solver.eigenvectors()}, n - 1);
 }
 
-// An operator with the eigenvectors of L; its largest eigenvalues belong to the smallest ones of L, and are positive.
-// Known eigenvectors are projected out. The interface is that of Spectra.
+// An operator with the eigenvectors of L, in Spectra's interface; its largest eigenvalues are positive and correspond
+// to the smallest ones of L. Known eigenvectors are projected out.
 class Operator {
  public:
   using Scalar = double;
@@ -75,7 +75,7 @@ class Operator {
     Eigen::Map<VectorXd>(out, rows()) = projected(inverted() ? VectorXd(inverse_->solve(x)) : similarity_ * x + x);
   }
 
-  // The eigenvalue of L for a vector: more accurate than that of the iterated operator.
+  // Returns the Rayleigh quotient of L for a vector, more accurate than the eigenvalue of the iterated operator.
   double value(const VectorXd& vector) const { return 1.0 - vector.dot(similarity_ * vector); }
 
  private:
@@ -86,7 +86,7 @@ class Operator {
   MatrixXd known_;
 };
 
-// The smallest eigenpairs of L that are not projected out of the operator; none if the iteration does not converge.
+// Computes the smallest eigenvectors of L that are not projected out; nullopt if the iteration does not converge.
 std::optional<MatrixXd> iterate(Operator& op, int64_t known, int64_t count) {
   const int64_t n = op.rows();
   count = std::min(count, n - known);
@@ -107,7 +107,7 @@ MatrixXd side_by_side(const MatrixXd& a, const MatrixXd& b) {
   return both;
 }
 
-// Eigenpairs in ascending order; the vectors are the columns of `known` behind its first.
+// Sorts eigenpairs in ascending order; the vectors are the columns of `known` after its first.
 Eigenpairs ascending(const std::vector<double>& values, const MatrixXd& known) {
   std::vector<int64_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
@@ -120,7 +120,7 @@ Eigenpairs ascending(const std::vector<double>& values, const MatrixXd& known) {
   return pairs;
 }
 
-// Whether the last of `values`, which is the smallest that was left, lies beyond the `count` smallest of all.
+// Returns whether the last of `values`, the smallest one not found before, exceeds the `count` smallest.
 bool complete(std::vector<double> values, int64_t count) {
   if (static_cast<int64_t>(values.size()) <= count) return false;
   const double last = values.back();
@@ -129,8 +129,8 @@ bool complete(std::vector<double> values, int64_t count) {
   return last > largest && !equal_values(last, largest);
 }
 
-// Lanczos iterations find only one vector, or a few, of the space of a repeated eigenvalue. So the eigenvectors found
-// are projected out and the iteration restarts, until no eigenvalue below the last requested one appears.
+// Restarts Lanczos iterations with the eigenvectors found so far projected out, since one run finds only one or a few
+// vectors of a repeated eigenvalue. Stops when no eigenvalue up to the last requested one appears.
 std::optional<Eigenpairs> solve_iteratively(const SparseMatrix& similarity, const VectorXd& trivial, int64_t count,
                                             bool inverse) {
   Operator op(similarity, inverse);
@@ -163,7 +163,7 @@ MatrixXd canonical_basis(MatrixXd space) {
   MatrixXd basis(space.rows(), space.cols());
   for (int64_t c = 0; c < space.cols(); ++c) {
     const VectorXd closeness = space.rowwise().squaredNorm();
-    // Rounding must not decide between rows that symmetry makes equal.
+    // Rounding must not decide between rows that are equal by symmetry.
     const double enough = closeness.maxCoeff() * (1 - 1e-6);
     int64_t row = 0;
     while (closeness[row] < enough) ++row;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays on huge pages, for random access: on pages of 4 KiB most time would be spent on TLB misses.
+// Allocates arrays on huge pages for random access: on 4 KiB pages most time would be spent on TLB misses.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct LargePageAllocator {
     void* memory = std::aligned_alloc(unit, bytes);
     if (memory == nullptr) throw std::bad_alloc();
 #if defined(MADV_HUGEPAGE)
-    if (unit == large) madvise(memory, bytes, MADV_HUGEPAGE);  // advice: nothing is lost where it is not taken
+    if (unit == large) madvise(memory, bytes, MADV_HUGEPAGE);  // a hint; failure is harmless
 #endif
     return static_cast<T*>(memory);
   }

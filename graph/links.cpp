@@ -14,7 +14,7 @@
 namespace geosft {
 namespace {
 
-// The weights; empty if all are the same positive number, which cancels in every walk.
+// Returns the weights; empty if all are the same positive number, which cancels in every walk.
 template <typename T>
 std::vector<T> read_weights(const at::Tensor& tensor) {
   const at::Tensor contiguous = tensor.contiguous();
@@ -74,7 +74,7 @@ template <typename T>
 bool is_symmetric(const Links<T>& links) {
   const auto& [begin, to] = links.structure;
   const std::vector<T>& weight = links.weight;
-  // Rows are visited in ascending order, so the partners of the links that lead to j are those of j, one by one.
+  // Rows are visited in ascending order, so the links to j match the links of j in order.
   std::vector<int64_t> next(begin.begin(), begin.end());
   for (int64_t i = 0; i < links.structure.nodes(); ++i) {
     for (int64_t e = begin[i]; e < begin[i + 1]; ++e) {

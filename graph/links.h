@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph as plain arrays for algorithms: 32-bit nodes, every row sorted.
+// Stores a graph in plain arrays for algorithms: 32-bit nodes, every row sorted.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -20,22 +20,22 @@ struct LinkStructure {
 template <typename T>
 struct Links {
   LinkStructure structure;
-  std::vector<T> weight;  // of every link; duplicates by ascending weight. Empty: every link weighs 1
+  std::vector<T> weight;  // per link; duplicates by ascending weight. Empty: all weights are 1
 };
 
-// Reads a CSR graph whose shapes were checked. Checks the values, and that weights are finite. Weights that are all the
-// same positive number are omitted.
+// Reads a CSR graph with checked shapes. Checks the values, and that weights are finite. Omits weights that are all the
+// same positive number.
 template <typename T>
 Links<T> read_links(const at::Tensor& rowptr, const at::Tensor& col, const std::optional<at::Tensor>& weight);
 
-// True if there are as many links i -> j as j -> i, with bitwise equal weights, for all i and j. O(E).
+// Returns whether links i -> j and j -> i are equal in number and weights (bitwise), for all i and j. O(E).
 template <typename T>
 bool is_symmetric(const Links<T>& links);
 
 template <typename T>
 Links<T> transposed(const Links<T>& links);
 
-// 1 / (sum of the weights of the links of each node), 0 if the sum is 0.
+// Returns 1 / (sum of the weights of the links of each node), 0 if the sum is 0.
 template <typename T>
 std::vector<T> inverse_degrees(const Links<T>& links);
 

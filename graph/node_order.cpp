@@ -4,7 +4,7 @@
 namespace geosft {
 namespace {
 
-// Calls visit(neighbour) for each neighbour of `node`, in either direction.
+// Calls visit(neighbour) for each neighbour of `node` in both directions.
 template <class Visit>
 void visit_neighbours(const LinkStructure& forward, const LinkStructure* backward, int64_t node, const Visit& visit) {
   for (int64_t e = forward.begin[node]; e < forward.begin[node + 1]; ++e) visit(forward.to[e]);
@@ -29,7 +29,7 @@ class PatchBuilder {
   // Begins a new patch.
   void close_patch() { patch_begin_ = static_cast<int64_t>(node_.size()); }
 
-  // Fills the current patch breadth-first from `seed` with nodes that have no place yet.
+  // Fills the current patch breadth-first from `seed` with nodes not yet placed.
   void grow(int32_t seed) {
     if (placed_[seed]) return;
     size_t next = node_.size();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connected components, and a node order in which neighbours are close together.
+// Computes connected components, and a node order in which neighbours are close together.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace geosft {
 
 // A numbering of the nodes by rows, one component after the other.
 struct NodeOrder {
-  std::vector<int32_t> node;             // of each row
-  std::vector<int32_t> row;              // of each node
+  std::vector<int32_t> node;             // node of each row
+  std::vector<int32_t> row;              // row of each node
   std::vector<int64_t> component_begin;  // first row of each component, and N
 
   int64_t components() const { return static_cast<int64_t>(component_begin.size()) - 1; }
@@ -23,11 +23,12 @@ struct NodeOrder {
 // transpose of an asymmetric graph, null for a symmetric one; components ignore edge directions.
 NodeOrder breadth_first_order(const LinkStructure& forward, const LinkStructure* backward);
 
-// The same components, but each group of `size` consecutive rows is a patch of neighbours, as compact as possible, so
-// that walks starting in it stay together. Patches do not span components.
+// Same components, but each group of `size` consecutive rows is a compact patch of neighbours, so that walks starting
+// in it stay close. Patches do not span components.
 NodeOrder patched_order(const LinkStructure& forward, const LinkStructure* backward, int64_t size);
 
-// The component of each node, int64 [N], ignoring edge directions; components are numbered by their lowest node.
+// Returns the component of each node, int64 [N], ignoring edge directions; components are numbered by their lowest
+// node.
 at::Tensor connected_components(const CsrGraph& graph);
 
 }  // namespace geosft

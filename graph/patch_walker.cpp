@@ -43,7 +43,7 @@ void PatchWalker<T>::finish(Front& front, const Patch& patch) {
   front.to.clear(list.rows, list.count);
 }
 
-// The rows that walks have reached, or all rows of the component once most are reached.
+// Returns the rows that walks have reached, or all rows of the component once most are reached.
 template <typename T>
 typename PatchWalker<T>::RowList PatchWalker<T>::rows_of(const Front& front, const Patch& patch) const {
   const int64_t reached = front.reach.size();
@@ -79,7 +79,7 @@ void PatchWalker<T>::store(const Patch& patch, const double* sum, int64_t t, int
   }
 }
 
-// Column i of P^t, t = 1 … steps / 2 rounded up, gives the diagonal of P^(2t - 1) and P^(2t).
+// Computes column i of P^t for t = 1 … ceil(steps / 2), which gives the diagonals of P^(2t - 1) and P^(2t).
 template <typename T>
 void PatchWalker<T>::run_symmetric(const Patch& patch, int64_t steps, T* out) {
   start(there_, patch);
@@ -92,7 +92,7 @@ void PatchWalker<T>::run_symmetric(const Patch& patch, int64_t steps, T* out) {
   finish(there_, patch);
 }
 
-// (P^(a+b))_ii is the product of row i of P^a (walks that leave i) and column i of P^b (walks that come to i).
+// Uses that (P^(a+b))_ii is the product of row i of P^a (walks that leave i) and column i of P^b (walks to i).
 template <typename T>
 void PatchWalker<T>::run_general(const Patch& patch, int64_t steps, T* out) {
   Front& back = back_.front();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Return probabilities of random walks for all nodes of a patch at once.
+// Computes return probabilities of random walks for all nodes of a patch at once.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class WalkRows {
   LargeArray<T> numbers_;
 };
 
-// The working memory of one thread: O(rows of the largest component).
+// Per-thread state: O(rows of the largest component).
 template <typename T>
 class PatchWalker {
  public:
@@ -65,7 +65,7 @@ class PatchWalker {
 
   const WalkGraph<T>& graph_;
   Front there_;
-  std::vector<Front> back_;  // one for unsymmetric graphs
+  std::vector<Front> back_;  // one element for unsymmetric graphs
 };
 
 }  // namespace geosft

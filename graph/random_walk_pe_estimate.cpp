@@ -15,7 +15,7 @@
 namespace geosft {
 namespace {
 
-// Links of a graph with cumulative weights, from which steps are sampled.
+// Samples steps from the links of a graph by their cumulative weights.
 class Stepper {
  public:
   explicit Stepper(Links<double> links) : links_(std::move(links)) {
@@ -29,7 +29,7 @@ class Stepper {
     }
   }
 
-  // The node after `node`; -1 if the walk ends: there is no link with a positive weight. `uniform` in [0, 1).
+  // Returns the node after `node`, or -1 if no link has a positive weight. `uniform` in [0, 1).
   int64_t next(int64_t node, double uniform) const {
     const int64_t first = links_.structure.begin[node], last = links_.structure.begin[node + 1];
     if (first == last) return -1;
@@ -39,7 +39,7 @@ class Stepper {
     const auto sums = links_.weight.begin();
     const double total = sums[last - 1];
     if (total == 0) return -1;
-    // Rounding of the product must not lead past the last link that weighs anything.
+    // Rounding of the product must not lead past the last link with a positive weight.
     const double target = std::min(uniform * total, std::nextafter(total, 0.0));
     return links_.structure.to[std::upper_bound(sums + first, sums + last, target) - sums];
   }
@@ -48,7 +48,7 @@ class Stepper {
   Links<double> links_;
 };
 
-// A number in [0, 1) with 53 random bits.
+// Returns a number in [0, 1) with 53 random bits.
 double draw_uniform(at::Philox4_32& engine) {
   const uint64_t high = engine(), low = engine();
   return static_cast<double>((high << 32 | low) >> 11) * 0x1p-53;

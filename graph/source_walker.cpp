@@ -16,8 +16,8 @@ void SourceWalker<T>::next_stamp() {
   stamp_ = 1;
 }
 
-// Whether a row is reached for the first time is hard to predict. Without a branch on it, the memory latencies of
-// consecutive rows overlap.
+// Branch-free: whether a row is reached for the first time is hard to predict. Without a branch, the memory latencies
+// of consecutive rows overlap.
 template <typename T>
 template <bool weighted>
 void SourceWalker<T>::scatter(int64_t component) {
@@ -49,7 +49,7 @@ void SourceWalker<T>::run(int64_t c, int64_t first, int64_t steps, T* out) {
   }
 }
 
-// See PatchWalker::run_symmetric: the same sums, over the reached rows only.
+// Computes the same sums as PatchWalker::run_symmetric, over the reached rows only.
 template <typename T>
 void SourceWalker<T>::run_source(int64_t component, int64_t source, int64_t steps, T* result) {
   const double scale = static_cast<double>(graph_.inverse_degree[component + source]);

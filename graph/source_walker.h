@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Return probabilities of random walks, one node after the other.
+// Computes return probabilities of random walks, one node at a time.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace geosft {
 
 // For symmetric graphs in which the walks of neighbouring nodes diverge quickly, so that patches gain little: follows
-// only the links that the walks of one source take. Working memory of one thread: O(rows of the largest component).
+// only the links taken by walks from one source. Per-thread state: O(rows of the largest component).
 template <typename T>
 class SourceWalker {
  public:
@@ -34,7 +34,7 @@ class SourceWalker {
 
   void run_source(int64_t component, int64_t source, int64_t steps, T* result);
   void next_stamp();
-  // One step: fills reached_ and the sums of its rows.
+  // Takes one step: fills reached_ and the sums of its rows.
   template <bool weighted>
   void scatter(int64_t component);
 

@@ -36,7 +36,7 @@ WalkLists<T> lists_of(const Links<T>& links, const NodeOrder& order) {
   return lists;
 }
 
-// Each component's rows, the short ones first.
+// Returns each component's rows, sorted by their number of links.
 LargeArray<int32_t> rows_by_length(const LargeArray<int64_t>& list_begin, const NodeOrder& order) {
   LargeArray<int32_t> sorted(order.node.size());
   for (int64_t c = 0; c < order.components(); ++c) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph prepared for random walks: P = D^-1 A as adjacency lists, with the rows of a component and of a patch
-// contiguous.
+// Prepares a graph for random walks: P = D^-1 A as adjacency lists, with contiguous rows for each component and patch.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -23,18 +22,18 @@ template <typename T>
 struct WalkLists {
   LargeArray<int64_t> begin;
   LargeArray<int32_t> neighbour;
-  LargeArray<T> weight;  // empty: every neighbour weighs 1
+  LargeArray<T> weight;  // empty: all weights are 1
 };
 
 template <typename T>
 struct WalkGraph {
   NodeOrder order;
   bool symmetric;
-  LargeArray<T> inverse_degree;   // 1 / D by row, 0 where D is 0
-  WalkLists<T> out;               // links that leave each row: weights of A if symmetric, otherwise of P
-  WalkLists<T> in;                // links that reach each row, weights of P; empty if symmetric
-  LargeArray<int32_t> by_length;  // rows of each component (within it), shorter lists first: a processor predicts when
-                                  // loops over lists of one length end
+  LargeArray<T> inverse_degree;  // 1 / D by row, 0 if D is 0
+  WalkLists<T> out;              // links that leave each row: weights of A if symmetric, otherwise of P
+  WalkLists<T> in;               // links that reach each row, weights of P; empty if symmetric
+  LargeArray<int32_t>
+      by_length;  // rows of each component (within it), shorter lists first, so that loop ends are well predicted
 };
 
 // Takes the arguments of random_walk_pe and checks their values.

@@ -15,7 +15,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// At most one row of numbers.
+// Vectors of at most one row.
 template <typename T>
 using Lanes = hn::CappedTag<T, 64 / sizeof(T)>;
 template <typename T>
@@ -24,8 +24,7 @@ constexpr int64_t columns = 64 / sizeof(T);
 // Number of rows summed in T before the sum continues in double.
 constexpr int64_t chunk_rows = 256;
 
-// Sums `vectors` vectors side by side. If two vectors hold the values of a row, the whole line of each neighbour is
-// read at once.
+// Sums `vectors` adjacent vectors per neighbour, so that the whole cache line of a neighbour is read at once.
 template <size_t vectors, bool weighted, typename T>
 HWY_INLINE void gather(const WalkStep<T>& step, int64_t row, int64_t column, hn::Vec<Lanes<T>>* sum) {
   const Lanes<T> d;

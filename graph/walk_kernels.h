@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loops of random walks: one step for all sources of a patch, vectorized over the sources.
+// Implements the inner loops of random walks: one step for all sources of a patch, vectorized over the sources.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ template <typename T>
 struct WalkStep {
   const int64_t* begin;
   const int32_t* neighbour;
-  const T* weight;          // null: every neighbour weighs 1
+  const T* weight;          // null: all weights are 1
   const T* inverse_degree;  // by row; null: rows are not divided
   const int32_t* rows;      // the rows to compute
   int64_t count;

@@ -8,15 +8,15 @@
 namespace geosft {
 namespace {
 
-// Up to this many rows the values of a component stay in the L2 cache, where a step of a whole patch costs little more
-// than one of a single node.
+// Up to this many rows, the values of a component stay in the L2 cache, where a step of a whole patch costs little more
+// than that of a single node.
 constexpr int64_t cached_rows = 1 << 15;
 // Beyond that, a row of a patch costs as much as this many single nodes (measured on random graphs of 40,000 to
 // 1,000,000 nodes).
 constexpr int64_t row_cost = 3;
 constexpr int64_t probes = 5;
 
-// Number of rows that walks from `count` rows visit within `steps` steps, summed over the steps.
+// Returns the number of rows that walks from `count` rows visit within `steps` steps, summed over the steps.
 template <typename T>
 int64_t rows_visited(const WalkGraph<T>& graph, WalkReach& reach, int64_t component, int64_t size, int64_t first,
                      int64_t count, int64_t steps) {
@@ -29,7 +29,8 @@ int64_t rows_visited(const WalkGraph<T>& graph, WalkReach& reach, int64_t compon
   return visited;
 }
 
-// Compares the rows visited by patches with those visited by their middle nodes.
+// Estimates whether walks from single nodes are cheaper than from patches, by the rows that patches and their middle
+// nodes visit.
 template <typename T>
 bool walks_part_quickly(const WalkGraph<T>& graph, int64_t c, int64_t steps) {
   const int64_t component = graph.order.component_begin[c], size = graph.order.component_begin[c + 1] - component;

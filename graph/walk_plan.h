@@ -11,7 +11,7 @@ namespace geosft {
 
 struct WalkPatch {
   int64_t component, first;  // the component, and the patch's first row within it
-  bool alone;                // its nodes are followed one after the other (SourceWalker), otherwise all at once
+  bool alone;                // nodes are processed one at a time (SourceWalker), otherwise all at once
 };
 
 struct WalkPlan {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of a component that walks of a given length can reach.
+// Finds the rows of a component that walks of a given length can reach.
 #pragma once
 
 #include <algorithm>

@@ -15,8 +15,8 @@
 
 namespace geosft::cuda {
 
-// geosft::_augment_clouds; run(CloudBatch<T>) runs the kernel. The host reads nothing from the device except a ptr that
-// lies there, so points that are not finite raise no error.
+// Implements geosft::_augment_clouds; run(CloudBatch<T>) runs the kernel. The host reads nothing from the device except
+// a ptr stored there, so non-finite points raise no error.
 template <class Run>
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> augmented_clouds(
     const at::Tensor& points, const std::optional<at::Tensor>& normals, const at::Tensor& ptr, const at::Tensor& seeds,

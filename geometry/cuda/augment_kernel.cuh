@@ -2,8 +2,8 @@
 // Augments point clouds on a GPU, one block per cloud: selects its subset, computes the centroid and the largest
 // distance from it, and writes the remaining rows.
 //
-// Bound: the two selections, see smallest_keys.h. The passes over the points are short: 1,024 points are 4 per thread,
-// with 40 operations in float64 each and, with jitter, 5 logarithms and sines.
+// Bound by the two selections, see smallest_keys.h. The passes over the points are short: 1,024 points are 4 per
+// thread, with 40 operations in float64 each and, with jitter, 5 logarithms and sines.
 #pragma once
 
 #include "geometry/cloud_pose.h"
@@ -13,8 +13,8 @@
 
 namespace geosft::cuda {
 
-// points and normals (null: none) [all.rows, 3]. key [all.rows] and subset [subset.rows] are working memory; the rows
-// in them count from the first row of the cloud. rows, to_points and to_normals [kept.rows, …] are the result.
+// points and normals (null: none) [all.rows, 3]. key [all.rows] and subset [subset.rows] are scratch memory, with rows
+// relative to the first row of the cloud. rows, to_points and to_normals [kept.rows, …] are the result.
 template <typename T>
 struct CloudBatch {
   const T* points;
@@ -33,7 +33,7 @@ template <typename T>
 class AugmentTile {
  public:
   static constexpr int kBlockThreads = 256;
-  static constexpr int kGroups = 16;  // of the threads, in a reduction
+  static constexpr int kGroups = 16;  // groups of threads in a reduction
   using Choice = SmallestKeys<kBlockThreads>;
   struct Tiles {
     typename Choice::Tiles choice;
@@ -89,7 +89,7 @@ class AugmentTile {
         [&](int64_t place, int64_t rank) { in.rows[cloud.kept.begin + rank] = cloud.all.begin + subset[place]; });
   }
 
-  // Row `row` of the cloud after stretch and rotation, relative to an origin.
+  // Returns row `row` of the cloud after stretch and rotation, relative to an origin.
   GEOSFT_DEVICE static Vector3 moved(const Tiles& tiles, const Arguments& in, const Cloud& cloud, int64_t row,
                                      const Vector3& origin) {
     return difference(mapped(tiles.pose.point, in.points + (cloud.all.begin + row) * 3), origin);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The block of threads that all kernels are written against. A kernel is a sequence of steps; all threads of the block
-// finish a step before any begins the next:
+// Defines the thread block interface of all kernels. A kernel is a sequence of steps; all threads of the block finish a
+// step before any begins the next:
 //   block.each([&](int thread) { … });       one step: the body for every thread, then a barrier
 //   typename Block::template PerThread<State> state(block);   per-thread state kept between steps: state[thread]
 //   block.template shared<Tiles>()           the shared memory of the block, not initialized
 //   block.add(sum, value)                    within a step: adds to an integer in shared memory, from any thread
 //   block.x(), block.y()                     the index of this block in the grid
-// Threads communicate only through shared memory, and through global memory that no other block uses meanwhile. So the
-// same source runs on a GPU (DeviceBlock below), where `each` is the calling thread followed by a barrier, and in tests
-// on the CPU, where it is a loop over the threads.
+// Threads communicate only through shared memory, and through global memory that no other block uses at the same time.
+// So the same source runs on a GPU (DeviceBlock below), where `each` runs the body in the calling thread and then a
+// barrier, and in tests on the CPU, where it loops over the threads.
 #pragma once
 
 #include <cstdint>

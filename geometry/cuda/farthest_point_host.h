@@ -15,7 +15,7 @@
 
 namespace geosft::cuda {
 
-// Samples at most m rows of each item, `rows` in all.
+// Samples at most m rows per item, `rows` in total.
 template <class Run>
 at::Tensor chosen_rows(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr, int64_t start,
                        int64_t rows, const Run& run) {
@@ -41,9 +41,9 @@ at::Tensor chosen_rows(const at::Tensor& points, int64_t m, const std::optional<
   return chosen;
 }
 
-// geosft::_farthest_point_sampling; run(FarthestPoints<T>) runs the kernel. The host reads nothing from the device:
-// wrong numbers in ptr, `start` beyond an item and points that are not finite raise no error. The result still holds
-// rows of the batch.
+// Implements geosft::_farthest_point_sampling; run(FarthestPoints<T>) runs the kernel. The host reads nothing from the
+// device: invalid values in ptr, `start` beyond an item and non-finite points raise no error. The result still holds
+// valid rows of the batch.
 template <class Run>
 at::Tensor farthest_point_rows(const at::Tensor& points, int64_t m, const std::optional<at::Tensor>& ptr, int64_t start,
                                int64_t rows, const Run& run) {
@@ -51,7 +51,7 @@ at::Tensor farthest_point_rows(const at::Tensor& points, int64_t m, const std::o
   return chosen_rows(points, m, ptr, start, rows, run);
 }
 
-// geosft::_farthest_point_order, in the same way.
+// Implements geosft::_farthest_point_order in the same way.
 template <class Run>
 at::Tensor farthest_point_order_rows(const at::Tensor& points, const std::optional<at::Tensor>& ptr, const Run& run) {
   check_farthest_point_arguments(points, points.size(0), ptr, 0);

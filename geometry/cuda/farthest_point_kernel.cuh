@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Farthest point sampling on a GPU, one block per cloud. Each thread keeps the points thread, thread + 512, … and their
+// Samples farthest points on a GPU, one block per cloud. Each thread keeps the points thread, thread + 512, … and their
 // squared distances to the rows chosen so far in registers. A round is one pass over them, and two barriers to find the
 // largest distance. Larger clouds read and write points and distances in global memory.
 //
-// Bound: a round is a chain of dependent steps, about 600 clocks for 10,000 points (20 points per thread of about 12
-// instructions, 4 warps per scheduler; 16 and 32 comparisons of the reduction; two barriers). So 1,024 rounds take 0.35
-// ms, and 132 clouds as long as one.
+// Bound by latency: a round is a chain of dependent steps, about 600 clocks for 10,000 points (20 points per thread of
+// about 12 instructions, 4 warps per scheduler; 16 and 32 comparisons of the reduction; two barriers). So 1,024 rounds
+// take 0.35 ms, for up to 132 clouds.
 #pragma once
 
 #include <cmath>
@@ -34,10 +34,10 @@ template <typename T>
 class FarthestPointTile {
  public:
   static constexpr int kBlockThreads = 512;
-  static constexpr int kGroups = 32;                     // of the threads, in a reduction
-  static constexpr int kKept = sizeof(T) == 4 ? 20 : 8;  // points of a thread in registers: 80 and 64 of 128 registers
+  static constexpr int kGroups = 32;                     // groups of threads in a reduction
+  static constexpr int kKept = sizeof(T) == 4 ? 20 : 8;  // points per thread in registers: 80 and 64 of 128 registers
 
-  // A farthest row: the one with the largest distance, the lowest among equal ones. Chosen rows have distance -1.
+  // The row with the largest distance, the lowest index among equals. Chosen rows have distance -1.
   template <typename Distance>
   struct FarthestBy {
     Distance distance;
@@ -87,7 +87,7 @@ class FarthestPointTile {
 
   GEOSFT_DEVICE static T infinity() { return T(INFINITY); }
 
-  // The row farthest from the centroid, with the same sums as on the CPU: one thread sums each coordinate.
+  // Returns the row farthest from the centroid. One thread sums each coordinate, in the same order as on the CPU.
   template <class Block>
   GEOSFT_DEVICE static int64_t outermost_row(Block& block, Tiles& tiles, const Arguments& in, const RowRange& rows) {
     const int64_t count = rows.end - rows.begin;
@@ -155,7 +155,7 @@ class FarthestPointTile {
 
   GEOSFT_DEVICE static T nearer(T before, T now, bool chosen) { return chosen ? T(-1) : (now < before ? now : before); }
 
-  // The farthest of the entries group * kCount … of `all`.
+  // Returns the farthest of the kCount entries of `all` from group * kCount.
   template <int kCount, int kAll, typename Distance>
   GEOSFT_DEVICE static FarthestBy<Distance> farthest(const FarthestBy<Distance> (&all)[kAll], int group) {
     FarthestBy<Distance> best = all[group * kCount];

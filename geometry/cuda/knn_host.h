@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts the tensors of knn to the arrays of knn_kernel.cuh, for the GPU and its emulation in tests. The host reads
-// nothing from the device: wrong numbers in ptr and coordinates that are not finite raise no error, and give neighbours
-// inside the batch or none.
+// nothing from the device: invalid values in ptr and non-finite coordinates raise no error; the neighbours found are
+// still rows of the batch or missing.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -21,7 +21,7 @@ namespace geosft::cuda {
 // Minimum mean number of points per cloud for a search along a space-filling curve.
 inline constexpr int64_t kKnnCurvePoints = 4096;
 
-// Spreads the bits of a number below 1024 to every third bit.
+// Spreads the bits of numbers below 1024 to every third bit.
 inline at::Tensor spread_bits(at::Tensor x) {
   for (const auto& [shift, mask] :
        {std::pair(16, 0x30000FF), std::pair(8, 0x300F00F), std::pair(4, 0x30C30C3), std::pair(2, 0x9249249)}) {
@@ -30,7 +30,7 @@ inline at::Tensor spread_bits(at::Tensor x) {
   return x;
 }
 
-// The rows of [n, 3] sorted along a Morton curve of 1024 cells per axis over [low, high], item by item.
+// Sorts the rows of [n, 3] per item along a Morton curve with 1024 cells per axis over [low, high].
 inline at::Tensor curve_order(const at::Tensor& rows, const at::Tensor& low, const at::Tensor& cell,
                               const at::Tensor& ptr) {
   const at::Tensor place = ((rows - low) / cell).nan_to_num(0, 0, 0).clamp(0, 1023).to(at::kLong);
@@ -58,7 +58,7 @@ struct KnnRows {
   const int64_t* order_data() const { return order.defined() ? order.const_data_ptr<int64_t>() : nullptr; }
 };
 
-// geosft::knn; run(KnnSearch<T>) runs the kernels.
+// Implements geosft::knn; run(KnnSearch<T>) runs the kernels.
 template <class Run>
 std::tuple<at::Tensor, at::Tensor> nearest_rows(const at::Tensor& points, const at::Tensor& queries, int64_t k,
                                                 const std::optional<at::Tensor>& ptr,
@@ -89,8 +89,8 @@ std::tuple<at::Tensor, at::Tensor> nearest_rows(const at::Tensor& points, const 
   return {index, dist2};
 }
 
-// geosft::_knn_backward: d dist2 / d query = 2 (q - p), and d dist2 / d point is its negative. index_put sums the
-// contributions to one point in a fixed order, so the bits are the same in every run.
+// Implements geosft::_knn_backward: d dist2 / d query = 2 (q - p), and d dist2 / d point is its negative. index_put
+// sums the contributions to a point in a fixed order, so the result is deterministic.
 inline std::tuple<at::Tensor, at::Tensor> nearest_backward(const at::Tensor& grad, const at::Tensor& points,
                                                            const at::Tensor& queries, const at::Tensor& index) {
   check_knn_backward(grad, points, queries, index);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// k nearest neighbours on a GPU, one query per thread. A thread keeps its k nearest points so far and goes through
+// Finds k nearest neighbours on a GPU, one query per thread. A thread keeps its k nearest points so far and loops over
 // tiles of 128 points of its item in shared memory. For large clouds, points and queries are sorted along a
-// space-filling curve, so that a tile is a small region. A block begins at the tile nearest to its queries along the
-// curve and goes outwards. It skips a tile whose box is farther from each of its queries than the farthest neighbour so
-// far. The result does not depend on which tiles are skipped.
+// space-filling curve, so that a tile is a small region. A block starts at the tile nearest to its queries along the
+// curve and proceeds outwards. It skips a tile whose box is farther from each of its queries than the farthest
+// neighbour so far. The result does not depend on which tiles are skipped.
 //
-// Bound: issue slots, 10 per pair of query and point: 100,000 x 100,000 pairs take 3.1 ms on 132 multiprocessors at
-// 1.98 GHz. Along the curve a block examines the boxes of all tiles, 40 slots each per query, and enters a few tens of
-// them.
+// Bound by issue slots, 10 per pair of query and point: 100,000 x 100,000 pairs take 3.1 ms on 132 multiprocessors at
+// 1.98 GHz. Along the curve a block examines the boxes of all tiles, 40 slots each per query, and searches a few tens
+// of them.
 #pragma once
 
 #include <cmath>
@@ -36,14 +36,14 @@ struct KnnSearch {
   T* dist2;
 };
 
-// Orders by distance, then by row. NaN precedes nothing.
+// Orders by distance, then by row. A NaN distance never comes before another.
 template <typename T>
 GEOSFT_DEVICE bool comes_before(T distance, int64_t row, T other_distance, int64_t other_row) {
   return distance < other_distance || (distance == other_distance && row < other_row);
 }
 
-// The k nearest points of a query, k <= Capacity, sorted, in registers. The Capacity - k unused places come first and
-// are never replaced, so the last place is the farthest neighbour for every k.
+// Keeps the k <= Capacity nearest points of a query, sorted, in registers. The Capacity - k unused entries come first
+// and are never replaced, so the last entry is the farthest neighbour for every k.
 template <typename T, int Capacity>
 class KeptNeighbours {
  public:
@@ -89,7 +89,7 @@ class KeptNeighbours {
   int64_t row_[Capacity];
 };
 
-// For more neighbours than registers hold: sorted in the output arrays in global memory.
+// Keeps more neighbours than fit in registers, sorted in the output arrays in global memory.
 template <typename T>
 class StoredNeighbours {
  public:
@@ -150,7 +150,7 @@ template <typename T, class Neighbours>
 class KnnTile {
  public:
   static constexpr int kBlockThreads = kKnnThreads;
-  static constexpr int kGroups = 4;  // of the threads, in a vote
+  static constexpr int kGroups = 4;  // groups of threads in a vote
   struct alignas(16) Point {
     T x, y, z, unused;
   };
@@ -192,11 +192,11 @@ class KnnTile {
  private:
   struct State {
     T x, y, z;
-    int64_t query;  // of the batch, -1: none
+    int64_t query;  // row in the batch; -1: no query
     Neighbours nearest;
   };
 
-  // 0, 1, -1, 2, -2, … from `start`, modulo `count`: every number below `count` once.
+  // Returns element i of start + (0, 1, -1, 2, -2, …) modulo `count`, which visits every number below `count` once.
   GEOSFT_DEVICE static int64_t outwards(int64_t start, int64_t i, int64_t count) {
     const int64_t step = i % 2 ? (i + 1) / 2 : -(i / 2);
     const int64_t at = start + step;
@@ -215,10 +215,11 @@ class KnnTile {
     state.nearest.begin(in, state.query);
   }
 
-  // Distance along an axis to an interval. It is rounded like the distance to a point inside, so it is never larger.
+  // Returns the distance along an axis to an interval, rounded like the distance to a point inside, so it is never
+  // larger.
   GEOSFT_DEVICE static T beyond(T at, T low, T high) { return at < low ? low - at : (at > high ? at - high : T(0)); }
 
-  // Whether a point in the box may be among the nearest of any query of the block; the same result in all threads.
+  // Returns whether a point in the box may be among the nearest of any query of the block; equal in all threads.
   template <class Block, class States>
   GEOSFT_DEVICE static bool wanted(Block& block, Tiles& tiles, States& state, const T* box) {
     block.each([&](int thread) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches kernels and checks every launch; no other file launches one.
+// Launches kernels and checks every launch; the only file that launches kernels.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -9,8 +9,8 @@
 
 namespace geosft::cuda {
 
-// Packed rows [rows, …]: item b has the rows ptr[b] … ptr[b + 1] - 1; without ptr there is one item. Numbers in ptr
-// outside the rows are clamped: the result is then wrong, but no access is out of bounds.
+// Packed rows [rows, …]: item b has the rows ptr[b] … ptr[b + 1] - 1; without ptr, all rows are one item. Values of ptr
+// out of range are clamped: the result is then wrong, but no access is out of bounds.
 struct PackedRows {
   const int64_t* ptr;
   int64_t items, rows;
@@ -20,7 +20,7 @@ struct RowRange {
   int64_t begin, end;
 };
 
-// Rows begin … end - 1 of an item, at most one tile of them; an empty range for a slot without work.
+// Rows begin … end - 1 of an item, at most one tile; empty for a slot without work.
 struct PackedTile {
   int64_t item, begin, end;
   int64_t item_begin;
@@ -36,9 +36,9 @@ GEOSFT_DEVICE RowRange item_rows(const PackedRows& packed, int64_t item) {
   return {begin, clamped(packed.ptr[item + 1], begin, packed.rows)};
 }
 
-// The slots of an item that begins at row p start at p / tile + item. That leaves enough slots for all its tiles before
-// those of the next item, since floor((p + n) / tile) + 1 >= floor(p / tile) + ceil(n / tile). The number of slots of a
-// batch does not depend on ptr.
+// Returns the number of slots of a batch. The slots of an item that begins at row p start at p / tile + item. That
+// leaves enough slots for its tiles before those of the next item, since floor((p + n) / tile) + 1 >= floor(p / tile) +
+// ceil(n / tile). The number of slots does not depend on ptr.
 inline int64_t tile_slots(int64_t rows, int64_t items, int64_t tile) {
   return rows / tile + items;
 }
@@ -47,8 +47,8 @@ GEOSFT_DEVICE int64_t first_slot(const PackedRows& packed, int64_t tile, int64_t
   return item_rows(packed, item).begin / tile + item;
 }
 
-// The tile of `tile` rows that belongs to a slot: that of the last item whose slots begin at or before it. Empty if ptr
-// does not begin with 0 and the slot comes before all items, so the rows of a tile are always rows of its item.
+// Returns the tile of a slot, in the last item whose slots begin at or before it. Empty if ptr does not begin with 0
+// and the slot comes before all items, so a tile never has rows outside its item.
 GEOSFT_DEVICE PackedTile packed_tile(const PackedRows& packed, int64_t tile, int64_t slot) {
   int64_t item = 0;
   for (int64_t end = packed.items; end - item > 1;) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Selects the rows with the smallest random keys within one block, without sorting or communication between blocks. The
-// largest selected key is found bit by bit, by counting smaller keys.
+// Selects the rows with the smallest random keys within one block, without sorting or communication between blocks.
+// Finds the largest selected key bit by bit, by counting smaller keys.
 //
-// Bound: 64 rounds of two barriers and count / 256 comparisons per thread: about 30,000 clocks, 15 us, for 10,000 keys.
+// Bound by 64 rounds of two barriers and count / 256 comparisons per thread: about 30,000 clocks, 15 us, for 10,000
+// keys.
 #pragma once
 
 #include "geometry/cuda/block.h"
@@ -12,14 +13,14 @@ namespace geosft::cuda {
 template <int kBlockThreads>
 class SmallestKeys {
  public:
-  static constexpr int kGroups = 16;  // of the threads, in a sum
+  static constexpr int kGroups = 16;  // groups of threads in a sum
   struct Tiles {
     int64_t below[kBlockThreads], equal[kBlockThreads], of_group[kGroups];
   };
 
-  // Calls take(place, rank) for the `wanted` places among 0 … count - 1 with the smallest keys, the first ones among
-  // equal keys; rank is the number of selected places before it. draw(place) returns a key, and keys [count] is working
-  // memory. If wanted >= count, all places are selected and no key is drawn.
+  // Calls take(place, rank) for the `wanted` places among 0 … count - 1 with the smallest keys; ties go to the lower
+  // place; rank is the number of selected places before it. draw(place) returns a key, and keys [count] is scratch
+  // memory. If wanted >= count, all places are selected without calling draw.
   template <class Block, class Draw, class Take>
   GEOSFT_DEVICE static void run(Block& block, Tiles& tiles, int64_t count, int64_t wanted, uint64_t* keys,
                                 const Draw& draw, const Take& take) {
@@ -38,7 +39,7 @@ class SmallestKeys {
   }
 
  private:
-  // The key of rank `wanted`: the largest number such that fewer than `wanted` keys are below it.
+  // Returns the key of rank `wanted`: the largest number such that fewer than `wanted` keys are below it.
   template <class Block>
   GEOSFT_DEVICE static uint64_t largest_taken(Block& block, Tiles& tiles, int64_t count, int64_t wanted,
                                               const uint64_t* keys) {

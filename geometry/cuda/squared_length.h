@@ -5,7 +5,7 @@
 
 namespace geosft::cuda {
 
-// dx^2 + dy^2 + dz^2 with every step rounded (no fused multiply-add), so that the selected rows equal those of the CPU.
+// Computes dx^2 + dy^2 + dz^2 without fused multiply-add, so that the selected rows equal those of the CPU.
 GEOSFT_DEVICE float squared_length(float dx, float dy, float dz) {
 #if defined(__CUDA_ARCH__)
   return __fadd_rn(__fadd_rn(__fmul_rn(dx, dx), __fmul_rn(dy, dy)), __fmul_rn(dz, dz));

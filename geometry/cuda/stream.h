@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The current device and stream of kernels. Both are reached through LibTorch's device-independent interface, so
-// LibTorch's CUDA libraries are not needed until there is a CUDA tensor.
+// Sets the current device and returns its stream through LibTorch's device-independent interface, so LibTorch's CUDA
+// libraries are not needed until there is a CUDA tensor.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -8,12 +8,12 @@
 
 namespace geosft::cuda {
 
-// Makes `device` the current one while it lives.
+// A guard that makes `device` current during its lifetime.
 class Stream {
  public:
   explicit Stream(const at::Device& device);
 
-  // The current stream of the device, a cudaStream_t.
+  // Returns the current stream of the device, a cudaStream_t.
   void* get() const { return stream_; }
 
  private:

@@ -15,7 +15,8 @@
 
 namespace geosft::cuda {
 
-// The shortest ranges of rows that no edge leaves: int64 [N] each, the first row and the one after the last.
+// The shortest range of rows around each node that no edge leaves: int64 [N] each, the first row and the one after the
+// last.
 struct Stretches {
   at::Tensor begin, end;
 };
@@ -35,7 +36,7 @@ inline Stretches stretches_of(const at::Tensor& rowptr, const at::Tensor& col) {
   return {std::get<0>(at::where(first, node, at::zeros_like(node)).cummax(0)), std::get<0>(end.cummin(0)).flip(0)};
 }
 
-// A plan with 1 GiB of memory, or what one block needs for all nodes; four blocks per multiprocessor for short
+// Plans with 1 GiB of memory, or more if one block needs it for all nodes; four blocks per multiprocessor for short
 // stretches.
 inline WalkPlan walk_plan(int64_t nodes, int64_t bytes) {
   constexpr int64_t kMemory = int64_t{1} << 30, kBlocks = 4 * 132;
@@ -44,7 +45,7 @@ inline WalkPlan walk_plan(int64_t nodes, int64_t bytes) {
   return {blocks, slice, slice < nodes ? std::clamp<int64_t>(rows / nodes, 1, groups) : 0};
 }
 
-// geosft::random_walk_pe; run(RandomWalks<T>) runs the kernels, with the default plan if none is given.
+// Implements geosft::random_walk_pe; run(RandomWalks<T>) runs the kernels, with the default plan unless one is given.
 template <class Run>
 at::Tensor random_walks(const at::Tensor& rowptr_in, const at::Tensor& col_in, int64_t steps,
                         const std::optional<at::Tensor>& weight_in, const Run& run,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random-walk encodings on a GPU, 32 neighbouring nodes at a time, one lane each: u_0 = e_s and u_t = RW u_{t-1}, whose
-// entry s is the diagonal of RW^t. A block keeps u of its nodes in its own part of global memory, [rows, 32], and goes
-// only through the rows of their stretch. No edge leaves a stretch; in a batch of many graphs a stretch is rarely
-// longer than one graph. Each sum is computed by one thread, in the order of the edges.
+// Computes random-walk encodings on a GPU, 32 neighbouring nodes at a time, one lane each: u_0 = e_s and u_t = RW
+// u_{t-1}, whose entry s is the diagonal of RW^t. A block keeps u of its nodes in its own slice of global memory,
+// [rows, 32], and processes only the rows of their stretch. No edge leaves a stretch; in a batch of many graphs a
+// stretch is rarely longer than one graph. Each sum is computed by one thread, in the order of the edges.
 //
-// The host does not know how long stretches are. So the same memory serves two kernels in turn: first many blocks with
-// a small slice each for short stretches, then fewer, larger blocks with memory for all nodes, for the stretches that
-// do not fit in a slice.
+// The host does not know the lengths of the stretches, so two kernels use the same memory in turn: first many blocks
+// with a small slice each for short stretches, then fewer, larger blocks with memory for all nodes, for the stretches
+// that do not fit in a slice.
 //
-// Bound: one read of 32 values per 32 nodes, step and edge of their stretch, mostly from the caches. A batch of 128
+// Bound by one read of 32 values per 32 nodes, step and edge of their stretch, mostly from the caches. A batch of 128
 // molecules of 23 nodes and 50 edges takes microseconds; one graph of N nodes and E edges takes N E steps / 32 such
 // reads.
 #pragma once
@@ -32,7 +32,7 @@ struct WalkPlan {
 };
 
 // CSR of the graph: rowptr [nodes + 1], col and weight [edges] (null: all 1). inverse [nodes]: 1 / D_i, 0 if D_i = 0.
-// The stretch of node i is rows begin[i] … end[i] - 1. memory is that of the plan; out [nodes, steps].
+// The stretch of node i is rows begin[i] … end[i] - 1. `memory` has the size of the plan; out [nodes, steps].
 template <typename T>
 struct RandomWalks {
   const int64_t* rowptr;
@@ -74,7 +74,7 @@ class WalkDegreeTile {
   }
 };
 
-// The rows that the walks of the 32 nodes starting at `first` visit.
+// Returns the rows visited by the walks of the 32 nodes starting at `first`.
 template <typename T>
 GEOSFT_DEVICE RowRange walked_rows(const RandomWalks<T>& in, int64_t first) {
   if (first >= in.nodes) return {0, 0};
@@ -83,7 +83,7 @@ GEOSFT_DEVICE RowRange walked_rows(const RandomWalks<T>& in, int64_t first) {
   return {begin, clamped(in.end[last], begin, in.nodes)};
 }
 
-// The walks of 32 nodes, computed by a block of kThreads threads.
+// Computes the walks of 32 nodes with a block of kThreads threads.
 template <typename T, int kThreads>
 class WalkSteps {
  public:
@@ -148,7 +148,7 @@ class WalkTile {
   }
 };
 
-// Computes the walks in long stretches. Most groups of nodes may have none, so a block checks many groups at once.
+// Computes the walks in long stretches. Since most groups of nodes may have none, a block checks many groups at once.
 template <typename T>
 class LongWalkTile {
  public:
@@ -161,7 +161,7 @@ class LongWalkTile {
 
   template <class Block>
   GEOSFT_DEVICE static void run(Block& block, const Arguments& in) {
-    // Groups are interleaved, so that every block gets some of those of a large graph.
+    // Groups are interleaved, so that the groups of a large graph are distributed over all blocks.
     const int64_t step = in.plan.long_blocks * kWalkLanes;
     Tiles& tiles = block.template shared<Tiles>();
     for (int64_t begin = block.x() * kWalkLanes; begin < in.nodes; begin += step * kBlockThreads) {
@@ -177,7 +177,7 @@ class LongWalkTile {
       for (int group = 0; found > 0 && group < kBlockThreads; ++group) {
         if (tiles.is_long[group]) walk(block, in, begin + group * step);
       }
-      block.each([](int) {});  // all have read what is found before it is cleared
+      block.each([](int) {});  // all threads have read `found` before it is cleared
     }
   }
 

@@ -25,7 +25,7 @@ constexpr SamplerVariant sampler_variants[] = {{false, false, true, "softplus"},
                                                {false, true, true, "softplus"},
                                                {false, false, false, "softplus"}};
 
-// The keys that make it of the configured sampler; empty where that is it.
+// Returns the changes that turn the configured sampler into the variant; empty if they are equal.
 std::string change_to(const SamplerVariant& variant, const ModelSettings& model) {
   std::string change;
   const auto set = [&](const std::string& key, const std::string& wanted, const std::string& present) {
@@ -39,7 +39,7 @@ std::string change_to(const SamplerVariant& variant, const ModelSettings& model)
   return change;
 }
 
-// Tokens that a layer samples of a cloud.
+// Number of tokens that a layer samples per cloud.
 int64_t sampled(const ClassifySettings& settings, int64_t bins) {
   return sample_count(settings.clouds.points, settings.model.sampler(bins));
 }

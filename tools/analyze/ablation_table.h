@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variants of a configuration and their results.
+// Creates variants of a configuration for an ablation study, and plots their results.
 #pragma once
 
 #include <filesystem>
@@ -18,19 +18,19 @@ struct Ablation {
   ClassifySettings settings;
 };
 
-// The unchanged settings, then a variant for each of `changes`: "key=value", or several joined by +. Throws UsageError
-// for an unknown key, an invalid value, or an entry of another form.
+// Returns the unchanged settings, then one variant per element of `changes`: "key=value", or several joined by +.
+// Throws UsageError for an unknown key, an invalid value, or an entry of another form.
 std::vector<Ablation> ablations(const ClassifySettings& settings, const std::vector<std::string>& changes);
 
-// The paper's: the other score and probability, each and both; a quarter of the sample and twice as much, where the
-// clouds have so many points; the samplers that are not configured (two-way softplus, hard, Gumbel, with replacement,
-// without noise). Throws UsageError for a model whose attention does not sample.
+// Returns the paper's ablations: the other score, the other probability, and both; a quarter and twice the sample size,
+// if the clouds have enough points; the samplers that are not configured (two-way softplus, hard, Gumbel, with
+// replacement, without noise). Throws UsageError for a model whose attention does not sample.
 std::vector<std::string> usual_changes(const ClassifySettings& settings);
 
-// What is varied, by column: score, probability, k (tokens that a layer samples of a cloud), sampler.
+// Returns the varied settings by column: score, probability, k (tokens that a layer samples per cloud), sampler.
 std::vector<std::pair<std::string, std::string>> ablation_labels(const ClassifySettings& settings);
 
-// A bar chart of the accuracy of each row with its deviation; the first row is drawn as a line.
+// Draws a bar chart of the accuracy of each row with its standard deviation; the first row is drawn as a line.
 PlotResult plot_ablations(const std::vector<ResultRow>& rows, const std::string& title,
                           const std::filesystem::path& stem);
 

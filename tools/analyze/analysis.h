@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output of pictures and numbers, shared by the subcommands of geosft-analyze.
+// Writes pictures and numbers, fits power laws, and defines options shared by the subcommands of geosft-analyze.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ struct AnalysisOutput {
   void add_to(CLI::App& subcommand);
   std::filesystem::path stem() const { return out; }
   void write_csv(const std::string& text) const;
-  // Throws std::runtime_error if a picture could not be drawn; the numbers are written first.
+  // Throws std::runtime_error if a picture could not be drawn. Call it after the numbers are written.
   void check_drawn(const PlotResult& result) const;
-  // Writes the curves as CSV and as a picture of panels.
+  // Writes the curves as CSV and the panels as a picture.
   void save(const std::string& x, const std::string& y, const std::vector<Curve>& curves,
             const std::vector<CurvePanel>& panels) const;
 };
 
-// Options of analyses without a trained model.
+// Options of analyses that need no trained model.
 struct AnalysisBasics {
   uint64_t seed = 0;
   RuntimeOptions runtime = {.device = "cpu"};
@@ -39,14 +39,14 @@ struct AnalysisBasics {
   void apply_runtime() const;
 };
 
-// y = a x^exponent through positive points by least squares of the logarithms, with the standard error of the exponent
+// Fits y = a x^exponent to positive points by least squares of the logarithms, with the standard error of the exponent
 // (NaN for two points). Throws c10::Error for fewer than two points or numbers that are not positive.
 struct PowerLaw {
   double exponent = 0.0, error = 0.0;
 };
 PowerLaw power_law(const std::vector<double>& x, const std::vector<double>& y);
 
-// "1.02 ± 0.01", or "1.02" where the error is NaN.
+// Formats as "1.02 ± 0.01", or "1.02" if the error is NaN.
 std::string exponent_text(const PowerLaw& law);
 
 }  // namespace geosft

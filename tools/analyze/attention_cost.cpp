@@ -23,11 +23,11 @@ using bench::Pass;
 using bench::random_inputs;
 using bench::Sizes;
 
-// One call over so many keys of an item of sizes.tokens.
+// One forward and backward pass of an item of sizes.tokens over the given number of keys.
 using Call = std::function<bench::Tensors()>;
 using Attention = std::function<Call(const Sizes&, int64_t keys)>;
 
-// Maps of `channels` relative channels to heads.
+// Returns random linear maps of `channels` relative channels to heads.
 bench::BiasWeights term_weights(int64_t channels, const Sizes& sizes, const at::Generator& generator) {
   const at::Tensor w = normal({channels, sizes.heads}, generator) / std::sqrt(static_cast<double>(channels));
   const at::Tensor b = normal({sizes.heads}, generator);
@@ -68,7 +68,7 @@ Call linear(const Sizes& sizes, int64_t keys) {
   });
 }
 
-// In heads of 8 channels, where the monomials of degree 2 are few.
+// Uses heads of 8 channels, to limit the number of monomials of degree 2.
 Call polynomial(Sizes sizes, int64_t keys) {
   constexpr int64_t channels = 8;
   sizes.heads = sizes.width / channels;

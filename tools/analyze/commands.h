@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands of geosft-analyze.
+// Declares the subcommands of geosft-analyze.
 #pragma once
 
 #include "tools/experiment/subcommand.h"

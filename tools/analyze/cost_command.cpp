@@ -27,7 +27,7 @@ struct CostCommand {
 
   static int64_t most(const std::vector<int64_t>& numbers) { return *std::max_element(numbers.begin(), numbers.end()); }
 
-  // A curve an attention, of those costs that `chosen` is true of; `x` is the number that they are drawn against.
+  // Returns one curve per attention, over the costs selected by `chosen`; `x` is the abscissa.
   template <typename Chosen>
   static std::vector<Curve> curves_of(const std::vector<AttentionCost>& costs, int64_t AttentionCost::*x,
                                       Quantity quantity, const Chosen& chosen) {
@@ -43,19 +43,19 @@ struct CostCommand {
     return curves;
   }
 
-  // At the most keys.
+  // Costs by tokens, with the maximum number of keys.
   std::vector<Curve> by_tokens(const std::vector<AttentionCost>& costs, Quantity quantity) const {
     return curves_of(costs, &AttentionCost::tokens, quantity,
                      [&](const AttentionCost& cost) { return cost.all_tokens || cost.keys == most(keys); });
   }
 
-  // At the most tokens.
+  // Costs by keys, with the maximum number of tokens.
   std::vector<Curve> by_keys(const std::vector<AttentionCost>& costs, Quantity quantity) const {
     return curves_of(costs, &AttentionCost::keys, quantity,
                      [&](const AttentionCost& cost) { return !cost.all_tokens && cost.tokens == most(tokens); });
   }
 
-  // The curves that have a slope, with it in their names and on stdout.
+  // Fits a power law to each curve with at least two points; adds the exponent to its name and prints it.
   static CurvePanel fitted(const Axes& axes, const std::vector<Curve>& curves) {
     CurvePanel panel{axes, {}};
     for (const Curve& measured : curves) {

@@ -11,7 +11,7 @@
 namespace geosft {
 namespace {
 
-// Means over clouds, by layer; 0 is what enters the first.
+// Means over clouds per layer; layer 0 is the input of the first.
 struct DepthCommand {
   TracedRun traced;
   AnalysisOutput output;

@@ -25,7 +25,7 @@ struct FamilyCommand {
 
   bench::Pass measured() const { return pass == "training" ? bench::Pass::both : bench::Pass::forward; }
 
-  // A curve a member, with its fitted exponent in its name and on stdout.
+  // Draws one curve per member; adds the fitted exponent to its name and prints it.
   CurvePanel panel(const std::vector<FamilyCost>& costs, const std::string& what, double FamilyCost::*quantity) const {
     CurvePanel all{{what + " against tokens", "tokens", what, true, true}, {}};
     for (const std::string& name : names) {
@@ -45,7 +45,7 @@ struct FamilyCommand {
     return all;
   }
 
-  // At the most tokens, each member beside softmax where it is among them.
+  // Prints each member's cost relative to softmax, if measured, at the maximum number of tokens.
   void print_shares(const std::vector<FamilyCost>& costs) const {
     const auto last = std::max_element(tokens.begin(), tokens.end());
     const auto found = [&](const std::string& name) {

@@ -12,7 +12,7 @@
 namespace geosft {
 namespace {
 
-// Groups of `factor` tokens that a token sees through a window, over all tokens.
+// Counts the groups of `factor` tokens in the window of a token, summed over all tokens.
 double window_pairs(int64_t tokens, int64_t radius, int64_t factor) {
   double pairs = 0;
   for (int64_t i = 0; i < tokens; ++i) {
@@ -22,7 +22,7 @@ double window_pairs(int64_t tokens, int64_t radius, int64_t factor) {
   return pairs;
 }
 
-// The largest divisor up to the square root.
+// Returns the largest divisor that is at most the square root.
 int64_t grid_height(int64_t tokens) {
   auto height = static_cast<int64_t>(std::sqrt(static_cast<double>(tokens)));
   while (tokens % height != 0) --height;

@@ -33,7 +33,7 @@ RunModel train_in_memory(const ClassifySettings& settings, const PointDataset& t
   made.model->to(device);
   ClassifyTask task(made.model, training, nullptr, settings);
   TrainingLoop loop(task, settings.training());
-  // Models are used with the average of their weights, where the settings ask for one.
+  // The callback sees the averaged weights if the settings enable averaging.
   const auto tell = [&](int64_t epochs) {
     if (!after_epoch) return;
     const Optimization::AveragedWeights averaged(loop.optimization());

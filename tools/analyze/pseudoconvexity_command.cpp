@@ -27,7 +27,7 @@ struct PseudoconvexityCommand {
   AnalysisBasics basics;
   AnalysisOutput output;
 
-  // The worst drops, for people.
+  // Prints the largest drops.
   static void show(std::vector<Contradiction> found, const at::Tensor& x1, const at::Tensor& x2) {
     std::sort(found.begin(), found.end(),
               [](const auto& a, const auto& b) { return a.after - a.before < b.after - b.before; });
@@ -64,7 +64,7 @@ struct PseudoconvexityCommand {
     return 0;
   }
 
-  // How far the component fell, the largest first; a curve at 0 where nothing did.
+  // Returns the drops of the components in descending order; a single 0 if there are no contradictions.
   static Curve drops(const std::string& name, const std::vector<Contradiction>& found) {
     Curve curve{name + ": " + std::to_string(found.size()), {0.0}, {0.0}};
     std::vector<double> falls;

@@ -56,7 +56,7 @@ struct SamplingCommand {
     settings.train.epochs = std::max<int64_t>(snapshots.back(), 1);
   }
 
-  // OUT: the strip. OUT_curves: histograms and coverage.
+  // Writes the strip to OUT, histograms and coverage to OUT_curves.
   void write(const std::vector<SamplingSnapshot>& taken, const std::string& name) const {
     output.write_csv(snapshots_csv(taken));
     std::vector<CloudPanel> strip;

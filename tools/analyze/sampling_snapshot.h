@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of a sampler at one moment of a training.
+// Collects statistics of a sampler at one epoch of a training.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -18,19 +18,19 @@ struct SamplingSnapshot {
   int64_t epochs = 0;
   at::Tensor points;       // [n, 3], as the model saw them
   at::Tensor importance;   // [n], scores of the head's sampler
-  at::Tensor frequency;    // [n], share of the draws in which a point was chosen by its score
-  double covered = 0.0;    // mean distance of the points to the nearest chosen one, mean over the draws
-  double by_chance = 0.0;  // the same of as many points drawn uniformly
+  at::Tensor frequency;    // [n], fraction of the samples in which a point was chosen by its score
+  double covered = 0.0;    // distance to the nearest chosen point, mean over points and samples
+  double by_chance = 0.0;  // the same for as many points sampled uniformly
 };
 
-// `draws` samples by the sampler of the head, for one cloud.
+// Samples one cloud `draws` times with the head's sampler.
 SamplingSnapshot sampling_snapshot(RunModel& trained, const Shape& shape, int64_t epochs, int64_t draws);
 
-// "scores from … to …; …"
+// Formats as "scores from … to …; …".
 std::string snapshot_text(const SamplingSnapshot& snapshot);
-// epochs,point,x,y,z,importance,frequency
+// CSV with the columns epochs,point,x,y,z,importance,frequency
 std::string snapshots_csv(const std::vector<SamplingSnapshot>& snapshots);
-// Histograms of the importance, and the coverage over the epochs.
+// Returns histograms of the importance, and the coverage over the epochs.
 std::vector<CurvePanel> snapshot_panels(const std::vector<SamplingSnapshot>& snapshots);
 
 }  // namespace geosft

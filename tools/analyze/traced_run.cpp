@@ -22,7 +22,7 @@ void TracedRun::look(const std::function<void(const ShapeExplanation&)>& told) c
   RunModel trained = load_run_model(run);
   trained.model->to(device);
   overrides.apply(trained.settings.data, trained.settings.seed, trained.settings.evaluation);
-  trained.settings.evaluation.votes = 1;  // one draw is looked into
+  trained.settings.evaluation.votes = 1;  // a single sample is traced
   const auto dataset = open_dataset(trained.settings, Split::test);
   const int64_t count = std::min(items, dataset->size());
   install_interrupt_handler();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces of a trained classifier on clouds of its dataset.
+// Traces a trained classifier on clouds of its dataset.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct TracedRun {
   int64_t items = 8;
   RunOverrides overrides;
 
-  // RUN, --items, and the settings that may change when a model is used (such as the seed and the threads).
+  // Adds RUN, --items, and the settings that may change when a model is used (such as the seed and the threads).
   void add_to(CLI::App& subcommand);
   // Traces `items` clouds, evenly spaced in the test split. Throws Interrupted after a signal.
   void look(const std::function<void(const ShapeExplanation&)>& told) const;

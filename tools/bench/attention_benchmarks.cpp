@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// maxout_attention beside softmax attention and composites of the same mathematics.
+// Benchmarks maxout_attention against softmax attention and composites of the same function.
 #include "models/ops/maxout_attention.h"
 #include "tools/bench/catalogue.h"
 #include "tools/bench/composites.h"
@@ -31,7 +31,7 @@ Benchmark make_attention(const Sizes& sizes, int64_t keys, Pass pass, const std:
   return benchmark;
 }
 
-// Values of one channel leave the score and little else: what share of the bound the score loop itself reaches.
+// Benchmarks the score loop alone, by using values with one channel.
 Benchmark make_score(const Sizes& sizes, int64_t keys, const std::string& name) {
   const PackedInputs in = random_inputs(sizes, keys);
   const AttentionShape shape = attention_shape(sizes, keys);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random arguments of the attention operators, packed for our operators and with heads first for LibTorch's.
+// Creates random arguments of the attention operators, packed for our operators and heads-first for LibTorch's.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -25,13 +25,13 @@ struct HeadsFirstInputs {
 PackedInputs random_inputs(const Sizes& sizes, int64_t keys);
 HeadsFirstInputs heads_first(const PackedInputs& packed, const Sizes& sizes);
 
-// [B, h, n, c] -> [B n, h, c] and [B, h, n] -> [B n, h]; other tensors unchanged.
+// Converts [B, h, n, c] -> [B n, h, c] and [B, h, n] -> [B n, h]; returns other tensors unchanged.
 at::Tensor packed_rows(const at::Tensor& heads_first);
 
-// Offsets 0, count, 2 count, … of equal items.
+// Returns the offsets 0, count, 2 count, … of equal items.
 at::Tensor equal_offsets(int64_t items, int64_t count);
 
-// Standard normal numbers, float32, without gradient.
+// Samples standard normal numbers, float32, without gradient.
 at::Tensor normal(at::IntArrayRef shape, const at::Generator& generator);
 
 AttentionShape attention_shape(const Sizes& sizes, int64_t keys);

@@ -5,7 +5,7 @@
 
 namespace geosft::bench {
 
-// Bandwidth in bytes per second, read and written, of copying `bytes` (more than any cache holds) with `threads`
+// Returns the copy bandwidth in bytes per second, reads plus writes, of `bytes` (larger than any cache) with `threads`
 // threads: the best of several tries.
 double measure_bandwidth(int64_t threads, int64_t bytes = int64_t{256} << 20);
 

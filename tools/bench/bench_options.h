@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options shared by the subcommands of geosft-bench.
+// Defines options shared by the subcommands of geosft-bench.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ struct MachineOptions {
   void apply() const;
 };
 
-// --batch, --tokens, --width, --heads, --keys, --seed.
+// Adds --batch, --tokens, --width, --heads, --keys, --seed.
 void add_sizes(CLI::App& subcommand, Sizes& sizes);
 // Throws UsageError if heads does not divide width.
 void check_sizes(const Sizes& sizes);

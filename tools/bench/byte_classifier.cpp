@@ -18,7 +18,7 @@ at::Tensor ByteClassifierImpl::forward(const at::Tensor& bytes, const at::Tensor
   x = x + sinusoids(x.size(1), x.size(2), x.options());
   if (prompt.defined()) x = at::cat({prompt.unsqueeze(0).expand({x.size(0), -1, -1}), x}, 1);
   const at::Tensor ptr = equal_offsets(x.size(0), x.size(1));
-  SamplingContext context = SamplingContext::greedy();  // nothing is sampled or dropped
+  SamplingContext context = SamplingContext::greedy();  // no sampling, no dropout
   return head->forward(encoder->forward(x.flatten(0, 1), RelativeEncoding::none(), ptr, context), ptr);
 }
 

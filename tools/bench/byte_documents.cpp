@@ -12,7 +12,7 @@
 namespace geosft::bench {
 namespace {
 
-// Appends the texts of all lines to the text of their label.
+// Concatenates the texts of all lines per label.
 std::array<std::string, 2> texts_by_label(const std::filesystem::path& file) {
   const std::string all = read_file(file);
   std::array<std::string, 2> texts;

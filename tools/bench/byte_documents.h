@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Documents as bytes, for the comparison of trainings.
+// Reads text documents as byte sequences.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -13,9 +13,9 @@ struct ByteDocuments {
   at::Tensor labels;  // int64 [count]
 };
 
-// Reads `count` documents of exactly n bytes from lines "label TAB … TAB text" with labels 0 and 1: texts of one label
-// are concatenated, and the labels alternate. Throws DataError naming file and line for another format or too little
-// text.
+// Reads `count` documents of exactly n bytes from lines "label TAB … TAB text" with labels 0 and 1: the texts of each
+// label are concatenated and cut, and the labels alternate. Throws DataError naming file and line for an invalid format
+// or too little text.
 ByteDocuments read_documents(const std::filesystem::path& file, int64_t count, int64_t n);
 
 }  // namespace geosft::bench

@@ -14,7 +14,7 @@ bool begins(const std::string& name, const std::string& part) {
   return name == part || (name.rfind(part, 0) == 0 && name[part.size()] == '/');
 }
 
-// The names themselves and what they begin with.
+// Returns the names and their prefixes.
 std::vector<std::string> known_names(const Entries& all) {
   std::vector<std::string> names;
   for (const Entry& entry : all) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All benchmarks by name. Each kind has a file of its own.
+// Lists all benchmarks by name. Each kind has its own source file.
 #pragma once
 
 #include <string>

@@ -10,7 +10,8 @@ double score_scale(const at::Tensor& q) {
   return 1.0 / std::sqrt(static_cast<double>(q.size(-1)));
 }
 
-// relu(score * mul + add) v over its row sums and the leaks. Dividing after the product with v costs n x c, not n x m.
+// relu(score * mul + add) v, normalised by row sums plus leaks. Dividing after the product with v costs n x c, not n x
+// m.
 at::Tensor normalised(at::Tensor score, const DenseTerms& terms, const HeadsFirstInputs& inputs) {
   if (terms.mul.defined()) score = score * terms.mul;
   if (terms.add.defined()) score = score.add_(terms.add);
@@ -69,7 +70,7 @@ at::Tensor point_channels(const at::Tensor& x, const at::Tensor& xs, const at::T
 }
 
 DenseTerms sequence_terms(const at::Tensor& s, const at::Tensor& ss, const BiasWeights& weights) {
-  // sum_t w[t, h] s[i, t] ss[j, t]: the weights go to the side with fewer rows.
+  // sum_t w[t, h] s[i, t] ss[j, t]: the weights multiply the factor with fewer rows.
   const auto map = [&](const at::Tensor& w, const at::Tensor& b) {
     const at::Tensor weighted = ss.unsqueeze(1) * w.t().unsqueeze(1).unsqueeze(0);
     return at::matmul(s.unsqueeze(1), weighted.transpose(2, 3)).add_(b.view({1, -1, 1, 1}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention composed of LibTorch's operations, as baselines: contiguous inputs with heads first, and as few passes over
-// n x k numbers as autograd permits.
+// Composes attention baselines from LibTorch's operations: contiguous heads-first inputs, and as few passes over n x k
+// numbers as autograd permits.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -13,23 +13,23 @@ namespace geosft::bench {
 
 inline constexpr double attention_eps = 1e-6;
 
-// Relative encodings of all pairs, [B, h, n, m]; undefined means 1 and 0.
+// Relative encodings of all pairs, [B, h, n, m]; undefined: 1 and 0.
 struct DenseTerms {
   at::Tensor mul, add;
 };
 
-// Maps from X_R to heads; w_* [r, h], b_* [h].
+// Linear maps from X_R to heads; w_* [r, h], b_* [h].
 struct BiasWeights {
   at::Tensor w_mul, b_mul, w_add, b_add;
 };
 
-// softmax(q k^T / sqrt(c)) v by LibTorch's fused operator: a different function of the same sizes.
+// softmax(q k^T / sqrt(c)) v with LibTorch's fused operator: a different function with the same shapes.
 at::Tensor softmax_attention(const HeadsFirstInputs& inputs);
 
-// Maxout attention on cdist: max(a, b) = (a + b + |a - b|) / 2, and cdist with p = 1 sums |a - b|.
+// Maxout attention with cdist: max(a, b) = (a + b + |a - b|) / 2, and cdist with p = 1 sums |a - b|.
 at::Tensor cdist_attention(const HeadsFirstInputs& inputs, const DenseTerms& terms = {});
 
-// Maxout attention by broadcasting q against k, [B, h, rows, m, c] at a time: as many rows of queries as fit into
+// Maxout attention by broadcasting q against k in blocks [B, h, rows, m, c], with as many query rows as fit into
 // `block_bytes`.
 at::Tensor broadcast_attention(const HeadsFirstInputs& inputs, const DenseTerms& terms = {},
                                int64_t block_bytes = int64_t{64} << 20);
@@ -37,8 +37,8 @@ at::Tensor broadcast_attention(const HeadsFirstInputs& inputs, const DenseTerms&
 // softplus(X_R w_mul + b_mul) and X_R w_add + b_add for X_R [B, r, n, m].
 DenseTerms linear_terms(const at::Tensor& channels, const BiasWeights& weights);
 
-// X_R of points: squared distances of x [B, n, 3] and xs [B, m, 3] and, where they are defined, products of the
-// normals; [B, r, n, m].
+// X_R of points: squared distances of x [B, n, 3] and xs [B, m, 3] and, if defined, dot products of the normals; [B, r,
+// n, m].
 at::Tensor point_channels(const at::Tensor& x, const at::Tensor& xs, const at::Tensor& normals,
                           const at::Tensor& sampled_normals);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tokens and relative terms are made from, before any layer.
+// Benchmarks the inputs of layers: surface normals and sinusoids.
 #include <ATen/CPUGeneratorImpl.h>
 
 #include "geometry/knn.h"
@@ -14,15 +14,15 @@ namespace {
 
 constexpr int64_t neighbours = 16;
 
-// Points of unit spheres, packed: [items n, 3].
+// Samples points on unit spheres, packed: [items n, 3].
 at::Tensor spheres(const Sizes& sizes) {
   const auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed);
   const at::Tensor points = normal({sizes.batch * sizes.tokens, 3}, generator);
   return points / points.norm(2, 1, /*keepdim=*/true);
 }
 
-// The eigenvector of the smallest eigenvalue of each neighbourhood's covariance, with any sign: ours also makes the
-// signs consistent.
+// Returns the eigenvector of the smallest eigenvalue of each neighbourhood's covariance, with arbitrary sign: ours also
+// makes the signs consistent.
 at::Tensor composite_normals(const at::Tensor& points, const at::Tensor& ptr) {
   const at::Tensor index = std::get<0>(knn(points, points, neighbours, ptr, ptr));
   const at::Tensor near = points.to(at::kDouble).index_select(0, index.flatten()).view({-1, neighbours, 3});

@@ -19,7 +19,7 @@ namespace {
 
 struct ErrorRow {
   ErrorNetwork network;
-  std::string of;  // which masks and losses
+  std::string of;  // mask and loss
   int64_t degree;
   NetworkErrors errors;
 };
@@ -63,12 +63,13 @@ struct ErrorsCommand {
         .layers = count, .heads = heads, .largest_score = score, .channels = channels, .center = center, .mean = mean};
   }
 
-  // Without and, unless keys are centred, with the causal mask, either loss: a row each, or the largest errors of all.
+  // Measures both losses, without the causal mask and, unless keys are centred, with it. Appends a row for each case,
+  // or one with the maximum errors.
   void append(std::vector<ErrorRow>& rows, ErrorNetwork network, int64_t degree) const {
     ErrorRow all{network, "all", degree, {}};
     const PolynomialGradient chosen = gradient == "paper" ? PolynomialGradient::paper : PolynomialGradient::exact;
     for (const bool causal : {false, true}) {
-      if (causal && center) continue;  // the mean of all keys would leak the future
+      if (causal && center) continue;  // the mean of all keys includes future ones
       for (const bool cross_entropy : {false, true}) {
         throw_if_interrupted("in the middle of the table");
         network.causal = causal;

@@ -17,18 +17,18 @@
 namespace geosft::bench {
 namespace {
 
-// One of the two that are compared: what it learns is its weights, or a prompt for frozen ones.
+// One of the two classifiers compared; trains all weights, or a prompt with frozen weights.
 class Learner {
  public:
   Learner(const FollowOptions& options, const std::string& attention) : model_(classifier(options, attention)) {
     optimizer_ = std::make_unique<torch::optim::Adam>(model_->parameters(), options.learning_rate);
   }
 
-  // Freezes the weights, those of `trained`.
+  // Copies the weights of `trained`, freezes them, and creates a prompt to train.
   void tune_prompt(const Learner& trained, const FollowOptions& options) {
     load_module_state(*model_, module_state(*trained.model_));
     for (at::Tensor& weight : model_->parameters()) weight.requires_grad_(false);
-    // Not zeros, from which its tokens would stay equal.
+    // From zeros, the prompt's tokens would stay equal.
     const at::Generator generator = at::make_generator<at::CPUGeneratorImpl>(options.seed);
     prompt_ = (0.1 * normal({options.prompt_tokens, options.width}, generator)).requires_grad_(true);
     optimizer_ = std::make_unique<torch::optim::Adam>(std::vector<at::Tensor>{prompt_}, options.prompt_rate);

@@ -29,17 +29,17 @@ struct LossCurve {
 
 struct Followed {
   LossCurve polynomial, exact;
-  double largest_difference() const;  // of the losses of a step
+  double largest_difference() const;  // maximum over the steps of the difference of the losses
 };
 
 struct FollowResult {
-  Followed training;                      // of all weights, from the same ones
-  Followed prompt;                        // of a prompt alone, before the weights that polynomial attention trained
-  std::vector<PolynomialDegree> degrees;  // of the trained layers on a last batch
+  Followed training;  // training of all weights, from the same initialization
+  Followed prompt;    // tuning of a prompt, with the weights trained with polynomial attention frozen
+  std::vector<PolynomialDegree> degrees;  // of the trained layers on one more batch
 };
 
-// Trains two classifiers alternately on the same batches, with the documents in order and repeated. Then tunes a prompt
-// for the frozen weights, once with each attention. `progress` gets the number of finished steps, and may throw.
+// Trains two classifiers alternately on the same batches, cycling through the documents in order. Then tunes a prompt
+// for the frozen weights, once with each attention. `progress` receives the number of finished steps, and may throw.
 FollowResult follow(const ByteDocuments& documents, const FollowOptions& options,
                     const std::function<void(int64_t)>& progress);
 

@@ -30,7 +30,7 @@ std::vector<ProvenMember> proven_members(const FrameProblem& p) {
           {"bn_sh", recentred(pooled(softmax, p.factor), p.beta), p.beta, p.factor, false}};
 }
 
-// The operator over the keys themselves: the value of a group is that of each of its keys, so their mean is it too.
+// Runs the operator over the unpooled keys. Each key gets the value of its group, so pooling returns the group's value.
 at::Tensor operator_attention(const ProvenMember& member, const at::Tensor& x, const FittedFrame& fitted) {
   const at::Tensor values =
       at::repeat_interleave(fitted.values, member.factor, 0).slice(0, 0, fitted.keys.size(0)).unsqueeze(1);

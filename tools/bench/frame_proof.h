@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the primal-dual frame by solving the dual: with the values from LIBSVM's dual variables, attention equals
-// LIBSVM's own predictions.
+// Checks the primal-dual frame by solving the dual: with values from LIBSVM's dual variables, attention must equal
+// LIBSVM's predictions.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,13 @@ struct FrameProblem {
 struct FrameProof {
   std::string name;
   int64_t pairs = 0, support_vectors = 0;
-  double spread = 0;       // deviation of the predictions, which is what there is to reproduce
+  double spread = 0;       // standard deviation of the predictions, for comparison with the errors
   double by_frame = 0;     // largest |attention of the frame - (prediction - bias)| over queries and outputs
-  double by_operator = 0;  // the same of geosft::primal_attention
+  double by_operator = 0;  // the same for geosft::primal_attention
 };
 
-// Random keys, smooth targets of them, random queries, float64; softmax, linear, recentred and pooled members.
+// Fits random keys with smooth targets and evaluates random queries, in float64, for softmax, linear, recentred and
+// pooled members.
 std::vector<FrameProof> prove_frame(const FrameProblem& problem);
 
 }  // namespace geosft::bench

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// graph_attention beside a composite that looks up a dense adjacency tensor.
+// Benchmarks graph_attention against a composite that looks up a dense adjacency tensor.
 #include <ATen/CPUGeneratorImpl.h>
 
 #include "models/ops/graph_attention.h"
@@ -12,14 +12,14 @@ namespace {
 
 constexpr int64_t degree = 8, edge_channels = 2;
 
-// Random graphs of `degree` edges a node, without parallel edges; weights that ask for gradients.
+// Random graphs with `degree` edges per node, without parallel edges, and weights that require gradients.
 struct Graphs {
   at::Tensor rowptr, col, edge_attr;
-  at::Tensor top, partner, weight;  // of every key, packed rows
+  at::Tensor top, partner, weight;  // per key, packed rows
   BiasWeights terms;
 };
 
-// Column offsets differ within a row, so that no edge is doubled.
+// Returns random columns, distinct within each row.
 at::Tensor random_columns(const Sizes& sizes, int64_t edges_a_node, const at::Generator& generator) {
   const auto longs = at::TensorOptions().dtype(at::kLong);
   const int64_t nodes = sizes.batch * sizes.tokens;
@@ -30,7 +30,7 @@ at::Tensor random_columns(const Sizes& sizes, int64_t edges_a_node, const at::Ge
   return (base + column).flatten();
 }
 
-// Two different tokens for every key.
+// Returns two different tokens per key.
 std::pair<at::Tensor, at::Tensor> random_members(const Sizes& sizes, int64_t keys, const at::Generator& generator) {
   const auto longs = at::TensorOptions().dtype(at::kLong);
   const at::Tensor base = (at::arange(sizes.batch, longs) * sizes.tokens).unsqueeze(1);
@@ -56,7 +56,7 @@ Graphs random_graphs(const Sizes& sizes, int64_t keys) {
   return graphs;
 }
 
-// X_R [B, r, n, n] with an entry for every pair of nodes, then its columns `top` and `partner`.
+// Materializes X_R [B, r, n, n] for all pairs of nodes, then takes its columns `top` and `partner`.
 DenseTerms dense_terms(const Graphs& graphs, const Sizes& sizes) {
   const int64_t nodes = sizes.batch * sizes.tokens;
   const at::Tensor row = at::arange(nodes, graphs.col.options()).repeat_interleave(graphs.rowptr.diff());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodings of nodes beside the dense matrices that they are defined by.
+// Benchmarks node encodings against their definitions with dense matrices.
 #include <ATen/CPUGeneratorImpl.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t walk_steps = 20, eigenvectors = 8;
 
-// Items that are a ring with a chord from every node, both directions stored: four edges a node.
+// Creates rings with a random chord from every node, in both directions: four edges per node.
 CsrGraph rings_with_chords(const Sizes& sizes) {
   const auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed);
   const auto longs = at::TensorOptions().dtype(at::kLong);
@@ -27,8 +27,8 @@ CsrGraph rings_with_chords(const Sizes& sizes) {
   return symmetrized(graph_from_edges(at::cat({node, node}), at::cat({next, chord}), nodes));
 }
 
-// Node i is linked with i +- 1 and i +- the root of n, around the end: four edges a node, and as many nodes within so
-// many steps whatever n. (Of a random graph all n nodes are, until n passes 3^(steps / 2).)
+// Links node i with i +- 1 and i +- sqrt(n), modulo n: four edges per node, and a neighbourhood size independent of n.
+// (In a random graph, all n nodes are within reach until n exceeds 3^(steps / 2).)
 CsrGraph grid_around_the_end(int64_t nodes) {
   const at::Tensor node = at::arange(nodes, at::kLong);
   const auto root = static_cast<int64_t>(std::sqrt(static_cast<double>(nodes)));
@@ -36,7 +36,7 @@ CsrGraph grid_around_the_end(int64_t nodes) {
   return symmetrized(graph_from_edges(at::cat({node, node}), at::cat({next, below}), nodes));
 }
 
-// A [B, n, n].
+// Returns the adjacency matrices [B, n, n].
 at::Tensor dense_adjacency(const CsrGraph& graph, const Sizes& sizes, at::ScalarType type) {
   const at::Tensor row = edge_sources(graph);
   return at::zeros({sizes.batch, sizes.tokens, sizes.tokens}, type)
@@ -44,7 +44,8 @@ at::Tensor dense_adjacency(const CsrGraph& graph, const Sizes& sizes, at::Scalar
                  at::ones(graph.edges(), type), /*accumulate=*/true);
 }
 
-// diag(RW^t) for t = 1 … steps [B n, steps], from powers up to steps / 2: (RW^(a+b))_ii = sum_j (RW^a)_ij (RW^b)_ji.
+// Returns diag(RW^t) for t = 1 … steps, [B n, steps], from powers up to steps / 2: (RW^(a+b))_ii = sum_j (RW^a)_ij
+// (RW^b)_ji.
 at::Tensor dense_walks(const at::Tensor& adjacency, int64_t steps) {
   const at::Tensor walk = adjacency / adjacency.sum(2, true).clamp_min(1);
   std::vector<at::Tensor> powers{walk}, columns;
@@ -56,7 +57,7 @@ at::Tensor dense_walks(const at::Tensor& adjacency, int64_t steps) {
   return at::stack(columns, 2).flatten(0, 1);
 }
 
-// The least non-trivial eigenvalues of connected items, [B, k], ascending, and their vectors [B n, k].
+// Returns the eigenvectors [B n, k] and the smallest non-trivial eigenvalues [B, k], ascending, of connected items.
 Tensors dense_laplacian(const at::Tensor& adjacency, int64_t k) {
   const at::Tensor root = adjacency.sum(2).rsqrt();
   const at::Tensor identity = at::eye(adjacency.size(1), adjacency.options());

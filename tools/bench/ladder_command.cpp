@@ -49,7 +49,7 @@ struct LadderCommand {
   }
 
  private:
-  // The error of every variant. Throws for one that is wrong.
+  // Returns the error of every variant. Throws if one is too large.
   static std::vector<double> checked(const LadderProblem& problem) {
     const std::vector<double> reference = ladder_reference(problem);
     std::vector<double> errors;

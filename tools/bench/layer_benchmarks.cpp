@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole layer in training mode, dropout 0, beside LibTorch's transformer layer of the same width. Forward records for
-// autograd, as training does; gradients are those of the tokens and of all parameters.
+// Benchmarks a whole layer in training mode, dropout 0, against LibTorch's transformer layer of the same width. Forward
+// records for autograd, as in training; gradients are computed for the tokens and all parameters.
 #include <ATen/CPUGeneratorImpl.h>
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/nn/modules/transformerlayer.h>
@@ -25,7 +25,7 @@ LayerOptions layer_options(const Sizes& sizes, int64_t keys) {
   return options;
 }
 
-// The layer with attention that costs nothing: everything around it, and a result that depends on q, k, v and leak.
+// Computes the layer with a trivial attention whose result depends on q, k, v and leak, to time everything else.
 at::Tensor around_attention(TransformerLayer& layer, const at::Tensor& x, const at::Tensor& ptr,
                             SamplingContext& context) {
   SamplingAttentionImpl& attention = *layer->attention;
@@ -37,7 +37,7 @@ at::Tensor around_attention(TransformerLayer& layer, const at::Tensor& x, const 
   return layer->norm2->forward(y + layer->contract->forward(at::gelu(layer->expand->forward(y))));
 }
 
-// Results of a layer in training mode.
+// Returns a pass of a layer in training mode.
 std::function<Tensors()> trained(Pass pass, torch::nn::Module& module, const at::Tensor& x, const at::Tensor& upstream,
                                  std::function<at::Tensor()> forward) {
   if (pass == Pass::forward) return [forward = std::move(forward)] { return Tensors{forward()}; };
@@ -76,7 +76,7 @@ Benchmark make_layer(const Sizes& sizes, int64_t keys, Pass pass, const std::str
        trained(pass, *sdpa, x_items, upstream_items, [=]() mutable { return sdpa->forward(x_items); })},
       {"torch::nn::TransformerEncoderLayer",
        trained(pass, *module, x_tokens, upstream_tokens, [=]() mutable { return module->forward(x_tokens); })}};
-  // The layers of the usual transformer attend to all tokens, ours to a sample of them.
+  // Transformer baselines attend to all tokens, ours to a sample of them.
   benchmark.keys = static_cast<double>(sizes.tokens);
   benchmark.implementations[0].keys = static_cast<double>(keys);
   return benchmark;

@@ -18,7 +18,7 @@
 namespace geosft::bench {
 namespace {
 
-// Each allocator exports a function that no other has.
+// Identifies the allocator by a function that only it exports.
 std::string allocator_name() {
   for (const auto& [symbol, name] :
        {std::pair("tc_version", "tcmalloc"), std::pair("mi_version", "mimalloc"), std::pair("mallctl", "jemalloc")}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Description of the machine and the software of a measurement.
+// Describes the machine and the software of a measurement.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace geosft::bench {
 
 struct Machine {
   std::string processor;             // "AMD EPYC 9654 96-Core Processor"
-  std::string simd_target;           // that the kernels run with
+  std::string simd_target;           // used by the kernels
   std::vector<std::string> targets;  // compiled and supported by the processor, best first
   std::string allocator;             // "glibc", "tcmalloc", "mimalloc", "jemalloc"
   int64_t threads = 1;
   TileRates rates;       // of all threads together
-  double bandwidth = 0;  // bytes a second of copying, read and written
+  double bandwidth = 0;  // of copying, bytes per second, reads plus writes
   std::string versions;  // version_text(), in one line
 };
 
-// With the current vector target and number of threads.
+// Measures with the current vector target and number of threads.
 Machine measure_machine();
 
 nlohmann::json machine_json(const Machine& machine);
@@ -31,7 +31,7 @@ nlohmann::json machine_json(const Machine& machine);
 Machine machine_from_json(const nlohmann::json& json);
 std::string machine_text(const Machine& machine);
 
-// "model name" of /proc/cpuinfo, or "unknown".
+// Returns the "model name" of /proc/cpuinfo, or "unknown".
 std::string processor_name(std::istream& cpuinfo);
 
 }  // namespace geosft::bench

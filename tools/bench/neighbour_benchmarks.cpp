@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Farthest point sampling and nearest neighbours beside the obvious ways.
+// Benchmarks farthest point sampling and nearest neighbours against straightforward implementations.
 #include <ATen/CPUGeneratorImpl.h>
 
 #include "geometry/farthest_point_sampling.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t neighbours = 16;
 
-// Uniform in the unit cube.
+// Samples points uniformly in the unit cube.
 at::Tensor random_cloud(int64_t points, uint64_t seed) {
   const auto generator = at::make_generator<at::CPUGeneratorImpl>(seed);
   return at::rand({points, 3}, generator, at::TensorOptions().dtype(at::kFloat));

@@ -11,9 +11,8 @@
 namespace geosft::bench {
 namespace {
 
-// The blocks of one measurement by address. LibTorch frees a block by its address alone, with a plain function, which
-// can reach nothing but static storage; and it frees blocks from before the measurement during it, and the other way
-// round.
+// Records the blocks of one measurement by address. A singleton, since LibTorch frees blocks with a plain function that
+// gets only the address. Blocks from before the measurement may be freed during it, and vice versa.
 class Ledger {
  public:
   static Ledger& instance() {
@@ -32,7 +31,7 @@ class Ledger {
     now_ += static_cast<int64_t>(bytes);
     peak_ = std::max(peak_, now_);
   }
-  // A block that is not known lived before: it does not count.
+  // Unknown blocks are older than the measurement and do not count.
   c10::DeleterFnPtr remove(void* block) {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (const auto found = bytes_.find(block); found != bytes_.end()) {
@@ -76,7 +75,7 @@ class CountingAllocator final : public c10::Allocator {
   c10::Allocator& inner_;
 };
 
-// LibTorch's allocator of the CPU while it lives.
+// Installs the counting allocator as LibTorch's CPU allocator during its lifetime.
 class Installed {
  public:
   Installed() : before_(*c10::GetCPUAllocator()), counting_(before_) { c10::SetCPUAllocator(&counting_, priority); }

@@ -29,7 +29,7 @@ using Tree = nanoflann::KDTreeSingleIndexAdaptor<nanoflann::L2_Simple_Adaptor<fl
 at::Tensor plain_farthest_points(const at::Tensor& points, int64_t m) {
   const int64_t n = points.size(0), count = std::min(m, n);
   at::Tensor rows = at::empty({count}, at::TensorOptions().dtype(at::kLong));
-  // Coordinates apart, so that the compiler can use vectors.
+  // Separate coordinate arrays let the compiler vectorize.
   const at::Tensor columns = points.t().contiguous();
   const float *x = columns.const_data_ptr<float>(), *y = x + n, *z = y + n;
   std::vector<float> nearest(static_cast<size_t>(n), std::numeric_limits<float>::infinity());

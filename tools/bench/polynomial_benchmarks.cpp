@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Benchmarks of polynomial_attention of all tokens over all tokens, compared with exact attention: a different function
-// of the same sizes.
+// Benchmarks polynomial_attention over all tokens against exact attention, a different function with the same shapes.
 #include "models/ops/polynomial_attention.h"
 
 #include <cmath>
@@ -15,14 +14,14 @@
 namespace geosft::bench {
 namespace {
 
-// Columns of the paper's U3 times channels, beyond which its gradient takes minutes at usual sizes.
+// Maximum columns of the paper's U3 times channels; beyond it, its gradient takes minutes at usual sizes.
 constexpr int64_t kMaxKronecker = 50000;
 
 double usual_scale(const Sizes& sizes) {
   return 1 / std::sqrt(static_cast<double>(sizes.channels()));
 }
 
-// polynomial_attention of all tokens over all, with scale 1 / sqrt(c); `in` has as many keys as queries.
+// polynomial_attention over all tokens, with scale 1 / sqrt(c); `in` has as many keys as queries.
 Implementation polynomial_implementation(const Sizes& sizes, int64_t degree, Pass pass, const PackedInputs& in) {
   const auto ours = [in, degree, scale = usual_scale(sizes)] {
     return polynomial_attention(in.q, in.k, in.v, degree, scale, false, in.q_ptr, in.k_ptr);
@@ -34,7 +33,7 @@ Implementation polynomial_implementation(const Sizes& sizes, int64_t degree, Pas
           pass == Pass::both ? polynomial_both_work(shape) : polynomial_forward_work(shape)};
 }
 
-// Forward and backward, with the operator's gradient and with the paper's.
+// Benchmarks forward and backward with the operator's gradient and with the paper's.
 Benchmark make_gradients(const Sizes& sizes, int64_t degree, const std::string& name) {
   const PackedInputs in = random_inputs(sizes, sizes.tokens);
   const auto paper = [in, degree, scale = usual_scale(sizes)] {

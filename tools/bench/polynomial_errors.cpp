@@ -57,8 +57,8 @@ AttentionOfAll polynomial_of_all(const ErrorNetwork& network, int64_t degree, Po
   };
 }
 
-// The output, then the gradients of all leaves. Without an attention it is softmax, which is asked first: it finds the
-// scales.
+// Returns the output, then the gradients of all leaves. Without `attention`, uses softmax and sets `scales`; this call
+// must come first.
 Tensors run_network(const ErrorNetwork& network, const ErrorParameters& p, const AttentionOfAll& attention,
                     std::vector<double>& scales) {
   at::Tensor x = at::cat({p.leaves[0], p.leaves[1]}) + p.mean;
@@ -80,7 +80,7 @@ Tensors run_network(const ErrorNetwork& network, const ErrorParameters& p, const
   return pass;
 }
 
-// The larger of two errors; what is no number is the largest, where std::max would drop it.
+// Returns the maximum of two errors; unlike std::max it propagates NaN.
 double larger(double a, double b) {
   return std::isnan(a) || a >= b ? a : b;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// primal_attention over all tokens of an item, and the layers of its family, beside LibTorch's softmax attention.
+// Benchmarks primal_attention over all tokens of an item, and its layers, against LibTorch's softmax attention.
 #include <ATen/CPUGeneratorImpl.h>
 #include <torch/utils.h>
 
@@ -54,7 +54,7 @@ std::function<at::Tensor()> primal_forward(const PrimalMember& member, const Siz
   };
 }
 
-// Keys per query of a member, mean over the heads.
+// Returns the keys per query of a member, mean over the heads.
 double keys_per_query(const PrimalMember& member, const Sizes& sizes) {
   const auto tokens = static_cast<double>(sizes.tokens);
   if (member.sparse) {
@@ -66,7 +66,7 @@ double keys_per_query(const PrimalMember& member, const Sizes& sizes) {
   return keys / static_cast<double>(sizes.heads);
 }
 
-// The same mathematics as one would write it with LibTorch's operations; nothing for members without one.
+// Returns the same function composed of LibTorch's operations; empty for members without a composite.
 std::function<at::Tensor()> primal_composite(const PrimalMember& member, const Sizes& sizes,
                                              const HeadsFirstInputs& in) {
   if (member.scaled) return {};
@@ -109,10 +109,10 @@ Benchmark make_primal(const PrimalMember& member, const Sizes& sizes, Pass pass,
   return benchmark;
 }
 
-// The rows of a packed batch in a padded one: [B, h, longest, c], with zeros behind the items.
+// Converts between packed rows and a padded batch [B, h, longest, c] with zeros after each item.
 struct Padding {
-  at::Tensor place;  // int64 [N]: the row of the padded batch [B longest] that a packed row is
-  at::Tensor known;  // bool [B, 1, 1, longest]: where there is a row
+  at::Tensor place;  // int64 [N]: row of the padded batch [B longest] for each packed row
+  at::Tensor known;  // bool [B, 1, 1, longest]: not padding
   int64_t items, longest;
 
   at::Tensor padded(const at::Tensor& packed) const {
@@ -132,7 +132,7 @@ Padding padding_of(const at::Tensor& ptr) {
   return {known.flatten().nonzero().squeeze(1), known.view({items, 1, 1, longest}), items, longest};
 }
 
-// Many short items of different lengths, as sequences of speech have them.
+// Benchmarks many short items of different lengths, as in speech datasets.
 Benchmark make_ragged(const Sizes& sizes, Pass pass, const std::string& name) {
   std::vector<int64_t> offsets{0};
   while (offsets.back() < sizes.batch * sizes.tokens) {
@@ -153,7 +153,7 @@ Benchmark make_ragged(const Sizes& sizes, Pass pass, const std::string& name) {
   };
   const Tensors leaves{in.q, in.k, in.v};
   const Padding padding = padding_of(ptr);
-  // The padded batch is there already, as where a whole model computes with padded batches.
+  // Padding is not timed: a model with padded batches pads only once.
   const Tensors padded{padding.padded(in.q).requires_grad_(true), padding.padded(in.k).requires_grad_(true),
                        padding.padded(in.v).requires_grad_(true)};
   const auto masked = [=] { return at::scaled_dot_product_attention(padded[0], padded[1], padded[2], padding.known); };
@@ -174,7 +174,7 @@ Benchmark make_ragged(const Sizes& sizes, Pass pass, const std::string& name) {
   return benchmark;
 }
 
-// The layer with its maps; forward is inference, without a record for autograd.
+// The layer with its projections; forward is inference without autograd.
 Implementation layer_implementation(const std::string& name, const std::string& member, const Sizes& sizes, Pass pass) {
   torch::manual_seed(sizes.seed);
   auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// point_attention and sequence_attention beside composites whose relative terms are tensors of n x k.
+// Benchmarks point_attention and sequence_attention against composites that materialize n x k relative encodings.
 #include <ATen/CPUGeneratorImpl.h>
 
 #include "models/layers/relative_encoding.h"
@@ -11,7 +11,7 @@
 namespace geosft::bench {
 namespace {
 
-// Weights of the relative terms that ask for gradients.
+// Returns random weights of the relative encodings that require gradients.
 BiasWeights random_weights(int64_t channels, const Sizes& sizes) {
   const auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed + 1);
   const double spread = 1.0 / std::sqrt(static_cast<double>(channels));
@@ -22,7 +22,7 @@ BiasWeights random_weights(int64_t channels, const Sizes& sizes) {
           leaf({sizes.heads}, 1)};
 }
 
-// What ours and the composites share; `terms` are those of the composites.
+// Compares our operator with the composites; `terms` computes the composites' relative encodings.
 Benchmark compare(const std::string& name, const PackedInputs& in, const HeadsFirstInputs& first,
                   const BiasWeights& weights, Pass pass, const Work& work, const std::function<at::Tensor()>& ours,
                   const std::function<DenseTerms()>& terms) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* colours[] = {"#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#777777"};
 
-// Lines "elements/byte elements/s" of the measurements with a bound, by implementation.
+// Returns lines "elements/byte elements/s" of the measurements with a bound, by implementation.
 std::map<std::string, std::string> points_by_implementation(const std::vector<Measurement>& measurements) {
   std::map<std::string, std::string> points;
   for (const Measurement& one : measurements) {

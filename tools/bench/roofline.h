@@ -8,9 +8,9 @@
 
 namespace geosft::bench {
 
-// The roofline of the machine with a point for every measurement that has a bound: elements a second (max+adds and
-// multiply-adds together) over elements a byte of inputs and results. The slope is the memory's, the roofs are the
-// rates of the two register-tile loops. Leaves stem.png and stem.svg.
+// Draws the roofline of the machine with a point for every measurement that has a bound: elements per second (max+adds
+// plus multiply-adds) over elements per byte of inputs and results. The slope is the memory bandwidth, the roofs are
+// the rates of the two register-tile loops. Writes stem.png and stem.svg.
 PlotResult draw_roofline(const Results& results, const std::filesystem::path& stem);
 
 }  // namespace geosft::bench

@@ -57,7 +57,7 @@ struct RunCommand {
   }
 
  private:
-  // Before minutes of measuring.
+  // Checks output folders before minutes of measuring.
   static void require_folder(const std::string& option, const std::string& file) {
     if (file.empty()) return;
     const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
@@ -91,7 +91,7 @@ struct RunCommand {
     return scaling_text(grown);
   }
 
-  // Degree 0 would be the mean of the values: it stands for "no polynomial".
+  // Degree 0, which would be the mean of the values, stands for "no polynomial".
   ScaledImplementation scaled_implementation() const {
     if (scaling_of == "graph_attention") return graph_attention_over_keys(sizes.keys.front());
     if (scaling_of == "random_walk_pe") return walks_on_grid();
@@ -101,7 +101,7 @@ struct RunCommand {
   void report(const Results& results, const std::string& growth, const std::optional<Results>& before) const {
     const nlohmann::json document = results_json(results);
     if (!out.empty()) write_file_atomically(out, document.dump(1) + "\n");
-    // Where a program reads stdout, what is for people goes to stderr.
+    // With --json, stdout is machine-readable and text goes to stderr.
     std::ostream& text = json ? std::cerr : std::cout;
     if (json) {
       std::cout << document.dump() << '\n';

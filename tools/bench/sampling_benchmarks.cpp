@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sample_pairs and softmax pooling beside composites over equal items.
+// Benchmarks sample_pairs and softmax pooling against composites over equal items.
 #include <ATen/CPUGeneratorImpl.h>
 
 #include "models/ops/gather_pairs.h"
@@ -11,7 +11,7 @@
 namespace geosft::bench {
 namespace {
 
-// Pairs of equal items by LibTorch's operations: noisy scores [B, n], the k largest, k others at random, their weights.
+// Samples pairs with LibTorch's operations: top-k of the noisy scores [B, n], k random others, and the pairs' weights.
 at::Tensor composite_weights(const at::Tensor& score, int64_t bins, const at::Generator& generator) {
   const at::Tensor gumbel =
       at::rand(score.sizes(), generator, score.options().requires_grad(false)).log_().neg_().log_();
@@ -40,7 +40,7 @@ Benchmark make_sample(const Sizes& sizes, int64_t keys, Pass pass, const std::st
   return benchmark;
 }
 
-// What a layer makes of its sampled tokens: weight * x[top] + (1 - weight) * x[partner].
+// Benchmarks the interpolation of sampled pairs: weight * x[top] + (1 - weight) * x[partner].
 Benchmark make_gather(const Sizes& sizes, int64_t keys, Pass pass, const std::string& name) {
   const auto generator = at::make_generator<at::CPUGeneratorImpl>(sizes.seed);
   const int64_t rows = sizes.batch * sizes.tokens, bins = sizes.batch * std::min(keys, sizes.tokens / 2);

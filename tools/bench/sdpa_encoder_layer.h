@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The encoder layer that the SFT layer is compared with.
+// Implements the transformer encoder layer that the SFT layer is compared with.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -10,15 +10,15 @@
 
 namespace geosft::bench {
 
-// What nn.TransformerEncoderLayer of Python computes in training without dropout (post-norm, GELU): the projections of
-// q, k and v in one product, and the fused softmax attention. torch::nn::TransformerEncoderLayer, the C++ module, forms
-// its n x n weights instead and is slower; both are measured.
+// Computes Python's nn.TransformerEncoderLayer in training without dropout (post-norm, GELU): a joint projection of q,
+// k and v, and fused softmax attention. The C++ module torch::nn::TransformerEncoderLayer materializes its n x n
+// weights and is slower; both are measured.
 class SdpaEncoderLayerImpl : public torch::nn::Module {
  public:
   SdpaEncoderLayerImpl(int64_t width, int64_t heads, int64_t hidden);
   // x [B, n, width].
   at::Tensor forward(const at::Tensor& x);
-  // Takes the weights of the C++ module, whose input is [n, B, width].
+  // Copies the weights of the C++ module, whose input is [n, B, width].
   void copy_from(torch::nn::TransformerEncoderLayerImpl& other);
 
   int64_t heads;

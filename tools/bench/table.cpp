@@ -10,14 +10,14 @@
 namespace geosft::bench {
 namespace {
 
-// Three significant digits, without an exponent.
+// Formats with three significant digits, without an exponent.
 std::string digits(double value) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2) << value;
   return text.str();
 }
 
-// "256" or "18.4".
+// Formats as "256" or "18.4".
 std::string number(double value) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(value == std::floor(value) ? 0 : 1) << value;
@@ -71,7 +71,7 @@ const Measurement* find(const Results& results, const Measurement& like) {
   return nullptr;
 }
 
-// The measurements of `one` that `other` lacks, a line for all.
+// Lists the measurements of `one` that `other` lacks, in one line.
 std::string missing_in(const Results& other, const Results& one, const char* when) {
   std::string names;
   for (const Measurement& measurement : one.measurements) {

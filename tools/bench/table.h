@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measurements as text tables.
+// Formats measurements as text tables.
 #pragma once
 
 #include <string>
@@ -9,19 +9,19 @@
 
 namespace geosft::bench {
 
-// A heading per benchmark and a line per implementation: minimum, median and quartiles of the wall time; processor
-// time; the ratio of geosft's minimum to this one's, and the same of processor times; fraction of the bound; peak
-// memory. An explanation of the columns comes first.
+// Returns a heading per benchmark and a line per implementation: minimum, median and quartiles of the wall time;
+// processor time; the ratio of geosft's minimum to this one's, for wall and processor times; fraction of the bound;
+// peak memory. An explanation of the columns comes first.
 std::string table(const std::vector<Measurement>& measurements);
 
-// The change from an earlier run, with a line for each measurement that both have: the minima, their ratio, and whether
-// the change exceeds the spread. It is "faster" if the later upper quartile is below the earlier minimum, "slower" the
-// other way round. Differences of machine and sizes are listed first.
+// Compares with an earlier run, with a line for each measurement in both: the minima, their ratio, and whether the
+// change exceeds the spread. It is "faster" if the later upper quartile is below the earlier minimum, "slower" if the
+// earlier upper quartile is below the later minimum. Differences of machine and sizes are listed first.
 std::string comparison(const Results& before, const Results& now);
 
-// "1.23 s", "45.6 ms", "7.89 us".
+// Formats as "1.23 s", "45.6 ms", "7.89 us".
 std::string duration(double seconds);
-// "12.3 MiB".
+// Formats as "12.3 MiB".
 std::string memory(int64_t bytes);
 
 }  // namespace geosft::bench

@@ -22,14 +22,14 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr int64_t depth = 64;
 
-// Operands a [depth][vectors], b [depth][rows] and a factor of one, which the compiler does not know to be one.
+// Operands a [depth][vectors], b [depth][rows] and a factor of one, opaque to the compiler.
 struct Operands {
   const float* a;
   const float* b;
   float one;
 };
 
-// sums[j][i] += sum_t combine(a[t][i], b[t][j]), `passes` times.
+// Computes sums[j][i] += sum_t combine(a[t][i], b[t][j]), `passes` times.
 template <int J, int I, bool use_max>
 void run_tile(const Operands& operands, int64_t passes, float* HWY_RESTRICT sums) {
   const hn::ScalableTag<float> d;
@@ -48,7 +48,7 @@ void run_tile(const Operands& operands, int64_t passes, float* HWY_RESTRICT sums
       for (int j = 0; j < J; ++j) {
         const auto scalar = hn::Set(d, b[t * J + j]);
         for (int i = 0; i < I; ++i) {
-          if constexpr (use_max && HWY_NATIVE_FMA) {  // as the kernels do it: see MaxPlus
+          if constexpr (use_max && HWY_NATIVE_FMA) {  // as in the kernels: see MaxPlus
             sum[j][i] = hn::MulAdd(hn::Max(vector[i], scalar), one, sum[j][i]);
           } else if constexpr (use_max) {
             sum[j][i] = hn::Add(sum[j][i], hn::Max(vector[i], scalar));
@@ -64,7 +64,7 @@ void run_tile(const Operands& operands, int64_t passes, float* HWY_RESTRICT sums
   }
 }
 
-// Elements that `passes` passes are.
+// Runs `passes` passes over a tile and returns their number of elements.
 template <int J, int I, bool use_max>
 int64_t tile(const Operands& operands, int64_t passes, std::vector<float>& sums) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(hn::ScalableTag<float>()));
@@ -123,7 +123,7 @@ struct TileData {
   float one = 1.0F;
 };
 
-// Elements a second of all threads.
+// Returns the elements per second of all threads together.
 double rate_once(int64_t threads, int64_t shape, bool use_max, int64_t passes) {
   std::vector<TileData> data(static_cast<size_t>(threads));
   std::vector<int64_t> elements(data.size(), 0);

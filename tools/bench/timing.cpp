@@ -28,7 +28,7 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-// The samples of one implementation, and whether it needs more.
+// The samples of one implementation, and whether more are needed.
 struct Series {
   std::vector<Sample> samples;
   double total = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times implementations alternately, so that disturbances of the machine affect all of them.
+// Times implementations alternately, so that disturbances of the machine affect all of them equally.
 #pragma once
 
 #include <cstdint>
@@ -25,25 +25,24 @@ struct Timing {
 Timing summarize(const std::vector<Sample>& samples);
 
 struct TimingOptions {
-  int64_t repeats = 15;  // rounds, at least
-  double seconds =
-      0.3;  // an implementation goes on until its calls took so long together, up to 20 times `repeats` calls
-  double patience = 6.0;  // an implementation that took so long together stops after three calls
+  int64_t repeats = 15;   // minimum number of rounds
+  double seconds = 0.3;   // minimum total time per implementation, limited to 20 times `repeats` calls
+  double patience = 6.0;  // beyond this total time an implementation stops after three calls
 };
 
-// Each returns its time in seconds.
+// Clocks that return seconds.
 struct Clocks {
   std::function<double()> wall, cpu;
 };
-// std::chrono::steady_clock, and the processor time of this process.
+// Returns std::chrono::steady_clock and the processor time of this process.
 Clocks system_clocks();
 
 Sample time_once(const std::function<void()>& call);
-// The same with other clocks.
+// Times one call with the given clocks.
 Sample time_once_by(const Clocks& clocks, const std::function<void()>& call);
 
-// Calls A B C A B C …, after one warm-up call of each. Destroying the result of a call counts as part of it. `stop` is
-// called before each call, and may throw. `watch` makes a call and returns its time.
+// Calls A B C A B C …, after one warm-up call of each. The time of a call includes the destruction of its result.
+// `stop` is called before each call, and may throw. `watch` runs and times a call.
 std::vector<Timing> time_in_turns(
     const std::vector<std::function<void()>>& implementations, const TimingOptions& options,
     const std::function<void()>& stop = [] {},

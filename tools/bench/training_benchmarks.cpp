@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training steps of the point classifier on random clouds: forward, loss, backward, optimiser.
+// Benchmarks training steps of the point classifier on random clouds: forward, loss, backward, optimiser.
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/core/Reduction.h>
 #include <torch/utils.h>
@@ -32,7 +32,7 @@ PointClassifierOptions classifier(int64_t width, int64_t heads, int64_t layers, 
   return options;
 }
 
-// As tools/configs/furniture.toml trains.
+// The model of tools/configs/furniture.toml.
 PointClassifierOptions small_classifier() {
   PointClassifierOptions options = classifier(64, 4, 3, 32, 128);
   options.tokens = PointTokens::local;
@@ -41,7 +41,7 @@ PointClassifierOptions small_classifier() {
   return options;
 }
 
-// As the paper trains on ModelNet40 (SFT table of hyperparameters).
+// The paper's model for ModelNet40 (SFT table of hyperparameters).
 PointClassifierOptions paper_classifier() {
   PointClassifierOptions options = classifier(256, 16, 8, 256, 512);
   options.layer.attention.score_dropout = 0.1;
@@ -50,7 +50,7 @@ PointClassifierOptions paper_classifier() {
   return options;
 }
 
-// Everything one step needs; a step changes the weights.
+// Runs training steps; each step changes the weights.
 class Trainer {
  public:
   Trainer(const Configuration& configuration, uint64_t seed)

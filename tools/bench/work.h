@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The minimum arithmetic of an operator, in elements of the two register-tile loops (tile_rate.h), and the time that
-// the machine needs for it at its peak rate: the bound that measurements are compared with.
+// Computes the minimum arithmetic of an operator, in elements of the two register-tile loops (tile_rate.h), and a lower
+// bound of its time at the machine's peak rates.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,11 @@ struct AttentionShape {
 
 // Attention with the maxout score, counted in elements (pairs * width):
 //   forward   1 max+add (the score), 1 multiply-add (times V)
-//   backward  1 max+add (the score again, since nothing of size n x k is kept), 1.5 max+add (a comparison and two
-//   masked
-//             sums, into the gradients of q and k: three instructions where a max+add has two), 2 multiply-add (the
-//             gradients of the weights and of V)
-// and relative products once forward, and three times backward (again, and into both factors). Bytes count q, k, v, the
-// output and, backward, the gradients of all of them, in float32.
+//   backward  1 max+add (the score again, since no n x k intermediate is kept),
+//             1.5 max+add (a comparison and two masked sums into the gradients of q and k: 3 instructions vs. 2),
+//             2 multiply-add (the gradients of the weights and of V)
+// Relative products count once forward and three times backward (recomputation, gradients of both factors). Bytes count
+// q, k, v, the output and, backward, the gradients of all of them, in float32.
 Work maxout_forward_work(const AttentionShape& shape);
 Work maxout_both_work(const AttentionShape& shape);
 
@@ -40,21 +39,22 @@ Work maxout_both_work(const AttentionShape& shape);
 Work dot_forward_work(const AttentionShape& shape);
 Work dot_both_work(const AttentionShape& shape);
 
-// Sizes of one call of polynomial_attention of all tokens over all: `items` counts items times heads, values are as
-// wide as keys.
+// Sizes of one call of polynomial_attention over all tokens: `items` counts items times heads; values are as wide as
+// keys.
 struct PolynomialShape {
   double items, tokens, channels, degree, monomials;
 };
 
-// Polynomial attention, in multiply-adds: through monomials, forward a token's with [v, 1] as a key and with their sums
-// as a query (2 per monomial and column); backward the first again, since no sums are kept, the same for the queries,
-// the slopes of both, the values' gradient, and 2 per monomial and side from slopes to channels. Pair by pair, forward
-// the score, the polynomial and the product with [v, 1]; backward the score and the polynomial for either side, their
-// product with the upstream gradient, and into q, k and v. What is less counts.
+// Polynomial attention, counted in multiply-adds: the minimum of two algorithms. Through monomials, forward: sums of
+// the keys' monomials times [v, 1], and their products with the queries' monomials (2 per monomial and column);
+// backward: the sums again, since they are not kept, the corresponding sums over queries, the gradients of both sets of
+// monomials, the gradient of v, and 2 per monomial for each of q and k from monomials to channels. Per pair, forward:
+// the score, the polynomial and the product with [v, 1]; backward: the score, the polynomial and the product with
+// grad_output, once for queries and once for keys, and the products into the gradients of q, k and v.
 Work polynomial_forward_work(const PolynomialShape& shape);
 Work polynomial_both_work(const PolynomialShape& shape);
 
-// Time in seconds if nothing but the arithmetic of `work` costs anything.
+// Returns the time in seconds of the arithmetic of `work` alone, at peak rates.
 double bound_seconds(const Work& work, const TileRates& rates);
 
 }  // namespace geosft::bench

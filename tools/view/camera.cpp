@@ -19,7 +19,7 @@ double radians(double degrees) {
   return degrees * std::numbers::pi / 180.0;
 }
 
-// The numbers between separators; nothing when one is no number.
+// Parses the numbers between separators; nullopt if one is not a number.
 std::optional<std::vector<double>> numbers_of(const std::string& text, char separator) {
   std::vector<double> numbers;
   std::istringstream in(text);
@@ -76,7 +76,7 @@ SeenBox seen_box(const at::Tensor& points, double radius, const std::array<doubl
   const double *at_middle = m.const_data_ptr<double>(), *sides = h.const_data_ptr<double>();
   const std::array<double, 3> centre{at_middle[0], at_middle[1], at_middle[2]};
   if (!turning) return {centre, sides[0], sides[1], sides[2], places - middle, radius};
-  // What turns stays within an upright cylinder.
+  // A turning cloud stays within an upright cylinder.
   const double reach = (places - middle).index_select(1, at::tensor({0, 2}, at::kLong)).norm(2, 1).max().item<double>();
   const auto along = [&](const std::array<double, 3>& axis) {
     return sides[1] * std::abs(axis[1]) + (reach + radius) * std::hypot(axis[0], axis[2]);
@@ -99,7 +99,8 @@ double reach_in(const Box& room, const PictureSize& size, const SeenBox& seen, d
   const double half = size.height / 2.0, slope = std::tan(radians(field_of_view_degrees) / 2);
   const at::Tensor across = seen.places.select(1, 0), above = seen.places.select(1, 1), near = seen.places.select(1, 2);
   double reach = 0.0;
-  // Pixels: `edge` from the middle of the picture, `half_room` from that of the room.
+  // The distance of the room's edge in pixels: `edge` from the middle of the picture, `half_room` from that of the
+  // room.
   const auto towards = [&](const at::Tensor& outward, double edge, double half_room) {
     const at::Tensor needed = (outward + seen.radius + near * (slope * edge / half)) * (half / half_room);
     reach = std::max(reach, needed.max().item<double>());
@@ -117,10 +118,10 @@ std::optional<int64_t> picked_point(const at::Tensor& points, double radius, con
   if (points.size(0) == 0) return std::nullopt;
   const at::Tensor homogeneous =
       at::cat({points.to(at::kDouble), at::ones({points.size(0), 1}, at::kDouble)}, 1).matmul(projection.t());
-  const at::Tensor w = homogeneous.select(1, 3);  // the distance along the line of sight
+  const at::Tensor w = homogeneous.select(1, 3);  // distance along the line of sight
   const at::Tensor across = (homogeneous.select(1, 0) / w + 1) / 2 * size.width - x;
   const at::Tensor down = (1 - homogeneous.select(1, 1) / w) / 2 * size.height - y;
-  // Turning does not change the length of the row that scales what is upright.
+  // The length of the row that scales the vertical axis does not change when the camera turns.
   const double scale = projection[1].narrow(0, 0, 3).norm().item<double>() * size.height / 2;
   const at::Tensor reach = (radius * scale / w).clamp_min(min_reach);
   const at::Tensor under = at::logical_and(w > 0, across.square() + down.square() <= reach.square());

@@ -20,7 +20,7 @@ constexpr std::array<std::pair<Colouring, const char*>, 8> colouring_names = {{{
 
 using Colourings = std::vector<Colouring>;
 
-// Options that some colourings alone take.
+// Options and the colourings that take them.
 const std::vector<std::pair<const char*, Colourings>>& options_of_colourings() {
   using enum Colouring;
   static const std::vector<std::pair<const char*, Colourings>> all = {

@@ -12,11 +12,11 @@
 
 namespace geosft::view {
 
-// Clouds and meshes from files or from a split of a dataset, with the trace of a trained model if there is one. Without
-// a model, all points of a cloud are shown, and `points_per_mesh` points of a mesh.
+// Shows clouds and meshes from files or from a split of a dataset, with the trace of a trained model if one is given.
+// Without a model, all points of a cloud are shown, and `points_per_mesh` points of a mesh.
 class CloudGallery : public Gallery {
  public:
-  // Needs either `files` or `dataset`.
+  // Takes either `files` or `dataset`.
   CloudGallery(std::vector<std::filesystem::path> files, std::unique_ptr<PointDataset> dataset,
                std::optional<RunModel> trained, PointDatasetOptions options);
 

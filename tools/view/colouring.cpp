@@ -8,12 +8,12 @@
 namespace geosft::view {
 namespace {
 
-// Of Okabe and Ito, which colour-blind people can tell apart.
+// From the colour-blind safe palette of Okabe and Ito.
 constexpr Colour top_colour = {0.90, 0.62, 0.00}, partner_colour = {0.34, 0.71, 0.91},
                  query_colour = {0.84, 0.37, 0.00};
 constexpr Colour bystander_colour = {0.78, 0.78, 0.78};
 
-// `wanted`, or `otherwise`; refused outside low … high.
+// Returns `wanted`, or `otherwise` if it is not set. Throws UsageError outside low … high.
 int64_t within(std::optional<int64_t> wanted, int64_t otherwise, int64_t low, int64_t high, const std::string& option) {
   const int64_t number = wanted.value_or(otherwise);
   if (number < low || number > high) {
@@ -27,7 +27,7 @@ at::Tensor painted(const Colour& colour, int64_t rows) {
   return at::tensor({colour[0], colour[1], colour[2]}, at::kDouble).expand({rows, 3}).contiguous();
 }
 
-// Score and pairs of the chosen sampler.
+// Returns the scores and pairs of the chosen sampler.
 SamplerTrace chosen_sampler(const Subject& subject, const Choices& choices) {
   const int64_t layer = chosen_layer(subject, choices);
   if (layer == 0) return subject.trace->head;
@@ -70,7 +70,7 @@ std::string layer_text(int64_t layer) {
   return layer == 0 ? "the head's sampler" : "layer " + std::to_string(layer);
 }
 
-// The title of the legend.
+// Returns the title of the legend.
 std::string meaning(const Subject& subject, const Choices& choices) {
   switch (choices.colouring) {
     case Colouring::height:
@@ -98,7 +98,7 @@ std::string meaning(const Subject& subject, const Choices& choices) {
          " steps";
 }
 
-// Balls at some points, sized by weights [m].
+// Creates balls at the given rows, sized by weights [m].
 Balls balls_at(const Subject& subject, const at::Tensor& rows, const at::Tensor& weight, double radius,
                const Colour& colour) {
   return {subject.points.index_select(0, rows), radius * (0.6 + 0.9 * weight.to(at::kDouble).sqrt()),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts a subject to a scene: the colours of the points.
+// Converts a subject to a scene by colouring its points.
 #pragma once
 
 #include "tools/view/choices.h"
@@ -7,12 +7,12 @@
 
 namespace geosft::view {
 
-// One value per point, [n], for all colourings but normals, parts and samples. Throws UsageError for a layer, head,
-// query or component that does not exist.
+// Returns one value per point, [n], for all colourings except normals, parts and samples. Throws UsageError for a
+// layer, head, query or component that does not exist.
 at::Tensor values_of(const Subject& subject, const Choices& choices);
 
-// The subject, and its rotated copy on the same scale, with legend and texts. Throws UsageError for what values_of
-// does, and for a colouring that needs what the subject lacks.
+// Returns the scene of the subject and of its rotated copy, on the same colour scale, with legend and texts. Throws
+// UsageError as values_of does, and for a colouring that the subject does not support.
 Scene scene_of(const Subject& subject, const Choices& choices);
 
 }  // namespace geosft::view

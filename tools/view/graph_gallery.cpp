@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t max_force_directed_nodes =
     1000;  // maximum number of nodes for which the force-directed layout is the default
 
-// Every edge once, without self-loops: [E, 2].
+// Returns every undirected edge once, without self-loops: [E, 2].
 at::Tensor single_edges(const CsrGraph& graph) {
   const at::Tensor ends = at::stack({edge_sources(graph), graph.col}, 1);
   const at::Tensor ordered = std::get<0>(ends.sort(1));

@@ -11,25 +11,26 @@
 namespace geosft::view {
 
 enum class GraphLayout { automatic, coordinates, spectral, force_directed };
-// Throws c10::Error for a name that is none of automatic, coordinates, spectral, spring.
+// Throws c10::Error for a name other than automatic, coordinates, spectral, spring.
 GraphLayout graph_layout_of(const std::string& name);
 
 struct GraphGalleryOptions {
-  GraphLayout layout = GraphLayout::automatic;  // coordinates if the set has them, else force-directed, spectral beyond
-                                                // 1,000 nodes
+  GraphLayout layout = GraphLayout::automatic;  // coordinates if the dataset has them, else force-directed; spectral
+                                                // for more than 1,000 nodes
   int64_t walk_steps = 8;                       // columns of the random-walk encoding
   uint64_t seed = 0;                            // of the force-directed layout
 };
 
-// Graphs of a dataset, with the trace of a trained model if there is one.
+// Shows the graphs of a dataset, with the trace of a trained model if one is given.
 class GraphGallery : public Gallery {
  public:
-  // `name` is what the set is called in titles. Throws UsageError for a layout by coordinates of a set without any.
+  // `name` is the name of the dataset in titles. Throws UsageError for the coordinates layout if the dataset has no
+  // coordinates.
   GraphGallery(PackedItems graphs, std::string name, std::optional<GraphRunModel> trained,
                const GraphGalleryOptions& options);
 
   int64_t size() const override { return graphs_.size(); }
-  // Nothing is beside a graph: throws UsageError when asked for it.
+  // Throws UsageError if `beside` is set: graphs have no rotated copy.
   Subject get(int64_t item, bool beside) override;
 
  private:

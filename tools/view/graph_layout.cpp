@@ -27,7 +27,7 @@ at::Tensor force_directed_layout(const CsrGraph& graph, uint64_t seed, int64_t r
   at::Tensor places = at::rand({nodes, 3}, generator, at::TensorOptions().dtype(at::kDouble)) - 0.5;
   if (nodes < 2) return places;
   const at::Tensor source = edge_sources(graph);
-  const double length = std::cbrt(1.0 / static_cast<double>(nodes));  // of an edge at rest
+  const double length = std::cbrt(1.0 / static_cast<double>(nodes));  // rest length of an edge
   for (int64_t round = 0; round < rounds; ++round) {
     const at::Tensor apart = places.unsqueeze(1) - places.unsqueeze(0);
     const at::Tensor squared = apart.square().sum(-1, true).clamp_min(1e-6);
@@ -35,7 +35,7 @@ at::Tensor force_directed_layout(const CsrGraph& graph, uint64_t seed, int64_t r
     const at::Tensor along = places.index_select(0, graph.col) - places.index_select(0, source);
     const at::Tensor pull = along * (along.norm(2, -1, true) / length);
     force = force.index_add(0, source, pull).index_add(0, graph.col, -pull);
-    // Steps shrink from a tenth of the space to nothing.
+    // The step size falls linearly from a tenth of the layout's size to 0.
     const double step = 0.1 * (1.0 - static_cast<double>(round) / static_cast<double>(rounds));
     const at::Tensor size = force.norm(2, -1, true).clamp_min(1e-12);
     places = places + force / size * size.clamp_max(step);

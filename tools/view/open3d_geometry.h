@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts a scene to Open3D geometries. Included only by the one source file that includes Open3D.
+// Converts a scene to Open3D geometries. Included only by window.cpp.
 #pragma once
 
 #include <open3d/geometry/PointCloud.h>
@@ -12,9 +12,9 @@
 
 namespace geosft::view {
 
-inline constexpr int64_t max_spheres = 20'000;               // more points are drawn as squares
-inline constexpr int64_t finest_balls = 3'000;               // more balls are coarser
-inline constexpr int64_t max_points_while_moving = 100'000;  // points of a large cloud that are drawn while it moves
+inline constexpr int64_t max_spheres = 20'000;               // beyond this, points are drawn as squares
+inline constexpr int64_t finest_balls = 3'000;               // beyond this, spheres are coarser
+inline constexpr int64_t max_points_while_moving = 100'000;  // of a large cloud
 inline constexpr Colour edge_colour = {0.62, 0.62, 0.62};
 
 using Geometry = std::shared_ptr<open3d::geometry::Geometry>;
@@ -33,7 +33,7 @@ inline Geometry mesh_geometry(const Mesh& mesh) {
   const at::Tensor triangles = mesh.triangles.to(at::kInt).contiguous();
   const auto* first = reinterpret_cast<const Eigen::Vector3i*>(triangles.const_data_ptr<int>());
   made->triangles_.assign(first, first + triangles.size(0));
-  made->ComputeTriangleNormals();  // without them Open3D leaves out the shading
+  made->ComputeTriangleNormals();  // Open3D does not shade meshes without them
   return made;
 }
 
@@ -44,7 +44,7 @@ inline Geometry cloud_geometry(const at::Tensor& points, const at::Tensor& colou
   return made;
 }
 
-// What is drawn of a scene: always, only at rest, only while it moves.
+// Geometries of a scene by when they are drawn: always, only at rest, only while it moves.
 struct Geometries {
   std::vector<Geometry> always, at_rest, moving;
 };

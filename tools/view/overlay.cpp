@@ -18,9 +18,9 @@ namespace {
 constexpr double margin = 16, line_height = 20, font_size = 13;
 constexpr double bar_width = 14, bar_height = 200, min_bar_height = 40, bar_steps = 100;
 constexpr int bar_numbers = 4;                 // steps between the numbers of a bar, from end to end
-constexpr double text_indent = bar_width + 6;  // of what is written beside bars and discs
-constexpr double clearance = 8;                // between texts and what is drawn
-constexpr double min_share = 1.0 / 3.0;        // of the whole picture, below which what is drawn goes under the texts
+constexpr double text_indent = bar_width + 6;  // of text next to bars and discs
+constexpr double clearance = 8;                // between texts and the scene
+constexpr double min_share = 1.0 / 3.0;        // of the whole picture; below it the scene is drawn under the texts
 
 using Canvas = std::unique_ptr<cairo_t, decltype(&cairo_destroy)>;
 using Surface = std::unique_ptr<cairo_surface_t, decltype(&cairo_surface_destroy)>;
@@ -31,7 +31,7 @@ Surface surface_on(std::vector<uint32_t>& pixels, const PictureSize& size) {
           &cairo_surface_destroy};
 }
 
-// In units that `scale` has enlarged already.
+// Draws in units that are already multiplied by `scale`.
 class Pen {
  public:
   Pen(cairo_t* canvas, double width, double height) : canvas_(canvas), width_(width), height_(height) {
@@ -46,7 +46,7 @@ class Pen {
     cairo_text_extents(canvas_, text.c_str(), &extents);
     return extents.x_advance;
   }
-  // y is the middle of the line.
+  // y is the vertical middle of the line.
   void write(double x, double y, const std::string& text) {
     cairo_set_source_rgb(canvas_, 0.15, 0.15, 0.15);
     cairo_move_to(canvas_, x, y + 0.36 * font_size);
@@ -96,14 +96,14 @@ double number_width(Pen& pen, const ValueScale& scale) {
   return widest;
 }
 
-// What is written and where, in the units of the pen.
+// The texts, bar and names with their boxes, in the units of the pen.
 struct Layout {
   std::vector<std::pair<std::string, Box>> texts;  // the lines and the title of the legend
-  std::optional<Box> bar;                          // without the half lines that its numbers reach beyond it
+  std::optional<Box> bar;                          // without the half lines of its end labels
   std::vector<std::pair<std::pair<std::string, Colour>, Box>> names;
 };
 
-// As many names as there is room for; instead of the last one it says how many more there are.
+// Places as many names as fit; if not all fit, the last line says how many are left out.
 void place_names(Pen& pen, const std::vector<std::pair<std::string, Colour>>& names, double y, Layout& layout) {
   const auto room = static_cast<size_t>(std::max((pen.height() - margin - y) / line_height, 1.0));
   for (size_t i = 0; i < std::min(names.size(), room); ++i, y += line_height) {
@@ -201,7 +201,7 @@ Box room_beside(const std::vector<Box>& taken, const PictureSize& size, double p
   const auto tall = [&](const Box& box) {
     return std::min((box.right - box.left) / proportions, box.bottom - box.top);
   };
-  // Right of some of the boxes, and below all others.
+  // Candidates: right of some of the boxes and below all others.
   std::vector<double> lefts = {0};
   for (const Box& box : taken) lefts.push_back(box.right);
   Box best{0, 0, 0, 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts and legends over a scene, drawn by Cairo, and pictures as files.
+// Draws texts and legends over a scene with Cairo, and writes PNG files.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,26 @@
 
 namespace geosft::view {
 
-// Pixels from the upper left corner, row by row: alpha, red, green, blue from the highest byte to the lowest, colours
-// premultiplied by alpha.
+// Pixels in row-major order from the upper left corner, ARGB from the highest byte to the lowest, premultiplied by
+// alpha.
 struct Raster {
   PictureSize size;
   std::vector<uint32_t> pixels;
 };
 
-// Lines of the scene from the upper left corner down and its legend below them, and the keys if `help`, on nothing.
-// `scale` enlarges texts and bars. Where they do not fit below each other the bar is shorter, and of the names there
-// are fewer.
+// Draws the scene's lines from the upper left corner down, its legend below them, and the keys if `help`, on a
+// transparent background. `scale` enlarges texts and bars. If they do not fit below each other, the bar is shortened
+// and names are left out.
 Raster overlay_of(const Scene& scene, bool help, const PictureSize& size, double scale);
 
-// What the lines and the legend of the scene take up, with some room around them.
+// Returns the boxes occupied by the scene's lines and legend, with a margin.
 std::vector<Box> taken_up(const Scene& scene, const PictureSize& size, double scale);
 
-// Where something of these proportions (width / height) is drawn largest without reaching into what is taken up from
-// the upper left corner on. Where that leaves less than a third of its size: all of the picture.
+// Returns the box in which something of these proportions (width / height) is drawn largest without overlapping the
+// taken boxes. If it would be less than a third of its full size, returns the whole picture.
 Box room_beside(const std::vector<Box>& taken, const PictureSize& size, double proportions);
 
-// Each `factor` x `factor` block as its mean. The size must be divisible.
+// Downsamples by averaging `factor` x `factor` blocks. The size must be divisible by `factor`.
 Raster shrunk(const Raster& raster, int factor);
 
 // Throws DataError when the file cannot be written.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the overlay over a scene of Open3D. For the one source that includes Open3D.
+// Draws the overlay over an Open3D scene. Included only by window.cpp.
 #pragma once
 
 #include <open3d/visualization/shader/GeometryRenderer.h>
@@ -17,7 +17,7 @@ inline GLuint compiled(GLenum kind, const char* source) {
   return shader;
 }
 
-// A picture over everything else, as large as the window.
+// Draws a picture of the window's size over everything else.
 class OverlayRenderer : public open3d::visualization::glsl::GeometryRenderer {
  public:
   ~OverlayRenderer() override {
@@ -65,7 +65,7 @@ class OverlayRenderer : public open3d::visualization::glsl::GeometryRenderer {
     program_ = glCreateProgram();
     for (const GLuint shader : {compiled(GL_VERTEX_SHADER, corners), compiled(GL_FRAGMENT_SHADER, texels)}) {
       glAttachShader(program_, shader);
-      glDeleteShader(shader);  // when the program goes
+      glDeleteShader(shader);  // deleted together with the program
     }
     glLinkProgram(program_);
     glGenTextures(1, &texture_);

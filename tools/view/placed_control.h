@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Open3D's camera, with what it looks at beside the middle of the picture. For the one source that includes Open3D.
+// Extends Open3D's camera with an off-centre target. Included only by window.cpp.
 #pragma once
 
 #include <open3d/visualization/visualizer/ViewControl.h>
@@ -9,14 +9,14 @@
 
 namespace geosft::view {
 
-// Turns and comes closer about the middle of a scene, wherever that appears.
+// Rotates and zooms about the middle of a scene, wherever it appears in the picture.
 class PlacedControl : public open3d::visualization::ViewControl {
  public:
   static constexpr double field_of_view = 30.0;  // degrees
 
   PlacedControl() { aspect_ = 1.0; }  // until the window has a size
 
-  // Where the middle appears: from -1 (left, below) to 1.
+  // Sets where the middle appears: from -1 (left, bottom) to 1.
   void place(double across, double above) {
     about_the_middle([&] {
       across_ = across;
@@ -24,10 +24,10 @@ class PlacedControl : public open3d::visualization::ViewControl {
     });
   }
 
-  // At the middle of a scene of that size, so that half the height of the picture shows `reach` of it.
+  // Looks at the middle of a scene of size `extent`; half the height of the picture spans `reach`.
   void look(const Eigen::Vector3d& middle, const Eigen::Vector3d& front, const Eigen::Vector3d& up, double extent,
             double reach) {
-    // The zoom is relative to the box, and has limits; the depth that is drawn follows from the box, too.
+    // Open3D's zoom is limited and relative to the box, which also determines the clipping planes.
     const double side = std::max(extent, reach / ZOOM_DEFAULT);
     const Eigen::Vector3d half = Eigen::Vector3d::Constant(side / 2);
     bounding_box_ = open3d::geometry::AxisAlignedBoundingBox(middle - half, middle + half);
@@ -40,7 +40,7 @@ class PlacedControl : public open3d::visualization::ViewControl {
     first_zoom_ = zoom_;
   }
 
-  // How much farther than at first the eye is now.
+  // Returns the zoom relative to that of the last call of look().
   double farther() const { return zoom_ / first_zoom_; }
   Eigen::Vector3d front() const { return front_; }
   Eigen::Vector3d up() const { return up_; }

@@ -11,7 +11,7 @@ namespace geosft::view {
 namespace {
 
 constexpr int tube_sides = 10;
-constexpr double gap_share = 0.15;  // of the wider of two scenes, between them
+constexpr double gap_share = 0.15;  // gap between two scenes, relative to the wider one
 
 double extent(const at::Tensor& points) {
   return (points.amax(0) - points.amin(0)).max().item<double>();
@@ -38,7 +38,8 @@ Ball octahedron() {
       ball.add(vertex);
     }
   }
-  // Vertices 0, 1, 2 are +x, +y, +z; 3, 4, 5 their opposites. An odd number of negative axes turns a face round.
+  // Vertices 0, 1, 2 are +x, +y, +z; 3, 4, 5 their opposites. An odd number of negative axes reverses the orientation
+  // of a face.
   for (int corner = 0; corner < 8; ++corner) {
     const int64_t x = corner & 1 ? 3 : 0, y = corner & 2 ? 4 : 1, z = corner & 4 ? 5 : 2;
     const bool odd = ((corner & 1) + (corner >> 1 & 1) + (corner >> 2 & 1)) % 2 == 1;
@@ -47,7 +48,7 @@ Ball octahedron() {
   return ball;
 }
 
-// Every triangle as four, the new corners on the sphere.
+// Splits every triangle into four and puts the new corners on the sphere.
 Ball refined(const Ball& coarse) {
   Ball ball{coarse.vertices, {}};
   std::map<std::pair<int64_t, int64_t>, int64_t> middles;
@@ -68,13 +69,13 @@ Ball refined(const Ball& coarse) {
   return ball;
 }
 
-// One copy of a shape of v vertices for each of n: triangles [f, 3] -> [n * f, 3].
+// Repeats the triangles of a shape for n copies with v vertices each: [f, 3] -> [n * f, 3].
 at::Tensor repeated_triangles(const at::Tensor& triangles, int64_t copies, int64_t vertices) {
   const at::Tensor first = vertices * at::arange(copies, at::kLong).view({copies, 1, 1});
   return (triangles.unsqueeze(0) + first).reshape({-1, 3});
 }
 
-// Any unit vector at a right angle to each of directions [n, 3].
+// Returns a unit vector perpendicular to each of directions [n, 3].
 at::Tensor perpendicular(const at::Tensor& directions) {
   const at::Tensor least = directions.abs().argmin(1, true);
   const at::Tensor axis = at::zeros_like(directions).scatter_(1, least, 1.0);
@@ -82,13 +83,13 @@ at::Tensor perpendicular(const at::Tensor& directions) {
   return side / side.norm(2, -1, true);
 }
 
-// A ring of tube sides around the origin, [sides, 2]: cosine and sine.
+// Returns the cosines and sines of a ring around the origin, [sides, 2].
 at::Tensor ring() {
   const at::Tensor angle = at::arange(tube_sides, at::kDouble) * (2 * std::numbers::pi / tube_sides);
   return at::stack({angle.cos(), angle.sin()}, 1);
 }
 
-// Between ring vertices 0 … s - 1 at the start and s … 2 s - 1 at the end of a tube.
+// Connects the ring vertices 0 … s - 1 at the start of a tube with s … 2 s - 1 at its end.
 at::Tensor tube_triangles() {
   std::vector<int64_t> rows;
   for (int64_t i = 0; i < tube_sides; ++i) {

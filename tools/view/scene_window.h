@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A window of Open3D on one scene at a time. For the one source that includes Open3D.
+// Shows one scene at a time in an Open3D window. Included only by window.cpp.
 #pragma once
 
 #include <open3d/geometry/BoundingVolume.h>
 #include <open3d/visualization/visualizer/Visualizer.h>
 
-// After Open3D, which brings the OpenGL loader that must come first.
+// Must follow Open3D, which includes the OpenGL loader.
 #include <GLFW/glfw3.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ namespace geosft::view {
 
 inline constexpr double square_side = 2.0;  // of a point, pixels
 inline constexpr double fill_share = 1.12;  // room around the scene
-inline constexpr double turn_pixels = 8.0;  // of a drag, a frame of the turntable
+inline constexpr double turn_pixels = 8.0;  // drag per frame of the turntable
 
 [[noreturn]] inline void fail_without_display() {
   const char* display = std::getenv("DISPLAY");
@@ -39,7 +39,6 @@ inline constexpr double turn_pixels = 8.0;  // of a drag, a frame of the turntab
                            "which needs none");
 }
 
-// A window on one scene at a time.
 class SceneWindow : public open3d::visualization::Visualizer {
  public:
   SceneWindow(const PictureSize& size, int scale, bool visible) : scale_(scale) {
@@ -57,7 +56,7 @@ class SceneWindow : public open3d::visualization::Visualizer {
   }
   ~SceneWindow() override {
     overlay_.reset();
-    utility_renderer_ptrs_.clear();  // while the window that it draws in is still there
+    utility_renderer_ptrs_.clear();  // while the window still exists
   }
 
   void set_scene(const Scene& scene) {
@@ -72,7 +71,7 @@ class SceneWindow : public open3d::visualization::Visualizer {
                                                     corner(scene.points.amax(0) + scene.radius));
     points_ = scene.points;
     radius_ = scene.radius;
-    moves_ = true;  // as they were added, all are visible
+    moves_ = true;  // newly added geometries are visible
     set_moving(false);
     window_name_ = scene.title;
     UpdateWindowTitle();
@@ -85,7 +84,7 @@ class SceneWindow : public open3d::visualization::Visualizer {
     UpdateRender();
   }
 
-  // Fits the scene into the room that texts and legend leave, seen from there; `turns`: and in a whole turn from there.
+  // Fits the scene, seen by `camera`, into the room that texts and legend leave; with `turns`, during a full turn.
   void look(const Camera& camera, bool turns = false) {
     distance_ = camera.distance;
     turns_ = turns;
@@ -106,7 +105,7 @@ class SceneWindow : public open3d::visualization::Visualizer {
     return shrunk(raster, scale_);
   }
 
-  // Shows the thinned cloud instead of the whole one.
+  // Draws the thinned cloud while the scene moves, the whole one otherwise.
   void set_moving(bool moves) {
     if (moving_.empty() || moves == moves_) return;
     moves_ = moves;
@@ -122,7 +121,7 @@ class SceneWindow : public open3d::visualization::Visualizer {
     UpdateRender();
   }
 
-  // Frames a second over about two seconds of turning.
+  // Measures frames per second over about two seconds of turning.
   double frame_rate() {
     glfwMakeContextCurrent(window_);
     glfwSwapInterval(0);
@@ -140,9 +139,9 @@ class SceneWindow : public open3d::visualization::Visualizer {
     return frames / seconds;
   }
 
-  // How many points are drawn at this moment.
+  // Returns the number of points currently drawn.
   int64_t shown_points() const {
-    if (at_rest_.empty()) return points_.size(0);  // as balls, whatever moves
+    if (at_rest_.empty()) return points_.size(0);  // drawn as balls, also while moving
     int64_t shown = 0;
     for (const auto& renderer : geometry_renderer_ptrs_) {
       const auto cloud = std::dynamic_pointer_cast<const open3d::geometry::PointCloud>(renderer->GetGeometry());
@@ -163,7 +162,7 @@ class SceneWindow : public open3d::visualization::Visualizer {
   PlacedControl& control() const { return *control_; }
   PictureSize size() const { return {control_->GetWindowWidth(), control_->GetWindowHeight()}; }
 
-  // A scene, legend or window of another size is fitted anew, as near and from where the one before it was seen.
+  // Refits the scene if its size, the legend or the window size has changed; keeps direction and relative distance.
   void refit() {
     if (box_.min_bound_ == fitted_box_.min_bound_ && box_.max_bound_ == fitted_box_.max_bound_ &&
         taken_ == fitted_taken_ && size() == fitted_size_)
@@ -195,10 +194,10 @@ class SceneWindow : public open3d::visualization::Visualizer {
   std::vector<Geometry> at_rest_, moving_;
   at::Tensor points_;
   double radius_ = 0.0;
-  open3d::geometry::AxisAlignedBoundingBox box_, fitted_box_;  // of the scene, and of the one that was fitted
-  std::vector<Box> taken_, fitted_taken_;                      // by texts and legend, and when the scene was fitted
+  open3d::geometry::AxisAlignedBoundingBox box_, fitted_box_;  // current, and when last fitted
+  std::vector<Box> taken_, fitted_taken_;                      // by texts and legend: current, and when last fitted
   PictureSize fitted_size_;
-  PlacedControl* control_ = nullptr;  // the window's own
+  PlacedControl* control_ = nullptr;  // owned by the window
   int scale_;
   double distance_ = 1.0;
   bool moves_ = false, turns_ = false;

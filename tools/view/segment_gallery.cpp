@@ -18,7 +18,7 @@
 namespace geosft::view {
 namespace {
 
-// "5 parts, mean probability 93.1 %", and how many points are right where that is known.
+// "5 parts, mean probability 93.1 %", and the share of correct points if labels are known.
 std::string parts_text(const at::Tensor& logits, const FoundParts& found, const at::Tensor& truth) {
   std::string text = std::to_string(found.names.size()) + " parts, mean probability " +
                      percent(std::get<0>(logits.softmax(1).max(1)).mean().item<double>());
@@ -70,7 +70,7 @@ FoundParts SegmentGallery::found_parts(const at::Tensor& labels, bool one_class)
   return found;
 }
 
-// What happens in the first vote, if that is one pass over all points.
+// Traces the first vote if it is one pass over all points.
 void SegmentGallery::trace(const Shape& shape, int64_t category, Subject& subject) {
   const int64_t block = trained_.settings.clouds.block, count = shape.points.size(0);
   if (block > 0 && count > block) {

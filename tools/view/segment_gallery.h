@@ -14,16 +14,16 @@
 namespace geosft::view {
 
 struct SegmentGalleryOptions {
-  std::string category;           // class of the files' shapes; empty: not known
-  std::optional<int64_t> points;  // of each cloud, drawn at random; none: all of them
+  std::string category;           // class of the shapes in files; empty: unknown
+  std::optional<int64_t> points;  // sampled at random per cloud; unset: all
 };
 
-// Clouds and meshes, from files or from a split of a dataset, with the parts that a trained model finds in them. Layers
-// and heads can be looked at where the model sees all points at once (its `block`).
+// Shows clouds and meshes, from files or from a split of a dataset, with the parts predicted by a trained model. Layers
+// and heads are available if the model sees all points at once (its `block`).
 class SegmentGallery : public Gallery {
  public:
-  // Either `files` are some, or `dataset` is set. Throws UsageError for a class that the model does not know, or where
-  // files need one, and DataError for a dataset of other parts.
+  // Takes either `files` or `dataset`. Throws UsageError for an unknown class or if files need one, and DataError for a
+  // dataset with other parts.
   SegmentGallery(std::vector<std::filesystem::path> files, std::unique_ptr<PartDataset> dataset, SegmentRun trained,
                  const SegmentGalleryOptions& options);
 
@@ -32,7 +32,7 @@ class SegmentGallery : public Gallery {
 
  private:
   Shape shape_of(int64_t item);
-  // The subject, and its logits.
+  // Returns the subject and its logits.
   std::pair<Subject, at::Tensor> explained(const Shape& shape, int64_t category);
   FoundParts found_parts(const at::Tensor& labels, bool one_class) const;
   void trace(const Shape& shape, int64_t category, Subject& subject);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The object shown: a cloud or a graph, with the trace of a trained model.
+// Defines the object shown: a cloud or a graph, with the trace of a trained model.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -14,40 +14,40 @@
 
 namespace geosft::view {
 
-// The predicted part of each point by a segmentation model.
+// The part of each point predicted by a segmentation model.
 struct FoundParts {
-  at::Tensor labels;                                  // int64 [n], numbers in the model's list of parts
+  at::Tensor labels;                                  // int64 [n], indices into the model's list of parts
   at::Tensor colours;                                 // double [n, 3]
-  std::vector<std::pair<std::string, Colour>> names;  // of those that were found, by number, with their shares
+  std::vector<std::pair<std::string, Colour>> names;  // of the parts found, by index, with their shares
 };
 
 struct Subject {
-  std::string name;        // file, or set and number
-  std::string truth;       // class, where it is known
-  std::string prediction;  // "chair 93.1 %", where a model was asked
-  at::Tensor points;       // double [n, 3]; of a graph the places of its nodes
+  std::string name;        // file, or dataset and index
+  std::string truth;       // class, if known
+  std::string prediction;  // "chair 93.1 %", if a model is given
+  at::Tensor points;       // double [n, 3]; for a graph, the positions of its nodes
   at::Tensor normals;      // double [n, 3], or undefined
-  at::Tensor edges;        // int64 [E, 2], each once; undefined for clouds
-  at::Tensor encoding;     // of a graph: random-walk encoding, double [n, steps]
+  at::Tensor edges;        // int64 [E, 2], each edge once; undefined for clouds
+  at::Tensor encoding;     // for a graph, its random-walk encoding, double [n, steps]
   std::optional<FoundParts> parts;
   std::optional<ForwardTrace> trace;
-  std::string untraced;                   // why a model left no trace, for messages
+  std::string untraced;                   // reason for a missing trace, for error messages
   std::shared_ptr<const Subject> beside;  // its rotated copy
-  double logit_difference = 0.0;          // the largest between the two
+  double logit_difference = 0.0;          // maximum difference of the logits of the two
 
   bool is_graph() const { return edges.defined(); }
-  // Layers of attention and heads that the trace has; 0 without a trace.
+  // Number of attention layers and heads in the trace; 0 without a trace.
   int64_t layers() const;
   int64_t heads() const;
   bool head_samples() const;  // whether the model's head has a sampler
 };
 
-// Items to look at, one after the other.
+// A list of items to view.
 class Gallery {
  public:
   virtual ~Gallery() = default;
   virtual int64_t size() const = 0;
-  // Item 0 … size - 1, with its rotated copy beside it if asked for.
+  // Returns item 0 … size - 1, with its rotated copy if `beside`.
   virtual Subject get(int64_t item, bool beside) = 0;
 };
 

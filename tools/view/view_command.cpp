@@ -37,12 +37,12 @@ struct ViewOptions {
   bool graph = false, beside = false, frame_rate = false;
   RunOverrides overrides;
   bool finds_parts = false;      // the run is one of geosft-segment
-  at::Device device = at::kCPU;  // where the run computes
+  at::Device device = at::kCPU;  // device of the model
 
   void add_to(CLI::App& app);
-  // What the options must look up before anything is opened.
+  // Inspects the RUN folder before anything is opened.
   void check_run();
-  // Throws UsageError for an option that was given and means nothing beside the others.
+  // Throws UsageError for an option that has no effect in combination with the others.
   void check_used(const CLI::App& app) const;
   Choices choices() const;
   std::unique_ptr<Gallery> gallery() const;
@@ -210,8 +210,8 @@ std::string frame_name(size_t frame) {
   return name.str();
 }
 
-// An animated picture of the first frames in the folder, where an earlier turn may have left more, by a program that is
-// there; what was made, or why not.
+// Makes an animated picture of the first `frames` files (an earlier run may have left more) with ImageMagick or ffmpeg.
+// Returns its path, or why there is none.
 std::string animate(const std::filesystem::path& folder, size_t frames) {
   constexpr const char* log = "animation.log";
   std::vector<std::string> words = {"convert", "-delay", "8", "-loop", "0"};
@@ -230,7 +230,7 @@ std::string animate(const std::filesystem::path& folder, size_t frames) {
   return made.string();
 }
 
-// What was made, for the user.
+// Renders the turntable. Returns a message for the user.
 std::string draw_turn(const ViewOptions& options, const Scene& scene, Display& display) {
   const std::filesystem::path folder = options.turntable_folder;
   std::filesystem::create_directories(folder);

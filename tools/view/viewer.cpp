@@ -9,7 +9,7 @@
 namespace geosft::view {
 namespace {
 
-// The one after `present` among `all`, round and round.
+// Returns the element `by` places after `present` in `all`, cyclically.
 template <typename T>
 T next_of(const std::vector<T>& all, T present, int64_t by) {
   const auto count = static_cast<int64_t>(all.size());
@@ -139,7 +139,7 @@ Reaction Viewer::press(char key) {
 
 std::string Viewer::pick(int64_t row) {
   if (subject_.layers() == 0) return "";
-  const int64_t query = row % subject_.points.size(0);  // in the copy beside it, it is the same point
+  const int64_t query = row % subject_.points.size(0);  // rows of the rotated copy map to the same point
   choices_.query = query;
   if (choices_.colouring != Colouring::attention) choices_.layer.reset();
   choices_.colouring = Colouring::attention;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The actions of keys and mouse, independent of a window.
+// Handles keys and mouse picks, independently of a window.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,13 @@
 
 namespace geosft::view {
 
-// The action that the window must take after a key.
+// The action required of the window after a key.
 enum class Reaction { none, redraw, save, quit };
 
 class Viewer {
  public:
-  // `usual`: the first item is coloured by what says most of it, whatever colouring is chosen. Throws what the gallery
-  // and the choices throw for that item.
+  // With `usual`, the first item gets its default colouring instead of the chosen one. Throws what the gallery and the
+  // choices throw for that item.
   Viewer(std::unique_ptr<Gallery> gallery, int64_t item, const Choices& choices, bool beside, bool usual = false);
 
   const Scene& scene() const { return scene_; }
@@ -26,15 +26,15 @@ class Viewer {
   bool help() const { return help_; }
   bool turning() const { return turning_; }
 
-  // A key by its letter ('A' … 'Z'), or one of the arrows below. Keys that mean nothing here do nothing.
+  // A key by its letter ('A' … 'Z'), or one of the arrows below. Other keys are ignored.
   Reaction press(char key);
   static constexpr char left = '<', right = '>', up = '^', down = 'v', escape = '\x1b';
 
-  // A click on row i of the scene's points makes it the query, and attention the colouring: what is to be told of it,
-  // or an empty text where there is no attention.
+  // Handles a click on a row of the scene's points: makes it the query and switches to the attention colouring. Returns
+  // a message, or an empty text if there is no attention.
   std::string pick(int64_t row);
 
-  // Keys and what they do, for the help on the screen.
+  // Returns the keys and their actions, for the help on the screen.
   static const std::vector<std::pair<std::string, std::string>>& keys();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The display by Open3D: the one source that includes it.
+// Implements the display with Open3D. The only source file that includes Open3D.
 #include <functional>
 #include <optional>
 
@@ -9,8 +9,8 @@
 namespace geosft::view {
 namespace {
 
-constexpr int oversampling = 2;   // of pictures
-constexpr double settling = 0.4;  // seconds after the wheel until all points are drawn again
+constexpr int oversampling = 2;   // of pictures rendered off screen
+constexpr double settling = 0.4;  // seconds after a turn of the wheel until all points are drawn again
 
 // Lets keys and mouse change what a viewer shows.
 class ViewerWindow : public SceneWindow {
@@ -61,13 +61,13 @@ class ViewerWindow : public SceneWindow {
     }
     try {
       react(viewer_->press(letter_of(key)));
-    } catch (const std::exception& error) {  // a broken file of the gallery, say: what was shown stays
+    } catch (const std::exception& error) {  // a broken file, for example: the previous item stays
       told_(error.what());
     }
   }
 
  private:
-  // False when the window is to be closed. Nothing is drawn again unless something has changed.
+  // Returns false when the window should close. Redraws only if something has changed.
   bool wait_or_turn() {
     if (viewer_->turning()) {
       control().Rotate(turn_pixels, 0);
@@ -144,8 +144,8 @@ class ViewerWindow : public SceneWindow {
   Viewer* viewer_ = nullptr;
   Camera camera_;
   std::function<void(const std::string&)> told_;
-  at::Tensor shown_;               // the colours of the scene that is drawn
-  std::optional<double> settles_;  // when all points are drawn again
+  at::Tensor shown_;               // colours of the current scene
+  std::optional<double> settles_;  // time at which all points are drawn again
 };
 
 class Open3dDisplay : public Display {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The display of a build without Open3D: it says what is missing.
+// Implements the display of a build without Open3D: its functions report what is missing.
 #include <stdexcept>
 
 #include "tools/view/display.h"

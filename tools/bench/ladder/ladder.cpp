@@ -11,7 +11,7 @@ double softplus(double x) {
   return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
 }
 
-// relu(S) of one query, key and head.
+// Returns relu(S) of one query, key and head.
 double positive_score(const LadderProblem& p, int64_t item, int64_t i, int64_t j, int64_t head) {
   const float *q = p.query(item, i) + head * p.c, *k = p.key(item, j) + head * p.c;
   double sum = 0;
@@ -19,7 +19,7 @@ double positive_score(const LadderProblem& p, int64_t item, int64_t i, int64_t j
   return std::max(0.0, sum / std::sqrt(static_cast<double>(p.c)));
 }
 
-// One row of the result of one head.
+// Computes one row of the result for one head.
 void reference_row(const LadderProblem& p, int64_t item, int64_t i, int64_t head, double* row) {
   double total = p.eps;
   for (int64_t j = 0; j < p.keys; ++j) {
@@ -85,7 +85,7 @@ std::vector<double> ladder_reference(const LadderProblem& p) {
 double ladder_error(const LadderProblem& p, const std::vector<double>& reference) {
   double difference = 0, largest = 0;
   for (size_t i = 0; i < reference.size(); ++i) {
-    // A result that is not a number must count as a difference.
+    // NaN must count as a difference.
     const double here = std::abs(static_cast<double>(p.out[i]) - reference[i]);
     difference = here <= difference ? difference : here;
     largest = std::max(largest, std::abs(reference[i]));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sequence of kernel variants that led to the forward kernel of maxout attention, in the order in which they taught
-// something. The library uses none of them; the last one is the library's operator.
+// Declares the kernel variants that led to the forward kernel of maxout attention, in order of development. The last
+// variant is the library's operator; the others are used only here.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace geosft::bench {
 
-// Equal items, rows packed as the operator takes them: q [items, queries, heads, c], k and v [items, keys, heads, c],
-// leak [items, keys, heads]; out like q.
+// Items of equal size, packed as for the operator: q [items, queries, heads, c], k and v [items, keys, heads, c], leak
+// [items, keys, heads]; out like q.
 struct LadderProblem {
   int64_t items, queries, keys, heads, c;
   const float *q, *k, *v, *leak;
@@ -25,12 +25,12 @@ struct LadderProblem {
   const float* key(int64_t item, int64_t j) const { return k + (item * keys + j) * width(); }
   const float* value(int64_t item, int64_t j) const { return v + (item * keys + j) * width(); }
   float* result(int64_t item, int64_t i) const { return out + (item * queries + i) * width(); }
-  // sum_j softplus(leak_j) + eps of one head: what a row sum begins with.
+  // Initial value of a row sum: sum_j softplus(leak_j) + eps of one head.
   float leak_sum(int64_t item, int64_t head) const;
   float scale() const;  // 1 / sqrt(c)
 
-  // Up to `stride` queries of one head, from row `first`, as columns: to[c][stride]; and results back, every column
-  // over its row sum `total` [stride].
+  // pack() transposes up to `stride` queries of one head, from row `first`, to to[c][stride]; unpack() transposes
+  // results back and divides each by its row sum `total` [stride].
   void pack(int64_t item, int64_t head, int64_t first, int64_t stride, float* to) const;
   void unpack(int64_t item, int64_t head, int64_t first, int64_t stride, const float* from, const float* total) const;
 };
@@ -43,7 +43,7 @@ struct KernelVariant {
 
 const std::vector<KernelVariant>& ladder();
 
-// The variants, one per file; each runs on one thread.
+// The variants, one per file, single-threaded.
 void variant_1_broadcast(const LadderProblem& problem);
 void variant_2_scalar_tiles(const LadderProblem& problem);
 void variant_3_lanes_are_keys(const LadderProblem& problem);
@@ -51,10 +51,10 @@ void variant_4_lanes_are_queries(const LadderProblem& problem);
 void variant_5_register_tiles(const LadderProblem& problem);
 void variant_6_operator(const LadderProblem& problem);
 
-// The same mathematics in double precision, one number after the other: [items, queries, heads, c].
+// Scalar reference in double precision: [items, queries, heads, c].
 std::vector<double> ladder_reference(const LadderProblem& problem);
 
-// The largest difference of problem.out from the reference, over the reference's largest value.
+// Returns the maximum difference of problem.out from the reference, relative to the maximum of the reference.
 double ladder_error(const LadderProblem& problem, const std::vector<double>& reference);
 
 }  // namespace geosft::bench

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What broadcasting does, head by head: all maxima [n, k, c], their sums [n, k], then the product with V. Every number
-// is written to memory and read again.
+// Computes maxout attention as broadcasting does, per head: all maxima [n, k, c], their sums [n, k], then the product
+// with V. Every intermediate is written to memory and read again.
 #include <algorithm>
 
 #include "tools/bench/ladder/ladder.h"

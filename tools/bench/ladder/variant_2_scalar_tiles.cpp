@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Score, relu, row sum and product with V for one query and key at a time: nothing of size n x k is left. Since relu
-// needs no maximum over the row, one pass over the keys is enough.
+// Computes score, relu, row sum and product with V for one query and key at a time, without n x k intermediates. Since
+// relu needs no maximum over the row, one pass over the keys is enough.
 #include <algorithm>
 #include <vector>
 

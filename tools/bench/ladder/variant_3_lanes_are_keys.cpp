@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A vector holds one channel of several keys, packed [c][keys]; the query's channel is broadcast. The weights of a
-// vector of keys are then spread over lanes: the row sum is a sum over lanes, and each weight must become a scalar for
-// V.
+// Vectorizes over keys: a vector holds one channel of several keys, packed [c][keys]; the query's channel is broadcast.
+// The weights are then spread over lanes: the row sum needs a horizontal sum, and each weight must be extracted for the
+// product with V.
 #include "models/ops/cpu/simd.h"
 #include "tools/bench/ladder/ladder.h"
 
@@ -18,7 +18,7 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// relu(S) of one query for all packed keys; lanes beyond the last key get 0.
+// Computes relu(S) of one query for all packed keys; lanes beyond the last key are set to 0.
 void row_weights(const float* q, const std::vector<float>& packed, const LadderProblem& p, float* weights) {
   const hn::ScalableTag<float> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d)), padded = static_cast<int64_t>(packed.size()) / p.c;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A vector holds one channel of several queries, packed [c][queries]; channels of keys and values are broadcast from
-// where they lie. Every sum is lane-wise, also the row sum and the product with V. But a score is one chain of
-// additions, and each max+add loads both of its operands.
+// Vectorizes over queries: a vector holds one channel of several queries, packed [c][queries]; channels of keys and
+// values are broadcast in place. Every sum is lane-wise, including the row sum and the product with V. But a score is
+// one dependent chain of additions, and each max+add loads both of its operands.
 #include "models/ops/cpu/simd.h"
 #include "tools/bench/ladder/ladder.h"
 
@@ -18,7 +18,7 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A vector of queries of one head: `q` and `out` [c][lanes], `total` [lanes].
+// Computes a vector of queries of one head: `q` and `out` [c][lanes], `total` [lanes].
 void one_vector(const LadderProblem& p, int64_t item, int64_t head, const float* q, float* total, float* out) {
   const hn::ScalableTag<float> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of kRows scalars by kVectors vectors of queries stay in registers while channels (for the score) or keys (for
-// V) go by: a load of a vector serves kRows accumulators, a broadcast kVectors of them, and none waits for another. The
-// weights of a block of keys x queries stay in the first-level cache between the two products.
+// Keeps tiles of kRows scalars by kVectors vectors of queries in registers while it loops over channels (for the score)
+// or keys (for V): a vector load serves kRows accumulators, a broadcast serves kVectors, and all accumulators are
+// independent. The weights of a block of keys x queries stay in the L1 cache between the two products.
 #include "models/ops/cpu/simd.h"
 #include "tools/bench/ladder/ladder.h"
 
@@ -21,9 +21,9 @@ using D = hn::ScalableTag<float>;
 constexpr int kRows = 4, kVectors = 4;
 constexpr int64_t kKeys = 32;
 
-// to[r] += max(a, b) or a * b over t, a = vectors[t], b = scalars[r * row + t * step], for `rows` rows, kRows of them
-// at a time; rows of `vectors` and `to` are kVectors vectors long. The last tile may write up to kRows - 1 rows too
-// many.
+// Computes to[r] += sum_t max(a, b) or sum_t a * b with a = vectors[t] and b = scalars[r * row + t * step], for `rows`
+// rows in tiles of kRows; rows of `vectors` and `to` are kVectors vectors long. The last tile may write up to kRows - 1
+// rows past the end.
 template <bool use_max>
 HWY_INLINE void product(const float* vectors, int64_t depth, const float* scalars, int64_t row, int64_t step,
                         int64_t rows, float* to) {
@@ -51,7 +51,7 @@ HWY_INLINE void product(const float* vectors, int64_t depth, const float* scalar
   }
 }
 
-// A block of queries of one head: q and out [c][block], total [block], weights [kKeys][block].
+// Computes a block of queries of one head: q and out [c][block], total [block], weights [kKeys][block].
 void one_block(const LadderProblem& p, int64_t item, int64_t head, const float* q, float* weights, float* total,
                float* out) {
   const D d;

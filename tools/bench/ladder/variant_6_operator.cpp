@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operator of the library: register tiles inside blocks of 128 queries and 32 keys (models/ops/cpu).
+// Calls the library's operator: register tiles inside blocks of 128 queries and 32 keys (models/ops/cpu).
 #include <ATen/core/grad_mode.h>
 
 #include "models/ops/maxout_attention.h"
@@ -9,7 +9,7 @@
 namespace geosft::bench {
 namespace {
 
-// The operator does not write to its inputs; from_blob has no way to say so.
+// from_blob needs a mutable pointer; the operator does not write to its inputs.
 at::Tensor view(const float* data, at::IntArrayRef shape) {
   return at::from_blob(const_cast<float*>(data), shape, at::TensorOptions().dtype(at::kFloat));
 }
