@@ -15,7 +15,7 @@ namespace {
 constexpr int curve_panel_width = 560, curve_panel_height = 420;
 constexpr int line_of_key = 20;          // pixels per curve name below the panel
 constexpr size_t names_beside_axes = 6;  // that fit in the panel height
-constexpr size_t most_marked = 40;       // with more points, markers would hide the line
+constexpr size_t max_marked = 40;        // with more points, markers would hide the line
 
 // Paul Tol's bright colour scheme, which colour-blind readers can tell apart. Further curves are dashed.
 constexpr std::array<const char*, 7> curve_colours = {"#4477aa", "#ee6677", "#228833", "#ccbb44",
@@ -62,7 +62,7 @@ std::string plot_panel(const CurvePanel& panel, size_t index, Picture& picture) 
     const std::string name = "curve" + std::to_string(index) + "_" + std::to_string(i);
     picture.data[name] = curve_lines(panel.curves[i]);
     script << (i == 0 ? "plot '" : ", '") << name << "' using 1:2 with "
-           << (panel.curves[i].x.size() <= most_marked ? "linespoints pt 7 ps 0.5" : "lines") << " lw 1.6 dt "
+           << (panel.curves[i].x.size() <= max_marked ? "linespoints pt 7 ps 0.5" : "lines") << " lw 1.6 dt "
            << 1 + i / curve_colours.size() << " lc rgb '" << curve_colours[i % curve_colours.size()] << "' title "
            << gnuplot_string(panel.curves[i].name);
   }

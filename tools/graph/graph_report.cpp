@@ -16,7 +16,7 @@
 namespace geosft {
 namespace {
 
-constexpr size_t most_classes = 40;  // more do not fit in a table or picture
+constexpr size_t max_classes = 40;  // more do not fit in a table or picture
 
 at::Tensor confusion_of(const GraphOutputs& outputs) {
   const int64_t classes = outputs.outputs.size(1);
@@ -130,12 +130,12 @@ std::string report_text(const GraphReport& report, const std::vector<std::string
     out << "layer " << layer + 1 << ": the attention of two heads is " << std::fixed << std::setprecision(3)
         << distance.items << " apart (L2, of " << report.items << "), that of a token " << distance.tokens << '\n';
   }
-  if (report.confusion.defined() && names.size() <= most_classes) out << class_table(report.confusion, names);
+  if (report.confusion.defined() && names.size() <= max_classes) out << class_table(report.confusion, names);
   return out.str();
 }
 
 void draw_report(const GraphReport& report, const std::vector<std::string>& names, const RunFolder& folder) {
-  if (!report.confusion.defined() || names.size() > most_classes) return;
+  if (!report.confusion.defined() || names.size() > max_classes) return;
   warn_without_picture(
       plot_confusion_matrix(report.confusion, names, folder.confusion(part_name(report.part)),
                             std::string(part_name(report.part)) + " part: " + metrics_text({report.metrics.front()})));
