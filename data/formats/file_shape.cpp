@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/formats/file_shape.h"
 
+#include <algorithm>
+#include <array>
 #include <sstream>
 
 #include "data/data_error.h"
+#include "geometry/triangulate_polygon.h"
 
 namespace geosft {
 namespace {
@@ -29,20 +32,44 @@ void FileShapeBuilder::add_polygon(const std::vector<int64_t>& corners, int64_t 
     throw DataError(file_, "at least 3 corners in a face",
                     std::to_string(corners.size()) + " in " + place_name_ + " " + std::to_string(place));
   }
-  for (size_t i = 2; i < corners.size(); ++i) {
-    faces_.insert(faces_.end(), {corners[0], corners[i - 1], corners[i]});
-    places_.push_back(place);
-  }
+  corners_.insert(corners_.end(), corners.begin(), corners.end());
+  ends_.push_back(static_cast<int64_t>(corners_.size()));
+  places_.push_back(place);
 }
 
 void FileShapeBuilder::check_corners() const {
   const int64_t count = vertex_count();
-  for (size_t i = 0; i < faces_.size(); ++i) {
-    if (faces_[i] >= 0 && faces_[i] < count) continue;
+  for (size_t i = 0; i < corners_.size(); ++i) {
+    if (corners_[i] >= 0 && corners_[i] < count) continue;
+    const auto end = std::upper_bound(ends_.begin(), ends_.end(), static_cast<int64_t>(i));
     throw DataError(file_, "corners among the " + std::to_string(count) + " vertices",
-                    "corner number " + std::to_string(faces_[i]) + " (counted from 0) in " + place_name_ + " " +
-                        std::to_string(places_[i / 3]));
+                    "corner number " + std::to_string(corners_[i]) + " (counted from 0) in " + place_name_ + " " +
+                        std::to_string(places_[static_cast<size_t>(end - ends_.begin())]));
   }
+}
+
+at::Tensor FileShapeBuilder::face_tensor() const {
+  at::Tensor faces = at::empty({triangle_count(), 3}, at::kLong);
+  int64_t* row = faces.mutable_data_ptr<int64_t>();
+  std::vector<std::array<double, 3>> polygon;
+  int64_t begin = 0;
+  for (const int64_t end : ends_) {
+    const int64_t* corner = corners_.data() + begin;
+    if (end - begin == 3) {
+      row = std::copy(corner, corner + 3, row);
+    } else {
+      polygon.clear();
+      for (int64_t i = 0; i < end - begin; ++i) {
+        const double* place = vertices_.data() + 3 * corner[i];
+        polygon.push_back({place[0], place[1], place[2]});
+      }
+      for (const auto& triangle : triangulate_polygon(polygon)) {
+        for (const int64_t i : triangle) *row++ = corner[i];
+      }
+    }
+    begin = end;
+  }
+  return faces;
 }
 
 at::Tensor FileShapeBuilder::vertex_tensor() const {
@@ -65,10 +92,10 @@ at::Tensor FileShapeBuilder::normal_tensor() const {
 
 FileShape FileShapeBuilder::finish(bool needs_faces) {
   if (vertices_.empty()) throw DataError(file_, "at least one point", "none");
-  if (needs_faces && faces_.empty()) throw DataError(file_, "at least one face", "none");
+  if (needs_faces && ends_.empty()) throw DataError(file_, "at least one face", "none");
   check_corners();
-  const at::Tensor faces = at::from_blob(faces_.data(), {triangle_count(), 3}, at::kLong).clone();
-  return {{vertex_tensor(), faces}, normal_tensor()};
+  const at::Tensor vertices = vertex_tensor();
+  return {{vertices, face_tensor()}, normal_tensor()};
 }
 
 }  // namespace geosft

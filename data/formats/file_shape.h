@@ -30,10 +30,11 @@ class FileShapeBuilder {
   void add_vertex(double x, double y, double z) { vertices_.insert(vertices_.end(), {x, y, z}); }
   // Adds the normal of the last vertex.
   void add_normal(double x, double y, double z) { normals_.insert(normals_.end(), {x, y, z}); }
-  // Adds a polygon as a triangle fan. Corner indices count from 0. Throws DataError for fewer than 3 corners.
+  // Adds a polygon, which finish() splits into triangles (triangulate_polygon): its vertices may follow later. Corner
+  // indices count from 0. Throws DataError for fewer than 3 corners.
   void add_polygon(const std::vector<int64_t>& corners, int64_t place);
   int64_t vertex_count() const { return static_cast<int64_t>(vertices_.size() / 3); }
-  int64_t triangle_count() const { return static_cast<int64_t>(faces_.size() / 3); }
+  int64_t triangle_count() const { return static_cast<int64_t>(corners_.size() - 2 * places_.size()); }
 
   // Throws DataError unless there is a vertex, every coordinate is a finite float32, every corner is a vertex, and all
   // or no vertices have normals. With `needs_faces`, also throws for a file without faces.
@@ -41,12 +42,13 @@ class FileShapeBuilder {
 
  private:
   void check_corners() const;
+  at::Tensor face_tensor() const;
   at::Tensor vertex_tensor() const;
   at::Tensor normal_tensor() const;
 
   std::string file_, place_name_;
   std::vector<double> vertices_, normals_;
-  std::vector<int64_t> faces_, places_;
+  std::vector<int64_t> corners_, ends_, places_;  // of the polygons: all corners, where theirs end, and their places
 };
 
 }  // namespace geosft

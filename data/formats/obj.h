@@ -10,8 +10,8 @@
 namespace geosft {
 
 // Accepts corners `v`, `v/vt`, `v//vn`, `v/vt/vn`, counted from 1 or, if negative, from the last vertex so far.
-// Polygons become triangle fans, faces with 2 corners (no area) are skipped, and a backslash continues a line. Throws
-// DataError, with the line, for anything else and for a file without faces.
+// Polygons are split into triangles, faces with 2 corners (no area) are skipped, and a backslash continues a line.
+// Throws DataError, with the line, for anything else and for a file without faces.
 FileShape read_obj(std::string_view text, const std::string& file);
 
 }  // namespace geosft

@@ -10,6 +10,7 @@
 
 #include "data/formats/shape_file.h"
 #include "data/read_file.h"
+#include "geometry/surface_sampling.h"
 
 namespace geosft {
 
@@ -34,7 +35,8 @@ std::string shape_file_text(const std::filesystem::path& file) {
   std::ostringstream out;
   out << file.string() << ": ";
   if (shape.is_mesh()) {
-    out << "a mesh of " << points.size(0) << " vertices and " << shape.mesh.faces.size(0) << " triangles\n";
+    out << "a mesh of " << points.size(0) << " vertices and " << shape.mesh.faces.size(0) << " triangles\n"
+        << "surface area " << surface_area(shape.mesh) << '\n';
   } else {
     out << "a cloud of " << points.size(0) << " points "
         << (shape.normals.defined() ? "with normals\n" : "without normals\n");

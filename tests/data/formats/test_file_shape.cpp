@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
+#include "geometry/surface_sampling.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_file_shape {
@@ -29,6 +30,20 @@ TEST_CASE("polygons become fans") {
   test::require_equal(shape.mesh.faces, at::tensor({3, 0, 1, 3, 1, 2}, at::kLong).view({2, 3}), "fan");
   CHECK(shape.mesh.vertices.scalar_type() == at::kDouble);
   CHECK_FALSE(shape.normals.defined());
+}
+
+TEST_CASE("concave polygons are covered once, also before their vertices are known") {
+  FileShapeBuilder builder("u.ply", "face");
+  builder.add_polygon({2, 3, 4, 5, 6, 7, 0, 1}, 1);
+  builder.add_polygon({0, 1, 4, 5}, 2);
+  CHECK(builder.triangle_count() == 8);
+  for (const auto& [x, y] : {std::pair{0, 0}, {3, 0}, {3, 2}, {2, 2}, {2, 1}, {1, 1}, {1, 2}, {0, 2}}) {
+    builder.add_vertex(x, y, 0);
+  }
+  const Mesh mesh = builder.finish(true).mesh;
+  CHECK(mesh.faces.size(0) == 8);
+  CHECK(surface_area({mesh.vertices, mesh.faces.slice(0, 0, 6)}) == Approx(5.0));
+  CHECK(surface_area({mesh.vertices, mesh.faces.slice(0, 6, 8)}) == Approx(2.0));
 }
 
 TEST_CASE("normals are scaled to unit length, zeros stay") {

@@ -45,6 +45,10 @@ TEST_CASE("a file with a shape is described") {
   write_text(folder / "a.obj", tetrahedron_obj);
   CHECK_THAT(shape_file_text(folder / "a.obj"),
              Catch::Contains("a.obj: a mesh of 4 vertices and 4 triangles\n") && Catch::Contains("z from 0 to 1\n"));
+  write_text(folder / "u.off",
+             "OFF 8 1 0\n0 0 0\n3 0 0\n3 2 0\n2 2 0\n2 1 0\n1 1 0\n1 2 0\n0 2 0\n8 0 1 2 3 4 5 6 7\n");
+  CHECK_THAT(shape_file_text(folder / "u.off"),
+             Catch::Contains("8 vertices and 6 triangles\n") && Catch::Contains("surface area 5\n"));
   write_text(folder / "a.xyz", "0 1 2 0 0 1\n1 1 -1 0 0 1\n");
   CHECK_THAT(shape_file_text(folder / "a.xyz"),
              Catch::Contains("a cloud of 2 points with normals\n") && Catch::Contains("z from -1 to 2\n"));
