@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "data/data_error.h"
+#include "data/points/shape.h"
 #include "geometry/triangulate_polygon.h"
 
 namespace geosft {
@@ -95,7 +96,8 @@ FileShape FileShapeBuilder::finish(bool needs_faces) {
   if (needs_faces && ends_.empty()) throw DataError(file_, "at least one face", "none");
   check_corners();
   const at::Tensor vertices = vertex_tensor();
-  return {{vertices, face_tensor()}, normal_tensor()};
+  const bool is_double = declares_double_ || offset_from_origin(vertices).defined();
+  return {{vertices, face_tensor()}, normal_tensor(), is_double ? at::kDouble : at::kFloat};
 }
 
 }  // namespace geosft

@@ -15,6 +15,8 @@ namespace geosft {
 struct FileShape {
   Mesh mesh;           // a cloud has no faces (int64 [0, 3])
   at::Tensor normals;  // float32 [V, 3], vertex normals of unit length (or 0), or undefined
+  // float64 if the file declares it or a float32 would not tell the vertices apart, else float32.
+  at::ScalarType precision = at::kFloat;
   bool is_mesh() const { return mesh.faces.size(0) > 0; }
 };
 
@@ -28,6 +30,8 @@ class FileShapeBuilder {
       : file_(std::move(file)), place_name_(std::move(place_name)) {}
 
   void add_vertex(double x, double y, double z) { vertices_.insert(vertices_.end(), {x, y, z}); }
+  // Called by readers of files that declare coordinates of more than 32 bits.
+  void declare_double() { declares_double_ = true; }
   // Adds the normal of the last vertex.
   void add_normal(double x, double y, double z) { normals_.insert(normals_.end(), {x, y, z}); }
   // Adds a polygon, which finish() splits into triangles (triangulate_polygon): its vertices may follow later. Corner
@@ -47,6 +51,7 @@ class FileShapeBuilder {
   at::Tensor normal_tensor() const;
 
   std::string file_, place_name_;
+  bool declares_double_ = false;
   std::vector<double> vertices_, normals_;
   std::vector<int64_t> corners_, ends_, places_;  // of the polygons: all corners, where theirs end, and their places
 };

@@ -34,7 +34,9 @@ Shape read_labelled_points(std::string_view text, const std::string& file) {
     lines.end_of_line("x y z nx ny nz and the number of a part");
   }
   const FileShape content = builder.finish(false);
-  return {content.mesh.vertices.to(at::kFloat), content.normals, -1, file, at::tensor(parts, at::kLong)};
+  Shape shape{{}, content.normals, -1, file, at::tensor(parts, at::kLong)};
+  set_points(shape, content.mesh.vertices);
+  return shape;
 }
 
 at::Tensor read_point_labels(std::string_view text, int64_t points, const std::string& file) {

@@ -100,6 +100,7 @@ FileShape read_pcd(std::string_view bytes, const std::string& file) {
   const PcdHeader header = read_pcd_header(bytes, file);
   const std::vector<PcdField> fields = wanted_fields(header, file);
   FileShapeBuilder builder(file, "point");
+  if (fields[0].size == 8 || fields[1].size == 8 || fields[2].size == 8) builder.declare_double();
   const std::string_view data = bytes.substr(header.size);
   if (header.encoding == PcdEncoding::text) {
     read_text(bytes, header, fields, file, builder);

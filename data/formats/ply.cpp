@@ -99,6 +99,9 @@ class PlyBody {
       if (role.back() < names.size()) has[role.back()] = true;
     }
     if (!(has[0] && has[1] && has[2])) throw DataError(file_, "vertices with properties x, y and z", "others");
+    for (size_t p = 0; p < role.size(); ++p) {
+      if (role[p] < 3 && element.properties[p].type == PlyType::float64) builder_.declare_double();
+    }
     const bool has_normals = has[3] && has[4] && has[5];
     std::array<double, names.size() + 1> value{};
     for (int64_t i = 0; i < element.count; ++i) {

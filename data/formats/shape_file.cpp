@@ -68,14 +68,17 @@ FileShape parse_shape(std::string_view bytes, const std::string& file) {
 Shape to_cloud(const FileShape& shape, int64_t points, uint64_t seed, const std::string& file) {
   Shape cloud;
   if (!shape.is_mesh()) {
-    cloud.points = shape.mesh.vertices.to(at::kFloat);
+    set_points(cloud, shape.mesh.vertices);
     cloud.normals = shape.normals;
     return cloud;
   }
   const double area = surface_area(shape.mesh);
   if (!std::isfinite(area)) throw DataError(file, "a mesh whose area can be computed", "vertices too far apart");
   if (area == 0) throw DataError(file, "a mesh with an area", "all faces of area 0");
-  const SurfaceSample sample = sample_surface(shape.mesh, points, make_generator(seed));
+  cloud.offset = offset_from_origin(shape.mesh.vertices);
+  const at::Tensor& vertices = shape.mesh.vertices;
+  const Mesh near_origin{cloud.offset.defined() ? vertices - cloud.offset : vertices, shape.mesh.faces};
+  const SurfaceSample sample = sample_surface(near_origin, points, make_generator(seed));
   cloud.points = sample.points;
   cloud.normals = sample.normals;
   return cloud;

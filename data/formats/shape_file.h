@@ -20,8 +20,8 @@ std::string shape_extensions();
 FileShape parse_shape(std::string_view bytes, const std::string& file);
 
 // Samples `points` points with face normals uniformly by area from the surface of a mesh, using `seed`. Returns a cloud
-// unchanged, with its normals. `file` is for messages; label and name are left empty. Throws DataError for a mesh
-// without area.
+// unchanged, with its normals. Coordinates far from the origin get an offset (set_points). `file` is for messages;
+// label and name are left empty. Throws DataError for a mesh without area.
 Shape to_cloud(const FileShape& shape, int64_t points, uint64_t seed, const std::string& file);
 
 }  // namespace geosft

@@ -71,17 +71,17 @@ std::unique_ptr<PointDataset> open_point_dataset(const std::filesystem::path& so
 }
 
 Shape read_shape(const std::filesystem::path& file, const PointDatasetOptions& options,
-                 std::vector<std::string>* warnings, Mesh* mesh) {
+                 std::vector<std::string>* warnings, FileShape* content) {
   TORCH_CHECK(options.points_per_mesh >= 1, "points_per_mesh must be at least 1, got ", options.points_per_mesh);
-  const FileShape content = parse_shape(read_file(file), file.string());
+  FileShape read = parse_shape(read_file(file), file.string());
   const uint64_t seed = combine_seeds({options.seed, text_hash(file.filename().string())});
-  Shape shape = to_cloud(content, options.points_per_mesh, seed, file.string());
+  Shape shape = to_cloud(read, options.points_per_mesh, seed, file.string());
   shape.name = file.string();
-  if (mesh != nullptr && content.is_mesh()) *mesh = content.mesh;
-  if (warnings != nullptr && content.is_mesh()) {
+  if (warnings != nullptr && read.is_mesh()) {
     warnings->push_back(shape.name + ": a mesh, of which " + std::to_string(shape.points.size(0)) +
                         " points are sampled");
   }
+  if (content != nullptr) *content = std::move(read);
   return shape;
 }
 

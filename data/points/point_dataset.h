@@ -13,7 +13,7 @@
 
 namespace geosft {
 
-struct Mesh;
+struct FileShape;
 enum class Split { train, test };
 
 struct PointDatasetOptions {
@@ -83,8 +83,8 @@ std::string point_formats_text();
 std::filesystem::path absolute_source(const std::filesystem::path& source);
 
 // Reads one file for prediction: a mesh is sampled (options.points_per_mesh, options.seed), a cloud is used unchanged.
-// If points were sampled, adds a sentence to `warnings` and stores the mesh in `mesh`.
+// If points were sampled, adds a sentence to `warnings`. Stores what the file holds, in float64, in `content`.
 Shape read_shape(const std::filesystem::path& file, const PointDatasetOptions& options = {},
-                 std::vector<std::string>* warnings = nullptr, Mesh* mesh = nullptr);
+                 std::vector<std::string>* warnings = nullptr, FileShape* content = nullptr);
 
 }  // namespace geosft

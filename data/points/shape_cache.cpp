@@ -28,6 +28,12 @@ std::optional<Shape> ShapeCache::load(const std::string& id, const std::string& 
     }
     const auto normals = stored.tensors.find("normals");
     Shape shape{points->second, normals == stored.tensors.end() ? at::Tensor() : normals->second, -1, ""};
+    const auto offset = stored.tensors.find("offset");
+    if (offset != stored.tensors.end()) shape.offset = offset->second;
+    if (shape.offset.defined() &&
+        (shape.offset.scalar_type() != at::kDouble || shape.offset.sizes() != at::IntArrayRef{3})) {
+      return std::nullopt;
+    }
     const bool matching =
         !shape.normals.defined() || (is_point_table(shape.normals) && shape.normals.sizes() == shape.points.sizes());
     return is_point_table(shape.points) && matching ? std::optional(shape) : std::nullopt;
@@ -42,6 +48,7 @@ bool ShapeCache::store(const std::string& id, const std::string& key, const Shap
   contents.texts["key"] = key;
   contents.tensors["points"] = shape.points;
   if (shape.normals.defined()) contents.tensors["normals"] = shape.normals;
+  if (shape.offset.defined()) contents.tensors["offset"] = shape.offset;
   try {
     save_checkpoint(file(id), contents);
     return true;

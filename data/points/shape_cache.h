@@ -16,7 +16,7 @@ class ShapeCache {
  public:
   // With an empty path nothing is stored.
   explicit ShapeCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
-  // Loads points and normals. Returns nothing if the file is absent, stale or damaged.
+  // Loads points, normals and offset. Returns nothing if the file is absent, stale or damaged.
   std::optional<Shape> load(const std::string& id, const std::string& key) const;
   // Writes atomically. Returns false if the folder cannot be written to or is full.
   bool store(const std::string& id, const std::string& key, const Shape& shape) const;

@@ -11,8 +11,13 @@ ShapeTransform evaluation_transform(const ClassifySettings& settings, Rotation r
     prepare_normals(shape, clouds.normals);
     keep_subset(shape, clouds.points, make_generator(vote));
     set_precision(shape, at::kDouble);
+    const at::Tensor middle = shape.points.mean(0);
     rotate_shape(shape, rotation, generator);
-    shape.points = normalize(shape.points).points;
+    const NormalizedPoints normalized = normalize(shape.points);
+    shape.points = normalized.points;
+    const double scale = normalized.scale[0].item<double>();
+    shape.offset = shape.offset.defined() ? shape.offset + middle : middle;
+    shape.scale = scale > 0 ? scale : 1.0;
     set_precision(shape, at::kFloat);
     return shape;
   };

@@ -9,7 +9,8 @@
 
 namespace geosft {
 
-// Rotates the whole cloud with the generator and normalises it. The subset of points depends on the seed `vote` only,
+// Rotates the whole cloud with the generator and normalises it; offset and scale of the shape lead back to the file's
+// coordinates, where the cloud is turned about its centroid. The subset of points depends on the seed `vote` only,
 // so that a cloud and its rotated copy keep the same points.
 ShapeTransform evaluation_transform(const ClassifySettings& settings, Rotation rotation, uint64_t vote);
 

@@ -20,10 +20,15 @@ bool are_whole(const at::Tensor& values) {
   return at::isIntegralType(values.scalar_type(), /*includeBool=*/true);
 }
 
+at::ScalarType stored_type(const at::Tensor& points) {
+  return points.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
+}
+
 std::string ply_header(const ColouredPly& content) {
   std::string text =
       "ply\nformat binary_little_endian 1.0\nelement vertex " + std::to_string(content.points.size(0)) + "\n";
-  for (const char* axis : {"x", "y", "z"}) text += std::string("property float ") + axis + "\n";
+  const std::string type = stored_type(content.points) == at::kDouble ? "double" : "float";
+  for (const char* axis : {"x", "y", "z"}) text.append("property ").append(type).append(" ").append(axis).append("\n");
   for (const char* channel : {"red", "green", "blue"}) text += std::string("property uchar ") + channel + "\n";
   if (content.values.defined()) {
     text += std::string("property ") + (are_whole(content.values) ? "int " : "float ") + content.value_name + "\n";
@@ -54,7 +59,7 @@ std::string interleaved(const std::vector<at::Tensor>& columns) {
 }
 
 std::string vertex_rows(const ColouredPly& content) {
-  std::vector<at::Tensor> columns = {content.points.to(at::kFloat).contiguous(),
+  std::vector<at::Tensor> columns = {content.points.to(stored_type(content.points)).contiguous(),
                                      (255.0 * content.colours.clamp(0, 1)).round().to(at::kByte).contiguous()};
   if (content.values.defined()) {
     columns.push_back(content.values.to(are_whole(content.values) ? at::kInt : at::kFloat).contiguous());

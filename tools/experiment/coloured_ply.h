@@ -10,7 +10,7 @@
 namespace geosft {
 
 struct ColouredPly {
-  at::Tensor points;                 // [n, 3]
+  at::Tensor points;                 // [n, 3], written as double if it is float64, else as float
   at::Tensor colours;                // [n, 3] in [0, 1]
   at::Tensor values = {};            // [n] shown by the colours, int or float; undefined: not written
   std::string value_name = "value";  // name of their property

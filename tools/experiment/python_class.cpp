@@ -7,10 +7,10 @@
 namespace geosft {
 namespace {
 
-at::Tensor checked(const at::Tensor& rows, const char* name) {
+at::Tensor checked(const at::Tensor& rows, const char* name, at::ScalarType type) {
   check_points(rows, name);
   TORCH_CHECK(rows.size(0) > 0, name, " must have at least one row");
-  at::Tensor plain = rows.detach().to(at::kCPU, at::kFloat).contiguous();
+  at::Tensor plain = rows.detach().to(at::kCPU, type).contiguous();
   check_finite(plain, name);
   return plain;
 }
@@ -18,9 +18,11 @@ at::Tensor checked(const at::Tensor& rows, const char* name) {
 }  // namespace
 
 Shape input_cloud(const at::Tensor& points, const std::optional<at::Tensor>& normals) {
-  Shape shape{.points = checked(points, "points"), .normals = {}, .name = "points"};
+  Shape shape{.points = {}, .normals = {}, .name = "points"};
+  set_points(shape, checked(points, "points", at::kDouble));
+  check_finite(shape.points, "points");
   if (!normals.has_value()) return shape;
-  shape.normals = checked(*normals, "normals");
+  shape.normals = checked(*normals, "normals", at::kFloat);
   TORCH_CHECK(shape.normals.sizes() == shape.points.sizes(), "normals must have the shape of points, ",
               shape.points.sizes(), ", got ", shape.normals.sizes());
   return shape;

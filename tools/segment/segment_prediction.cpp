@@ -53,12 +53,12 @@ void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& 
 }
 
 Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file, std::vector<std::string>& warnings,
-                    Mesh* mesh) {
+                    FileShape* content) {
   const SegmentSettings& settings = trained.settings;
   PointDatasetOptions options;
   options.points_per_mesh = settings.clouds.points_per_mesh;
   options.seed = settings.seed;
-  Shape shape = read_shape(file, options, &warnings, mesh);
+  Shape shape = read_shape(file, options, &warnings, content);
   prepare(trained, shape, warnings);
   return shape;
 }
@@ -81,17 +81,20 @@ PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& f
                              BlockKind kind, const std::function<void(int64_t, int64_t)>& progress) {
   const int64_t label = category_of(trained, category);
   PartPrediction prediction;
-  const Shape shape = read_prepared(trained, file, prediction.warnings, &prediction.mesh);
-  prediction.points = shape.points;
+  FileShape content;
+  const Shape shape = read_prepared(trained, file, prediction.warnings, &content);
   prediction.labels = part_logits(trained, shape, label, kind, progress).argmax(1);
-  if (prediction.mesh.vertices.defined()) {
-    prediction.vertex_labels = labels_of_nearest(shape.points, prediction.labels, prediction.mesh.vertices);
-  }
+  const at::Tensor& vertices = content.mesh.vertices;
+  prediction.points = (content.is_mesh() ? file_coordinates(shape) : vertices).to(content.precision);
+  if (!content.is_mesh()) return prediction;
+  prediction.mesh = {vertices.to(content.precision), content.mesh.faces};
+  prediction.vertex_labels =
+      labels_of_nearest(shape.points, prediction.labels, shape.offset.defined() ? vertices - shape.offset : vertices);
   return prediction;
 }
 
 at::Tensor labels_of_nearest(const at::Tensor& points, const at::Tensor& labels, const at::Tensor& vertices) {
-  return labels.index_select(0, std::get<0>(knn(points, vertices.to(at::kFloat), 1)).squeeze(1));
+  return labels.index_select(0, std::get<0>(knn(points, vertices.to(points.scalar_type()), 1)).squeeze(1));
 }
 
 at::Tensor places_in_class(const at::Tensor& labels, const PartList& parts) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "data/formats/file_shape.h"
 #include "data/points/shape.h"
 #include "geometry/mesh.h"
 #include "tools/segment/segmentation.h"
@@ -20,9 +21,9 @@ int64_t category_of(const SegmentRun& trained, const std::string& name);
 // the model needs them.
 void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& warnings);
 // Reads a file and prepares it for the model, with a sentence in `warnings` for each change: points are sampled from a
-// mesh, which is stored in `mesh`, and missing normals are estimated if the model needs them.
+// mesh, and missing normals are estimated if the model needs them.
 Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file, std::vector<std::string>& warnings,
-                    Mesh* mesh = nullptr);
+                    FileShape* content = nullptr);
 
 // Returns logits [n, parts] of a prepared shape, averaged over the votes; if the class is known (`category` >= 0),
 // parts of other classes are masked. `progress` receives the points done and the total, points x votes.
@@ -30,9 +31,10 @@ at::Tensor part_logits(SegmentRun& trained, const Shape& shape, int64_t category
                        const std::function<void(int64_t, int64_t)>& progress = {});
 
 struct PartPrediction {
-  at::Tensor points;                  // float32 [n, 3], in the order of the file, or sampled from its mesh
+  // [n, 3], in the order of the file or sampled from its mesh, in the coordinates and the precision of the file.
+  at::Tensor points;
   at::Tensor labels;                  // int64 [n]
-  Mesh mesh;                          // from the file; undefined tensors if it is a cloud
+  Mesh mesh;                          // from the file, likewise; undefined tensors if it is a cloud
   at::Tensor vertex_labels;           // int64 [V]: for each mesh vertex, the part of the nearest point
   std::vector<std::string> warnings;  // one sentence per change made to the shape
 };
@@ -43,7 +45,7 @@ struct PartPrediction {
 PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& file, const std::string& category,
                              BlockKind kind, const std::function<void(int64_t, int64_t)>& progress = {});
 
-// Returns int64 [V]: for each of `vertices` [V, 3], the label of the nearest of `points` float32 [n, 3].
+// Returns int64 [V]: for each of `vertices` [V, 3], the label of the nearest of `points` [n, 3].
 at::Tensor labels_of_nearest(const at::Tensor& points, const at::Tensor& labels, const at::Tensor& vertices);
 
 // Returns int64 [n]: for each label, the index of the part within its class, from 0.

@@ -3,8 +3,8 @@
 // torch.classes.load_library("libgeosft_segment.so"), then
 //   run = torch.classes.geosft.Segmenter("runs/parts")
 //   run.class_names(), run.part_names()       lists of str; a part is "Chair/seat"
-//   run.predict_file(path, "Chair")           (points float32 [n, 3], parts int64 [n]) of a file; points are sampled
-//                                             from a mesh
+//   run.predict_file(path, "Chair")           (points [n, 3], parts int64 [n]) of a file; points are sampled from
+//                                             a mesh, and float64 where float32 does not hold the file's coordinates
 //   run.predict(points, normals, "Chair")     probabilities float32 [n, parts] of a cloud [n, 3]; normals [n, 3] or
 //   None
 // The class may be "" for a model without class input. Clouds are split into blocks as in training ("spread").

@@ -278,7 +278,9 @@ int run_view(int argc, const char* const* argv, Display& display) {
   std::string told;
   for (const std::string& line : scene.lines) told += line + "\n";
   if (!options.ply.empty()) {
-    write_coloured_ply(options.ply, {scene.points, scene.colours, scene.values, scene.value_name, scene.edges});
+    const at::Tensor exact = scene.points.to(at::kDouble);
+    const at::Tensor points = offset_from_origin(exact).defined() ? exact : exact.to(at::kFloat);
+    write_coloured_ply(options.ply, {points, scene.colours, scene.values, scene.value_name, scene.edges});
   }
   if (!options.screenshot.empty()) display.render(scene, size, {camera}, {options.screenshot});
   if (!options.turntable_folder.empty()) told += draw_turn(options, scene, display);

@@ -29,6 +29,14 @@ TEST_CASE("the shape cache gives back what was stored under the same key") {
   CHECK_FALSE(cache.load("table", "key"));
   REQUIRE(cache.store("cloud", "key", {example().points, {}, -1, ""}));
   CHECK_FALSE(cache.load("cloud", "key")->normals.defined());
+  CHECK_FALSE(cache.load("cloud", "key")->offset.defined());
+  Shape far = example();
+  far.offset = at::tensor({1e6, 2.5, -3.0}, at::kDouble);
+  REQUIRE(cache.store("far", "key", far));
+  test::require_equal(cache.load("far", "key")->offset, far.offset, "offset");
+  far.offset = at::ones({2}, at::kDouble);
+  REQUIRE(cache.store("far", "key", far));
+  CHECK_FALSE(cache.load("far", "key"));
 }
 
 TEST_CASE("a damaged or half-written cache file counts as absent and can be replaced") {

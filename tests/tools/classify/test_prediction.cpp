@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "tests/data/points/utm_chair.h"
 #include "tests/tools/classify/small_classifier.h"
 #include "tests/tools/classify/tiny_shapes.h"
 #include "tools/classify/clouds.h"
@@ -105,6 +106,40 @@ TEST_CASE("a prediction shows the points that the model saw and their importance
     CHECK(prediction.points.norm(2, 1).max().item<double>() == Approx(1.0));
     CHECK(at::isfinite(prediction.importance).all().item<bool>());
   }
+}
+
+TEST_CASE("a chair in UTM coordinates is predicted as it is at the origin") {
+  const TemporaryFolder folder;
+  ClassifySettings settings = small_settings();
+  for (const bool normals : {false, true}) {
+    settings.clouds.normals = normals;
+    RunModel run = small_run(settings);
+    for (const std::string format : {"ply", "xyz", "pcd", "obj"}) {
+      CAPTURE(format, normals);
+      const std::filesystem::path near = folder / ("near/chair." + format), far = folder / ("far/chair." + format);
+      write_text(near, double_cloud_text(format, chair_at_origin(60)));
+      write_text(far, double_cloud_text(format, utm_chair(60)));
+      const Prediction expected = predict(run, near, 3), found = predict(run, far, 3);
+      require_close(found.points, expected.points, 1e-6, "points");
+      for (size_t i = 0; i < 3; ++i) {
+        CHECK(found.ranking[i].first == expected.ranking[i].first);
+        CHECK(found.ranking[i].second == Approx(expected.ranking[i].second).epsilon(1e-4));
+      }
+    }
+  }
+}
+
+TEST_CASE("offset and scale of the model's input lead back to the file") {
+  const TemporaryFolder folder;
+  const ClassifySettings settings = small_settings();
+  Shape shape;
+  set_points(shape, utm_chair(30));
+  shape.normals = at::ones({30, 3});
+  at::Generator source = generator(4);
+  const Shape seen = evaluation_transform(settings, Rotation::none, 0)(shape, source);
+  require_close(file_coordinates(seen), utm_chair(30), 1e-6, "coordinates");
+  const Shape turned = evaluation_transform(settings, Rotation::so3, 0)(shape, source);
+  require_close(file_coordinates(turned).mean(0), utm_chair(30).mean(0), 1e-6, "centroid");
 }
 
 TEST_CASE("normals are estimated where the model needs them, and that is said") {

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
+#include "tests/data/points/utm_chair.h"
 #include "tests/tools/classify/small_classifier.h"
 #include "tests/tools/classify/tiny_shapes.h"
 #include "tests/tools/experiment/served.h"
@@ -61,6 +62,13 @@ TEST_CASE("a cloud that is handed over has the probabilities of its file") {
   const at::Tensor best = std::get<0>(probabilities.sort(0, true));
   const auto ranking = ranking_of(served.call("predict_file", {made.cloud, 3}));
   for (int64_t i = 0; i < 3; ++i) CHECK(best[i].item<double>() == Approx(ranking[static_cast<size_t>(i)].second));
+}
+
+TEST_CASE("a float64 tensor far from the origin is centred before it is cast") {
+  const ServedRun made(/*normals=*/false);
+  const Served served("Classifier", made.run);
+  const at::Tensor near = served.call("predict", {chair_at_origin(60), at::IValue()}).toTensor();
+  require_close(served.call("predict", {utm_chair(60), at::IValue()}).toTensor(), near, 1e-5, "probabilities");
 }
 
 TEST_CASE("what cannot be served is named") {

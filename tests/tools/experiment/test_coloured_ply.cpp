@@ -26,6 +26,15 @@ TEST_CASE("a coloured cloud is read back, with its colours and values between th
   CHECK(bytes.find("property float value") != std::string::npos);
 }
 
+TEST_CASE("coordinates are written in the precision that they have") {
+  const TemporaryFolder folder;
+  const at::Tensor points = at::randn({5, 3}, generator(1), at::kDouble) + 5155487.0;
+  write_coloured_ply(folder / "cloud.ply", {.points = points, .colours = at::ones({5, 3}), .values = at::arange(5)});
+  const std::string bytes = read_file(folder / "cloud.ply");
+  CHECK(bytes.find("property double z\n") != std::string::npos);
+  require_equal(read_ply(bytes, "cloud.ply").mesh.vertices, points, "points");
+}
+
 TEST_CASE("whole numbers are written as such, under the name that they are given") {
   const TemporaryFolder folder;
   const at::Tensor labels = at::tensor({7, 16777217}, at::kLong);  // a float would round the second

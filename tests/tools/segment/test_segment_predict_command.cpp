@@ -4,6 +4,7 @@
 
 #include "data/formats/off.h"
 #include "data/formats/ply.h"
+#include "tests/data/points/utm_chair.h"
 #include "tests/support.h"
 #include "tests/tools/classify/tiny_shapes.h"
 #include "tests/tools/experiment/scan_file.h"
@@ -55,6 +56,19 @@ TEST_CASE("parts of a file are printed, and written for viewers and programs") {
   REQUIRE(lines_of(text.out).size() == 1);
   CHECK_THAT(text.out, Catch::StartsWith(cloud + ": 90 points:  lamp/") && Catch::EndsWith(" %\n"));
   CHECK(std::filesystem::exists(picture + ".png") == has_gnuplot());
+}
+
+TEST_CASE("a labelled cloud repeats the coordinates of its file, in their precision") {
+  const SegmentShop shop;
+  const std::string run = shop.trained(), ply = (shop / "out.ply").string();
+  for (const std::string format : {"xyz", "ply"}) {
+    const std::string cloud = (shop / ("chair." + format)).string();
+    write_text(cloud, double_cloud_text(format, utm_chair(90)));
+    shop.run_well({"predict", run, cloud, "--category", "mug", "--ply", ply});
+    const std::string bytes = read_text(ply);
+    CHECK_THAT(bytes, Catch::Contains("property double x\n"));
+    require_equal(read_ply(bytes, ply).mesh.vertices, utm_chair(90), "coordinates");
+  }
 }
 
 TEST_CASE("every one of several files gets its own outputs, and a mesh keeps its vertices and faces") {

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/data/points/utm_chair.h"
 #include "tests/tools/segment/small_segmenter.h"
 #include "tools/experiment/arguments.h"
 
@@ -52,6 +53,23 @@ TEST_CASE("every point of a file gets a part of the class, in the order of the f
                   "labels");
   }
   CHECK(example.predict("a.xyz", "lamp").labels.max().item<int64_t>() <= 2);
+}
+
+TEST_CASE("a chair in UTM coordinates gets the parts that it has at the origin, in its own coordinates") {
+  Example example;
+  for (const std::string format : {"ply", "xyz", "pcd", "obj"}) {
+    CAPTURE(format);
+    write_text(example.folder / ("near/chair." + format), double_cloud_text(format, chair_at_origin(60)));
+    write_text(example.folder / ("far/chair." + format), double_cloud_text(format, utm_chair(60)));
+    const PartPrediction near = example.predict("near/chair." + format, "mug");
+    const PartPrediction far = example.predict("far/chair." + format, "mug");
+    require_equal(far.labels, near.labels, "labels");
+    if (format != "obj") require_equal(far.points, utm_chair(60), "points");
+    if (format != "obj") continue;
+    require_equal(far.mesh.vertices, utm_chair(60), "vertices");
+    require_equal(far.vertex_labels, near.vertex_labels, "labels of the vertices");
+    require_close(far.points - utm_offset(), near.points.to(at::kDouble), 1e-6, "points");
+  }
 }
 
 TEST_CASE("of a mesh points are sampled, which is said") {
