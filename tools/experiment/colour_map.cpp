@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 namespace geosft {
 namespace {
@@ -59,8 +60,26 @@ Colour colour_at(ColourMap map, double place) {
 ValueScale scale_of(const at::Tensor& values) {
   TORCH_CHECK(values.numel() > 0, "values: expected some, found none");
   ValueScale scale{values.min().item<double>(), values.max().item<double>()};
-  if (scale.low == scale.high) scale.low -= 0.5, scale.high += 0.5;
+  if (scale.low == scale.high) {
+    const double half = std::max(0.5, 5e-7 * std::abs(scale.low));
+    scale.low -= half, scale.high += half;
+  }
   return scale;
+}
+
+std::vector<std::string> scale_numbers(const ValueScale& scale, int steps) {
+  std::vector<std::string> numbers;
+  for (int digits = 3; digits <= 17; ++digits) {
+    numbers.clear();
+    for (int i = 0; i <= steps; ++i) {
+      std::array<char, 32> text;
+      const double value = std::lerp(scale.low, scale.high, static_cast<double>(i) / steps);
+      std::snprintf(text.data(), text.size(), "%.*g", digits, value);
+      numbers.emplace_back(text.data());
+    }
+    if (std::adjacent_find(numbers.begin(), numbers.end()) == numbers.end()) break;
+  }
+  return numbers;
 }
 
 at::Tensor colours_of(ColourMap map, const at::Tensor& values, const ValueScale& scale) {

@@ -29,8 +29,12 @@ Colour colour_at(ColourMap map, double place);
 struct ValueScale {
   double low = 0.0, high = 1.0;
 };
-// Returns the minimum and maximum of values [n], n > 0; equal values get a range of length 1 around them.
+// Returns the minimum and maximum of values [n], n > 0; equal values get a range around them, of
+// length 1 or, of large values, a millionth of them.
 ValueScale scale_of(const at::Tensor& values);
+
+// Returns the numbers at `steps` equal steps, from low to high, with as few digits as tell them apart: at least 3.
+std::vector<std::string> scale_numbers(const ValueScale& scale, int steps);
 
 // Maps values [n] to double [n, 3].
 at::Tensor colours_of(ColourMap map, const at::Tensor& values, const ValueScale& scale);

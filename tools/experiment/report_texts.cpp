@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <iostream>
@@ -17,6 +18,16 @@ namespace geosft {
 std::string percent(double share) {
   std::ostringstream out;
   out << std::fixed << std::setprecision(1) << 100 * share << " %";
+  return out.str();
+}
+
+std::string coordinate_text(double value, double extent) {
+  constexpr double least = 6, most = 15;
+  const double more = std::log10(std::abs(value) / extent);
+  std::ostringstream out;
+  out << std::setprecision(
+             static_cast<int>(std::isnan(more) ? least : std::clamp(least + std::ceil(more), least, most)))
+      << value;
   return out.str();
 }
 
@@ -41,8 +52,10 @@ std::string shape_file_text(const std::filesystem::path& file) {
     out << "a cloud of " << points.size(0) << " points "
         << (shape.normals.defined() ? "with normals\n" : "without normals\n");
   }
+  const double extent = (high - low).max().item<double>();
   for (int64_t axis = 0; axis < 3; ++axis) {
-    out << "xyz"[axis] << " from " << low[axis].item<double>() << " to " << high[axis].item<double>() << '\n';
+    out << "xyz"[axis] << " from " << coordinate_text(low[axis].item<double>(), extent) << " to "
+        << coordinate_text(high[axis].item<double>(), extent) << '\n';
   }
   return out.str();
 }

@@ -17,6 +17,9 @@ namespace geosft {
 // Formats 0.815 as "81.5 %".
 std::string percent(double share);
 
+// Formats a coordinate with the digits that tell the points of a cloud of this extent apart: 6 to 15.
+std::string coordinate_text(double value, double extent);
+
 // Prints a line to stderr if the picture could not be drawn.
 void warn_unless_drawn(const PlotResult& result);
 

@@ -28,7 +28,7 @@ std::string ranked_first(const at::Tensor& logits, const std::vector<std::string
 Subject subject_of(const Shape& shape) {
   Subject subject;
   subject.name = shape.name;
-  subject.points = doubles(shape.points);
+  subject.points = doubles(file_coordinates(shape));
   subject.normals = doubles(shape.normals);
   return subject;
 }

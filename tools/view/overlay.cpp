@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <optional>
 
@@ -68,31 +67,22 @@ class Pen {
   double width_, height_;
 };
 
-std::string short_number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
-
 void draw_bar(Pen& pen, const Box& box, ColourMap map, const ValueScale& scale) {
   const double height = box.bottom - box.top;
   for (double step = 0; step < bar_steps; ++step) {
     pen.fill(box.left, box.top + height * (1 - (step + 1) / bar_steps), bar_width, height / bar_steps + 0.5,
              colour_at(map, (step + 0.5) / bar_steps));
   }
+  const std::vector<std::string> numbers = scale_numbers(scale, bar_numbers);
   for (int i = 0; i <= bar_numbers; ++i) {
     const double share = static_cast<double>(i) / bar_numbers;
-    pen.write(box.left + text_indent, box.top + height * (1 - share),
-              short_number(std::lerp(scale.low, scale.high, share)));
+    pen.write(box.left + text_indent, box.top + height * (1 - share), numbers[static_cast<size_t>(i)]);
   }
 }
 
 double number_width(Pen& pen, const ValueScale& scale) {
   double widest = 0;
-  for (int i = 0; i <= bar_numbers; ++i) {
-    const double share = static_cast<double>(i) / bar_numbers;
-    widest = std::max(widest, pen.measure(short_number(std::lerp(scale.low, scale.high, share))));
-  }
+  for (const std::string& number : scale_numbers(scale, bar_numbers)) widest = std::max(widest, pen.measure(number));
   return widest;
 }
 

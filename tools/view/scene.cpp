@@ -13,8 +13,10 @@ namespace {
 constexpr int tube_sides = 10;
 constexpr double gap_share = 0.15;  // gap between two scenes, relative to the wider one
 
+// Returns 1 for equal points.
 double extent(const at::Tensor& points) {
-  return (points.amax(0) - points.amin(0)).max().item<double>();
+  const double largest = (points.amax(0) - points.amin(0)).max().item<double>();
+  return largest > 0 ? largest : 1.0;
 }
 
 struct Ball {
@@ -103,7 +105,19 @@ at::Tensor tube_triangles() {
 
 double fitting_radius(const at::Tensor& points) {
   const double share = std::clamp(0.5 / std::sqrt(static_cast<double>(points.size(0))), 0.004, 0.05);
-  return share * std::max(extent(points), 1e-6);
+  return share * extent(points);
+}
+
+Scene centred(const Scene& scene) {
+  const at::Tensor low = scene.points.amin(0), middle = low + (scene.points.amax(0) - low) / 2;
+  const double size = extent(scene.points);
+  Scene moved = scene;
+  moved.points = (scene.points - middle) / size;
+  moved.radius = scene.radius / size;
+  if (!scene.markers.centres.defined()) return moved;
+  moved.markers.centres = (scene.markers.centres - middle) / size;
+  moved.markers.radii = scene.markers.radii / size;
+  return moved;
 }
 
 Scene side_by_side(const Scene& left, const Scene& right) {

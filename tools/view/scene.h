@@ -27,6 +27,7 @@ struct Legend {
   std::vector<std::pair<std::string, Colour>> names;
 };
 
+// In the coordinates of the file, or of the layout of a graph.
 struct Scene {
   at::Tensor points;   // double [n, 3]; a click picks row i
   at::Tensor colours;  // double [n, 3], in [0, 1]
@@ -40,12 +41,17 @@ struct Scene {
   std::vector<std::string> lines;  // in the picture
 };
 
-// Returns a radius at which spheres at the points neither hide each other nor vanish.
+// Returns a radius at which spheres at the points neither hide each other nor vanish, for points of an extent of 1 if
+// all are equal.
 double fitting_radius(const at::Tensor& points);
 
 // Places `right` next to `left` along x with a gap. Texts and legend are those of `left`; rows of `right` follow its
 // rows.
 Scene side_by_side(const Scene& left, const Scene& right);
+
+// Returns the scene moved and scaled to an extent of 1 around the origin, for displays that compute in float32. Points,
+// radius and markers change.
+Scene centred(const Scene& scene);
 
 // A triangle mesh: double [V, 3], except triangles int64 [F, 3], which are anticlockwise seen from outside.
 struct Mesh {

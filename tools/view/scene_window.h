@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -59,7 +60,8 @@ class SceneWindow : public open3d::visualization::Visualizer {
     utility_renderer_ptrs_.clear();  // while the window still exists
   }
 
-  void set_scene(const Scene& scene) {
+  void set_scene(const Scene& of_file) {
+    const Scene scene = centred(of_file);
     const Geometries made = geometries_of(scene);
     ClearGeometries();
     for (const auto* group : {&made.always, &made.at_rest, &made.moving}) {
@@ -159,6 +161,14 @@ class SceneWindow : public open3d::visualization::Visualizer {
     return true;
   }
 
+  // Returns the row of the point at a pixel.
+  std::optional<int64_t> picked(double x, double y) const {
+    const Eigen::Matrix<double, 4, 4, Eigen::RowMajor> matrix = control_->GetMVPMatrix().cast<double>();
+    const at::Tensor projection =
+        at::from_blob(const_cast<double*>(matrix.data()), {4, 4}, at::TensorOptions().dtype(at::kDouble));
+    return picked_point(points_, radius_, projection, size(), x, y);
+  }
+
   PlacedControl& control() const { return *control_; }
   PictureSize size() const { return {control_->GetWindowWidth(), control_->GetWindowHeight()}; }
 
@@ -192,7 +202,7 @@ class SceneWindow : public open3d::visualization::Visualizer {
 
   std::shared_ptr<OverlayRenderer> overlay_;
   std::vector<Geometry> at_rest_, moving_;
-  at::Tensor points_;
+  at::Tensor points_;  // of the centred scene
   double radius_ = 0.0;
   open3d::geometry::AxisAlignedBoundingBox box_, fitted_box_;  // current, and when last fitted
   std::vector<Box> taken_, fitted_taken_;                      // by texts and legend: current, and when last fitted

@@ -95,7 +95,7 @@ std::pair<Subject, at::Tensor> SegmentGallery::explained(const Shape& shape, int
   const at::Tensor logits = part_logits(trained_, shape, category, BlockKind::spread);
   Subject subject;
   subject.name = shape.name;
-  subject.points = shape.points;
+  subject.points = file_coordinates(shape).to(at::kDouble);
   subject.normals = shape.normals;
   if (category >= 0) subject.truth = trained_.class_names[static_cast<size_t>(category)];
   subject.parts = found_parts(logits.argmax(1), category >= 0);

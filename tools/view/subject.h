@@ -25,7 +25,7 @@ struct Subject {
   std::string name;        // file, or dataset and index
   std::string truth;       // class, if known
   std::string prediction;  // "chair 93.1 %", if a model is given
-  at::Tensor points;       // double [n, 3]; for a graph, the positions of its nodes
+  at::Tensor points;       // double [n, 3], coordinates in the file; for a graph, the positions of its nodes
   at::Tensor normals;      // double [n, 3], or undefined
   at::Tensor edges;        // int64 [E, 2], each edge once; undefined for clouds
   at::Tensor encoding;     // for a graph, its random-walk encoding, double [n, steps]

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/report_texts.h"
 
 namespace geosft::view {
 namespace {
@@ -147,7 +148,10 @@ std::string Viewer::pick(int64_t row) {
   std::ostringstream text;
   text << "query " << query;
   const at::Tensor place = subject_.points[query];
-  for (int64_t axis = 0; axis < 3; ++axis) text << (axis == 0 ? " at " : " ") << place[axis].item<double>();
+  const double extent = (subject_.points.amax(0) - subject_.points.amin(0)).max().item<double>();
+  for (int64_t axis = 0; axis < 3; ++axis) {
+    text << (axis == 0 ? " at " : " ") << coordinate_text(place[axis].item<double>(), extent);
+  }
   return text.str();
 }
 

@@ -127,13 +127,9 @@ class ViewerWindow : public SceneWindow {
   }
 
   void pick(GLFWwindow* window) {
-    const Scene& scene = viewer_->scene();
     double x = 0, y = 0;
     glfwGetCursorPos(window, &x, &y);
-    const Eigen::Matrix<double, 4, 4, Eigen::RowMajor> matrix = control().GetMVPMatrix().cast<double>();
-    const at::Tensor projection =
-        at::from_blob(const_cast<double*>(matrix.data()), {4, 4}, at::TensorOptions().dtype(at::kDouble));
-    const auto row = picked_point(scene.points, scene.radius, projection, size(), x, y);
+    const auto row = picked(x, y);
     if (!row) return;
     const std::string text = viewer_->pick(*row);
     if (text.empty()) return;

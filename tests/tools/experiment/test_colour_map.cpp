@@ -42,7 +42,19 @@ TEST_CASE("values are coloured by their place on the scale") {
   const ValueScale flat = scale_of(at::full({4}, 2.0));
   CHECK(flat.low == 1.5);
   CHECK(flat.high == 2.5);
+  const ValueScale large = scale_of(at::full({4}, 1e20, at::kDouble));
+  CHECK(large.low < 1e20);
+  CHECK(large.high > 1e20);
   require_error([] { scale_of(at::empty({0})); }, {"values"});
+}
+
+TEST_CASE("the numbers of a scale have the digits that tell them apart") {
+  using Texts = std::vector<std::string>;
+  CHECK(scale_numbers({0, 1}, 4) == Texts{"0", "0.25", "0.5", "0.75", "1"});
+  CHECK(scale_numbers({5155487, 5155491}, 4) == Texts{"5155487", "5155488", "5155489", "5155490", "5155491"});
+  CHECK(scale_numbers({-1e-9, 1e-9}, 2) == Texts{"-1e-09", "0", "1e-09"});
+  CHECK(scale_numbers({1e20, 2e20}, 2) == Texts{"1e+20", "1.5e+20", "2e+20"});
+  CHECK(scale_numbers({100, 101}, 4) == Texts{"100", "100.2", "100.5", "100.8", "101"});
 }
 
 }  // namespace geosft::test::test_colour_map

@@ -19,6 +19,15 @@ TEST_CASE("shares are shown in percent") {
   CHECK(percent(0) == "0.0 %");
 }
 
+TEST_CASE("coordinates have the digits that their cloud needs") {
+  CHECK(coordinate_text(1.25, 3) == "1.25");
+  CHECK(coordinate_text(0, 0) == "0");
+  CHECK(coordinate_text(1.0 / 3, 1) == "0.333333");
+  CHECK(coordinate_text(5155487.125, 1) == "5155487.125");
+  CHECK(coordinate_text(-694386.75, 0) == "-694386.75");
+  CHECK(coordinate_text(2.5e-9, 1e-9) == "2.5e-09");
+}
+
 TEST_CASE("a picture that could not be drawn is a line on stderr, and no error") {
   const CapturedStderr shown;
   warn_unless_drawn({true, ""});
@@ -52,6 +61,8 @@ TEST_CASE("a file with a shape is described") {
   write_text(folder / "a.xyz", "0 1 2 0 0 1\n1 1 -1 0 0 1\n");
   CHECK_THAT(shape_file_text(folder / "a.xyz"),
              Catch::Contains("a cloud of 2 points with normals\n") && Catch::Contains("z from -1 to 2\n"));
+  write_text(folder / "far.xyz", "694386.25 5155487.5 0\n694386.5 5155488.25 1\n");
+  CHECK_THAT(shape_file_text(folder / "far.xyz"), Catch::Contains("y from 5155487.5 to 5155488.25\n"));
   require_error([&] { shape_file_text(folder / "b.xyz"); }, {"b.xyz"});
 }
 

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/data/files.h"
+#include "tests/data/points/utm_chair.h"
 #include "tests/tools/classify/tiny_shapes.h"
 #include "tests/tools/view/looked_at.h"
 
@@ -38,6 +39,22 @@ TEST_CASE("the rotated copy has the same shape, and nearly the same logits") {
     require_close(at::pdist(subject.beside->points), at::pdist(subject.points), 1e-5, "distances");
     if (with_model) CHECK(subject.beside->prediction == subject.prediction);
     CHECK(subject.logit_difference < 1e-3);
+  }
+}
+
+TEST_CASE("the coordinates of the file are shown, also of what a model saw") {
+  const TemporaryFolder folder;
+  write_text(folder / "chair.xyz", double_cloud_text("xyz", utm_chair(40)));
+  for (const bool with_model : {false, true}) {
+    std::optional<RunModel> trained;
+    ClassifySettings settings = small_settings();
+    settings.clouds.normals = false;
+    if (with_model) trained = RunModel{settings, {"a", "b", "c"}, small_model(settings)};
+    view::CloudGallery gallery({folder / "chair.xyz"}, nullptr, std::move(trained), {});
+    const Subject subject = gallery.get(0, true);
+    require_close(subject.points, utm_chair(40), 1e-6, "points");
+    const view::Scene scene = view::scene_of(subject, choose(view::Colouring::height));
+    CHECK(scene.legend.bar->second.high > 5155487.4);
   }
 }
 

@@ -93,6 +93,33 @@ TEST_CASE("a large cloud is thinned to few points that lie everywhere") {
   require_error([&] { thinned_rows(points, 0); }, {"most"});
 }
 
+TEST_CASE("a scene is drawn around the origin, wherever its file has it and however large it is there") {
+  const at::Tensor points = at::rand({30, 3}, generator(7), at::kDouble);
+  const auto drawn = [](const at::Tensor& rows) {
+    Scene scene = scene_of_cloud(rows);
+    scene.radius = fitting_radius(rows);
+    scene.markers = {rows.narrow(0, 0, 2), at::full({2}, 2 * scene.radius, at::kDouble), at::ones({2, 3}, at::kDouble)};
+    return centred(scene);
+  };
+  const Scene near = drawn(points);
+  CHECK((near.points.amax(0) - near.points.amin(0)).max().item<double>() == Approx(1.0));
+  require_close(near.points.amax(0), -near.points.amin(0), 1e-12, "around the origin");
+  require_equal(near.markers.centres, near.points.narrow(0, 0, 2), "markers");
+  for (const auto& [scale, offset] : {std::pair{1.0, 1e5}, {1.0, 5e6}, {1e-9, 0.0}, {1e20, 0.0}, {1e20, 1e21}}) {
+    CAPTURE(scale, offset);
+    const Scene scene = drawn(points * scale + offset);
+    require_close(scene.points, near.points, 1e-8, "points");
+    require_close(scene.markers.centres, near.markers.centres, 1e-8, "markers");
+    CHECK(scene.radius == Approx(near.radius));
+    require_close(scene.markers.radii, near.markers.radii, 1e-8, "radii");
+  }
+  for (const int64_t rows : {1, 5}) {
+    const Scene equal = drawn(at::full({rows, 3}, 694386.5, at::kDouble));
+    require_equal(equal.points, at::zeros({rows, 3}, at::kDouble), "equal points");
+    CHECK(equal.radius > 0.01);
+  }
+}
+
 TEST_CASE("balls are smaller where there are more") {
   CHECK(fitting_radius(doubles({10, 3}, 6)) > fitting_radius(doubles({10'000, 3}, 6)));
   CHECK(fitting_radius(at::zeros({3, 3}, at::kDouble)) > 0);

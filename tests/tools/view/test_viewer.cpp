@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "tests/data/files.h"
+#include "tests/data/points/utm_chair.h"
 #include "tests/tools/view/looked_at.h"
 #include "tools/experiment/arguments.h"
 
@@ -84,6 +86,25 @@ TEST_CASE("a click makes the point the query") {
   CHECK_THAT(viewer.pick(40 + 5), Catch::StartsWith("query 5 at "));  // in the copy
   Viewer bare = viewer_on(false, Colouring::height);
   CHECK(bare.pick(3).empty());
+}
+
+TEST_CASE("a click tells the coordinates of the file") {
+  const TemporaryFolder folder;
+  write_text(folder / "chair.xyz", double_cloud_text("xyz", utm_chair(40)));
+  ClassifySettings settings = small_settings();
+  settings.clouds.normals = false;
+  std::optional<RunModel> trained = RunModel{settings, {"a", "b", "c"}, small_model(settings)};
+  auto gallery = std::make_unique<CloudGallery>(std::vector<std::filesystem::path>{folder / "chair.xyz"}, nullptr,
+                                                std::move(trained), PointDatasetOptions{});
+  Viewer viewer(std::move(gallery), 0, choose(Colouring::importance), false);
+  const std::string text = viewer.pick(7);
+  std::istringstream words(text.substr(text.find(" at ") + 4));
+  for (int64_t axis = 0; axis < 3; ++axis) {
+    double value = 0;
+    words >> value;
+    CHECK(value - utm_offset()[axis].item<double>() ==
+          Approx(chair_at_origin(40)[7][axis].item<double>()).margin(1e-5));
+  }
 }
 
 TEST_CASE("help, turning, saving and leaving") {

@@ -2,6 +2,7 @@
 // Pictures that geosft-view draws of clouds, on an invisible display.
 #include <catch2/catch.hpp>
 
+#include "tests/data/points/utm_chair.h"
 #include "tests/tools/view/drawn_picture.h"
 #include "tests/tools/view/looked_at.h"
 #include "tests/tools/view/virtual_screen.h"
@@ -74,6 +75,29 @@ TEST_CASE("maps, views and a copy beside it draw different pictures", "[window]"
   const DrawnPicture first = draw_view(shop, ball);
   for (const Words& change : {Words{"--map", "cividis"}, Words{"--view", "100,60,1"}, Words{"--beside"}}) {
     CHECK(difference(first, draw_view(shop, ball + change)) > 0.02);
+  }
+}
+
+TEST_CASE("clouds far from the origin, tiny, vast, or of one point are drawn like any other", "[window]") {
+  const VirtualScreen screen;
+  if (!screen.there()) return;
+  const ClassifyShop shop;
+  const at::Tensor chair = (chair_points(300) * 64).round() / 64;
+  const auto drawn = [&](const at::Tensor& points) {
+    write_text(shop / "chair.xyz", double_cloud_text("xyz", points));
+    return draw_view(shop, {(shop / "chair.xyz").string(), "--colour", "height"});
+  };
+  const DrawnPicture near = drawn(chair);
+  CHECK(near.share(coloured) > 0.02);
+  for (const auto& [scale, offset] : {std::pair{1.0, 131072.0}, {1.0, 5155487.0}, {1e-9, 0.0}, {1e20, 0.0}}) {
+    CAPTURE(scale, offset);
+    CHECK(drawn(chair * scale + offset).share(coloured) == Approx(near.share(coloured)).epsilon(0.3));
+  }
+  for (const int64_t rows : {1, 4}) {
+    for (const double place : {0.0, 694386.5, 1e20}) {
+      CAPTURE(rows, place);
+      CHECK(drawn(at::full({rows, 3}, place, at::kDouble)).share(coloured) > 0.05);
+    }
   }
 }
 
