@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <sstream>
 
 #include "data/data_error.h"
@@ -16,26 +17,47 @@ at::Tensor rows_of_three(const std::vector<double>& values) {
   return at::from_blob(const_cast<double*>(values.data()), {static_cast<int64_t>(values.size() / 3), 3}, at::kDouble);
 }
 
-void check_finite(const at::Tensor& rows, const std::string& file, const std::string& what) {
-  const at::Tensor bad = at::isfinite(rows.to(at::kFloat)).all(1).logical_not_();
-  if (!bad.any().item<bool>()) return;
+// Returns which rows are not finite float32 numbers.
+at::Tensor non_finite(const at::Tensor& rows) {
+  return at::isfinite(rows.to(at::kFloat)).all(1).logical_not_();
+}
+
+std::string text_of_first(const at::Tensor& bad, const at::Tensor& rows) {
   const int64_t row = bad.to(at::kByte).argmax().item<int64_t>();
   const double* value = rows.const_data_ptr<double>() + 3 * row;
   std::ostringstream found;
   found << '(' << value[0] << ", " << value[1] << ", " << value[2] << ") at point " << row + 1;
-  throw DataError(file, "finite " + what, found.str());
+  return found.str();
 }
 
 }  // namespace
 
+void FileShapeBuilder::add_vertex(double x, double y, double z, int64_t place) {
+  if (place > 0 && !(std::isfinite(x) && std::isfinite(y) && std::isfinite(z))) {
+    places_of_non_finite_.emplace(vertex_count(), place);
+  }
+  vertices_.insert(vertices_.end(), {x, y, z});
+}
+
 void FileShapeBuilder::add_polygon(const std::vector<int64_t>& corners, int64_t place) {
   if (corners.size() < 3) {
-    throw DataError(file_, "at least 3 corners in a face",
-                    std::to_string(corners.size()) + " in " + place_name_ + " " + std::to_string(place));
+    ++without_area_;
+    return;
   }
   corners_.insert(corners_.end(), corners.begin(), corners.end());
   ends_.push_back(static_cast<int64_t>(corners_.size()));
   places_.push_back(place);
+}
+
+void FileShapeBuilder::add_strip(const std::vector<int64_t>& corners, int64_t place) {
+  size_t begin = 0;
+  for (size_t i = 0; i < corners.size(); ++i) {
+    if (corners[i] == -1) begin = i + 1;
+    if (i < begin + 2) continue;
+    const int64_t a = corners[i - 2], b = corners[i - 1], c = corners[i];
+    if (a == b || b == c || a == c) continue;  // joins two strips
+    add_polygon((i - begin) % 2 == 0 ? std::vector<int64_t>{a, b, c} : std::vector<int64_t>{b, a, c}, place);
+  }
 }
 
 void FileShapeBuilder::check_corners() const {
@@ -73,31 +95,54 @@ at::Tensor FileShapeBuilder::face_tensor() const {
   return faces;
 }
 
-at::Tensor FileShapeBuilder::vertex_tensor() const {
+void FileShapeBuilder::check_vertices(const at::Tensor& bad, const at::Tensor& rows) const {
+  if (!bad.any().item<bool>()) return;
+  const auto line = places_of_non_finite_.find(bad.to(at::kByte).argmax().item<int64_t>());
+  const std::string place = line == places_of_non_finite_.end() ? file_ : file_ + ":" + std::to_string(line->second);
+  throw DataError(place, "finite coordinates", text_of_first(bad, rows));
+}
+
+at::Tensor FileShapeBuilder::vertex_tensor() {
   const at::Tensor rows = rows_of_three(vertices_);
-  check_finite(rows, file_, "coordinates");
-  return rows.clone();
+  const at::Tensor bad = non_finite(rows);
+  if (ends_.empty() || !bad.any().item<bool>()) {
+    check_vertices(bad, rows);
+    return rows.clone();
+  }
+  const auto corner_count = static_cast<int64_t>(corners_.size());
+  const at::Tensor corners = at::from_blob(corners_.data(), {corner_count}, at::kLong);
+  check_vertices(bad & at::zeros_like(bad).index_fill_(0, corners, true), rows);
+  warnings_.push_back(std::to_string(bad.sum().item<int64_t>()) +
+                      " vertices without finite coordinates are in no face, and are ignored");
+  return at::where(bad.unsqueeze(1), rows[corners_[0]], rows);
 }
 
 at::Tensor FileShapeBuilder::normal_tensor() const {
   if (normals_.empty()) return {};
+  const bool is_cloud = ends_.empty();
   if (normals_.size() != vertices_.size()) {
+    if (!is_cloud) return {};
     throw DataError(file_, "a normal for every point or for none",
                     std::to_string(normals_.size() / 3) + " normals of " + std::to_string(vertex_count()) + " points");
   }
-  const at::Tensor rows = rows_of_three(normals_);
-  check_finite(rows, file_, "normals");
+  const at::Tensor rows = rows_of_three(normals_), bad = non_finite(rows);
+  if (bad.any().item<bool>()) {
+    if (!is_cloud) return {};
+    throw DataError(file_, "finite normals", text_of_first(bad, rows));
+  }
   const at::Tensor length = rows.norm(2, 1, true);
   return at::where(length > 0, rows / length, at::zeros_like(rows)).to(at::kFloat);
 }
 
-FileShape FileShapeBuilder::finish(bool needs_faces) {
+FileShape FileShapeBuilder::finish() {
   if (vertices_.empty()) throw DataError(file_, "at least one point", "none");
-  if (needs_faces && ends_.empty()) throw DataError(file_, "at least one face", "none");
   check_corners();
+  if (without_area_ > 0) {
+    warnings_.push_back(std::to_string(without_area_) + " faces of fewer than 3 corners are ignored");
+  }
   const at::Tensor vertices = vertex_tensor();
   const bool is_double = declares_double_ || offset_from_origin(vertices).defined();
-  return {{vertices, face_tensor()}, normal_tensor(), is_double ? at::kDouble : at::kFloat};
+  return {{vertices, face_tensor()}, normal_tensor(), is_double ? at::kDouble : at::kFloat, std::move(warnings_)};
 }
 
 }  // namespace geosft

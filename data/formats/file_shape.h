@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct FileShape {
   at::Tensor normals;  // float32 [V, 3], vertex normals of unit length (or 0), or undefined
   // float64 if the file declares it or a float32 would not tell the vertices apart, else float32.
   at::ScalarType precision = at::kFloat;
+  std::vector<std::string> warnings = {};  // what was left out or assumed, a phrase for each
   bool is_mesh() const { return mesh.faces.size(0) > 0; }
 };
 
@@ -29,31 +31,40 @@ class FileShapeBuilder {
   FileShapeBuilder(std::string file, std::string place_name)
       : file_(std::move(file)), place_name_(std::move(place_name)) {}
 
-  void add_vertex(double x, double y, double z) { vertices_.insert(vertices_.end(), {x, y, z}); }
+  // `place` is the line of the vertex, for messages about its coordinates.
+  void add_vertex(double x, double y, double z, int64_t place = 0);
   // Called by readers of files that declare coordinates of more than 32 bits.
   void declare_double() { declares_double_ = true; }
   // Adds the normal of the last vertex.
   void add_normal(double x, double y, double z) { normals_.insert(normals_.end(), {x, y, z}); }
   // Adds a polygon, which finish() splits into triangles (triangulate_polygon): its vertices may follow later. Corner
-  // indices count from 0. Throws DataError for fewer than 3 corners.
+  // indices count from 0. One with fewer than 3 corners is left out, with a warning.
   void add_polygon(const std::vector<int64_t>& corners, int64_t place);
+  // Adds the triangles of a strip, all of one orientation; -1 begins another strip.
+  void add_strip(const std::vector<int64_t>& corners, int64_t place);
+  void add_warning(const std::string& warning) { warnings_.push_back(warning); }
   int64_t vertex_count() const { return static_cast<int64_t>(vertices_.size() / 3); }
   int64_t triangle_count() const { return static_cast<int64_t>(corners_.size() - 2 * places_.size()); }
 
   // Throws DataError unless there is a vertex, every coordinate is a finite float32, every corner is a vertex, and all
-  // or no vertices have normals. With `needs_faces`, also throws for a file without faces.
-  FileShape finish(bool needs_faces);
+  // or no points of a cloud have normals. Of a mesh, a vertex that no face uses may have any coordinates: those that
+  // are not finite become those of the first corner, and normals that do not fit are dropped.
+  FileShape finish();
 
  private:
   void check_corners() const;
+  void check_vertices(const at::Tensor& bad, const at::Tensor& rows) const;
   at::Tensor face_tensor() const;
-  at::Tensor vertex_tensor() const;
+  at::Tensor vertex_tensor();
   at::Tensor normal_tensor() const;
 
   std::string file_, place_name_;
   bool declares_double_ = false;
   std::vector<double> vertices_, normals_;
   std::vector<int64_t> corners_, ends_, places_;  // of the polygons: all corners, where theirs end, and their places
+  std::map<int64_t, int64_t> places_of_non_finite_;
+  int64_t without_area_ = 0;  // polygons of fewer than 3 corners
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace geosft

@@ -1,49 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/formats/obj.h"
 
+#include <limits>
+
+#include "data/formats/numbers.h"
 #include "data/formats/text_lines.h"
 
 namespace geosft {
 namespace {
 
-std::string_view next_word(TextLines& lines) {
-  std::string_view word = lines.word();
-  while (word == "\\" && lines.next_raw()) word = lines.word();
-  return word;
-}
-
-double coordinate(TextLines& lines) {
-  return lines.to_number(next_word(lines), "a coordinate");
+// Directions (`vn`) are of interest only if the file turns out to be a cloud, so those that are no numbers are NaN.
+double direction(TextLines& lines) {
+  return parse_number(lines.word()).value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
 void read_obj_face(TextLines& lines, std::vector<int64_t>& corners, FileShapeBuilder& builder) {
   const int64_t line = lines.line_number();
   corners.clear();
-  for (std::string_view word = next_word(lines); !word.empty(); word = next_word(lines)) {
+  for (std::string_view word = lines.word(); !word.empty(); word = lines.word()) {
     const int64_t index = lines.to_integer(word.substr(0, word.find('/')), "the number of a vertex");
     if (index == 0) lines.fail("vertex numbers from 1, or negative ones", "0");
     corners.push_back(index > 0 ? index - 1 : builder.vertex_count() + index);
   }
-  // Some modelling programs write edges as faces with 2 corners. They have no area and are skipped.
-  if (corners.size() != 2) builder.add_polygon(corners, line);
+  builder.add_polygon(corners, line);
 }
 
 }  // namespace
 
 FileShape read_obj(std::string_view text, const std::string& file) {
-  TextLines lines(text, file);
+  TextLines lines(text, file, "", /*continues=*/true);
   FileShapeBuilder builder(file, "line");
   std::vector<int64_t> corners;
+  std::vector<double> directions;
   while (lines.next()) {
-    const std::string_view keyword = lines.word();
+    const int64_t line = lines.line_number();
+    const std::string keyword = lower_case(lines.word());
     if (keyword == "v") {
-      const double x = coordinate(lines), y = coordinate(lines), z = coordinate(lines);
-      builder.add_vertex(x, y, z);
-    } else if (keyword == "f") {
+      const double x = lines.any_number("a coordinate"), y = lines.any_number("a coordinate");
+      builder.add_vertex(x, y, lines.any_number("a coordinate"), line);
+    } else if (keyword == "vn") {
+      for (int axis = 0; axis < 3; ++axis) directions.push_back(direction(lines));
+    } else if (keyword == "f" || keyword == "fo") {
       read_obj_face(lines, corners, builder);
     }
   }
-  return builder.finish(true);
+  const bool is_cloud = builder.triangle_count() == 0;
+  if (is_cloud && static_cast<int64_t>(directions.size()) == 3 * builder.vertex_count()) {
+    for (size_t i = 0; i < directions.size(); i += 3) {
+      builder.add_normal(directions[i], directions[i + 1], directions[i + 2]);
+    }
+  }
+  return builder.finish();
 }
 
 }  // namespace geosft

@@ -10,8 +10,9 @@
 namespace geosft {
 
 // Accepts corners `v`, `v/vt`, `v//vn`, `v/vt/vn`, counted from 1 or, if negative, from the last vertex so far.
-// Polygons are split into triangles, faces with 2 corners (no area) are skipped, and a backslash continues a line.
-// Throws DataError, with the line, for anything else and for a file without faces.
+// Polygons are split into triangles, and faces with fewer than 3 corners are left out with a warning. A backslash
+// continues a line. Without faces the vertices are a cloud, whose normals are the `vn` if there are as many. Throws
+// DataError, with the line, for anything else.
 FileShape read_obj(std::string_view text, const std::string& file);
 
 }  // namespace geosft

@@ -33,7 +33,7 @@ Shape read_labelled_points(std::string_view text, const std::string& file) {
     parts.push_back(part_of(lines, lines.word()));
     lines.end_of_line("x y z nx ny nz and the number of a part");
   }
-  const FileShape content = builder.finish(false);
+  const FileShape content = builder.finish();
   Shape shape{{}, content.normals, -1, file, at::tensor(parts, at::kLong)};
   set_points(shape, content.mesh.vertices);
   return shape;

@@ -23,6 +23,9 @@ std::vector<PcdField> wanted_fields(const PcdHeader& header, const std::string& 
     throw DataError(file, "fields x, y and z", "others");
   }
   if (fields.size() < names.size()) fields.resize(3);
+  for (const PcdField& field : fields) {
+    if (field.count < 1) throw DataError(file, "a number of each point in \"" + field.name + "\"", "COUNT 0");
+  }
   return fields;
 }
 
@@ -109,7 +112,7 @@ FileShape read_pcd(std::string_view bytes, const std::string& file) {
   } else {
     read_numbers(decompress(data, header, file), header, fields, true, builder);
   }
-  return builder.finish(false);
+  return builder.finish();
 }
 
 }  // namespace geosft

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads PCD clouds of the Point Cloud Library, up to version 0.7: ascii, binary, binary_compressed.
+// Reads PCD clouds of the Point Cloud Library, versions 0.5 to 0.7: ascii, binary, binary_compressed.
 #pragma once
 
 #include <string>

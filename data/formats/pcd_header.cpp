@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/formats/pcd_header.h"
 
+#include <cctype>
+#include <limits>
+
 #include "data/data_error.h"
 #include "data/formats/text_lines.h"
 
@@ -15,14 +18,14 @@ PcdField& field_at(PcdHeader& header, size_t i, const TextLines& lines) {
   return header.fields[i];
 }
 
-void read_field_line(std::string_view keyword, TextLines& lines, PcdHeader& header) {
+void read_field_line(const std::string& keyword, TextLines& lines, PcdHeader& header) {
   size_t i = 0;
   for (std::string_view word = lines.word(); !word.empty(); word = lines.word(), ++i) {
-    if (keyword == "FIELDS") {
-      header.fields.emplace_back().name = word;
-    } else if (keyword == "TYPE") {
-      field_at(header, i, lines).type = word[0];
-    } else if (keyword == "SIZE") {
+    if (keyword == "fields" || keyword == "columns") {
+      header.fields.emplace_back().name = lower_case(word);
+    } else if (keyword == "type") {
+      field_at(header, i, lines).type = static_cast<char>(std::toupper(static_cast<unsigned char>(word[0])));
+    } else if (keyword == "size") {
       field_at(header, i, lines).size = lines.to_integer(word, "the size of a field");
     } else {
       field_at(header, i, lines).count = lines.to_integer(word, "the number of elements of a field");
@@ -35,7 +38,7 @@ void lay_out_fields(PcdHeader& header, const std::string& file) {
   for (PcdField& field : header.fields) {
     const bool known_size = field.size == 1 || field.size == 2 || field.size == 4 || field.size == 8;
     const bool known_type = field.type == 'I' || field.type == 'U' || (field.type == 'F' && field.size >= 4);
-    if (!known_size || !known_type || field.count < 1 || field.count > max_numbers) {
+    if (!known_size || !known_type || field.count < 0 || field.count > max_numbers) {
       throw DataError(file, "a field with TYPE F, I or U, a SIZE that goes with it, and a COUNT",
                       "\"" + field.name + "\" of TYPE '" + field.type + "', SIZE " + std::to_string(field.size) +
                           " and COUNT " + std::to_string(field.count));
@@ -45,6 +48,7 @@ void lay_out_fields(PcdHeader& header, const std::string& file) {
     header.point_size += field.size * field.count;
     header.point_columns += field.count;
   }
+  if (header.point_columns == 0) throw DataError(file, "a field with a COUNT of 1 or more", "none");
 }
 
 void check_points(const PcdHeader& header, int64_t width, int64_t height, size_t total, const std::string& file) {
@@ -65,9 +69,10 @@ void check_points(const PcdHeader& header, int64_t width, int64_t height, size_t
 
 PcdEncoding read_pcd_encoding(TextLines& lines) {
   const std::string_view word = lines.word();
-  if (word == "ascii") return PcdEncoding::text;
-  if (word == "binary") return PcdEncoding::binary;
-  if (word == "binary_compressed") return PcdEncoding::compressed;
+  const std::string encoding = lower_case(word);
+  if (encoding == "ascii") return PcdEncoding::text;
+  if (encoding == "binary") return PcdEncoding::binary;
+  if (encoding == "binary_compressed") return PcdEncoding::compressed;
   lines.fail_word("DATA ascii, binary or binary_compressed", word);
 }
 
@@ -84,27 +89,34 @@ PcdHeader read_pcd_header(std::string_view bytes, const std::string& file) {
   TextLines lines(bytes, file);
   PcdHeader header{};
   int64_t width = 0, height = 1;
+  bool is_pcd = false, has_points = false;
   for (bool in_header = true; in_header;) {
     if (!lines.next()) lines.fail_word("a line DATA", {});
-    const std::string_view keyword = lines.word();
-    if (keyword == "FIELDS" || keyword == "TYPE" || keyword == "SIZE" || keyword == "COUNT") {
+    const std::string_view word = lines.word();
+    const std::string keyword = lower_case(word);
+    if (keyword == "fields" || keyword == "columns" || keyword == "type" || keyword == "size" || keyword == "count") {
       read_field_line(keyword, lines, header);
-    } else if (keyword == "WIDTH") {
+    } else if (keyword == "width") {
       width = lines.integer("a number of points");
-    } else if (keyword == "HEIGHT") {
+    } else if (keyword == "height") {
       height = lines.integer("a number of rows");
-    } else if (keyword == "POINTS") {
+    } else if (keyword == "points") {
       header.points = lines.integer("a number of points");
-    } else if (keyword == "DATA") {
+      has_points = true;
+    } else if (keyword == "data") {
       header.encoding = read_pcd_encoding(lines);
       in_header = false;
-    } else if (keyword != "VERSION" && keyword != "VIEWPOINT") {
-      lines.fail_word("a keyword of a PCD header", keyword);
+    } else if (keyword != "version" && keyword != "viewpoint" && !is_pcd) {
+      lines.fail_word("a keyword of a PCD header", word);
     }
+    is_pcd = true;
   }
   header.size = lines.next_line_offset();
   header.line_count = lines.line_number();
   lay_out_fields(header, file);
+  if (!has_points && width > 0 && height > 0 && width <= std::numeric_limits<int64_t>::max() / height) {
+    header.points = width * height;
+  }
   check_points(header, width, height, bytes.size(), file);
   return header;
 }

@@ -12,10 +12,10 @@ namespace geosft {
 enum class PcdEncoding { text, binary, compressed };
 
 struct PcdField {
-  std::string name;
-  int64_t size = 0;    // bytes per number: 1, 2, 4 or 8
-  char type = ' ';     // F floating point, I signed, U unsigned
-  int64_t count = 1;   // numbers per point
+  std::string name;    // in lower case
+  int64_t size = 4;    // bytes per number: 1, 2, 4 or 8; this and the next two are the values of version 0.5
+  char type = 'F';     // F floating point, I signed, U unsigned
+  int64_t count = 1;   // numbers per point; 0 for a field without data
   int64_t offset = 0;  // byte offset within a point
   int64_t column = 0;  // column offset within a point
 };
@@ -32,7 +32,8 @@ struct PcdHeader {
   const PcdField* find(std::string_view name) const;
 };
 
-// Throws DataError, with the line. Checks the number of points against the bytes that follow, except for
+// Keywords may be in any case, and those that are unknown are ignored after a known one. POINTS may be absent if WIDTH
+// is not. Throws DataError, with the line. Checks the number of points against the bytes that follow, except for
 // binary_compressed, which the caller checks.
 PcdHeader read_pcd_header(std::string_view bytes, const std::string& file);
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cmath>
+#include <sstream>
 
 #include "data/data_error.h"
 #include "data/formats/binary.h"
@@ -21,7 +22,7 @@ class TextValues {
   double next(PlyType) {
     std::string_view word = lines_.word();
     while (word.empty() && lines_.next()) word = lines_.word();
-    return lines_.to_number(word, "a number");
+    return lines_.to_any_number(word, "a number");
   }
   size_t bytes_left() const { return lines_.bytes_left() + lines_.rest().size(); }
 
@@ -79,14 +80,13 @@ class PlyBody {
 
   FileShape read(const PlyHeader& header) {
     for (const PlyElement& element : header.elements) {
-      if (element.name == "tristrips") throw DataError(file_, "faces", "triangle strips");
       if (element.name == "vertex") {
         read_vertices(element);
       } else {
         read_others(element);
       }
     }
-    return builder_.finish(false);
+    return builder_.finish();
   }
 
  private:
@@ -107,7 +107,7 @@ class PlyBody {
     for (int64_t i = 0; i < element.count; ++i) {
       for (size_t p = 0; p < role.size(); ++p) {
         if (element.properties[p].is_list) {
-          read_list(element.properties[p]);
+          read_list(element.properties[p], i + 1, false);
         } else {
           value[role[p]] = values_.next(element.properties[p].type);
         }
@@ -124,27 +124,35 @@ class PlyBody {
           values_.next(property.type);
           continue;
         }
-        read_list(property);
-        if (element.name == "face" && (property.name == "vertex_indices" || property.name == "vertex_index")) {
-          builder_.add_polygon(list_, i + 1);
-        }
+        const bool is_strip = element.name == "tristrips";
+        const bool has_corners = (element.name == "face" || is_strip) &&
+                                 (property.name == "vertex_indices" || property.name == "vertex_index");
+        read_list(property, i + 1, has_corners);
+        if (has_corners && is_strip) builder_.add_strip(list_, i + 1);
+        if (has_corners && !is_strip) builder_.add_polygon(list_, i + 1);
       }
     }
   }
 
-  void read_list(const PlyProperty& property) {
+  // Keeps the numbers of the list if they are the corners of the face `number`.
+  void read_list(const PlyProperty& property, int64_t number, bool has_corners) {
     const double length = values_.next(property.length_type);
     if (!(length >= 0 && length <= static_cast<double>(values_.bytes_left())) || length != std::floor(length)) {
       throw DataError(file_, "a list \"" + property.name + "\" that fits into the file",
                       "one of length " + std::to_string(length));
     }
     list_.clear();
-    for (int64_t i = 0; i < static_cast<int64_t>(length); ++i) list_.push_back(index(values_.next(property.type)));
+    for (int64_t i = 0; i < static_cast<int64_t>(length); ++i) {
+      const double value = values_.next(property.type);
+      if (has_corners) list_.push_back(corner(value, number));
+    }
   }
 
-  // Maps invalid indices to -1, which the corner check rejects.
-  static int64_t index(double value) {
-    return std::abs(value) < 1e15 && value == std::floor(value) ? static_cast<int64_t>(value) : -1;
+  int64_t corner(double value, int64_t number) const {
+    if (std::abs(value) < 1e15 && value == std::floor(value)) return static_cast<int64_t>(value);
+    std::ostringstream found;
+    found << value << " in face " << number;
+    throw DataError(file_, "whole numbers as corners", found.str());
   }
 
   Values values_;

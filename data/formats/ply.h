@@ -10,8 +10,8 @@
 namespace geosft {
 
 // Reads vertices (x, y, z), their normals (nx, ny, nz) if present, and faces (vertex_indices or vertex_index; polygons
-// are split into triangles). Other properties and elements are ignored. Throws DataError for a broken file and for
-// triangle strips.
+// are split into triangles) or triangle strips (tristrips). Other properties and elements are ignored. Throws DataError
+// for a broken file.
 FileShape read_ply(std::string_view bytes, const std::string& file);
 
 }  // namespace geosft

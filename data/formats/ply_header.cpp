@@ -10,7 +10,7 @@ namespace geosft {
 namespace {
 
 PlyType read_type(TextLines& lines) {
-  static const std::map<std::string_view, PlyType> types = {
+  static const std::map<std::string, PlyType> types = {
       {"char", PlyType::int8},      {"int8", PlyType::int8},       {"uchar", PlyType::uint8},
       {"uint8", PlyType::uint8},    {"short", PlyType::int16},     {"int16", PlyType::int16},
       {"ushort", PlyType::uint16},  {"uint16", PlyType::uint16},   {"int", PlyType::int32},
@@ -18,29 +18,30 @@ PlyType read_type(TextLines& lines) {
       {"float", PlyType::float32},  {"float32", PlyType::float32}, {"double", PlyType::float64},
       {"float64", PlyType::float64}};
   const std::string_view word = lines.word();
-  const auto found = types.find(word);
+  const auto found = types.find(lower_case(word));
   if (found == types.end()) lines.fail_word("a type of PLY such as float or int", word);
   return found->second;
 }
 
 PlyEncoding read_ply_encoding(TextLines& lines) {
   const std::string_view word = lines.word();
-  if (word == "ascii") return PlyEncoding::text;
-  if (word == "binary_little_endian") return PlyEncoding::little_endian;
-  if (word == "binary_big_endian") return PlyEncoding::big_endian;
+  const std::string encoding = lower_case(word);
+  if (encoding == "ascii") return PlyEncoding::text;
+  if (encoding == "binary_little_endian") return PlyEncoding::little_endian;
+  if (encoding == "binary_big_endian") return PlyEncoding::big_endian;
   lines.fail_word("ascii, binary_little_endian or binary_big_endian", word);
 }
 
 PlyProperty read_property(TextLines& lines) {
   PlyProperty property;
   TextLines after_list = lines;
-  if (after_list.word() == "list") {
+  if (lower_case(after_list.word()) == "list") {
     lines = after_list;
     property.is_list = true;
     property.length_type = read_type(lines);
   }
   property.type = read_type(lines);
-  property.name = lines.word();
+  property.name = lower_case(lines.word());
   if (property.name.empty()) lines.fail_word("the name of a property", {});
   return property;
 }
@@ -62,24 +63,25 @@ void check_counts(const PlyHeader& header, size_t total, const std::string& file
 
 PlyHeader read_ply_header(std::string_view bytes, const std::string& file) {
   TextLines lines(bytes, file);
-  if (!lines.next() || lines.word() != "ply") lines.fail("a first line \"ply\"", "something else");
+  if (!lines.next() || lower_case(lines.word()) != "ply") lines.fail("a first line \"ply\"", "something else");
   PlyHeader header{};
   bool has_format = false;
   while (true) {
     if (!lines.next()) lines.fail_word("end_header", {});
-    const std::string_view keyword = lines.word();
+    const std::string_view word = lines.word();
+    const std::string keyword = lower_case(word);
     if (keyword == "end_header") break;
     if (keyword == "format") {
       header.encoding = read_ply_encoding(lines);
       has_format = true;
     } else if (keyword == "element") {
-      const std::string name(lines.word());
+      const std::string name = lower_case(lines.word());
       header.elements.push_back({name, lines.integer("the number of elements"), {}});
     } else if (keyword == "property") {
       if (header.elements.empty()) lines.fail("an element before its properties", "a property");
       header.elements.back().properties.push_back(read_property(lines));
     } else if (keyword != "comment" && keyword != "obj_info") {
-      lines.fail_word("a keyword of a PLY header", keyword);
+      lines.fail_word("a keyword of a PLY header", word);
     }
   }
   if (!has_format) lines.fail("a line \"format\" in the header", "none");

@@ -13,14 +13,14 @@ enum class PlyType { int8, uint8, int16, uint16, int32, uint32, float32, float64
 enum class PlyEncoding { text, little_endian, big_endian };
 
 struct PlyProperty {
-  std::string name;
+  std::string name;  // in lower case, as all keywords may be in any case
   PlyType type;
   bool is_list = false;
   PlyType length_type = PlyType::uint8;  // type of a list's length
 };
 
 struct PlyElement {
-  std::string name;
+  std::string name;  // in lower case
   int64_t count;
   std::vector<PlyProperty> properties;
 };

@@ -2,15 +2,18 @@
 #include "data/formats/shape_file.h"
 
 #include <algorithm>
-#include <cctype>
+#include <array>
 #include <cmath>
 #include <vector>
 
+#include "data/formats/file_content.h"
+#include "data/formats/gz_file.h"
 #include "data/formats/obj.h"
 #include "data/formats/off.h"
 #include "data/formats/pcd.h"
 #include "data/formats/ply.h"
 #include "data/formats/stl.h"
+#include "data/formats/text_lines.h"
 #include "data/formats/xyz.h"
 #include "data/seeds.h"
 #include "geometry/surface_sampling.h"
@@ -24,22 +27,45 @@ struct ShapeFormat {
 };
 
 const std::vector<ShapeFormat>& shape_formats() {
-  static const std::vector<ShapeFormat> formats = {{{".ply"}, read_ply}, {{".obj"}, read_obj},
-                                                   {{".off"}, read_off}, {{".stl"}, read_stl},
-                                                   {{".pcd"}, read_pcd}, {{".xyz", ".txt"}, read_xyz}};
+  static const std::vector<ShapeFormat> formats = {
+      {{".ply"}, read_ply}, {{".obj"}, read_obj}, {{".off"}, read_off},
+      {{".stl"}, read_stl}, {{".pcd"}, read_pcd}, {{".xyz", ".txt", ".asc", ".pts", ".csv"}, read_xyz}};
   return formats;
+}
+
+// Formats that are known, but not read.
+struct ConvertedFormat {
+  const char* extension;
+  const char* name;
+  const char* hint;
+};
+constexpr std::array<ConvertedFormat, 2> converted_formats = {
+    {{".laz", "a compressed LAS file", "`pdal translate IN.laz OUT.las` converts it"},
+     {".e57", "an E57 file", "`pdal translate IN.e57 OUT.las` or CloudCompare converts it"}}};
+
+// Returns the extension in lower case, without .gz.
+std::string extension_of(const std::filesystem::path& file) {
+  std::string extension = lower_case(file.extension().string());
+  return extension == ".gz" ? lower_case(file.stem().extension().string()) : extension;
 }
 
 // Returns nullptr for an unknown format.
 const ShapeFormat* find_shape_format(const std::filesystem::path& file) {
-  std::string extension = file.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
+  const std::string extension = extension_of(file);
   for (const ShapeFormat& format : shape_formats()) {
     const auto& known = format.extensions;
     if (std::find(known.begin(), known.end(), extension) != known.end()) return &format;
   }
   return nullptr;
+}
+
+[[noreturn]] void refuse_format(const std::string& file) {
+  const std::string extension = extension_of(file);
+  for (const ConvertedFormat& known : converted_formats) {
+    if (extension != known.extension) continue;
+    throw DataError(file, "a file that ends in " + shape_extensions(), std::string(known.name) + "; " + known.hint);
+  }
+  throw DataError(file, "a file name that ends in " + shape_extensions(), "another");
 }
 
 }  // namespace
@@ -60,8 +86,15 @@ bool has_shape_extension(const std::filesystem::path& file) {
 
 FileShape parse_shape(std::string_view bytes, const std::string& file) {
   const ShapeFormat* format = find_shape_format(file);
-  if (format == nullptr) throw DataError(file, "a file name that ends in " + shape_extensions(), "another");
+  if (format == nullptr) refuse_format(file);
   if (bytes.empty()) throw DataError(file, "a shape", "an empty file");
+  std::string unpacked;
+  if (bytes.starts_with("\x1f\x8b\x08")) {
+    unpacked = gunzipped(std::string(bytes), file);
+    bytes = unpacked;
+  }
+  const std::string other = foreign_content(bytes);
+  if (!other.empty()) throw DataError(file, "a shape", other);
   return format->read(bytes, file);
 }
 

@@ -11,12 +11,13 @@
 
 namespace geosft {
 
-// Returns whether the name ends in one of shape_extensions(), case-insensitively.
+// Returns whether the name ends in one of shape_extensions(), case-insensitively, possibly with .gz after it.
 bool has_shape_extension(const std::filesystem::path& file);
-// Returns ".ply, .obj, .off, .stl, .pcd, .xyz or .txt": the extensions of all formats, for messages.
+// Returns ".ply, .obj, .off, .stl, … or .csv": the extensions of all formats, for messages.
 std::string shape_extensions();
 
-// Parses `bytes` in the format given by the extension of `file`. Throws DataError.
+// Parses `bytes`, which may be compressed by gzip, in the format given by the extension of `file`. Throws DataError.
+// For a format that is not read but known, it names a program that converts it.
 FileShape parse_shape(std::string_view bytes, const std::string& file);
 
 // Samples `points` points with face normals uniformly by area from the surface of a mesh, using `seed`. Returns a cloud

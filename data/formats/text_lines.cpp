@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "data/data_error.h"
 #include "data/formats/numbers.h"
@@ -11,13 +12,41 @@
 namespace geosft {
 namespace {
 
-bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+// Whether `text` begins with the end of "1.#INF", "-1.#IND", "1.#QNAN" or "1.#SNAN" from its '#' on.
+bool is_end_of_number(std::string_view text) {
+  return text.starts_with("#IN") || text.starts_with("#QNAN") || text.starts_with("#SNAN");
+}
+
+char line_end_of(std::string_view text) {
+  const size_t end = text.find_first_of("\r\n");
+  if (end == std::string_view::npos || text[end] == '\n') return '\n';
+  const size_t after = text.find_first_not_of('\r', end);
+  return after != std::string_view::npos && text[after] == '\n' ? '\n' : '\r';
 }
 
 }  // namespace
 
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+TextLines::TextLines(std::string_view text, std::string file, std::string_view extra_separators, bool continues)
+    : text_(text),
+      file_(std::move(file)),
+      extra_separators_(extra_separators),
+      line_end_(line_end_of(text)),
+      joins_lines_(continues) {
+  if (text.starts_with(byte_order_mark)) next_line_ = byte_order_mark.size();
+}
+
 bool TextLines::next_raw() {
+  continued_ = false;
   if (next_line_ >= text_.size()) {
     at_end_ = true;
     line_ = {};
@@ -25,20 +54,28 @@ bool TextLines::next_raw() {
   }
   const char* begin = text_.data() + next_line_;
   const size_t left = text_.size() - next_line_;
-  const void* end = std::memchr(begin, '\n', left);
+  const void* end = std::memchr(begin, line_end_, left);
   const size_t length = end ? static_cast<size_t>(static_cast<const char*>(end) - begin) : left;
   line_ = {begin, length};
   next_line_ += std::min(length + 1, left);
   ++line_number_;
+  if (joins_lines_) {
+    size_t last = line_.size();
+    while (last > 0 && is_blank(line_[last - 1])) --last;
+    continued_ = last > 0 && line_[last - 1] == '\\';
+    if (continued_) line_ = line_.substr(0, last - 1);
+  }
   return true;
 }
 
 bool TextLines::next() {
+  while (continued_) next_raw();
   while (next_raw()) {
     size_t i = 0;
     while (i < line_.size() && is_blank(line_[i])) ++i;
     line_.remove_prefix(i);
     if (!line_.empty() && line_[0] != '#') return true;
+    continued_ = false;
   }
   return false;
 }
@@ -53,11 +90,17 @@ std::string_view TextLines::word() {
     return is_blank(c) || (!extra_separators_.empty() && extra_separators_.find(c) != std::string_view::npos);
   };
   size_t begin = 0;
-  while (begin < line_.size() && separates(line_[begin])) ++begin;
+  while (true) {
+    while (begin < line_.size() && separates(line_[begin])) ++begin;
+    if (begin < line_.size() || !continued_ || !next_raw()) break;
+    begin = 0;
+  }
   size_t end = begin;
-  while (end < line_.size() && !separates(line_[end]) && line_[end] != '#') ++end;
+  const auto ends = [&] { return line_[end] == '#' && !(end > begin && is_end_of_number(line_.substr(end))); };
+  while (end < line_.size() && !separates(line_[end]) && !ends()) ++end;
   const std::string_view word = line_.substr(begin, end - begin);
   line_.remove_prefix(word.empty() ? line_.size() : end);
+  if (word.empty()) continued_ = false;  // at a comment
   return word;
 }
 
@@ -68,6 +111,14 @@ double TextLines::to_number(std::string_view word, const char* what) const {
   return *value;
 }
 
+double TextLines::to_any_number(std::string_view word, const char* what) const {
+  if (const std::optional<double> value = parse_number(word)) return *value;
+  const size_t mark = word.find(".#");
+  if (mark == std::string_view::npos || !is_end_of_number(word.substr(mark + 1))) fail_word(what, word);
+  if (!word.substr(mark).starts_with(".#INF")) return std::numeric_limits<double>::quiet_NaN();
+  return word[0] == '-' ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
+}
+
 int64_t TextLines::to_integer(std::string_view word, const char* what) const {
   const std::optional<int64_t> value = parse_integer(word);
   if (!value) fail_word(what, word);
@@ -76,6 +127,10 @@ int64_t TextLines::to_integer(std::string_view word, const char* what) const {
 
 double TextLines::number(const char* what) {
   return to_number(word(), what);
+}
+
+double TextLines::any_number(const char* what) {
+  return to_any_number(word(), what);
 }
 
 int64_t TextLines::integer(const char* what) {

@@ -8,27 +8,41 @@
 
 namespace geosft {
 
-// Words are separated by blanks and the characters of `extra_separators`; '#' begins a comment. The text must outlive
-// the parser.
+// Returns `text` with ASCII capitals in lower case.
+std::string lower_case(std::string_view text);
+
+// Blanks within a line. Trailing NUL and Ctrl-Z are left by programs that write files in blocks.
+inline bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f' || c == '\0' || c == '\x1a';
+}
+
+// Words are separated by blanks and the characters of `extra_separators`; '#' begins a comment. Lines end in LF, CR LF,
+// or, if the first line does, CR. A byte-order mark of UTF-8 is skipped, and NUL and Ctrl-Z are blanks. With
+// `continues`, a backslash at the end of a line that is no comment continues it. The text must outlive the parser.
 class TextLines {
  public:
-  TextLines(std::string_view text, std::string file, std::string_view extra_separators = "")
-      : text_(text), file_(std::move(file)), extra_separators_(extra_separators) {}
+  TextLines(std::string_view text, std::string file, std::string_view extra_separators = "", bool continues = false);
 
   // Advances to the next line that holds a word. Returns false at the end of the text.
   bool next();
   // Advances to the next line, whatever it holds. Returns false at the end of the text.
   bool next_raw();
+  // Skips the rest of the current line.
+  void pass_line() { line_ = {}; }
   // Skips whole lines; the current line is empty afterwards.
   void skip(int64_t lines);
   // Returns the next word of the line, empty at its end.
   std::string_view word();
   // Parse the next word as a finite number or an integer; `what` names the expected value in the message.
   double number(const char* what);
+  // Like number(), but the number may be infinite or NaN.
+  double any_number(const char* what);
   int64_t integer(const char* what);
   // Parse a whole word as an integer or a finite number.
   int64_t to_integer(std::string_view word, const char* what) const;
   double to_number(std::string_view word, const char* what) const;
+  // Also reads what some C libraries write for NaN and infinity, such as "-1.#IND".
+  double to_any_number(std::string_view word, const char* what) const;
   // Throws DataError if words are left in the line.
   void end_of_line(const char* what);
   // Returns the rest of the line, trimmed, including comments.
@@ -46,7 +60,10 @@ class TextLines {
   std::string_view text_;
   std::string file_;
   std::string_view extra_separators_;
-  std::string_view line_;  // rest of the current line
+  char line_end_ = '\n';
+  bool joins_lines_ = false;
+  bool continued_ = false;  // the current line continues in the next one
+  std::string_view line_;   // rest of the current line
   size_t next_line_ = 0;
   int64_t line_number_ = 0;
   bool at_end_ = false;

@@ -1,32 +1,172 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/formats/xyz.h"
 
-#include <array>
+#include <limits>
 
+#include "data/data_error.h"
+#include "data/formats/numbers.h"
+#include "data/formats/point_columns.h"
 #include "data/formats/text_lines.h"
 
 namespace geosft {
+namespace {
+
+constexpr int64_t max_header_lines = 20;
+
+// Splits a line into fields. Two delimiters with nothing between them enclose an empty field; quotes around a field are
+// removed. Returns whether a delimiter follows the last field.
+bool split_fields(std::string_view line, char delimiter, bool with_comment, std::vector<std::string_view>& fields) {
+  fields.clear();
+  size_t at = 0;
+  bool ends_open = false;
+  const auto skip_blanks = [&] {
+    while (at < line.size() && is_blank(line[at])) ++at;
+  };
+  // "1.#QNAN" is a number to some C libraries.
+  const auto is_end = [&] {
+    return at >= line.size() || (with_comment && line[at] == '#' && !(at > 0 && line[at - 1] == '.'));
+  };
+  for (skip_blanks(); !is_end(); skip_blanks()) {
+    size_t begin = at;
+    if (line[at] == '"') {
+      const size_t close = std::min(line.find('"', at + 1), line.size());
+      fields.push_back(line.substr(at + 1, close - at - 1));
+      at = std::min(close + 1, line.size());
+    } else {
+      while (!is_end() && !is_blank(line[at]) && line[at] != delimiter) ++at;
+      fields.push_back(line.substr(begin, at - begin));
+    }
+    skip_blanks();
+    ends_open = at < line.size() && line[at] == delimiter;
+    if (ends_open) ++at;
+  }
+  return ends_open;
+}
+
+std::optional<double> number_of(std::string_view field, char delimiter) {
+  if (delimiter != ';' || field.find(',') == std::string_view::npos) return parse_number(field);
+  std::string text(field);
+  text[text.find(',')] = '.';
+  return parse_number(text);
+}
+
+class PointTable {
+ public:
+  PointTable(std::string_view text, const std::string& file)
+      : file_(file), lines_(text, file), builder_(file, "line") {}
+
+  FileShape read() {
+    while (lines_.next_raw()) {
+      const std::string_view line = lines_.rest();
+      if (line.empty()) continue;
+      const char delimiter = line.find(';') == std::string_view::npos ? ',' : ';';
+      if (line[0] == '#') {
+        if (!rows_) take_names(line, delimiter);
+        continue;
+      }
+      const bool ends_open = split_fields(line, delimiter, true, fields_);
+      // The last field may be empty.
+      if (ends_open && fields_.size() + 1 == (rows_ ? column_count_ : names_.size())) fields_.emplace_back();
+      if (fields_.empty() || take_count()) continue;
+      if (!rows_ && !begins_points(line, delimiter)) continue;
+      add_row(delimiter);
+    }
+    if (!rows_) fail_without_points();
+    check_count();
+    rows_->finish();
+    return builder_.finish();
+  }
+
+ private:
+  // PTS files tell the number of points before them, and again before those of another scan.
+  bool take_count() {
+    const std::optional<int64_t> count = fields_.size() == 1 ? parse_integer(fields_[0]) : std::nullopt;
+    if (!count || (rows_ && count_ == 0)) return false;
+    check_count();
+    count_ = *count;
+    since_count_ = 0;
+    return true;
+  }
+
+  void check_count() const {
+    if (rows_ && since_count_ < count_) lines_.fail(std::to_string(count_) + " points", std::to_string(since_count_));
+  }
+
+  void take_names(std::string_view line, char delimiter) {
+    while (!line.empty() && (line[0] == '#' || line[0] == '/' || is_blank(line[0]))) line.remove_prefix(1);
+    std::vector<std::string_view> names;
+    split_fields(line, delimiter, false, names);
+    if (named_columns(names)) names_ = names;
+  }
+
+  // Returns false for a line of the header.
+  bool begins_points(std::string_view line, char delimiter) {
+    const std::optional<PointColumns> named = named_columns(names_);
+    const bool by_name = named && names_.size() == fields_.size();
+    if (named && !by_name && fields_.size() > 1 && !(named->at[0] == 0 && named->at[1] == 1 && named->at[2] == 2)) {
+      lines_.fail(std::to_string(names_.size()) + " columns, as many as names", std::to_string(fields_.size()));
+    }
+    columns_ = by_name ? *named : numbered_columns(fields_.size());
+    bool is_point = true;
+    for (size_t axis = 0; axis < 3; ++axis) {
+      const size_t column = columns_.at[axis];
+      is_point = is_point && column < fields_.size() && number_of(fields_[column], delimiter);
+    }
+    // A line of numbers alone is a point, if a broken one.
+    const bool first_is_number = number_of(fields_[0], delimiter).has_value();
+    if (!is_point && !(first_is_number && !by_name)) {
+      if (header_lines_++ == 0) {
+        first_word_ = fields_[0];
+        first_line_ = lines_.line_number();
+        if (lower_case(first_word_) == "ncols") throw DataError(file_, "a cloud", "an Esri grid of heights");
+      }
+      if (header_lines_ > max_header_lines) fail_without_points();
+      take_names(line, delimiter);
+      return false;
+    }
+    if (fields_.size() < 3) lines_.fail("3 columns or more", std::to_string(fields_.size()));
+    column_count_ = fields_.size();
+    rows_.emplace(columns_, column_count_, builder_);
+    return true;
+  }
+
+  void add_row(char delimiter) {
+    if (fields_.size() != column_count_) {
+      lines_.fail(std::to_string(column_count_) + " columns as above", std::to_string(fields_.size()));
+    }
+    std::array<double, 6> value{};
+    for (size_t i = 0; i < (columns_.has_normals ? size_t{6} : size_t{3}); ++i) {
+      const std::string_view field = fields_[columns_.at[i]];
+      const std::optional<double> number = number_of(field, delimiter);
+      if (!number && i < 3) lines_.fail_word("a coordinate", field.empty() ? "," : field);
+      value[i] = number.value_or(std::numeric_limits<double>::quiet_NaN());
+    }
+    rows_->add(value, lines_.line_number());
+    ++since_count_;
+  }
+
+  [[noreturn]] void fail_without_points() {
+    if (header_lines_ == 0) builder_.finish();
+    throw DataError(file_ + ":" + std::to_string(first_line_), "a coordinate",
+                    "\"" + std::string(first_word_.substr(0, 40)) + "\"");
+  }
+
+  const std::string& file_;
+  TextLines lines_;
+  FileShapeBuilder builder_;
+  PointColumns columns_;
+  std::optional<PointRows> rows_;
+  std::vector<std::string_view> fields_, names_;
+  size_t column_count_ = 0;
+  int64_t header_lines_ = 0, first_line_ = 0;
+  int64_t count_ = 0, since_count_ = 0;  // points announced, and read since
+  std::string_view first_word_;
+};
+
+}  // namespace
 
 FileShape read_xyz(std::string_view text, const std::string& file) {
-  TextLines lines(text, file, ",");
-  FileShapeBuilder builder(file, "line");
-  std::array<double, 6> row;
-  size_t expected = 0;
-  while (lines.next()) {
-    size_t columns = 0;
-    for (std::string_view word = lines.word(); !word.empty() && columns <= row.size(); word = lines.word()) {
-      if (columns < row.size()) row[columns] = lines.to_number(word, "a coordinate");
-      ++columns;
-    }
-    if (expected == 0 && (columns == 3 || columns == 6)) expected = columns;
-    if (columns != expected) {
-      lines.fail(expected == 0 ? "3 or 6 columns" : std::to_string(expected) + " columns as above",
-                 columns > row.size() ? "more than 6" : std::to_string(columns));
-    }
-    builder.add_vertex(row[0], row[1], row[2]);
-    if (columns == 6) builder.add_normal(row[3], row[4], row[5]);
-  }
-  return builder.finish(false);
+  return PointTable(text, file).read();
 }
 
 }  // namespace geosft

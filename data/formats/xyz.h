@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads clouds from text.
+// Reads clouds from tables of text: XYZ, TXT, ASC, PTS, CSV.
 #pragma once
 
 #include <string>
@@ -9,8 +9,11 @@
 
 namespace geosft {
 
-// Reads one point per line, "x y z" or "x y z nx ny nz", separated by blanks or commas; '#' begins a comment. Throws
-// DataError, with the line, for any other or a varying number of columns, and for non-finite or non-numeric words.
+// Reads one point per line. Fields are separated by blanks, commas or semicolons; with semicolons a comma is a decimal
+// one. '#' begins a comment. Lines before the first point may name the columns, tell the number of points, or hold
+// anything else. Without names the columns are x, y, z and those of data/formats/point_columns.h; other columns are
+// ignored. Throws DataError, with the line, for a varying number of columns and for coordinates that are not finite
+// numbers.
 FileShape read_xyz(std::string_view text, const std::string& file);
 
 }  // namespace geosft

@@ -64,24 +64,33 @@ std::vector<int64_t> FileDataset::find_missing(std::vector<char>& with_normals) 
 
 void FileDataset::fill_cache(const std::vector<int64_t>& missing, std::vector<char>& with_normals) {
   const auto total = static_cast<int64_t>(missing.size());
+  std::vector<std::vector<std::string>> warnings(listing_.items.size());
   std::mutex mutex;
   int64_t done = 0;
   parallel_items(total, at::get_num_threads(), [&](int64_t i) {
     const auto at = static_cast<size_t>(missing[static_cast<size_t>(i)]);
-    Shape shape = sample(listing_.items[at]);
+    Shape shape = sample(listing_.items[at], &warnings[at]);
     with_normals[at] = shape.normals.defined();
     if (!cache_.store(cache_id(listing_.items[at]), keys_[at], shape)) in_memory_[at] = std::move(shape);
     const std::lock_guard lock(mutex);
     ++done;
     if (options_.progress) options_.progress(done, total);
   });
+  const auto has_any = [](const std::vector<std::string>& of_file) { return !of_file.empty(); };
+  const auto first = std::find_if(warnings.begin(), warnings.end(), has_any);
+  if (first == warnings.end()) return;
+  const int64_t files = std::count_if(warnings.begin(), warnings.end(), has_any);
+  listing_.warnings.push_back(place_of(listing_.items[first - warnings.begin()]) + ": " + first->front() +
+                              (files > 1 ? "; " + std::to_string(files - 1) + " more files have the like" : ""));
 }
 
-Shape FileDataset::sample(const DatasetItem& item) const {
+Shape FileDataset::sample(const DatasetItem& item, std::vector<std::string>* warnings) const {
   const std::string source = place_of(item);
   const std::string bytes = item.member.empty() ? read_file(item.file) : archives_.at(item.file).read(item.member);
   const uint64_t seed = combine_seeds({options_.seed, text_hash(item.name)});
-  return to_cloud(parse_shape(bytes, source), options_.points_per_mesh, seed, source);
+  const FileShape content = parse_shape(bytes, source);
+  if (warnings != nullptr) *warnings = content.warnings;
+  return to_cloud(content, options_.points_per_mesh, seed, source);
 }
 
 std::string FileDataset::cache_id(const DatasetItem& item) const {

@@ -40,7 +40,7 @@ class FileDataset final : public PointDataset {
   std::vector<std::string> warnings() const override { return listing_.warnings; }
 
  private:
-  Shape sample(const DatasetItem& item) const;
+  Shape sample(const DatasetItem& item, std::vector<std::string>* warnings = nullptr) const;
   std::string cache_id(const DatasetItem& item) const;
   std::string cache_key(const DatasetItem& item) const;
   std::vector<int64_t> find_missing(std::vector<char>& with_normals);

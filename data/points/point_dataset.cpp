@@ -77,6 +77,9 @@ Shape read_shape(const std::filesystem::path& file, const PointDatasetOptions& o
   const uint64_t seed = combine_seeds({options.seed, text_hash(file.filename().string())});
   Shape shape = to_cloud(read, options.points_per_mesh, seed, file.string());
   shape.name = file.string();
+  if (warnings != nullptr) {
+    for (const std::string& warning : read.warnings) warnings->push_back(shape.name + ": " + warning);
+  }
   if (warnings != nullptr && read.is_mesh()) {
     warnings->push_back(shape.name + ": a mesh, of which " + std::to_string(shape.points.size(0)) +
                         " points are sampled");

@@ -83,7 +83,8 @@ std::string point_formats_text();
 std::filesystem::path absolute_source(const std::filesystem::path& source);
 
 // Reads one file for prediction: a mesh is sampled (options.points_per_mesh, options.seed), a cloud is used unchanged.
-// If points were sampled, adds a sentence to `warnings`. Stores what the file holds, in float64, in `content`.
+// Adds to `warnings` what was left out of the file, and if points were sampled, that they were. Stores what the file
+// holds, in float64, in `content`.
 Shape read_shape(const std::filesystem::path& file, const PointDatasetOptions& options = {},
                  std::vector<std::string>* warnings = nullptr, FileShape* content = nullptr);
 

@@ -33,7 +33,12 @@ void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::st
 
 Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,
                     std::vector<std::string>& warnings) {
-  Shape shape = read_shape(file, settings.dataset());
+  std::vector<std::string> of_file;
+  Shape shape = read_shape(file, settings.dataset(), &of_file);
+  // That points of a mesh are sampled is no news here, where no label of a point is returned.
+  for (const std::string& warning : of_file) {
+    if (!warning.ends_with(" points are sampled")) warnings.push_back(warning);
+  }
   prepare(settings, shape, warnings);
   return shape;
 }

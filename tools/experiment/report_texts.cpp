@@ -53,6 +53,7 @@ std::string shape_file_text(const std::filesystem::path& file) {
         << (shape.normals.defined() ? "with normals\n" : "without normals\n");
   }
   const double extent = (high - low).max().item<double>();
+  for (const std::string& warning : shape.warnings) out << warning << '\n';
   for (int64_t axis = 0; axis < 3; ++axis) {
     out << "xyz"[axis] << " from " << coordinate_text(low[axis].item<double>(), extent) << " to "
         << coordinate_text(high[axis].item<double>(), extent) << '\n';

@@ -25,7 +25,7 @@ FileShapeBuilder square() {
 TEST_CASE("polygons become fans") {
   FileShapeBuilder builder = square();
   builder.add_polygon({3, 0, 1, 2}, 5);
-  const FileShape shape = builder.finish(true);
+  const FileShape shape = builder.finish();
   CHECK(shape.is_mesh());
   test::require_equal(shape.mesh.faces, at::tensor({3, 0, 1, 3, 1, 2}, at::kLong).view({2, 3}), "fan");
   CHECK(shape.mesh.vertices.scalar_type() == at::kDouble);
@@ -40,7 +40,7 @@ TEST_CASE("concave polygons are covered once, also before their vertices are kno
   for (const auto& [x, y] : {std::pair{0, 0}, {3, 0}, {3, 2}, {2, 2}, {2, 1}, {1, 1}, {1, 2}, {0, 2}}) {
     builder.add_vertex(x, y, 0);
   }
-  const Mesh mesh = builder.finish(true).mesh;
+  const Mesh mesh = builder.finish().mesh;
   CHECK(mesh.faces.size(0) == 8);
   CHECK(surface_area({mesh.vertices, mesh.faces.slice(0, 0, 6)}) == Approx(5.0));
   CHECK(surface_area({mesh.vertices, mesh.faces.slice(0, 6, 8)}) == Approx(2.0));
@@ -52,29 +52,67 @@ TEST_CASE("normals are scaled to unit length, zeros stay") {
   builder.add_normal(0, 3, 4);
   builder.add_vertex(0, 0, 0);
   builder.add_normal(0, 0, 0);
-  const FileShape shape = builder.finish(false);
+  const FileShape shape = builder.finish();
   CHECK_FALSE(shape.is_mesh());
   test::require_close(shape.normals, at::tensor({0.0, 0.6, 0.8, 0.0, 0.0, 0.0}).view({2, 3}).to(at::kFloat), 1e-7,
                       "normals");
 }
 
+TEST_CASE("faces of fewer than 3 corners are left out, and vertices without faces are a cloud") {
+  FileShapeBuilder builder = square();
+  builder.add_polygon({0, 1}, 7);
+  builder.add_polygon({}, 8);
+  const FileShape cloud = builder.finish();
+  CHECK_FALSE(cloud.is_mesh());
+  CHECK(cloud.mesh.vertices.size(0) == 4);
+  CHECK(cloud.warnings == std::vector<std::string>{"2 faces of fewer than 3 corners are ignored"});
+  CHECK(square().finish().warnings.empty());
+}
+
+TEST_CASE("strips become triangles of one orientation") {
+  FileShapeBuilder builder = square();
+  builder.add_strip({0, 1, 3, 2, 2, -1, 1, 2, 3}, 1);
+  test::require_equal(builder.finish().mesh.faces, at::tensor({0, 1, 3, 3, 1, 2, 1, 2, 3}, at::kLong).view({3, 3}),
+                      "faces");
+  FileShapeBuilder broken = square();
+  broken.add_strip({0, 1, 4}, 6);
+  test::require_error([&] { broken.finish(); }, {"4 vertices", "number 4", "line 6"});
+}
+
+TEST_CASE("vertices that no face uses, and normals of a mesh, may have any numbers") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  FileShapeBuilder builder = square();
+  builder.add_vertex(nan, 0, 0, 9);
+  builder.add_vertex(0, 1e300, 0, 10);
+  for (int i = 0; i < 6; ++i) builder.add_normal(nan, 0, 1);
+  builder.add_polygon({1, 2, 3}, 1);
+  const FileShape shape = builder.finish();
+  test::require_equal(shape.mesh.vertices[4], shape.mesh.vertices[1], "vertex in no face");
+  test::require_equal(shape.mesh.vertices[5], shape.mesh.vertices[1], "vertex in no face");
+  CHECK_FALSE(shape.normals.defined());
+  REQUIRE(shape.warnings.size() == 1);
+  CHECK_THAT(shape.warnings[0], Catch::StartsWith("2 vertices without finite coordinates"));
+  FileShapeBuilder used = square();
+  used.add_vertex(nan, 0, 0, 9);
+  used.add_polygon({1, 2, 4}, 1);
+  test::require_error([&] { used.finish(); }, {"square.obj:9", "finite coordinates", "nan", "point 5"});
+}
+
 TEST_CASE("the builder refuses what is no shape") {
-  test::require_error([] { FileShapeBuilder("a.obj", "line").finish(false); }, {"a.obj", "at least one point"});
-  test::require_error([] { square().finish(true); }, {"square.obj", "at least one face"});
-  test::require_error([] { square().add_polygon({0, 1}, 7); }, {"at least 3 corners", "2 in line 7"});
+  test::require_error([] { FileShapeBuilder("a.obj", "line").finish(); }, {"a.obj", "at least one point"});
   for (const int64_t corner : {-1, 4}) {
     FileShapeBuilder builder = square();
     builder.add_polygon({0, 1, corner}, 9);
-    test::require_error([&] { builder.finish(true); }, {"4 vertices", std::to_string(corner), "line 9"});
+    test::require_error([&] { builder.finish(); }, {"4 vertices", std::to_string(corner), "line 9"});
   }
   for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e300}) {
     FileShapeBuilder builder = square();
     builder.add_vertex(0, bad, 0);
-    test::require_error([&] { builder.finish(false); }, {"finite coordinates", "point 5"});
+    test::require_error([&] { builder.finish(); }, {"finite coordinates", "point 5"});
   }
   FileShapeBuilder builder = square();
   builder.add_normal(0, 0, 1);
-  test::require_error([&] { builder.finish(false); }, {"1 normals of 4 points"});
+  test::require_error([&] { builder.finish(); }, {"1 normals of 4 points"});
 }
 
 }  // namespace geosft::test::test_file_shape

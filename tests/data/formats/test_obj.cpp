@@ -21,18 +21,49 @@ TEST_CASE("OBJ: every form of a corner, negative numbers, polygons, continued li
   }
 }
 
+TEST_CASE("OBJ: what other programs read is read") {
+  const at::Tensor expected = at::tensor({0, 1, 2}, at::kLong).view({1, 3});
+  for (const std::string text :
+       {"\xEF\xBB\xBFv 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 3\n", "V 0 0 0\nV 1 0 0\nV 1 1 0\nF 1 2 3\n",
+        "  v 0 0 0\n\tv\t1\t0\t0\nv 1 1 0\nfo 1 2 3\n", "v 0\\\n0\\\n0\nv \\\r\n1 0 0\nv 1 1 0\nf 1\\\n2\\\n3",
+        "# C:\\shapes\\\nv 0 0 0\nv 1 0 0\nv 1 1 0\ng a \\\nf 9 9 9\nf 1 2 3", "v 0 0 0\rv 1 0 0\rv 1 1 0\rf 1 2 3\r",
+        "v 0 0 0 255 0 0\nv 1 0 0 nan\nv 1 1 0\nvt nan\nvn x\nf 1 2 3\nf 1\nf\nf 1 2\np 1\nl 1 2\n"}) {
+    CAPTURE(text);
+    const FileShape shape = read_obj(text, "a.obj");
+    test::require_equal(shape.mesh.vertices, at::tensor({0, 0, 0, 1, 0, 0, 1, 1, 0}).view({3, 3}).to(at::kDouble),
+                        "vertices");
+    test::require_equal(shape.mesh.faces, expected, "faces");
+    CHECK_FALSE(shape.normals.defined());
+  }
+  CHECK(read_obj("v 0 0 0\nv 1 0 0\nv 1 1 0\nf 1 2 3\nf 1 2\nf 2\n", "a.obj").warnings ==
+        std::vector<std::string>{"2 faces of fewer than 3 corners are ignored"});
+}
+
+TEST_CASE("OBJ: vertices without faces are a cloud, with normals if there are as many") {
+  const FileShape cloud = read_obj("v 0 0 0\nvn 0 0 2\nv 1 2 3\nvn 0 1 0\n", "a.obj");
+  CHECK_FALSE(cloud.is_mesh());
+  CHECK(cloud.mesh.vertices.size(0) == 2);
+  test::require_equal(cloud.normals, at::tensor({0, 0, 1, 0, 1, 0}).view({2, 3}).to(at::kFloat), "normals");
+  CHECK_FALSE(read_obj("v 0 0 0\nvn 0 0 2\nv 1 2 3\n", "a.obj").normals.defined());
+}
+
+TEST_CASE("OBJ: a vertex in no face may have no number") {
+  const FileShape shape = read_obj("v 0 0 0\nv 1 0 0\nv 1 1 0\nv nan 1 2\nf 1 2 3\n", "a.obj");
+  test::require_equal(shape.mesh.vertices[3], at::zeros({3}, at::kDouble), "vertex in no face");
+  test::require_error([] { read_obj("v 0 0 0\nv 1 0 0\nv 1 1e999 0\nf 1 2 3\n", "a.obj"); },
+                      {"a.obj:3", "finite coordinates", "inf"});
+}
+
 TEST_CASE("OBJ: broken files") {
   const std::string vertices = "v 0 0 0\nv 1 0 0\nv 1 1 0\n";
   const auto fails = [&](const std::string& text, const std::vector<std::string>& words) {
     test::require_error([&] { read_obj(text, "a.obj"); }, words);
   };
   fails("", {"a.obj", "at least one point"});
-  fails(vertices, {"a.obj", "at least one face"});
   fails(vertices + "f 1 2 4\n", {"a.obj", "3 vertices", "line 4"});
   fails(vertices + "f 1 2 -4\n", {"a.obj", "3 vertices", "line 4"});
   fails(vertices + "f 1 2 0\n", {"a.obj:4", "vertex numbers from 1"});
   fails(vertices + "f 1 2 x\n", {"a.obj:4", "\"x\""});
-  fails(vertices + "f 1\n", {"at least 3 corners", "line 4"});
   fails("v 0 0\n", {"a.obj:1", "a coordinate", "the end of the line"});
   fails("v 0 nan 0\n", {"a.obj:1", "finite", "nan"});
   fails(std::string("\0\1\2\3", 4), {"a.obj"});

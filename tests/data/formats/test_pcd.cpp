@@ -60,6 +60,17 @@ TEST_CASE("PCD: ascii, binary and binary_compressed give the same cloud") {
   }
 }
 
+TEST_CASE("PCD: the oldest form, and values that nobody needs") {
+  const FileShape old =
+      read_pcd("# .PCD v.5\r\nVERSION .5\r\nFIELDS x y z\r\nPOINTS 2\r\nDATA ascii\r\n1 2 3\r\n4 5 6\r\n", "a.pcd");
+  test::require_equal(old.mesh.vertices, at::arange(1, 7).view({2, 3}).to(at::kDouble), "points");
+  const FileShape wide =
+      read_pcd("FIELDS rgb x y z\nSIZE 4 4 4 4\nTYPE F F F F\nPOINTS 1\nDATA ascii\nnan 1 2 3\n", "a.pcd");
+  test::require_equal(wide.mesh.vertices, at::arange(1, 4).view({1, 3}).to(at::kDouble), "points");
+  test::require_error([] { read_pcd("FIELDS x y z r\nCOUNT 1 1 0 1\nPOINTS 1\nDATA ascii\n1 2 3\n", "a.pcd"); },
+                      {"a.pcd", "\"z\"", "COUNT 0"});
+}
+
 TEST_CASE("PCD: broken files") {
   const auto fails = [](const std::string& bytes, const std::vector<std::string>& words) {
     test::require_error([&] { read_pcd(bytes, "a.pcd"); }, words);

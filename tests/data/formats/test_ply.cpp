@@ -137,6 +137,31 @@ TEST_CASE("PLY: every truncation is seen") {
   }
 }
 
+TEST_CASE("PLY: triangle strips") {
+  const std::string vertices = "element vertex 4\nproperty float x\nproperty float y\nproperty float z\n";
+  const std::string numbers = "0 0 0\n1 0 0\n0 1 0\n1 1 0\n";
+  const at::Tensor expected = at::tensor({0, 1, 2, 2, 1, 3, 3, 1, 0}, at::kLong).view({3, 3});
+  const std::string strips = "element tristrips 1\nproperty list int int vertex_indices\nend_header\n";
+  const FileShape text =
+      read_ply("ply\nformat ascii 1.0\n" + vertices + strips + numbers + "8 0 1 2 3 -1 3 1 0\n", "a.ply");
+  test::require_equal(text.mesh.faces, expected, "faces");
+  std::string bytes = "ply\nformat binary_little_endian 1.0\n" + vertices + strips;
+  for (const float value : {0, 0, 0, 1, 0, 0, 0, 1, 0, 1, 1, 0}) bytes += test::raw(value);
+  for (const int32_t value : {8, 0, 1, 2, 3, -1, 3, 1, 0}) bytes += test::raw(value);
+  test::require_equal(read_ply(bytes, "a.ply").mesh.faces, expected, "faces");
+}
+
+TEST_CASE("PLY: values that nobody needs may be any numbers") {
+  const FileShape shape = read_ply(
+      "ply\nformat ascii 1.0\nelement vertex 4\nproperty float quality\nproperty float x\nproperty float y\nproperty "
+      "float z\nelement face 1\nproperty list uchar float texcoord\nproperty list uchar int vertex_indices\n"
+      "end_header\nnan 0 0 0\n-1.#IND 1 0 0\ninf 0 1 0\n0 nan nan nan\n2 nan 0.5 3 0 1 2\n",
+      "a.ply");
+  test::require_equal(shape.mesh.faces, at::tensor({0, 1, 2}, at::kLong).view({1, 3}), "faces");
+  test::require_equal(shape.mesh.vertices[2], at::tensor({0, 1, 0}).to(at::kDouble), "vertex");
+  CHECK(shape.warnings.size() == 1);
+}
+
 TEST_CASE("PLY: broken files") {
   const auto fails = [](const std::string& bytes, const std::vector<std::string>& words) {
     test::require_error([&] { read_ply(bytes, "a.ply"); }, words);
@@ -147,15 +172,13 @@ TEST_CASE("PLY: broken files") {
   CHECK(read_ply(begin + face + "3 0 1 2\n", "a.ply").is_mesh());
   fails(begin + face + "3 0 1 3\n", {"a.ply", "3 vertices", "face 1"});
   fails(begin + face + "3 0 1 -1\n", {"3 vertices", "face 1"});
-  fails(begin + face + "3 0 1 0.5\n", {"3 vertices", "face 1"});
+  fails(begin + face + "3 0 1 0.5\n", {"whole numbers as corners", "0.5 in face 1"});
   fails(begin + face + "-3 0 1 2\n", {"a list \"vertex_index\""});
   fails(begin + face + "1000000000000 0 1 2\n", {"a list \"vertex_index\""});
-  fails(begin + face + "2 0 1\n", {"at least 3 corners", "face 1"});
-  fails(begin + "end_header\n0 0 0\n1 nan 0\n0 1 0\n", {"a.ply:9", "finite", "nan"});
+  CHECK(read_ply(begin + face + "2 0 1\n", "a.ply").warnings.size() == 1);
+  fails(begin + "end_header\n0 0 0\n1 nan 0\n0 1 0\n", {"a.ply", "finite", "nan", "point 2"});
   fails(begin + "end_header\n0 0 0\n1 x 0\n0 1 0\n", {"a.ply:9", "a number", "\"x\""});
   fails("ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n0\n", {"properties x, y and z"});
-  fails(begin + "element tristrips 1\nproperty list int int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n",
-        {"triangle strips"});
   fails("ply\nformat ascii 1.0\nelement vertex 0" + xyz + "end_header\n", {"at least one point"});
   std::string nan = "ply\nformat binary_little_endian 1.0\nelement vertex 1" + xyz + "end_header\n";
   for (int i = 0; i < 3; ++i) nan += test::raw(std::numeric_limits<float>::quiet_NaN());

@@ -44,6 +44,18 @@ TEST_CASE("PLY header: both names of each type") {
   }
 }
 
+TEST_CASE("PLY header: keywords in any case, a byte-order mark, any line ends") {
+  for (const std::string end : {"\n", "\r\n", "\r", " \n"}) {
+    const std::string head = "\xEF\xBB\xBFPLY" + end + "Format  ASCII 1.0" + end + "Element\tVertex 1" + end +
+                             "Property FLOAT X" + end + "property LIST uchar INT Rest" + end + "END_HEADER" + end;
+    const PlyHeader header = read_ply_header(head + "0 0\n", "a.ply");
+    CHECK(header.size == head.size());
+    CHECK(header.elements.at(0).name == "vertex");
+    CHECK(header.elements[0].properties.at(0).name == "x");
+    CHECK(header.elements[0].properties.at(1).is_list);
+  }
+}
+
 TEST_CASE("PLY header: broken ones") {
   const auto fails = [](const std::string& text, const std::vector<std::string>& words) {
     test::require_error([&] { read_ply_header(text, "a.ply"); }, words);

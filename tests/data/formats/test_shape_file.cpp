@@ -4,21 +4,51 @@
 #include <catch2/catch.hpp>
 
 #include "tests/data/files.h"
+#include "tests/data/gz_files.h"
 #include "tests/support.h"
 
 namespace geosft::test::test_shape_file {
 
 TEST_CASE("the extension chooses the format, in any case") {
-  for (const std::string name : {"a.obj", "b/a.OFF", "a.Stl", "a.ply", "a.pcd", "a.xyz", "a.b.TXT"}) {
+  for (const std::string name : {"a.obj", "b/a.OFF", "a.Stl", "a.ply", "a.pcd", "a.xyz", "a.b.TXT", "a.pts", "a.asc",
+                                 "a.csv", "a.ply.gz", "a.Obj.GZ"}) {
     CHECK(has_shape_extension(name));
   }
-  for (const std::string name : {"obj", "a.mtl", "a.obj.bak", ".obj", ""}) CHECK_FALSE(has_shape_extension(name));
+  for (const std::string name : {"obj", "a.mtl", "a.obj.bak", ".obj", "", "a.gz", "a.laz", "a.e57"})
+    CHECK_FALSE(has_shape_extension(name));
   CHECK(parse_shape(test::tetrahedron_obj, "a.OBJ").is_mesh());
   CHECK_FALSE(parse_shape("1 2 3\n", "a.xyz").is_mesh());
   test::require_error([] { parse_shape("x", "a.mtl"); }, {"a.mtl", ".ply, .obj"});
   for (const std::string name : {"a.obj", "a.off", "a.stl", "a.ply", "a.pcd", "a.xyz"}) {
     test::require_error([&] { parse_shape("", name); }, {name, "an empty file"});
   }
+}
+
+TEST_CASE("a shape compressed by gzip is unpacked") {
+  const test::TemporaryFolder folder;
+  for (const std::string name : {"a.obj.gz", "b.obj"}) {
+    test::write_gz(folder / name, test::tetrahedron_obj);
+    CHECK(parse_shape(test::read_text(folder / name), name).mesh.faces.size(0) == 4);
+  }
+  test::write_gz(folder / "a.csv.gz", "x,y,z\n1,2,3\n");
+  CHECK(parse_shape(test::read_text(folder / "a.csv.gz"), "a.csv.gz").mesh.vertices.size(0) == 1);
+}
+
+TEST_CASE("what is no shape says what it is") {
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+  for (const std::string name : {"a.obj", "a.off", "a.stl", "a.ply", "a.pcd", "a.xyz", "a.csv"}) {
+    const auto fails = [&](const std::string& bytes, const std::vector<std::string>& words) {
+      test::require_error([&] { parse_shape(bytes, name); }, words);
+    };
+    fails(pointer, {name, "a shape", "a Git LFS pointer", "git lfs pull"});
+    fails("<!DOCTYPE html>\n<html lang=\"en\"><head><title>Not found</title></head></html>", {name, "an HTML page"});
+    fails("\xEF\xBB\xBF\r\n <HTML>", {name, "an HTML page"});
+    fails("<?xml version=\"1.0\"?><Error/>", {name, "an XML document"});
+    fails(std::string("PK\x03\x04", 4) + "x", {name, "a ZIP archive"});
+    fails(std::string("\xFF\xFEv\0 \0", 6), {name, "UTF-16"});
+  }
+  test::require_error([] { parse_shape("LASF", "scan.laz"); }, {"scan.laz", "compressed LAS", "pdal translate"});
+  test::require_error([] { parse_shape("ASTM-E57", "scan.E57"); }, {"scan.E57", "E57", "CloudCompare"});
 }
 
 TEST_CASE("a mesh is sampled from the seed, a cloud is taken as it is") {

@@ -2,6 +2,8 @@
 #include "data/formats/text_lines.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
 
 #include "tests/support.h"
 
@@ -37,6 +39,61 @@ TEST_CASE("numbers are read in all the ways that programs write them") {
   for (const double expected : {1.0, -2.5, 3.0, 1e-3, 0.5, 4.0, 1e5, 0.0}) CHECK(lines.number("a number") == expected);
   CHECK(lines.integer("an integer") == -7);
   CHECK(lines.integer("an integer") == 8);
+}
+
+TEST_CASE("byte-order marks, line ends of every system, and blocks filled with zeros") {
+  for (const std::string text :
+       {"\xEF\xBB\xBFone 1\ntwo", "one 1\r\ntwo\r\n", "one 1\r\r\ntwo\r\r\n", "one 1\rtwo\r"}) {
+    CAPTURE(text);
+    TextLines lines(text, "f.txt");
+    REQUIRE(lines.next());
+    CHECK(lines.word() == "one");
+    CHECK(lines.number("a number") == 1);
+    CHECK(lines.word().empty());
+    REQUIRE(lines.next());
+    CHECK(lines.word() == "two");
+    CHECK(lines.line_number() == 2);
+    CHECK_FALSE(lines.next());
+  }
+  const std::string text("one\n\0\0\x1a", 7);
+  TextLines lines(text, "f.txt");
+  REQUIRE(lines.next());
+  CHECK_FALSE(lines.next());
+}
+
+TEST_CASE("a backslash continues a line where that is asked for, but not a comment") {
+  TextLines lines("a\\\nb \\ \r\n\\\n c # d\\\ne\n# f \\\ng h\\", "f.txt", "", true);
+  REQUIRE(lines.next());
+  for (const char* word : {"a", "b", "c", ""}) CHECK(lines.word() == word);
+  REQUIRE(lines.next());
+  CHECK(lines.word() == "e");
+  REQUIRE(lines.next());
+  CHECK(lines.word() == "g");
+  CHECK(lines.word() == "h");
+  CHECK(lines.word().empty());
+  CHECK_FALSE(lines.next());
+  TextLines rest_left("a b\\\nc\nd", "f.txt", "", true);
+  REQUIRE(rest_left.next());
+  CHECK(rest_left.word() == "a");
+  REQUIRE(rest_left.next());
+  CHECK(rest_left.word() == "d");
+  TextLines plain("a\\\nb", "f.txt");
+  REQUIRE(plain.next());
+  CHECK(plain.word() == "a\\");
+}
+
+TEST_CASE("numbers that need not be finite") {
+  TextLines lines("nan -inf -1.#IND 1.#QNAN 1.#INF -1.#INF00 2 1.#x", "f.txt");
+  REQUIRE(lines.next());
+  CHECK(std::isnan(lines.any_number("a number")));
+  CHECK(lines.any_number("a number") == -std::numeric_limits<double>::infinity());
+  CHECK(std::isnan(lines.any_number("a number")));
+  CHECK(std::isnan(lines.any_number("a number")));
+  CHECK(lines.any_number("a number") == std::numeric_limits<double>::infinity());
+  CHECK(lines.any_number("a number") == -std::numeric_limits<double>::infinity());
+  CHECK(lines.any_number("a number") == 2);
+  CHECK(lines.any_number("a number") == 1);  // "#x" is a comment
+  test::require_error([&] { lines.any_number("a number"); }, {"f.txt:1", "the end of the line"});
 }
 
 TEST_CASE("broken numbers are named with file and line") {

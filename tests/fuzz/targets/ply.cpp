@@ -11,6 +11,11 @@ const std::string text_ply =
     "z\n"
     "element face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n";
 
+const std::string strip_ply =
+    "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\n"
+    "element tristrips 1\nproperty list int int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n8 0 1 2 3 -1 2 "
+    "1 0\n";
+
 std::string binary_ply(bool big_endian) {
   std::string bytes = std::string("ply\nformat binary_") + (big_endian ? "big" : "little") + "_endian 1.0\n" +
                       "element vertex 3\nproperty double x\nproperty float y\nproperty short z\nproperty float nx\n"
@@ -29,7 +34,7 @@ std::string binary_ply(bool big_endian) {
 
 const Registration ply({"ply", [](const std::string& input) { to_cloud(read_ply(input, "input"), 8, 1, "input"); },
                         [] {
-                          return Inputs{text_ply, binary_ply(false), binary_ply(true)};
+                          return Inputs{text_ply, strip_ply, binary_ply(false), binary_ply(true)};
                         }});
 
 }  // namespace

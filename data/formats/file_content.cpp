@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/formats/file_content.h"
+
+#include <array>
+
+#include "data/formats/text_lines.h"
+#include "data/read_file.h"
+
+namespace geosft {
+namespace {
+
+struct Signature {
+  std::string_view begin;
+  const char* what;
+};
+
+// What begins with these bytes is no shape of any format, except that a ZIP archive may be NPZ, which is read
+// elsewhere.
+constexpr std::array<Signature, 9> signatures = {
+    {{"version https://git-lfs.github.com/", "a Git LFS pointer in place of the file, which `git lfs pull` fetches"},
+     {"PK\x03\x04", "a ZIP archive"},
+     {"\x89PNG", "a PNG picture"},
+     {"\xFF\xD8\xFF", "a JPEG picture"},
+     {"%PDF-", "a PDF document"},
+     {"\x89HDF", "an HDF5 file"},
+     {"7z\xBC\xAF\x27\x1C", "a 7z archive"},
+     {"\xFF\xFE", "text in UTF-16, where UTF-8 is read"},
+     {"\xFE\xFF", "text in UTF-16, where UTF-8 is read"}}};
+
+constexpr std::array<Signature, 5> markup = {{{"<!doctype html", "an HTML page"},
+                                              {"<html", "an HTML page"},
+                                              {"<head", "an HTML page"},
+                                              {"<body", "an HTML page"},
+                                              {"<?xml", "an XML document"}}};
+
+}  // namespace
+
+std::string foreign_content(std::string_view bytes) {
+  for (const Signature& signature : signatures) {
+    if (bytes.starts_with(signature.begin)) return signature.what;
+  }
+  std::string_view text = bytes.substr(0, 1000);
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  const std::string begin = lower_case(trimmed(text).substr(0, 40));
+  for (const Signature& tag : markup) {
+    if (begin.starts_with(tag.begin)) return tag.what;
+  }
+  return {};
+}
+
+}  // namespace geosft

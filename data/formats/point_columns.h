@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the coordinates and normals among the columns of a table of points.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/formats/file_shape.h"
+
+namespace geosft {
+
+// Where x, y, z and, if has_normals, the components of a normal are in a row.
+struct PointColumns {
+  std::array<size_t, 6> at = {0, 1, 2, 3, 4, 5};
+  bool has_normals = false;
+  // Whether the columns of the normals were assumed from their number only, so that their values decide.
+  bool normals_assumed = false;
+};
+
+// Finds columns by name, in any case: x, y, z and nx, ny, nz or normal_x, normal_y, normal_z. Returns nothing unless x,
+// y and z are there.
+std::optional<PointColumns> named_columns(const std::vector<std::string_view>& names);
+
+// Returns the columns of a row without names: x y z and, of 6 columns or more, perhaps a normal.
+PointColumns numbered_columns(size_t count);
+
+// Adds the points of a table without names to `builder`, row by row.
+class PointRows {
+ public:
+  PointRows(const PointColumns& columns, size_t column_count, FileShapeBuilder& builder)
+      : columns_(columns), column_count_(column_count), builder_(builder) {}
+
+  // `value`: x, y, z and, if there are, the columns of the normal; NaN for what is no number.
+  void add(const std::array<double, 6>& value, int64_t place);
+  // Decides what the columns are of which only the number is known. In a table of 6 they are normals, or colours if no
+  // value is negative and one is above 10. In a wider one they are normals if all have length 1 or 0, and ignored
+  // otherwise.
+  void finish();
+
+ private:
+  bool are_normals();
+
+  PointColumns columns_;
+  size_t column_count_;
+  FileShapeBuilder& builder_;
+  std::vector<double> directions_;
+};
+
+}  // namespace geosft
