@@ -14,18 +14,17 @@ struct Signature {
   const char* what;
 };
 
-// What begins with these bytes is no shape of any format, except that a ZIP archive may be NPZ, which is read
-// elsewhere.
-constexpr std::array<Signature, 9> signatures = {
-    {{"version https://git-lfs.github.com/", "a Git LFS pointer in place of the file, which `git lfs pull` fetches"},
-     {"PK\x03\x04", "a ZIP archive"},
-     {"\x89PNG", "a PNG picture"},
-     {"\xFF\xD8\xFF", "a JPEG picture"},
-     {"%PDF-", "a PDF document"},
-     {"\x89HDF", "an HDF5 file"},
-     {"7z\xBC\xAF\x27\x1C", "a 7z archive"},
-     {"\xFF\xFE", "text in UTF-16, where UTF-8 is read"},
-     {"\xFE\xFF", "text in UTF-16, where UTF-8 is read"}}};
+// What begins with these bytes is no shape of any format. An NPZ file is a ZIP archive, and is not looked at here.
+constexpr std::array<Signature, 8> signatures = {{{"PK\x03\x04", "a ZIP archive"},
+                                                  {"\x89PNG", "a PNG picture"},
+                                                  {"\xFF\xD8\xFF", "a JPEG picture"},
+                                                  {"%PDF-", "a PDF document"},
+                                                  {"\x89HDF", "an HDF5 file"},
+                                                  {"7z\xBC\xAF\x27\x1C", "a 7z archive"},
+                                                  {"\xFF\xFE", "text in UTF-16, where UTF-8 is read"},
+                                                  {"\xFE\xFF", "text in UTF-16, where UTF-8 is read"}}};
+
+constexpr const char* lfs_pointer = "a Git LFS pointer in place of the file, which `git lfs pull` fetches";
 
 constexpr std::array<Signature, 5> markup = {{{"<!doctype html", "an HTML page"},
                                               {"<html", "an HTML page"},
@@ -35,17 +34,22 @@ constexpr std::array<Signature, 5> markup = {{{"<!doctype html", "an HTML page"}
 
 }  // namespace
 
-std::string foreign_content(std::string_view bytes) {
-  for (const Signature& signature : signatures) {
-    if (bytes.starts_with(signature.begin)) return signature.what;
-  }
+std::string foreign_text(std::string_view bytes) {
   std::string_view text = bytes.substr(0, 1000);
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  if (text.starts_with("version https://git-lfs.github.com/")) return lfs_pointer;
   const std::string begin = lower_case(trimmed(text).substr(0, 40));
   for (const Signature& tag : markup) {
     if (begin.starts_with(tag.begin)) return tag.what;
   }
   return {};
+}
+
+std::string foreign_content(std::string_view bytes) {
+  for (const Signature& signature : signatures) {
+    if (bytes.starts_with(signature.begin)) return signature.what;
+  }
+  return foreign_text(bytes);
 }
 
 }  // namespace geosft

@@ -8,6 +8,9 @@
 
 #include "data/formats/file_content.h"
 #include "data/formats/gz_file.h"
+#include "data/formats/kitti_bin.h"
+#include "data/formats/las.h"
+#include "data/formats/npy.h"
 #include "data/formats/obj.h"
 #include "data/formats/off.h"
 #include "data/formats/pcd.h"
@@ -24,12 +27,16 @@ namespace {
 struct ShapeFormat {
   std::vector<std::string> extensions;  // lower case
   FileShape (*read)(std::string_view bytes, const std::string& file);
+  bool any_bytes = false;  // whether a file may begin with the bytes that other formats begin with
 };
 
 const std::vector<ShapeFormat>& shape_formats() {
   static const std::vector<ShapeFormat> formats = {
-      {{".ply"}, read_ply}, {{".obj"}, read_obj}, {{".off"}, read_off},
-      {{".stl"}, read_stl}, {{".pcd"}, read_pcd}, {{".xyz", ".txt", ".asc", ".pts", ".csv"}, read_xyz}};
+      {{".ply"}, read_ply},       {{".obj"}, read_obj},
+      {{".off"}, read_off},       {{".stl"}, read_stl},
+      {{".pcd"}, read_pcd},       {{".xyz", ".txt", ".asc", ".pts", ".csv"}, read_xyz},
+      {{".las"}, read_las},       {{".npy"}, read_npy},
+      {{".npz"}, read_npz, true}, {{".bin"}, read_kitti_bin, true}};
   return formats;
 }
 
@@ -89,11 +96,12 @@ FileShape parse_shape(std::string_view bytes, const std::string& file) {
   if (format == nullptr) refuse_format(file);
   if (bytes.empty()) throw DataError(file, "a shape", "an empty file");
   std::string unpacked;
-  if (bytes.starts_with("\x1f\x8b\x08")) {
+  const bool named_gz = lower_case(std::filesystem::path(file).extension().string()) == ".gz";
+  if (bytes.starts_with("\x1f\x8b\x08") && (named_gz || !format->any_bytes)) {
     unpacked = gunzipped(std::string(bytes), file);
     bytes = unpacked;
   }
-  const std::string other = foreign_content(bytes);
+  const std::string other = format->any_bytes ? foreign_text(bytes) : foreign_content(bytes);
   if (!other.empty()) throw DataError(file, "a shape", other);
   return format->read(bytes, file);
 }

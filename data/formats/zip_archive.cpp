@@ -43,16 +43,46 @@ ZipArchive::ZipArchive(const std::filesystem::path& file) : state_(std::make_uni
   state_->archive.reset(zip_open(file.c_str(), ZIP_RDONLY, &code));
   if (!state_->archive) throw DataError(state_->file, "a zip file", open_error(code));
   state_->bytes = std::filesystem::file_size(file);
+  check_names();
+}
+
+ZipArchive::ZipArchive(std::string_view bytes, const std::string& name) : state_(std::make_unique<State>()) {
+  state_->file = name;
+  state_->bytes = bytes.size();
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t* source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
+  if (source != nullptr) state_->archive.reset(zip_open_from_source(source, ZIP_RDONLY, &error));
+  const std::string text = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  if (!state_->archive) {
+    if (source != nullptr) zip_source_free(source);
+    throw DataError(name, "a zip file", text);
+  }
+  check_names();
+}
+
+void ZipArchive::check_names() const {
   // Members are never extracted to disk; an archive with such names is rejected as malicious.
   for (zip_int64_t i = 0; i < zip_get_num_entries(state_->archive.get(), 0); ++i) {
     if (const char* name = zip_get_name(state_->archive.get(), static_cast<zip_uint64_t>(i), 0)) {
-      safe_join({}, name, file);
+      safe_join({}, name, state_->file);
     }
   }
 }
 
 ZipArchive::~ZipArchive() = default;
 ZipArchive::ZipArchive(ZipArchive&&) noexcept = default;
+
+std::vector<std::string> ZipArchive::members() const {
+  const std::lock_guard lock(state_->mutex);
+  std::vector<std::string> names;
+  for (zip_int64_t i = 0; i < zip_get_num_entries(state_->archive.get(), 0); ++i) {
+    if (const char* name = zip_get_name(state_->archive.get(), static_cast<zip_uint64_t>(i), 0))
+      names.emplace_back(name);
+  }
+  return names;
+}
 
 std::string ZipArchive::read(const std::string& member, uint64_t limit) const {
   const std::lock_guard lock(state_->mutex);

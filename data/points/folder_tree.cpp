@@ -2,6 +2,7 @@
 #include "data/points/folder_tree.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <system_error>
 
@@ -38,6 +39,18 @@ fs::file_type type_of(const fs::path& path) {
                   link ? "a link to nothing" : (error ? error.message() : "something else"));
 }
 
+// Beside .gltf files, .bin files are the buffers of these and no laser scans.
+void separate_buffers(Entries& entries) {
+  const auto ends_in = [](const char* extension) {
+    return [extension](const fs::path& path) { return path.extension() == extension; };
+  };
+  std::vector<fs::path>& shapes = entries.shapes;
+  if (std::none_of(shapes.begin(), shapes.end(), ends_in(".gltf"))) return;
+  const auto buffers = std::stable_partition(shapes.begin(), shapes.end(), std::not_fn(ends_in(".bin")));
+  entries.others.insert(entries.others.end(), buffers, shapes.end());
+  shapes.erase(buffers, shapes.end());
+}
+
 Entries entries_of(const fs::path& folder) {
   Entries found;
   std::error_code error;
@@ -52,6 +65,7 @@ Entries entries_of(const fs::path& folder) {
     }
   }
   if (error) throw DataError(folder.string(), "a folder that can be read", error.message());
+  separate_buffers(found);
   for (auto* paths : {&found.shapes, &found.folders, &found.others}) std::sort(paths->begin(), paths->end());
   return found;
 }

@@ -11,7 +11,7 @@ namespace geosft::test::test_shape_file {
 
 TEST_CASE("the extension chooses the format, in any case") {
   for (const std::string name : {"a.obj", "b/a.OFF", "a.Stl", "a.ply", "a.pcd", "a.xyz", "a.b.TXT", "a.pts", "a.asc",
-                                 "a.csv", "a.ply.gz", "a.Obj.GZ"}) {
+                                 "a.csv", "a.las", "a.npy", "a.npz", "a.bin", "a.bin.gz", "a.ply.gz", "a.Obj.GZ"}) {
     CHECK(has_shape_extension(name));
   }
   for (const std::string name : {"obj", "a.mtl", "a.obj.bak", ".obj", "", "a.gz", "a.laz", "a.e57"})
@@ -36,7 +36,7 @@ TEST_CASE("a shape compressed by gzip is unpacked") {
 
 TEST_CASE("what is no shape says what it is") {
   const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
-  for (const std::string name : {"a.obj", "a.off", "a.stl", "a.ply", "a.pcd", "a.xyz", "a.csv"}) {
+  for (const std::string name : {"a.obj", "a.off", "a.stl", "a.ply", "a.pcd", "a.xyz", "a.csv", "a.las", "a.npy"}) {
     const auto fails = [&](const std::string& bytes, const std::vector<std::string>& words) {
       test::require_error([&] { parse_shape(bytes, name); }, words);
     };
@@ -46,6 +46,9 @@ TEST_CASE("what is no shape says what it is") {
     fails("<?xml version=\"1.0\"?><Error/>", {name, "an XML document"});
     fails(std::string("PK\x03\x04", 4) + "x", {name, "a ZIP archive"});
     fails(std::string("\xFF\xFEv\0 \0", 6), {name, "UTF-16"});
+  }
+  for (const std::string name : {"a.bin", "a.npz"}) {
+    test::require_error([&] { parse_shape(pointer, name); }, {name, "a Git LFS pointer"});
   }
   test::require_error([] { parse_shape("LASF", "scan.laz"); }, {"scan.laz", "compressed LAS", "pdal translate"});
   test::require_error([] { parse_shape("ASTM-E57", "scan.E57"); }, {"scan.E57", "E57", "CloudCompare"});

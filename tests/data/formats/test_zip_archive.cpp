@@ -11,6 +11,17 @@
 
 namespace geosft::test::test_zip_archive {
 
+TEST_CASE("an archive in memory is read like a file") {
+  const test::TemporaryFolder folder;
+  test::write_zip(folder / "a.zip", {{"a", "short"}, {"b/c", std::string(3000, 'x')}});
+  const std::string bytes = test::read_text(folder / "a.zip");
+  const ZipArchive archive(bytes, "a.zip");
+  REQUIRE(archive.members() == std::vector<std::string>({"a", "b/c"}));
+  REQUIRE(archive.read("b/c") == std::string(3000, 'x'));
+  test::require_error([&] { archive.read("d"); }, {"a.zip:d", "a member"});
+  test::require_error([] { ZipArchive("nothing", "b.zip"); }, {"b.zip", "a zip file"});
+}
+
 TEST_CASE("members of a zip file are read, from several threads") {
   const test::TemporaryFolder folder;
   const std::string large(3000000, 'x');

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/formats/kitti_bin.h"
+
+#include <cmath>
+
+#include "data/data_error.h"
+#include "data/formats/binary.h"
+#include "data/formats/text_lines.h"
+
+namespace geosft {
+
+FileShape read_kitti_bin(std::string_view bytes, const std::string& file) {
+  constexpr float farthest = 1e5F;
+  const bool has_ring = lower_case(file).find(".pcd.bin") != std::string::npos;
+  const size_t point_size = (has_ring ? 5 : 4) * sizeof(float);
+  if (bytes.size() % point_size != 0) {
+    throw DataError(file, "a laser scan, points of " + std::to_string(point_size) + " bytes",
+                    std::to_string(bytes.size()) + " bytes");
+  }
+  FileShapeBuilder builder(file, "point");
+  for (size_t at = 0; at < bytes.size(); at += point_size) {
+    const auto x = load_number<float>(bytes, at), y = load_number<float>(bytes, at + 4),
+               z = load_number<float>(bytes, at + 8);
+    if (std::abs(x) > farthest || std::abs(y) > farthest || std::abs(z) > farthest) {
+      throw DataError(file, "a laser scan, with coordinates in metres",
+                      "one beyond 100 km at point " + std::to_string(builder.vertex_count() + 1));
+    }
+    builder.add_vertex(x, y, z);
+  }
+  return builder.finish();
+}
+
+}  // namespace geosft
