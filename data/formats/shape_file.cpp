@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/formats/file_content.h"
+#include "data/formats/gltf.h"
 #include "data/formats/gz_file.h"
 #include "data/formats/kitti_bin.h"
 #include "data/formats/las.h"
@@ -32,11 +33,12 @@ struct ShapeFormat {
 
 const std::vector<ShapeFormat>& shape_formats() {
   static const std::vector<ShapeFormat> formats = {
-      {{".ply"}, read_ply},       {{".obj"}, read_obj},
-      {{".off"}, read_off},       {{".stl"}, read_stl},
-      {{".pcd"}, read_pcd},       {{".xyz", ".txt", ".asc", ".pts", ".csv"}, read_xyz},
-      {{".las"}, read_las},       {{".npy"}, read_npy},
-      {{".npz"}, read_npz, true}, {{".bin"}, read_kitti_bin, true}};
+      {{".ply"}, read_ply},          {{".obj"}, read_obj},
+      {{".off"}, read_off},          {{".stl"}, read_stl},
+      {{".pcd"}, read_pcd},          {{".xyz", ".txt", ".asc", ".pts", ".csv"}, read_xyz},
+      {{".las"}, read_las},          {{".npy"}, read_npy},
+      {{".npz"}, read_npz, true},    {{".bin"}, read_kitti_bin, true},
+      {{".gltf", ".glb"}, read_gltf}};
   return formats;
 }
 

@@ -10,8 +10,9 @@
 namespace geosft::test::test_shape_file {
 
 TEST_CASE("the extension chooses the format, in any case") {
-  for (const std::string name : {"a.obj", "b/a.OFF", "a.Stl", "a.ply", "a.pcd", "a.xyz", "a.b.TXT", "a.pts", "a.asc",
-                                 "a.csv", "a.las", "a.npy", "a.npz", "a.bin", "a.bin.gz", "a.ply.gz", "a.Obj.GZ"}) {
+  for (const std::string name :
+       {"a.obj", "b/a.OFF", "a.Stl", "a.ply", "a.pcd", "a.xyz", "a.b.TXT", "a.pts", "a.asc", "a.csv", "a.las", "a.npy",
+        "a.npz", "a.bin", "a.bin.gz", "a.gltf", "a.GLB", "a.ply.gz", "a.Obj.GZ"}) {
     CHECK(has_shape_extension(name));
   }
   for (const std::string name : {"obj", "a.mtl", "a.obj.bak", ".obj", "", "a.gz", "a.laz", "a.e57"})

@@ -65,8 +65,8 @@ TEST_CASE("folder tree: without split folders every fifth file is test") {
 TEST_CASE("folder tree: what is passed by is counted in one line") {
   const test::TemporaryFolder folder;
   for (const std::string file :
-       {"bed/1.off", "bed/2.off", "bed/nested/3.off", "bed/nested/deeper/4.ply", "bed/model.glb", "bed/more.h5",
-        "sofa/1.off", "sofa/2.GLB", "bed/README", "labels.json", "bed/.hidden"}) {
+       {"bed/1.off", "bed/2.off", "bed/nested/3.off", "bed/nested/deeper/4.ply", "bed/model.fbx", "bed/more.h5",
+        "sofa/1.off", "sofa/2.FBX", "bed/README", "labels.json", "bed/.hidden"}) {
     test::write_text(folder / file, "");
   }
   const DatasetListing listing = list_folder_tree(folder.path(), Split::train, 0);
@@ -74,7 +74,18 @@ TEST_CASE("folder tree: what is passed by is counted in one line") {
   CHECK(listing.warnings ==
         std::vector<std::string>{folder.path().string() +
                                  ": left out are 2 shape files in folders below their class, 1 files without an "
-                                 "extension, 1 files *.GLB, 1 files *.glb, 1 files *.h5, 1 files *.json"});
+                                 "extension, 1 files *.FBX, 1 files *.fbx, 1 files *.h5, 1 files *.json"});
+}
+
+TEST_CASE("folder tree: .bin files are laser scans, but the buffers of .gltf files beside them") {
+  const test::TemporaryFolder folder;
+  for (const std::string file : {"bed/1.gltf", "bed/1.bin", "car/1.bin", "car/2.ply.gz", "car/3.CSV"}) {
+    test::write_text(folder / file, "");
+  }
+  const DatasetListing listing = list_folder_tree(folder.path(), Split::train, 0);
+  REQUIRE(names(listing) == std::vector<std::string>({"bed/1.gltf", "car/1.bin", "car/2.ply.gz", "car/3.CSV"}));
+  REQUIRE(listing.warnings.size() == 1);
+  CHECK_THAT(listing.warnings[0], Catch::EndsWith("left out are 1 files *.bin"));
 }
 
 TEST_CASE("folder tree: what is passed by beside and below split folders") {
