@@ -75,6 +75,7 @@ FileShape read_las(std::string_view bytes, const std::string& file) {
     }
   }
   FileShapeBuilder builder(file, "point");
+  builder.declare_double();
   for (uint64_t i = 0; i < header.points; ++i) {
     const size_t at = header.data + i * header.record;
     std::array<double, 3> point;

@@ -163,6 +163,7 @@ void make_rows(NpyArray& array) {
 void add_points(const NpyArray& array, bool may_have_normals, FileShapeBuilder& builder) {
   PointColumns columns = numbered_columns(static_cast<size_t>(array.shape[1]));
   if (!may_have_normals) columns.has_normals = columns.normals_assumed = false;
+  if (array.item_size == 8) builder.declare_double();
   PointRows rows(columns, static_cast<size_t>(array.shape[1]), builder);
   std::array<double, 6> value{};
   for (int64_t i = 0; i < array.shape[0]; ++i) {
