@@ -30,6 +30,10 @@ std::string text_of_first(const at::Tensor& bad, const at::Tensor& rows) {
   return found.str();
 }
 
+at::ScalarType precision_of(const at::Tensor& vertices) {
+  return offset_from_origin(vertices).defined() ? at::kDouble : at::kFloat;
+}
+
 }  // namespace
 
 void FileShapeBuilder::add_vertex(double x, double y, double z, int64_t place) {
@@ -95,23 +99,21 @@ at::Tensor FileShapeBuilder::face_tensor() const {
   return faces;
 }
 
-void FileShapeBuilder::check_vertices(const at::Tensor& bad, const at::Tensor& rows) const {
-  if (!bad.any().item<bool>()) return;
+std::string FileShapeBuilder::place_of_first(const at::Tensor& bad) const {
   const auto line = places_of_non_finite_.find(bad.to(at::kByte).argmax().item<int64_t>());
-  const std::string place = line == places_of_non_finite_.end() ? file_ : file_ + ":" + std::to_string(line->second);
-  throw DataError(place, "finite coordinates", text_of_first(bad, rows));
+  return line == places_of_non_finite_.end() ? file_ : file_ + ":" + std::to_string(line->second);
 }
 
 at::Tensor FileShapeBuilder::vertex_tensor() {
   const at::Tensor rows = rows_of_three(vertices_);
   const at::Tensor bad = non_finite(rows);
-  if (ends_.empty() || !bad.any().item<bool>()) {
-    check_vertices(bad, rows);
-    return rows.clone();
-  }
+  if (ends_.empty() || !bad.any().item<bool>()) return rows.clone();
   const auto corner_count = static_cast<int64_t>(corners_.size());
   const at::Tensor corners = at::from_blob(corners_.data(), {corner_count}, at::kLong);
-  check_vertices(bad & at::zeros_like(bad).index_fill_(0, corners, true), rows);
+  const at::Tensor bad_corners = bad & at::zeros_like(bad).index_fill_(0, corners, true);
+  if (bad_corners.any().item<bool>()) {
+    throw DataError(place_of_first(bad_corners), "finite coordinates", text_of_first(bad_corners, rows));
+  }
   warnings_.push_back(std::to_string(bad.sum().item<int64_t>()) +
                       " vertices without finite coordinates are in no face, and are ignored");
   return at::where(bad.unsqueeze(1), rows[corners_[0]], rows);
@@ -126,11 +128,9 @@ at::Tensor FileShapeBuilder::normal_tensor() const {
                     std::to_string(normals_.size() / 3) + " normals of " + std::to_string(vertex_count()) + " points");
   }
   const at::Tensor rows = rows_of_three(normals_), bad = non_finite(rows);
-  if (bad.any().item<bool>()) {
-    if (!is_cloud) return {};
-    throw DataError(file_, "finite normals", text_of_first(bad, rows));
-  }
-  const at::Tensor length = rows.norm(2, 1, true);
+  if (!is_cloud && bad.any().item<bool>()) return {};
+  const at::Tensor length = rows.norm(2, 1, true).masked_fill(bad.unsqueeze(1), 0);
+  if (is_cloud && !length.any().item<bool>()) return {};
   return at::where(length > 0, rows / length, at::zeros_like(rows)).to(at::kFloat);
 }
 
@@ -140,9 +140,33 @@ FileShape FileShapeBuilder::finish() {
   if (without_area_ > 0) {
     warnings_.push_back(std::to_string(without_area_) + " faces of fewer than 3 corners are ignored");
   }
-  const at::Tensor vertices = vertex_tensor();
-  const bool is_double = declares_double_ || offset_from_origin(vertices).defined();
-  return {{vertices, face_tensor()}, normal_tensor(), is_double ? at::kDouble : at::kFloat, std::move(warnings_)};
+  const at::Tensor vertices = vertex_tensor(), bad = non_finite(vertices);
+  FileShape shape{{vertices, face_tensor()}, normal_tensor(), precision_of(vertices), {}, {}, {}};
+  if (declares_double_) shape.precision = at::kDouble;
+  shape.warnings = std::move(warnings_);
+  if (bad.any().item<bool>()) {
+    shape.invalid_place = place_of_first(bad);
+    shape.invalid = text_of_first(bad, vertices);
+  }
+  return shape;
+}
+
+void FileShape::require_finite(const std::string& advice) const {
+  if (!invalid.empty()) throw DataError(invalid_place, "finite coordinates" + advice, invalid);
+}
+
+void FileShape::drop_invalid(const std::string& file) {
+  if (invalid.empty()) return;
+  const at::Tensor rows = non_finite(mesh.vertices).logical_not().nonzero().squeeze(1);
+  if (rows.size(0) == 0) throw DataError(file, "a point with finite coordinates", "none");
+  warnings.push_back(std::to_string(mesh.vertices.size(0) - rows.size(0)) + " of its " +
+                     std::to_string(mesh.vertices.size(0)) + " points have no finite coordinates, and are left out");
+  mesh.vertices = mesh.vertices.index_select(0, rows);
+  if (normals.defined()) normals = normals.index_select(0, rows);
+  if (normals.defined() && !normals.any().item<bool>()) normals.reset();
+  if (precision == at::kFloat) precision = precision_of(mesh.vertices);
+  invalid.clear();
+  invalid_place.clear();
 }
 
 }  // namespace geosft

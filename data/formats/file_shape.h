@@ -15,11 +15,17 @@ namespace geosft {
 
 struct FileShape {
   Mesh mesh;           // a cloud has no faces (int64 [0, 3])
-  at::Tensor normals;  // float32 [V, 3], vertex normals of unit length (or 0), or undefined
+  at::Tensor normals;  // float32 [V, 3], vertex normals of unit length (0: missing), or undefined
   // float64 if the file declares it or a float32 would not tell the vertices apart, else float32.
   at::ScalarType precision = at::kFloat;
   std::vector<std::string> warnings = {};  // what was left out or assumed, a phrase for each
+  // Of a cloud: where its first point is whose coordinates are not finite, and what they are; empty: all are finite.
+  std::string invalid_place = {}, invalid = {};
   bool is_mesh() const { return mesh.faces.size(0) > 0; }
+  // Throws DataError for a point without finite coordinates; `advice` follows what is expected.
+  void require_finite(const std::string& advice = {}) const;
+  // Drops the points without finite coordinates, with a warning. Throws DataError, naming `file`, if none is left.
+  void drop_invalid(const std::string& file);
 };
 
 // Collects the vertices and faces that a reader finds. Memory is not allocated from counts in a header, only as data
@@ -42,18 +48,21 @@ class FileShapeBuilder {
   void add_polygon(const std::vector<int64_t>& corners, int64_t place);
   // Adds the triangles of a strip, all of one orientation; -1 begins another strip.
   void add_strip(const std::vector<int64_t>& corners, int64_t place);
+  const std::string& file() const { return file_; }
   void add_warning(const std::string& warning) { warnings_.push_back(warning); }
   int64_t vertex_count() const { return static_cast<int64_t>(vertices_.size() / 3); }
   int64_t triangle_count() const { return static_cast<int64_t>(corners_.size() - 2 * places_.size()); }
 
-  // Throws DataError unless there is a vertex, every coordinate is a finite float32, every corner is a vertex, and all
-  // or no points of a cloud have normals. Of a mesh, a vertex that no face uses may have any coordinates: those that
-  // are not finite become those of the first corner, and normals that do not fit are dropped.
+  // Throws DataError unless there is a vertex, every corner is a vertex with finite float32 coordinates, and all or no
+  // points of a cloud have normals. A cloud may have points and normals that are not finite (holes of organised
+  // clouds): the former are left to the caller, the latter become 0, and a cloud without any other has none. Of a mesh,
+  // a vertex that no face uses may have any coordinates: those that are not finite become those of the first corner,
+  // and normals that do not fit are dropped.
   FileShape finish();
 
  private:
   void check_corners() const;
-  void check_vertices(const at::Tensor& bad, const at::Tensor& rows) const;
+  std::string place_of_first(const at::Tensor& bad) const;
   at::Tensor face_tensor() const;
   at::Tensor vertex_tensor();
   at::Tensor normal_tensor() const;

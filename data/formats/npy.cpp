@@ -160,14 +160,17 @@ void make_rows(NpyArray& array) {
                   npy_shape_text(array));
 }
 
-void add_points(const NpyArray& array, bool may_have_normals, FileShapeBuilder& builder) {
-  PointColumns columns = numbered_columns(static_cast<size_t>(array.shape[1]));
+void add_points(const NpyArray& array, bool may_have_normals, const std::string& said, FileShapeBuilder& builder) {
+  const auto count = static_cast<size_t>(array.shape[1]);
+  PointColumns columns = said.empty() ? numbered_columns(count) : said_columns(said, count, array.name);
   if (!may_have_normals) columns.has_normals = columns.normals_assumed = false;
   if (array.item_size == 8) builder.declare_double();
-  PointRows rows(columns, static_cast<size_t>(array.shape[1]), builder);
+  PointRows rows(columns, count, builder);
   std::array<double, 6> value{};
   for (int64_t i = 0; i < array.shape[0]; ++i) {
-    for (int64_t c = 0; c < (columns.has_normals ? 6 : 3); ++c) value[static_cast<size_t>(c)] = array.at(i, c);
+    for (size_t c = 0; c < (columns.has_normals ? size_t{6} : size_t{3}); ++c) {
+      value[c] = array.at(i, static_cast<int64_t>(columns.at[c]));
+    }
     rows.add(value, 0);
   }
   rows.finish();
@@ -203,15 +206,15 @@ std::string points_member(const std::vector<std::string>& members, const std::st
 
 }  // namespace
 
-FileShape read_npy(std::string_view bytes, const std::string& file) {
+FileShape read_npy(std::string_view bytes, const std::string& file, const std::string& columns) {
   NpyArray array = parse_npy(bytes, file);
   make_rows(array);
   FileShapeBuilder builder(file, "row");
-  add_points(array, true, builder);
+  add_points(array, true, columns, builder);
   return builder.finish();
 }
 
-FileShape read_npz(std::string_view bytes, const std::string& file) {
+FileShape read_npz(std::string_view bytes, const std::string& file, const std::string& columns) {
   const ZipArchive archive(bytes, file);
   const std::vector<std::string> members = archive.members();
   const std::string points = points_member(members, file);
@@ -221,7 +224,7 @@ FileShape read_npz(std::string_view bytes, const std::string& file) {
   const std::string point_bytes = archive.read(points);
   NpyArray array = parse_npy(point_bytes, file + ":" + points);
   make_rows(array);
-  add_points(array, normals.empty(), builder);
+  add_points(array, normals.empty(), columns, builder);
   if (!normals.empty()) {
     const std::string normal_bytes = archive.read(normals);
     const NpyArray of_points = parse_npy(normal_bytes, file + ":" + normals);

@@ -34,6 +34,7 @@ Shape read_labelled_points(std::string_view text, const std::string& file) {
     lines.end_of_line("x y z nx ny nz and the number of a part");
   }
   const FileShape content = builder.finish();
+  content.require_finite();
   Shape shape{{}, content.normals, -1, file, at::tensor(parts, at::kLong)};
   set_points(shape, content.mesh.vertices);
   return shape;

@@ -29,8 +29,8 @@ std::vector<PcdField> wanted_fields(const PcdHeader& header, const std::string& 
   return fields;
 }
 
-void add_point(const std::array<double, 6>& value, bool has_normals, FileShapeBuilder& builder) {
-  builder.add_vertex(value[0], value[1], value[2]);
+void add_point(const std::array<double, 6>& value, bool has_normals, FileShapeBuilder& builder, int64_t line = 0) {
+  builder.add_vertex(value[0], value[1], value[2], line);
   if (has_normals) builder.add_normal(value[3], value[4], value[5]);
 }
 
@@ -45,9 +45,9 @@ void read_text(std::string_view bytes, const PcdHeader& header, const std::vecto
     for (std::string_view& word : words) word = lines.word();
     lines.end_of_line("the fields of a point");
     for (size_t f = 0; f < fields.size(); ++f) {
-      value[f] = lines.to_number(words[static_cast<size_t>(fields[f].column)], "a coordinate");
+      value[f] = lines.to_any_number(words[static_cast<size_t>(fields[f].column)], "a coordinate");
     }
-    add_point(value, fields.size() == 6, builder);
+    add_point(value, fields.size() == 6, builder, lines.line_number());
   }
 }
 

@@ -9,8 +9,8 @@
 
 namespace geosft {
 
-// Reads the fields x, y, z and, if present, normal_x, normal_y, normal_z; other fields are ignored. Throws DataError
-// for a broken file and for non-finite points (used for holes in organised clouds).
+// Reads the fields x, y, z and, if present, normal_x, normal_y, normal_z; other fields are ignored. Points may
+// be NaN, as holes of organised clouds are. Throws DataError for a broken file.
 FileShape read_pcd(std::string_view bytes, const std::string& file);
 
 }  // namespace geosft

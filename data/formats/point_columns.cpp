@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
+#include "data/data_error.h"
 #include "data/formats/text_lines.h"
+#include "data/read_file.h"
 
 namespace geosft {
 namespace {
@@ -22,7 +25,37 @@ size_t role_of(std::string_view column) {
   return 6;
 }
 
+// Whether the number may be a channel of a colour: 0 … 1, 0 … 255 or, as an integer, 0 … 65535.
+bool is_channel(double value) {
+  return value >= 0 && (value <= 255 || (value <= 65535 && value == std::floor(value)));
+}
+
 }  // namespace
+
+std::vector<std::string_view> column_names(std::string_view columns) {
+  std::vector<std::string_view> names;
+  for (size_t begin = 0; begin <= columns.size();) {
+    const size_t end = std::min(columns.find(',', begin), columns.size());
+    names.push_back(trimmed(columns.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return names;
+}
+
+PointColumns said_columns(const std::string& columns, size_t count, const std::string& file) {
+  const std::vector<std::string_view> names = column_names(columns);
+  const std::optional<PointColumns> named = named_columns(names);
+  if (!named) throw DataError("--columns: " + columns_error(columns));
+  if (names.size() != count) {
+    throw DataError(file, std::to_string(names.size()) + " columns, as many as --columns names", std::to_string(count));
+  }
+  return *named;
+}
+
+std::string columns_error(const std::string& columns) {
+  if (columns.empty() || named_columns(column_names(columns))) return "";
+  return "expected names with x, y and z among them, such as x,y,z,r,g,b, found '" + columns + "'";
+}
 
 std::optional<PointColumns> named_columns(const std::vector<std::string_view>& names) {
   PointColumns columns;
@@ -50,21 +83,38 @@ void PointRows::add(const std::array<double, 6>& value, int64_t place) {
 
 bool PointRows::are_normals() {
   if (!columns_.normals_assumed) return columns_.has_normals;
-  if (column_count_ == 6) {
-    constexpr double above_normals = 10;
-    const bool negative = std::any_of(directions_.begin(), directions_.end(), [](double value) { return value < 0; });
-    const auto large = [](double value) { return value > above_normals && std::isfinite(value); };
-    if (negative || std::none_of(directions_.begin(), directions_.end(), large)) return true;
-    builder_.add_warning("columns 4 to 6 are taken as colours, not as normals");
+  constexpr double unit_tolerance = 0.02;  // two decimals in the file
+  bool any = false, are_unit = true, are_colours = true;
+  size_t first_of_neither = 0;
+  for (size_t i = 0; i < directions_.size(); i += 3) {
+    const double* value = directions_.data() + i;
+    const double length = std::hypot(value[0], value[1], value[2]);
+    if (column_count_ > 6 && !std::isfinite(length)) are_unit = false;  // words
+    if (length == 0 || !std::isfinite(length)) continue;
+    any = true;
+    are_unit = are_unit && std::abs(length - 1) < unit_tolerance;
+    const bool is_colour = std::all_of(value, value + 3, is_channel);
+    if (are_colours && !is_colour) first_of_neither = i;
+    are_colours = are_colours && is_colour;
+  }
+  if (!any || are_unit) return any;
+  if (column_count_ > 6) {
+    builder_.add_warning("columns 4 to " + std::to_string(column_count_) +
+                         " are ignored; --columns tells of normals among them");
     return false;
   }
-  bool any = false;
-  for (size_t i = 0; i < directions_.size(); i += 3) {
-    const double length = std::hypot(directions_[i], directions_[i + 1], directions_[i + 2]);
-    if (length != 0 && !(std::abs(length - 1) < 0.01)) return false;
-    any = any || length != 0;
-  }
-  return any;
+  if (!are_colours) fail_between(directions_.data() + first_of_neither, first_of_neither / 3 + 1);
+  builder_.add_warning("columns 4 to 6 are taken as colours, not as normals");
+  return false;
+}
+
+void PointRows::fail_between(const double* value, size_t point) const {
+  std::ostringstream found;
+  found << '(' << value[0] << ", " << value[1] << ", " << value[2] << ") at point " << point;
+  throw DataError(builder_.file(),
+                  "normals of length 1 or colours in 0 … 255 in columns 4 to 6, or --columns x,y,z,nx,ny,nz or "
+                  "--columns x,y,z,r,g,b",
+                  found.str());
 }
 
 void PointRows::finish() {

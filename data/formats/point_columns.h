@@ -25,6 +25,16 @@ struct PointColumns {
 // y and z are there.
 std::optional<PointColumns> named_columns(const std::vector<std::string_view>& names);
 
+// Splits "x,y,z,r,g,b" into names.
+std::vector<std::string_view> column_names(std::string_view columns);
+
+// Returns the columns that the option --columns names, for rows of `count` numbers. Throws DataError, naming `file`,
+// for another number of names or without x, y and z.
+PointColumns said_columns(const std::string& columns, size_t count, const std::string& file);
+
+// Returns what is wrong with the value of the option --columns; empty if nothing is, or without a value.
+std::string columns_error(const std::string& columns);
+
 // Returns the columns of a row without names: x y z and, of 6 columns or more, perhaps a normal.
 PointColumns numbered_columns(size_t count);
 
@@ -36,13 +46,14 @@ class PointRows {
 
   // `value`: x, y, z and, if there are, the columns of the normal; NaN for what is no number.
   void add(const std::array<double, 6>& value, int64_t place);
-  // Decides what the columns are of which only the number is known. In a table of 6 they are normals, or colours if no
-  // value is negative and one is above 10. In a wider one they are normals if all have length 1 or 0, and ignored
-  // otherwise.
+  // Decides what columns 4 to 6 are if only their number is known. They are normals if all have length 1 or 0. In a
+  // table of 6 columns they are otherwise colours, with a warning, if they lie in 0 … 255 or are integers in 0 … 65535;
+  // anything else throws DataError, naming the option --columns. In a wider table they are ignored, with a warning.
   void finish();
 
  private:
   bool are_normals();
+  [[noreturn]] void fail_between(const double* value, size_t point) const;
 
   PointColumns columns_;
   size_t column_count_;

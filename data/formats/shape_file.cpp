@@ -29,16 +29,22 @@ struct ShapeFormat {
   std::vector<std::string> extensions;  // lower case
   FileShape (*read)(std::string_view bytes, const std::string& file);
   bool any_bytes = false;  // whether a file may begin with the bytes that other formats begin with
+  // In place of `read`, of formats whose columns can be named (ShapeReadOptions).
+  FileShape (*read_table)(std::string_view bytes, const std::string& file, const std::string& columns) = nullptr;
 };
 
 const std::vector<ShapeFormat>& shape_formats() {
-  static const std::vector<ShapeFormat> formats = {
-      {{".ply"}, read_ply},          {{".obj"}, read_obj},
-      {{".off"}, read_off},          {{".stl"}, read_stl},
-      {{".pcd"}, read_pcd},          {{".xyz", ".txt", ".asc", ".pts", ".csv"}, read_xyz},
-      {{".las"}, read_las},          {{".npy"}, read_npy},
-      {{".npz"}, read_npz, true},    {{".bin"}, read_kitti_bin, true},
-      {{".gltf", ".glb"}, read_gltf}};
+  static const std::vector<ShapeFormat> formats = {{{".ply"}, read_ply},
+                                                   {{".obj"}, read_obj},
+                                                   {{".off"}, read_off},
+                                                   {{".stl"}, read_stl},
+                                                   {{".pcd"}, read_pcd},
+                                                   {{".xyz", ".txt", ".asc", ".pts", ".csv"}, nullptr, false, read_xyz},
+                                                   {{".las"}, read_las},
+                                                   {{".npy"}, nullptr, false, read_npy},
+                                                   {{".npz"}, nullptr, true, read_npz},
+                                                   {{".bin"}, read_kitti_bin, true},
+                                                   {{".gltf", ".glb"}, read_gltf}};
   return formats;
 }
 
@@ -93,7 +99,7 @@ bool has_shape_extension(const std::filesystem::path& file) {
   return find_shape_format(file) != nullptr;
 }
 
-FileShape parse_shape(std::string_view bytes, const std::string& file) {
+FileShape parse_shape(std::string_view bytes, const std::string& file, const ShapeReadOptions& options) {
   const ShapeFormat* format = find_shape_format(file);
   if (format == nullptr) refuse_format(file);
   if (bytes.empty()) throw DataError(file, "a shape", "an empty file");
@@ -105,10 +111,15 @@ FileShape parse_shape(std::string_view bytes, const std::string& file) {
   }
   const std::string other = format->any_bytes ? foreign_text(bytes) : foreign_content(bytes);
   if (!other.empty()) throw DataError(file, "a shape", other);
-  return format->read(bytes, file);
+  FileShape shape =
+      format->read_table != nullptr ? format->read_table(bytes, file, options.columns) : format->read(bytes, file);
+  if (options.drop_invalid) shape.drop_invalid(file);
+  shape.require_finite(" (or --drop-invalid)");
+  return shape;
 }
 
 Shape to_cloud(const FileShape& shape, int64_t points, uint64_t seed, const std::string& file) {
+  shape.require_finite();
   Shape cloud;
   if (!shape.is_mesh()) {
     set_points(cloud, shape.mesh.vertices);

@@ -16,9 +16,15 @@ bool has_shape_extension(const std::filesystem::path& file);
 // Returns ".ply, .obj, .off, .stl, … or .csv": the extensions of all formats, for messages.
 std::string shape_extensions();
 
+struct ShapeReadOptions {
+  // Names of the columns of tables (text, NumPy), such as "x,y,z,r,g,b"; empty: they are found by header and values.
+  std::string columns = {};
+  bool drop_invalid = false;  // drop the points of clouds without finite coordinates; otherwise they are an error
+};
+
 // Parses `bytes`, which may be compressed by gzip, in the format given by the extension of `file`. Throws DataError.
 // For a format that is not read but known, it names a program that converts it.
-FileShape parse_shape(std::string_view bytes, const std::string& file);
+FileShape parse_shape(std::string_view bytes, const std::string& file, const ShapeReadOptions& options = {});
 
 // Samples `points` points with face normals uniformly by area from the surface of a mesh, using `seed`. Returns a cloud
 // unchanged, with its normals. Coordinates far from the origin get an offset (set_points). `file` is for messages;

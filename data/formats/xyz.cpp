@@ -43,6 +43,24 @@ bool split_fields(std::string_view line, char delimiter, bool with_comment, std:
   return ends_open;
 }
 
+// Whether numbers between blanks have decimal commas: "1,5 2,5".
+bool has_decimal_commas(std::string_view line) {
+  size_t words = 0;
+  bool found = false;
+  for (size_t at = 0; at < line.size();) {
+    while (at < line.size() && is_blank(line[at])) ++at;
+    if (at >= line.size() || line[at] == '#') break;
+    const size_t begin = at;
+    while (at < line.size() && !is_blank(line[at]) && line[at] != '#') ++at;
+    const std::string_view word = line.substr(begin, at - begin);
+    ++words;
+    const size_t comma = word.find(',');
+    if (comma == std::string_view::npos || word.find_first_of(",.", comma + 1) != std::string_view::npos) continue;
+    found = found || (parse_integer(word.substr(0, comma)) && parse_number(word.substr(comma + 1)));
+  }
+  return found && words > 1;
+}
+
 std::optional<double> number_of(std::string_view field, char delimiter) {
   if (delimiter != ';' || field.find(',') == std::string_view::npos) return parse_number(field);
   std::string text(field);
@@ -52,8 +70,12 @@ std::optional<double> number_of(std::string_view field, char delimiter) {
 
 class PointTable {
  public:
-  PointTable(std::string_view text, const std::string& file)
-      : file_(file), lines_(text, file), builder_(file, "line") {}
+  PointTable(std::string_view text, const std::string& file, const std::string& columns)
+      : file_(file), lines_(text, file), builder_(file, "line"), names_are_given_(!columns.empty()) {
+    const std::string error = columns_error(columns);
+    if (!error.empty()) throw DataError("--columns: " + error);
+    if (names_are_given_) names_ = column_names(columns);
+  }
 
   FileShape read() {
     while (lines_.next_raw()) {
@@ -69,6 +91,9 @@ class PointTable {
       if (ends_open && fields_.size() + 1 == (rows_ ? column_count_ : names_.size())) fields_.emplace_back();
       if (fields_.empty() || take_count()) continue;
       if (!rows_ && !begins_points(line, delimiter)) continue;
+      if (delimiter == ',' && has_decimal_commas(line)) {
+        lines_.fail_word("decimal points, or semicolons between numbers with decimal commas", line);
+      }
       add_row(delimiter);
     }
     if (!rows_) fail_without_points();
@@ -93,6 +118,7 @@ class PointTable {
   }
 
   void take_names(std::string_view line, char delimiter) {
+    if (names_are_given_) return;
     while (!line.empty() && (line[0] == '#' || line[0] == '/' || is_blank(line[0]))) line.remove_prefix(1);
     std::vector<std::string_view> names;
     split_fields(line, delimiter, false, names);
@@ -103,7 +129,12 @@ class PointTable {
   bool begins_points(std::string_view line, char delimiter) {
     const std::optional<PointColumns> named = named_columns(names_);
     const bool by_name = named && names_.size() == fields_.size();
-    if (named && !by_name && fields_.size() > 1 && !(named->at[0] == 0 && named->at[1] == 1 && named->at[2] == 2)) {
+    if (names_are_given_ && !by_name && number_of(fields_[0], delimiter)) {
+      lines_.fail(std::to_string(names_.size()) + " columns, as many as --columns names",
+                  std::to_string(fields_.size()));
+    }
+    if (named && !by_name && !names_are_given_ && fields_.size() > 1 &&
+        !(named->at[0] == 0 && named->at[1] == 1 && named->at[2] == 2)) {
       lines_.fail(std::to_string(names_.size()) + " columns, as many as names", std::to_string(fields_.size()));
     }
     columns_ = by_name ? *named : numbered_columns(fields_.size());
@@ -154,6 +185,7 @@ class PointTable {
   const std::string& file_;
   TextLines lines_;
   FileShapeBuilder builder_;
+  bool names_are_given_;
   PointColumns columns_;
   std::optional<PointRows> rows_;
   std::vector<std::string_view> fields_, names_;
@@ -165,8 +197,8 @@ class PointTable {
 
 }  // namespace
 
-FileShape read_xyz(std::string_view text, const std::string& file) {
-  return PointTable(text, file).read();
+FileShape read_xyz(std::string_view text, const std::string& file, const std::string& columns) {
+  return PointTable(text, file, columns).read();
 }
 
 }  // namespace geosft

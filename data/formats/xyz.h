@@ -14,6 +14,8 @@ namespace geosft {
 // anything else. Without names the columns are x, y, z and those of data/formats/point_columns.h; other columns are
 // ignored. Throws DataError, with the line, for a varying number of columns and for coordinates that are not finite
 // numbers.
-FileShape read_xyz(std::string_view text, const std::string& file);
+// `columns` names the columns of all rows, such as "x,y,z,r,g,b" (option --columns); names in the file are then
+// ignored.
+FileShape read_xyz(std::string_view text, const std::string& file, const std::string& columns = {});
 
 }  // namespace geosft

@@ -21,7 +21,9 @@ namespace {
 constexpr const char* sampling_version = "sampled shape 2";
 
 std::string sampling_text(const PointDatasetOptions& options) {
-  return "points " + std::to_string(options.points_per_mesh) + "\nseed " + std::to_string(options.seed);
+  return "points " + std::to_string(options.points_per_mesh) + "\nseed " + std::to_string(options.seed) +
+         (options.columns.empty() ? "" : "\ncolumns " + options.columns) +
+         (options.drop_invalid ? "\ndrop invalid" : "");
 }
 
 // Returns the name of an item in messages.
@@ -88,9 +90,13 @@ Shape FileDataset::sample(const DatasetItem& item, std::vector<std::string>* war
   const std::string source = place_of(item);
   const std::string bytes = item.member.empty() ? read_file(item.file) : archives_.at(item.file).read(item.member);
   const uint64_t seed = combine_seeds({options_.seed, text_hash(item.name)});
-  const FileShape content = parse_shape(bytes, source);
-  if (warnings != nullptr) *warnings = content.warnings;
-  return to_cloud(content, options_.points_per_mesh, seed, source);
+  const FileShape content = parse_shape(bytes, source, {options_.columns, options_.drop_invalid});
+  Shape shape = to_cloud(content, options_.points_per_mesh, seed, source);
+  const int64_t filled = fill_missing_normals(shape);
+  if (warnings == nullptr) return shape;
+  *warnings = content.warnings;
+  if (filled > 0 && options_.normals) warnings->push_back(missing_normals_text(shape, filled));
+  return shape;
 }
 
 std::string FileDataset::cache_id(const DatasetItem& item) const {

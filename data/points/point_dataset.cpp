@@ -73,7 +73,7 @@ std::unique_ptr<PointDataset> open_point_dataset(const std::filesystem::path& so
 Shape read_shape(const std::filesystem::path& file, const PointDatasetOptions& options,
                  std::vector<std::string>* warnings, FileShape* content) {
   TORCH_CHECK(options.points_per_mesh >= 1, "points_per_mesh must be at least 1, got ", options.points_per_mesh);
-  FileShape read = parse_shape(read_file(file), file.string());
+  FileShape read = parse_shape(read_file(file), file.string(), {options.columns, options.drop_invalid});
   const uint64_t seed = combine_seeds({options.seed, text_hash(file.filename().string())});
   Shape shape = to_cloud(read, options.points_per_mesh, seed, file.string());
   shape.name = file.string();

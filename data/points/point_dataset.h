@@ -24,6 +24,9 @@ struct PointDatasetOptions {
                                      // test, the others train; 0: all files belong to both splits
   bool allow_missing = false;        // normal_resampled: leave out listed shapes that are absent
   bool drop_background = false;      // ScanObjectNN: keep only points whose mask is not -1
+  std::string columns = {};          // of tables of text, see ShapeReadOptions
+  bool drop_invalid = false;         // drop points of clouds without finite coordinates; otherwise they are an error
+  bool normals = true;               // whether normals are used: warn if some are missing, and estimated
   // Called with (done, total) while meshes are sampled for the cache. May be empty.
   std::function<void(int64_t, int64_t)> progress = {};
 };

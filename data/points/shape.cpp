@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "geometry/normals.h"
+
 namespace geosft {
 namespace {
 
@@ -21,6 +23,22 @@ at::Tensor offset_from_origin(const at::Tensor& coordinates) {
   // A multiple of a power of two: coordinates of few digits are still exact after the subtraction.
   const double unit = std::exp2(std::ceil(std::log2(extent)));
   return ((low + (high - low) / 2) / unit).round() * unit;
+}
+
+int64_t fill_missing_normals(Shape& shape) {
+  if (!shape.normals.defined()) return 0;
+  const at::Tensor missing = (shape.normals == 0).all(1, /*keepdim=*/true);
+  const auto count = missing.sum().item<int64_t>();
+  if (count == 0) return 0;
+  at::Tensor estimated = estimate_normals(shape.points);
+  if ((estimated * shape.normals).sum().item<double>() < 0) estimated = -estimated;
+  shape.normals = at::where(missing, estimated, shape.normals);
+  return count;
+}
+
+std::string missing_normals_text(const Shape& shape, int64_t missing) {
+  return std::to_string(missing) + " of its " + std::to_string(shape.points.size(0)) +
+         " points have no normals: they are estimated";
 }
 
 void set_points(Shape& shape, const at::Tensor& coordinates) {

@@ -15,7 +15,7 @@ namespace geosft {
 // far from the origin are relative to `offset`, because float32 does not hold them.
 struct Shape {
   at::Tensor points;   // float32 [n, 3]
-  at::Tensor normals;  // float32 [n, 3] of unit length, or undefined if the source has no normals
+  at::Tensor normals;  // float32 [n, 3] of unit length (0: missing), or undefined if the source has no normals
   int64_t label = -1;  // index into the dataset's class names; -1 when unknown
   std::string name;    // unique within the dataset, for messages and tables
   // int64 [n]: part of each point, an index into the dataset's parts; undefined if the source has no parts.
@@ -28,6 +28,13 @@ struct Shape {
 // Returns the offset, float64 [3], to subtract from finite coordinates float64 [n, 3], n >= 1, before they are cast to
 // float32: undefined unless the cloud is far from the origin compared with its size and the cast would round it.
 at::Tensor offset_from_origin(const at::Tensor& coordinates);
+
+// Estimates the normals of points that have none (0) and returns their number; 0 for a shape without normals. Their
+// signs follow those of the other normals.
+int64_t fill_missing_normals(Shape& shape);
+
+// Returns "3 of its 100 points have no normals: they are estimated".
+std::string missing_normals_text(const Shape& shape, int64_t missing);
 
 // Sets points and offset from finite coordinates float64 [n, 3], n >= 1.
 void set_points(Shape& shape, const at::Tensor& coordinates);

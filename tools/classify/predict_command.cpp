@@ -21,6 +21,7 @@ struct PredictCommand {
   std::vector<std::string> files;
   int64_t top = 3;
   bool json = false;
+  FileOptions file_options;
   ClassifyOverrides overrides;
 
   void print(const std::string& file, const Prediction& prediction, const std::vector<std::string>& names) const {
@@ -61,7 +62,7 @@ struct PredictCommand {
     RunModel trained = overrides.load(run);
     const OutputFiles plys("--ply", ply, files, ".ply"), pictures("--picture", picture, files, "");
     for (size_t i = 0; i < files.size(); ++i) {
-      const Prediction prediction = predict(trained, files[i], top);
+      const Prediction prediction = predict(trained, files[i], top, file_options);
       for (const std::string& warning : prediction.warnings) std::cerr << warning << '\n';
       print(files[i], prediction, trained.class_names);
       if (plys.wanted()) write_ply(plys[i], prediction);
@@ -86,6 +87,7 @@ Command add_predict_command(CLI::App& subcommand) {
       "draw the cloud coloured by token importance to PICTURE.png and .svg; of several files: a folder");
   subcommand.add_option("--ply", command->ply,
                         "write the same cloud, coloured, for other viewers; of several files: a folder");
+  command->file_options.add_to(subcommand);
   command->overrides.add_to(subcommand);
   return [command] { return command->execute(); };
 }

@@ -32,9 +32,11 @@ void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::st
 }
 
 Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,
-                    std::vector<std::string>& warnings) {
+                    std::vector<std::string>& warnings, const FileOptions& options) {
   std::vector<std::string> of_file;
-  Shape shape = read_shape(file, settings.dataset(), &of_file);
+  PointDatasetOptions of_shape = settings.dataset();
+  options.apply(of_shape);
+  Shape shape = read_shape(file, of_shape, &of_file);
   // That points of a mesh are sampled is no news here, where no label of a point is returned.
   for (const std::string& warning : of_file) {
     if (!warning.ends_with(" points are sampled")) warnings.push_back(warning);
@@ -66,9 +68,9 @@ ShapeExplanation explain_shape(RunModel& trained, const Shape& shape, Rotation r
   return found;
 }
 
-Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t top) {
+Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t top, const FileOptions& options) {
   Prediction prediction;
-  const Shape shape = read_prepared(trained.settings, file, prediction.warnings);
+  const Shape shape = read_prepared(trained.settings, file, prediction.warnings, options);
   const ShapeExplanation found = explain_shape(trained, shape, Rotation::none, 0);
   prediction.points = found.seen.points;
   prediction.importance = found.importance;

@@ -10,6 +10,7 @@
 #include "models/layers/forward_trace.h"
 #include "tools/classify/clouds.h"
 #include "tools/classify/run_model.h"
+#include "tools/experiment/file_options.h"
 
 namespace geosft {
 
@@ -25,7 +26,7 @@ struct Prediction {
 void prepare(const ClassifySettings& settings, Shape& shape, std::vector<std::string>& warnings);
 // Reads a file and prepares the shape.
 Shape read_prepared(const ClassifySettings& settings, const std::filesystem::path& file,
-                    std::vector<std::string>& warnings);
+                    std::vector<std::string>& warnings, const FileOptions& options = {});
 
 // Prediction for one shape, on the CPU; trace and importance are those of the first vote.
 struct ShapeExplanation {
@@ -39,6 +40,6 @@ ShapeExplanation explain_shape(RunModel& trained, const Shape& shape, Rotation r
 
 // Returns the `top` largest class probabilities of a file; logits are averaged over the votes of the settings.
 // Thread-safe for a shared `trained`. Throws DataError for an invalid file.
-Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t top);
+Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t top, const FileOptions& options = {});
 
 }  // namespace geosft

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/classify/settings.h"
 
+#include "data/formats/point_columns.h"
+
 namespace geosft {
 namespace {
 
@@ -21,7 +23,9 @@ void ClassifyCloudSettings::add_keys(Config& config) {
            "folder tree without train and test folders: each so many-th file of a class is test; 0: all are both",
            not_negative)
       .add("clouds", "allow_missing", &allow_missing, "leave out listed shapes whose files are absent")
-      .add("clouds", "drop_background", &drop_background, "ScanObjectNN: without the points of the background");
+      .add("clouds", "drop_background", &drop_background, "ScanObjectNN: without the points of the background")
+      .add("clouds", "columns", &columns, "of tables of text, such as x,y,z,r,g,b; empty: by header and values")
+      .add("clouds", "drop_invalid", &drop_invalid, "leave out points without finite coordinates");
 }
 
 Config ClassifySettings::config() {
@@ -41,6 +45,8 @@ void ClassifySettings::check() const {
   model.check();
   check_cloud_attention(model);
   augment.check();
+  const std::string error = columns_error(clouds.columns);
+  if (!error.empty()) throw UsageError("--columns: " + error);
 }
 
 std::vector<KeyUse> ClassifySettings::key_uses() const {
@@ -81,6 +87,9 @@ PointDatasetOptions ClassifySettings::dataset() const {
   options.test_every = clouds.test_every;
   options.allow_missing = clouds.allow_missing;
   options.drop_background = clouds.drop_background;
+  options.columns = clouds.columns;
+  options.drop_invalid = clouds.drop_invalid;
+  options.normals = clouds.normals;
   options.seed = seed;
   return options;
 }

@@ -15,6 +15,8 @@ namespace geosft {
 struct ClassifyCloudSettings : CloudSettings {
   int64_t test_every = 5;
   bool allow_missing = false, drop_background = false;
+  std::string columns = {};   // of tables of text, see ShapeReadOptions
+  bool drop_invalid = false;  // drop points without finite coordinates
 
   void add_keys(Config& config);
 };

@@ -75,7 +75,11 @@ void prepare_normals(Shape& shape, bool wanted) {
 }
 
 void estimate_missing_normals(Shape& shape, std::vector<std::string>& warnings) {
-  if (shape.normals.defined()) return;
+  if (shape.normals.defined()) {
+    const int64_t filled = fill_missing_normals(shape);
+    if (filled > 0) warnings.push_back(shape.name + ": " + missing_normals_text(shape, filled));
+    return;
+  }
   shape.normals = estimate_normals(shape.points);
   warnings.push_back(shape.name + ": has no normals: they are estimated");
 }

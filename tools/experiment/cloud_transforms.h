@@ -32,7 +32,7 @@ void set_precision(Shape& shape, at::ScalarType type);
 void require_normals(const PointDataset& dataset, const std::string& data);
 // Drops the normals unless they are wanted. Throws DataError if wanted normals are missing.
 void prepare_normals(Shape& shape, bool wanted);
-// Estimates normals if the shape has none, and adds a message to `warnings`.
+// Estimates normals if the shape, or some of its points, has none, and adds a message to `warnings`.
 void estimate_missing_normals(Shape& shape, std::vector<std::string>& warnings);
 
 // Leaves clouds unchanged, except that normals are dropped or required.

@@ -24,8 +24,8 @@ bool register_python_class(const std::string& name, const Define& define) {
 }
 
 // Checks a cloud passed in memory instead of a file: points float [n, 3] with n >= 1, optional normals float [n, 3],
-// both on any device. A float64 cloud far from the origin is centred before it is cast (set_points). Throws an error
-// naming the argument for wrong shapes, dtypes and non-finite values.
+// both on any device; normals that are not finite are missing (0). A float64 cloud far from the origin is centred
+// before it is cast (set_points). Throws an error naming the argument for wrong shapes, dtypes and non-finite values.
 Shape input_cloud(const at::Tensor& points, const std::optional<at::Tensor>& normals);
 
 }  // namespace geosft

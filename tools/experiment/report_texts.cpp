@@ -39,8 +39,8 @@ void draw_curves(const RunFolder& folder, const ScoreStyle& style) {
   warn_unless_drawn(plot_learning_curves(folder.metrics(), folder.learning_curves(), style));
 }
 
-std::string shape_file_text(const std::filesystem::path& file) {
-  const FileShape shape = parse_shape(read_file(file), file.string());
+std::string shape_file_text(const std::filesystem::path& file, const std::string& columns) {
+  const FileShape shape = parse_shape(read_file(file), file.string(), {columns, /*drop_invalid=*/true});
   const at::Tensor& points = shape.mesh.vertices;
   const at::Tensor low = std::get<0>(points.min(0)), high = std::get<0>(points.max(0));
   std::ostringstream out;

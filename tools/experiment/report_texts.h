@@ -26,8 +26,8 @@ void warn_unless_drawn(const PlotResult& result);
 // Draws the learning curves of a run.
 void draw_curves(const RunFolder& folder, const ScoreStyle& style = {});
 
-// Describes a shape file in a few lines. Throws DataError.
-std::string shape_file_text(const std::filesystem::path& file);
+// Describes a shape file in a few lines; `columns` as in ShapeReadOptions. Throws DataError.
+std::string shape_file_text(const std::filesystem::path& file, const std::string& columns = {});
 
 // Returns [{"bound", "degree", "error_bound"} or {"bound", "exact": true}], one element per layer.
 nlohmann::json attention_json(const std::vector<PolynomialDegree>& degrees);

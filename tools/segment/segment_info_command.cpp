@@ -4,6 +4,7 @@
 
 #include "data/points/part_dataset.h"
 #include "models/summary.h"
+#include "tools/experiment/file_options.h"
 #include "tools/experiment/info_command.h"
 #include "tools/experiment/report_texts.h"
 #include "tools/segment/commands.h"
@@ -41,21 +42,25 @@ void describe_part_dataset(const std::filesystem::path& folder) {
   print_parts(training->class_names(), training->parts());
 }
 
-void describe(const std::filesystem::path& what) {
+void describe(const std::filesystem::path& what, const FileOptions& options) {
   const bool folder = std::filesystem::is_directory(what);
   if (what.extension() == ".ckpt" || (folder && std::filesystem::exists(what / "config.toml"))) {
     describe_trained(what);
   } else if (folder) {
     describe_part_dataset(what);
   } else {
-    std::cout << shape_file_text(what);
+    std::cout << shape_file_text(what, options.columns);
   }
 }
 
 }  // namespace
 
 Command add_segment_info_command(CLI::App& subcommand) {
-  return info_command(subcommand, "RUN folder, checkpoint (*.ckpt), dataset, or a file with a shape", describe);
+  const auto options = std::make_shared<FileOptions>();
+  return info_command(
+      subcommand, "RUN folder, checkpoint (*.ckpt), dataset, or a file with a shape",
+      [options](const std::filesystem::path& what) { describe(what, *options); },
+      [options](CLI::App& app) { options->add_columns_to(app); });
 }
 
 }  // namespace geosft

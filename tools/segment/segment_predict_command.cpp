@@ -27,6 +27,7 @@ struct SegmentPredictCommand {
   std::string run, category, kind = "spread", ply, labels, picture;
   std::vector<std::string> files;
   bool json = false;
+  FileOptions file_options;
   SegmentOverrides overrides;
 
   PartPrediction predict(SegmentRun& trained, const std::string& file) const;
@@ -101,7 +102,7 @@ PartPrediction SegmentPredictCommand::predict(SegmentRun& trained, const std::st
     if (bar) bar->update(done);
     throw_if_interrupted("in the middle of a prediction");
   };
-  PartPrediction prediction = predict_parts(trained, file, category, block_kind_of(kind), advance);
+  PartPrediction prediction = predict_parts(trained, file, category, block_kind_of(kind), advance, file_options);
   if (bar) bar->finish();
   return prediction;
 }
@@ -146,6 +147,7 @@ Command add_segment_predict_command(CLI::App& subcommand) {
                         "write the part's number of every point or vertex, a line each; of several files: a folder");
   subcommand.add_option("--picture", command->picture, "draw to PICTURE.png and .svg; of several files: a folder");
   subcommand.add_flag("--json", command->json, "print one JSON object a file");
+  command->file_options.add_to(subcommand);
   command->overrides.add_to(subcommand);
   return [command] { return command->execute(); };
 }

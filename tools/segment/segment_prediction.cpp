@@ -53,11 +53,12 @@ void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& 
 }
 
 Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file, std::vector<std::string>& warnings,
-                    FileShape* content) {
+                    FileShape* content, const FileOptions& of_file) {
   const SegmentSettings& settings = trained.settings;
   PointDatasetOptions options;
   options.points_per_mesh = settings.clouds.points_per_mesh;
   options.seed = settings.seed;
+  of_file.apply(options);
   Shape shape = read_shape(file, options, &warnings, content);
   prepare(trained, shape, warnings);
   return shape;
@@ -78,11 +79,12 @@ at::Tensor part_logits(SegmentRun& trained, const Shape& shape, int64_t category
 }
 
 PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& file, const std::string& category,
-                             BlockKind kind, const std::function<void(int64_t, int64_t)>& progress) {
+                             BlockKind kind, const std::function<void(int64_t, int64_t)>& progress,
+                             const FileOptions& options) {
   const int64_t label = category_of(trained, category);
   PartPrediction prediction;
   FileShape content;
-  const Shape shape = read_prepared(trained, file, prediction.warnings, &content);
+  const Shape shape = read_prepared(trained, file, prediction.warnings, &content, options);
   prediction.labels = part_logits(trained, shape, label, kind, progress).argmax(1);
   const at::Tensor& vertices = content.mesh.vertices;
   prediction.points = (content.is_mesh() ? file_coordinates(shape) : vertices).to(content.precision);

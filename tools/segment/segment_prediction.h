@@ -9,6 +9,7 @@
 #include "data/formats/file_shape.h"
 #include "data/points/shape.h"
 #include "geometry/mesh.h"
+#include "tools/experiment/file_options.h"
 #include "tools/segment/segmentation.h"
 
 namespace geosft {
@@ -23,7 +24,7 @@ void prepare(const SegmentRun& trained, Shape& shape, std::vector<std::string>& 
 // Reads a file and prepares it for the model, with a sentence in `warnings` for each change: points are sampled from a
 // mesh, and missing normals are estimated if the model needs them.
 Shape read_prepared(const SegmentRun& trained, const std::filesystem::path& file, std::vector<std::string>& warnings,
-                    FileShape* content = nullptr);
+                    FileShape* content = nullptr, const FileOptions& options = {});
 
 // Returns logits [n, parts] of a prepared shape, averaged over the votes; if the class is known (`category` >= 0),
 // parts of other classes are masked. `progress` receives the points done and the total, points x votes.
@@ -43,7 +44,8 @@ struct PartPrediction {
 // class are possible. Throws UsageError for an unknown class or a missing one that the model needs; DataError for an
 // invalid file. `progress` receives the points done and the total, points x votes.
 PartPrediction predict_parts(SegmentRun& trained, const std::filesystem::path& file, const std::string& category,
-                             BlockKind kind, const std::function<void(int64_t, int64_t)>& progress = {});
+                             BlockKind kind, const std::function<void(int64_t, int64_t)>& progress = {},
+                             const FileOptions& options = {});
 
 // Returns int64 [V]: for each of `vertices` [V, 3], the label of the nearest of `points` [n, 3].
 at::Tensor labels_of_nearest(const at::Tensor& points, const at::Tensor& labels, const at::Tensor& vertices);

@@ -56,9 +56,14 @@ int64_t CloudGallery::size() const {
 Shape CloudGallery::shape_of(int64_t item) {
   if (dataset_) return dataset_->get(item);
   const std::filesystem::path& file = files_[static_cast<size_t>(item)];
-  if (!trained_) return read_shape(file, options_);
   std::vector<std::string> warnings;
-  Shape shape = read_prepared(trained_->settings, file, warnings);
+  Shape shape;
+  if (trained_) {
+    shape = read_prepared(trained_->settings, file, warnings, {options_.columns, options_.drop_invalid});
+  } else {
+    shape = read_shape(file, options_, &warnings);
+    if (!warnings.empty() && warnings.back().ends_with(" points are sampled")) warnings.pop_back();  // it is shown
+  }
   for (const std::string& warning : warnings) std::cerr << warning << '\n';
   return shape;
 }

@@ -30,7 +30,11 @@ std::string parts_text(const at::Tensor& logits, const FoundParts& found, const 
 
 SegmentGallery::SegmentGallery(std::vector<std::filesystem::path> files, std::unique_ptr<PartDataset> dataset,
                                SegmentRun trained, const SegmentGalleryOptions& options)
-    : files_(std::move(files)), dataset_(std::move(dataset)), trained_(std::move(trained)), points_(options.points) {
+    : files_(std::move(files)),
+      dataset_(std::move(dataset)),
+      trained_(std::move(trained)),
+      points_(options.points),
+      reading_(options.reading) {
   if (dataset_) check_same_parts(trained_, *dataset_);
   if (!dataset_) category_ = category_of(trained_, options.category);
 }
@@ -46,7 +50,7 @@ Shape SegmentGallery::shape_of(int64_t item) {
     prepare_normals(shape, trained_.settings.clouds.normals);
   } else {
     std::vector<std::string> warnings;
-    shape = read_prepared(trained_, files_[static_cast<size_t>(item)], warnings);
+    shape = read_prepared(trained_, files_[static_cast<size_t>(item)], warnings, nullptr, reading_);
     for (const std::string& warning : warnings) std::cerr << warning << '\n';
   }
   if (points_) keep_subset(shape, *points_, make_generator(trained_.settings.seed));

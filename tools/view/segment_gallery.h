@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/points/part_dataset.h"
+#include "tools/experiment/file_options.h"
 #include "tools/segment/segment_run.h"
 #include "tools/view/subject.h"
 
@@ -16,6 +17,7 @@ namespace geosft::view {
 struct SegmentGalleryOptions {
   std::string category;           // class of the shapes in files; empty: unknown
   std::optional<int64_t> points;  // sampled at random per cloud; unset: all
+  FileOptions reading = {};       // how files are read
 };
 
 // Shows clouds and meshes, from files or from a split of a dataset, with the parts predicted by a trained model. Layers
@@ -42,6 +44,7 @@ class SegmentGallery : public Gallery {
   SegmentRun trained_;
   int64_t category_ = -1;
   std::optional<int64_t> points_;
+  FileOptions reading_;
 };
 
 }  // namespace geosft::view

@@ -11,6 +11,7 @@
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/coloured_ply.h"
 #include "tools/experiment/eval_options.h"
+#include "tools/experiment/file_options.h"
 #include "tools/experiment/output_files.h"
 #include "tools/experiment/run_folder.h"
 #include "tools/experiment/run_program.h"
@@ -35,6 +36,7 @@ struct ViewOptions {
   std::optional<int64_t> points, layer, head, query, component;
   int64_t item = 0, frames = 36;
   bool graph = false, beside = false, frame_rate = false;
+  FileOptions reading;
   RunOverrides overrides;
   bool finds_parts = false;      // the run is one of geosft-segment
   at::Device device = at::kCPU;  // device of the model
@@ -66,6 +68,7 @@ void add_what(CLI::App& app, ViewOptions& options) {
   app.add_flag("--beside", options.beside, "beside each cloud a rotated copy, with the difference of the logits");
   app.add_option("--points", options.points, "that the model sees; without a RUN: that are sampled from a mesh")
       ->check(CLI::Range(1, 1 << 30));
+  options.reading.add_to(app);
   app.add_option("--category", options.category, "class of the shapes, for a RUN of geosft-segment that is told it");
 }
 
@@ -118,6 +121,8 @@ struct OptionUse {
 void ViewOptions::check_used(const CLI::App& app) const {
   const bool drawn = ply.empty() || !screenshot.empty() || !turntable_folder.empty() || frame_rate;
   const OptionUse uses[] = {{"--split", files.empty() && !graph, "clouds of a dataset"},
+                            {"--columns", !files.empty(), "a FILE"},
+                            {"--drop-invalid", !files.empty(), "a FILE"},
                             {"--points", !graph, "clouds, not for --graph"},
                             {"--category", finds_parts && !files.empty(), "a FILE with a --run of geosft-segment"},
                             {"--layout", graph, "--graph"},
@@ -149,7 +154,7 @@ std::unique_ptr<Gallery> ViewOptions::segments() const {
   if (files.empty()) dataset = open_part_dataset(trained.settings.data, part_split_of(split));
   return std::make_unique<SegmentGallery>(std::vector<std::filesystem::path>(files.begin(), files.end()),
                                           std::move(dataset), std::move(trained),
-                                          SegmentGalleryOptions{category, points});
+                                          SegmentGalleryOptions{category, points, reading});
 }
 
 std::unique_ptr<Gallery> ViewOptions::clouds() const {
@@ -166,8 +171,10 @@ std::unique_ptr<Gallery> ViewOptions::clouds() const {
   check_source(settings.data);
   std::unique_ptr<PointDataset> dataset;
   if (files.empty()) dataset = open_dataset(settings, split == "train" ? Split::train : Split::test);
+  PointDatasetOptions of_files = settings.dataset();
+  reading.apply(of_files);
   return std::make_unique<CloudGallery>(std::vector<std::filesystem::path>(files.begin(), files.end()),
-                                        std::move(dataset), std::move(trained), settings.dataset());
+                                        std::move(dataset), std::move(trained), of_files);
 }
 
 std::unique_ptr<Gallery> ViewOptions::graphs() const {

@@ -58,6 +58,39 @@ TEST_CASE("normals are scaled to unit length, zeros stay") {
                       "normals");
 }
 
+TEST_CASE("normals that are not finite are missing, and a cloud without others has none") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  FileShapeBuilder builder = square();
+  for (const double x : {nan, 2.0, 0.0, nan}) builder.add_normal(x, 0, 0);
+  test::require_equal(builder.finish().normals.select(1, 0), at::tensor({0.0F, 1.0F, 0.0F, 0.0F}), "normals");
+  for (const double x : {nan, 0.0}) {
+    FileShapeBuilder without = square();
+    for (int i = 0; i < 4; ++i) without.add_normal(x, 0, 0);
+    CHECK_FALSE(without.finish().normals.defined());
+  }
+}
+
+TEST_CASE("points without finite coordinates are dropped, with their normals and a warning") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  FileShapeBuilder builder("scan.pcd", "point");
+  for (const double x : {nan, 1.0, 2.0, nan}) {
+    builder.add_vertex(x, 0, 0);
+    builder.add_normal(0, 0, x);
+  }
+  FileShape shape = builder.finish();
+  test::require_error([&] { shape.require_finite(); }, {"scan.pcd", "finite coordinates", "point 1"});
+  shape.drop_invalid("scan.pcd");
+  shape.require_finite();
+  test::require_equal(shape.mesh.vertices.select(1, 0), at::tensor({1.0, 2.0}, at::kDouble), "points");
+  CHECK(shape.normals.sizes() == at::IntArrayRef({2, 3}));
+  REQUIRE(shape.warnings.size() == 1);
+  CHECK_THAT(shape.warnings[0], Catch::StartsWith("2 of its 4 points have no finite coordinates"));
+  FileShapeBuilder holes("scan.pcd", "point");
+  holes.add_vertex(nan, nan, nan);
+  FileShape empty = holes.finish();
+  test::require_error([&] { empty.drop_invalid("scan.pcd"); }, {"scan.pcd", "a point with finite coordinates"});
+}
+
 TEST_CASE("faces of fewer than 3 corners are left out, and vertices without faces are a cloud") {
   FileShapeBuilder builder = square();
   builder.add_polygon({0, 1}, 7);
@@ -107,8 +140,10 @@ TEST_CASE("the builder refuses what is no shape") {
   }
   for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e300}) {
     FileShapeBuilder builder = square();
-    builder.add_vertex(0, bad, 0);
-    test::require_error([&] { builder.finish(); }, {"finite coordinates", "point 5"});
+    builder.add_vertex(0, bad, 0, 12);
+    const FileShape shape = builder.finish();
+    test::require_error([&] { shape.require_finite(" (or not)"); },
+                        {"square.obj", "finite coordinates (or not)", "point 5"});
   }
   FileShapeBuilder builder = square();
   builder.add_normal(0, 0, 1);

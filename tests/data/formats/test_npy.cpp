@@ -56,8 +56,12 @@ TEST_CASE("NPY: coordinates keep double precision, the columns beyond them are n
   const FileShape wide = read_npy(npy_bytes("<f8", false, "(1, 4)", raw_all<double>({500000.123, 2, 3, 9})), "a.npy");
   REQUIRE(wide.mesh.vertices[0][0].item<double>() == 500000.123);
   REQUIRE_FALSE(wide.normals.defined());
-  const FileShape normals = read_npy(npy_bytes("<f4", false, "(1, 6)", raw_all<float>({1, 2, 3, 0, 3, 4})), "a.npy");
+  const FileShape normals =
+      read_npy(npy_bytes("<f4", false, "(1, 6)", raw_all<float>({1, 2, 3, 0, 3, 4})), "a.npy", "x,y,z,nx,ny,nz");
   test::require_close(normals.normals, at::tensor({0.0, 0.6, 0.8}).view({1, 3}).to(at::kFloat), 1e-6, "normals");
+  const std::string colours = npy_bytes("<f4", false, "(1, 6)", raw_all<float>({1, 2, 3, 0, 128, 255}));
+  CHECK_FALSE(read_npy(colours, "a.npy").normals.defined());
+  test::require_error([&] { read_npy(colours, "a.npy", "x,y,z"); }, {"a.npy", "3 columns, as many as --columns", "6"});
   const FileShape parts = read_npy(npy_bytes("<f4", false, "(1, 7)", raw_all<float>({1, 2, 3, 0, 1, 0, 5})), "a.npy");
   test::require_equal(parts.normals, at::tensor({0, 1, 0}).view({1, 3}).to(at::kFloat), "normals");
   std::vector<double> channels(3 * 100, 0);

@@ -57,7 +57,7 @@ TEST_CASE("OBJ: a vertex in no face may have no number") {
 TEST_CASE("OBJ: broken files") {
   const std::string vertices = "v 0 0 0\nv 1 0 0\nv 1 1 0\n";
   const auto fails = [&](const std::string& text, const std::vector<std::string>& words) {
-    test::require_error([&] { read_obj(text, "a.obj"); }, words);
+    test::require_error([&] { read_obj(text, "a.obj").require_finite(); }, words);
   };
   fails("", {"a.obj", "at least one point"});
   fails(vertices + "f 1 2 4\n", {"a.obj", "3 vertices", "line 4"});

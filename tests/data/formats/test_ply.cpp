@@ -164,7 +164,7 @@ TEST_CASE("PLY: values that nobody needs may be any numbers") {
 
 TEST_CASE("PLY: broken files") {
   const auto fails = [](const std::string& bytes, const std::vector<std::string>& words) {
-    test::require_error([&] { read_ply(bytes, "a.ply"); }, words);
+    test::require_error([&] { read_ply(bytes, "a.ply").require_finite(); }, words);
   };
   const std::string xyz = "\nproperty float x\nproperty float y\nproperty float z\n";
   const std::string begin = "ply\nformat ascii 1.0\nelement vertex 3" + xyz;

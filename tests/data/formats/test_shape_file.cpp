@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "data/formats/pcd.h"
 #include "tests/data/files.h"
 #include "tests/data/gz_files.h"
 #include "tests/support.h"
@@ -69,6 +70,20 @@ TEST_CASE("a mesh is sampled from the seed, a cloud is taken as it is") {
   const Shape cloud = to_cloud(parse_shape("1 2 3\n4 5 6\n", "a.xyz"), 500, 3, "a.xyz");
   test::require_equal(cloud.points, at::arange(1, 7).view({2, 3}).to(at::kFloat), "cloud");
   CHECK_FALSE(cloud.normals.defined());
+}
+
+TEST_CASE("points without finite coordinates are an error that names the option, or dropped") {
+  const std::string pcd =
+      "FIELDS x y z normal_x normal_y normal_z\nSIZE 4 4 4 4 4 4\nTYPE F F F F F F\nWIDTH 2\nHEIGHT 2\nDATA ascii\n"
+      "nan nan nan nan nan nan\n1 2 3 0 0 1\n4 5 6 nan nan nan\n7 8 9 0 1 0\n";
+  test::require_error([&] { parse_shape(pcd, "scan.pcd"); }, {"scan.pcd:7", "--drop-invalid", "nan"});
+  const FileShape scan = parse_shape(pcd, "scan.pcd", {.drop_invalid = true});
+  test::require_equal(scan.mesh.vertices, at::arange(1, 10).view({3, 3}).to(at::kDouble), "points");
+  test::require_equal(scan.normals.sum(1), at::tensor({1.0F, 0.0F, 1.0F}), "normals");
+  REQUIRE(scan.warnings.size() == 1);
+  CHECK_THAT(scan.warnings[0], Catch::StartsWith("1 of its 4 points"));
+  test::require_error([&] { to_cloud(read_pcd(pcd, "scan.pcd"), 1, 0, "scan.pcd"); }, {"scan.pcd:7", "finite"});
+  CHECK_FALSE(parse_shape("1 2 3 0 0 1\n", "a.xyz", {.columns = "x,y,z,r,g,b"}).normals.defined());
 }
 
 TEST_CASE("a mesh without area is refused") {

@@ -12,7 +12,7 @@ TEST_CASE("XYZ: blanks or commas, with normals or without") {
   test::require_equal(plain.mesh.vertices, at::arange(1, 7).view({2, 3}).to(at::kDouble), "points");
   CHECK_FALSE(plain.is_mesh());
   CHECK_FALSE(plain.normals.defined());
-  const FileShape normals = read_xyz("1,2,3,0,0,2\n4, 5, 6, 0, 1, 0\n", "a.txt");
+  const FileShape normals = read_xyz("1,2,3,0,0,1\n4, 5, 6, 0, 1, 0\n", "a.txt");
   test::require_equal(normals.mesh.vertices, plain.mesh.vertices, "points");
   test::require_equal(normals.normals, at::tensor({0, 0, 1, 0, 1, 0}).view({2, 3}).to(at::kFloat), "normals");
   CHECK(read_xyz("1 2 3", "one.xyz").mesh.vertices.size(0) == 1);
@@ -53,11 +53,63 @@ TEST_CASE("XYZ: normals by name or by value, colours, the seven columns of Shape
     CHECK_FALSE(read_xyz(text, "a.txt").normals.defined());
   }
   CHECK(read_xyz("1 2 3 255 0 0\n4 5 6 0 0 0\n", "a.txt").warnings.size() == 1);
+  CHECK(read_xyz("1 2 3 0 0 1 7\n4 5 6 0 1 1 9\n", "a.txt").warnings.size() == 1);
+}
+
+TEST_CASE("XYZ: six columns are normals if they have length 1, colours if they have the range of those") {
+  for (const std::string colours : {"1 2 3 255 128 0\n4 5 6 0 0 12\n", "1 2 3 0.5 0.25 1\n4 5 6 1 1 1\n",
+                                    "1 2 3 65535 0 300\n4 5 6 0 0 0\n", "1 2 3 0 0 2\n4 5 6 0 1 0\n"}) {
+    CAPTURE(colours);
+    const FileShape shape = read_xyz(colours, "a.xyz");
+    CHECK_FALSE(shape.normals.defined());
+    REQUIRE(shape.warnings.size() == 1);
+    CHECK_THAT(shape.warnings[0], Catch::Contains("taken as colours"));
+  }
+  for (const std::string normals :
+       {"1 2 3 0.58 0.58 0.58\n4 5 6 0 -1 0\n", "1 2 3 1 0 0\n4 5 6 0 0 0\n", "1 2 3 0 0 nan\n4 5 6 0.6 0 -0.8\n"}) {
+    CAPTURE(normals);
+    CHECK(read_xyz(normals, "a.xyz").normals.defined());
+  }
+  CHECK_FALSE(read_xyz("1 2 3 0 0 0\n4 5 6 0 0 0\n", "a.xyz").normals.defined());
+  for (const std::string neither : {"1 2 3 0 0 1\n4 5 6 0 -2 0\n", "1 2 3 0 0 1\n4 5 6 0 300.5 0\n"}) {
+    CAPTURE(neither);
+    test::require_error([&] { read_xyz(neither, "a.xyz"); },
+                        {"a.xyz", "--columns x,y,z,nx,ny,nz", "--columns x,y,z,r,g,b", "point 2"});
+  }
+}
+
+TEST_CASE("XYZ: columns that are said") {
+  const at::Tensor points = at::arange(1, 7).view({2, 3}).to(at::kDouble);
+  const at::Tensor normals = at::tensor({0, 0, 1, 0, -1, 0}).view({2, 3}).to(at::kFloat);
+  const auto read = [](const std::string& text, const std::string& columns) {
+    return read_xyz(text, "a.xyz", columns);
+  };
+  const FileShape scaled = read("1 2 3 0 0 3\n4 5 6 0 -2 0\n", "x,y,z,nx,ny,nz");
+  test::require_equal(scaled.normals, normals, "normals");
+  CHECK(scaled.warnings.empty());
+  CHECK_FALSE(read("1 2 3 0 0 1\n4 5 6 0 1 0\n", "x, y, z, r, g, b").normals.defined());
+  const FileShape moved = read("7;0;0;1;1;2;3\n8;0;-1;0;4;5;6\n", "class,nx,ny,nz,x,y,z");
+  test::require_equal(moved.mesh.vertices, points, "points");
+  test::require_equal(moved.normals, normals, "normals");
+  test::require_equal(read("a b c\n3 2 1\n6 5 4\n", "z,y,x").mesh.vertices, points, "points");
+  test::require_error([&] { read("1 2 3\n", "x,y,z,r,g,b"); }, {"a.xyz:1", "6 columns, as many as --columns", "3"});
+  test::require_error([&] { read("1 2 3\n", "x,y"); }, {"--columns", "x, y and z", "x,y"});
+}
+
+TEST_CASE("XYZ: decimal commas between blanks are an error, not two columns") {
+  for (const std::string text : {"1,5 2,5 3,5\n", "1,5\t2\t3\n", "-0,5 2 3\n", "1 2 3 0 0 1\n1,5 2,5 3,5\n"}) {
+    CAPTURE(text);
+    test::require_error([&] { read_xyz(text, "a.xyz"); }, {"a.xyz:", "decimal points", "5"});
+  }
+  for (const std::string text : {"1,2,3\n", "1, 2, 3\n", "1.5,2.5, 3.5\n", "1,2,3 # a, b\n"}) {
+    CAPTURE(text);
+    CHECK(read_xyz(text, "a.xyz").mesh.vertices.size(0) == 1);
+  }
 }
 
 TEST_CASE("XYZ: broken files") {
   const auto fails = [](const std::string& text, const std::vector<std::string>& words) {
-    test::require_error([&] { read_xyz(text, "a.xyz"); }, words);
+    test::require_error([&] { read_xyz(text, "a.xyz").require_finite(); }, words);
   };
   fails("", {"a.xyz", "at least one point"});
   fails("1 2\n", {"a.xyz:1", "3 columns or more", "2"});
@@ -66,7 +118,6 @@ TEST_CASE("XYZ: broken files") {
   fails("x y z w\n1 2 3 4\n5 6 7\n", {"a.xyz:3", "4 columns as above", "3"});
   fails("z y x\n1 2 3 4\n", {"a.xyz:2", "3 columns, as many as names", "4"});
   fails("3\n1 2 3\n4 5 6\n", {"3 points", "2"});
-  fails("1 2 3 0 0 nan\n", {"finite normals"});
   fails("ncols 4\nnrows 2\n1 2 3 4\n", {"an Esri grid"});
   fails("3\nwater\nO 0 0 0\nH 0 0 1\nH 0 1 0\n", {"a.xyz:2", "a coordinate", "\"water\""});
   fails("1 2 3\n1 2 3 0 0 1\n", {"a.xyz:2", "3 columns as above", "6"});

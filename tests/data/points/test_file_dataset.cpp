@@ -122,6 +122,38 @@ TEST_CASE("a broken or absent item is named when the dataset is opened") {
   test::require_error([&] { example.open(); }, {"points_per_mesh", "0"});
 }
 
+TEST_CASE("columns and points to drop are those of the options, and part of the key of the cache") {
+  Example example;
+  const auto add = [&](const std::string& text) {
+    test::write_text(example.folder / "data/d.xyz", text);
+    example.listing.items.assign({{"d", 0, example.folder / "data/d.xyz", ""}});
+  };
+  add("0 0 0 0 0 1\n1 1 1 0 1 0\nnan 0 0 0 0 1\n");
+  test::require_error([&] { example.open(); }, {"d.xyz:3", "--drop-invalid"});
+  example.options.drop_invalid = true;
+  const FileDataset dropped = example.open();
+  CHECK(dropped.get(0).points.size(0) == 2);
+  CHECK(dropped.has_normals());
+  REQUIRE(dropped.warnings().size() == 1);
+  CHECK_THAT(dropped.warnings()[0], Catch::Contains("d.xyz: 1 of its 3 points"));
+  example.options.columns = "x,y,z,r,g,b";
+  CHECK_FALSE(example.open().has_normals());
+}
+
+TEST_CASE("normals that some points lack are estimated, and that is said where they are used") {
+  Example example;
+  test::write_text(example.folder / "data/d.xyz", "0 0 0 0 0 1\n1 0 0 0 0 0\n0 1 0 0 0 1\n1 1 0 0 0 1\n");
+  example.listing.items.assign({{"d", 0, example.folder / "data/d.xyz", ""}});
+  example.options.normals = false;
+  CHECK(example.open().warnings().empty());
+  example.options.normals = true;
+  example.options.cache = example.folder / "another";
+  const FileDataset dataset = example.open();
+  REQUIRE(dataset.warnings().size() == 1);
+  CHECK_THAT(dataset.warnings()[0], Catch::Contains("1 of its 4 points have no normals"));
+  test::require_close(dataset.get(0).normals.select(1, 2), at::ones({4}), 1e-6, "normals");
+}
+
 TEST_CASE("one cloud without normals leaves the dataset without") {
   Example example;
   test::write_text(example.folder / "data/d.xyz", "0 0 0\n1 1 1\n");

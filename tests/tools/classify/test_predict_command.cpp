@@ -90,4 +90,20 @@ TEST_CASE("files that hold no shape are refused by predict") {
   shop.refuses({"predict", shop.trained(), absent}, 1, {absent});
 }
 
+TEST_CASE("columns of a table are told by an option where they cannot be told otherwise") {
+  const ClassifyShop shop;
+  const std::string run = shop.trained(), file = (shop / "scan.xyz").string();
+  std::string text;
+  for (int i = 0; i < 40; ++i) {
+    text += std::to_string(i % 7) + " " + std::to_string(i % 5) + " " + std::to_string(i) + " 0 0 -3\n";
+  }
+  write_text(file, text);
+  shop.refuses({"predict", run, file}, 1, {"scan.xyz", "--columns x,y,z,nx,ny,nz"});
+  CHECK(shop.run_well({"predict", run, file, "--columns", "x,y,z,nx,ny,nz"}).err.empty());
+  CHECK_THAT(shop.run_well({"predict", run, file, "--columns", "x,y,z,r,g,b"}).err, Catch::Contains("no normals"));
+  shop.refuses({"predict", run, file, "--columns", "x,y"}, 2, {"--columns", "x, y and z"});
+  CHECK_THAT(shop.run_well({"info", file, "--columns", "x,y,z,r,g,b"}).out, Catch::Contains("without normals"));
+  shop.refuses({"predict", run, file, "--no-drop-invalid", "--columns", "x,y,z"}, 1, {"6"});
+}
+
 }  // namespace geosft::test::test_predict_command

@@ -129,6 +129,49 @@ TEST_CASE("a chair in UTM coordinates is predicted as it is at the origin") {
   }
 }
 
+TEST_CASE("normals that some points lack are estimated, said once, and nothing to a model without normals") {
+  const TemporaryFolder folder;
+  const std::string head =
+      "ply\nformat ascii 1.0\nelement vertex 60\nproperty float x\nproperty float y\n"
+      "property float z\nproperty float nx\nproperty float ny\nproperty float nz\nend_header\n";
+  const std::string rows = sphere_xyz(0.7, 60);
+  std::string some = head, none = head;
+  std::istringstream lines(rows);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string x, y, z;
+    words >> x >> y >> z;
+    const bool first = some == head;
+    some += first ? x + " " + y + " " + z + " nan nan nan\n" : line + "\n";
+    none += x + " " + y + " " + z + " 0 0 0\n";
+  }
+  write_text(folder / "some.ply", some);
+  write_text(folder / "none.ply", none);
+  ClassifySettings settings = small_settings();
+  RunModel with = small_run(settings);
+  const Prediction partly = predict(with, folder / "some.ply", 3);
+  REQUIRE(partly.warnings.size() == 1);
+  CHECK_THAT(partly.warnings[0], Catch::Contains("1 of its 60 points have no normals"));
+  CHECK(total(partly) == Approx(1.0));
+  const Prediction splats = predict(with, folder / "none.ply", 3);
+  REQUIRE(splats.warnings.size() == 1);
+  CHECK_THAT(splats.warnings[0], Catch::Contains("has no normals: they are estimated"));
+  settings.clouds.normals = false;
+  RunModel without = small_run(settings);
+  for (const char* file : {"some.ply", "none.ply"}) CHECK(predict(without, folder / file, 3).warnings.empty());
+}
+
+TEST_CASE("points without finite coordinates are dropped and that is said, unless they are to be an error") {
+  const TemporaryFolder folder;
+  write_text(folder / "scan.xyz", sphere_xyz(0.7, 60) + "nan nan nan nan nan nan\n");
+  RunModel run = small_run(small_settings());
+  const Prediction dropped = predict(run, folder / "scan.xyz", 3);
+  REQUIRE(dropped.warnings.size() == 1);
+  CHECK_THAT(dropped.warnings[0], Catch::Contains("1 of its 61 points have no finite coordinates"));
+  require_error([&] { predict(run, folder / "scan.xyz", 3, {.drop_invalid = false}); },
+                {"scan.xyz:61", "--drop-invalid"});
+}
+
 TEST_CASE("offset and scale of the model's input lead back to the file") {
   const TemporaryFolder folder;
   const ClassifySettings settings = small_settings();

@@ -25,6 +25,8 @@ monitor_test = true
 test_every = 3
 allow_missing = true
 drop_background = true
+columns = "x,y,z,r,g,b"
+drop_invalid = true
 [augment]
 scale_low = 0.5
 scale_high = 1.5

@@ -20,6 +20,13 @@ TEST_CASE("a cloud that is handed over is a copy in single precision, with norma
   require_equal(shape.normals, points.slice(1, 3, 6).to(at::kFloat), "normals");
 }
 
+TEST_CASE("normals that are not finite are missing") {
+  at::Tensor normals = at::ones({3, 3});
+  normals[1][2] = std::numeric_limits<float>::quiet_NaN();
+  const Shape shape = input_cloud(at::randn({3, 3}, generator(1)), normals);
+  require_equal(shape.normals.sum(1), at::tensor({3.0F, 0.0F, 3.0F}), "normals");
+}
+
 TEST_CASE("what is no cloud is named") {
   const at::Tensor points = at::randn({4, 3}, generator(2));
   require_error([&] { input_cloud(points.slice(1, 0, 2), std::nullopt); }, {"points", "[4, 2]"});
