@@ -92,8 +92,9 @@ std::string_view TextLines::word() {
   size_t begin = 0;
   while (true) {
     while (begin < line_.size() && separates(line_[begin])) ++begin;
-    if (begin < line_.size() || !continued_ || !next_raw()) break;
+    if (begin < line_.size() || !continued_) break;
     begin = 0;
+    if (!next_raw()) break;
   }
   size_t end = begin;
   const auto ends = [&] { return line_[end] == '#' && !(end > begin && is_end_of_number(line_.substr(end))); };

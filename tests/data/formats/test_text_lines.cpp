@@ -77,6 +77,10 @@ TEST_CASE("a backslash continues a line where that is asked for, but not a comme
   CHECK(rest_left.word() == "a");
   REQUIRE(rest_left.next());
   CHECK(rest_left.word() == "d");
+  TextLines at_the_end("a \\", "f.txt", "", true);
+  REQUIRE(at_the_end.next());
+  CHECK(at_the_end.word() == "a");
+  CHECK(at_the_end.word().empty());
   TextLines plain("a\\\nb", "f.txt");
   REQUIRE(plain.next());
   CHECK(plain.word() == "a\\");
