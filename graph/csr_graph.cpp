@@ -24,6 +24,16 @@ void check_edge_data(const at::Tensor& edge_attr, const at::Tensor& weight, int6
                 " edges, got shape ", weight.sizes());
     TORCH_CHECK(weight.scalar_type() == at::kFloat || weight.scalar_type() == at::kDouble,
                 "weight must be float32 or float64, not ", weight.scalar_type());
+    check_edge_weights(weight);
+  }
+}
+
+template <typename T>
+void check_weight_values(const at::Tensor& weight) {
+  const at::Tensor contiguous = weight.contiguous();
+  const T* values = contiguous.const_data_ptr<T>();
+  for (int64_t e = 0; e < contiguous.numel(); ++e) {
+    TORCH_CHECK(is_edge_weight(values[e]), "weight must be finite and not negative, but entry ", e, " is ", values[e]);
   }
 }
 
@@ -102,6 +112,10 @@ std::vector<int64_t> edges_without_partner(const EdgeList& edges) {
 }
 
 }  // namespace
+
+void check_edge_weights(const at::Tensor& weight) {
+  weight.scalar_type() == at::kFloat ? check_weight_values<float>(weight) : check_weight_values<double>(weight);
+}
 
 void check_csr_shapes(const at::Tensor& rowptr, const at::Tensor& col) {
   TORCH_CHECK(rowptr.defined() && rowptr.scalar_type() == at::kLong, "rowptr must be int64, not ",

@@ -6,14 +6,19 @@
 #include <string>
 #include <string_view>
 
+#include "data/read_file.h"
+
 namespace geosft {
 
-// Words are separated by blanks and the characters of `extra_separators`; '#' begins a comment. The text must outlive
-// the parser.
+// Words are separated by blanks and the characters of `extra_separators`; '#' begins a comment; a byte-order mark
+// is skipped. The text must outlive the parser.
 class TextLines {
  public:
   TextLines(std::string_view text, std::string file, std::string_view extra_separators = "")
-      : text_(text), file_(std::move(file)), extra_separators_(extra_separators) {}
+      : text_(text),
+        file_(std::move(file)),
+        extra_separators_(extra_separators),
+        next_line_(text.size() - without_byte_order_mark(text).size()) {}
 
   // Advances to the next line that holds a word. Returns false at the end of the text.
   bool next();
@@ -47,7 +52,7 @@ class TextLines {
   std::string file_;
   std::string_view extra_separators_;
   std::string_view line_;  // rest of the current line
-  size_t next_line_ = 0;
+  size_t next_line_;
   int64_t line_number_ = 0;
   bool at_end_ = false;
 };

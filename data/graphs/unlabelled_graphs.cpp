@@ -5,14 +5,10 @@
 #include <utility>
 
 #include "data/data_error.h"
-#include "data/graphs/graph_files.h"
 #include "data/graphs/molecule_features.h"
-#include "data/graphs/packed_graphs_file.h"
 #include "data/graphs/smiles.h"
 #include "data/graphs/tu_dataset.h"
-#include "data/graphs/xyz_molecules.h"
 #include "data/safe_join.h"
-#include "geometry/packed.h"
 
 namespace geosft {
 namespace {
@@ -37,17 +33,6 @@ std::string features_text(const ItemSchema& schema) {
   return text.empty() ? "no features" : text;
 }
 
-UnlabelledGraphs molecules(const SmilesFile& file) {
-  SmilesGraphs read = graphs_from_smiles(file.column);
-  UnlabelledGraphs given{std::move(read.packed), {}, {}};
-  for (const int64_t row : read.rows) {
-    const auto place = static_cast<size_t>(row);
-    const std::string &smiles = file.column.smiles[place], &name = file.names[place];
-    given.names.push_back(name.empty() ? smiles : smiles + " " + name);
-  }
-  return given;
-}
-
 // Reads a TU dataset, mapping its labels to the classes used in training.
 UnlabelledGraphs tu_graphs(const fs::path& folder, const ItemSchema& schema) {
   if (!is_tu_dataset(folder)) {
@@ -65,25 +50,14 @@ UnlabelledGraphs tu_graphs(const fs::path& folder, const ItemSchema& schema) {
   return {packed_items(read_tu_dataset(folder, &known)), {}, {}};
 }
 
-UnlabelledGraphs single_graph(const fs::path& file, bool directed) {
-  const FileGraph found = read_graph_file(file, directed);
-  UnlabelledGraphs given;
-  given.packed.graphs = {found.graph, offsets_tensor({0, found.graph.nodes()})};
-  given.node_ids = found.ids;
-  return given;
-}
-
 UnlabelledGraphs read_any(const fs::path& source, const ItemSchema& schema, bool directed) {
   if (!fs::exists(source)) throw DataError(source.string(), "a graph or graphs", "nothing of this name");
   if (fs::is_directory(source)) return tu_graphs(source, schema);
-  // A .csv file is an edge list unless the model is for molecules.
-  const bool table = source.extension() == ".csv" || source.stem().extension() == ".csv";
-  if (is_smiles_file(source) && (!table || schema.node_vocabulary == atom_vocabulary)) {
-    return molecules(read_smiles_file(source));
-  }
-  if (source.extension() == ".xyz") return {read_xyz_graph(source), {}, {}};
-  if (is_graph_file(source)) return single_graph(source, directed);
-  return {read_packed_features(source), {}, {}};
+  const GraphFileFormat& format = graph_file_format(source);
+  // A model of molecules reads a table without a column of SMILES as one, for an error that names the column.
+  const bool table = format.kind == GraphFileFormat::edge_list && source.string().find(".csv") != std::string::npos;
+  if (table && schema.node_vocabulary == atom_vocabulary) return molecule_graphs(read_smiles_file(source));
+  return format.read(source, directed);
 }
 
 UnlabelledGraphs checked(UnlabelledGraphs given, const ItemSchema& schema, const std::string& source) {
@@ -108,7 +82,7 @@ UnlabelledGraphs unlabelled_molecules(const std::vector<std::string>& smiles, co
                                       const std::string& source) {
   SmilesFile file{{source, smiles, std::vector<int64_t>(smiles.size())}, std::vector<std::string>(smiles.size())};
   std::iota(file.column.lines.begin(), file.column.lines.end(), 1);
-  return checked(molecules(file), schema, source);
+  return checked(molecule_graphs(file), schema, source);
 }
 
 }  // namespace geosft

@@ -2,6 +2,7 @@
 #include "graph/csr_graph.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "tests/graph/graphs.h"
 
@@ -94,6 +95,12 @@ TEST_CASE("csr graph: bad arguments are refused by name") {
   require_error([&] { check_graph({good.rowptr, good.col, at::ones({5, 1}), {}}); }, {"edge_attr", "6", "[5, 1]"});
   require_error([&] { check_graph({good.rowptr, good.col, {}, at::ones({7})}); }, {"weight", "6", "[7]"});
   require_error([&] { check_graph({good.rowptr, good.col, {}, at::ones({6}, at::kLong)}); }, {"weight", "Long"});
+  require_error(
+      [&] {
+        check_graph({good.rowptr, good.col, {}, at::arange(6).to(at::kFloat) - 1});
+      },
+      {"weight", "finite and not negative", "entry 0 is -1"});
+  require_error([&] { check_edge_weights(at::tensor({1.0, std::nan("")}, at::kDouble)); }, {"entry 1 is nan"});
   require_error([&] { graph_from_edges(longs({0}), longs({0, 1}), 2); }, {"source", "target", "1", "2"});
   require_error([&] { graph_from_edges(longs({0}), longs({2}), 2); }, {"target", "entry 0 is 2"});
   require_error([&] { graph_from_edges(longs({-1}), longs({0}), 2); }, {"source", "-1"});

@@ -11,7 +11,7 @@
 #include "data/folds.h"
 #include "data/graphs/encoding_cache.h"
 #include "data/graphs/graph_dataset.h"
-#include "data/graphs/graph_files.h"
+#include "data/graphs/graph_formats.h"
 #include "data/sequences/patches.h"
 #include "data/sequences/sequence_dataset.h"
 #include "geometry/packed.h"

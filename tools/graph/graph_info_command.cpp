@@ -2,7 +2,7 @@
 #include <iostream>
 #include <memory>
 
-#include "data/graphs/graph_files.h"
+#include "data/graphs/graph_formats.h"
 #include "data/sequences/sequence_dataset.h"
 #include "models/summary.h"
 #include "tools/experiment/info_command.h"
