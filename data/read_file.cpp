@@ -84,6 +84,11 @@ std::string_view LineStream::line() const {
   return trimmed(line_);
 }
 
+std::string_view LineStream::whole_line() const {
+  const std::string_view line = line_;
+  return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
+}
+
 void LineStream::fail(const std::string& expected, const std::string& found) const {
   throw DataError(file_.string() + ":" + std::to_string(number_), expected, found);
 }

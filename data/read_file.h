@@ -41,6 +41,8 @@ class LineStream {
   bool next();
   // Returns the current line, trimmed.
   std::string_view line() const;
+  // Returns the current line with its blanks, without the end of the line.
+  std::string_view whole_line() const;
 
   // Throws DataError naming the file and the line.
   [[noreturn]] void fail(const std::string& expected, const std::string& found) const;

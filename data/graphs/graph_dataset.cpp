@@ -16,8 +16,8 @@ namespace {
 
 using GraphReader = PackedItems(const std::filesystem::path&, const GraphReadOptions&);
 
-PackedItems read_tu(const std::filesystem::path& folder, const GraphReadOptions&) {
-  PackedItems packed = packed_items(read_tu_dataset(folder));
+PackedItems read_tu(const std::filesystem::path& folder, const GraphReadOptions& options) {
+  PackedItems packed = packed_items(read_tu_dataset(folder, nullptr, options.coalesce));
   check_packed_items(packed, folder.string());
   return packed;
 }
@@ -33,6 +33,14 @@ const std::vector<DatasetFormat<GraphReader>>& graph_formats() {
 }
 
 }  // namespace
+
+std::string graph_formats_text() {
+  return formats_text(graph_formats());
+}
+
+bool is_graph_dataset(const std::filesystem::path& folder) {
+  return std::filesystem::is_directory(folder) && find_format(graph_formats(), folder) != nullptr;
+}
 
 PackedItems open_graph_dataset(const std::filesystem::path& source, const GraphReadOptions& options) {
   if (!std::filesystem::exists(source)) throw DataError(source.string(), "a graph dataset", "nothing of this name");

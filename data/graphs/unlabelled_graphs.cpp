@@ -34,7 +34,7 @@ std::string features_text(const ItemSchema& schema) {
 }
 
 // Reads a TU dataset, mapping its labels to the classes used in training.
-UnlabelledGraphs tu_graphs(const fs::path& folder, const ItemSchema& schema) {
+UnlabelledGraphs tu_graphs(const fs::path& folder, const ItemSchema& schema, bool coalesce) {
   if (!is_tu_dataset(folder)) {
     throw DataError(folder.string(), "*_A.txt and *_graph_indicator.txt (a set in TU's form)", "neither");
   }
@@ -47,17 +47,17 @@ UnlabelledGraphs tu_graphs(const fs::path& folder, const ItemSchema& schema) {
                     "a set in TU's form");
   }
   const TuLabelNumbers known = {schema.node_labels, schema.edge_labels};
-  return {packed_items(read_tu_dataset(folder, &known)), {}, {}};
+  return {packed_items(read_tu_dataset(folder, &known, coalesce)), {}, {}};
 }
 
-UnlabelledGraphs read_any(const fs::path& source, const ItemSchema& schema, bool directed) {
+UnlabelledGraphs read_any(const fs::path& source, const ItemSchema& schema, const GraphReadOptions& options) {
   if (!fs::exists(source)) throw DataError(source.string(), "a graph or graphs", "nothing of this name");
-  if (fs::is_directory(source)) return tu_graphs(source, schema);
+  if (fs::is_directory(source)) return tu_graphs(source, schema, options.coalesce);
   const GraphFileFormat& format = graph_file_format(source);
   // A model of molecules reads a table without a column of SMILES as one, for an error that names the column.
   const bool table = format.kind == GraphFileFormat::edge_list && source.string().find(".csv") != std::string::npos;
   if (table && schema.node_vocabulary == atom_vocabulary) return molecule_graphs(read_smiles_file(source));
-  return format.read(source, directed);
+  return format.read(source, options.directed);
 }
 
 UnlabelledGraphs checked(UnlabelledGraphs given, const ItemSchema& schema, const std::string& source) {
@@ -74,8 +74,9 @@ void check_same_features(const ItemSchema& schema, const ItemSchema& found, cons
   if (expected != there) throw DataError(source, "graphs as the model was trained on, with " + expected, there);
 }
 
-UnlabelledGraphs read_unlabelled_graphs(const fs::path& source, const ItemSchema& schema, bool directed) {
-  return checked(read_any(source, schema, directed), schema, source.string());
+UnlabelledGraphs read_unlabelled_graphs(const fs::path& source, const ItemSchema& schema,
+                                        const GraphReadOptions& options) {
+  return checked(read_any(source, schema, options), schema, source.string());
 }
 
 UnlabelledGraphs unlabelled_molecules(const std::vector<std::string>& smiles, const ItemSchema& schema,

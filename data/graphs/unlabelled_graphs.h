@@ -21,10 +21,10 @@ void check_same_features(const ItemSchema& schema, const ItemSchema& found, cons
 //             may be absent; the nodes of an edge list or a matrix have no features
 //   a folder  a TU dataset, whose graphs need no labels
 //
-// Missing directions are added to edge lists unless `directed`. Throws DataError if the source cannot be read, is in an
-// unknown format, or has other features.
+// Of the options, `directed` applies to edge lists and `coalesce` to TU datasets. Throws DataError if the source cannot
+// be read, is in an unknown format, or has other features.
 UnlabelledGraphs read_unlabelled_graphs(const std::filesystem::path& source, const ItemSchema& schema,
-                                        bool directed = false);
+                                        const GraphReadOptions& options = {});
 
 // Converts SMILES typed by a user; `source` names them in messages.
 UnlabelledGraphs unlabelled_molecules(const std::vector<std::string>& smiles, const ItemSchema& schema,

@@ -128,6 +128,42 @@ TEST_CASE("geosft-sequence speaks of sequences") {
   }
 }
 
+TEST_CASE("predict takes series without classes") {
+  const SequenceShop shop;
+  shop.run_well(shop.train("run", {"--attention", "bn", "--epochs", "1", "--patch-size", "2"}));
+  const std::string run = (shop / "run").string(), known = (shop.data() / "Waves_TEST.ts").string();
+  // The series of the test part, without their classes.
+  std::string text = read_text(known), bare;
+  for (const std::string& line : lines_of(text)) {
+    const bool series = line[0] != '@';
+    if (line.starts_with("@classLabel"))
+      bare += "@classLabel false\n";
+    else
+      bare += (series ? line.substr(0, line.rfind(':')) : line) + "\n";
+  }
+  write_text(shop / "new.ts", bare);
+  const Words expected = lines_of(shop.run_well({"predict", run, "--split", "test", "--json"}).out);
+  for (const std::string& file : {(shop / "new.ts").string(), known}) {
+    const Words found = lines_of(shop.run_well({"predict", run, file, "--json"}).out);
+    REQUIRE(found.size() == expected.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      const nlohmann::json line = nlohmann::json::parse(found[i]), dataset = nlohmann::json::parse(expected[i]);
+      CHECK((line.at("file") == file && line.at("sequence") == i));
+      CHECK(line.at("class") == dataset.at("class"));
+      CHECK(line.at("probability").get<double>() == Approx(dataset.at("probability").get<double>()).margin(1e-5));
+    }
+  }
+  write_text(shop / "one.ts", "@classLabel false\n@data\n1,2,3\n");
+  shop.require_failure(shop.run({"predict", run, (shop / "one.ts").string()}), 1, {"one.ts", "4 values a step", "2"});
+  write_text(shop / "new.arff", "@relation x\n");
+  shop.require_failure(shop.run({"predict", run, (shop / "new.arff").string()}), 1, {"new.arff", "*.ts"});
+  fs::create_directories(shop / "other");
+  write_text(shop / "other/X_TRAIN.arff", "@relation x\n");
+  shop.require_failure(shop.run({"info", (shop / "other").string()}), 1,
+                       {"other", "*_TRAIN.ts", "*_TRAIN.tsv", "train-images-idx3-ubyte", "none of these"});
+  shop.require_failure(shop.run({"info", (shop / "new.arff").string()}), 1, {"new.arff", "*_TRAIN.ts"});
+}
+
 TEST_CASE("wrong use of geosft-sequence is one line") {
   const SequenceShop shop;
   const auto refused = [&](const Words& more, int exit, const Words& expected) {
