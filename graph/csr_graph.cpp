@@ -171,6 +171,21 @@ at::Tensor edge_sources(const CsrGraph& graph) {
   return at::repeat_interleave(at::arange(graph.nodes(), at::kLong), counts, /*dim=*/0, graph.edges());
 }
 
+RedundantEdges redundant_edges(const CsrGraph& graph) {
+  check_graph(graph);
+  const at::Tensor rowptr = graph.rowptr.contiguous(), col = graph.col.contiguous();
+  const int64_t* begin = rowptr.const_data_ptr<int64_t>();
+  RedundantEdges found;
+  std::vector<int64_t> row;
+  for (int64_t i = 0; i < graph.nodes(); ++i) {
+    row.assign(col.const_data_ptr<int64_t>() + begin[i], col.const_data_ptr<int64_t>() + begin[i + 1]);
+    found.self_loops += std::erase(row, i);
+    std::sort(row.begin(), row.end());
+    found.repeated += row.end() - std::unique(row.begin(), row.end());
+  }
+  return found;
+}
+
 CsrGraph transposed(const CsrGraph& graph) {
   const EdgeList edges(graph);
   return assemble(edges.target, edges.source, graph.nodes(), graph.edge_attr, graph.weight);

@@ -50,6 +50,12 @@ CsrGraph graph_from_edges(const at::Tensor& source, const at::Tensor& target, in
 // The source node of each stored edge, int64 [E].
 at::Tensor edge_sources(const CsrGraph& graph);
 
+// Counts the self-loops, and of the other edges those that repeat one with the same source and target.
+struct RedundantEdges {
+  int64_t self_loops = 0, repeated = 0;
+};
+RedundantEdges redundant_edges(const CsrGraph& graph);
+
 // The graph with every edge reversed, with its features and weight. Stable.
 CsrGraph transposed(const CsrGraph& graph);
 

@@ -110,4 +110,12 @@ TEST_CASE("csr graph: bad arguments are refused by name") {
   require_error([&] { permuted(good, longs({0, 1})); }, {"order", "4", "[2]"});
 }
 
+TEST_CASE("redundant_edges: self-loops, and edges that repeat another one") {
+  const RedundantEdges found =
+      redundant_edges(test::graph_of(3, {{0, 1}, {1, 1}, {0, 1}, {1, 0}, {0, 1}, {2, 2}, {2, 2}}));
+  REQUIRE(found.self_loops == 3);
+  REQUIRE(found.repeated == 2);
+  REQUIRE(redundant_edges(test::graph_of(0, {})).repeated == 0);
+}
+
 }  // namespace geosft::test::test_csr_graph

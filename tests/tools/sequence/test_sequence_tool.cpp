@@ -48,6 +48,11 @@ TEST_CASE("a trained sequence model is evaluated, applied and described") {
   CHECK(heads.at("head_distances")[0].at("items") > heads.at("head_distances")[0].at("tokens"));
   CHECK_THAT(shop.run_well({"eval", run, "--heads"}).out, Catch::Contains("layer 1: the attention of two heads is "));
   CHECK_THAT(shop.run_well({"info", shop.data().string()}).out, Catch::Contains("60 sequences"));
+  const nlohmann::json data = nlohmann::json::parse(shop.run_well({"info", shop.data().string(), "--json"}).out);
+  CHECK((data.at("kind") == "dataset" && data.at("items") == "sequences" && data.at("count") == 60));
+  CHECK((data.at("min_steps") == 12 && data.at("max_steps") == 18 && data.at("step_values") == 2));
+  CHECK((data.at("split").at("train") == 40 && data.at("outputs") == Words{"slow", "fast"}));
+  CHECK_FALSE(data.contains("edges"));
   CHECK_THAT(read_text(shop / "run" / "config.toml"), Catch::Contains("attention = \"bn_sh\""));
 }
 
