@@ -32,14 +32,14 @@ TEST_CASE("info describes graph runs, checkpoints and datasets") {
 
 TEST_CASE("info says how many self-loops and repeated edges there are, and coalesce leaves them out") {
   const GraphShop shop;
-  write_text(shop / "set/S_A.txt", "1,2\n2,1\n1,2\n3,3\n");
-  write_text(shop / "set/S_graph_indicator.txt", "1\n1\n2\n");
-  write_text(shop / "set/S_graph_labels.txt", "1\n2\n");
+  write_text(shop / "set/S_A.txt", "1,2\n2,1\n1,2\n3,3\n4,5\n5,4\n");
+  write_text(shop / "set/S_graph_indicator.txt", "1\n1\n2\n3\n3\n4\n");
+  write_text(shop / "set/S_graph_labels.txt", "1\n2\n1\n2\n");
   const std::string set = (shop / "set").string();
   CHECK_THAT(shop.run_well({"info", set}).out, Catch::Contains("1 self-loops and 1 repeated edges"));
   CHECK_THAT(shop.run_well({"info", set, "--coalesce"}).out,
-             Catch::Contains("2 directed edges") && Catch::Contains("0 self-loops and 0 repeated edges"));
-  const Words once = {"--data", set, "--epochs", "1", "--folds", "2", "--validation-fraction", "0", "--coalesce"};
+             Catch::Contains("4 directed edges") && Catch::Contains("0 self-loops and 0 repeated edges"));
+  const Words once = {"--data", set, "--epochs", "1", "--folds", "2", "--coalesce"};
   shop.run_well(shop.train("run", once));
   CHECK_THAT(read_text(shop / "run" / "config.toml"), Catch::Contains("coalesce = true"));
 }
