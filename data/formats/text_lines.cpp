@@ -6,6 +6,7 @@
 
 #include "data/data_error.h"
 #include "data/formats/numbers.h"
+#include "data/read_file.h"
 
 namespace geosft {
 namespace {

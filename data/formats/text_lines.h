@@ -15,10 +15,9 @@ namespace geosft {
 class TextLines {
  public:
   TextLines(std::string_view text, std::string file, std::string_view extra_separators = "")
-      : text_(text),
-        file_(std::move(file)),
-        extra_separators_(extra_separators),
-        next_line_(text.size() - without_byte_order_mark(text).size()) {}
+      : text_(text), file_(std::move(file)), extra_separators_(extra_separators) {
+    next_line_ = text.size() - without_byte_order_mark(text).size();
+  }
 
   // Advances to the next line that holds a word. Returns false at the end of the text.
   bool next();
@@ -52,7 +51,7 @@ class TextLines {
   std::string file_;
   std::string_view extra_separators_;
   std::string_view line_;  // rest of the current line
-  size_t next_line_;
+  size_t next_line_ = 0;
   int64_t line_number_ = 0;
   bool at_end_ = false;
 };
