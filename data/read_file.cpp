@@ -49,12 +49,18 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
+std::string_view without_byte_order_mark(std::string_view text) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  return text.starts_with(mark) ? text.substr(mark.size()) : text;
+}
+
 std::vector<std::string> read_lines(const std::filesystem::path& file) {
-  const std::string text = read_file(file);
+  const std::string bytes = read_file(file);
+  const std::string_view text = without_byte_order_mark(bytes);
   std::vector<std::string> lines;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line = trimmed(std::string_view(text).substr(begin, end - begin));
+    const std::string_view line = trimmed(text.substr(begin, end - begin));
     if (!line.empty()) lines.emplace_back(line);
     begin = end + 1;
   }
@@ -66,7 +72,7 @@ LineStream::LineStream(const std::filesystem::path& file) : file_(file), stream_
 
 bool LineStream::next() {
   while (std::getline(stream_, line_)) {
-    ++number_;
+    if (++number_ == 1) line_ = std::string(without_byte_order_mark(line_));
     if (!line().empty()) return true;
   }
   if (stream_.bad())
@@ -76,6 +82,11 @@ bool LineStream::next() {
 
 std::string_view LineStream::line() const {
   return trimmed(line_);
+}
+
+std::string_view LineStream::whole_line() const {
+  const std::string_view line = line_;
+  return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
 }
 
 void LineStream::fail(const std::string& expected, const std::string& found) const {

@@ -28,6 +28,9 @@ std::filesystem::path only_file(const std::filesystem::path& folder, const std::
 // Removes blanks (space, tab, carriage return, line feed) at both ends.
 std::string_view trimmed(std::string_view text);
 
+// Removes the UTF-8 byte-order mark at the beginning of a text.
+std::string_view without_byte_order_mark(std::string_view text);
+
 // Reads a text file of any size, holding one line in memory at a time.
 class LineStream {
  public:
@@ -38,6 +41,8 @@ class LineStream {
   bool next();
   // Returns the current line, trimmed.
   std::string_view line() const;
+  // Returns the current line with its blanks, without the end of the line.
+  std::string_view whole_line() const;
 
   // Throws DataError naming the file and the line.
   [[noreturn]] void fail(const std::string& expected, const std::string& found) const;

@@ -24,6 +24,16 @@ void check_edge_data(const at::Tensor& edge_attr, const at::Tensor& weight, int6
                 " edges, got shape ", weight.sizes());
     TORCH_CHECK(weight.scalar_type() == at::kFloat || weight.scalar_type() == at::kDouble,
                 "weight must be float32 or float64, not ", weight.scalar_type());
+    check_edge_weights(weight);
+  }
+}
+
+template <typename T>
+void check_weight_values(const at::Tensor& weight) {
+  const at::Tensor contiguous = weight.contiguous();
+  const T* values = contiguous.const_data_ptr<T>();
+  for (int64_t e = 0; e < contiguous.numel(); ++e) {
+    TORCH_CHECK(is_edge_weight(values[e]), "weight must be finite and not negative, but entry ", e, " is ", values[e]);
   }
 }
 
@@ -103,6 +113,10 @@ std::vector<int64_t> edges_without_partner(const EdgeList& edges) {
 
 }  // namespace
 
+void check_edge_weights(const at::Tensor& weight) {
+  weight.scalar_type() == at::kFloat ? check_weight_values<float>(weight) : check_weight_values<double>(weight);
+}
+
 void check_csr_shapes(const at::Tensor& rowptr, const at::Tensor& col) {
   TORCH_CHECK(rowptr.defined() && rowptr.scalar_type() == at::kLong, "rowptr must be int64, not ",
               rowptr.defined() ? c10::toString(rowptr.scalar_type()) : "undefined");
@@ -155,6 +169,21 @@ at::Tensor edge_sources(const CsrGraph& graph) {
   check_graph(graph);
   const at::Tensor counts = graph.rowptr.diff();
   return at::repeat_interleave(at::arange(graph.nodes(), at::kLong), counts, /*dim=*/0, graph.edges());
+}
+
+RedundantEdges redundant_edges(const CsrGraph& graph) {
+  check_graph(graph);
+  const at::Tensor rowptr = graph.rowptr.contiguous(), col = graph.col.contiguous();
+  const int64_t* begin = rowptr.const_data_ptr<int64_t>();
+  RedundantEdges found;
+  std::vector<int64_t> row;
+  for (int64_t i = 0; i < graph.nodes(); ++i) {
+    row.assign(col.const_data_ptr<int64_t>() + begin[i], col.const_data_ptr<int64_t>() + begin[i + 1]);
+    found.self_loops += std::erase(row, i);
+    std::sort(row.begin(), row.end());
+    found.repeated += row.end() - std::unique(row.begin(), row.end());
+  }
+  return found;
 }
 
 CsrGraph transposed(const CsrGraph& graph) {

@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 
@@ -14,13 +15,21 @@ namespace geosft {
 //   rowptr     int64 [N + 1]; the edges of node i are rowptr[i] … rowptr[i + 1] - 1
 //   col        int64 [E], the target node of each edge, in any order within a row
 //   edge_attr  [E, r] of any dtype, or undefined
-//   weight     [E] float32 or float64; undefined means 1 for every edge
+//   weight     [E] float32 or float64, every entry an edge weight (is_edge_weight); undefined means 1 for every edge
 struct CsrGraph {
   at::Tensor rowptr, col, edge_attr, weight;
 
   int64_t nodes() const { return rowptr.size(0) - 1; }
   int64_t edges() const { return col.size(0); }
 };
+
+// Returns whether an edge can have this weight: finite and not negative, as random walks and the Laplacian require.
+inline bool is_edge_weight(double weight) {
+  return std::isfinite(weight) && weight >= 0;
+}
+
+// Checks that every entry of `weight`, on the CPU, is an edge weight. Every function that reads weights calls it.
+void check_edge_weights(const at::Tensor& weight);
 
 // Checks rank and dtype of rowptr and col. Reads no values, so it also runs on meta tensors.
 void check_csr_shapes(const at::Tensor& rowptr, const at::Tensor& col);
@@ -40,6 +49,12 @@ CsrGraph graph_from_edges(const at::Tensor& source, const at::Tensor& target, in
 
 // The source node of each stored edge, int64 [E].
 at::Tensor edge_sources(const CsrGraph& graph);
+
+// Counts the self-loops, and of the other edges those that repeat one with the same source and target.
+struct RedundantEdges {
+  int64_t self_loops = 0, repeated = 0;
+};
+RedundantEdges redundant_edges(const CsrGraph& graph);
 
 // The graph with every edge reversed, with its features and weight. Stable.
 CsrGraph transposed(const CsrGraph& graph);

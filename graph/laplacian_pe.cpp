@@ -28,7 +28,6 @@ struct Component {
 Links<double> checked_links(const at::Tensor& rowptr, const at::Tensor& col, const at::Tensor& weight) {
   Links<double> links =
       read_links<double>(rowptr, col, weight.defined() ? std::optional(weight.to(at::kDouble)) : std::nullopt);
-  for (const double w : links.weight) TORCH_CHECK(w >= 0, "weight must not be negative, but holds ", w);
   TORCH_CHECK(is_symmetric(links),
               "col must hold both directions of every edge, with one weight: the graph must be undirected");
   // An edge of weight 0 must not connect components.

@@ -4,7 +4,6 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -17,14 +16,12 @@ namespace {
 // Returns the weights; empty if all are the same positive number, which cancels in every walk.
 template <typename T>
 std::vector<T> read_weights(const at::Tensor& tensor) {
+  check_edge_weights(tensor);
   const at::Tensor contiguous = tensor.contiguous();
   const T* values = contiguous.template const_data_ptr<T>();
   std::vector<T> weight(values, values + contiguous.size(0));
   bool equal = true;
-  for (size_t e = 0; e < weight.size(); ++e) {
-    TORCH_CHECK(std::isfinite(weight[e]), "weight must be finite, but entry ", e, " is ", weight[e]);
-    equal = equal && weight[e] == weight[0] && weight[e] > 0;
-  }
+  for (const T w : weight) equal = equal && w == weight[0] && w > 0;
   if (equal) weight.clear();
   return weight;
 }

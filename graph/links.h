@@ -23,8 +23,8 @@ struct Links {
   std::vector<T> weight;  // per link; duplicates by ascending weight. Empty: all weights are 1
 };
 
-// Reads a CSR graph with checked shapes. Checks the values, and that weights are finite. Omits weights that are all the
-// same positive number.
+// Reads a CSR graph with checked shapes. Checks the values (check_csr_values, check_edge_weights). Omits weights that
+// are all the same positive number.
 template <typename T>
 Links<T> read_links(const at::Tensor& rowptr, const at::Tensor& col, const std::optional<at::Tensor>& weight);
 

@@ -21,11 +21,7 @@ class Stepper {
   explicit Stepper(Links<double> links) : links_(std::move(links)) {
     const std::vector<int64_t>& begin = links_.structure.begin;
     for (int64_t i = 0; i < links_.structure.nodes() && !links_.weight.empty(); ++i) {
-      for (int64_t e = begin[i]; e < begin[i + 1]; ++e) {
-        TORCH_CHECK(links_.weight[e] >= 0, "weight must not be negative, but an edge of node ", i, " weighs ",
-                    links_.weight[e]);
-        if (e > begin[i]) links_.weight[e] += links_.weight[e - 1];
-      }
+      for (int64_t e = begin[i] + 1; e < begin[i + 1]; ++e) links_.weight[e] += links_.weight[e - 1];
     }
   }
 

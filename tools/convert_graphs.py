@@ -10,7 +10,7 @@
       The split of Peptides-func and -struct, a dictionary of lists "train", "val" and "test", becomes
       split_train.txt, split_val.txt and split_test.txt in DIR.
 
-Needs numpy, and h5py for superpixels. Of a pickle nothing but lists, numbers, arrays and tensors is taken, and nothing
+Needs numpy, and h5py for superpixels. Reads pickles of every protocol, those of Python 2 too. Of a pickle nothing but lists, numbers, arrays and tensors is taken, and nothing
 else in it is run.
 """
 
@@ -30,8 +30,22 @@ class WrongPickle(Exception):
     """A file that is not what it should be; the text names it, what was expected and what was found."""
 
 
+def encode(text, encoding):
+    """_codecs.encode, by which pickles of protocol 0 to 2 hold bytes."""
+    if encoding not in ("latin1", "latin-1"):
+        raise pickle.UnpicklingError(f"expected bytes as latin1, found {encoding}")
+    return text.encode("latin1")
+
+
+def no_bytes():
+    """bytes(), by which these pickles hold no bytes."""
+    return b""
+
+
 class DataUnpickler(pickle.Unpickler):
     """Makes arrays, of what were tensors too, and nothing else."""
+
+    BYTES = {"_codecs.encode": encode, "__builtin__.bytes": no_bytes, "builtins.bytes": no_bytes}
 
     CLASSES = {"collections.OrderedDict", "numpy.ndarray", "numpy.dtype"} | {
         f"numpy.{core}.{name}"
@@ -41,6 +55,8 @@ class DataUnpickler(pickle.Unpickler):
 
     def find_class(self, module, name):
         found = f"{module}.{name}"
+        if found in self.BYTES:
+            return self.BYTES[found]
         if found in tensor_pickles.NAMES:
             return tensor_pickles.NAMES[found]
         if found in self.CLASSES:
@@ -51,7 +67,7 @@ class DataUnpickler(pickle.Unpickler):
 def load(path):
     with open(path, "rb") as file:
         try:
-            return DataUnpickler(file).load()
+            return DataUnpickler(file, encoding="latin1").load()  # the strings of Python 2 are bytes
         except Exception as error:  # a broken pickle raises almost any
             why = " ".join(str(error).split()) or type(error).__name__
             raise WrongPickle(f"{path}: no pickle of plain data: {why[:200]}") from error

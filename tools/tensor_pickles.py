@@ -53,7 +53,7 @@ class StorageUnpickler(pickle.Unpickler):
 
 def load_storage(data):
     """torch.storage._load_from_bytes."""
-    file = io.BytesIO(data)
+    file = io.BytesIO(data.encode("latin1") if isinstance(data, str) else data)
     magic, version, _, storage, _ = (StorageUnpickler(file).load() for _ in range(5))
     if (magic, version) != (MAGIC, VERSION):
         raise pickle.UnpicklingError(f"expected a storage of version {VERSION}, found {version}")

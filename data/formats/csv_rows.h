@@ -8,13 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "data/read_file.h"
+
 namespace geosft {
 
-// Quoted fields may hold commas, line breaks and doubled quotes. Empty lines are skipped. The reader views the text,
-// which must outlive it.
+// Quoted fields may hold commas, line breaks and doubled quotes. Empty lines and a byte-order mark are skipped. The
+// reader views the text, which must outlive it.
 class CsvRows {
  public:
-  CsvRows(std::string_view text, std::string file) : text_(text), file_(std::move(file)) {}
+  CsvRows(std::string_view text, std::string file) : text_(without_byte_order_mark(text)), file_(std::move(file)) {}
 
   // Advances to the next row. Returns false at the end. Throws DataError for an unclosed quote or text after a closing
   // quote.

@@ -36,7 +36,7 @@ constexpr std::array<Signature, 5> markup = {{{"<!doctype html", "an HTML page"}
 
 std::string foreign_text(std::string_view bytes) {
   std::string_view text = bytes.substr(0, 1000);
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  text = without_byte_order_mark(text);
   if (text.starts_with("version https://git-lfs.github.com/")) return lfs_pointer;
   const std::string begin = lower_case(trimmed(text).substr(0, 40));
   for (const Signature& tag : markup) {

@@ -61,6 +61,17 @@ std::string read_gz_file(const std::filesystem::path& file) {
   return gunzipped(read_file(file), file.string());
 }
 
+std::string gz_file_head(const std::filesystem::path& file, size_t size) {
+  open_file(file);  // for its error messages
+  std::string head(size, '\0');
+  const gzFile stream = gzopen(file.c_str(), "rb");
+  if (stream == nullptr) throw DataError(file.string(), "a readable file", "an error");
+  const int found = gzread(stream, head.data(), static_cast<unsigned>(size));
+  gzclose(stream);
+  head.resize(static_cast<size_t>(std::max(found, 0)));
+  return head;
+}
+
 std::filesystem::path file_or_gz(const std::filesystem::path& file) {
   const std::filesystem::path packed = file.string() + ".gz";
   return !std::filesystem::exists(file) && std::filesystem::exists(packed) ? packed : file;

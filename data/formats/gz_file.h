@@ -16,6 +16,10 @@ std::string gunzipped(std::string bytes, const std::string& file);
 // Reads a file that may be gzip. Throws DataError as above, and if it cannot be read.
 std::string read_gz_file(const std::filesystem::path& file);
 
+// Returns the first `size` bytes of such a file, unpacked; fewer if the file is shorter or damaged behind them. Throws
+// DataError if it cannot be read.
+std::string gz_file_head(const std::filesystem::path& file, size_t size);
+
 // Returns `file`, or `file` with .gz appended if only that exists.
 std::filesystem::path file_or_gz(const std::filesystem::path& file);
 

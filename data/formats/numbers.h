@@ -8,8 +8,8 @@
 
 namespace geosft {
 
-// Parses the whole `word` as a number with optional sign, possibly infinite or NaN. Returns nothing if it is not a
-// number.
+// Parses the whole `word` as a number with optional sign, possibly infinite or NaN. The exponent may be written as by
+// Fortran (1.0D+00). Returns nothing if it is not a number.
 std::optional<double> parse_number(std::string_view word);
 
 // Parses the whole `word` as a 64-bit integer.

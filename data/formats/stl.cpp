@@ -18,7 +18,7 @@ size_t end_of_facets(std::string_view bytes) {
 }
 
 bool begins_as_text(std::string_view bytes) {
-  if (bytes.starts_with("\xEF\xBB\xBF")) bytes.remove_prefix(3);
+  bytes = without_byte_order_mark(bytes);
   return lower_case(trimmed(bytes.substr(0, 1000)).substr(0, 5)) == "solid";
 }
 

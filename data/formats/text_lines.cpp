@@ -12,8 +12,6 @@
 namespace geosft {
 namespace {
 
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
 // Whether `text` begins with the end of "1.#INF", "-1.#IND", "1.#QNAN" or "1.#SNAN" from its '#' on.
 bool is_end_of_number(std::string_view text) {
   return text.starts_with("#IN") || text.starts_with("#QNAN") || text.starts_with("#SNAN");
@@ -42,7 +40,7 @@ TextLines::TextLines(std::string_view text, std::string file, std::string_view e
       extra_separators_(extra_separators),
       line_end_(line_end_of(text)),
       joins_lines_(continues) {
-  if (text.starts_with(byte_order_mark)) next_line_ = byte_order_mark.size();
+  next_line_ = text.size() - without_byte_order_mark(text).size();
 }
 
 bool TextLines::next_raw() {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+
 namespace geosft {
 
 // Returns `text` with ASCII capitals in lower case.

@@ -3,6 +3,7 @@
 
 #include "data/data_error.h"
 #include "data/dataset_formats.h"
+#include "data/graphs/graph_formats.h"
 #include "data/graphs/ogb_dataset.h"
 #include "data/graphs/packed_graphs_file.h"
 #include "data/graphs/peptides.h"
@@ -15,8 +16,8 @@ namespace {
 
 using GraphReader = PackedItems(const std::filesystem::path&, const GraphReadOptions&);
 
-PackedItems read_tu(const std::filesystem::path& folder, const GraphReadOptions&) {
-  PackedItems packed = packed_items(read_tu_dataset(folder));
+PackedItems read_tu(const std::filesystem::path& folder, const GraphReadOptions& options) {
+  PackedItems packed = packed_items(read_tu_dataset(folder, nullptr, options.coalesce));
   check_packed_items(packed, folder.string());
   return packed;
 }
@@ -33,9 +34,21 @@ const std::vector<DatasetFormat<GraphReader>>& graph_formats() {
 
 }  // namespace
 
+std::string graph_formats_text() {
+  return formats_text(graph_formats());
+}
+
+bool is_graph_dataset(const std::filesystem::path& folder) {
+  return std::filesystem::is_directory(folder) && find_format(graph_formats(), folder) != nullptr;
+}
+
 PackedItems open_graph_dataset(const std::filesystem::path& source, const GraphReadOptions& options) {
   if (!std::filesystem::exists(source)) throw DataError(source.string(), "a graph dataset", "nothing of this name");
-  if (!std::filesystem::is_directory(source)) return read_packed_graphs(source);
+  if (!std::filesystem::is_directory(source)) {
+    const GraphFileFormat& format = graph_file_format(source);
+    if (format.kind == GraphFileFormat::packed_graphs) return read_packed_graphs(source);
+    throw DataError(source.string(), "a graph dataset: a folder, or packed graphs in HDF5", format.name);
+  }
   if (!options.split.empty() && !is_ogb_dataset(source)) {
     throw DataError(source.string(), "several published splits, one of them \"" + options.split + "\"",
                     "a set of another kind than OGB's");

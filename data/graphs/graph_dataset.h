@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "data/graphs/graph_cache.h"
 #include "data/packed_items.h"
@@ -14,5 +15,9 @@ namespace geosft {
 // for an unknown format, listing the known ones, for broken data, and for a named split if the dataset has no named
 // splits.
 PackedItems open_graph_dataset(const std::filesystem::path& source, const GraphReadOptions& options = {});
+
+// Returns whether `folder` is a folder in one of these formats; lists them with the files that identify them.
+bool is_graph_dataset(const std::filesystem::path& folder);
+std::string graph_formats_text();
 
 }  // namespace geosft

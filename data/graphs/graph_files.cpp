@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/graphs/graph_files.h"
 
+#include <c10/util/StringUtil.h>
+
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "data/data_error.h"
 #include "data/formats/gz_file.h"
+#include "data/formats/numbers.h"
 #include "data/formats/text_lines.h"
 
 namespace geosft {
 namespace {
+
+constexpr std::string_view edge_separators = ",;";
 
 struct ListedEdges {
   std::vector<int64_t> source, target;
@@ -37,6 +41,11 @@ bool next_entry(TextLines& lines) {
   return false;
 }
 
+double checked_weight(const TextLines& lines, double weight) {
+  if (!is_edge_weight(weight)) lines.fail("a weight of at least 0", c10::str(weight));
+  return weight;
+}
+
 ListedEdges read_list(TextLines& lines) {
   ListedEdges edges;
   while (next_entry(lines)) {
@@ -49,7 +58,9 @@ ListedEdges read_list(TextLines& lines) {
     const int64_t source = node();
     edges.add(source, node());
     const std::string_view word = lines.word();
-    if (weighted || (first && !word.empty())) edges.weight.push_back(lines.to_number(word, "a weight"));
+    if (weighted || (first && !word.empty())) {
+      edges.weight.push_back(checked_weight(lines, lines.to_number(word, "a weight")));
+    }
     if (!weighted && !first && !word.empty()) lines.fail_word("two nodes, as in the lines above", word);
     lines.end_of_line("two nodes and a weight");
   }
@@ -70,7 +81,7 @@ std::vector<int64_t> compacted(ListedEdges& edges) {
 
 struct MatrixHeader {
   bool weighted = true;
-  double mirror = 0;  // factor for the weights of the mirrored half; 0: no mirrored half
+  bool symmetric = false;  // only the lower half is stored
   int64_t nodes = 0, entries = 0;
 };
 
@@ -89,11 +100,9 @@ MatrixHeader read_matrix_header(TextLines& lines) {
   if (object != "matrix" || form != "coordinate") lines.fail("\"matrix coordinate\"", object + " " + form);
   if (field != "pattern" && field != "integer" && field != "real") lines.fail("pattern, integer or real", field);
   header.weighted = field != "pattern";
-  if (symmetry != "general" && symmetry != "symmetric" && symmetry != "skew-symmetric") {
-    lines.fail("general, symmetric or skew-symmetric", symmetry);
-  }
-  if (symmetry != "general") header.mirror = symmetry == "symmetric" ? 1 : -1;
-  if (!header.weighted && header.mirror < 0) lines.fail("a skew-symmetric matrix of numbers", "a pattern");
+  if (symmetry == "skew-symmetric") lines.fail("general or symmetric, with weights of at least 0", symmetry);
+  if (symmetry != "general" && symmetry != "symmetric") lines.fail("general or symmetric", symmetry);
+  header.symmetric = symmetry == "symmetric";
   next_entry(lines);
   header.nodes = lines.integer("the number of rows");
   const int64_t columns = lines.integer("the number of columns");
@@ -117,24 +126,23 @@ int64_t read_index(TextLines& lines, int64_t nodes, const char* what) {
 
 void read_entry(TextLines& lines, const MatrixHeader& header, ListedEdges& edges) {
   const int64_t row = read_index(lines, header.nodes, "a row"), column = read_index(lines, header.nodes, "a column");
-  const double value = header.weighted ? lines.number("a value") : 1;
+  const double value = header.weighted ? checked_weight(lines, lines.number("a value")) : 1;
   lines.end_of_line("an entry");
-  if (header.mirror != 0 && (column > row || (column == row && header.mirror < 0))) {
-    lines.fail(std::string("entries below the diagonal") + (header.mirror < 0 ? "" : " or on it"),
-               std::to_string(row + 1) + " " + std::to_string(column + 1));
+  if (header.symmetric && column > row) {
+    lines.fail("entries below the diagonal or on it", std::to_string(row + 1) + " " + std::to_string(column + 1));
   }
   edges.add(row, column);
   if (header.weighted) edges.weight.push_back(value);
-  if (header.mirror == 0 || row == column) return;
+  if (!header.symmetric || row == column) return;
   edges.add(column, row);
-  if (header.weighted) edges.weight.push_back(header.mirror * value);
+  if (header.weighted) edges.weight.push_back(value);
 }
 
 }  // namespace
 
 FileGraph read_edge_list(const std::filesystem::path& file, bool directed) {
   const std::string text = read_gz_file(file);
-  TextLines lines(text, file.string(), ",;");
+  TextLines lines(text, file.string(), edge_separators);
   ListedEdges edges = read_list(lines);
   if (edges.source.empty()) throw DataError(file.string(), "a line for every edge", "none");
   const std::vector<int64_t> ids = compacted(edges);
@@ -166,18 +174,17 @@ FileGraph read_matrix_market(const std::filesystem::path& file) {
   return {edges.graph(header.nodes), at::arange(1, header.nodes + 1, at::kLong)};
 }
 
-bool is_graph_file(const std::filesystem::path& file) {
-  if (!std::filesystem::is_regular_file(file) || file.extension() == ".h5" || file.extension() == ".hdf5") return false;
-  constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
-  std::string begin(signature.size(), '\0');
-  std::ifstream(file, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  return begin != signature;
+bool begins_matrix_market(std::string_view text) {
+  constexpr std::string_view banner = "%%matrixmarket";
+  return lower(text.substr(0, banner.size())) == banner;
 }
 
-FileGraph read_graph_file(const std::filesystem::path& file, bool directed) {
-  const std::string name = file.filename().string();
-  const bool matrix = name.ends_with(".mtx") || name.ends_with(".mtx.gz");
-  return matrix ? read_matrix_market(file) : read_edge_list(file, directed);
+bool begins_edge_list(std::string_view text) {
+  TextLines lines(text, "", edge_separators);
+  if (!next_entry(lines)) return false;
+  const std::string_view source = lines.word(), target = lines.word(), weight = lines.word();
+  return parse_integer(source) && parse_integer(target) && (weight.empty() || parse_number(weight)) &&
+         lines.word().empty();
 }
 
 }  // namespace geosft

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #include <filesystem>
+#include <string_view>
 
 #include "graph/csr_graph.h"
 
@@ -18,20 +19,20 @@ struct FileGraph {
 // Reads lines "source target [weight]", plain or .gz, with numbers separated by blanks, commas or semicolons; comments
 // begin with # or %. The nodes are the distinct numbers in ascending order, so that a stray large number costs nothing.
 // Missing directions are added unless the graph is `directed`. Throws DataError, naming file and line: negative
-// numbers, lines with a different number of columns than the first, non-finite weights.
+// numbers, lines with a different number of columns than the first, weights that no edge can have (is_edge_weight).
 FileGraph read_edge_list(const std::filesystem::path& file, bool directed = false);
 
-// Reads a square sparse matrix ("matrix coordinate", pattern, integer or real; general, symmetric or skew-symmetric),
-// plain or .gz: entry (i, j) is an edge from node i to node j. For symmetric and skew-symmetric matrices, which store
-// one half, the other half is added with the same or the negated weight. A general matrix is a directed graph. Throws
-// DataError, naming file and line: other kinds, entries outside the matrix or in the half that is not stored, an entry
-// count that differs from the header, more than 2^20 nodes plus 64 per entry.
+// Reads a square sparse matrix ("matrix coordinate", pattern, integer or real; general or symmetric), plain or .gz:
+// entry (i, j) is an edge from node i to node j. For symmetric matrices, which store one half, the other half is added
+// with the same weight. A general matrix is a directed graph. Throws DataError, naming file and line: other kinds
+// (skew-symmetric ones have negative weights), entries outside the matrix or in the half that is not stored, weights
+// that no edge can have (is_edge_weight), an entry count that differs from the header, more than 2^20 nodes plus 64 per
+// entry.
 FileGraph read_matrix_market(const std::filesystem::path& file);
 
-// Returns whether `file` is a regular file that is not HDF5, judged by its name (.h5, .hdf5) and its first bytes.
-bool is_graph_file(const std::filesystem::path& file);
-
-// Reads a Matrix Market file if the name ends in .mtx or .mtx.gz, otherwise an edge list.
-FileGraph read_graph_file(const std::filesystem::path& file, bool directed = false);
+// Return whether the first bytes of a text, without a byte-order mark, are the banner of Matrix Market; whether its
+// first line that is not a comment is an edge "source target [weight]".
+bool begins_matrix_market(std::string_view text);
+bool begins_edge_list(std::string_view text);
 
 }  // namespace geosft

@@ -15,6 +15,18 @@
 
 namespace geosft {
 
+int64_t written_atoms(std::string_view smiles) {
+  int64_t atoms = 0;
+  bool bracket = false;
+  for (const char c : smiles.substr(0, smiles.find_first_of(" \t"))) {
+    if (c == '[') ++atoms;
+    if (c == '[' || c == ']') bracket = c == '[';
+    // Br and Cl count by their first letters.
+    if (!bracket && std::string_view("BCNOPSFIbcnops*").find(c) != std::string_view::npos) ++atoms;
+  }
+  return atoms;
+}
+
 #ifdef GEOSFT_RDKIT
 namespace {
 
@@ -113,6 +125,9 @@ std::string molecule_library() {
 }
 
 Molecule molecule_from_smiles(const std::string& smiles) {
+  if (const int64_t atoms = written_atoms(smiles); atoms > max_smiles_atoms) {
+    throw std::invalid_argument(std::to_string(atoms) + " atoms, more than " + std::to_string(max_smiles_atoms));
+  }
   const std::unique_ptr<RDKit::ROMol> mol = parse_smiles(smiles);
   if (mol->getNumAtoms() == 0) throw std::invalid_argument("no atoms");
   Molecule out;

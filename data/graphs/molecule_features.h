@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace geosft {
@@ -25,13 +26,19 @@ struct Molecule {
   int64_t atom_count() const { return static_cast<int64_t>(atoms.size() / atom_vocabulary.size()); }
 };
 
+// The largest molecule that molecule_from_smiles takes: the time of RDKit grows with the cube of the number of atoms.
+inline constexpr int64_t max_smiles_atoms = 4000;
+
+// Returns the number of atoms that a SMILES writes: brackets, and the symbols outside of them.
+int64_t written_atoms(std::string_view smiles);
+
 // Returns e.g. "RDKit 2022.09.3", or an empty string in a build without RDKit.
 std::string molecule_library();
 
 // Returns the heavy atoms of a SMILES in its order and the bonds in RDKit's order. Rare features depend on the version
 // of RDKit: 2022.09 of Debian 12 counts a radical electron at the copper of [Cu]C, smiles2graph with 2026.9 does not.
-// Thread-safe. Throws std::invalid_argument, with the reason, for an invalid SMILES or one without atoms,
-// std::runtime_error in a build without RDKit.
+// Thread-safe. Throws std::invalid_argument, with the reason, for an invalid SMILES, one without atoms or with more
+// than max_smiles_atoms, std::runtime_error in a build without RDKit.
 Molecule molecule_from_smiles(const std::string& smiles);
 
 }  // namespace geosft

@@ -23,9 +23,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the file extension, ignoring a trailing .gz.
-std::string inner_extension(const fs::path& file) {
-  return (file.extension() == ".gz" ? file.stem() : file).extension().string();
+std::string lowered(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
+  return out;
+}
+
+// Returns whether the name ends in .csv or .csv.gz, in any letter case.
+bool is_csv(const fs::path& file) {
+  const std::string name = lowered(file.filename().string());
+  return name.ends_with(".csv") || name.ends_with(".csv.gz");
 }
 
 void read_list(const std::string& text, SmilesFile& out) {
@@ -43,9 +50,7 @@ void read_list(const std::string& text, SmilesFile& out) {
 size_t smiles_column(const CsvRows& header) {
   size_t found = header.size();
   for (size_t column = 0; column < header.size(); ++column) {
-    std::string name(header[column]);
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-    if (name != "smiles") continue;
+    if (lowered(header[column]) != "smiles") continue;
     if (found < header.size()) header.fail("one column \"smiles\"", "several");
     found = column;
   }
@@ -126,16 +131,23 @@ at::Tensor feature_table(const std::vector<uint8_t>& values, const std::vector<i
 
 }  // namespace
 
-bool is_smiles_file(const fs::path& file) {
-  const std::string ending = inner_extension(file);
-  return ending == ".smi" || ending == ".smiles" || ending == ".csv";
+bool begins_smiles_table(std::string_view text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  for (size_t begin = 0; begin <= line.size();) {
+    const size_t end = std::min(line.find(',', begin), line.size());
+    std::string_view field = trimmed(line.substr(begin, end - begin));
+    if (field.size() > 1 && field.front() == '"' && field.back() == '"') field = field.substr(1, field.size() - 2);
+    if (lowered(field) == "smiles") return true;
+    begin = end + 1;
+  }
+  return false;
 }
 
 SmilesFile read_smiles_file(const fs::path& file) {
   SmilesFile out;
   out.column.file = file.string();
   const std::string text = read_gz_file(file);
-  if (inner_extension(file) == ".csv") {
+  if (is_csv(file) || begins_smiles_table(without_byte_order_mark(text))) {
     read_table(text, out);
   } else {
     read_list(text, out);

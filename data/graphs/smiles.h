@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/graphs/graph_cache.h"
@@ -24,13 +25,15 @@ struct SmilesFile {
   std::vector<std::string> names;  // of the molecules; empty strings if the file has no names
 };
 
-// Returns whether the name of `file` ends in .smi, .smiles or .csv, optionally followed by .gz.
-bool is_smiles_file(const std::filesystem::path& file);
+// Returns whether the first line of a text, without a byte-order mark, names one column "smiles" (in any letter case),
+// as in a CSV table.
+bool begins_smiles_table(std::string_view text);
 
-// Reads *.smi and *.smiles: one molecule per line, a SMILES optionally followed by a blank and a name; lines that begin
-// with # are skipped. Reads *.csv: a table whose header names one column smiles (case-insensitive); its rows have no
-// names. The SMILES are not validated. Throws DataError, naming file and line: no molecule, no such column, rows whose
-// number of fields differs from the header.
+// Reads a CSV table, a file that begins_smiles_table or is named *.csv: its header names one column smiles
+// (case-insensitive); its rows have no names. Reads other files as lists: one molecule per line, a SMILES optionally
+// followed by a blank and a name; lines that begin with # are skipped. Both may be gzip. The SMILES are not validated.
+// Throws DataError, naming file and line: no molecule, no such column, rows whose number of fields differs from the
+// header.
 SmilesFile read_smiles_file(const std::filesystem::path& file);
 
 struct SmilesGraphs {

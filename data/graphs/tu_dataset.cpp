@@ -2,6 +2,7 @@
 #include "data/graphs/tu_dataset.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "data/data_error.h"
 #include "data/formats/text_lines.h"
@@ -170,14 +171,30 @@ at::Tensor features(const TuLabels& labels, const at::Tensor& attributes, int64_
   return at::cat(parts, 1);
 }
 
+// Returns the indices of the edges that are no self-loops and not the same as an edge before them, ascending.
+std::vector<int64_t> distinct_edges(const Edges& edges) {
+  const int64_t *source = edges.source.const_data_ptr<int64_t>(), *target = edges.target.const_data_ptr<int64_t>();
+  std::vector<int64_t> order;
+  for (int64_t e = 0; e < edges.source.size(0); ++e) {
+    if (source[e] != target[e]) order.push_back(e);
+  }
+  const auto ends = [&](int64_t e) { return std::pair(source[e], target[e]); };
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return ends(a) < ends(b); });
+  order.erase(std::unique(order.begin(), order.end(), [&](int64_t a, int64_t b) { return ends(a) == ends(b); }),
+              order.end());
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
 // Reads the graphs, and reorders edge labels and attributes to the order of the CSR.
-void read_graphs(const SetFiles& files, const std::vector<int64_t>& offsets, const TuLabelNumbers* known,
+void read_graphs(const SetFiles& files, const std::vector<int64_t>& offsets, const TuLabelNumbers* known, bool coalesce,
                  TuDataset& set) {
   const Edges edges = read_edges(files, offsets);
   const int64_t count = edges.source.size(0);
   // The index of each edge in the file is carried along as its feature.
-  set.graphs.graph =
-      graph_from_edges(edges.source, edges.target, offsets.back(), at::arange(count, at::kLong).unsqueeze(1));
+  const at::Tensor kept = coalesce ? at::tensor(distinct_edges(edges), at::kLong) : at::arange(count, at::kLong);
+  set.graphs.graph = graph_from_edges(edges.source.index_select(0, kept), edges.target.index_select(0, kept),
+                                      offsets.back(), kept.unsqueeze(1));
   set.graphs.ptr = offsets_tensor(offsets);
   const at::Tensor place = set.graphs.graph.edge_attr.squeeze(1);
   set.graphs.graph.edge_attr = at::Tensor();
@@ -237,13 +254,13 @@ at::Tensor TuDataset::edge_features() const {
   return features(edge_labels, edge_attributes, graphs.graph.edges());
 }
 
-TuDataset read_tu_dataset(const fs::path& folder, const TuLabelNumbers* known) {
+TuDataset read_tu_dataset(const fs::path& folder, const TuLabelNumbers* known, bool coalesce) {
   TuDataset set;
   set.name = set_name(folder);
   if (set.name.empty()) throw DataError(folder.string(), "a file *_A.txt of a TU dataset", "none");
   const SetFiles files(folder, set.name);
   const std::vector<int64_t> offsets = read_offsets(files);
-  read_graphs(files, offsets, known, set);
+  read_graphs(files, offsets, known, coalesce, set);
   const int64_t nodes = offsets.back();
   set.node_labels = known == nullptr ? read_labels(files, "node_labels", nodes, "nodes")
                                      : read_known_labels(files, "node_labels", nodes, "nodes", known->nodes);

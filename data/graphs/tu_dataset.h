@@ -25,7 +25,7 @@ struct TuLabels {
 
 struct TuDataset {
   std::string name;
-  GraphBatch graphs;            // all graphs in file order; duplicate edges and self-loops are kept
+  GraphBatch graphs;            // all graphs in file order
   TuLabels graph_labels;        // [graphs]
   TuLabels node_labels;         // [nodes, columns]
   TuLabels edge_labels;         // [edges, columns], edges in the order of the CSR
@@ -47,9 +47,13 @@ struct TuLabelNumbers {
 
 // Reads NAME_A.txt, NAME_graph_indicator.txt and any NAME_{graph,node,edge}_{labels,attributes}.txt in `folder`, which
 // holds one such dataset. Every graph needs a label or an attribute; with `known`, graph labels and attributes are not
-// read. Throws DataError, naming file and line: wrong counts, non-numeric words, nodes or graphs out of range, graphs
-// whose nodes are not contiguous, edges between graphs, node and edge labels that are not in `known`.
-TuDataset read_tu_dataset(const std::filesystem::path& folder, const TuLabelNumbers* known = nullptr);
+// read. Repeated edges and self-loops are kept as listed. With `coalesce` self-loops are left out, and of edges with
+// the same source and target the first remains with its label and attributes. (PyTorch Geometric leaves out the same
+// edges, but adds the features of repeated ones.) Throws DataError, naming file and line: wrong counts, non-numeric
+// words, nodes or graphs out of range, graphs whose nodes are not contiguous, edges between graphs, node and edge
+// labels that are not in `known`.
+TuDataset read_tu_dataset(const std::filesystem::path& folder, const TuLabelNumbers* known = nullptr,
+                          bool coalesce = false);
 
 // Returns whether `folder` holds files *_A.txt and *_graph_indicator.txt.
 bool is_tu_dataset(const std::filesystem::path& folder);

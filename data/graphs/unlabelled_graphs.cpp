@@ -5,14 +5,10 @@
 #include <utility>
 
 #include "data/data_error.h"
-#include "data/graphs/graph_files.h"
 #include "data/graphs/molecule_features.h"
-#include "data/graphs/packed_graphs_file.h"
 #include "data/graphs/smiles.h"
 #include "data/graphs/tu_dataset.h"
-#include "data/graphs/xyz_molecules.h"
 #include "data/safe_join.h"
-#include "geometry/packed.h"
 
 namespace geosft {
 namespace {
@@ -37,19 +33,8 @@ std::string features_text(const ItemSchema& schema) {
   return text.empty() ? "no features" : text;
 }
 
-UnlabelledGraphs molecules(const SmilesFile& file) {
-  SmilesGraphs read = graphs_from_smiles(file.column);
-  UnlabelledGraphs given{std::move(read.packed), {}, {}};
-  for (const int64_t row : read.rows) {
-    const auto place = static_cast<size_t>(row);
-    const std::string &smiles = file.column.smiles[place], &name = file.names[place];
-    given.names.push_back(name.empty() ? smiles : smiles + " " + name);
-  }
-  return given;
-}
-
 // Reads a TU dataset, mapping its labels to the classes used in training.
-UnlabelledGraphs tu_graphs(const fs::path& folder, const ItemSchema& schema) {
+UnlabelledGraphs tu_graphs(const fs::path& folder, const ItemSchema& schema, bool coalesce) {
   if (!is_tu_dataset(folder)) {
     throw DataError(folder.string(), "*_A.txt and *_graph_indicator.txt (a set in TU's form)", "neither");
   }
@@ -62,28 +47,17 @@ UnlabelledGraphs tu_graphs(const fs::path& folder, const ItemSchema& schema) {
                     "a set in TU's form");
   }
   const TuLabelNumbers known = {schema.node_labels, schema.edge_labels};
-  return {packed_items(read_tu_dataset(folder, &known)), {}, {}};
+  return {packed_items(read_tu_dataset(folder, &known, coalesce)), {}, {}};
 }
 
-UnlabelledGraphs single_graph(const fs::path& file, bool directed) {
-  const FileGraph found = read_graph_file(file, directed);
-  UnlabelledGraphs given;
-  given.packed.graphs = {found.graph, offsets_tensor({0, found.graph.nodes()})};
-  given.node_ids = found.ids;
-  return given;
-}
-
-UnlabelledGraphs read_any(const fs::path& source, const ItemSchema& schema, bool directed) {
+UnlabelledGraphs read_any(const fs::path& source, const ItemSchema& schema, const GraphReadOptions& options) {
   if (!fs::exists(source)) throw DataError(source.string(), "a graph or graphs", "nothing of this name");
-  if (fs::is_directory(source)) return tu_graphs(source, schema);
-  // A .csv file is an edge list unless the model is for molecules.
-  const bool table = source.extension() == ".csv" || source.stem().extension() == ".csv";
-  if (is_smiles_file(source) && (!table || schema.node_vocabulary == atom_vocabulary)) {
-    return molecules(read_smiles_file(source));
-  }
-  if (source.extension() == ".xyz") return {read_xyz_graph(source), {}, {}};
-  if (is_graph_file(source)) return single_graph(source, directed);
-  return {read_packed_features(source), {}, {}};
+  if (fs::is_directory(source)) return tu_graphs(source, schema, options.coalesce);
+  const GraphFileFormat& format = graph_file_format(source);
+  // A model of molecules reads a table without a column of SMILES as one, for an error that names the column.
+  const bool table = format.kind == GraphFileFormat::edge_list && source.string().find(".csv") != std::string::npos;
+  if (table && schema.node_vocabulary == atom_vocabulary) return molecule_graphs(read_smiles_file(source));
+  return format.read(source, options.directed);
 }
 
 UnlabelledGraphs checked(UnlabelledGraphs given, const ItemSchema& schema, const std::string& source) {
@@ -100,15 +74,16 @@ void check_same_features(const ItemSchema& schema, const ItemSchema& found, cons
   if (expected != there) throw DataError(source, "graphs as the model was trained on, with " + expected, there);
 }
 
-UnlabelledGraphs read_unlabelled_graphs(const fs::path& source, const ItemSchema& schema, bool directed) {
-  return checked(read_any(source, schema, directed), schema, source.string());
+UnlabelledGraphs read_unlabelled_graphs(const fs::path& source, const ItemSchema& schema,
+                                        const GraphReadOptions& options) {
+  return checked(read_any(source, schema, options), schema, source.string());
 }
 
 UnlabelledGraphs unlabelled_molecules(const std::vector<std::string>& smiles, const ItemSchema& schema,
                                       const std::string& source) {
   SmilesFile file{{source, smiles, std::vector<int64_t>(smiles.size())}, std::vector<std::string>(smiles.size())};
   std::iota(file.column.lines.begin(), file.column.lines.end(), 1);
-  return checked(molecules(file), schema, source);
+  return checked(molecule_graphs(file), schema, source);
 }
 
 }  // namespace geosft

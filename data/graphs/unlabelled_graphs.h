@@ -6,32 +6,25 @@
 #include <string>
 #include <vector>
 
+#include "data/graphs/graph_formats.h"
 #include "data/packed_items.h"
 
 namespace geosft {
-
-struct UnlabelledGraphs {
-  PackedItems packed;              // no target, output names or split
-  std::vector<std::string> names;  // display name of each graph: a SMILES and its name, or empty
-  at::Tensor node_ids;             // int64 [N], node numbers in an edge list or matrix; otherwise undefined
-};
 
 // Throws DataError, naming `source`, unless `found` has the same features as `schema`.
 void check_same_features(const ItemSchema& schema, const ItemSchema& found, const std::string& source);
 
 // Reads `source` with the features of `schema`, the schema of the training dataset:
-//   *.smi, *.smiles  molecules as SMILES (smiles.h), also .gz; invalid ones are left out, and the warnings list
-//                    them with their lines
-//   *.csv            the same, also .gz, if the model was trained on SMILES
-//   *.xyz            a molecule with coordinates; bonds are computed as for QM7
-//   *.h5, *.hdf5     packed graphs (packed_graphs_file.h); targets are ignored and may be absent
-//   a folder         a TU dataset, whose graphs need no labels
-//   any other file   a single graph: an edge list or a Matrix Market file (graph_files.h)
+//   a file    a format of graph_formats.h: invalid SMILES are left out, and the warnings list them with their lines;
+//   the
+//             bonds of a molecule with coordinates are computed as for QM7; targets of packed graphs are ignored and
+//             may be absent; the nodes of an edge list or a matrix have no features
+//   a folder  a TU dataset, whose graphs need no labels
 //
-// Missing directions are added to edge lists unless `directed`. Throws DataError if the source cannot be read or has
-// other features.
+// Of the options, `directed` applies to edge lists and `coalesce` to TU datasets. Throws DataError if the source cannot
+// be read, is in an unknown format, or has other features.
 UnlabelledGraphs read_unlabelled_graphs(const std::filesystem::path& source, const ItemSchema& schema,
-                                        bool directed = false);
+                                        const GraphReadOptions& options = {});
 
 // Converts SMILES typed by a user; `source` names them in messages.
 UnlabelledGraphs unlabelled_molecules(const std::vector<std::string>& smiles, const ItemSchema& schema,

@@ -18,6 +18,7 @@ struct LabelledTexts {
   std::vector<uint8_t> bytes;
   std::vector<int64_t> offsets{0};
   std::vector<std::string> labels;
+  int64_t empty = 0;  // texts that were empty
 
   void add(std::string_view text, std::string_view label) {
     const std::string_view held = max_length > 0 ? text.substr(0, static_cast<size_t>(max_length)) : text;
@@ -39,12 +40,13 @@ std::vector<fs::path> entries_in_order(const fs::path& folder) {
 void read_text_table(const fs::path& file, LabelledTexts& all) {
   LineStream lines(file);
   while (lines.next()) {
-    const std::string_view line = lines.line();
+    const std::string_view line = lines.whole_line();
     const size_t first = line.find('\t'), second = first == line.npos ? line.npos : line.find('\t', first + 1);
     if (second == line.npos) lines.fail("label<TAB>id<TAB>text", "fewer than two tabs");
     const std::string_view text = trimmed(line.substr(second + 1)), label = trimmed(line.substr(0, first));
-    if (text.empty() || label.empty()) lines.fail("a label and a text", text.empty() ? "no text" : "no label");
-    all.add(text, label);
+    if (label.empty()) lines.fail("a label", "none");
+    all.empty += text.empty();
+    all.add(text.empty() ? " " : text, label);
   }
 }
 
@@ -100,7 +102,7 @@ bool is_byte_texts(const fs::path& folder) {
 }
 
 PackedItems read_byte_texts(const fs::path& folder, int64_t max_length) {
-  LabelledTexts all{max_length, {}, {0}, {}};
+  LabelledTexts all{max_length, {}, {0}, {}, 0};
   DatasetSplit split;
   split.train = read_part(folder, "train", all);
   const std::set<std::string> names(all.labels.begin(), all.labels.end());
@@ -111,6 +113,7 @@ PackedItems read_byte_texts(const fs::path& folder, int64_t max_length) {
   packed.node_categories = byte_categories(std::move(all.bytes), 1);
   packed.schema.node_vocabulary = {256};
   packed.split = split;
+  if (all.empty > 0) packed.warnings = {empty_texts_warning(folder, all.empty)};
   check_packed_items(packed, folder.string());
   return packed;
 }

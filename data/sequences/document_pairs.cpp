@@ -19,14 +19,13 @@ enum Field { label_field, first_id, second_id, first_text, second_text, field_co
 // Splits the current line into its fields.
 std::array<std::string_view, field_count> pair_fields(const LineStream& lines) {
   std::array<std::string_view, field_count> fields;
-  std::string_view line = lines.line();
+  std::string_view line = lines.whole_line();
   for (int field = 0; field < field_count; ++field) {
     const size_t end = field + 1 < field_count ? line.find('\t') : line.size();
     if (end == line.npos) lines.fail("label<TAB>id<TAB>id<TAB>text<TAB>text", std::to_string(field) + " tabs");
     fields[field] = trimmed(line.substr(0, end));
     line.remove_prefix(std::min(end + 1, line.size()));
   }
-  if (fields[first_text].empty()) lines.fail("two texts", "an empty one");
   return fields;
 }
 
@@ -35,8 +34,11 @@ struct Pairs {
   std::vector<uint8_t> categories;
   std::vector<int64_t> offsets{0};
   std::vector<std::string> labels;
+  int64_t empty = 0;  // documents that were empty
 
   void add(std::string_view text, uint8_t document) {
+    empty += text.empty();
+    if (text.empty()) text = " ";
     for (const char byte : max_length > 0 ? text.substr(0, static_cast<size_t>(max_length)) : text) {
       categories.push_back(static_cast<unsigned char>(byte));
       categories.push_back(document);
@@ -68,7 +70,7 @@ bool is_document_pairs(const fs::path& folder) {
 PackedItems read_document_pairs(const fs::path& folder, int64_t max_length) {
   const std::string train = only_file(folder, ".train.tsv").string();
   const std::string name = train.substr(0, train.size() - std::string_view("train.tsv").size());
-  Pairs all{max_length, {}, {0}, {}};
+  Pairs all{max_length, {}, {0}, {}, 0};
   DatasetSplit split;
   split.train = append_pairs(train, all);
   std::map<std::string, int64_t> classes;
@@ -91,6 +93,7 @@ PackedItems read_document_pairs(const fs::path& folder, int64_t max_length) {
   packed.schema.node_vocabulary = {256, 2};
   packed.schema.documents = true;
   packed.split = split;
+  if (all.empty > 0) packed.warnings = {empty_texts_warning(folder, all.empty)};
   check_packed_items(packed, folder.string());
   return packed;
 }

@@ -12,8 +12,8 @@ namespace geosft {
 // label<TAB>id<TAB>id<TAB>text<TAB>text. An item holds the bytes of both texts: node_categories are the byte and its
 // document, 0 or 1. Classes are the labels of the training split, ascending. The files are read line by line, and texts
 // are truncated to `max_length` bytes (0: no limit). Each byte of text takes 10 bytes of memory, and up to 16 more
-// during the checks. Throws DataError, naming file and line, for malformed lines, empty texts, and labels that the
-// training split does not have.
+// during the checks. An empty text is read as one blank, with a warning. Throws DataError, naming file and line, for
+// malformed lines, and labels that the training split does not have.
 PackedItems read_document_pairs(const std::filesystem::path& folder, int64_t max_length = 0);
 bool is_document_pairs(const std::filesystem::path& folder);
 

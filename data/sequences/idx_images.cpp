@@ -52,14 +52,26 @@ struct IdxFile {
   }
 };
 
+// Returns the file of images or labels of a split, such as train-images-idx3-ubyte or train-images.idx3-ubyte, plain or
+// .gz; the first name if there is none.
+fs::path idx_file(const fs::path& folder, const std::string& what, const char* kind) {
+  const fs::path published = file_or_gz(folder / (what + "-" + kind)),
+                 renamed = file_or_gz(folder / (what + "." + kind));
+  return !fs::exists(published) && fs::exists(renamed) ? renamed : published;
+}
+
+fs::path images_file(const fs::path& folder, const std::string& part) {
+  return idx_file(folder, part + "-images", "idx3-ubyte");
+}
+
 struct LabelledImages {
   at::Tensor pixels, labels;  // float32 [count, pixels], int64 [count]
   std::vector<int64_t> sizes;
 };
 
 LabelledImages read_images(const fs::path& folder, const std::string& part) {
-  const IdxFile images(file_or_gz(folder / (part + "-images-idx3-ubyte")), 3);
-  const IdxFile labels(file_or_gz(folder / (part + "-labels-idx1-ubyte")), 1);
+  const IdxFile images(images_file(folder, part), 3);
+  const IdxFile labels(idx_file(folder, part + "-labels", "idx1-ubyte"), 1);
   const int64_t count = images.sizes[0], pixels = images.sizes[1] * images.sizes[2];
   if (labels.sizes[0] != count) {
     throw DataError(labels.name, "a label for each of the " + std::to_string(count) + " images",
@@ -76,11 +88,11 @@ LabelledImages read_images(const fs::path& folder, const std::string& part) {
 }  // namespace
 
 bool is_idx_images(const fs::path& folder) {
-  return fs::exists(file_or_gz(folder / "train-images-idx3-ubyte"));
+  return fs::exists(images_file(folder, "train"));
 }
 
 PackedItems read_idx_images(const fs::path& folder) {
-  const bool named_test = fs::exists(file_or_gz(folder / "test-images-idx3-ubyte"));
+  const bool named_test = fs::exists(images_file(folder, "test"));
   const LabelledImages train = read_images(folder, "train"), test = read_images(folder, named_test ? "test" : "t10k");
   if (test.pixels.size(1) != train.pixels.size(1) || test.sizes[1] != train.sizes[1]) {
     throw DataError(folder.string(), "test images of the size of the training images", "another size");

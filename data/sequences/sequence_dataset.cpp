@@ -2,6 +2,7 @@
 #include "data/sequences/sequence_dataset.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <memory>
 #include <numeric>
@@ -15,19 +16,20 @@
 #include "data/sequences/idx_images.h"
 #include "data/sequences/listops.h"
 #include "data/sequences/pathfinder.h"
+#include "data/sequences/ucr_table.h"
 
 namespace geosft {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Returns all NAMEs of NAME_TRAIN.ts in a folder.
-std::vector<std::string> series_names(const fs::path& folder) {
-  constexpr std::string_view ending = "_TRAIN.ts";
+// Returns all NAMEs of NAME_TRAIN.ts or, with another ending, NAME_TRAIN.tsv in a folder.
+std::vector<std::string> series_names(const fs::path& folder, const std::string& ending) {
+  const std::string train = "_TRAIN" + ending;
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string file = entry.path().filename().string();
-    if (file.ends_with(ending)) names.push_back(file.substr(0, file.size() - ending.size()));
+    if (file.ends_with(train)) names.push_back(file.substr(0, file.size() - train.size()));
   }
   return names;
 }
@@ -64,20 +66,47 @@ at::Tensor filled(const TsFile& set) {
   return values;
 }
 
-bool is_series(const fs::path& folder) {
-  return !series_names(folder).empty();
-}
-
-PackedItems read_series(const fs::path& folder, int64_t) {
-  const std::vector<std::string> names = series_names(folder);
+// Reads NAME_TRAIN and NAME_TEST with the reader of their ending.
+PackedItems read_pair(const fs::path& folder, const std::string& ending, TsFile (*read)(const fs::path&)) {
+  const std::vector<std::string> names = series_names(folder, ending);
   if (names.size() != 1) {
-    throw DataError(folder.string(), "one file *_TRAIN.ts", std::to_string(names.size()) + " of them");
+    throw DataError(folder.string(), "one file *_TRAIN" + ending, std::to_string(names.size()) + " of them");
   }
   const std::string& name = names.front();
   PackedItems packed =
-      packed_series(read_ts_file(folder / (name + "_TRAIN.ts")), read_ts_file(folder / (name + "_TEST.ts")));
+      packed_series(read(folder / (name + "_TRAIN" + ending)), read(folder / (name + "_TEST" + ending)));
   check_packed_items(packed, folder.string());
   return packed;
+}
+
+bool is_series(const fs::path& folder) {
+  return !series_names(folder, ".ts").empty();
+}
+
+PackedItems read_series(const fs::path& folder, int64_t) {
+  return read_pair(folder, ".ts", read_ts_file);
+}
+
+bool is_ucr_tables(const fs::path& folder) {
+  return !series_names(folder, ".tsv").empty();
+}
+
+PackedItems read_ucr_tables(const fs::path& folder, int64_t) {
+  return read_pair(folder, ".tsv", read_ucr_table);
+}
+
+// Returns the labels of the test series as indices into the classes of the training series.
+at::Tensor matched_labels(const TsFile& train, const TsFile& test) {
+  std::vector<int64_t> place;
+  for (const std::string& name : test.classes) {
+    const auto found = std::find(train.classes.begin(), train.classes.end(), name);
+    place.push_back(found == train.classes.end() ? -1 : found - train.classes.begin());
+  }
+  const at::Tensor labels = at::tensor(place, at::kLong).index_select(0, test.labels);
+  const at::Tensor unknown = (labels < 0).nonzero();
+  if (unknown.numel() == 0) return labels;
+  const auto label = static_cast<size_t>(test.labels[unknown[0][0]].item<int64_t>());
+  throw DataError(test.problem + " (test part)", "the classes of the training part", "'" + test.classes[label] + "'");
 }
 
 using SequenceReader = PackedItems(const fs::path& folder, int64_t max_length);
@@ -94,9 +123,10 @@ const std::vector<DatasetFormat<SequenceReader>>& sequence_formats() {
       {"texts", "*_train.tsv or train/CLASS/*.txt", is_byte_texts, read_byte_texts},
       {"pairs of documents", "*.train.tsv", is_document_pairs, read_document_pairs},
       {"Pathfinder", "metadata/*.npy", is_pathfinder, whole<read_pathfinder>},
-      {"MNIST's form", "train-images-idx3-ubyte", is_idx_images, whole<read_idx_images>},
+      {"MNIST's form", "train-images-idx3-ubyte or train-images.idx3-ubyte", is_idx_images, whole<read_idx_images>},
       {"CIFAR-10", "data_batch_1.bin", is_cifar_images, whole<read_cifar_images>},
       {"UEA, UCR", "one file *_TRAIN.ts", is_series, read_series},
+      {"UCR's tables", "one file *_TRAIN.tsv", is_ucr_tables, read_ucr_tables},
   };
   return formats;
 }
@@ -132,11 +162,13 @@ PackedItems packed_series(const TsFile& train, const TsFile& test) {
     throw DataError(test.problem + " (test part)", std::to_string(train.dimensions()) + " dimensions, as in training",
                     std::to_string(test.dimensions()));
   }
-  if (test.classes != train.classes) {
-    throw DataError(test.problem + " (test part)", "the classes of the training part", "others");
+  for (const TsFile* part : {&train, &test}) {
+    if (part->labels.defined()) continue;
+    throw DataError(part->problem + (part == &train ? " (training part)" : " (test part)"),
+                    "series with classes (@classLabel true)", "series without, which are for prediction");
   }
   const at::Tensor ptr = at::cat({train.ptr, test.ptr.slice(0, 1) + train.ptr[-1]});
-  PackedItems packed = packed_sequences(ptr, at::cat({train.labels, test.labels}), train.classes);
+  PackedItems packed = packed_sequences(ptr, at::cat({train.labels, matched_labels(train, test)}), train.classes);
   packed.node_values = at::cat({filled(train), filled(test)});
   packed.schema.node_values = train.dimensions();
   packed.split = DatasetSplit{item_range(0, train.size()), {}, item_range(train.size(), train.size() + test.size())};
@@ -156,6 +188,28 @@ PackedItems truncated(const PackedItems& sequences, int64_t max_length) {
                            at::repeat_interleave(ptr.slice(0, 0, -1), sizes, 0, sequences.graphs.graph.nodes());
   static_cast<FeaturedGraphs&>(shorter) = induced_subgraph(sequences, (place < max_length).nonzero().squeeze(1));
   return shorter;
+}
+
+std::string sequence_formats_text() {
+  return formats_text(sequence_formats());
+}
+
+PackedItems read_unlabelled_series(const fs::path& file) {
+  std::string ending = file.extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (!fs::exists(file)) throw DataError(file.string(), "a file of series", "nothing of this name");
+  if (ending != ".ts" && ending != ".tsv") {
+    throw DataError(file.string(), "series: *.ts (UEA, UCR) or *.tsv (UCR's tables)", "another ending");
+  }
+  const TsFile series = ending == ".ts" ? read_ts_file(file) : read_ucr_table(file);
+  PackedItems packed = packed_sequences(series.ptr, {}, {});
+  packed.node_values = filled(series);
+  packed.schema.node_values = series.dimensions();
+  return packed;
+}
+
+std::string empty_texts_warning(const fs::path& folder, int64_t count) {
+  return folder.string() + ": " + std::to_string(count) + " empty texts are read as one blank each";
 }
 
 bool is_sequence_dataset(const fs::path& folder) {

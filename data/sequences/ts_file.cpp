@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <optional>
 
 #include "data/data_error.h"
 #include "data/formats/numbers.h"
@@ -32,7 +33,8 @@ struct TsHeader {
   std::vector<std::string> classes;
   int64_t dimensions = 0;  // 0: not given
   int64_t length = 0;      // of all series; 0: not given
-  bool equal_length = false, missing = true, labelled = false;
+  bool equal_length = false, missing = true;
+  std::optional<bool> labelled;
 };
 
 bool read_bool(TextLines& lines) {
@@ -69,7 +71,7 @@ void read_keyword(TextLines& lines, const std::string& keyword, TsHeader& header
       if (word.find(':') != word.npos) lines.fail_word("names of classes without ':'", word);
       header.classes.emplace_back(word);
     }
-    if (header.labelled && header.classes.empty()) lines.fail("names of classes", "none");
+    if (*header.labelled && header.classes.empty()) lines.fail("names of classes", "none");
   } else {
     lines.fail("a keyword such as @dimensions, @classLabel or @data", keyword);
   }
@@ -80,7 +82,8 @@ TsHeader read_header(TextLines& lines, const std::string& file) {
   while (lines.next()) {
     const std::string keyword = lowered(lines.word());
     if (keyword == "@data") {
-      if (!header.labelled) lines.fail("@classLabel true with names of classes before it", "@data");
+      if (!header.labelled)
+        lines.fail("@classLabel true with names of classes, or @classLabel false, before it", "@data");
       return header;
     }
     read_keyword(lines, keyword, header);
@@ -92,19 +95,18 @@ class TsReader {
  public:
   TsReader(TextLines& lines, TsHeader& header) : lines_(lines), header_(header) {}
 
-  // Reads one series: dimensions separated by ':', with the class at the end.
+  // Reads one series: dimensions separated by ':', with the class, if any, at the end.
   void read(std::string_view text) {
     std::vector<std::string_view> parts;
     while (!text.empty()) parts.push_back(take_part(text, ':'));
-    const auto found = static_cast<int64_t>(parts.size()) - 1;
+    const bool labelled = *header_.labelled;
+    const auto found = static_cast<int64_t>(parts.size()) - (labelled ? 1 : 0);
     if (found < 1) lines_.fail("dimensions and a class with ':' between them", "'" + std::string(parts.front()) + "'");
     if (header_.dimensions == 0) header_.dimensions = found;
     if (found != header_.dimensions) {
       lines_.fail(std::to_string(header_.dimensions) + " dimensions", std::to_string(found));
     }
-    const auto label = std::find(header_.classes.begin(), header_.classes.end(), parts.back());
-    if (label == header_.classes.end()) lines_.fail("a class of @classLabel", "'" + std::string(parts.back()) + "'");
-    labels.push_back(label - header_.classes.begin());
+    if (labelled) add_label(parts.back());
     append_series(parts);
   }
 
@@ -112,6 +114,12 @@ class TsReader {
   std::vector<int64_t> offsets{0}, labels;
 
  private:
+  void add_label(std::string_view name) {
+    const auto label = std::find(header_.classes.begin(), header_.classes.end(), name);
+    if (label == header_.classes.end()) lines_.fail("a class of @classLabel", "'" + std::string(name) + "'");
+    labels.push_back(label - header_.classes.begin());
+  }
+
   // Parses all dimensions before allocating memory, so that one long dimension cannot cause a large allocation for all.
   void append_series(const std::vector<std::string_view>& parts) {
     const auto dimensions = static_cast<size_t>(header_.dimensions);
@@ -170,9 +178,10 @@ TsFile read_ts_file(const std::filesystem::path& file) {
   while (lines.next_raw()) {
     if (const std::string_view series = lines.rest(); !series.empty() && series.front() != '#') reader.read(series);
   }
-  if (reader.labels.empty()) throw DataError(file.string(), "series below @data", "none");
+  if (reader.offsets.size() == 1) throw DataError(file.string(), "series below @data", "none");
   return {header.problem, header.classes, at::tensor(reader.values, at::kFloat).view({-1, header.dimensions}),
-          at::tensor(reader.offsets, at::kLong), at::tensor(reader.labels, at::kLong)};
+          at::tensor(reader.offsets, at::kLong),
+          *header.labelled ? at::tensor(reader.labels, at::kLong) : at::Tensor()};
 }
 
 }  // namespace geosft

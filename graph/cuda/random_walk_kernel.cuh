@@ -13,6 +13,8 @@
 // reads.
 #pragma once
 
+#include <cmath>
+
 #include "geometry/cuda/block.h"
 #include "geometry/cuda/packed_tiles.h"
 
@@ -31,8 +33,9 @@ struct WalkPlan {
   }
 };
 
-// CSR of the graph: rowptr [nodes + 1], col and weight [edges] (null: all 1). inverse [nodes]: 1 / D_i, 0 if D_i = 0.
-// The stretch of node i is rows begin[i] … end[i] - 1. `memory` has the size of the plan; out [nodes, steps].
+// CSR of the graph: rowptr [nodes + 1], col and weight [edges] (null: all 1). inverse [nodes]: 1 / D_i, 0 if D_i = 0,
+// NaN if an edge of node i has a negative weight. The stretch of node i is rows begin[i] … end[i] - 1. `memory` has the
+// size of the plan; out [nodes, steps].
 template <typename T>
 struct RandomWalks {
   const int64_t* rowptr;
@@ -68,8 +71,13 @@ class WalkDegreeTile {
       if (node >= in.nodes) return;
       const RowRange edges = edges_of(in, node);
       T degree = 0;
-      for (int64_t e = edges.begin; e < edges.end; ++e) degree += in.weight ? in.weight[e] : T(1);
-      in.inverse[node] = degree == 0 ? T(0) : T(1) / degree;
+      bool negative = false;
+      for (int64_t e = edges.begin; e < edges.end; ++e) {
+        const T weight = in.weight ? in.weight[e] : T(1);
+        negative = negative || weight < 0;
+        degree += weight;
+      }
+      in.inverse[node] = negative ? T(NAN) : degree == 0 ? T(0) : T(1) / degree;
     });
   }
 };

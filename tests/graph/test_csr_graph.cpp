@@ -2,6 +2,7 @@
 #include "graph/csr_graph.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "tests/graph/graphs.h"
 
@@ -94,6 +95,12 @@ TEST_CASE("csr graph: bad arguments are refused by name") {
   require_error([&] { check_graph({good.rowptr, good.col, at::ones({5, 1}), {}}); }, {"edge_attr", "6", "[5, 1]"});
   require_error([&] { check_graph({good.rowptr, good.col, {}, at::ones({7})}); }, {"weight", "6", "[7]"});
   require_error([&] { check_graph({good.rowptr, good.col, {}, at::ones({6}, at::kLong)}); }, {"weight", "Long"});
+  require_error(
+      [&] {
+        check_graph({good.rowptr, good.col, {}, at::arange(6).to(at::kFloat) - 1});
+      },
+      {"weight", "finite and not negative", "entry 0 is -1"});
+  require_error([&] { check_edge_weights(at::tensor({1.0, std::nan("")}, at::kDouble)); }, {"entry 1 is nan"});
   require_error([&] { graph_from_edges(longs({0}), longs({0, 1}), 2); }, {"source", "target", "1", "2"});
   require_error([&] { graph_from_edges(longs({0}), longs({2}), 2); }, {"target", "entry 0 is 2"});
   require_error([&] { graph_from_edges(longs({-1}), longs({0}), 2); }, {"source", "-1"});
@@ -101,6 +108,14 @@ TEST_CASE("csr graph: bad arguments are refused by name") {
   require_error([&] { induced_subgraph(good, longs({1, 2, 1})); }, {"rows", "distinct", "node 1"});
   require_error([&] { induced_subgraph(good, longs({4})); }, {"rows", "4"});
   require_error([&] { permuted(good, longs({0, 1})); }, {"order", "4", "[2]"});
+}
+
+TEST_CASE("redundant_edges: self-loops, and edges that repeat another one") {
+  const RedundantEdges found =
+      redundant_edges(test::graph_of(3, {{0, 1}, {1, 1}, {0, 1}, {1, 0}, {0, 1}, {2, 2}, {2, 2}}));
+  REQUIRE(found.self_loops == 3);
+  REQUIRE(found.repeated == 2);
+  REQUIRE(redundant_edges(test::graph_of(0, {})).repeated == 0);
 }
 
 }  // namespace geosft::test::test_csr_graph

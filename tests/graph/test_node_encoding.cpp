@@ -2,6 +2,7 @@
 #include "graph/node_encoding.h"
 
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "graph/laplacian_pe.h"
 #include "graph/random_walk_pe_estimate.h"
@@ -47,6 +48,19 @@ TEST_CASE("random walks are estimated when so many are asked for, with the error
   require_equal(found.values, expected.mean.to(at::kFloat), "walks");
   require_equal(found.standard_error, expected.standard_error.to(at::kFloat), "standard error");
   CHECK_FALSE(encoded_nodes(batch, {NodeEncoding::random_walk, 4}).standard_error.defined());
+}
+
+TEST_CASE("encoded_nodes: one precondition of weights, whatever the encoding, in terms of the given weights") {
+  GraphBatch batch{test::graph_of(3, {{0, 1}, {1, 2}, {2, 0}}), at::tensor({0, 3}, at::kLong)};
+  for (const double bad : {-3.0, std::numeric_limits<double>::infinity()}) {
+    batch.graph.weight = at::tensor({1.0, 2.0, bad}, at::kDouble);
+    const std::string found = bad < 0 ? "entry 2 is -3" : "entry 2 is inf";
+    const NodeEncodingOptions all[] = {
+        {NodeEncoding::random_walk, 3}, {NodeEncoding::random_walk, 3, 10}, {NodeEncoding::laplacian, 1}};
+    for (const NodeEncodingOptions& options : all) {
+      test::require_error([&] { encoded_nodes(batch, options); }, {"weight must be finite and not negative", found});
+    }
+  }
 }
 
 }  // namespace geosft::test::test_node_encoding

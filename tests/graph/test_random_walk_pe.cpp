@@ -128,6 +128,8 @@ TEST_CASE("random_walk_pe: bad arguments are refused by name") {
   require_error([&] { encode({good.rowptr, good.col, {}, at::ones({8}, at::kLong)}, 2); }, {"weight", "Long"});
   const at::Tensor infinite = at::full({8}, std::numeric_limits<float>::infinity());
   require_error([&] { encode({good.rowptr, good.col, {}, infinite}, 2); }, {"weight", "finite"});
+  const at::Tensor negative = at::tensor({1.0, 1.0, 1.0, -0.5, 1.0, 1.0, 1.0, 1.0}, at::kDouble);
+  require_error([&] { encode({good.rowptr, good.col, {}, negative}, 2); }, {"weight", "negative", "entry 3 is -0.5"});
 }
 
 }  // namespace geosft::test::test_random_walk_pe

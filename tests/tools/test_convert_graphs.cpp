@@ -89,6 +89,44 @@ void require_tensor_refused(const std::string& x, std::vector<std::string> words
 
 }  // namespace
 
+TEST_CASE("convert_graphs: pickles of every protocol, and those of Python 2, hold the same") {
+  if (find_python().empty()) return;
+  const TemporaryFolder folder;
+  for (const char* protocol : {"0", "1", "2", "3", "4"}) {
+    const std::string dump =
+        std::string("dump = lambda data, name: pickle.dump(data, open(os.path.join(sys.argv[1], ") +
+        "name), 'wb'), protocol=" + protocol + ")\n";
+    make_pickles(folder, dump + path_graph + tensors + "table = (tensor((3, 2), (2, 1)), *path[1:])\n" +
+                             "dump([table, node], 'train.pickle'); dump([node], 'val.pickle'); dump([path], "
+                             "'test.pickle'); dump({'train': np.arange(2), 'val': [2], 'test': []}, 'split.pickle')");
+    const ProcessResult result = convert_superpixels(folder);
+    INFO(protocol << ": " << result.err);
+    REQUIRE(result.exit == 0);
+    const PackedItems packed = read_packed_graphs(folder / "set.h5");
+    require_equal(packed.graphs.ptr, at::tensor({0, 3, 4, 5, 8}, at::kLong), "ptr");
+    require_equal(packed.node_values.narrow(0, 0, 3), at::arange(6).view({3, 2}).to(at::kFloat), "node values");
+    CHECK(convert({"split", folder / "split.pickle", "--out", folder.path()}).exit == 0);
+  }
+  // As Python 2 pickles the array [1, 2]: its bytes are a string, behind the opcode U.
+  make_pickles(folder, R"(
+old = (b'\x80\x02}(U\x05traincnumpy.core.multiarray\n_reconstruct\ncnumpy\nndarray\nK\x00\x85U\x01b\x87R(K\x01K\x02\x85'
+       b'cnumpy\ndtype\nU\x02i4K\x00K\x01\x87R(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb'
+       b'\x89U\x08\x01\x00\x00\x00\x02\x00\x00\x00tbU\x03val]U\x04test]u.')
+open(os.path.join(sys.argv[1], 'old.pickle'), 'wb').write(old)
+)");
+  const ProcessResult old = convert({"split", folder / "old.pickle", "--out", folder.path()});
+  INFO(old.err);
+  CHECK(old.exit == 0);
+  CHECK(read_text(folder / "split_train.txt") == "1\n2\n");
+}
+
+TEST_CASE("convert_graphs: bytes in a pickle are encoded as latin1 alone") {
+  require_refused(
+      "class Bad:\n    def __reduce__(self):\n        import codecs\n        return codecs.encode, "
+      "('a', 'rot13')\ndata = [Bad()]",
+      {"train.pickle: no pickle of plain data"});
+}
+
 TEST_CASE("convert_graphs: pickled superpixels become packed graphs") {
   if (find_python().empty()) return;
   const TemporaryFolder folder;

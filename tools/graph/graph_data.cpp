@@ -8,10 +8,11 @@
 #include <numeric>
 
 #include "data/cache_folder.h"
+#include "data/data_error.h"
 #include "data/folds.h"
 #include "data/graphs/encoding_cache.h"
 #include "data/graphs/graph_dataset.h"
-#include "data/graphs/graph_files.h"
+#include "data/graphs/graph_formats.h"
 #include "data/sequences/patches.h"
 #include "data/sequences/sequence_dataset.h"
 #include "geometry/packed.h"
@@ -85,6 +86,18 @@ PackedItems in_patches(const PackedItems& graphs, int64_t patch) {
   return series_patches(graphs, patch);
 }
 
+// Throws DataError for a source that neither the readers of graphs nor those of sequences know, listing their formats.
+void check_known_format(const std::string& source) {
+  if (!std::filesystem::exists(source)) return;  // reported when it is opened
+  const bool folder = std::filesystem::is_directory(source);
+  if (folder && (is_sequence_dataset(source) || is_graph_dataset(source))) return;
+  if (!folder && find_graph_file_format(source) != nullptr) return;
+  throw DataError(source,
+                  (folder ? "a folder with " + graph_formats_text() : "graphs: " + graph_file_formats_text()) +
+                      "; or, of sequences, a folder with " + sequence_formats_text(),
+                  "none of these");
+}
+
 }  // namespace
 
 Part part_of(const std::string& name) {
@@ -99,12 +112,15 @@ const char* part_name(Part part) {
 void add_read_options(CLI::App& subcommand, GraphReadOptions& options) {
   subcommand.add_option("--split-name", options.split, "which of several published splits of an OGB set");
   subcommand.add_flag("--directed", options.directed, "leave edges of OGB sets and edge lists as they are listed");
+  subcommand.add_flag("--coalesce", options.coalesce,
+                      "leave out self-loops and repeated edges of TU sets, as PyG does");
 }
 
 PackedItems open_graphs(const std::string& source, GraphReadOptions options, int64_t longest) {
   if (is_graph_file(source)) {
     throw UsageError(source + ": a single graph without labels, which can be encoded, but not trained on");
   }
+  check_known_format(source);
   std::unique_ptr<ProgressBar> bar;
   options.progress = [&](int64_t done, int64_t total) {
     if (!bar) bar = std::make_unique<ProgressBar>("reading graphs", total);
@@ -130,14 +146,20 @@ void take_encoding(PackedItems& graphs, const EncodedNodes& encoded, const NodeE
             << encoded.standard_error.max().item<double>() << '\n';
 }
 
+PackedItems in_tokens(PackedItems items, const GraphSettings& settings) {
+  if (settings.patch > 1) items = in_patches(items, settings.patch);
+  if (settings.longest > 0) items = truncated(items, settings.longest);
+  return items;
+}
+
 PackedItems open_encoded_graphs(const GraphSettings& settings) {
   if (settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
   GraphReadOptions reading;
   reading.split = settings.splits.split_name;
   reading.directed = settings.directed;
+  reading.coalesce = settings.coalesce;
   PackedItems graphs = open_graphs(settings.data, reading, settings.longest);
-  if (settings.patch > 1) graphs = in_patches(graphs, settings.patch);
-  if (settings.longest > 0) graphs = truncated(graphs, settings.longest);
+  graphs = in_tokens(graphs, settings);
   const NodeEncodingOptions encoding = settings.model.node_encoding();
   take_encoding(graphs, cached_encoding(default_cache_folder(), graphs.graphs, encoding), encoding);
   return graphs;

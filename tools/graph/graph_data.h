@@ -19,7 +19,7 @@ enum class Part { train, validation, test };
 Part part_of(const std::string& name);  // "train", "validation" or "test"
 const char* part_name(Part part);
 
-// Adds --split-name and --directed, for subcommands without a configuration.
+// Adds --split-name, --directed and --coalesce, for subcommands without a configuration.
 void add_read_options(CLI::App& subcommand, GraphReadOptions& options);
 
 // Opens a dataset; prints its warnings, and the progress of converting published files, to stderr. `longest` is passed
@@ -35,6 +35,9 @@ OpenedStructure open_structure(const std::string& source, const GraphReadOptions
 
 // Stores the node encoding in the graphs. For an estimated encoding, prints its standard error to stderr.
 void take_encoding(PackedItems& graphs, const EncodedNodes& encoded, const NodeEncodingOptions& options);
+
+// Splits items into patches and truncates them, as the settings say.
+PackedItems in_tokens(PackedItems items, const GraphSettings& settings);
 
 // Opens the dataset of the settings with its node encoding, read from the cache if possible.
 PackedItems open_encoded_graphs(const GraphSettings& settings);

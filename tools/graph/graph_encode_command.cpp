@@ -73,8 +73,7 @@ constexpr const char* encode_footer =
 Command add_graph_encode_command(CLI::App& subcommand) {
   auto command = std::make_shared<GraphEncodeCommand>();
   const auto size = CLI::Range(0, 1000000);
-  subcommand
-      .add_option("DATA", command->data, "graph dataset, or one graph: a list of edges, or Matrix Market (*.mtx)")
+  subcommand.add_option("DATA", command->data, "graph dataset, or one graph: a list of edges, or Matrix Market")
       ->required();
   subcommand.add_option("--out", command->out, "HDF5 file to write")->required()->check(unwritable);
   subcommand.add_option("--steps", command->steps, "steps of random walks; 0: none")

@@ -206,6 +206,7 @@ nlohmann::json experiment_json(const std::vector<RunResult>& results) {
   for (const auto& [metric, value] : rows.back().values) {
     json["metrics"][metric] = value.mean;
     if (!std::isnan(value.deviation)) json["deviations"][metric] = value.deviation;
+    if (value.counted < value.runs) json["counted_runs"][metric] = value.counted;
   }
   return json;
 }

@@ -5,7 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "data/data_error.h"
 #include "data/graphs/unlabelled_graphs.h"
+#include "data/sequences/sequence_dataset.h"
 #include "tools/experiment/arguments.h"
 #include "tools/graph/commands.h"
 #include "tools/graph/graph_answers.h"
@@ -94,12 +96,32 @@ struct GraphPredictCommand {
     answer(trained, graphs, all_of(graphs), title_of);
   }
 
+  static UnlabelledGraphs given_graphs(const GraphRunModel& trained, const std::string& file) {
+    GraphReadOptions reading;
+    reading.directed = trained.settings.directed;
+    reading.coalesce = trained.settings.coalesce;
+    return read_unlabelled_graphs(file, trained.schema, reading);
+  }
+
+  static UnlabelledGraphs given_series(const GraphRunModel& trained, const std::string& file) {
+    PackedItems series = in_tokens(read_unlabelled_series(file), trained.settings);
+    const ItemSchema& schema = trained.schema;
+    if (schema.node_values != series.schema.node_values || !schema.node_vocabulary.empty() || schema.grid_height > 0) {
+      const bool numbers = schema.node_vocabulary.empty() && schema.grid_height == 0;
+      throw DataError(file,
+                      numbers ? "series of " + std::to_string(schema.node_values) + " values a step, as trained on"
+                              : "what the model was trained on, texts or images",
+                      "series of " + std::to_string(series.schema.node_values));
+    }
+    std::vector<std::string> names(static_cast<size_t>(series.size()));
+    return {std::move(series), std::move(names), {}};
+  }
+
   int answer_all_given() const {
     GraphRunModel trained = overrides.load(run);
-    const bool directed = trained.settings.directed;
     if (!smiles.empty()) answer_given(trained, unlabelled_molecules(smiles, trained.schema, "--smiles"), "--smiles");
     for (const std::string& file : files) {
-      answer_given(trained, read_unlabelled_graphs(file, trained.schema, directed), file);
+      answer_given(trained, words.graphs ? given_graphs(trained, file) : given_series(trained, file), file);
     }
     return 0;
   }
@@ -134,17 +156,17 @@ Command add_graph_predict_command(CLI::App& subcommand, const ItemWords& words) 
       ->capture_default_str();
   subcommand.add_flag("--json", command->json, "print one JSON object a " + words.item);
   command->overrides.add_to(subcommand, words, "as for the other commands; predictions draw nothing from it");
+  auto* files = subcommand.add_option(
+      "FILE", command->files,
+      words.graphs ? "graphs in place of the dataset: " + graph_file_formats_text() + ", or a folder in TU's form"
+                   : "series in place of the dataset: *.ts or UCR's *.tsv, whose classes are ignored");
+  files->excludes(items)->excludes(split)->excludes("--data");
   if (words.graphs) {
-    auto* files =
-        subcommand.add_option("FILE", command->files,
-                              "graphs in place of the dataset: SMILES (smi, smiles, csv), a molecule (xyz), a list "
-                              "of edges, Matrix Market (mtx), packed graphs (h5), a folder in TU's form");
     auto* smiles =
         subcommand.add_option("--smiles", command->smiles, "a molecule in place of the dataset; may be repeated");
     smiles->allow_extra_args(false);  // the next argument is a FILE
-    for (CLI::Option* given : {files, smiles}) {
-      given->excludes(items)->excludes(split)->excludes("--data")->excludes("--split-name");
-    }
+    smiles->excludes(items)->excludes(split)->excludes("--data")->excludes("--split-name");
+    files->excludes("--split-name");
   }
   return [command] { return command->execute(); };
 }

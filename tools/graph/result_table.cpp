@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iomanip>
 #include <limits>
+#include <numeric>
 #include <sstream>
 
 #include "tools/experiment/plot_curves.h"
@@ -28,24 +29,38 @@ bool compared(const std::vector<ResultRow>& rows) {
   return std::any_of(rows.begin(), rows.end(), [](const ResultRow& row) { return !row.differences.empty(); });
 }
 
+bool any_partial(const std::vector<ResultRow>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const ResultRow& row) {
+    return std::any_of(row.values.begin(), row.values.end(),
+                       [](const auto& value) { return value.second.counted < value.second.runs; });
+  });
+}
+
 std::string cell_text(const std::string& metric, const Summary& value) {
   const ScoreStyle style = style_of(metric);
-  const std::string mean = rounded_text(value.mean, style);
-  return std::isnan(value.deviation) ? mean : mean + " ± " + rounded_text(value.deviation, style);
+  std::string text = value.counted == 0 ? "none" : rounded_text(value.mean, style);
+  if (!std::isnan(value.deviation)) text += " ± " + rounded_text(value.deviation, style);
+  if (value.counted < value.runs && value.runs > 1) {
+    text += " (" + std::to_string(value.counted) + " of " + std::to_string(value.runs) + ")";
+  }
+  return text;
 }
 
 }  // namespace
 
 ResultRow summarized(const std::string& name, const std::vector<NamedValues>& runs) {
   ResultRow row{name, static_cast<int64_t>(runs.size()), {}};
-  const double count = static_cast<double>(runs.size());
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
   for (const auto& [metric, first] : runs.front()) {
-    double sum = 0.0, squares = 0.0;
-    for (const NamedValues& run : runs) sum += value_of(run, metric);
-    for (const NamedValues& run : runs) squares += std::pow(value_of(run, metric) - sum / count, 2);
-    const double deviation =
-        runs.size() > 1 ? std::sqrt(squares / (count - 1)) : std::numeric_limits<double>::quiet_NaN();
-    row.values.emplace_back(metric, Summary{sum / count, deviation});
+    std::vector<double> values;
+    for (const NamedValues& run : runs) values.push_back(value_of(run, metric));
+    std::erase_if(values, [](double value) { return std::isnan(value); });
+    const double count = static_cast<double>(values.size());
+    const double mean = values.empty() ? none : std::accumulate(values.begin(), values.end(), 0.0) / count;
+    double squares = 0.0;
+    for (const double value : values) squares += std::pow(value - mean, 2);
+    const double deviation = values.size() > 1 ? std::sqrt(squares / (count - 1)) : none;
+    row.values.emplace_back(metric, Summary{mean, deviation, static_cast<int64_t>(values.size()), row.runs});
   }
   return row;
 }
@@ -90,6 +105,10 @@ std::string csv_table(const std::vector<ResultRow>& rows) {
   for (const auto& [metric, value] : rows.front().values) {
     if (differ) text += c10::str(",", metric, "_difference,", metric, "_difference_deviation");
   }
+  const bool partial = any_partial(rows);
+  for (const auto& [metric, value] : rows.front().values) {
+    if (partial) text += "," + metric + "_runs";
+  }
   text += "\n";
   for (const ResultRow& row : rows) {
     text += csv_field(row.name);
@@ -100,6 +119,9 @@ std::string csv_table(const std::vector<ResultRow>& rows) {
     for (size_t i = 0; differ && row.differences.empty() && i < row.values.size(); ++i) text += ",,";
     for (const auto& [metric, value] : row.differences)
       text += "," + exact_text(value.mean) + "," + exact_text(value.deviation);
+    for (const auto& [metric, value] : row.values) {
+      if (partial) text += "," + std::to_string(value.counted);
+    }
     text += "\n";
   }
   return text;

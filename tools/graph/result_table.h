@@ -11,9 +11,11 @@
 
 namespace geosft {
 
-// Mean and sample standard deviation over several runs (NaN for one run).
+// Mean and sample standard deviation (NaN for one run) over the runs that have the metric, `counted` of `runs`: a fold
+// without a class has no ROC AUC.
 struct Summary {
   double mean = 0.0, deviation = 0.0;
+  int64_t counted = 1, runs = 1;
 };
 
 struct ResultRow {
@@ -28,11 +30,13 @@ struct ResultRow {
 // Summarises at least one run; all must have the same metrics.
 ResultRow summarized(const std::string& name, const std::vector<NamedValues>& runs);
 
-// Returns one line per row, one column per label and metric, shares in percent: "87.8 ± 5.1"; if rows are compared, a
+// Returns one line per row, one column per label and metric, shares in percent: "87.8 ± 5.1", with
+// "(9 of 10)" behind it for a metric that not all runs have; if rows are compared, a
 // last column shows the difference of the first metric. All rows have the same labels and metrics.
 std::string markdown_table(const std::vector<ResultRow>& rows);
 // Returns run,LABEL,…,runs,METRIC,METRIC_deviation,…: values with the fewest digits that round-trip; no deviation for
-// one run. If rows are compared, METRIC_difference,METRIC_difference_deviation,… of all metrics follow.
+// one run. If a metric is missing in some run, columns METRIC_runs follow those of the metrics. If rows are compared,
+// METRIC_difference,METRIC_difference_deviation,… of all metrics follow.
 std::string csv_table(const std::vector<ResultRow>& rows);
 
 }  // namespace geosft

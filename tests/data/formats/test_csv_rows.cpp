@@ -36,6 +36,12 @@ TEST_CASE("rows of comma-separated values") {
   CHECK_FALSE(CsvRows("\n\r\n", "t.csv").next());
 }
 
+TEST_CASE("a byte-order mark is not part of the first field") {
+  CsvRows rows("\xEF\xBB\xBF\"a\",b\n", "t.csv");
+  REQUIRE(rows.next());
+  CHECK(fields(rows) == Fields{"a", "b"});
+}
+
 TEST_CASE("fields of a table as numbers") {
   CsvRows rows("1.5,-3,,nan,1e999,x\n", "t.csv");
   REQUIRE(rows.next());

@@ -91,4 +91,16 @@ TEST_CASE("a build without RDKit says what is missing") {
   }
 }
 
+TEST_CASE("the atoms of a SMILES are counted before it is parsed") {
+  CHECK(written_atoms("") == 0);
+  CHECK(written_atoms("CCO ethanol") == 3);
+  CHECK(written_atoms("ClC(Br)=C1C=CC=C1") == 8);
+  CHECK(written_atoms("c1cc[nH]c1") == 5);
+  CHECK(written_atoms("[Na+].[Cl-]") == 2);
+  CHECK(written_atoms("C[C@@H](N)C(=O)O\tname CCC") == 6);
+  if (!test::has_rdkit()) return;
+  CHECK(molecule_from_smiles(std::string(1000, 'C')).atom_count() == 1000);
+  require_error([] { molecule_from_smiles(std::string(max_smiles_atoms + 1, 'C')); }, {"4001 atoms, more than 4000"});
+}
+
 }  // namespace geosft::test::test_molecule_features

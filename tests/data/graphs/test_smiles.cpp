@@ -21,11 +21,13 @@ SmilesFile read(const std::string& name, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("lists of SMILES are known by their names") {
-  for (const char* name : {"a.smi", "a.smiles", "a.csv", "b.smi.gz", "b.smiles.gz", "b.csv.gz"}) {
-    CHECK(is_smiles_file(name));
+TEST_CASE("a table of SMILES is known by its first line") {
+  for (const char* text : {"smiles", "id,SMILES\r\n1,C\n", "\"Smiles\",y\n", " smiles ,y\n"}) {
+    CHECK(begins_smiles_table(text));
   }
-  for (const char* name : {"a.txt", "a.gz", "smi", "a.smi.zip"}) CHECK_FALSE(is_smiles_file(name));
+  for (const char* text : {"", "C\nsmiles\n", "smiles list\n", "id,smile\n", "\"smiles"}) {
+    CHECK_FALSE(begins_smiles_table(text));
+  }
 }
 
 TEST_CASE("a line of SMILES holds a molecule and its name") {
@@ -37,7 +39,7 @@ TEST_CASE("a line of SMILES holds a molecule and its name") {
 }
 
 TEST_CASE("a table has a column of SMILES") {
-  const SmilesFile file = read("m.csv", "id,SMILES\n1,CCO\n\n2,\"C#N\"\n");
+  const SmilesFile file = read("m.CSV", "\xEF\xBB\xBFid,SMILES\n1,CCO\n\n2,\"C#N\"\n");
   CHECK(file.column.smiles == std::vector<std::string>{"CCO", "C#N"});
   CHECK(file.names == std::vector<std::string>{"", ""});
   CHECK(file.column.lines == Lines{2, 4});

@@ -82,6 +82,22 @@ TEST_CASE("TU dataset: only the structure and targets of a regression") {
   CHECK(set.edge_features().sizes() == at::IntArrayRef({0, 0}));
 }
 
+TEST_CASE("TU dataset: repeated edges and self-loops stay unless they are left out") {
+  const test::TemporaryFolder folder;
+  write_set(folder, {{"A",
+                      "\xEF\xBB\xBF"
+                      "2,1\n1,1\n1,2\n2,1\n1,3\n1,2\n"},
+                     {"graph_indicator", "1\n1\n1\n"},
+                     {"graph_labels", "1\n"},
+                     {"edge_labels", "5\n6\n7\n8\n9\n5\n"}});
+  CHECK(read_tu_dataset(folder.path()).graphs.graph.edges() == 6);
+  const TuDataset set = read_tu_dataset(folder.path(), nullptr, /*coalesce=*/true);
+  require_equal(set.graphs.graph.rowptr, longs({0, 2, 3, 3}), "rowptr");
+  require_equal(set.graphs.graph.col, longs({1, 2, 0}), "col");
+  CHECK(set.edge_labels.values == std::vector<int64_t>{5, 6, 7, 8, 9});
+  require_equal(set.edge_labels.classes.squeeze(1), longs({2, 4, 0}), "the label of the first");
+}
+
 TEST_CASE("TU dataset: broken files are refused by file and line") {
   require_broken("A", "2, 1\n1, 5\n", {":2", "1 to 4", "5"});
   require_broken("A", "0, 1\n", {":1", "1 to 4", "0"});

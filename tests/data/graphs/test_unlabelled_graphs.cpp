@@ -46,7 +46,7 @@ TEST_CASE("a list of edges is a graph alone, whose nodes keep their numbers") {
     require_equal(given.packed.graphs.graph.col, at::tensor({2, 1, 0, 0}, at::kLong), "col");
     require_equal(given.node_ids, at::tensor({2, 7, 30}, at::kLong), "node_ids");
     CHECK(given.names == std::vector<std::string>{""});
-    CHECK(read_unlabelled_graphs(folder / name, structure_alone, true).packed.graphs.graph.edges() == 2);
+    CHECK(read_unlabelled_graphs(folder / name, structure_alone, {.directed = true}).packed.graphs.graph.edges() == 2);
     require_error([&] { read_unlabelled_graphs(folder / name, labelled_schema()); },
                   {name, "categories of nodes (2)", "no features"});
   }

@@ -39,6 +39,20 @@ TEST_CASE("texts of folders become bytes with classes", "[byte_texts]") {
   CHECK(packed.split->train == std::vector<int64_t>{0, 1, 2});
 }
 
+TEST_CASE("an empty text of a table is one blank, with a warning", "[byte_texts]") {
+  const TemporaryFolder folder;
+  write_text(folder / "s_train.tsv",
+             "\xEF\xBB\xBF"
+             "0\ta\tx\n1\tb\t\r\n");
+  write_text(folder / "s_test.tsv", "1\tc\t \n0\td\ty\n");
+  const PackedItems packed = read_byte_texts(folder.path());
+  require_equal(packed.graphs.ptr, at::tensor({0, 1, 2, 3, 4}, at::kLong), "ptr");
+  require_equal(packed.node_categories.squeeze(1), at::tensor({120, 32, 32, 121}, at::kByte), "bytes");
+  CHECK(packed.schema.output_names == std::vector<std::string>{"0", "1"});
+  REQUIRE(packed.warnings.size() == 1);
+  CHECK_THAT(packed.warnings[0], Catch::Contains("2 empty texts"));
+}
+
 TEST_CASE("broken texts are refused", "[byte_texts]") {
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& train, const std::string& test, const std::vector<std::string>& words) {
@@ -47,7 +61,7 @@ TEST_CASE("broken texts are refused", "[byte_texts]") {
     require_error([&] { read_byte_texts(folder.path()); }, words);
   };
   refused("0\ta\tx\n1 b\n", "0\ta\tx\n", {"s_train.tsv:2", "label<TAB>id<TAB>text"});
-  refused("0\ta\tx\n\ta\tx\n", "0\ta\tx\n", {"label<TAB>id<TAB>text"});
+  refused("0\ta\tx\n\ta\tx\n", "0\ta\tx\n", {"s_train.tsv:2", "a label", "none"});
   refused("0\ta\tx\n", "2\ta\tx\n", {"test part", "'2'"});
   refused("", "0\ta\tx\n", {"texts of the train part"});
   refused("0\ta\tx\n", "", {"texts of the test part", "none"});

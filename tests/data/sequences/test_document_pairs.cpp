@@ -50,6 +50,18 @@ TEST_CASE("each of two documents is shortened", "[document_pairs]") {
   require_equal(read_shorter.node_categories, shorter.node_categories, "bytes, shortened while they are read");
 }
 
+TEST_CASE("an empty document is one blank, with a warning", "[document_pairs]") {
+  const TemporaryFolder folder;
+  write_text(folder / "aan.train.tsv", two_pairs + "1.0\tP1\tP2\t\tab\n");
+  write_text(folder / "aan.test.tsv", "0.0\tP4\tP5\tx\t\n");
+  const PackedItems packed = read_document_pairs(folder.path());
+  require_equal(packed.graphs.ptr, at::tensor({0, 7, 11, 14, 16}, at::kLong), "ptr");
+  require_equal(packed.node_categories.slice(0, 11, 16),
+                at::tensor({32, 0, 97, 1, 98, 1, 120, 0, 32, 1}, at::kByte).view({5, 2}), "bytes");
+  REQUIRE(packed.warnings.size() == 1);
+  CHECK_THAT(packed.warnings[0], Catch::Contains("2 empty texts"));
+}
+
 TEST_CASE("broken pairs of documents are refused", "[document_pairs]") {
   const TemporaryFolder folder;
   const auto refused = [&](const std::string& train, const std::string& test, const std::vector<std::string>& words) {
@@ -58,7 +70,6 @@ TEST_CASE("broken pairs of documents are refused", "[document_pairs]") {
     require_error([&] { read_document_pairs(folder.path()); }, words);
   };
   refused("1\tP1\tP2\tab\n", two_pairs, {"aan.train.tsv:1", "3 tabs"});
-  refused(two_pairs + "1\tP1\tP2\t\tab\n", two_pairs, {"aan.train.tsv:4", "two texts"});
   refused(two_pairs, "\tP1\tP2\tab\tc\n", {"aan.test.tsv:1", "label<TAB>id"});
   refused(two_pairs, "2\tP1\tP2\tab\tc\n", {"labels of the training part", "'2'"});
   refused("\n", two_pairs, {"aan.train.tsv", "none"});

@@ -41,6 +41,19 @@ TEST_CASE("idx images become sequences of pixels", "[idx_images]") {
   CHECK(packed.split->test == std::vector<int64_t>{2});
 }
 
+TEST_CASE("idx files are read under the names with a dot, too", "[idx_images]") {
+  const TemporaryFolder folder, dotted;
+  write_set(folder);
+  for (const char* name : {"train-images", "train-labels", "t10k-images", "t10k-labels"}) {
+    const std::string kind = std::string(name).ends_with("images") ? "idx3-ubyte" : "idx1-ubyte";
+    const std::string bytes = read_text(folder / (std::string(name) + "-" + kind));
+    if (name[1] == 'r') write_text(dotted / (std::string(name) + "." + kind), bytes);
+    if (name[1] != 'r') write_gz(dotted / (std::string(name) + "." + kind + ".gz"), bytes);
+  }
+  REQUIRE(is_idx_images(dotted.path()));
+  require_equal(read_idx_images(dotted.path()).node_values, read_idx_images(folder.path()).node_values, "pixels");
+}
+
 TEST_CASE("broken idx files are refused by name", "[idx_images]") {
   const auto refused = [](const char* file, const std::string& bytes, const std::vector<std::string>& words) {
     const TemporaryFolder folder;

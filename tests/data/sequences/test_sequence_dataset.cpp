@@ -42,6 +42,45 @@ TEST_CASE("missing values lie between those around them", "[sequence_dataset]") 
   require_equal(values.select(1, 1), at::tensor({0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 6.0, 6.0, 11.0}, at::kFloat), "second");
 }
 
+TEST_CASE("a test part may list its classes in another order, or fewer of them", "[sequence_dataset]") {
+  const TemporaryFolder folder;
+  write_text(folder / "S_TRAIN.ts", "@dimensions 1\n@classLabel true a b c\n@data\n1:c\n2:a\n3:b\n");
+  write_text(folder / "S_TEST.ts", "@dimensions 1\n@classLabel true c a\n@data\n4:a\n5:c\n");
+  const PackedItems packed = open_sequence_dataset(folder.path());
+  CHECK(packed.schema.output_names == std::vector<std::string>{"a", "b", "c"});
+  require_equal(packed.target, at::tensor({2, 0, 1, 0, 2}, at::kLong), "target");
+}
+
+TEST_CASE("UCR's tables are read, and .ts files go before them", "[sequence_dataset]") {
+  const TemporaryFolder folder;
+  write_text(folder / "S_TRAIN.tsv", "1\t0.5\t1.5\n-1\t2\t3\n");
+  write_text(folder / "S_TEST.tsv", "-1\t4\tNaN\n");
+  const PackedItems packed = open_sequence_dataset(folder.path());
+  CHECK(packed.schema.output_names == std::vector<std::string>{"-1", "1"});
+  require_equal(packed.graphs.ptr, at::tensor({0, 2, 4, 5}, at::kLong), "ptr");
+  require_equal(packed.node_values.squeeze(1), at::tensor({0.5, 1.5, 2.0, 3.0, 4.0}, at::kFloat), "values");
+  require_equal(packed.target, at::tensor({1, 0, 0}, at::kLong), "target");
+  write_text(folder / "S_TEST.tsv", "2\t4\t5\n");
+  require_error([&] { open_sequence_dataset(folder.path()); }, {"S_TEST.tsv", "'2'"});
+  write_text(folder / "S_TRAIN.ts", header + "1:2:a\n");
+  write_text(folder / "S_TEST.ts", header + "1:2:b\n");
+  CHECK(open_sequence_dataset(folder.path()).schema.node_values == 2);
+}
+
+TEST_CASE("series for prediction need no classes, and have no target", "[sequence_dataset]") {
+  const TemporaryFolder folder;
+  write_text(folder / "new.TS", "@classLabel false\n@data\n1,?,3:4,5,6\n");
+  const PackedItems series = read_unlabelled_series(folder / "new.TS");
+  CHECK((series.size() == 1 && series.schema.node_values == 2));
+  CHECK_FALSE(series.target.defined());
+  require_equal(series.node_values.select(1, 0), at::tensor({1.0, 2.0, 3.0}, at::kFloat), "interpolated");
+  write_text(folder / "new.tsv", "1\t7\t8\n");
+  require_equal(read_unlabelled_series(folder / "new.tsv").node_values.squeeze(1), at::tensor({7.0F, 8.0F}), "values");
+  write_text(folder / "new.arff", "@relation x\n");
+  require_error([&] { read_unlabelled_series(folder / "new.arff"); }, {"new.arff", "*.ts", "*.tsv", "another ending"});
+  require_error([&] { read_unlabelled_series(folder / "absent.ts"); }, {"absent.ts", "nothing"});
+}
+
 TEST_CASE("sequences are shortened at their ends", "[sequence_dataset]") {
   const TemporaryFolder folder;
   write_text(folder / "S_TRAIN.ts", header + "1,2,3:4,5,6:b\n7:8:a\n");
@@ -67,7 +106,11 @@ TEST_CASE("folders and pairs of files that do not fit are refused", "[sequence_d
   write_text(folder / "S_TEST.ts", "@classLabel true a b\n@data\n1:2:3:a\n");
   require_error([&] { open_sequence_dataset(folder.path()); }, {"2 dimensions", "3"});
   write_text(folder / "S_TEST.ts", "@classLabel true a c\n@data\n1:2:a\n");
-  require_error([&] { open_sequence_dataset(folder.path()); }, {"classes"});
+  CHECK(open_sequence_dataset(folder.path()).size() == 2);  // a class that no series has
+  write_text(folder / "S_TEST.ts", "@problemName S\n@classLabel true a c\n@data\n1:2:a\n1:2:c\n");
+  require_error([&] { open_sequence_dataset(folder.path()); }, {"S (test part)", "classes of the training", "'c'"});
+  write_text(folder / "S_TEST.ts", "@problemName S\n@classLabel false\n@data\n1:2\n");
+  require_error([&] { open_sequence_dataset(folder.path()); }, {"S (test part)", "@classLabel true", "prediction"});
   write_text(folder / "T_TRAIN.ts", header + "1:2:a\n");
   require_error([&] { open_sequence_dataset(folder.path()); }, {"one file *_TRAIN.ts", "2"});
 }

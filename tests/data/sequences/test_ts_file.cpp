@@ -47,6 +47,15 @@ TEST_CASE("a header may leave out what the series say", "[ts_file]") {
   REQUIRE(read("@univariate true\n@classLabel true a\n@data\n1,2:a\n").dimensions() == 1);
 }
 
+TEST_CASE("series for prediction have no classes", "[ts_file]") {
+  const TsFile set = read("\xEF\xBB\xBF@problemName X\n@classLabel false\n@data\n1,2.5D-01:3,4\n5:6\n");
+  CHECK(set.classes.empty());
+  CHECK_FALSE(set.labels.defined());
+  CHECK((set.size() == 2 && set.dimensions() == 2));
+  require_equal(set.ptr, at::tensor({0, 2, 3}, at::kLong), "ptr");
+  require_equal(set.values, at::tensor({1.0, 3.0, 0.25, 4.0, 5.0, 6.0}, at::kFloat).view({3, 2}), "values");
+}
+
 TEST_CASE("broken files of series name the line", "[ts_file]") {
   require_refused("@timeStamps true\n", {"set.ts:1", "time stamps"});
   require_refused("@missing maybe\n", {"true or false", "maybe"});
@@ -54,7 +63,8 @@ TEST_CASE("broken files of series name the line", "[ts_file]") {
   require_refused("@rhythm 3\n", {"keyword", "@rhythm"});
   require_refused("@classLabel true\n", {"names of classes"});
   require_refused("@classLabel true up a:b\n", {"set.ts:1", "without ':'", "a:b"});
-  require_refused("@classLabel false\n@data\n1:2\n", {"@classLabel true"});
+  require_refused("@dimensions 1\n@data\n1:2\n", {"@classLabel true", "@classLabel false"});
+  require_refused("@classLabel false\n@dimensions 1\n@data\n1:2\n", {":4", "1 dimensions", "2"});
   require_refused("@targetLabel true\n@data\n1:2\n", {"@targetlabel"});
   require_refused("@problemName x\n", {"@data", "the end of the file"});
   require_refused(header, {"series below @data"});

@@ -12,7 +12,7 @@ void read_edge_list_folder(const std::string& input) {
 }
 
 const Registration edge_list({"edge_list", read_edge_list_folder, [] {
-                                return Inputs{"# from to\n0 1\n1 2\n7,2\n", "% x\n5;6;0.5\n6;5;-2\n"};
+                                return Inputs{"# from to\n0 1\n1 2\n7,2\n", "% x\n5;6;0.5\n6;5;2\n"};
                               }});
 
 }  // namespace

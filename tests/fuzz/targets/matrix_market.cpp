@@ -11,12 +11,12 @@ void read_matrix_market_folder(const std::string& input) {
   read_matrix_market(folder / "a.mtx");
 }
 
-const Registration matrix_market({"matrix_market", read_matrix_market_folder, [] {
-                                    return Inputs{
-                                        "%%MatrixMarket matrix coordinate real general\n% x\n3 3 2\n1 2 0.5\n3 1 -1\n",
-                                        "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 3\n",
-                                        "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 4\n"};
-                                  }});
+const Registration matrix_market(
+    {"matrix_market", read_matrix_market_folder, [] {
+       return Inputs{"%%MatrixMarket matrix coordinate real general\n% x\n3 3 2\n1 2 0.5\n3 1 1.0D+00\n",
+                     "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 3\n",
+                     "%%MatrixMarket matrix coordinate integer symmetric\n2 2 1\n2 1 4\n"};
+     }});
 
 }  // namespace
 }  // namespace geosft::fuzz

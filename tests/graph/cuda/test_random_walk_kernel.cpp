@@ -56,6 +56,16 @@ TEST_CASE("the CUDA kernels of random_walk_pe, emulated, agree with powers of de
   }
 }
 
+TEST_CASE("the CUDA kernels of random_walk_pe, emulated, give NaN for walks that a negative weight affects",
+          "[random_walk_tile]") {
+  // A path 0 - 1 - 2 with a negative weight between 1 and 2, and an undirected edge 3 - 4 by itself.
+  CsrGraph graph = graph_of(5, {{0, 1}, {1, 0}, {1, 2}, {2, 1}, {3, 4}, {4, 3}});
+  graph.weight = at::tensor({1.0, 1.0, -2.0, 1.0, 1.0, 1.0}, at::kDouble);
+  const at::Tensor result = emulated<ThreadOrder::kAscending>(graph.rowptr, graph.col, 4, graph.weight);
+  REQUIRE(result.slice(0, 0, 3).select(1, 3).isnan().all().item<bool>());
+  require_equal(result.slice(0, 3, 5), at::tensor({0.0, 1.0, 0.0, 1.0}, at::kDouble).expand({2, 4}), "others");
+}
+
 TEST_CASE("the CUDA kernels of random_walk_pe, emulated, follow the graphs of a batch apart", "[random_walk_tile]") {
   std::vector<CsrGraph> graphs;
   for (int64_t i = 0; i < 12; ++i) graphs.push_back(undirected_graph(1 + i * 3, 2 * i, static_cast<uint64_t>(i)));

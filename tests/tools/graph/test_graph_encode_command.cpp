@@ -73,6 +73,15 @@ TEST_CASE("a single graph is encoded from a list of edges or a matrix, with the 
                 at::tensor({0.0F, 0.0F, 1.0F, 0.0F, 0.0F, 1.0F}).expand({3, 6}), "directed");
   write_text(shop / "broken.txt", "1 2\n3\n");
   shop.refuses({"encode", (shop / "broken.txt").string(), "--out", out}, 1, {"broken.txt:2"});
+  // Every encoding refuses a negative weight by its line; unknown formats are not read as edges.
+  write_text(shop / "negative.txt", "1 2 1\n2 3 -4\n");
+  for (const Words& encoding :
+       {Words{"--steps", "3"}, Words{"--steps", "3", "--walks", "10"}, Words{"--steps", "0", "--vectors", "1"}}) {
+    shop.refuses(Words{"encode", (shop / "negative.txt").string(), "--out", out} + encoding, 1,
+                 {"negative.txt:2: expected a weight of at least 0, found -4"});
+  }
+  write_text(shop / "g.graph", "3 2\n2\n1 3\n2\n");
+  shop.refuses({"encode", (shop / "g.graph").string(), "--out", out}, 1, {"g.graph", "Matrix Market", "an edge list"});
   shop.refuses(shop.train("run", {"--data", (shop / "g.txt").string()}), 2, {"g.txt", "without labels", "encoded"});
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // geosft-graph info, and what all its subcommands share.
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "tests/tools/graph/graph_tool.h"
 
@@ -23,10 +24,49 @@ TEST_CASE("info describes graph runs, checkpoints and datasets") {
   };
   CHECK_THAT(of_graph({}),
              Catch::Contains("one graph without labels, 3 nodes, 4 directed edges; 1 to 2 edges a node") &&
-                 Catch::Contains("weights: no"));
+                 Catch::Contains("weights: no; 0 self-loops and 0 repeated edges"));
   CHECK_THAT(of_graph({"--directed"}), Catch::Contains("3 nodes, 3 directed edges"));
   shop.refuses({"info", (shop / "absent").string()}, 1, {"absent"});
   shop.refuses({"info", run, "--device", "cuda"}, 2, {"cuda", "cpu"});
+}
+
+TEST_CASE("info says how many self-loops and repeated edges there are, and coalesce leaves them out") {
+  const GraphShop shop;
+  write_text(shop / "set/S_A.txt", "1,2\n2,1\n1,2\n3,3\n4,5\n5,4\n");
+  write_text(shop / "set/S_graph_indicator.txt", "1\n1\n2\n3\n3\n4\n");
+  write_text(shop / "set/S_graph_labels.txt", "1\n2\n1\n2\n");
+  const std::string set = (shop / "set").string();
+  CHECK_THAT(shop.run_well({"info", set}).out, Catch::Contains("1 self-loops and 1 repeated edges"));
+  CHECK_THAT(shop.run_well({"info", set, "--coalesce"}).out,
+             Catch::Contains("4 directed edges") && Catch::Contains("0 self-loops and 0 repeated edges"));
+  const Words once = {"--data", set, "--epochs", "1", "--folds", "2", "--coalesce"};
+  shop.run_well(shop.train("run", once));
+  CHECK_THAT(read_text(shop / "run" / "config.toml"), Catch::Contains("coalesce = true"));
+}
+
+TEST_CASE("info prints JSON") {
+  const GraphShop shop;
+  const std::string run = shop.trained();
+  const auto of = [&](const std::string& what) {
+    const Words lines = lines_of(shop.run_well({"info", what, "--json"}).out);
+    REQUIRE(lines.size() == 1);
+    return nlohmann::json::parse(lines[0]);
+  };
+  const nlohmann::json data = of(shop.data().string());
+  CHECK((data.at("kind") == "dataset" && data.at("items") == "graphs" && data.at("count") == 24));
+  CHECK((data.at("task") == "classification" && data.at("outputs") == Words{"-1", "1"}));
+  CHECK(data.at("class_counts") == std::vector<int64_t>{12, 12});
+  CHECK((data.at("min_nodes") == 1 && data.at("max_nodes") == 8 && data.at("node_vocabulary")[0] == 3));
+  CHECK((data.at("edges") > 0 && data.at("repeated_edges") == 0 && data.at("coordinates") == false));
+  CHECK_FALSE(data.contains("split"));
+  const nlohmann::json trained = of(run);
+  CHECK((trained.at("kind") == "run" && trained.at("parameters") > 0));
+  CHECK(trained.at("schema").at("output_names") == Words{"-1", "1"});
+  CHECK_THAT(trained.at("config").get<std::string>(), Catch::Contains("dim = 16"));
+  write_text(shop / "g.csv", "0,5,2\n5,9,1\n9,9,1\n");
+  const nlohmann::json graph = of((shop / "g.csv").string());
+  CHECK((graph.at("kind") == "graph" && graph.at("nodes") == 3 && graph.at("edges") == 5));
+  CHECK((graph.at("weights") == true && graph.at("self_loops") == 1 && graph.at("max_degree") == 2));
 }
 
 TEST_CASE("the graph tool's help fits a screen a subcommand") {

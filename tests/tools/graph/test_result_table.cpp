@@ -16,6 +16,26 @@ TEST_CASE("the row of several runs is their mean and the deviation of a sample")
   CHECK(std::isnan(summarized("x", {{{"mae", 1.0}}}).values[0].second.deviation));
 }
 
+TEST_CASE("a metric that a fold lacks is summarised over the others, and that is said") {
+  const double none = std::nan("");
+  const std::vector<NamedValues> runs = {{{"accuracy", 0.5}, {"roc_auc", 0.75}},
+                                         {{"accuracy", 0.5}, {"roc_auc", none}},
+                                         {{"accuracy", 0.5}, {"roc_auc", 0.25}}};
+  const ResultRow row = summarized("mean", runs);
+  CHECK((row.values[0].second.counted == 3 && row.values[0].second.runs == 3));
+  CHECK((row.values[1].second.counted == 2 && row.values[1].second.runs == 3));
+  CHECK(row.values[1].second.mean == Approx(0.5));
+  CHECK(row.values[1].second.deviation == Approx(std::sqrt(0.125)));
+  const ResultRow without = summarized("b", {runs[1]});
+  CHECK(std::isnan(without.values[1].second.mean));
+  CHECK(markdown_table({without, row}) ==
+        "| run | accuracy (%) | roc_auc (%) |\n|---|---|---|\n| b | 50.0 | none |\n"
+        "| mean | 50.0 ± 0.0 | 50.0 ± 35.4 (2 of 3) |\n");
+  CHECK(csv_table({without, row}) ==
+        "run,runs,accuracy,accuracy_deviation,roc_auc,roc_auc_deviation,accuracy_runs,roc_auc_runs\n"
+        "b,1,0.5,,,,1,0\nmean,3,0.5,0,0.5,0.3535533905932738,3,2\n");
+}
+
 TEST_CASE("tables show shares in percent and write values as they are") {
   const std::vector<NamedValues> runs = {{{"accuracy", 0.75}, {"mae", 0.12345}}, {{"accuracy", 0.5}, {"mae", 0.25}}};
   const std::vector<ResultRow> rows = {summarized("a,b", {runs[0]}), summarized("both", runs)};

@@ -48,6 +48,11 @@ TEST_CASE("a trained sequence model is evaluated, applied and described") {
   CHECK(heads.at("head_distances")[0].at("items") > heads.at("head_distances")[0].at("tokens"));
   CHECK_THAT(shop.run_well({"eval", run, "--heads"}).out, Catch::Contains("layer 1: the attention of two heads is "));
   CHECK_THAT(shop.run_well({"info", shop.data().string()}).out, Catch::Contains("60 sequences"));
+  const nlohmann::json data = nlohmann::json::parse(shop.run_well({"info", shop.data().string(), "--json"}).out);
+  CHECK((data.at("kind") == "dataset" && data.at("items") == "sequences" && data.at("count") == 60));
+  CHECK((data.at("min_steps") == 12 && data.at("max_steps") == 18 && data.at("step_values") == 2));
+  CHECK((data.at("split").at("train") == 40 && data.at("outputs") == Words{"slow", "fast"}));
+  CHECK_FALSE(data.contains("edges"));
   CHECK_THAT(read_text(shop / "run" / "config.toml"), Catch::Contains("attention = \"bn_sh\""));
 }
 
@@ -126,6 +131,42 @@ TEST_CASE("geosft-sequence speaks of sequences") {
   for (const char* word : {"renumberings", "max_logit_difference", "prediction_agreement"}) {
     CHECK_FALSE(evaluated.contains(word));
   }
+}
+
+TEST_CASE("predict takes series without classes") {
+  const SequenceShop shop;
+  shop.run_well(shop.train("run", {"--attention", "bn", "--epochs", "1", "--patch-size", "2"}));
+  const std::string run = (shop / "run").string(), known = (shop.data() / "Waves_TEST.ts").string();
+  // The series of the test part, without their classes.
+  std::string text = read_text(known), bare;
+  for (const std::string& line : lines_of(text)) {
+    const bool series = line[0] != '@';
+    if (line.starts_with("@classLabel"))
+      bare += "@classLabel false\n";
+    else
+      bare += (series ? line.substr(0, line.rfind(':')) : line) + "\n";
+  }
+  write_text(shop / "new.ts", bare);
+  const Words expected = lines_of(shop.run_well({"predict", run, "--split", "test", "--json"}).out);
+  for (const std::string& file : {(shop / "new.ts").string(), known}) {
+    const Words found = lines_of(shop.run_well({"predict", run, file, "--json"}).out);
+    REQUIRE(found.size() == expected.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      const nlohmann::json line = nlohmann::json::parse(found[i]), dataset = nlohmann::json::parse(expected[i]);
+      CHECK((line.at("file") == file && line.at("sequence") == i));
+      CHECK(line.at("class") == dataset.at("class"));
+      CHECK(line.at("probability").get<double>() == Approx(dataset.at("probability").get<double>()).margin(1e-5));
+    }
+  }
+  write_text(shop / "one.ts", "@classLabel false\n@data\n1,2,3\n");
+  shop.require_failure(shop.run({"predict", run, (shop / "one.ts").string()}), 1, {"one.ts", "4 values a step", "2"});
+  write_text(shop / "new.arff", "@relation x\n");
+  shop.require_failure(shop.run({"predict", run, (shop / "new.arff").string()}), 1, {"new.arff", "*.ts"});
+  fs::create_directories(shop / "other");
+  write_text(shop / "other/X_TRAIN.arff", "@relation x\n");
+  shop.require_failure(shop.run({"info", (shop / "other").string()}), 1,
+                       {"other", "*_TRAIN.ts", "*_TRAIN.tsv", "train-images-idx3-ubyte", "none of these"});
+  shop.require_failure(shop.run({"info", (shop / "new.arff").string()}), 1, {"new.arff", "*_TRAIN.ts"});
 }
 
 TEST_CASE("wrong use of geosft-sequence is one line") {

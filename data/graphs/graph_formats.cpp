@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/graphs/graph_formats.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include "data/data_error.h"
+#include "data/formats/gz_file.h"
+#include "data/graphs/packed_graphs_file.h"
+#include "data/graphs/xyz_molecules.h"
+#include "data/read_file.h"
+#include "geometry/packed.h"
+
+namespace geosft {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_hdf5(std::string_view head) {
+  return head.starts_with("\x89HDF\r\n\x1a\n");
+}
+
+UnlabelledGraphs single_graph(FileGraph found) {
+  UnlabelledGraphs given;
+  given.packed.graphs = {found.graph, offsets_tensor({0, found.graph.nodes()})};
+  given.node_ids = std::move(found.ids);
+  return given;
+}
+
+// Returns the name in lower case, without .gz.
+std::string plain_name(const fs::path& file) {
+  std::string name = file.filename().string();
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (name.ends_with(".gz")) name.resize(name.size() - 3);
+  return name;
+}
+
+const GraphFileFormat* format_of(const fs::path& file, std::string_view head) {
+  const std::vector<GraphFileFormat>& formats = graph_file_formats();
+  const auto found_where = [&](const auto& condition) -> const GraphFileFormat* {
+    const auto found = std::find_if(formats.begin(), formats.end(), condition);
+    return found == formats.end() ? nullptr : &*found;
+  };
+  const auto signature = [&](const GraphFileFormat& format) {
+    return format.has_signature && format.has_signature(head);
+  };
+  if (const GraphFileFormat* found = found_where(signature)) return found;
+  const std::string ending = fs::path(plain_name(file)).extension().string();
+  if (ending.empty() && !begins_edge_list(head)) return nullptr;
+  return found_where([&](const GraphFileFormat& format) {
+    if (ending.empty()) return format.kind == GraphFileFormat::edge_list;
+    return std::find(format.endings.begin(), format.endings.end(), ending) != format.endings.end();
+  });
+}
+
+}  // namespace
+
+const std::vector<GraphFileFormat>& graph_file_formats() {
+  static const std::vector<GraphFileFormat> formats = {
+      {GraphFileFormat::packed_graphs,
+       "packed graphs in HDF5",
+       {".h5", ".hdf5"},
+       is_hdf5,
+       [](const fs::path& file, bool) {
+         return UnlabelledGraphs{read_packed_features(file), {}, {}};
+       }},
+      {GraphFileFormat::matrix_market,
+       "Matrix Market",
+       {".mtx", ".mm"},
+       begins_matrix_market,
+       [](const fs::path& file, bool) { return single_graph(read_matrix_market(file)); }},
+      {GraphFileFormat::smiles,
+       "SMILES, also a CSV table with a column smiles",
+       {".smi", ".smiles"},
+       begins_smiles_table,
+       [](const fs::path& file, bool) { return molecule_graphs(read_smiles_file(file)); }},
+      {GraphFileFormat::molecule,
+       "a molecule",
+       {".xyz"},
+       nullptr,
+       [](const fs::path& file, bool) {
+         return UnlabelledGraphs{read_xyz_graph(file), {}, {}};
+       }},
+      {GraphFileFormat::edge_list,
+       "an edge list",
+       {".txt", ".csv", ".tsv", ".edges", ".edgelist", ".el", ".wel", ".ncol", ".dat"},
+       nullptr,
+       [](const fs::path& file, bool directed) { return single_graph(read_edge_list(file, directed)); }},
+  };
+  return formats;
+}
+
+std::string graph_file_formats_text() {
+  std::string text;
+  const std::vector<GraphFileFormat>& formats = graph_file_formats();
+  for (size_t i = 0; i < formats.size(); ++i) {
+    if (i > 0) text += i + 1 == formats.size() ? " or " : ", ";
+    std::string endings;
+    for (const std::string& ending : formats[i].endings) endings += (endings.empty() ? "*" : ", *") + ending;
+    text += formats[i].name + " (" + endings + ")";
+  }
+  return text;
+}
+
+const GraphFileFormat* find_graph_file_format(const fs::path& file) {
+  constexpr size_t enough = size_t{1} << 16;
+  const std::string head = gz_file_head(file, enough);
+  return format_of(file, without_byte_order_mark(head));
+}
+
+const GraphFileFormat& graph_file_format(const fs::path& file) {
+  const GraphFileFormat* format = find_graph_file_format(file);
+  if (format == nullptr) throw DataError(file.string(), graph_file_formats_text(), "another format");
+  return *format;
+}
+
+bool is_graph_file(const fs::path& file) {
+  if (!fs::is_regular_file(file)) return false;
+  const GraphFileFormat* format = find_graph_file_format(file);
+  return format != nullptr && format->single_graph();
+}
+
+FileGraph read_graph_file(const fs::path& file, bool directed) {
+  const GraphFileFormat& format = graph_file_format(file);
+  if (!format.single_graph()) throw DataError(file.string(), "an edge list or Matrix Market", format.name);
+  UnlabelledGraphs given = format.read(file, directed);
+  return {given.packed.graphs.graph, given.node_ids};
+}
+
+UnlabelledGraphs molecule_graphs(const SmilesFile& file) {
+  SmilesGraphs read = graphs_from_smiles(file.column);
+  UnlabelledGraphs given{std::move(read.packed), {}, {}};
+  for (const int64_t row : read.rows) {
+    const auto place = static_cast<size_t>(row);
+    const std::string &smiles = file.column.smiles[place], &name = file.names[place];
+    given.names.push_back(name.empty() ? smiles : smiles + " " + name);
+  }
+  return given;
+}
+
+}  // namespace geosft

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Registry of the file formats of graphs: how each is recognised, and its reader. Messages list the formats from it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/graphs/graph_files.h"
+#include "data/graphs/smiles.h"
+#include "data/packed_items.h"
+
+namespace geosft {
+
+struct UnlabelledGraphs {
+  PackedItems packed;              // no target, output names or split
+  std::vector<std::string> names;  // display name of each graph: a SMILES and its name, or empty
+  at::Tensor node_ids;             // int64 [N], node numbers in an edge list or matrix; otherwise undefined
+};
+
+struct GraphFileFormat {
+  enum Kind { packed_graphs, matrix_market, smiles, molecule, edge_list };
+  Kind kind;
+  std::string name;                         // shown in messages
+  std::vector<std::string> endings;         // of file names, in lower case, without .gz
+  bool (*has_signature)(std::string_view);  // whether the first bytes are proof of the format; or nullptr
+  UnlabelledGraphs (*read)(const std::filesystem::path& file, bool directed);
+
+  bool single_graph() const { return kind == matrix_market || kind == edge_list; }  // one graph without features
+};
+
+const std::vector<GraphFileFormat>& graph_file_formats();
+
+// Returns "NAME (*.ENDING, *.ENDING), NAME (*.ENDING) or …", for messages.
+std::string graph_file_formats_text();
+
+// Returns the format of a regular file, or nullptr if it is not known. Decides by the first bytes, unpacked if they are
+// gzip, then by the ending of the name in any letter case, with or without .gz. A file whose name has no ending is an
+// edge list if its first entry is one. Throws DataError if the file cannot be read.
+const GraphFileFormat* find_graph_file_format(const std::filesystem::path& file);
+
+// The same, but throws DataError for an unknown format, listing the known ones.
+const GraphFileFormat& graph_file_format(const std::filesystem::path& file);
+
+// Returns whether `file` is a regular file that holds one graph without features.
+bool is_graph_file(const std::filesystem::path& file);
+
+// Reads a file that holds one graph without features. Missing directions are added to edge lists unless `directed`.
+// Throws DataError for other formats.
+FileGraph read_graph_file(const std::filesystem::path& file, bool directed = false);
+
+// Computes the graphs of molecules, named by their SMILES and names; invalid SMILES are left out with a warning.
+UnlabelledGraphs molecule_graphs(const SmilesFile& file);
+
+}  // namespace geosft

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/sequences/ucr_table.h"
+
+#include <c10/util/StringUtil.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "data/data_error.h"
+#include "data/formats/numbers.h"
+#include "data/formats/text_lines.h"
+
+namespace geosft {
+namespace {
+
+struct LabelledSeries {
+  std::vector<double> labels;
+  std::vector<float> values;
+  std::vector<int64_t> offsets{0};
+};
+
+void read_series(TextLines& lines, LabelledSeries& all) {
+  all.labels.push_back(lines.number("a class that is a number"));
+  const auto first = static_cast<size_t>(all.offsets.back());
+  for (std::string_view word = lines.word(); !word.empty(); word = lines.word()) {
+    const std::optional<double> value = parse_number(word);
+    if (value && std::isnan(*value)) {
+      all.values.push_back(std::numeric_limits<float>::quiet_NaN());
+    } else {
+      all.values.push_back(static_cast<float>(lines.to_number(word, "a number")));
+    }
+  }
+  while (all.values.size() > first && std::isnan(all.values.back())) all.values.pop_back();
+  if (all.values.size() == first) lines.fail("values behind the class", "none");
+  all.offsets.push_back(static_cast<int64_t>(all.values.size()));
+}
+
+}  // namespace
+
+TsFile read_ucr_table(const std::filesystem::path& file) {
+  const std::string text = read_file(file);
+  TextLines lines(text, file.string(), ",");
+  LabelledSeries all;
+  while (lines.next()) read_series(lines, all);
+  if (all.labels.empty()) throw DataError(file.string(), "a series per line", "none");
+  std::vector<double> distinct = all.labels;
+  std::sort(distinct.begin(), distinct.end());
+  distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+  TsFile set;
+  set.problem = file.filename().string();
+  for (const double label : distinct) set.classes.push_back(c10::str(label));
+  std::vector<int64_t> labels;
+  for (const double label : all.labels) {
+    labels.push_back(std::lower_bound(distinct.begin(), distinct.end(), label) - distinct.begin());
+  }
+  set.values = at::tensor(all.values, at::kFloat).view({-1, 1});
+  set.ptr = at::tensor(all.offsets, at::kLong);
+  set.labels = at::tensor(labels, at::kLong);
+  return set;
+}
+
+}  // namespace geosft

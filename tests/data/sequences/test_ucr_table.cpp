@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/sequences/ucr_table.h"
+
+#include <catch2/catch.hpp>
+
+#include "tests/data/files.h"
+#include "tests/support.h"
+
+namespace geosft::test::test_ucr_table {
+namespace {
+
+TsFile read(const std::string& text) {
+  const TemporaryFolder folder;
+  write_text(folder / "S_TRAIN.tsv", text);
+  return read_ucr_table(folder / "S_TRAIN.tsv");
+}
+
+}  // namespace
+
+TEST_CASE("a line of a UCR table is a class and a series", "[ucr_table]") {
+  const TsFile set = read(
+      "\xEF\xBB\xBF"
+      "10\t0.5\t-1\tNaN\n2.0000e+00  NaN 3\n-1\t1.0D+00\tNaN\t4\tnan\tNaN\n");
+  CHECK(set.classes == std::vector<std::string>{"-1", "2", "10"});
+  require_equal(set.labels, at::tensor({2, 1, 0}, at::kLong), "labels");
+  require_equal(set.ptr, at::tensor({0, 2, 4, 7}, at::kLong), "ptr");
+  require_equal(set.values.squeeze(1).nan_to_num(99), at::tensor({0.5, -1.0, 99.0, 3.0, 1.0, 99.0, 4.0}, at::kFloat),
+                "values");
+  CHECK(set.problem == "S_TRAIN.tsv");
+}
+
+TEST_CASE("broken UCR tables are refused by line", "[ucr_table]") {
+  require_error([] { read(""); }, {"S_TRAIN.tsv", "a series per line", "none"});
+  require_error([] { read("1\t2\na\t3\n"); }, {"S_TRAIN.tsv:2", "a class that is a number", "a"});
+  require_error([] { read("1\t2\tx\n"); }, {":1", "a number", "x"});
+  require_error([] { read("1\t2\tinf\n"); }, {":1", "finite", "inf"});
+  require_error([] { read("1\n"); }, {":1", "values behind the class"});
+  require_error([] { read("1\tNaN\n"); }, {":1", "values behind the class", "none"});
+}
+
+}  // namespace geosft::test::test_ucr_table

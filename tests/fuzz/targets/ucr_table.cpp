@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/sequences/sequence_dataset.h"
+#include "tests/fuzz/target.h"
+
+namespace geosft::fuzz {
+namespace {
+
+void read_ucr_folder(const std::string& input) {
+  static const InputFolder folder({"A_TRAIN.tsv", "A_TEST.tsv"});
+  open_sequence_dataset(folder.fill(input));
+}
+
+void read_series_file(const std::string& input) {
+  static const InputFolder folder({"a.ts"});
+  folder.fill(input);
+  read_unlabelled_series(folder / "a.ts");
+}
+
+const Registration ucr_table({"ucr_table", read_ucr_folder, [] {
+                                return Inputs{joined({"1\t0.5\t2\tNaN\n-1\t1e3\t-4\t5\n", "-1\t0\n1\tNaN\t7\n"})};
+                              }});
+
+const Registration unlabelled_series(
+    {"unlabelled_series", read_series_file, [] {
+       return Inputs{"@classLabel false\n@data\n1,2:3,?\n4:5\n", "\xEF\xBB\xBF@classLabel true a\n@data\n1.0D+00:a\n"};
+     }});
+
+}  // namespace
+}  // namespace geosft::fuzz
