@@ -53,7 +53,7 @@ message(STATUS "policy \${before}, then \${after}; \${GEOSFT_TORCH_DIR}")
 END
   cmake -S "$folder/policies" -B "$folder/policies/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >"$folder/policies.log" 2>&1 ||
     { cat "$folder/policies.log" && exit 1; }
-  kept=OLD
+  kept= # not set
   [[ $policies != "$current" ]] || kept=NEW
   torch=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --variable=torch geosft)
   grep -qF "policy $kept, then $kept; $torch" "$folder/policies.log" || { cat "$folder/policies.log" && exit 1; }
