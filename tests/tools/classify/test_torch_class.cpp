@@ -63,6 +63,17 @@ TEST_CASE("a cloud that is handed over has the probabilities of its file") {
   for (int64_t i = 0; i < 3; ++i) CHECK(best[i].item<double>() == Approx(ranking[static_cast<size_t>(i)].second));
 }
 
+TEST_CASE("a copy of a served RUN gives the same ranking without its folder") {
+  const ServedRun made;
+  const Served served("Classifier", made.run);
+  const auto wanted = ranking_of(served.call("predict_file", {made.cloud, 3}));
+  std::filesystem::remove_all(made.run);
+  const Served copy = served.copy();
+  REQUIRE(copy.names("class_names") == std::vector<std::string>{"a", "b", "c"});
+  REQUIRE(ranking_of(copy.call("predict_file", {made.cloud, 3})) == wanted);
+  REQUIRE(ranking_of(copy.copy().call("predict_file", {made.cloud, 3})) == wanted);
+}
+
 TEST_CASE("what cannot be served is named") {
   const ServedRun made;
   const Served served("Classifier", made.run);
