@@ -8,11 +8,11 @@
 #include <limits>
 #include <vector>
 
-#include "geometry/function_guard.h"
 #include "geometry/knn.h"
 #include "geometry/operator_checks.h"
 #include "geometry/operators.h"
 #include "geometry/points.h"
+#include "geometry/transform_checks.h"
 
 namespace geosft {
 namespace {
@@ -133,14 +133,14 @@ struct KnnBackwardFunction : torch::autograd::Function<KnnBackwardFunction> {
 TensorPair knn_autograd(const at::Tensor& points, const at::Tensor& queries, int64_t k, const OptionalTensor& ptr,
                         const OptionalTensor& query_ptr) {
   check_knn(points, queries, k);  // apply() requires defined tensors
-  const FunctionGuard guard("knn", {points, queries});
+  check_transforms("knn", {points, queries});
   const auto result = KnnFunction::apply(points, queries, k, ptr, query_ptr);
   return {result[0], result[1]};
 }
 
 TensorPair knn_backward_autograd(const at::Tensor& grad, const at::Tensor& points, const at::Tensor& queries,
                                  const at::Tensor& index) {
-  const FunctionGuard guard("knn", {grad, points, queries});
+  check_transforms("knn", {grad, points, queries});
   const auto result = KnnBackwardFunction::apply(grad, points, queries, index);
   return {result[0], result[1]};
 }

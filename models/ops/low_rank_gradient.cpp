@@ -4,7 +4,6 @@
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include "geometry/function_guard.h"
 #include "geometry/no_autocast.h"
 #include "geometry/packed.h"
 #include "models/ops/attention_checks.h"
@@ -211,7 +210,6 @@ AttentionGradient polynomial_low_rank_gradient(const at::Tensor& grad, const at:
 at::Tensor polynomial_attention_low_rank(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, int64_t degree,
                                          double scale, bool causal, const std::optional<at::Tensor>& q_ptr,
                                          const std::optional<at::Tensor>& k_ptr, bool center) {
-  const FunctionGuard guard("polynomial_attention", {q, k, v});
   return LowRankPolynomial::apply(q, k, v,
                                   PolynomialArguments{q, k, v, degree, scale, causal, q_ptr, k_ptr, center})[0];
 }

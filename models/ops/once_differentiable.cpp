@@ -4,8 +4,6 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/csrc/autograd/custom_function.h>
 
-#include "geometry/function_guard.h"
-
 namespace geosft {
 namespace {
 
@@ -43,7 +41,6 @@ std::vector<at::Tensor> once_differentiable(const std::string& op, const std::ve
     }
     return results;
   };
-  const FunctionGuard guard(op.c_str(), differentiable);
   std::vector<at::Tensor> results =
       Refusal::apply(op, std::function<std::vector<at::Tensor>()>(defined), at::TensorList(differentiable));
   for (size_t i = 0; i < results.size(); ++i) {

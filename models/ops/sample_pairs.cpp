@@ -8,9 +8,9 @@
 #include <limits>
 
 #include "geometry/device_offsets.h"
-#include "geometry/function_guard.h"
 #include "geometry/operators.h"
 #include "geometry/packed.h"
+#include "geometry/transform_checks.h"
 #include "models/ops/once_differentiable.h"
 
 namespace geosft {
@@ -90,6 +90,13 @@ class PairWeight : public torch::autograd::Function<PairWeight> {
   }
 };
 
+at::Tensor differentiable_pair_weight(const at::Tensor& score, const at::Tensor& top, const at::Tensor& partner,
+                                      const at::Tensor& noise, double tau) {
+  check_score(score);  // apply() requires defined tensors
+  check_transforms("sample_pairs", {score});
+  return PairWeight::apply(score, SampledPairs{top, partner, noise, {}}, tau);
+}
+
 Quadruple sample_with_seeds(const at::Tensor& score_in, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
                             bool random_partner, double tau, const std::optional<at::Tensor>& seeds) {
   const at::ScalarType type = score_in.scalar_type();
@@ -119,7 +126,7 @@ Quadruple sample_pairs_any(const at::Tensor& score, int64_t k, const std::option
 
 // torch.func.vmap would call sample_pairs for one row after another, each with seeds of its own, whatever randomness it
 // was asked for. Seeds that are drawn first obey it; the rest is called row by row.
-Quadruple sample_pairs_batched(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
+Quadruple sample_pairs_in_vmap(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
                                bool random_partner, double tau, const std::optional<at::Generator>& generator,
                                const std::optional<at::Tensor>& seeds) {
   using Signature = Quadruple(const at::Tensor&, int64_t, const std::optional<at::Tensor>&, bool, bool, double,
@@ -247,8 +254,7 @@ SampledPairs select_pairs_with_replacement(const at::Tensor& score, int64_t k, c
 }
 
 at::Tensor pair_weight(const at::Tensor& score, const SampledPairs& pairs, double tau) {
-  const FunctionGuard guard("sample_pairs", {score});
-  return PairWeight::apply(score, pairs, tau);
+  return call_pair_weight(score, pairs, tau);
 }
 
 GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
@@ -256,8 +262,12 @@ GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
   m.impl("_sample_pairs_with_seeds", sample_with_seeds);
 }
 
-GEOSFT_KERNELS(FuncTorchBatched, m) {
-  m.impl("sample_pairs", sample_pairs_batched);
+GEOSFT_KERNELS(FuncTorchVmapMode, m) {
+  m.impl("sample_pairs", sample_pairs_in_vmap);
+}
+
+GEOSFT_KERNELS(Autograd, m) {
+  m.impl("_pair_weight", differentiable_pair_weight);
 }
 
 }  // namespace geosft

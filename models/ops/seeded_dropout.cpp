@@ -6,7 +6,6 @@
 
 #include <limits>
 
-#include "geometry/function_guard.h"
 #include "geometry/operators.h"
 #include "models/ops/opmath.h"
 
@@ -56,7 +55,6 @@ void check_dropout(const at::Tensor& x, double probability, const at::Tensor& se
 at::Tensor seeded_dropout(const at::Tensor& x, double probability, const at::Tensor& seed, int64_t first) {
   check_dropout(x, probability, seed, first);
   if (probability == 0) return x;
-  const FunctionGuard guard("_seeded_dropout", {x});
   return SeededDropout::apply(x, probability, seed, first);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "geometry/function_guard.h"
+#include "geometry/transform_checks.h"
 
 #include <ATen/FuncTorchTLS.h>
 #include <ATen/functorch/DynamicLayer.h>
@@ -14,18 +14,14 @@ bool is_transformed() {
 
 }  // namespace
 
-FunctionGuard::FunctionGuard(const char* op, at::TensorList inputs) : transformed_(is_transformed()) {
+void check_transforms(const char* op, at::TensorList inputs) {
+  bool supported = !is_transformed();
   for (const at::Tensor& input : inputs) {
-    TORCH_CHECK_NOT_IMPLEMENTED(!input.defined() || !input._fw_grad(/*level=*/0).defined(), "geosft::", op,
-                                " has no forward-mode derivative (torch.func.jvp, jacfwd, hessian): use vjp or jacrev");
+    supported = supported && !(input.defined() && input._fw_grad(/*level=*/0).defined());
   }
-  if (!transformed_) return;
-  allowed_ = at::functorch::getSingleLevelAutogradFunctionAllowed();
-  at::functorch::setSingleLevelAutogradFunctionAllowed(true);
-}
-
-FunctionGuard::~FunctionGuard() {
-  if (transformed_) at::functorch::setSingleLevelAutogradFunctionAllowed(allowed_);
+  TORCH_CHECK_NOT_IMPLEMENTED(supported, "geosft::", op,
+                              " is not supported under torch.func.grad, vjp, jvp, jacrev, jacfwd and hessian, nor in "
+                              "forward mode: use torch.autograd");
 }
 
 void check_random_in_vmap(const char* op) {
