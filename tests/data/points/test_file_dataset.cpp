@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 
-#include "data/data_error.h"
+#include "data/broken_files.h"
 #include "tests/data/files.h"
 #include "tests/support.h"
 
@@ -120,6 +120,22 @@ TEST_CASE("a broken or absent item is named when the dataset is opened") {
   test::require_error([&] { example.open(); }, {"b.obj", "No such file"});
   example.options.points_per_mesh = 0;
   test::require_error([&] { example.open(); }, {"points_per_mesh", "0"});
+}
+
+TEST_CASE("all broken items are named at once, in the order of the dataset") {
+  Example example;
+  test::write_text(example.listing.items[0].file, "v 0 0 0\nf 1 2 3\n");
+  test::write_text(example.listing.items[2].file, "");
+  try {
+    example.open();
+    FAIL("no error");
+  } catch (const BrokenFiles& broken) {
+    REQUIRE(broken.messages().size() == 2);
+    REQUIRE_THAT(broken.messages()[0], Catch::Contains("a.obj"));
+    REQUIRE_THAT(broken.messages()[1], Catch::Contains("c.obj") && Catch::Contains("empty file"));
+  }
+  for (const size_t item : {0, 2}) std::filesystem::remove(example.listing.items[item].file);
+  test::require_error([&] { example.open(); }, {"2 broken files: ", "a.obj", "c.obj"});
 }
 
 TEST_CASE("one cloud without normals leaves the dataset without") {
