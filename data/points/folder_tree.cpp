@@ -149,7 +149,12 @@ class TreeScan {
     std::error_code error;
     if (fs::is_symlink(folder, error)) return {};
     const fs::path models = folder / "models";
-    std::vector<fs::path> found = entries_of(fs::is_directory(models, error) ? models : folder).shapes;
+    std::vector<fs::path> found;
+    try {
+      found = entries_of(fs::is_directory(models, error) ? models : folder).shapes;
+    } catch (const DataError&) {
+      return {};  // whatever cannot be read there may be no shape
+    }
     std::erase_if(found, [](const fs::path& file) { return !file.filename().string().starts_with("model"); });
     return one_of_each(found);
   }
