@@ -22,7 +22,8 @@ class BrokenFiles : public DataError {
 
 constexpr size_t max_named_files = 20;
 
-// Calls every step; throws one BrokenFiles with the errors of all that throw DataError, in order.
+// Calls every step; throws one BrokenFiles with the errors of all steps, in order. Another DataError of the first step
+// that fails, such as an absent folder, ends them.
 template <class... Steps>
 void throw_all_broken(const Steps&... steps) {
   std::vector<std::string> messages;
@@ -32,6 +33,7 @@ void throw_all_broken(const Steps&... steps) {
     } catch (const BrokenFiles& broken) {
       messages.insert(messages.end(), broken.messages().begin(), broken.messages().end());
     } catch (const DataError& error) {
+      if (messages.empty()) throw;
       messages.emplace_back(error.what());
     }
   };

@@ -28,10 +28,17 @@ TEST_CASE("the errors of all steps are joined, those that are no data's end them
   const auto one = [] { throw DataError("a", "x", "y"); };
   const auto two = [] { throw BrokenFiles({"b", "c"}); };
   try {
-    throw_all_broken(one, fine, two);
+    throw_all_broken(two, fine, one, two);
     FAIL("no error");
   } catch (const BrokenFiles& broken) {
-    REQUIRE(broken.messages() == std::vector<std::string>{"a: expected x, found y", "b", "c"});
+    REQUIRE(broken.messages() == std::vector<std::string>{"b", "c", "a: expected x, found y", "b", "c"});
+  }
+  REQUIRE(reached == 3);
+  try {
+    throw_all_broken(one, fine);
+    FAIL("no error");
+  } catch (const DataError& error) {
+    REQUIRE(std::string(error.what()) == "a: expected x, found y");
   }
   REQUIRE(reached == 3);
   REQUIRE_THROWS_AS(throw_all_broken([] { throw std::out_of_range("x"); }), std::out_of_range);
