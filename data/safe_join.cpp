@@ -18,8 +18,11 @@ bool is_within(const fs::path& path, const fs::path& folder) {
 }  // namespace
 
 fs::path safe_join(const fs::path& folder, const std::string& name, const fs::path& list) {
-  const fs::path path(name);
-  if (path.empty() || path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end()) {
+  std::string slashed = name;
+  std::replace(slashed.begin(), slashed.end(), '\\', '/');
+  const fs::path path(slashed);
+  const bool drive = slashed.size() >= 2 && slashed[1] == ':';
+  if (path.empty() || drive || path.is_absolute() || std::find(path.begin(), path.end(), "..") != path.end()) {
     throw DataError(list.string(), "names of files in its folder", "\"" + name.substr(0, 80) + "\"");
   }
   return folder / path;

@@ -8,7 +8,7 @@
 namespace geosft {
 
 // Returns `folder` / `name` for a name from the file `list`. Throws DataError, naming the list, if the name is empty,
-// absolute, or contains "..".
+// absolute, or contains "..". Backslashes separate folders too, as in lists written on Windows.
 std::filesystem::path safe_join(const std::filesystem::path& folder, const std::string& name,
                                 const std::filesystem::path& list);
 

@@ -12,6 +12,7 @@
 #include "geometry/operator_checks.h"
 #include "geometry/operators.h"
 #include "geometry/points.h"
+#include "geometry/transform_checks.h"
 
 namespace geosft {
 namespace {
@@ -132,12 +133,14 @@ struct KnnBackwardFunction : torch::autograd::Function<KnnBackwardFunction> {
 TensorPair knn_autograd(const at::Tensor& points, const at::Tensor& queries, int64_t k, const OptionalTensor& ptr,
                         const OptionalTensor& query_ptr) {
   check_knn(points, queries, k);  // apply() requires defined tensors
+  check_transforms("knn", {points, queries});
   const auto result = KnnFunction::apply(points, queries, k, ptr, query_ptr);
   return {result[0], result[1]};
 }
 
 TensorPair knn_backward_autograd(const at::Tensor& grad, const at::Tensor& points, const at::Tensor& queries,
                                  const at::Tensor& index) {
+  check_transforms("knn", {grad, points, queries});
   const auto result = KnnBackwardFunction::apply(grad, points, queries, index);
   return {result[0], result[1]};
 }

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <system_error>
 
+#include "data/broken_files.h"
 #include "data/cache_folder.h"
 #include "data/formats/shape_file.h"
 #include "data/points/array_dataset.h"
@@ -39,10 +40,17 @@ FileDataset::FileDataset(DatasetListing listing, const PointDatasetOptions& opti
       cache_(options.cache.empty() ? default_cache_folder() : options.cache),
       in_memory_(listing_.items.size()) {
   TORCH_CHECK(options.points_per_mesh >= 1, "points_per_mesh must be at least 1, got ", options.points_per_mesh);
+  std::vector<std::string> absent;
   for (const DatasetItem& item : listing_.items) {
-    keys_.push_back(cache_key(item));
+    try {
+      keys_.push_back(cache_key(item));
+    } catch (const DataError& error) {
+      absent.emplace_back(error.what());
+      continue;
+    }
     if (!item.member.empty() && !archives_.contains(item.file)) archives_.emplace(item.file, ZipArchive(item.file));
   }
+  if (!absent.empty()) throw BrokenFiles(absent);
   std::vector<char> with_normals(listing_.items.size(), 0);
   fill_cache(find_missing(with_normals), with_normals);
   const auto without = std::find(with_normals.begin(), with_normals.end(), 0);
@@ -69,15 +77,24 @@ void FileDataset::fill_cache(const std::vector<int64_t>& missing, std::vector<ch
   std::vector<std::vector<std::string>> warnings(listing_.items.size());
   std::mutex mutex;
   int64_t done = 0;
+  std::map<int64_t, std::string> broken;
   parallel_items(total, at::get_num_threads(), [&](int64_t i) {
     const auto at = static_cast<size_t>(missing[static_cast<size_t>(i)]);
-    Shape shape = sample(listing_.items[at], &warnings[at]);
-    with_normals[at] = shape.normals.defined();
-    if (!cache_.store(cache_id(listing_.items[at]), keys_[at], shape)) in_memory_[at] = std::move(shape);
+    try {
+      Shape shape = sample(listing_.items[at], &warnings[at]);
+      with_normals[at] = shape.normals.defined();
+      if (!cache_.store(cache_id(listing_.items[at]), keys_[at], shape)) in_memory_[at] = std::move(shape);
+    } catch (const DataError& error) {
+      const std::lock_guard lock(mutex);
+      broken.emplace(i, error.what());
+    }
     const std::lock_guard lock(mutex);
     ++done;
     if (options_.progress) options_.progress(done, total);
   });
+  std::vector<std::string> messages;
+  for (const auto& [item, message] : broken) messages.push_back(message);
+  if (!messages.empty()) throw BrokenFiles(messages);
   const auto has_any = [](const std::vector<std::string>& of_file) { return !of_file.empty(); };
   const auto first = std::find_if(warnings.begin(), warnings.end(), has_any);
   if (first == warnings.end()) return;

@@ -28,7 +28,7 @@ struct DatasetListing {
 // read from the cache on demand; a damaged cache file is recreated.
 class FileDataset final : public PointDataset {
  public:
-  // Throws DataError for the first broken item.
+  // Throws BrokenFiles with all broken items.
   FileDataset(DatasetListing listing, const PointDatasetOptions& options);
   int64_t size() const override { return static_cast<int64_t>(listing_.items.size()); }
   Shape get(int64_t index) const override;

@@ -2,9 +2,14 @@
 #include "data/points/folder_tree.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <functional>
 #include <map>
+#include <optional>
+#include <string_view>
 #include <system_error>
+#include <tuple>
 
 #include "data/formats/shape_file.h"
 
@@ -70,9 +75,32 @@ Entries entries_of(const fs::path& folder) {
   return found;
 }
 
-bool has_split_folders(const fs::path& folder) {
-  return fs::is_directory(folder / "train") || fs::is_directory(folder / "test");
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
 }
+
+// Returns the split that a folder is named after, in any case: "train", "Train" or "TRAIN".
+std::optional<Split> split_of(const fs::path& folder) {
+  const std::string name = lower_case(folder.filename().string());
+  if (name == "train") return Split::train;
+  if (name == "test") return Split::test;
+  return std::nullopt;
+}
+
+bool has_split_folders(const Entries& entries) {
+  return std::any_of(entries.folders.begin(), entries.folders.end(), [](const fs::path& one) { return split_of(one); });
+}
+
+// Returns the rank of a format among the files of one shape: meshes first, since points are sampled from them.
+size_t format_rank(const fs::path& file) {
+  constexpr std::array<std::string_view, 7> order = {".off", ".obj", ".ply", ".stl", ".pcd", ".xyz", ".txt"};
+  return std::find(order.begin(), order.end(), lower_case(file.extension().string())) - order.begin();
+}
+
+constexpr const char* layouts =
+    "CLASS/FILE, train/CLASS/FILE and test/CLASS/FILE, CLASS/train/FILE and CLASS/test/FILE, or in place of FILE "
+    "ID/models/model*.obj";
 
 void split_by_rule(const std::vector<fs::path>& files, int64_t test_every, ClassFiles& split) {
   for (size_t i = 0; i < files.size(); ++i) {
@@ -85,15 +113,23 @@ void split_by_rule(const std::vector<fs::path>& files, int64_t test_every, Class
 // Finds the classes of a tree and counts the files that it skips.
 class TreeScan {
  public:
-  TreeScan(const fs::path& root, int64_t test_every) {
+  TreeScan(const fs::path& root, int64_t test_every) : root_(root) {
     const Entries top = entries_of(root);
     remark_loose_files(root, top);
-    if (has_split_folders(root)) {
+    if (has_split_folders(top)) {
       take_splits(top);
     } else {
       for (const fs::path& folder : top.folders) take_class(folder, test_every);
     }
-    remark_passed_by(root);
+    remark_variants();
+    remark_passed_by();
+  }
+
+  // Says what was found in place of a class.
+  std::string found_instead() const {
+    if (first_nested_.empty()) return "none of these";
+    return std::to_string(nested_) + " shape files in other places, such as " +
+           first_nested_.lexically_relative(root_).string() + "; folders must be " + layouts;
   }
 
   Classes classes;
@@ -108,12 +144,58 @@ class TreeScan {
                        " files in no class folder are left out");
   }
 
-  // Returns the shape files directly in a class folder or its split folder; deeper ones are only counted.
+  // Returns the shape files directly in a class folder or its split folder, and those of shapes with a folder of their
+  // own, as in ShapeNetCore; other ones are only counted.
   std::vector<fs::path> shapes_of(const fs::path& folder) {
     const Entries entries = entries_of(folder);
     count_others(entries);
-    for (const fs::path& below : entries.folders) count_nested(below);
-    return entries.shapes;
+    std::vector<fs::path> shapes = one_of_each(entries.shapes);
+    for (const fs::path& below : entries.folders) {
+      const std::vector<fs::path> models = models_of(below);
+      if (models.empty()) count_nested(below);
+      shapes.insert(shapes.end(), models.begin(), models.end());
+    }
+    return shapes;
+  }
+
+  // Returns ID/models/model*.obj or ID/model*.obj for the folder ID of a shape; nothing if there is no such file.
+  std::vector<fs::path> models_of(const fs::path& folder) {
+    std::error_code error;
+    if (fs::is_symlink(folder, error)) return {};
+    const fs::path models = folder / "models";
+    std::vector<fs::path> found;
+    try {
+      found = entries_of(fs::is_directory(models, error) ? models : folder).shapes;
+    } catch (const DataError&) {
+      return {};  // whatever cannot be read there may be no shape
+    }
+    std::erase_if(found, [](const fs::path& file) { return !file.filename().string().starts_with("model"); });
+    return one_of_each(found);
+  }
+
+  // Of files that differ in the extension only, returns the one in the preferred format. `files` are sorted.
+  std::vector<fs::path> one_of_each(const std::vector<fs::path>& files) {
+    std::map<fs::path, fs::path> taken;  // by the path without the extension
+    for (const fs::path& file : files) {
+      const auto [kept, is_new] = taken.emplace(fs::path(file).replace_extension(), file);
+      if (is_new) continue;
+      ++variants_;
+      fs::path other = file;
+      if (format_rank(file) < format_rank(kept->second)) std::swap(kept->second, other);
+      if (variant_.empty())
+        variant_ = kept->second.lexically_relative(root_).string() + ", not " + other.filename().string();
+    }
+    std::vector<fs::path> shapes;
+    for (const auto& [stem, file] : taken) shapes.push_back(file);
+    std::sort(shapes.begin(), shapes.end());
+    return shapes;
+  }
+
+  void remark_variants() {
+    if (variants_ == 0) return;
+    warnings.push_back(root_.string() + ": " + std::to_string(variants_) +
+                       " files are other formats of a shape, and left out: taken is " + variant_ +
+                       (variants_ > 1 ? ", and so on" : ""));
   }
 
   void count_others(const Entries& entries) {
@@ -136,7 +218,7 @@ class TreeScan {
       } else if (is_folder) {
         linked_ += at->is_symlink(unknown) ? 1 : 0;
       } else if (has_shape_extension(at->path())) {
-        ++nested_;
+        if (nested_++ == 0) first_nested_ = at->path();
       } else {
         ++others_[at->path().extension().string()];
       }
@@ -145,7 +227,8 @@ class TreeScan {
 
   void take_splits(const Entries& top) {
     for (const fs::path& folder : top.folders) {
-      if (folder.filename() != "train" && folder.filename() != "test") {
+      const std::optional<Split> is_split = split_of(folder);
+      if (!is_split) {
         warnings.push_back(folder.string() + ": a folder beside train/ and test/, left out");
         continue;
       }
@@ -153,30 +236,36 @@ class TreeScan {
       remark_loose_files(folder, split);
       for (const fs::path& of_class : split.folders) {
         ClassFiles& files = classes[of_class.filename()];
-        (folder.filename() == "train" ? files.train : files.test) = shapes_of(of_class);
+        append(*is_split == Split::train ? files.train : files.test, shapes_of(of_class));
       }
     }
   }
 
   void take_class(const fs::path& folder, int64_t test_every) {
     ClassFiles& files = classes[folder.filename()];
-    if (!has_split_folders(folder)) {
+    const Entries beside = entries_of(folder);
+    if (!has_split_folders(beside)) {
       split_by_rule(shapes_of(folder), test_every, files);
       return;
     }
-    files.train = shapes_of(folder / "train");
-    files.test = shapes_of(folder / "test");
-    const Entries beside = entries_of(folder);
     count_others(beside);
     for (const fs::path& below : beside.folders) {
-      if (below.filename() != "train" && below.filename() != "test") count_nested(below);
+      if (const std::optional<Split> is_split = split_of(below)) {
+        append(*is_split == Split::train ? files.train : files.test, shapes_of(below));
+      } else {
+        count_nested(below);
+      }
     }
     if (beside.shapes.empty()) return;
     warnings.push_back(folder.string() + ": " + std::to_string(beside.shapes.size()) +
                        " files beside train/ and test/ are left out");
   }
 
-  void remark_passed_by(const fs::path& root) {
+  static void append(std::vector<fs::path>& to, const std::vector<fs::path>& files) {
+    to.insert(to.end(), files.begin(), files.end());
+  }
+
+  void remark_passed_by() {
     std::string text;
     const auto add = [&](size_t count, const std::string& what) {
       if (count > 0) text += (text.empty() ? "" : ", ") + std::to_string(count) + what;
@@ -186,12 +275,32 @@ class TreeScan {
     for (const auto& [extension, count] : others_) {
       add(count, extension.empty() ? " files without an extension" : " files *" + extension);
     }
-    if (!text.empty()) warnings.push_back(root.string() + ": left out are " + text);
+    if (!text.empty()) warnings.push_back(root_.string() + ": left out are " + text);
   }
 
   std::map<std::string, size_t> others_;  // number of non-shape files by extension
-  size_t nested_ = 0, linked_ = 0;
+  size_t nested_ = 0, linked_ = 0, variants_ = 0;
+  fs::path root_, first_nested_;
+  std::string variant_;  // the first one: what was taken, and what was not
 };
+
+// Warns about classes without a shape in the split.
+void remark_empty_classes(const fs::path& root, const Classes& classes, Split split,
+                          std::vector<std::string>& warnings) {
+  constexpr size_t max_names = 5;
+  std::vector<std::string> empty;
+  for (const auto& [name, files] : classes) {
+    const auto& [of_split, of_other] =
+        split == Split::train ? std::tie(files.train, files.test) : std::tie(files.test, files.train);
+    if (of_split.empty() && !of_other.empty()) empty.push_back(name);
+  }
+  if (empty.empty() || empty.size() == classes.size()) return;
+  std::string text = root.string() + ": " + std::to_string(empty.size()) + " of " + std::to_string(classes.size()) +
+                     " classes have no shape to " + (split == Split::train ? "train" : "test") + " with:";
+  for (size_t i = 0; i < empty.size() && i < max_names; ++i) text += (i > 0 ? ", " : " ") + empty[i];
+  if (empty.size() > max_names) text += ", and " + std::to_string(empty.size() - max_names) + " more";
+  warnings.push_back(text);
+}
 
 }  // namespace
 
@@ -212,11 +321,12 @@ DatasetListing list_folder_tree(const fs::path& root, Split split, int64_t test_
     }
   }
   if (listing.class_names.empty()) {
-    throw DataError(root.string(), "a point dataset: " + point_formats_text(), "none of these");
+    throw DataError(root.string(), "a point dataset: " + point_formats_text(), scan.found_instead());
   }
   if (listing.items.empty()) {
     throw DataError(root.string(), split == Split::train ? "shapes to train with" : "shapes to test with", "none");
   }
+  remark_empty_classes(root, scan.classes, split, listing.warnings);
   return listing;
 }
 

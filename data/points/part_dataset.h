@@ -19,6 +19,8 @@ enum class PartSplit { train, validation, train_and_validation, test };
 class PartDataset : public PointDataset {
  public:
   virtual const PartList& parts() const = 0;
+  // Reads the shapes that are otherwise read on demand. Throws BrokenFiles with all broken ones.
+  virtual void check_shapes() const {}
 };
 
 // Detects the format of the folder. Throws DataError for an unknown format, listing the known ones, and for broken

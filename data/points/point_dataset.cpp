@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/points/point_dataset.h"
 
+#include <algorithm>
+
 #include "data/dataset_formats.h"
 #include "data/folds.h"
 #include "data/formats/shape_file.h"
@@ -48,7 +50,72 @@ const std::vector<DatasetFormat<PointReader>>& point_formats() {
   return formats;
 }
 
+// Throws DataError if the format is unknown.
+const DatasetFormat<PointReader>& format_of(const std::filesystem::path& source) {
+  if (!std::filesystem::exists(source)) throw DataError(source.string(), "a folder of shapes", "nothing of this name");
+  if (std::filesystem::is_directory(source)) check_links(source);
+  const DatasetFormat<PointReader>* format = find_format(point_formats(), source);
+  if (format != nullptr) return *format;
+  throw DataError(source.string(), "a folder of shapes, or a file that names a variant of a set", "another file");
+}
+
+void count_split(const std::vector<int64_t>& labels, std::vector<int64_t>& counts, size_t classes) {
+  counts.assign(classes, 0);
+  for (const int64_t label : labels) ++counts.at(static_cast<size_t>(label));
+}
+
+// Counts the clouds of a split, and adds its warnings.
+void summarize_split(const std::filesystem::path& source, Split split, const PointDatasetOptions& options,
+                     PointDatasetSummary& summary) {
+  std::vector<int64_t> labels;
+  std::vector<std::string> warnings;
+  const auto take_listing = [&](const DatasetListing& listing) {
+    for (const DatasetItem& item : listing.items) labels.push_back(item.label);
+    summary.class_names = listing.class_names;
+    warnings = listing.warnings;
+  };
+  if (is_furniture(source)) {
+    summary.format = "furniture";
+    take_listing(list_furniture(split));
+  } else if (const auto& format = format_of(source); is_normal_resampled(source) && format.name == "normal_resampled") {
+    summary.format = format.name;
+    take_listing(list_normal_resampled(source, split, options.allow_missing));
+  } else if (&format == &point_formats().back()) {
+    summary.format = "a folder for each class";
+    take_listing(list_folder_tree(source, split, options.test_every));
+  } else {
+    summary.format = format.name;
+    const std::unique_ptr<PointDataset> dataset = format.read(source, split, options);
+    for (int64_t i = 0; i < dataset->size(); ++i) labels.push_back(dataset->label(i));
+    summary.class_names = dataset->class_names();
+    summary.normals = summary.normals.value_or(true) && dataset->has_normals();
+    warnings = dataset->warnings();
+  }
+  for (const std::string& warning : warnings) {
+    const auto& known = summary.warnings;
+    if (std::find(known.begin(), known.end(), warning) == known.end()) summary.warnings.push_back(warning);
+  }
+  count_split(labels, split == Split::train ? summary.train : summary.test, summary.class_names.size());
+}
+
 }  // namespace
+
+PointDatasetSummary summarize_point_dataset(const std::filesystem::path& source, const PointDatasetOptions& options) {
+  PointDatasetSummary summary;
+  std::vector<std::string> errors;
+  for (const Split split : {Split::train, Split::test}) {
+    try {
+      summarize_split(source, split, options, summary);
+    } catch (const DataError& error) {
+      errors.emplace_back(error.what());
+    }
+  }
+  if (errors.size() == 2) throw DataError(errors.front());
+  summary.warnings.insert(summary.warnings.end(), errors.begin(), errors.end());
+  summary.train.resize(summary.class_names.size());
+  summary.test.resize(summary.class_names.size());
+  return summary;
+}
 
 std::string point_formats_text() {
   return formats_text(point_formats());
@@ -61,13 +128,7 @@ std::filesystem::path absolute_source(const std::filesystem::path& source) {
 std::unique_ptr<PointDataset> open_point_dataset(const std::filesystem::path& source, Split split,
                                                  const PointDatasetOptions& options) {
   if (is_furniture(source)) return std::make_unique<FileDataset>(list_furniture(split), options);
-  if (!std::filesystem::exists(source)) throw DataError(source.string(), "a folder of shapes", "nothing of this name");
-  if (std::filesystem::is_directory(source)) check_links(source);
-  const DatasetFormat<PointReader>* format = find_format(point_formats(), source);
-  if (format == nullptr) {
-    throw DataError(source.string(), "a folder of shapes, or a file that names a variant of a set", "another file");
-  }
-  return format->read(source, split, options);
+  return format_of(source).read(source, split, options);
 }
 
 Shape read_shape(const std::filesystem::path& file, const PointDatasetOptions& options,

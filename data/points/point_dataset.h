@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,19 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> stratified_split(const Poi
 // here, and cached. Throws DataError for an unknown format, listing the known ones, and for broken data.
 std::unique_ptr<PointDataset> open_point_dataset(const std::filesystem::path& source, Split split,
                                                  const PointDatasetOptions& options = {});
+
+// What a dataset holds.
+struct PointDatasetSummary {
+  std::string format;  // "furniture", "ModelNet40 HDF5", …
+  std::vector<std::string> class_names;
+  std::vector<int64_t> train, test;  // number of clouds per class
+  std::optional<bool> normals;       // whether all clouds have normals; absent if their files were not read
+  std::vector<std::string> warnings;
+};
+// Returns the summary of both splits. Files with one shape each are counted, but not read. A split that cannot be
+// opened is empty, with its error among the warnings. Throws DataError if neither can.
+PointDatasetSummary summarize_point_dataset(const std::filesystem::path& source,
+                                            const PointDatasetOptions& options = {});
 
 // Returns the formats other than "furniture" with the files that identify them, for messages.
 std::string point_formats_text();

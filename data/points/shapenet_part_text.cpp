@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/points/shapenet_part_text.h"
 
+#include <ATen/Parallel.h>
+
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
+#include "data/broken_files.h"
 #include "data/formats/part_text.h"
 #include "data/formats/shape_file.h"
 #include "data/formats/xyz.h"
 #include "data/points/array_dataset.h"
 #include "data/read_file.h"
 #include "data/safe_join.h"
+#include "geometry/threads.h"
 
 namespace geosft {
 namespace {
@@ -37,6 +43,7 @@ class TextPartDataset final : public PartDataset {
   const std::vector<std::string>& class_names() const override { return class_names_; }
   bool has_normals() const override { return with_normals_; }
   const PartList& parts() const override { return parts_; }
+  void check_shapes() const override;
 
  private:
   std::vector<TextItem> items_;
@@ -75,6 +82,22 @@ Shape TextPartDataset::get(int64_t index) const {
   shape.label = item.label;
   shape.name = item.name;
   return shape;
+}
+
+void TextPartDataset::check_shapes() const {
+  std::mutex mutex;
+  std::map<int64_t, std::string> broken;
+  parallel_items(size(), at::get_num_threads(), [&](int64_t i) {
+    try {
+      get(i);
+    } catch (const DataError& error) {
+      const std::lock_guard lock(mutex);
+      broken.emplace(i, error.what());
+    }
+  });
+  std::vector<std::string> messages;
+  for (const auto& [item, message] : broken) messages.push_back(message);
+  if (!messages.empty()) throw BrokenFiles(messages);
 }
 
 // Reads a published list of shapes: ["shape_data/02691156/1a04e3eab45ca15dd86060f189eb133", …].
@@ -135,10 +158,18 @@ std::unique_ptr<PartDataset> open_shapenet_part_text(const fs::path& folder, Par
   check_shapenet_classes(folder / category_list, /*all=*/false);
   const bool older = is_older_form(folder);
   std::vector<TextItem> items;
+  std::vector<std::string> broken;
   for (const std::string& name : text_splits_of(split)) {
     const fs::path list = folder / "train_test_split" / ("shuffled_" + name + "_file_list.json");
-    for (const std::string& entry : read_shape_list(list)) items.push_back(listed_shape(entry, folder, older, list));
+    for (const std::string& entry : read_shape_list(list)) {
+      try {
+        items.push_back(listed_shape(entry, folder, older, list));
+      } catch (const DataError& error) {
+        broken.emplace_back(error.what());
+      }
+    }
   }
+  if (!broken.empty()) throw BrokenFiles(broken);
   if (items.empty()) throw DataError(folder.string(), "shapes in the list of this split", "none");
   return std::make_unique<TextPartDataset>(std::move(items), !older);
 }

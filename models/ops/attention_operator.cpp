@@ -5,6 +5,7 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include "geometry/transform_checks.h"
 #include "models/ops/once_differentiable.h"
 
 namespace geosft {
@@ -70,6 +71,7 @@ std::tuple<at::Tensor, at::Tensor> differentiable_attention(const OptionalTensor
   for (const at::Tensor& tensor : in.tensors) {
     if (tensor.defined() && tensor.is_floating_point()) floating.push_back(tensor);
   }
+  check_transforms(Inputs::kOperator, floating);
   const variable_list results = AttentionFunction<Inputs>::apply(in, at::TensorList(floating));
   return {results[0], results[1]};
 }

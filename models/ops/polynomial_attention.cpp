@@ -9,6 +9,7 @@
 
 #include "geometry/operators.h"
 #include "geometry/packed.h"
+#include "geometry/transform_checks.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/monomials.h"
 #include "models/ops/once_differentiable.h"
@@ -81,6 +82,7 @@ struct Polynomial : torch::autograd::Function<Polynomial> {
 };
 
 std::tuple<at::Tensor, at::Tensor> differentiable_polynomial(const PolynomialArguments& a) {
+  check_transforms("polynomial_attention", {a.q, a.k, a.v});
   const variable_list results = Polynomial::apply(a.q, a.k, a.v, a);
   return {results[0], results[1]};
 }

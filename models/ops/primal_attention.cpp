@@ -9,6 +9,7 @@
 
 #include "geometry/operators.h"
 #include "geometry/packed.h"
+#include "geometry/transform_checks.h"
 #include "models/ops/attention_checks.h"
 #include "models/ops/once_differentiable.h"
 
@@ -114,6 +115,7 @@ struct Primal : torch::autograd::Function<Primal> {
 };
 
 std::tuple<at::Tensor, at::Tensor> differentiable_primal(const PrimalArguments& a) {
+  check_transforms("primal_attention", {a.q, a.k, a.v, a.beta.value_or(at::Tensor())});
   const variable_list results = Primal::apply(a.q, a.k, a.v, a.beta, a);
   return {results[0], results[1]};
 }

@@ -10,6 +10,7 @@
 #include "geometry/device_offsets.h"
 #include "geometry/operators.h"
 #include "geometry/packed.h"
+#include "geometry/transform_checks.h"
 #include "models/ops/once_differentiable.h"
 
 namespace geosft {
@@ -89,19 +90,50 @@ class PairWeight : public torch::autograd::Function<PairWeight> {
   }
 };
 
-std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs_any(
-    const at::Tensor& score_in, int64_t k, const std::optional<at::Tensor>& ptr, bool noise, bool random_partner,
-    double tau, const std::optional<at::Generator>& generator, const std::optional<at::Tensor>& seeds) {
+at::Tensor differentiable_pair_weight(const at::Tensor& score, const at::Tensor& top, const at::Tensor& partner,
+                                      const at::Tensor& noise, double tau) {
+  check_score(score);  // apply() requires defined tensors
+  check_transforms("sample_pairs", {score});
+  return PairWeight::apply(score, SampledPairs{top, partner, noise, {}}, tau);
+}
+
+Quadruple sample_with_seeds(const at::Tensor& score_in, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
+                            bool random_partner, double tau, const std::optional<at::Tensor>& seeds) {
   const at::ScalarType type = score_in.scalar_type();
   const at::Tensor score = type == at::kHalf || type == at::kBFloat16 ? score_in.to(at::kFloat) : score_in;
   check_sampling(score, k, ptr, seeds);
   check_tau(tau);
-  std::optional<at::Tensor> item_seeds = seeds;
-  if (!seeds.has_value() && (noise || random_partner)) {
-    item_seeds = copy_to_device(sample_seeds(item_count(ptr), generator), score.device());
-  }
-  const SampledPairs pairs = select_pairs(score, k, ptr, noise, random_partner, item_seeds);
+  const SampledPairs pairs = select_pairs(score, k, ptr, noise, random_partner, seeds);
   return {pairs.top, pairs.partner, pair_weight(score, pairs, tau).to(type), pairs.sample_ptr};
+}
+
+// Returns the seeds of a random call: those given, or new ones.
+std::optional<at::Tensor> seeds_for(const at::Tensor& score, const std::optional<at::Tensor>& ptr,
+                                    const std::optional<at::Generator>& generator,
+                                    const std::optional<at::Tensor>& seeds) {
+  if (seeds.has_value()) return seeds;
+  check_ptr(ptr, "ptr", score.device());
+  check_random_in_vmap("sample_pairs");
+  return copy_to_device(sample_seeds(item_count(ptr), generator), score.device());
+}
+
+Quadruple sample_pairs_any(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
+                           bool random_partner, double tau, const std::optional<at::Generator>& generator,
+                           const std::optional<at::Tensor>& seeds) {
+  return sample_with_seeds(score, k, ptr, noise, random_partner, tau,
+                           noise || random_partner ? seeds_for(score, ptr, generator, seeds) : seeds);
+}
+
+// torch.func.vmap would call sample_pairs for one row after another, each with seeds of its own, whatever randomness it
+// was asked for. Seeds that are drawn first obey it; the rest is called row by row.
+Quadruple sample_pairs_in_vmap(const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr, bool noise,
+                               bool random_partner, double tau, const std::optional<at::Generator>& generator,
+                               const std::optional<at::Tensor>& seeds) {
+  using Signature = Quadruple(const at::Tensor&, int64_t, const std::optional<at::Tensor>&, bool, bool, double,
+                              const std::optional<at::Tensor>&);
+  static const auto op = find_operator<Signature>("_sample_pairs_with_seeds");
+  return op.call(score, k, ptr, noise, random_partner, tau,
+                 noise || random_partner ? seeds_for(score, ptr, generator, seeds) : seeds);
 }
 
 }  // namespace
@@ -111,6 +143,10 @@ GEOSFT_OPERATORS(m) {
       "sample_pairs(Tensor score, int k, Tensor? ptr=None, bool noise=False, bool random_partner=False, float tau=1.0, "
       "Generator? generator=None, Tensor? seeds=None) -> (Tensor top, Tensor partner, Tensor weight, Tensor "
       "sample_ptr)",
+      {at::Tag::pt2_compliant_tag});
+  m.def(
+      "_sample_pairs_with_seeds(Tensor score, int k, Tensor? ptr, bool noise, bool random_partner, float tau, Tensor? "
+      "seeds) -> (Tensor top, Tensor partner, Tensor weight, Tensor sample_ptr)",
       {at::Tag::pt2_compliant_tag});
   m.def(
       "_draw_pairs(Tensor score, int k, Tensor? ptr, bool noise, bool random_partner, Tensor? seeds, SymInt bins) -> "
@@ -173,8 +209,9 @@ void check_sampling(const at::Tensor& score, int64_t k, const std::optional<at::
 }
 
 at::Tensor sample_seeds(const c10::SymInt& items, const std::optional<at::Generator>& generator) {
+  // With a device: a traced call is run again by its device (torch.utils.checkpoint under torch.compile).
   return at::randint_symint(0, std::numeric_limits<int64_t>::max(), {items}, generator,
-                            at::TensorOptions().dtype(at::kLong));
+                            at::TensorOptions().dtype(at::kLong).device(at::kCPU));
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs(const at::Tensor& score, int64_t k,
@@ -217,11 +254,20 @@ SampledPairs select_pairs_with_replacement(const at::Tensor& score, int64_t k, c
 }
 
 at::Tensor pair_weight(const at::Tensor& score, const SampledPairs& pairs, double tau) {
-  return PairWeight::apply(score, pairs, tau);
+  return call_pair_weight(score, pairs, tau);
 }
 
 GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
   m.impl("sample_pairs", sample_pairs_any);
+  m.impl("_sample_pairs_with_seeds", sample_with_seeds);
+}
+
+GEOSFT_KERNELS(FuncTorchVmapMode, m) {
+  m.impl("sample_pairs", sample_pairs_in_vmap);
+}
+
+GEOSFT_KERNELS(Autograd, m) {
+  m.impl("_pair_weight", differentiable_pair_weight);
 }
 
 }  // namespace geosft

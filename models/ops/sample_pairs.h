@@ -35,6 +35,9 @@ namespace geosft {
 // `generator` cannot be traced: give seeds. Meta tensors have no values: with a ptr on the meta device there is no
 // result. With ptr on a GPU the call waits for it to read K, and cannot be captured in a CUDA graph; with ptr on the
 // CPU, or none, it can (see ptr_on_device), if a random one is given seeds.
+//
+// torch.func.vmap calls the operators row by row. Random calls without seeds obey its randomness: "different", "same",
+// or an error. The other transforms (grad, vjp, jvp, jacrev) are refused by an error that names the operator.
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs(
     const at::Tensor& score, int64_t k, const std::optional<at::Tensor>& ptr = std::nullopt, bool noise = false,
     bool random_partner = false, double tau = 1.0, const std::optional<at::Generator>& generator = std::nullopt,

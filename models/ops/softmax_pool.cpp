@@ -7,6 +7,7 @@
 
 #include "geometry/operators.h"
 #include "geometry/packed.h"
+#include "geometry/transform_checks.h"
 #include "models/ops/once_differentiable.h"
 #include "models/ops/opmath.h"
 
@@ -59,6 +60,7 @@ struct SoftmaxPool : torch::autograd::Function<SoftmaxPool> {
 std::tuple<at::Tensor, at::Tensor> differentiable_pool(const at::Tensor& x, const at::Tensor& u,
                                                        const std::optional<at::Tensor>& ptr) {
   check_softmax_pool(x, u, ptr);  // before apply, which requires defined tensors
+  check_transforms("softmax_pool", {x, u});
   const variable_list results = SoftmaxPool::apply(x, u, ptr);
   return {results[0], results[1]};
 }

@@ -38,6 +38,31 @@ for wanted in 0.2 1.0 "0.1 COMPONENTS models nonsense"; do
   fi
   grep -qE 'requested version|no component .nonsense' "$folder/other.log" || { cat "$folder/other.log" && exit 1; }
 done
+
+say "the caller's policies change nothing, and are left alone"
+mkdir -p -- "$folder/policies/.venv/lib/python3.11/site-packages/torch" # not ours
+current=$(cmake --version | sed -n '1s/.* //p')
+for policies in 3.16 3.20 "$current"; do
+  cat >"$folder/policies/CMakeLists.txt" <<END
+cmake_minimum_required(VERSION $policies)
+project(policies CXX)
+cmake_policy(GET CMP0126 before)
+find_package(geosft 0.1 REQUIRED COMPONENTS geometry models data classify)
+cmake_policy(GET CMP0126 after)
+message(STATUS "policy \${before}, then \${after}; \${GEOSFT_TORCH_DIR}")
+END
+  cmake -S "$folder/policies" -B "$folder/policies/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" >"$folder/policies.log" 2>&1 ||
+    { cat "$folder/policies.log" && exit 1; }
+  kept= # not set
+  [[ $policies != "$current" ]] || kept=NEW
+  torch=$(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --variable=torch geosft)
+  grep -qF "policy $kept, then $kept; $torch" "$folder/policies.log" || { cat "$folder/policies.log" && exit 1; }
+  if grep GEOSFT_ "$folder/policies/build/CMakeCache.txt"; then say "find_package(geosft) leaves cache variables" && exit 1; fi
+done
+if cmake -S "$folder/policies" -B "$folder/policies/build" -DGEOSFT_TORCH_DIR="$folder" >"$folder/policies.log" 2>&1 ||
+  ! grep -qF "GEOSFT_TORCH_DIR='$folder'" "$folder/policies.log"; then
+  say "another copy of LibTorch is not looked at" && cat "$folder/policies.log" && exit 1
+fi
 if PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --exists 'geosft >= 0.2'; then say "pkg-config takes it for 0.2" && exit 1; fi
 
 say "public headers, one by one"
@@ -83,10 +108,11 @@ XDG_CACHE_HOME=$folder/cache "$prefix/bin/geosft-segment" train --data "$folder/
 served=("$folder/graph_run" "$folder/G" "$folder/part_run" "$folder/shapes/tall/1.off" Airplane)
 "$folder/build/6_predict_graphs_and_parts" "${served[@]}"
 
-say "the third example, by pkg-config"
-# shellcheck disable=SC2046 # words are wanted
-PKG_CONFIG_PATH=$prefix/lib/pkgconfig c++ "$examples/3_layer_on_the_sampler.cpp" -o "$folder/by_pkg_config" \
-  $(PKG_CONFIG_PATH=$prefix/lib/pkgconfig pkg-config --cflags --libs geosft)
+say "the third example, by pkg-config, below a folder with a blank in its name"
+ln -s -- "$prefix" "$folder/a blank"
+flags=$(PKG_CONFIG_PATH="$folder/a blank/lib/pkgconfig" pkg-config --cflags --libs geosft)
+grep -qF 'a\ blank' <<<"$flags" || { say "pkg-config does not name that folder: $flags" && exit 1; }
+eval "c++ '$examples/3_layer_on_the_sampler.cpp' -o '$folder/by_pkg_config' $flags"
 "$folder/by_pkg_config"
 
 if [[ -n $python ]]; then

@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 TEST_CASE("names of a list stay in its folder") {
   CHECK(safe_join("/data", "a/b.txt", "list.txt") == "/data/a/b.txt");
   CHECK(safe_join("/data", "a..b/..c", "list.txt") == "/data/a..b/..c");
-  for (const char* name : {"", "/etc/passwd", "..", "../x", "a/../../x", "a/.."}) {
+  CHECK(safe_join("/data", "a\\b\\c.txt", "list.txt") == "/data/a/b/c.txt");
+  for (const char* name : {"", "C:\\x", "..\\x", "\\x", "/etc/passwd", "..", "../x", "a/../../x", "a/.."}) {
     require_error([&] { safe_join("/data", name, "list.txt"); },
                   {"list.txt: expected names of files in its folder", "found \"" + std::string(name) + "\""});
   }

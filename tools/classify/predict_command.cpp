@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iomanip>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "data/atomic_file.h"
 #include "tools/classify/classify_overrides.h"
 #include "tools/classify/commands.h"
 #include "tools/classify/prediction.h"
 #include "tools/experiment/colour_map.h"
 #include "tools/experiment/coloured_ply.h"
+#include "tools/experiment/input_files.h"
 #include "tools/experiment/output_files.h"
 #include "tools/experiment/report_texts.h"
 
@@ -17,10 +20,10 @@ namespace geosft {
 namespace {
 
 struct PredictCommand {
-  std::string run, picture, ply;
-  std::vector<std::string> files;
+  std::string run, picture, ply, csv;
+  std::vector<std::string> given;
   int64_t top = 3;
-  bool json = false;
+  bool json = false, fail_fast = false;
   FileOptions file_options;
   ClassifyOverrides overrides;
 
@@ -44,6 +47,27 @@ struct PredictCommand {
     std::cout << '\n';
   }
 
+  // Returns a row of --csv: the file, and pairs of class and probability.
+  static std::string csv_row(const std::string& file, const Prediction& prediction,
+                             const std::vector<std::string>& names) {
+    std::vector<std::string> fields{file};
+    for (const auto& [label, share] : prediction.ranking) {
+      fields.push_back(names.at(label));
+      fields.push_back(nlohmann::json(share).dump());
+    }
+    return csv_line(fields);
+  }
+
+  std::string csv_head(size_t classes) const {
+    std::vector<std::string> fields{"file"};
+    for (size_t rank = 1; rank <= std::min(static_cast<size_t>(top), classes); ++rank) {
+      const std::string number = rank == 1 ? "" : "_" + std::to_string(rank);
+      fields.push_back("class" + number);
+      fields.push_back("probability" + number);
+    }
+    return csv_line(fields);
+  }
+
   static void draw(const std::filesystem::path& to, const std::string& file, const Prediction& prediction,
                    const std::vector<std::string>& names) {
     const std::string title =
@@ -60,15 +84,20 @@ struct PredictCommand {
 
   int execute() {
     RunModel trained = overrides.load(run);
-    const OutputFiles plys("--ply", ply, files, ".ply"), pictures("--picture", picture, files, "");
-    for (size_t i = 0; i < files.size(); ++i) {
+    const auto [files, several] = input_shape_files(given);
+    const OutputFiles plys("--ply", ply, files, ".ply", several), pictures("--picture", picture, files, "", several);
+    std::string rows = csv_head(trained.class_names.size());
+    const auto each = [&, &files = files](size_t i) {
       const Prediction prediction = predict(trained, files[i], top, file_options);
       for (const std::string& warning : prediction.warnings) std::cerr << warning << '\n';
       print(files[i], prediction, trained.class_names);
       if (plys.wanted()) write_ply(plys[i], prediction);
       if (pictures.wanted()) draw(pictures[i], files[i], prediction, trained.class_names);
-    }
-    return 0;
+      if (!csv.empty()) rows += csv_row(files[i], prediction, trained.class_names);
+    };
+    const int code = for_each_file("geosft-classify", files.size(), fail_fast, each);
+    if (!csv.empty()) write_file_atomically(csv, rows);
+    return code;
   }
 };
 
@@ -77,11 +106,16 @@ struct PredictCommand {
 Command add_predict_command(CLI::App& subcommand) {
   auto command = std::make_shared<PredictCommand>();
   subcommand.add_option("RUN", command->run, "RUN folder, or a checkpoint file")->required();
-  subcommand.add_option("FILE", command->files, "meshes or clouds: ply, obj, off, stl, pcd, xyz, txt")->required();
+  subcommand
+      .add_option("FILE", command->given,
+                  "meshes or clouds: ply, obj, off, stl, pcd, xyz, txt; folders of them, or patterns such as 'a/*.off'")
+      ->required();
   subcommand.add_option("--top", command->top, "classes to show a file")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   subcommand.add_flag("--json", command->json, "print one JSON object a file");
+  subcommand.add_option("--csv", command->csv, "also write a table to this file, a row a file")->check(unwritable);
+  subcommand.add_flag("--fail-fast", command->fail_fast, "stop at the first file that cannot be read");
   subcommand.add_option(
       "--picture", command->picture,
       "draw the cloud coloured by token importance to PICTURE.png and .svg; of several files: a folder");

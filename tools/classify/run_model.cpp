@@ -23,6 +23,10 @@ RunDescription describe_run(ClassifySettings settings, const std::vector<std::st
 RunModel load_run_model(const std::filesystem::path& run) {
   std::filesystem::path file;
   const Checkpoint checkpoint = load_run_checkpoint(run, file);
+  return run_model_of(checkpoint, file);
+}
+
+RunModel run_model_of(const Checkpoint& checkpoint, const std::filesystem::path& file) {
   RunModel loaded;
   loaded.class_names = run_names(checkpoint, kind, file);
   read_run_config(file, [&] {

@@ -23,5 +23,7 @@ RunDescription describe_run(ClassifySettings settings, const std::vector<std::st
 
 // Loads a RUN folder (its best checkpoint) or a checkpoint file. Throws if another tool wrote it.
 RunModel load_run_model(const std::filesystem::path& run);
+// Makes the model of a checkpoint; `file` names it in messages.
+RunModel run_model_of(const Checkpoint& checkpoint, const std::filesystem::path& file);
 
 }  // namespace geosft

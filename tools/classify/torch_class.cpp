@@ -4,7 +4,8 @@
 //   run.class_names()           list of str
 //   run.predict_file(path, 3)   list of (class, probability), the 3 most probable ones
 //   run.predict(points, None)   probabilities float32 [classes] of a cloud [n, 3]; optional normals [n, 3]
-// The methods release the GIL, and threads may share an object.
+// The methods release the GIL, and threads may share an object. It can be pickled and deep-copied: its state is the
+// configuration and the weights, not the path of the RUN.
 #include "tools/classify/prediction.h"
 #include "tools/experiment/python_class.h"
 
@@ -14,6 +15,9 @@ namespace {
 class Classifier final : public torch::CustomClassHolder {
  public:
   explicit Classifier(const std::string& run) : run_(load_run_model(run)) {}
+  explicit Classifier(const ServedState& state) : run_(run_model_of(checkpoint_of(state), served_state_name)) {}
+
+  ServedState state() const { return served_state(*run_.model, describe_run(run_.settings, run_.class_names).texts()); }
 
   std::vector<std::string> class_names() const { return run_.class_names; }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "data/broken_files.h"
 #include "models/summary.h"
 #include "tools/classify/classify_task.h"
 #include "tools/classify/commands.h"
@@ -27,8 +28,11 @@ class ClassifyTrainCommand : public CloudTrainCommand<ClassifySettings> {
 
 bool ClassifyTrainCommand::train_once(const RunFolder& folder, RunStart start, const Communicator& together) {
   const CloudTrainingData data = root_first(together, [&] {
-    return CloudTrainingData(open_dataset(settings, Split::train), nullptr, open_dataset(settings, Split::test),
-                             settings.clouds, settings.seed, settings.data);
+    std::unique_ptr<PointDataset> training, test;
+    throw_all_broken([&] { training = open_dataset(settings, Split::train); },
+                     [&] { test = open_dataset(settings, Split::test); });
+    return CloudTrainingData(std::move(training), nullptr, std::move(test), settings.clouds, settings.seed,
+                             settings.data);
   });
   const std::vector<std::string>& names = data.train().class_names();
   torch::manual_seed(settings.seed);

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # LibTorch as imported targets. find_package(Torch) insists on a complete CUDA toolkit and on its own compiler flags;
 # the headers and libraries of any PyTorch wheel or LibTorch folder are all that is needed. Also installed, beside
-# geosftConfig.cmake, which names the folder itself.
-set(GEOSFT_TORCH_VERSIONS 2.11 CACHE STRING "LibTorch versions this project is tested with (major.minor)")
-file(GLOB _candidates "${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")
-string(REGEX REPLACE ";.*" "" _default "${_candidates}") # the first; nothing where there is no .venv
-set(GEOSFT_TORCH_DIR "${_default}" CACHE PATH "folder of LibTorch: the one that holds include/ and lib/")
+# geosftConfig.cmake, which names folder and versions itself: the cache variables belong to this project only.
+if(NOT geosft_installed)
+  set(GEOSFT_TORCH_VERSIONS 2.11 CACHE STRING "LibTorch versions this project is tested with (major.minor)")
+  file(GLOB _candidates "${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/torch")
+  string(REGEX REPLACE ";.*" "" _default "${_candidates}") # the first; nothing where there is no .venv
+  set(GEOSFT_TORCH_DIR "${_default}" CACHE PATH "folder of LibTorch: the one that holds include/ and lib/")
+endif()
 if(GEOSFT_TORCH_DIR STREQUAL "")
   message(FATAL_ERROR "no LibTorch in .venv: run tools/setup.sh, or name the folder of another one with -DGEOSFT_TORCH_DIR=")
 endif()
 
 # The header that holds the version has moved: before 2.9 it was the second one.
+set(_lines)
 foreach(_header IN ITEMS torch/headeronly/version.h torch/csrc/api/include/torch/version.h)
   if(EXISTS "${GEOSFT_TORCH_DIR}/include/${_header}" AND NOT _lines)
     file(STRINGS "${GEOSFT_TORCH_DIR}/include/${_header}" _lines REGEX "define TORCH_VERSION_(MAJOR|MINOR|PATCH) ")

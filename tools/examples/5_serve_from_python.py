@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A trained model in Python: 5_serve_from_python.py LIBGEOSFT_CLASSIFY RUN FILE… prints the class of each file."""
+import copy
+import pickle
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -16,6 +18,8 @@ assert probabilities.shape == (len(run.class_names()),) and abs(probabilities.su
 with ThreadPoolExecutor(8) as threads:  # that share the model
     together = threads.map(lambda _: [run.predict_file(file, 1) for file in sys.argv[3:]], range(16))
 assert all(one == alone for one in together), "threads disagree"
+for other in copy.deepcopy(run), pickle.loads(pickle.dumps(run)):  # neither needs the RUN folder
+    assert torch.equal(other.predict(cloud, torch.nn.functional.normalize(cloud)), probabilities), "a copy disagrees"
 try:
     run.predict(cloud[:, :2], None)
 except RuntimeError as error:

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trained models of graphs and of parts in Python: 7_serve_graphs_from_python.py LIB GRAPH_RUN DATASET PART_RUN FILE CLASS,
 with the folder of libgeosft_graph_tool.so and libgeosft_segment.so."""
+import copy
+import pickle
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,6 +24,7 @@ torch.testing.assert_close(path[0], answers[0])
 with ThreadPoolExecutor(8) as threads:  # that share the model
     together = list(threads.map(lambda _: run.predict_data(dataset), range(16)))
 assert all(torch.equal(one, answers) for one in together), "threads disagree"
+assert torch.equal(pickle.loads(pickle.dumps(run)).predict_data(dataset), answers), "a copy disagrees"
 try:
     run.predict(torch.tensor([0, 2]), edges, node_categories=torch.tensor([[0], [1]]))
 except RuntimeError as error:
@@ -34,3 +37,4 @@ points, labels = parts.predict_file(file, category)
 print({name: int((labels == part).sum()) for part, name in enumerate(parts.part_names())})
 probabilities = parts.predict(points, None, category)
 assert probabilities.shape == (len(points), len(parts.part_names())), probabilities.shape
+assert torch.equal(copy.deepcopy(parts).predict(points, None, category), probabilities), "a copy disagrees"

@@ -39,6 +39,35 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
+// Returns the options and flags of the subcommand that a word list names, or those of `app`.
+const CLI::App& named_subcommand(const CLI::App& app, const std::vector<std::string>& words) {
+  for (const CLI::App* subcommand : app.get_subcommands({})) {
+    if (words.size() > 1 && subcommand->check_name(words[1])) return *subcommand;
+  }
+  return app;
+}
+
+bool is_truth(const std::string& word) {
+  return word == "true" || word == "false";
+}
+
+// Joins "--normals false" to "--normals=false", which is what CLI11 takes for a flag.
+std::vector<std::string> joined_flags(const CLI::App& app, std::vector<std::string> words) {
+  const CLI::App& subcommand = named_subcommand(app, words);
+  std::vector<std::string> joined;
+  for (const std::string& word : words) {
+    const bool after_flag = is_truth(word) && !joined.empty() && joined.back().starts_with("--") &&
+                            joined.back().find('=') == std::string::npos;
+    const CLI::Option* option = after_flag ? subcommand.get_option_no_throw(joined.back()) : nullptr;
+    if (option != nullptr && option->get_items_expected_max() == 0) {
+      joined.back() += "=" + word;
+    } else {
+      joined.push_back(word);
+    }
+  }
+  return joined;
+}
+
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> extras = app.remaining(true);
   if (extras.empty()) return first_line(error.what());
@@ -60,7 +89,10 @@ std::string unknown_option_message(const CLI::App& app, const std::string& argum
 
 bool parse_arguments(CLI::App& app, int argc, const char* const* argv, std::ostream& out) {
   try {
-    app.parse(argc, argv);
+    const std::vector<std::string> words = joined_flags(app, std::vector<std::string>(argv, argv + argc));
+    std::vector<const char*> pointers;
+    for (const std::string& word : words) pointers.push_back(word.c_str());
+    app.parse(static_cast<int>(pointers.size()), pointers.data());
     return true;
   } catch (const CLI::CallForAllHelp&) {
     out << app.help("", CLI::AppFormatMode::All);

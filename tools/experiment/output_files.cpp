@@ -43,9 +43,9 @@ std::string unwritable(const std::string& file) {
 }
 
 OutputFiles::OutputFiles(const std::string& option, const std::string& wanted, const std::vector<std::string>& files,
-                         const std::string& extension) {
+                         const std::string& extension, bool several) {
   if (wanted.empty()) return;
-  if (files.size() == 1) {
+  if (files.size() == 1 && !several) {
     paths_ = {wanted};
     return;
   }

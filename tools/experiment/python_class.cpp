@@ -2,7 +2,7 @@
 #include "tools/experiment/python_class.h"
 
 #include "geometry/points.h"
-#include "tools/experiment/python_class.h"
+#include "models/training/module_state.h"
 
 namespace geosft {
 namespace {
@@ -14,6 +14,20 @@ at::Tensor checked(const at::Tensor& rows, const char* name, at::ScalarType type
 }
 
 }  // namespace
+
+ServedState served_state(const torch::nn::Module& model, const std::map<std::string, std::string>& texts) {
+  ServedState state;
+  for (const auto& [name, tensor] : module_state(model)) std::get<0>(state).insert("model." + name, tensor.detach());
+  for (const auto& [name, text] : texts) std::get<1>(state).insert(name, text);
+  return state;
+}
+
+Checkpoint checkpoint_of(const ServedState& state) {
+  Checkpoint checkpoint;
+  for (const auto& entry : std::get<0>(state)) checkpoint.tensors.emplace(entry.key(), entry.value());
+  for (const auto& entry : std::get<1>(state)) checkpoint.texts.emplace(entry.key(), entry.value());
+  return checkpoint;
+}
 
 Shape input_cloud(const at::Tensor& points, const std::optional<at::Tensor>& normals) {
   Shape shape{.points = {}, .normals = {}, .name = "points"};

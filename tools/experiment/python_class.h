@@ -4,21 +4,34 @@
 
 #include <ATen/ATen.h>
 #include <torch/custom_class.h>
+#include <torch/nn/module.h>
 
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 
+#include "data/checkpoint.h"
 #include "data/points/shape.h"
 
 namespace geosft {
 
-// Registers a class constructed from the path of a RUN; `define` adds its methods. Returns false if another copy of
-// this library has registered its own, which is then used.
+// What a pickled or deep-copied object consists of: the tensors and texts of its checkpoint.
+using ServedState = std::tuple<c10::Dict<std::string, at::Tensor>, c10::Dict<std::string, std::string>>;
+ServedState served_state(const torch::nn::Module& model, const std::map<std::string, std::string>& texts);
+Checkpoint checkpoint_of(const ServedState& state);
+// Names such a checkpoint in messages.
+constexpr const char* served_state_name = "the state of a served model";
+
+// Registers a class constructed from the path of a RUN or from the ServedState that its state() returns; `define` adds
+// its methods. Returns false if another copy of this library has registered its own, which is then used.
 template <class Class, class Define>
 bool register_python_class(const std::string& name, const Define& define) {
   if (torch::getCustomClass("__torch__.torch.classes.geosft." + name) != nullptr) return false;
   auto served = torch::class_<Class>("geosft", name);
   served.def(torch::init<std::string>());
+  served.def_pickle([](const c10::intrusive_ptr<Class>& self) { return self->state(); },
+                    [](const ServedState& state) { return c10::make_intrusive<Class>(state); });
   define(served);
   return true;
 }

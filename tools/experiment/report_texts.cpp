@@ -61,6 +61,34 @@ std::string shape_file_text(const std::filesystem::path& file, const std::string
   return out.str();
 }
 
+nlohmann::json shape_file_json(const std::filesystem::path& file, const std::string& columns) {
+  const FileShape shape = parse_shape(read_file(file), file.string(), {columns, /*drop_invalid=*/true});
+  const at::Tensor& points = shape.mesh.vertices;
+  const auto corner = [](const at::Tensor& point) {
+    return nlohmann::json{point[0].item<double>(), point[1].item<double>(), point[2].item<double>()};
+  };
+  nlohmann::json json{{"file", file.string()},
+                      {"low", corner(std::get<0>(points.min(0)))},
+                      {"high", corner(std::get<0>(points.max(0)))}};
+  json[shape.is_mesh() ? "vertices" : "points"] = points.size(0);
+  if (shape.is_mesh()) {
+    json["triangles"] = shape.mesh.faces.size(0);
+    json["surface_area"] = surface_area(shape.mesh);
+  } else {
+    json["normals"] = shape.normals.defined();
+  }
+  return json;
+}
+
+nlohmann::json run_json(const std::filesystem::path& run, const std::string& config,
+                        const std::vector<std::string>& class_names, int64_t parameters) {
+  return {{"run", run.string()}, {"config", config}, {"classes", class_names}, {"parameters", parameters}};
+}
+
+std::string json_line(const nlohmann::json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";  // may be invalid UTF-8
+}
+
 nlohmann::json attention_json(const std::vector<PolynomialDegree>& degrees) {
   nlohmann::json layers = nlohmann::json::array();
   for (const PolynomialDegree& layer : degrees) {

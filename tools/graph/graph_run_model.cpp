@@ -74,6 +74,10 @@ std::string labels_text(const ItemSchema& schema) {
 GraphRunModel load_graph_run(const std::filesystem::path& run) {
   std::filesystem::path file;
   const Checkpoint checkpoint = load_run_checkpoint(run, file);
+  return graph_run_of(checkpoint, file);
+}
+
+GraphRunModel graph_run_of(const Checkpoint& checkpoint, const std::filesystem::path& file) {
   GraphRunModel loaded;
   loaded.schema = schema_of(run_text(checkpoint, graph_kind, "schema", file), file.string());
   take_labels(checkpoint, file.string(), loaded.schema);

@@ -27,6 +27,8 @@ std::string labels_text(const ItemSchema& schema);
 
 // Loads a RUN folder (its best checkpoint) or a checkpoint file. Throws if another tool wrote it.
 GraphRunModel load_graph_run(const std::filesystem::path& run);
+// Makes the model of a checkpoint; `file` names it in messages.
+GraphRunModel graph_run_of(const Checkpoint& checkpoint, const std::filesystem::path& file);
 
 // Throws DataError naming `data` if a dataset has other features or outputs than the training data.
 void check_same_schema(const GraphRunModel& trained, const ItemSchema& schema, const std::string& data);

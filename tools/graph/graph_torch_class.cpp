@@ -11,7 +11,8 @@
 // returns predictions for packed graphs: ptr int64 [B + 1], offsets of their nodes; edges int64 [2, E], source and
 // target rows, both directions of an undirected edge; features as in training, one row per node or edge. Predictions
 // are probabilities of classes and labels, or regression values in the units of the data. The methods release the GIL,
-// and threads may share an object.
+// and threads may share an object. It can be pickled and deep-copied: its state is the configuration and the weights,
+// not the path of the RUN.
 #include "tools/experiment/python_class.h"
 #include "tools/graph/graph_answers.h"
 
@@ -69,6 +70,11 @@ at::Tensor rows_at(const at::Tensor& rows, const at::Tensor& place, const char* 
 class GraphPredictor final : public torch::CustomClassHolder {
  public:
   explicit GraphPredictor(const std::string& run) : run_(load_graph_run(run)) {}
+  explicit GraphPredictor(const ServedState& state) : run_(graph_run_of(checkpoint_of(state), served_state_name)) {}
+
+  ServedState state() const {
+    return served_state(*run_.model, describe_graph_run(run_.settings, run_.schema, /*held_out=*/false).texts());
+  }
 
   std::vector<std::string> output_names() const { return run_.schema.output_names; }
   std::string task() const { return task_name(run_.schema.task); }

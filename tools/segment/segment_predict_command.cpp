@@ -7,6 +7,7 @@
 
 #include "data/atomic_file.h"
 #include "tools/experiment/coloured_ply.h"
+#include "tools/experiment/input_files.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/output_files.h"
 #include "tools/experiment/plots.h"
@@ -24,9 +25,9 @@ namespace {
 constexpr int64_t max_drawn = 20'000;
 
 struct SegmentPredictCommand {
-  std::string run, category, kind = "spread", ply, labels, picture;
-  std::vector<std::string> files;
-  bool json = false;
+  std::string run, category, kind = "spread", ply, labels, picture, csv;
+  std::vector<std::string> given;
+  bool json = false, fail_fast = false;
   FileOptions file_options;
   SegmentOverrides overrides;
 
@@ -66,6 +67,17 @@ std::string prediction_json(const std::string& file, int64_t points, const std::
   }
   return nlohmann::json{{"file", file}, {"points", points}, {"parts", parts}}.dump(
       -1, ' ', false, nlohmann::json::error_handler_t::replace);  // may be invalid UTF-8
+}
+
+// Returns the rows of --csv: a row per part that was found.
+std::string csv_rows(const std::string& file, int64_t points, const std::vector<FoundPart>& found) {
+  std::string rows;
+  for (const FoundPart& part : found) {
+    const double share = static_cast<double>(part.points) / static_cast<double>(points);
+    rows +=
+        csv_line({file, std::to_string(part.id), part.name, std::to_string(part.points), nlohmann::json(share).dump()});
+  }
+  return rows;
 }
 
 void write_parts_ply(const fs::path& file, const PartPrediction& prediction, const PartList& parts) {
@@ -116,17 +128,22 @@ void SegmentPredictCommand::print(const std::string& file, const PartPrediction&
 
 int SegmentPredictCommand::execute() {
   SegmentRun trained = overrides.load(run);
-  const OutputFiles plys("--ply", ply, files, ".ply"), texts("--labels", labels, files, ".txt");
-  const OutputFiles pictures("--picture", picture, files, "");
+  const auto [files, several] = input_shape_files(given);
+  const OutputFiles plys("--ply", ply, files, ".ply", several), texts("--labels", labels, files, ".txt", several);
+  const OutputFiles pictures("--picture", picture, files, "", several);
   install_interrupt_handler();
-  for (size_t i = 0; i < files.size(); ++i) {
+  std::string rows = csv_line({"file", "part_id", "part", "points", "share"});
+  const auto each = [&, &files = files](size_t i) {
     const PartPrediction prediction = predict(trained, files[i]);
     print(files[i], prediction, trained);
     if (plys.wanted()) write_parts_ply(plys[i], prediction, trained.parts);
     if (texts.wanted()) write_labels(texts[i], prediction);
     if (pictures.wanted()) draw_parts(pictures[i], files[i], prediction, trained.parts);
-  }
-  return 0;
+    if (!csv.empty()) rows += csv_rows(files[i], prediction.labels.numel(), found_parts(prediction, trained));
+  };
+  const int code = for_each_file("geosft-segment", files.size(), fail_fast, each);
+  if (!csv.empty()) write_file_atomically(csv, rows);
+  return code;
 }
 
 }  // namespace
@@ -134,7 +151,10 @@ int SegmentPredictCommand::execute() {
 Command add_segment_predict_command(CLI::App& subcommand) {
   auto command = std::make_shared<SegmentPredictCommand>();
   subcommand.add_option("RUN", command->run, "RUN folder, or a checkpoint file")->required();
-  subcommand.add_option("FILE", command->files, "clouds or meshes: ply, obj, off, stl, pcd, xyz, txt")->required();
+  subcommand
+      .add_option("FILE", command->given,
+                  "clouds or meshes: ply, obj, off, stl, pcd, xyz, txt; folders of them, or patterns such as 'a/*.off'")
+      ->required();
   subcommand.add_option("--category", command->category, "class of the shapes");
   subcommand
       .add_option("--block-kind", command->kind,
@@ -148,6 +168,9 @@ Command add_segment_predict_command(CLI::App& subcommand) {
   subcommand.add_option("--picture", command->picture, "draw to PICTURE.png and .svg; of several files: a folder");
   subcommand.add_flag("--json", command->json, "print one JSON object a file");
   command->file_options.add_to(subcommand);
+  subcommand.add_option("--csv", command->csv, "also write a table to this file, a row a part of a file")
+      ->check(unwritable);
+  subcommand.add_flag("--fail-fast", command->fail_fast, "stop at the first file that cannot be read");
   command->overrides.add_to(subcommand);
   return [command] { return command->execute(); };
 }

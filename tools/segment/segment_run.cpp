@@ -33,6 +33,10 @@ RunDescription describe_run(SegmentSettings settings, const std::vector<std::str
 SegmentRun load_segment_run(const std::filesystem::path& run) {
   std::filesystem::path file;
   const Checkpoint checkpoint = load_run_checkpoint(run, file);
+  return segment_run_of(checkpoint, file);
+}
+
+SegmentRun segment_run_of(const Checkpoint& checkpoint, const std::filesystem::path& file) {
   SegmentRun loaded;
   loaded.class_names = run_names(checkpoint, segment_kind, file);
   read_run_config(file, [&] {

@@ -28,6 +28,8 @@ RunDescription describe_run(SegmentSettings settings, const std::vector<std::str
 
 // Loads a RUN folder (its best checkpoint) or a checkpoint file. Throws if another tool wrote it.
 SegmentRun load_segment_run(const std::filesystem::path& run);
+// Makes the model of a checkpoint; `file` names it in messages.
+SegmentRun segment_run_of(const Checkpoint& checkpoint, const std::filesystem::path& file);
 
 // Returns whether this tool wrote a RUN folder or checkpoint. Throws the errors of loading it.
 bool is_segment_run(const std::filesystem::path& run);

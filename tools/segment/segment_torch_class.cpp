@@ -8,7 +8,8 @@
 //   run.predict(points, normals, "Chair")     probabilities float32 [n, parts] of a cloud [n, 3]; normals [n, 3] or
 //   None
 // The class may be "" for a model without class input. Clouds are split into blocks as in training ("spread").
-// The methods release the GIL, and threads may share an object.
+// The methods release the GIL, and threads may share an object. It can be pickled and deep-copied: its state is the
+// configuration and the weights, not the path of the RUN.
 #include "tools/experiment/python_class.h"
 #include "tools/segment/segment_prediction.h"
 
@@ -18,6 +19,12 @@ namespace {
 class Segmenter final : public torch::CustomClassHolder {
  public:
   explicit Segmenter(const std::string& run) : run_(load_segment_run(run)) {}
+  explicit Segmenter(const ServedState& state) : run_(segment_run_of(checkpoint_of(state), served_state_name)) {}
+
+  ServedState state() const {
+    return served_state(*run_.model,
+                        describe_run(run_.settings, run_.class_names, run_.parts, /*held_out=*/false).texts());
+  }
 
   std::vector<std::string> class_names() const { return run_.class_names; }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "data/broken_files.h"
 #include "models/summary.h"
 #include "tools/experiment/cloud_training_data.h"
 #include "tools/experiment/report_texts.h"
@@ -25,14 +26,23 @@ class SegmentTrainCommand : public CloudTrainCommand<SegmentSettings> {
 
 bool SegmentTrainCommand::train_once(const RunFolder& folder, RunStart start, const Communicator& together) {
   const bool published = settings.clouds.published_validation;
-  auto training = open_part_dataset(settings.data, published ? PartSplit::train : PartSplit::train_and_validation);
+  std::unique_ptr<PartDataset> training, test, validation;
+  const auto open = [&](std::unique_ptr<PartDataset>& to, PartSplit split) {
+    return [&, split] {
+      to = open_part_dataset(settings.data, split);
+      to->check_shapes();
+    };
+  };
+  throw_all_broken(
+      open(training, published ? PartSplit::train : PartSplit::train_and_validation),
+      [&] {
+        if (published) open(validation, PartSplit::validation)();
+      },
+      open(test, PartSplit::test));
   const std::vector<std::string> names = training->class_names();
   const PartList parts = training->parts();
-  std::unique_ptr<PointDataset> validation;
-  if (published) validation = open_part_dataset(settings.data, PartSplit::validation);
-  const CloudTrainingData data(std::move(training), std::move(validation),
-                               open_part_dataset(settings.data, PartSplit::test), settings.clouds, settings.seed,
-                               settings.data);
+  const CloudTrainingData data(std::move(training), std::move(validation), std::move(test), settings.clouds,
+                               settings.seed, settings.data);
   torch::manual_seed(settings.seed);
   const auto classes = static_cast<int64_t>(names.size());
   PointSegmenter model(settings.segmenter(static_cast<int64_t>(parts.size()), classes));

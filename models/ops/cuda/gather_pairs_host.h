@@ -11,6 +11,7 @@
 
 #include <tuple>
 
+#include "geometry/transform_checks.h"
 #include "models/ops/cuda/gather_pairs_kernel.cuh"
 #include "models/ops/cuda/named_rows.h"
 #include "models/ops/cuda/tensor_accessors.h"
@@ -144,6 +145,7 @@ struct GatherPairs : torch::autograd::Function<GatherPairs<Launcher>> {
 template <class Launcher>
 at::Tensor differentiable_gather_pairs(const at::Tensor& x, const at::Tensor& top, const at::Tensor& partner,
                                        const at::Tensor& weight) {
+  check_transforms("gather_pairs", {x, weight});
   return GatherPairs<Launcher>::apply(x, top, partner, weight);
 }
 

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 
-#include "data/data_error.h"
+#include "data/broken_files.h"
 #include "tests/data/files.h"
 #include "tests/support.h"
 
@@ -152,6 +152,22 @@ TEST_CASE("normals that some points lack are estimated, and that is said where t
   REQUIRE(dataset.warnings().size() == 1);
   CHECK_THAT(dataset.warnings()[0], Catch::Contains("1 of its 4 points have no normals"));
   test::require_close(dataset.get(0).normals.select(1, 2), at::ones({4}), 1e-6, "normals");
+}
+
+TEST_CASE("all broken items are named at once, in the order of the dataset") {
+  Example example;
+  test::write_text(example.listing.items[0].file, "v 0 0 0\nf 1 2 3\n");
+  test::write_text(example.listing.items[2].file, "");
+  try {
+    example.open();
+    FAIL("no error");
+  } catch (const BrokenFiles& broken) {
+    REQUIRE(broken.messages().size() == 2);
+    REQUIRE_THAT(broken.messages()[0], Catch::Contains("a.obj"));
+    REQUIRE_THAT(broken.messages()[1], Catch::Contains("c.obj") && Catch::Contains("empty file"));
+  }
+  for (const size_t item : {0, 2}) std::filesystem::remove(example.listing.items[item].file);
+  test::require_error([&] { example.open(); }, {"2 broken files: ", "a.obj", "c.obj"});
 }
 
 TEST_CASE("one cloud without normals leaves the dataset without") {

@@ -127,6 +127,69 @@ TEST_CASE("folder tree: what bears the name of a shape or a class and cannot be 
         std::vector<std::string>{"bed/1.off", "bed/3.off", "sofa/1.off", "sofa/3.off"});
 }
 
+TEST_CASE("folder tree: split folders in any case") {
+  const test::TemporaryFolder above, below;
+  for (const std::string file : {"Train/bed/1.off", "TEST/bed/2.off"}) test::write_text(above / file, "");
+  for (const std::string file : {"bed/TRAIN/1.off", "bed/Test/2.off"}) test::write_text(below / file, "");
+  REQUIRE(names(list_folder_tree(above.path(), Split::train, 5)) == std::vector<std::string>{"Train/bed/1.off"});
+  REQUIRE(names(list_folder_tree(above.path(), Split::test, 5)) == std::vector<std::string>{"TEST/bed/2.off"});
+  REQUIRE(names(list_folder_tree(below.path(), Split::train, 5)) == std::vector<std::string>{"bed/TRAIN/1.off"});
+  const DatasetListing test = list_folder_tree(below.path(), Split::test, 5);
+  REQUIRE(names(test) == std::vector<std::string>{"bed/Test/2.off"});
+  REQUIRE(test.warnings.empty());
+}
+
+TEST_CASE("folder tree: a folder for each shape, as in ShapeNetCore") {
+  const test::TemporaryFolder folder;
+  for (const std::string file : {"02691156/1a/models/model_normalized.obj", "02691156/1a/models/model_normalized.mtl",
+                                 "02691156/1b/models/model_normalized.obj", "02691156/1b/screenshots/1.png",
+                                 "02828884/2a/model.obj", "02828884/2b/other/x.obj"}) {
+    test::write_text(folder / file, "");
+  }
+  const DatasetListing listing = list_folder_tree(folder.path(), Split::train, 0);
+  REQUIRE(listing.class_names == std::vector<std::string>{"02691156", "02828884"});
+  REQUIRE(names(listing) == std::vector<std::string>{"02691156/1a/models/model_normalized.obj",
+                                                     "02691156/1b/models/model_normalized.obj",
+                                                     "02828884/2a/model.obj"});
+  REQUIRE(listing.warnings.size() == 1);
+  REQUIRE_THAT(listing.warnings[0], Catch::Contains("1 shape files in folders below their class"));
+}
+
+TEST_CASE("folder tree: shapes in other places are found, and the layouts named") {
+  const test::TemporaryFolder folder;
+  for (const std::string file : {"ModelNet10/bed/train/1.off", "ModelNet10/bed/test/2.off"}) {
+    test::write_text(folder / file, "");
+  }
+  test::require_error(
+      [&] { list_folder_tree(folder.path(), Split::train, 5); },
+      {"2 shape files in other places, such as ModelNet10/bed/", "CLASS/train/FILE", "ID/models/model"});
+}
+
+TEST_CASE("folder tree: of several formats of a shape one is taken, which is said") {
+  const test::TemporaryFolder folder;
+  for (const std::string file : {"bed/a.obj", "bed/a.OFF", "bed/a.txt", "bed/b.xyz", "sofa/c.ply", "sofa/c.xyz"}) {
+    test::write_text(folder / file, "");
+  }
+  const DatasetListing listing = list_folder_tree(folder.path(), Split::train, 0);
+  REQUIRE(names(listing) == std::vector<std::string>{"bed/a.OFF", "bed/b.xyz", "sofa/c.ply"});
+  REQUIRE(listing.warnings ==
+          std::vector<std::string>{folder.path().string() +
+                                   ": 3 files are other formats of a shape, and left out: taken is bed/a.OFF, not "
+                                   "a.obj, and so on"});
+}
+
+TEST_CASE("folder tree: classes without a shape in a split are named") {
+  const test::TemporaryFolder folder;
+  for (const std::string file :
+       {"train/bed/1.off", "train/sofa/1.off", "train/desk/1.off", "test/bed/2.off", "test/lamp/2.off"}) {
+    test::write_text(folder / file, "");
+  }
+  REQUIRE(list_folder_tree(folder.path(), Split::train, 5).warnings ==
+          std::vector<std::string>{folder.path().string() + ": 1 of 4 classes have no shape to train with: lamp"});
+  REQUIRE(list_folder_tree(folder.path(), Split::test, 5).warnings ==
+          std::vector<std::string>{folder.path().string() + ": 2 of 4 classes have no shape to test with: desk, sofa"});
+}
+
 TEST_CASE("folder tree: nothing to read") {
   const test::TemporaryFolder folder;
   test::require_error(

@@ -20,6 +20,42 @@ TEST_CASE("info describes runs, checkpoints and shapes") {
   CHECK_THAT(cloud, Catch::Contains("200 points with normals"));
 }
 
+TEST_CASE("info counts the clouds of a dataset") {
+  const ClassifyShop shop;
+  const std::string data = shop.data().string();
+  const Words lines = lines_of(shop.run_well({"info", data}).out);
+  REQUIRE(lines == Words{data + ": a folder for each class, 15 clouds to train with, 6 to test with", "3 classes:",
+                         "  cube: 5 to train with, 2 to test with", "  sphere: 5 to train with, 2 to test with",
+                         "  tetrahedron: 5 to train with, 2 to test with"});
+  fs::remove_all(shop.data() / "test" / "cube");
+  const nlohmann::json json = nlohmann::json::parse(shop.run_well({"info", "--json", data}).out);
+  REQUIRE(json.at("train") == 15);
+  REQUIRE(json.at("test") == 4);
+  REQUIRE(json.at("normals").is_null());
+  REQUIRE(json.at("classes")[0] == nlohmann::json{{"name", "cube"}, {"train", 5}, {"test", 0}});
+  REQUIRE(json.at("warnings").size() == 1);
+  REQUIRE_THAT(json.at("warnings")[0].get<std::string>(), Catch::Contains("test with: cube"));
+  shop.refuses({"info", (shop / "cache").parent_path().string() + "/none"}, 1, {"none"});
+}
+
+TEST_CASE("info prints JSON of runs and shapes") {
+  const ClassifyShop shop;
+  const std::string run = shop.trained();
+  const nlohmann::json trained = nlohmann::json::parse(shop.run_well({"info", "--json", run}).out);
+  REQUIRE(trained.at("run") == run);
+  REQUIRE(trained.at("classes") == nlohmann::json{"cube", "sphere", "tetrahedron"});
+  REQUIRE(trained.at("parameters") > 100);
+  REQUIRE_THAT(trained.at("config").get<std::string>(), Catch::Contains("dim = 16"));
+  const std::string cube = (shop.data() / "test" / "cube" / "cube_5.off").string();
+  REQUIRE(nlohmann::json::parse(shop.run_well({"info", cube, "--json"}).out) ==
+          nlohmann::json{
+              {"file", cube}, {"vertices", 8}, {"triangles", 12}, {"low", {0.0, 0.0, 0.0}}, {"high", {1.0, 1.0, 1.3}}});
+  const std::string sphere = (shop.data() / "test" / "sphere" / "sphere_5.xyz").string();
+  const nlohmann::json cloud = nlohmann::json::parse(shop.run_well({"info", sphere, "--json"}).out);
+  REQUIRE(cloud.at("points") == 200);
+  REQUIRE(cloud.at("normals") == true);
+}
+
 TEST_CASE("info takes the options that every command has") {
   const ClassifyShop shop;
   const std::string file = (shop.data() / "test" / "cube" / "cube_5.off").string();

@@ -51,6 +51,41 @@ TEST_CASE("every one of several files leaves its own coloured cloud") {
   }
 }
 
+TEST_CASE("folders and patterns are predicted, and broken files named one by one") {
+  const ClassifyShop shop;
+  const std::string run = shop.trained(), table = (shop / "table.csv").string();
+  const fs::path test = shop.data() / "test";
+  const Words lines = lines_of(shop.run_well({"predict", run, "--json", "--csv", table, test.string()}).out);
+  REQUIRE(lines.size() == 6);
+  REQUIRE(nlohmann::json::parse(lines[0]).at("file") == (test / "cube/cube_5.off").string());
+  const Words rows = lines_of(read_text(table));
+  REQUIRE(rows.size() == 7);
+  REQUIRE(rows[0] == "file,class,probability,class_2,probability_2,class_3,probability_3");
+  const nlohmann::json last = nlohmann::json::parse(lines[5]);
+  REQUIRE_THAT(rows[6], Catch::StartsWith(last.at("file").get<std::string>() + "," +
+                                          last.at("class").get<std::string>() + "," + last.at("probability").dump()));
+
+  const std::string pattern = (test / "*" / "*_5.*").string();
+  REQUIRE(lines_of(shop.run_well({"predict", run, pattern}).out).size() == 3);
+  write_text(test / "cube" / "broken_5.off", "OFF\n");
+  write_text(test / "sphere" / "empty_5.xyz", "");
+  const ProcessResult result = shop.run({"predict", run, pattern, "--csv", table});
+  REQUIRE(result.exit == 1);
+  REQUIRE(lines_of(result.out).size() == 3);
+  REQUIRE(lines_of(read_text(table)).size() == 4);
+  Words errors = lines_of(result.err);
+  std::erase_if(errors, [](const std::string& line) { return line.find(": error: ") == std::string::npos; });
+  REQUIRE(errors.size() == 2);
+  REQUIRE_THAT(errors[0], Catch::StartsWith("geosft-classify: error: ") && Catch::Contains("broken_5.off"));
+  REQUIRE_THAT(errors[1], Catch::Contains("empty_5.xyz"));
+  const ProcessResult first = shop.run({"predict", run, pattern, "--fail-fast"});
+  REQUIRE(first.exit == 1);
+  REQUIRE(first.out.empty());
+  REQUIRE_THAT(first.err, Catch::Contains("broken_5.off") && !Catch::Contains("empty_5.xyz"));
+  shop.refuses({"predict", run, (test / "*.ply").string()}, 1, {"*.ply", "no such file"});
+  shop.refuses({"predict", run, pattern, "--csv", (shop / "no/table.csv").string()}, 2, {"no folder"});
+}
+
 TEST_CASE("degenerate clouds are classified all the same") {
   const ClassifyShop shop;
   write_text(shop / "one.xyz", "1 2 3\n");

@@ -71,6 +71,17 @@ TEST_CASE("a float64 tensor far from the origin is centred before it is cast") {
   require_close(served.call("predict", {utm_chair(60), at::IValue()}).toTensor(), near, 1e-5, "probabilities");
 }
 
+TEST_CASE("a copy of a served RUN gives the same ranking without its folder") {
+  const ServedRun made;
+  const Served served("Classifier", made.run);
+  const auto wanted = ranking_of(served.call("predict_file", {made.cloud, 3}));
+  std::filesystem::remove_all(made.run);
+  const Served copy = served.copy();
+  REQUIRE(copy.names("class_names") == std::vector<std::string>{"a", "b", "c"});
+  REQUIRE(ranking_of(copy.call("predict_file", {made.cloud, 3})) == wanted);
+  REQUIRE(ranking_of(copy.copy().call("predict_file", {made.cloud, 3})) == wanted);
+}
+
 TEST_CASE("what cannot be served is named") {
   const ServedRun made;
   const Served served("Classifier", made.run);

@@ -99,6 +99,8 @@ TEST_CASE("data that cannot be trained on leave no run behind") {
   refused({"--data", bare.string()}, 1, {"shapes to test with"});
   write_text(bare / "test" / "a" / "1.xyz", "");
   refused({"--data", bare.string()}, 1, {"1.xyz", "empty file"});
+  write_text(bare / "train" / "b" / "2.off", "OFF\n");
+  refused({"--data", bare.string()}, 1, {"2 broken files: ", "train/b/2.off", "test/a/1.xyz", "empty file"});
 }
 
 TEST_CASE("clouds of one point and of equal points are trained on and evaluated like others") {

@@ -22,6 +22,13 @@ class Served {
     object_ = c10::ivalue::Object::create(class_, 1);
     call("__init__", {run});
   }
+  // The object of a state, as Python's pickle and copy.deepcopy make it.
+  Served copy() const {
+    const Served made(class_);
+    const at::IValue state = call("__getstate__", {});
+    made.call("__setstate__", {state.deepcopy()});
+    return made;
+  }
   at::IValue call(const std::string& method, std::vector<at::IValue> arguments) const {
     arguments.insert(arguments.begin(), object_);
     return class_->getMethod(method)(std::move(arguments));
@@ -31,6 +38,8 @@ class Served {
   }
 
  private:
+  explicit Served(const at::ClassTypePtr& type) : class_(type), object_(c10::ivalue::Object::create(type, 1)) {}
+
   at::ClassTypePtr class_;
   at::IValue object_;
 };

@@ -51,6 +51,28 @@ TEST_CASE("arguments reach their targets") {
   CHECK(out.str().empty());
 }
 
+TEST_CASE("a flag may be followed by true or false") {
+  for (const auto& [words, wanted] :
+       std::vector<std::pair<std::vector<const char*>, bool>>{{{"train", "folder", "--normals"}, true},
+                                                              {{"train", "folder", "--normals", "true"}, true},
+                                                              {{"train", "--normals", "false", "folder"}, false},
+                                                              {{"train", "--normals=false", "folder"}, false},
+                                                              {{"train", "--no-normals", "folder"}, false},
+                                                              {{"train", "--no-normals", "false", "folder"}, true}}) {
+    std::ostringstream out;
+    Tool tool;
+    bool normals = !wanted;
+    tool.app.get_subcommand("train")->add_flag("--normals,!--no-normals", normals);
+    REQUIRE(tool.parse(words, out));
+    REQUIRE(tool.run == "folder");
+    REQUIRE(normals == wanted);
+  }
+  std::ostringstream out;
+  Tool tool;  // an option takes its value itself
+  REQUIRE(tool.parse({"train", "true", "--epochs", "7"}, out));
+  REQUIRE(tool.run == "true");
+}
+
 TEST_CASE("help and version are written to the stream and end the tool") {
   for (const auto& [word, expected] : {std::pair{"--help", "evaluates"}, {"--version", "tool 1.2.3"}}) {
     std::ostringstream out;

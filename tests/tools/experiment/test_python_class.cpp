@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <torch/nn/modules/linear.h>
+
 #include <limits>
 
 #include "tests/support.h"
@@ -34,6 +36,15 @@ TEST_CASE("what is no cloud is named") {
   require_error([&] { input_cloud(points.slice(0, 0, 0), std::nullopt); }, {"points", "at least one row"});
   require_error([&] { input_cloud(points * std::numeric_limits<float>::infinity(), std::nullopt); }, {"points"});
   require_error([&] { input_cloud(points, points.slice(0, 0, 2)); }, {"normals", "[4, 3]", "[2, 3]"});
+}
+
+TEST_CASE("a state is the tensors and texts of a checkpoint") {
+  const torch::nn::Linear model(3, 2);
+  const Checkpoint found = checkpoint_of(served_state(*model, {{"kind", "a tool"}, {"config", "epochs = 1"}}));
+  REQUIRE(found.texts == std::map<std::string, std::string>{{"kind", "a tool"}, {"config", "epochs = 1"}});
+  REQUIRE(found.tensors.size() == 2);
+  require_equal(found.tensors.at("model.weight"), model->weight.detach(), "weight");
+  REQUIRE_FALSE(found.tensors.at("model.bias").requires_grad());
 }
 
 }  // namespace geosft::test::test_python_class

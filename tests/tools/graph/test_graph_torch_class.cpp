@@ -55,6 +55,17 @@ TEST_CASE("graphs that are handed over as lists of edges have the answers of the
                 "answers");  // edges of a node are summed in another order
 }
 
+TEST_CASE("a copy of a served RUN of graphs gives the same answers without its folder") {
+  const ServedRun made;
+  const Served served("GraphPredictor", made.run);
+  const at::Tensor wanted = served.call("predict", arguments_of(made.graphs)).toTensor();
+  std::filesystem::remove_all(made.run);
+  const Served copy = served.copy();
+  REQUIRE(copy.names("output_names") == std::vector<std::string>{"a", "b", "c"});
+  REQUIRE(copy.call("task", {}).toStringRef() == "classification");
+  require_equal(copy.call("predict", arguments_of(made.graphs)).toTensor(), wanted, "answers");
+}
+
 TEST_CASE("what is no graph of the run is named") {
   const ServedRun made;
   const Served served("GraphPredictor", made.run);

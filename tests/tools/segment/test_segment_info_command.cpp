@@ -24,6 +24,20 @@ TEST_CASE("info of geosft-segment describes runs, datasets and files") {
   shop.refuses({"info", (shop / "none.obj").string()}, 1, {"none.obj"});
 }
 
+TEST_CASE("info of geosft-segment prints JSON") {
+  const SegmentShop shop;
+  const nlohmann::json run = nlohmann::json::parse(shop.run_well({"info", "--json", shop.trained()}).out);
+  REQUIRE(run.at("classes") == nlohmann::json{"lamp", "mug"});
+  REQUIRE(run.at("parts")[3] == nlohmann::json{{"id", 3}, {"class", "mug"}, {"part", "cup"}});
+  const nlohmann::json data = nlohmann::json::parse(shop.run_well({"info", "--json", shop.data().string()}).out);
+  REQUIRE(data.at("train") == 8);
+  REQUIRE(data.at("test") == 4);
+  REQUIRE(data.at("parts").size() == 5);
+  REQUIRE_FALSE(data.contains("validation"));
+  write_shapenet_text(shop / "text");
+  REQUIRE(nlohmann::json::parse(shop.run_well({"info", "--json", (shop / "text").string()}).out).at("validation") == 1);
+}
+
 TEST_CASE("help of geosft-segment fits a screen a subcommand, and wrong use ends with 2") {
   const SegmentShop shop;
   for (const Words& subcommand : {Words{}, Words{"train"}, Words{"eval"}, Words{"predict"}, Words{"info"}}) {

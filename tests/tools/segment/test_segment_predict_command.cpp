@@ -71,6 +71,35 @@ TEST_CASE("a labelled cloud repeats the coordinates of its file, in their precis
   }
 }
 
+TEST_CASE("geosft-segment predicts a folder, and goes on after a broken file") {
+  const SegmentShop shop;
+  const std::string run = shop.trained(), table = (shop / "table.csv").string();
+  const std::filesystem::path scans = shop / "scans";
+  write_text(scans / "a.xyz", line_of_points(30));
+  write_text(scans / "b.off", "OFF\n");
+  write_text(scans / "deep" / "c, d.xyz", line_of_points(40));
+  const Words words = {"predict", run, scans.string(), "--category", "mug", "--json", "--csv", table};
+  const ProcessResult result = shop.run(words);
+  REQUIRE(result.exit == 1);
+  REQUIRE_THAT(result.err, Catch::Contains("geosft-segment: error: " + (scans / "b.off").string()));
+  const Words lines = lines_of(result.out);
+  REQUIRE(lines.size() == 2);
+  std::string wanted = "file,part_id,part,points,share\n";
+  for (const std::string& line : lines) {
+    const nlohmann::json json = nlohmann::json::parse(line);
+    for (const auto& part : json.at("parts")) {
+      const std::string file = json.at("file"), quote = file.find(',') == std::string::npos ? "" : "\"";
+      const double share = part.at("points").get<double>() / json.at("points").get<double>();
+      wanted += quote + file + quote + "," + part.at("id").dump() + "," + part.at("part").get<std::string>() + "," +
+                part.at("points").dump() + "," + nlohmann::json(share).dump() + "\n";
+    }
+  }
+  REQUIRE(read_text(table) == wanted);
+  const ProcessResult first = shop.run(words + Words{"--fail-fast"});
+  REQUIRE(first.exit == 1);
+  REQUIRE(lines_of(first.out).size() == 1);
+}
+
 TEST_CASE("every one of several files gets its own outputs, and a mesh keeps its vertices and faces") {
   const SegmentShop shop;
   const std::string run = shop.trained(), cloud = (shop / "in/cloud.xyz").string();

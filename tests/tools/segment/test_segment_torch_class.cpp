@@ -48,6 +48,17 @@ TEST_CASE("a cloud that is handed over has probabilities, those of parts of othe
   require_equal(found.argmax(1), predict_parts(run, made.cloud, "mug", BlockKind::spread).labels, "parts");
 }
 
+TEST_CASE("a copy of a served RUN of parts gives the same parts without its folder") {
+  const ServedRun made;
+  const Served served("Segmenter", made.run);
+  const at::IValue wanted = served.call("predict_file", {made.cloud, "mug"});
+  std::filesystem::remove_all(made.run);
+  const Served copy = served.copy();
+  REQUIRE(copy.names("part_names") == served.names("part_names"));
+  const at::IValue found = copy.call("predict_file", {made.cloud, "mug"});
+  require_equal(found.toTupleRef().elements()[1].toTensor(), wanted.toTupleRef().elements()[1].toTensor(), "parts");
+}
+
 TEST_CASE("what cannot be segmented is named") {
   const ServedRun made;
   const Served served("Segmenter", made.run);

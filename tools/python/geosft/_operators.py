@@ -255,6 +255,9 @@ def sample_pairs(score, k, ptr=None, noise=False, random_partner=False, tau=1.0,
     result. With ptr on a GPU the call waits for it to read K, and cannot be captured in a CUDA graph; with ptr on the
     CPU, or none, it can (see ptr_on_device), if a random one is given seeds.
 
+    torch.func.vmap calls the operators row by row. Random calls without seeds obey its randomness: "different", "same",
+    or an error. The other transforms (grad, vjp, jvp, jacrev) are refused by an error that names the operator.
+
     Returns the tuple (top, partner, weight, sample_ptr).
     """
     return ops.sample_pairs(score, k, ptr, noise, random_partner, tau, generator, seeds)

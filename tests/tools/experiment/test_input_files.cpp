@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/input_files.h"
+
+#include <catch2/catch.hpp>
+
+#include "data/data_error.h"
+#include "tests/data/files.h"
+#include "tests/support.h"
+#include "tests/tools/experiment/captured_stderr.h"
+
+namespace geosft::test::test_input_files {
+namespace {
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("names of files are kept, folders and patterns are the shape files in them") {
+  const TemporaryFolder folder;
+  for (const std::string file : {"b.off", "a.OBJ", "deep/er/c.xyz", "deep/c.mtl", ".d.off", ".e/f.off", "[x].ply"}) {
+    write_text(folder / file, "");
+  }
+  const auto at = [&](const std::string& name) { return (folder / name).string(); };
+  const InputFiles one = input_shape_files({"absent.off"});
+  REQUIRE(one.files == Names{"absent.off"});
+  REQUIRE_FALSE(one.several);
+  REQUIRE(input_shape_files({"x.off", "x.off"}).files == Names{"x.off", "x.off"});
+  const InputFiles all = input_shape_files({folder.path().string()});
+  REQUIRE(all.several);
+  REQUIRE(all.files == Names{at("[x].ply"), at("a.OBJ"), at("b.off"), at("deep/er/c.xyz")});
+  REQUIRE(input_shape_files({at("*.off"), at("?.OBJ")}).files == Names{at("b.off"), at("a.OBJ")});
+  REQUIRE(input_shape_files({at("deep/*")}).files == Names{at("deep/er/c.xyz")});
+  REQUIRE(input_shape_files({at("b.off"), at("*.o*")}).files == Names{at("b.off")});
+  const InputFiles literal = input_shape_files({at("[x].ply")});
+  REQUIRE(literal.files == Names{at("[x].ply")});
+  REQUIRE_FALSE(literal.several);
+}
+
+TEST_CASE("a folder or pattern without a shape file is named") {
+  const TemporaryFolder folder;
+  write_text(folder / "a.mtl", "");
+  require_error([&] { input_shape_files({folder.path().string()}); }, {folder.path().string(), ".ply", "none"});
+  require_error([&] { input_shape_files({folder / "*.off"}); }, {"*.off", "no such file"});
+  require_error([&] { input_shape_files({folder / "*.mtl"}); }, {"*.mtl", "no such file"});
+}
+
+TEST_CASE("a broken file is one line, and the others follow") {
+  std::vector<size_t> seen;
+  const auto each = [&](size_t i) {
+    if (i == 1) throw DataError("b.off", "a shape\nof two lines", "none");
+    seen.push_back(i);
+  };
+  CapturedStderr captured;
+  REQUIRE(for_each_file("tool", 3, false, each) == 1);
+  REQUIRE(captured.text() == "tool: error: b.off: expected a shape\n");
+  REQUIRE(seen == std::vector<size_t>{0, 2});
+  seen.clear();
+  REQUIRE_THROWS_AS(for_each_file("tool", 3, true, each), DataError);
+  REQUIRE(seen == std::vector<size_t>{0});
+  REQUIRE(for_each_file("tool", 1, false, each) == 0);
+}
+
+TEST_CASE("fields of a CSV line are quoted where they must be") {
+  REQUIRE(csv_line({"a", "b c", "1.5", ""}) == "a,b c,1.5,\n");
+  REQUIRE(csv_line({"a,b", "say \"x\"", "two\nlines"}) == "\"a,b\",\"say \"\"x\"\"\",\"two\nlines\"\n");
+}
+
+}  // namespace geosft::test::test_input_files

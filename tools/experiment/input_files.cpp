@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/experiment/input_files.h"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+#include <set>
+#include <system_error>
+
+#include "data/data_error.h"
+#include "data/formats/shape_file.h"
+
+namespace geosft {
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<std::string> shape_files_below(const fs::path& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::error_code unknown;
+    const bool is_folder = at->is_directory(unknown);
+    if (at->path().filename().string().starts_with('.')) {
+      if (is_folder) at.disable_recursion_pending();
+    } else if (!is_folder && has_shape_extension(at->path())) {
+      files.push_back(at->path().string());
+    }
+  }
+  if (error) throw DataError(folder.string(), "a folder that can be read", error.message());
+  if (files.empty()) throw DataError(folder.string(), "files that end in " + shape_extensions(), "none in this folder");
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::vector<std::string> matches_of(const std::string& pattern) {
+  glob_t found{};
+  const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&found, ::globfree);
+  std::vector<std::string> files;
+  if (::glob(pattern.c_str(), 0, nullptr, &found) == 0) {
+    for (size_t i = 0; i < found.gl_pathc; ++i) {
+      const std::string path = found.gl_pathv[i];
+      if (fs::is_directory(path)) {
+        const std::vector<std::string> below = shape_files_below(path);
+        files.insert(files.end(), below.begin(), below.end());
+      } else if (has_shape_extension(path)) {
+        files.push_back(path);
+      }
+    }
+  }
+  if (files.empty()) {
+    throw DataError(pattern, "a pattern of files that end in " + shape_extensions(), "no such file");
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+InputFiles input_shape_files(const std::vector<std::string>& given) {
+  InputFiles inputs{{}, given.size() > 1};
+  std::set<std::string> known;
+  const auto add = [&](const std::vector<std::string>& files) {
+    inputs.several = true;
+    for (const std::string& file : files) {
+      if (known.insert(file).second) inputs.files.push_back(file);
+    }
+  };
+  for (const std::string& name : given) {
+    std::error_code error;
+    if (fs::is_directory(name, error)) {
+      add(shape_files_below(name));
+    } else if (!fs::exists(name, error) && name.find_first_of("*?[") != std::string::npos) {
+      add(matches_of(name));
+    } else {
+      known.insert(name);
+      inputs.files.push_back(name);
+    }
+  }
+  return inputs;
+}
+
+int for_each_file(const char* tool, size_t count, bool fail_fast, const std::function<void(size_t)>& each) {
+  int code = 0;
+  for (size_t i = 0; i < count; ++i) {
+    try {
+      each(i);
+    } catch (const DataError& error) {
+      if (fail_fast) throw;
+      const std::string text = error.what();
+      std::cout << std::flush;  // in the order of the files where both are one terminal
+      std::cerr << std::string(tool) + ": error: " + text.substr(0, text.find('\n')) + "\n" << std::flush;
+      code = 1;
+    }
+  }
+  return code;
+}
+
+std::string csv_line(const std::vector<std::string>& fields) {
+  std::string line;
+  for (size_t i = 0; i < fields.size(); ++i) {
+    if (i > 0) line += ',';
+    if (fields[i].find_first_of(",\"\r\n") == std::string::npos) {
+      line += fields[i];
+      continue;
+    }
+    line += '"';
+    for (const char c : fields[i]) line += c == '"' ? std::string("\"\"") : std::string(1, c);
+    line += '"';
+  }
+  return line + "\n";
+}
+
+}  // namespace geosft
