@@ -104,6 +104,14 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> sample_pairs_any(
   return {pairs.top, pairs.partner, pair_weight(score, pairs, tau).to(type), pairs.sample_ptr};
 }
 
+// pair_weight, with its gradient, for the sampler in Python.
+at::Tensor weigh_pairs(const at::Tensor& score, const at::Tensor& top, const at::Tensor& partner,
+                       const at::Tensor& noise, double tau) {
+  check_score(score);
+  check_tau(tau);
+  return pair_weight(score, {top, partner, noise, {}}, tau);
+}
+
 }  // namespace
 
 GEOSFT_OPERATORS(m) {
@@ -120,6 +128,8 @@ GEOSFT_OPERATORS(m) {
       "_draw_pairs_with_replacement(Tensor score, int k, Tensor? ptr, Tensor seeds, SymInt bins) -> "
       "(Tensor top, Tensor partner, Tensor noise, Tensor sample_ptr)",
       {at::Tag::pt2_compliant_tag});
+  m.def("_weigh_pairs(Tensor score, Tensor top, Tensor partner, Tensor noise, float tau) -> Tensor",
+        {at::Tag::pt2_compliant_tag});
   m.def("_pair_weight(Tensor score, Tensor top, Tensor partner, Tensor noise, float tau) -> Tensor",
         {at::Tag::pt2_compliant_tag});
   m.def(
@@ -222,6 +232,7 @@ at::Tensor pair_weight(const at::Tensor& score, const SampledPairs& pairs, doubl
 
 GEOSFT_KERNELS(CompositeImplicitAutograd, m) {
   m.impl("sample_pairs", sample_pairs_any);
+  m.impl("_weigh_pairs", weigh_pairs);
 }
 
 }  // namespace geosft
