@@ -101,8 +101,8 @@ PointTokens invariant_kind(c10::string_view name) {
 
 void check_clouds(const at::Tensor& points, const std::optional<at::Tensor>& normals) {
   TORCH_CHECK(points.dim() == 2 && points.sym_size(1) == 3, "points must have shape [N, 3], got ", points.sym_sizes());
-  TORCH_CHECK(!normals.has_value() || normals->sym_sizes() == points.sym_sizes(), "normals must have the shape of points, ",
-              points.sym_sizes(), ", got ", normals->sym_sizes());
+  TORCH_CHECK(!normals.has_value() || normals->sym_sizes() == points.sym_sizes(),
+              "normals must have the shape of points, ", points.sym_sizes(), ", got ", normals->sym_sizes());
 }
 
 at::Tensor invariant_tokens_of(const at::Tensor& points, const std::optional<at::Tensor>& normals,
@@ -119,8 +119,7 @@ at::Tensor invariant_tokens_meta(const at::Tensor& points, const std::optional<a
 
 // The kinds that have no gradient, for the models in Python.
 GEOSFT_OPERATORS(m) {
-  m.def("_point_tokens(Tensor points, Tensor? normals, Tensor? ptr, str kind) -> Tensor",
-        {at::Tag::pt2_compliant_tag});
+  m.def("_point_tokens(Tensor points, Tensor? normals, Tensor? ptr, str kind) -> Tensor", {at::Tag::pt2_compliant_tag});
 }
 
 GEOSFT_KERNELS(CompositeExplicitAutograd, m) {
