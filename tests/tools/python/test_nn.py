@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""geosft.nn of the installed package beside the C++ modules: test_nn.py MODULE_OUTPUTS README, the program of
-module_outputs.cpp and the package's tutorial."""
+"""geosft.nn of the installed package beside the C++ modules: test_nn.py MODULE_OUTPUTS CLASSIFY LIBRARY README, the
+program of module_outputs.cpp, geosft-classify, the library that serves its models, and the package's tutorial."""
 
 import copy
 import io
@@ -16,7 +16,7 @@ import geosft
 import torch
 from geosft import nn
 
-MODULE_OUTPUTS, README = map(os.path.realpath, sys.argv[1:])
+MODULE_OUTPUTS, CLASSIFY, SERVING, README = map(os.path.realpath, sys.argv[1:])
 DIM, HEADS = 16, 2
 LAYER = dict(num_heads=HEADS, num_samples=5)
 POINTS = dict(relative="points", relative_channels=2)
@@ -331,6 +331,66 @@ class BadInput(unittest.TestCase):
             self.refuses(lambda: model(torch.zeros(0, 5, 3), torch.zeros(0, 5, 3)), "points", "at least one item")
             self.assertEqual(model(torch.zeros(0, 3), torch.zeros(0, 3), torch.tensor([0, 0])).shape, (1, 4))
             self.assertTrue(model(torch.zeros(1, 1, 3), torch.zeros(1, 1, 3)).isfinite().all())
+
+
+def write_box(file, sides):
+    corners = [[(corner >> axis & 1) * sides[axis] for axis in range(3)] for corner in range(8)]
+    faces = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+    rows = [" ".join(map(str, corner)) for corner in corners] + ["4 " + " ".join(map(str, face)) for face in faces]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\n".join(["OFF", "8 6 0", *rows, ""]))
+
+
+class TrainedRuns(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        data, cls.run_ = pathlib.Path(cls.folder.name) / "data", pathlib.Path(cls.folder.name) / "run"
+        for part_, count in (("train", 6), ("test", 2)):
+            for label, flat in (("cube", 1.0), ("slab", 0.1)):
+                for i in range(count):
+                    sides = (1.0, 1.0 + 0.1 * i, flat)
+                    write_box(data / label / part_ / f"{label}_{i}.off", sides)
+        options = ("--epochs=2", "--points=64", "--dim=16", "--num-heads=2", "--depth=2", "--num-samples=8", "--tokens=local",
+                   "--head-num-samples=16", "--head-dropout=0.1", "--batch-size=4", "--norm=pre", "--votes=3", "--tau=0.7")
+        done = subprocess.run([CLASSIFY, "train", f"--data={data}", f"--out={cls.run_}", *options], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr)
+
+    def test_predictions_are_those_of_the_tool(self):
+        torch.classes.load_library(SERVING)
+        served = torch.classes.geosft.Classifier(str(self.run_))
+        model = geosft.load(self.run_)
+        self.assertFalse(model.training)
+        self.assertEqual(model.class_names, ["cube", "slab"])
+        self.assertEqual(model.config["clouds"]["points"], 64)
+        generator = torch.Generator().manual_seed(11)
+        for scale, shift in ((1, 0), (100, 1000)):
+            points = torch.rand(64, 3, generator=generator) * scale + shift
+            normals = torch.nn.functional.normalize(torch.randn(64, 3, generator=generator), dim=1)
+            expected = served.predict(points, normals)
+            torch.testing.assert_close(model.predict(points, normals), expected, rtol=1e-4, atol=1e-5)
+            self.assertNotEqual(float(expected[0]), float(expected[1]))
+
+    def test_damaged_and_foreign_files_are_refused_by_name(self):
+        file = pathlib.Path(self.folder.name) / "damaged.ckpt"
+        content = bytearray((self.run_ / "best.ckpt").read_bytes())
+        content[len(content) // 2] ^= 1
+        for bad in (bytes(content), bytes(content[:1000]), b"PK\x03\x04", b""):
+            file.write_bytes(bad)
+            with self.assertRaisesRegex(ValueError, "damaged.ckpt"):
+                geosft.load(file)
+        with self.assertRaisesRegex(FileNotFoundError, "nothing"):
+            geosft.load(self.folder.name + "/nothing")
+
+    def test_bad_clouds_are_refused_by_name(self):
+        model = geosft.load(self.run_)
+        for points in (torch.zeros(0, 3), torch.zeros(4, 2), torch.full((4, 3), float("nan"))):
+            with self.assertRaisesRegex(ValueError, "points"):
+                model.predict(points, points)
+        with self.assertRaisesRegex(ValueError, "normals"):
+            model.predict(torch.zeros(4, 3))
 
 
 class Tutorial(unittest.TestCase):

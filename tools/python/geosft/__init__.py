@@ -22,3 +22,4 @@ from ._operators import *  # noqa: E402, F403 (they call what was loaded)
 from ._operators import __all__ as __all__  # noqa: E402
 
 from . import nn as nn  # noqa: E402
+from .runs import load as load  # noqa: E402

@@ -75,6 +75,7 @@ class PointClassifier(_PointModel):
         tokens: "ones", "radial", "local", "absolute" or "absolute_local" (models/ops/point_tokens.h).
         head_samples: sampled pairs of the head.
         head_dropout: of the pooled features.
+        head_sampler: options of the head's :class:`Sampler`, by name; those of the layers are in `options`.
         canonical_order: outside training, points are sorted in farthest-point order, so that predictions depend on
             their stored order by rounding only.
         device, dtype: of the parameters.
@@ -84,14 +85,14 @@ class PointClassifier(_PointModel):
     def __init__(
         self, num_classes: int, dim: int = 64, num_heads: int = 4, num_samples: int = 32, *, depth: int = 3,
         normals: bool = True, tokens: str = "radial", head_samples: int = 512, head_dropout: float = 0.0,
-        canonical_order: bool = True, device=None, dtype=None, **options
+        head_sampler: dict | None = None, canonical_order: bool = True, device=None, dtype=None, **options
     ):
         if num_classes < 2:
             raise ValueError(f"num_classes must be at least 2, got {num_classes}")
         made = {"device": device, "dtype": dtype}
         encoder = {"num_heads": num_heads, "num_samples": num_samples, "depth": depth, **options}
         super().__init__(dim, 0, normals, tokens, canonical_order, made, encoder)
-        self.head = SampleMaxHead(dim, num_classes, head_samples, dropout=head_dropout, **made)
+        self.head = SampleMaxHead(dim, num_classes, head_samples, dropout=head_dropout, **made, **(head_sampler or {}))
 
     def forward(
         self, points: Tensor, normals: Tensor | None = None, ptr: Tensor | Sequence[int] | None = None, *,
