@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""geosft.nn of the installed package beside the C++ modules: test_nn.py MODULE_OUTPUTS CLASSIFY LIBRARY README, the
-program of module_outputs.cpp, geosft-classify, the library that serves its models, and the package's tutorial."""
+"""geosft.nn of the installed package beside the C++ modules: test_nn.py MODULE_OUTPUTS README [CLASSIFY
+SERVING], the program of module_outputs.cpp, the package's tutorial, geosft-classify and the library that serves its models."""
 
 import copy
 import io
@@ -16,7 +16,7 @@ import geosft
 import torch
 from geosft import nn
 
-MODULE_OUTPUTS, CLASSIFY, SERVING, README = map(os.path.realpath, sys.argv[1:])
+MODULE_OUTPUTS, README, *TOOLS = map(os.path.realpath, sys.argv[1:])
 DIM, HEADS = 16, 2
 LAYER = dict(num_heads=HEADS, num_samples=5)
 POINTS = dict(relative="points", relative_channels=2)
@@ -341,6 +341,7 @@ def write_box(file, sides):
     file.write_text("\n".join(["OFF", "8 6 0", *rows, ""]))
 
 
+@unittest.skipUnless(TOOLS, "a build without tools")
 class TrainedRuns(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -354,12 +355,12 @@ class TrainedRuns(unittest.TestCase):
                     write_box(data / label / part_ / f"{label}_{i}.off", sides)
         options = ("--epochs=2", "--points=64", "--dim=16", "--num-heads=2", "--depth=2", "--num-samples=8", "--tokens=local",
                    "--head-num-samples=16", "--head-dropout=0.1", "--batch-size=4", "--norm=pre", "--votes=3", "--tau=0.7")
-        done = subprocess.run([CLASSIFY, "train", f"--data={data}", f"--out={cls.run_}", *options], capture_output=True, text=True)
+        done = subprocess.run([TOOLS[0], "train", f"--data={data}", f"--out={cls.run_}", *options], capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(done.stderr)
 
     def test_predictions_are_those_of_the_tool(self):
-        torch.classes.load_library(SERVING)
+        torch.classes.load_library(TOOLS[1])
         served = torch.classes.geosft.Classifier(str(self.run_))
         model = geosft.load(self.run_)
         self.assertFalse(model.training)
