@@ -5,7 +5,7 @@
 #include <torch/nn/modules/linear.h>
 
 #include "models/layers/encoder.h"
-#include "models/point_tokens.h"
+#include "models/ops/point_tokens.h"
 
 namespace geosft {
 

@@ -5,7 +5,7 @@
 #include "geometry/knn.h"
 #include "geometry/normals.h"
 #include "models/layers/relative_encoding.h"
-#include "models/point_tokens.h"
+#include "models/ops/point_tokens.h"
 #include "tools/bench/attention_inputs.h"
 #include "tools/bench/catalogue.h"
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "models/point_tokens.h"
+#include "models/ops/point_tokens.h"
 #include "tools/experiment/experiment_settings.h"
 
 namespace geosft {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attention over learned samples, sampling, neighbours and encodings of points and graphs, as operators of PyTorch.
+"""Attention over learned samples, sampling, neighbours and encodings of points and graphs: operators of PyTorch, and
+layers and models of them (geosft.nn).
 
 Every operator takes packed batches of items of different size (`ptr`, int64 [B + 1]), has gradients and fake kernels
 (torch.compile, torch.export), and raises an error that names the argument where one is wrong. help(geosft.knn) says the
@@ -19,3 +20,6 @@ if _served.rsplit(".", 1)[0] != __version__.rsplit(".", 1)[0]:
 
 from ._operators import *  # noqa: E402, F403 (they call what was loaded)
 from ._operators import __all__ as __all__  # noqa: E402
+
+from . import nn as nn  # noqa: E402
+from .runs import load as load  # noqa: E402

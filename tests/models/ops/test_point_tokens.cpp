@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/point_tokens.h"
+#include "models/ops/point_tokens.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/point_tokens.h"
+#include "models/ops/point_tokens.h"
 
 #include <ATen/core/grad_mode.h>
 
@@ -7,6 +7,7 @@
 #include "geometry/device_offsets.h"
 #include "geometry/knn.h"
 #include "geometry/no_autocast.h"
+#include "geometry/operators.h"
 #include "geometry/packed.h"
 
 namespace geosft {
@@ -89,6 +90,44 @@ at::Tensor invariant_tokens(PointTokens kind, const at::Tensor& points, const at
     }
   }
   return at::stack(channels, 1);
+}
+
+PointTokens invariant_kind(c10::string_view name) {
+  if (name == "ones") return PointTokens::ones;
+  if (name == "radial") return PointTokens::radial;
+  TORCH_CHECK(name == "local", "kind must be ones, radial or local, not ", name);
+  return PointTokens::local;
+}
+
+void check_clouds(const at::Tensor& points, const std::optional<at::Tensor>& normals) {
+  TORCH_CHECK(points.dim() == 2 && points.sym_size(1) == 3, "points must have shape [N, 3], got ", points.sym_sizes());
+  TORCH_CHECK(!normals.has_value() || normals->sym_sizes() == points.sym_sizes(),
+              "normals must have the shape of points, ", points.sym_sizes(), ", got ", normals->sym_sizes());
+}
+
+at::Tensor invariant_tokens_of(const at::Tensor& points, const std::optional<at::Tensor>& normals,
+                               const std::optional<at::Tensor>& ptr, c10::string_view kind) {
+  check_clouds(points, normals);
+  return invariant_tokens(invariant_kind(kind), points, normals.value_or(at::Tensor()), ptr, nullptr);
+}
+
+at::Tensor invariant_tokens_meta(const at::Tensor& points, const std::optional<at::Tensor>& normals,
+                                 const std::optional<at::Tensor>&, c10::string_view kind) {
+  check_clouds(points, normals);
+  return points.new_empty_symint({points.sym_size(0), point_token_channels(invariant_kind(kind), normals.has_value())});
+}
+
+// The kinds that have no gradient, for the models in Python.
+GEOSFT_OPERATORS(m) {
+  m.def("_point_tokens(Tensor points, Tensor? normals, Tensor? ptr, str kind) -> Tensor", {at::Tag::pt2_compliant_tag});
+}
+
+GEOSFT_KERNELS(CompositeExplicitAutograd, m) {
+  m.impl("_point_tokens", invariant_tokens_of);
+}
+
+GEOSFT_KERNELS(Meta, m) {
+  m.impl("_point_tokens", invariant_tokens_meta);
 }
 
 }  // namespace

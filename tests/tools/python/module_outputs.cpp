@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// usage: module_outputs FOLDER [--given]
+// Computes what the C++ modules compute, to compare the modules in Python with. Without --given it writes
+// FOLDER/CASE.pt for every case: the module's parameters and buffers (state.NAME), the inputs (input.NAME), the output
+// in evaluation mode, and the gradients of the sum of its squares (grad.NAME). With --given it takes the state and the
+// inputs from FOLDER/CASE.given.pt, and writes FOLDER/CASE.answer.pt.
+#include <torch/serialize.h>
+#include <torch/utils.h>
+
+#include <exception>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/point_classifier.h"
+#include "models/point_segmenter.h"
+
+namespace geosft::test {
+namespace {
+
+using Tensors = std::map<std::string, at::Tensor>;
+
+struct Case {
+  std::string name;
+  std::shared_ptr<torch::nn::Module> module;
+  std::function<at::Tensor(const Tensors&, SamplingContext&)> forward;
+};
+
+constexpr int64_t width = 16, heads = 2, edge_channels = 3, position_channels = 4, categories = 3;
+
+Tensors inputs() {
+  const at::Tensor ptr = at::tensor({0, 11, 12, 30}, at::kLong);
+  const at::Tensor points = at::rand({30, 3}), normals = at::randn({30, 3});
+  // A ring of nodes within each item, in both directions; the item of one node has a loop.
+  std::vector<int64_t> col;
+  for (int64_t row = 0; row < 30; ++row) {
+    const int64_t begin = row < 11 ? 0 : row < 12 ? 11 : 12, count = row < 11 ? 11 : row < 12 ? 1 : 18;
+    col.push_back(begin + (row - begin + 1) % count);
+    col.push_back(begin + (row - begin + count - 1) % count);
+  }
+  return {{"x", at::randn({30, width})},
+          {"ptr", ptr},
+          {"points", points},
+          {"normals", normals / normals.norm(2, -1, true)},
+          {"rowptr", at::arange(31, at::kLong) * 2},
+          {"col", at::tensor(col, at::kLong)},
+          {"edge_attr", at::randn({60, edge_channels})},
+          {"positions", sinusoids(30, position_channels)},
+          {"category", at::tensor({2, 0, 1}, at::kLong)}};
+}
+
+RelativeEncoding encoding(RelativeEncodingKind kind, const Tensors& in) {
+  switch (kind) {
+    case RelativeEncodingKind::points:
+      return RelativeEncoding::points(in.at("points"), in.at("normals"));
+    case RelativeEncodingKind::graph:
+      return RelativeEncoding::graph(in.at("rowptr"), in.at("col"), in.at("edge_attr"));
+    case RelativeEncodingKind::sequence:
+      return RelativeEncoding::sequence(in.at("positions"));
+    case RelativeEncodingKind::none:
+      break;
+  }
+  return RelativeEncoding::none();
+}
+
+LayerOptions layer_options(RelativeEncodingKind kind) {
+  LayerOptions options;
+  options.attention.width = width;
+  options.attention.heads = heads;
+  options.attention.relative = kind;
+  options.attention.relative_channels = kind == RelativeEncodingKind::points     ? 2
+                                        : kind == RelativeEncodingKind::graph    ? edge_channels
+                                        : kind == RelativeEncodingKind::sequence ? position_channels
+                                                                                 : 0;
+  options.attention.sampler.num_samples = 5;
+  return options;
+}
+
+Case attention(const std::string& name, RelativeEncodingKind kind, const SamplerOptions& sampler) {
+  AttentionOptions options = layer_options(kind).attention;
+  options.sampler = sampler;
+  SamplingAttention module(options);
+  return {name, module.ptr(), [=](const Tensors& in, SamplingContext& context) mutable {
+            return module->forward(in.at("x"), encoding(kind, in), in.at("ptr"), context);
+          }};
+}
+
+Case encoder(const std::string& name, NormPlacement norm) {
+  LayerOptions options = layer_options(RelativeEncodingKind::points);
+  options.norm = norm;
+  Encoder module(options, 2);
+  return {name, module.ptr(), [=](const Tensors& in, SamplingContext& context) mutable {
+            return module->forward(in.at("x"), encoding(RelativeEncodingKind::points, in), in.at("ptr"), context);
+          }};
+}
+
+Case polynomial(const std::string& name, bool causal) {
+  PolynomialOptions options;
+  options.causal = causal;
+  PolynomialSelfAttention module(width, heads, options);
+  return {name, module.ptr(),
+          [=](const Tensors& in, SamplingContext&) mutable { return module->forward(in.at("x"), in.at("ptr")); }};
+}
+
+Case primal(const std::string& name, const PrimalOptions& options) {
+  PrimalSelfAttention module(width, heads, options);
+  return {name, module.ptr(), [=](const Tensors& in, SamplingContext&) mutable {
+            return module->forward(in.at("x"), in.at("ptr"), RelativeEncoding::none());
+          }};
+}
+
+Case softmax_pool_head() {
+  SoftmaxPoolHead module(width, 3);
+  return {"softmax_pool_head", module.ptr(),
+          [=](const Tensors& in, SamplingContext&) mutable { return module->forward(in.at("x"), in.at("ptr")); }};
+}
+
+Case classifier(const std::string& name, PointTokens tokens, NormPlacement norm) {
+  PointClassifierOptions options;
+  options.classes = 4;
+  options.tokens = tokens;
+  options.layer = layer_options(RelativeEncodingKind::points);
+  options.layer.norm = norm;
+  options.layers = 2;
+  options.head_sampler.num_samples = 7;
+  PointClassifier module(options);
+  return {name, module.ptr(), [=](const Tensors& in, SamplingContext& context) mutable {
+            return module->forward(in.at("points"), in.at("normals"), in.at("ptr"), context);
+          }};
+}
+
+Case segmenter() {
+  PointSegmenterOptions options;
+  options.parts = 5;
+  options.categories = categories;
+  options.tokens = PointTokens::local;
+  options.layer = layer_options(RelativeEncodingKind::points);
+  options.layers = 2;
+  PointSegmenter module(options);
+  return {"segmenter", module.ptr(), [=](const Tensors& in, SamplingContext& context) mutable {
+            return module->forward(in.at("points"), in.at("normals"), in.at("ptr"), in.at("category"), context);
+          }};
+}
+
+std::vector<Case> cases() {
+  using Kind = RelativeEncodingKind;
+  SamplerOptions plain, hard, gumbel, replaced;
+  plain.num_samples = hard.num_samples = gumbel.num_samples = replaced.num_samples = 5;
+  hard.hard = true;
+  gumbel.weighting = PairWeighting::gumbel_softmax;
+  gumbel.tau = 0.5;
+  replaced.with_replacement = true;
+  PrimalOptions recentred, linear;
+  recentred.beta = 0.5;
+  recentred.learn_beta = true;
+  linear.linear = true;
+  return {attention("attention", Kind::none, plain),
+          attention("attention_points", Kind::points, plain),
+          attention("attention_graph", Kind::graph, plain),
+          attention("attention_sequence", Kind::sequence, plain),
+          attention("attention_hard", Kind::points, hard),
+          attention("attention_gumbel_softmax", Kind::points, gumbel),
+          attention("attention_with_replacement", Kind::points, replaced),
+          polynomial("polynomial", false),
+          polynomial("polynomial_causal", true),
+          primal("primal_bn", recentred),
+          primal("primal_linear", linear),
+          softmax_pool_head(),
+          encoder("encoder_post", NormPlacement::post),
+          encoder("encoder_pre", NormPlacement::pre),
+          classifier("classifier", PointTokens::local, NormPlacement::post),
+          classifier("classifier_absolute", PointTokens::absolute_local, NormPlacement::pre),
+          segmenter()};
+}
+
+Tensors state_of(const torch::nn::Module& module) {
+  Tensors state;
+  for (const auto& one : module.named_parameters()) state[one.key()] = one.value();
+  for (const auto& one : module.named_buffers()) state[one.key()] = one.value();
+  return state;
+}
+
+void write(const std::string& path, const Tensors& tensors) {
+  c10::Dict<std::string, at::Tensor> dict;
+  for (const auto& [name, tensor] : tensors) dict.insert(name, tensor.detach().contiguous());
+  const std::vector<char> bytes = torch::pickle_save(dict);
+  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+Tensors read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  TORCH_CHECK(file.is_open(), path, " cannot be read");
+  const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  Tensors tensors;
+  for (const auto& entry : torch::pickle_load(bytes).toGenericDict()) {
+    tensors[entry.key().toStringRef()] = entry.value().toTensor();
+  }
+  return tensors;
+}
+
+void load(const torch::nn::Module& module, const Tensors& given) {
+  torch::NoGradGuard guard;
+  for (auto& [name, tensor] : state_of(module)) tensor.copy_(given.at("state." + name));
+}
+
+void run(const Case& one, const std::string& folder, bool given) {
+  Tensors in = inputs();
+  if (given) {
+    const Tensors file = read(folder + "/" + one.name + ".given.pt");
+    load(*one.module, file);
+    for (auto& [name, tensor] : in) tensor = file.at("input." + name);
+  }
+  one.module->eval();
+  SamplingContext context = SamplingContext::seeded();
+  const at::Tensor out = one.forward(in, context);
+  out.square().sum().backward();
+  Tensors result{{"output", out}};
+  for (const auto& [name, tensor] : in) result["input." + name] = tensor;
+  for (const auto& [name, tensor] : state_of(*one.module)) {
+    result["state." + name] = tensor;
+    if (tensor.requires_grad()) result["grad." + name] = tensor.grad();
+  }
+  write(folder + "/" + one.name + (given ? ".answer.pt" : ".pt"), result);
+}
+
+}  // namespace
+}  // namespace geosft::test
+
+int main(int count, char** arguments) {
+  if (count < 2 || count > 3) return 2;
+  try {
+    at::set_num_threads(1);
+    torch::manual_seed(1);
+    for (const auto& one : geosft::test::cases()) geosft::test::run(one, arguments[1], count == 3);
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return 1;
+  }
+  return 0;
+}

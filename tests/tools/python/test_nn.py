@@ -1,0 +1,415 @@
+# SPDX-License-Identifier: Apache-2.0
+"""geosft.nn of the installed package beside the C++ modules: test_nn.py MODULE_OUTPUTS README [CLASSIFY
+SERVING], the program of module_outputs.cpp, the package's tutorial, geosft-classify and the library that serves its models."""
+
+import copy
+import io
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import geosft
+import torch
+from geosft import nn
+
+MODULE_OUTPUTS, README, *TOOLS = map(os.path.realpath, sys.argv[1:])
+DIM, HEADS = 16, 2
+LAYER = dict(num_heads=HEADS, num_samples=5)
+POINTS = dict(relative="points", relative_channels=2)
+POINTS_LAYER = dict(**LAYER, **POINTS)
+
+
+def encoding(kind, given):
+    if kind == "points":
+        return nn.PointEncoding(given["points"], given["normals"])
+    if kind == "graph":
+        return nn.GraphEncoding(given["rowptr"], given["col"], given["edge_attr"])
+    return nn.SequenceEncoding(given["positions"]) if kind == "sequence" else None
+
+
+def tokens(module, kind="none"):
+    return module, lambda given, **more: module(given["x"], encoding(kind, given), given["ptr"], **more)
+
+
+def attention(kind, channels, **sampler):
+    return tokens(nn.SamplingAttention(DIM, **LAYER, relative=kind, relative_channels=channels, **sampler), kind)
+
+
+def clouds(module, **categories):
+    def forward(given, **more):
+        named = {name: given[name] for name in categories}
+        return module(given["points"], given["normals"], given["ptr"], **named, **more)
+    return module, forward
+
+
+def pooled():
+    module = nn.SoftmaxPoolHead(DIM, 3)
+    return module, lambda given: module(given["x"], given["ptr"])
+
+
+CASES = {
+    "attention": lambda: attention("none", 0),
+    "attention_points": lambda: attention("points", 2),
+    "attention_graph": lambda: attention("graph", 3),
+    "attention_sequence": lambda: attention("sequence", 4),
+    "attention_hard": lambda: attention("points", 2, hard=True),
+    "attention_gumbel_softmax": lambda: attention("points", 2, weighting="gumbel_softmax", tau=0.5),
+    "attention_with_replacement": lambda: attention("points", 2, with_replacement=True),
+    "polynomial": lambda: tokens(nn.PolynomialAttention(DIM, HEADS)),
+    "polynomial_causal": lambda: tokens(nn.PolynomialAttention(DIM, HEADS, causal=True)),
+    "primal_bn": lambda: tokens(nn.PrimalAttention(DIM, HEADS, beta=0.5, learn_beta=True)),
+    "primal_linear": lambda: tokens(nn.PrimalAttention(DIM, HEADS, kernel="linear")),
+    "softmax_pool_head": pooled,
+    "encoder_post": lambda: tokens(nn.Encoder(DIM, depth=2, **POINTS_LAYER), "points"),
+    "encoder_pre": lambda: tokens(nn.Encoder(DIM, depth=2, norm_first=True, **POINTS_LAYER), "points"),
+    "classifier": lambda: clouds(nn.PointClassifier(4, DIM, **LAYER, depth=2, tokens="local", head_samples=7)),
+    "classifier_absolute": lambda: clouds(
+        nn.PointClassifier(4, DIM, **LAYER, depth=2, tokens="absolute_local", head_samples=7, norm_first=True)),
+    "segmenter": lambda: clouds(nn.PointSegmenter(5, 3, DIM, **LAYER, depth=2, tokens="local"), category=True),
+}
+
+
+def part(tensors, prefix):
+    return {name[len(prefix):]: tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def evaluated(module, forward, given):
+    """The output in evaluation mode, and the gradients of the sum of its squares."""
+    module.eval().zero_grad()
+    out = forward(given)
+    out.square().sum().backward()
+    return out.detach(), {name: parameter.grad for name, parameter in module.named_parameters()}
+
+
+class BesideCpp(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        torch.set_num_threads(1)
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        subprocess.run([MODULE_OUTPUTS, cls.folder.name], check=True)
+
+    def file(self, name):
+        return pathlib.Path(self.folder.name) / name
+
+    def compare(self, name, module, forward, cpp):
+        out, gradients = evaluated(module, forward, part(cpp, "input."))
+        self.assertTrue(torch.equal(out, cpp["output"]), f"{name}: {(out - cpp['output']).abs().max()}")
+        self.assertGreater(float(out.detach().abs().max()), 0)
+        expected = part(cpp, "grad.")
+        self.assertEqual(set(gradients), set(expected))
+        for parameter, gradient in gradients.items():
+            torch.testing.assert_close(gradient, expected[parameter], rtol=1e-5, atol=1e-5, msg=lambda text: f"{parameter}: {text}")
+
+    def test_weights_of_cpp_give_the_same_bits(self):
+        for name, make in CASES.items():
+            with self.subTest(case=name):
+                cpp = torch.load(self.file(f"{name}.pt"))
+                module, forward = make()
+                module.load_state_dict(part(cpp, "state."))  # strict: the same keys
+                self.compare(name, module, forward, cpp)
+
+    def test_weights_of_python_give_the_same_bits(self):
+        torch.manual_seed(2)
+        made = {name: make() for name, make in CASES.items()}
+        for name, (module, _) in made.items():
+            given = part(torch.load(self.file(f"{name}.pt")), "input.")
+            tensors = {f"state.{key}": value for key, value in module.state_dict().items()}
+            torch.save({**tensors, **{f"input.{key}": value for key, value in given.items()}}, self.file(f"{name}.given.pt"))
+        subprocess.run([MODULE_OUTPUTS, self.folder.name, "--given"], check=True)
+        for name, (module, forward) in made.items():
+            with self.subTest(case=name):
+                self.compare(name, module, forward, torch.load(self.file(f"{name}.answer.pt")))
+
+    def test_sinusoids(self):
+        given = part(torch.load(self.file("attention.pt")), "input.")
+        self.assertTrue(torch.equal(nn.sinusoids(30, 4), given["positions"]))
+
+
+def dense_clouds(items=3, tokens=12):
+    generator = torch.Generator().manual_seed(3)
+    points = torch.rand(items, tokens, 3, generator=generator)
+    normals = torch.nn.functional.normalize(torch.randn(items, tokens, 3, generator=generator), dim=-1)
+    return points, normals
+
+
+def classifier(**options):
+    torch.manual_seed(4)
+    return nn.PointClassifier(4, DIM, **LAYER, depth=2, head_samples=7, **options)
+
+
+class Modules(unittest.TestCase):
+    def test_pooled_heads_of_primal_attention(self):
+        module = nn.PrimalAttention(DIM, HEADS, pool=[1, 2]).double()
+        x = torch.randn(9, DIM, dtype=torch.double)
+        q, k, v = (map_(x).view(9, HEADS, -1) for map_ in (module.query, module.key, module.value))
+        pairs = torch.arange(9) // 2
+        weight = torch.zeros(5, 9, dtype=torch.double).index_put((pairs, torch.arange(9)), torch.tensor(1.0, dtype=torch.double))
+        weight = weight / weight.sum(1, keepdim=True)
+        heads = []
+        for head, pool in enumerate((torch.eye(9, dtype=torch.double), weight)):
+            logits = q[:, head] @ (pool @ k[:, head]).T / (DIM // HEADS) ** 0.5
+            heads.append(logits.softmax(1) @ (pool @ v[:, head]))
+        torch.testing.assert_close(module(x), module.output(torch.cat(heads, 1)))
+
+    def test_dense_and_masked_batches_are_packed_ones(self):
+        points, normals = dense_clouds()
+        model = classifier().eval()
+        packed = model(points.flatten(0, 1), normals.flatten(0, 1), torch.tensor([0, 12, 24, 36]))
+        self.assertTrue(torch.equal(model(points, normals), packed))
+        self.assertTrue(torch.equal(model(points.flatten(0, 1), normals.flatten(0, 1), [0, 12, 24, 36]), packed))
+        mask = torch.arange(12) < torch.tensor([[12], [5], [0]])
+        ptr = torch.tensor([0, 12, 17, 17])
+        self.assertTrue(torch.equal(model(points, normals, mask=mask), model(points[mask], normals[mask], ptr)))
+        layer = nn.TransformerLayer(DIM, **POINTS_LAYER).eval()
+        x = torch.randn(3, 12, DIM)
+        out = layer(x, nn.PointEncoding(points, normals), mask=mask)
+        rows = layer(x[mask], nn.PointEncoding(points[mask], normals[mask]), ptr)
+        self.assertTrue(torch.equal(out[mask], rows))
+        self.assertEqual(float(out[~mask].detach().abs().max()), 0)
+
+    def test_compiled_whole_without_flags(self):
+        points, normals = dense_clouds()
+        flat = (points.flatten(0, 1), normals.flatten(0, 1))
+        for mode in (True, False):
+            for tokens_ in ("radial", "local"):
+                for arguments in ((points, normals), (*flat, [0, 12, 24, 36]), (*flat, [0, 2, 3, 36])):
+                    with self.subTest(training=mode, tokens=tokens_, packed=len(arguments) == 3):
+                        torch._dynamo.reset()
+                        model = classifier(tokens=tokens_).train(mode)
+                        compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
+                        results = []
+                        for one in (model, compiled):
+                            torch.manual_seed(5)
+                            model.zero_grad()
+                            out = one(*arguments)
+                            out.square().sum().backward()
+                            results.append((out.detach(), model.embed.weight.grad.clone()))
+                        for eager, traced in zip(*results):
+                            torch.testing.assert_close(traced, eager, rtol=1e-4, atol=1e-4)
+
+    def test_copies_files_and_types(self):
+        points, normals = dense_clouds()
+        model = classifier().eval()
+        expected = model(points, normals)
+        self.assertTrue(torch.equal(copy.deepcopy(model)(points, normals), expected))
+        file = io.BytesIO()
+        torch.save(model, file)
+        file.seek(0)
+        self.assertTrue(torch.equal(torch.load(file, weights_only=False)(points, normals), expected))
+        wide = copy.deepcopy(model).to(torch.double)
+        torch.testing.assert_close(wide(points.double(), normals.double()).float(), expected, rtol=1e-3, atol=1e-3)
+        self.assertEqual(classifier(dtype=torch.double).embed.weight.dtype, torch.double)
+        with torch.autocast("cpu", torch.bfloat16):
+            torch.testing.assert_close(model(points, normals).float(), expected, rtol=0.2, atol=0.2)
+
+    def test_checkpointed_gradients(self):
+        points, normals = dense_clouds()
+        layer = nn.TransformerLayer(DIM, **POINTS_LAYER, dropout=0.1)
+        x = torch.randn(3, 12, DIM)
+        gradients = []
+        for checkpointed in (False, True):
+            torch.manual_seed(6)
+            layer.zero_grad()
+            relative = nn.PointEncoding(points, normals)
+            out = torch.utils.checkpoint.checkpoint(layer, x, relative, use_reentrant=False) if checkpointed else layer(x, relative)
+            out.square().sum().backward()
+            gradients.append([parameter.grad.clone() for parameter in layer.parameters()])
+        for plain, checkpointed in zip(*gradients):
+            self.assertTrue(torch.equal(plain, checkpointed))
+
+    def test_data_parallel(self):
+        points, normals = dense_clouds()
+        with tempfile.TemporaryDirectory() as folder:
+            torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/store", rank=0, world_size=1)
+            try:
+                model = classifier().eval()
+                parallel = torch.nn.parallel.DistributedDataParallel(model)
+                out = parallel(points, normals)
+                self.assertTrue(torch.equal(out, model(points, normals)))
+                out.square().sum().backward()
+                self.assertTrue(all(parameter.grad is not None for parameter in model.parameters()))
+            finally:
+                torch.distributed.destroy_process_group()
+
+    def test_random_numbers(self):
+        points, normals = dense_clouds()
+        model = classifier().train()
+        passes = [model(points, normals, sampling=nn.SamplingContext.random(torch.Generator().manual_seed(seed))) for seed in (1, 1, 2)]
+        self.assertTrue(torch.equal(passes[0], passes[1]))
+        self.assertFalse(torch.equal(passes[0], passes[2]))
+        model.eval()
+        votes = [model(points, normals, sampling=nn.SamplingContext.seeded(vote)) for vote in (0, 1)]
+        self.assertTrue(torch.equal(votes[0], model(points, normals)))
+        self.assertFalse(torch.equal(*votes))
+        greedy = [model(points, normals, sampling=nn.SamplingContext.greedy()) for _ in range(2)]
+        self.assertTrue(torch.equal(*greedy))
+
+    def test_predictions_do_not_depend_on_the_pose(self):
+        points, normals = (one.double() for one in dense_clouds())
+        rotation = torch.linalg.qr(torch.randn(3, 3, dtype=torch.double, generator=torch.Generator().manual_seed(7)))[0]
+        model = classifier(tokens="local").double().eval()
+        torch.testing.assert_close(model(points @ rotation + 5, normals @ rotation), model(points, normals))
+
+    def test_it_learns(self):
+        """Balls and shells of two kinds are told apart after a few steps."""
+        generator = torch.Generator().manual_seed(8)
+        label = torch.arange(32) % 2
+        points = torch.nn.functional.normalize(torch.randn(32, 48, 3, generator=generator), dim=-1)
+        radius = torch.rand(32, 48, 1, generator=generator) ** (1 / 3)
+        points = torch.where((label == 1)[:, None, None], points * radius, points)
+        torch.manual_seed(9)
+        model = nn.PointClassifier(2, DIM, num_heads=2, num_samples=8, depth=2, normals=False, head_samples=16)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+        for _ in range(60):
+            loss = torch.nn.functional.cross_entropy(model(points), label)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        self.assertEqual(int((model.eval()(points).argmax(1) == label).sum()), 32)
+
+
+class BadInput(unittest.TestCase):
+    def refuses(self, call, *words, error=(ValueError, TypeError, RuntimeError)):
+        with self.assertRaises(error) as raised:
+            call()
+        for word in words:
+            self.assertIn(word, str(raised.exception))
+
+    def test_constructors_name_the_argument(self):
+        self.refuses(lambda: nn.SamplingAttention(16, 3), "num_heads", "16", "3")
+        self.refuses(lambda: nn.SamplingAttention(16, 0), "num_heads")
+        self.refuses(lambda: nn.SamplingAttention(16, 2, relative="point"), "relative", "points", "graph", "sequence")
+        self.refuses(lambda: nn.SamplingAttention(16, 2, relative="points"), "relative_channels")
+        self.refuses(lambda: nn.SamplingAttention(16, 2, relative="points", relative_channels=3), "relative_channels")
+        self.refuses(lambda: nn.SamplingAttention(16, 2, score_dropout=1.0), "score_dropout")
+        self.refuses(lambda: nn.Sampler(16, 0), "num_samples")
+        self.refuses(lambda: nn.Sampler(16, tau=0.0), "tau")
+        self.refuses(lambda: nn.Sampler(16, weighting="softmax"), "weighting")
+        self.refuses(lambda: nn.PolynomialAttention(16, 2, -1), "degree")
+        self.refuses(lambda: nn.PrimalAttention(16, 2, kernel="cosine"), "kernel")
+        self.refuses(lambda: nn.PrimalAttention(16, 2, pool=[1]), "pool")
+        self.refuses(lambda: nn.Encoder(16, 2, depth=0), "depth")
+        self.refuses(lambda: nn.TransformerLayer(16, 2, attention=nn.PrimalAttention(16, 2), relative="points"), "relative")
+        self.refuses(lambda: nn.PointClassifier(1), "num_classes")
+        self.refuses(lambda: nn.PointClassifier(3, tokens="global"), "tokens", "absolute_local")
+        self.refuses(lambda: nn.PointSegmenter(1), "num_parts")
+        self.refuses(lambda: nn.SamplingContext("other"), "mode")
+        self.refuses(lambda: nn.SamplingContext.seeded(-1), "vote")
+
+    def test_inputs_name_the_argument(self):
+        points, normals = dense_clouds()
+        x = torch.randn(3, 12, DIM)
+        attention_ = nn.SamplingAttention(DIM, **POINTS_LAYER)
+        relative = nn.PointEncoding(points, normals)
+        self.refuses(lambda: attention_(x[..., 1:], relative), "x", "16", "15")
+        self.refuses(lambda: attention_(x[0, 0], relative), "x", "16")
+        self.refuses(lambda: attention_(x), "relative", "PointEncoding")
+        self.refuses(lambda: attention_(x, nn.PointEncoding(points)), "normals")
+        self.refuses(lambda: attention_(x, relative, [0, 12]), "ptr")
+        self.refuses(lambda: attention_(x, relative, mask=torch.ones(3, 11, dtype=torch.bool)), "mask", "[3, 12]")
+        self.refuses(lambda: attention_(x, relative, mask=torch.ones(3, 12)), "mask", "bool")
+        self.refuses(lambda: attention_(x[0], nn.PointEncoding(points[0], normals[0]), mask=torch.ones(3, 12)), "mask")
+        self.refuses(lambda: attention_(x[0], nn.PointEncoding(points[0], normals[0]), torch.tensor([0, 13])), "ptr")
+        self.refuses(lambda: attention_(x[0], nn.PointEncoding(points[0], normals[0]), torch.tensor([0.0, 12.0])), "ptr")
+        self.refuses(lambda: classifier()(points), "normals")
+        self.refuses(lambda: classifier()(points, normals[:2]), "normals")
+        self.refuses(lambda: classifier()(points[..., :2], normals[..., :2]), "points", "3")
+        segmenter = nn.PointSegmenter(5, 3, DIM, **LAYER)
+        self.refuses(lambda: segmenter(points, normals), "category")
+        self.refuses(lambda: segmenter(points, normals, category=torch.tensor([0, 1, 3])), "category", "3")
+        self.refuses(lambda: segmenter(points, normals, category=torch.tensor([0, 1])), "category", "[3]")
+
+    def test_empty_batches(self):
+        for mode in (True, False):
+            model = classifier().train(mode)
+            self.refuses(lambda: model(torch.zeros(0, 3), torch.zeros(0, 3), torch.tensor([0])), "ptr", "at least 2 entries")
+            self.refuses(lambda: model(torch.zeros(0, 5, 3), torch.zeros(0, 5, 3)), "points", "at least one item")
+            self.assertEqual(model(torch.zeros(0, 3), torch.zeros(0, 3), torch.tensor([0, 0])).shape, (1, 4))
+            self.assertTrue(model(torch.zeros(1, 1, 3), torch.zeros(1, 1, 3)).isfinite().all())
+
+
+def write_box(file, sides):
+    corners = [[(corner >> axis & 1) * sides[axis] for axis in range(3)] for corner in range(8)]
+    faces = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+    rows = [" ".join(map(str, corner)) for corner in corners] + ["4 " + " ".join(map(str, face)) for face in faces]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\n".join(["OFF", "8 6 0", *rows, ""]))
+
+
+@unittest.skipUnless(TOOLS, "a build without tools")
+class TrainedRuns(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        data, cls.run_ = pathlib.Path(cls.folder.name) / "data", pathlib.Path(cls.folder.name) / "run"
+        for part_, count in (("train", 6), ("test", 2)):
+            for label, flat in (("cube", 1.0), ("slab", 0.1)):
+                for i in range(count):
+                    sides = (1.0, 1.0 + 0.1 * i, flat)
+                    write_box(data / label / part_ / f"{label}_{i}.off", sides)
+        options = ("--epochs=2", "--points=64", "--dim=16", "--num-heads=2", "--depth=2", "--num-samples=8", "--tokens=local",
+                   "--head-num-samples=16", "--head-dropout=0.1", "--batch-size=4", "--norm=pre", "--votes=3", "--tau=0.7")
+        done = subprocess.run([TOOLS[0], "train", f"--data={data}", f"--out={cls.run_}", *options], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(done.stderr)
+
+    def test_predictions_are_those_of_the_tool(self):
+        torch.classes.load_library(TOOLS[1])
+        served = torch.classes.geosft.Classifier(str(self.run_))
+        model = geosft.load(self.run_)
+        self.assertFalse(model.training)
+        self.assertEqual(model.class_names, ["cube", "slab"])
+        self.assertEqual(model.config["clouds"]["points"], 64)
+        generator = torch.Generator().manual_seed(11)
+        for scale, shift in ((1, 0), (100, 1000)):
+            points = torch.rand(64, 3, generator=generator) * scale + shift
+            normals = torch.nn.functional.normalize(torch.randn(64, 3, generator=generator), dim=1)
+            expected = served.predict(points, normals)
+            torch.testing.assert_close(model.predict(points, normals), expected, rtol=1e-4, atol=1e-5)
+            self.assertNotEqual(float(expected[0]), float(expected[1]))
+
+    def test_damaged_and_foreign_files_are_refused_by_name(self):
+        file = pathlib.Path(self.folder.name) / "damaged.ckpt"
+        content = bytearray((self.run_ / "best.ckpt").read_bytes())
+        content[len(content) // 2] ^= 1
+        for bad in (bytes(content), bytes(content[:1000]), b"PK\x03\x04", b""):
+            file.write_bytes(bad)
+            with self.assertRaisesRegex(ValueError, "damaged.ckpt"):
+                geosft.load(file)
+        with self.assertRaisesRegex(FileNotFoundError, "nothing"):
+            geosft.load(self.folder.name + "/nothing")
+
+    def test_bad_clouds_are_refused_by_name(self):
+        model = geosft.load(self.run_)
+        for points in (torch.zeros(0, 3), torch.zeros(4, 2), torch.full((4, 3), float("nan"))):
+            with self.assertRaisesRegex(ValueError, "points"):
+                model.predict(points, points)
+        with self.assertRaisesRegex(ValueError, "normals"):
+            model.predict(torch.zeros(4, 3))
+
+
+class Tutorial(unittest.TestCase):
+    def test_the_code_of_the_tutorial_runs(self):
+        code = re.findall(r"^```python\n(.*?)^```", pathlib.Path(README).read_text(), re.DOTALL | re.MULTILINE)
+        self.assertGreater(len(code), 2)
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, "-c", "\n".join(code)], cwd=folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class Public(unittest.TestCase):
+    def test_everything_public_is_described(self):
+        self.assertIs(geosft.nn, nn)
+        for name in nn.__all__:
+            with self.subTest(name=name):
+                self.assertGreater(len(getattr(nn, name).__doc__), 20)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layers and models of the Sampling Foundational Transformer as torch.nn modules.
+
+Modules take tokens [N, dim] packed by ``ptr`` (int64 [B + 1], or a sequence of B + 1 integers), or dense tokens
+[B, N, dim] with an optional ``mask``. Parameters have the names and shapes of the C++ modules, so a state_dict of one
+loads into the other, and in evaluation mode both compute the same bits in float32 on a CPU.
+"""
+
+from .attention import PolynomialAttention, PrimalAttention, SamplingAttention
+from .encoder import Encoder, TransformerLayer
+from .heads import SampleMaxHead, SoftmaxPoolHead
+from .point_models import PointClassifier, PointSegmenter
+from .relative import GraphEncoding, PointEncoding, SequenceEncoding, sinusoids
+from .sampling import Pairs, Sampler, SamplingContext
+
+__all__ = [
+    "Encoder",
+    "GraphEncoding",
+    "Pairs",
+    "PointClassifier",
+    "PointEncoding",
+    "PointSegmenter",
+    "PolynomialAttention",
+    "PrimalAttention",
+    "SampleMaxHead",
+    "Sampler",
+    "SamplingAttention",
+    "SamplingContext",
+    "SequenceEncoding",
+    "SoftmaxPoolHead",
+    "TransformerLayer",
+    "sinusoids",
+]

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attentions: over a learned sample of the tokens (SFT section 4.3), and over all tokens."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from .packed import PackedLayout, pack
+from .relative import KINDS, GraphEncoding, PointEncoding, SequenceEncoding, tensors_of
+from .sampling import Pairs, Sampler, SamplingContext, context_of
+
+_ops = torch.ops.geosft
+
+# The initialisation of models/layers/attention.cpp, which says why.
+_POINT_MEAN, _POINT_DEVIATION = (0.6, 0.0), (0.6, 0.7)
+_RELATIVE_SPREAD = 1.8
+_ADDITIVE_MEAN, _ADDITIVE_MEAN_OF_GRAPHS = -3.0, -1.0
+_CARRYING_GAIN = 2.4
+
+
+def _check_heads(dim: int, num_heads: int) -> None:
+    if num_heads < 1 or dim % num_heads != 0:
+        raise ValueError(f"num_heads must divide dim {dim}, got {num_heads}")
+
+
+class SamplingAttention(nn.Module):
+    r"""Attention of all tokens over a learned sample of them, with the maxout score and the leaky ReLU probability:
+    concat_h(P_h V_h) W_O + b_O with queries of all tokens, and keys, values and leaks of the sampled ones. No residual
+    connection, no norm. Time and memory are linear in the number of tokens.
+
+    Args:
+        dim: channels of a token.
+        num_heads: divides dim.
+        num_samples: sampled pairs an item.
+        relative: "none", "points", "graph" or "sequence": the kind of encoding that forward takes.
+        relative_channels: of X_R. Points: 1, or 2 with normals; graph: channels of edge_attr; sequence: those of
+            positions.
+        score_dropout: on queries and keys, in training.
+        eps: of the normalisation.
+        device, dtype: of the parameters.
+        sampler: further options of :class:`Sampler`, by name.
+
+    Parameters are named as in the C++ module. The values begin as there, from the default generator.
+    """
+
+    def __init__(
+        self, dim: int, num_heads: int = 4, num_samples: int = 32, *, relative: str = "none", relative_channels: int = 0,
+        score_dropout: float = 0.0, eps: float = 1e-6, device=None, dtype=None, **sampler
+    ):
+        super().__init__()
+        _check_heads(dim, num_heads)
+        if relative not in KINDS:
+            raise ValueError(f"relative must be one of {', '.join(KINDS)}, not {relative!r}")
+        if relative != "none" and relative_channels < 1:
+            raise ValueError(f"relative_channels must be at least 1 for relative={relative!r}, got {relative_channels}")
+        if relative == "points" and relative_channels > 2:
+            raise ValueError(f"relative_channels must be 1 or 2 for relative='points', got {relative_channels}")
+        if not 0 <= score_dropout < 1:
+            raise ValueError(f"score_dropout must be in [0, 1), got {score_dropout}")
+        made = {"device": device, "dtype": dtype}
+        self.dim, self.num_heads, self.relative, self.relative_channels = dim, num_heads, relative, relative_channels
+        self.score_dropout, self.eps = score_dropout, eps
+        self.sampler = Sampler(dim, num_samples, **made, **sampler)
+        self.query, self.key, self.value = (nn.Linear(dim, dim, **made) for _ in range(3))
+        self.leak = nn.Linear(dim, num_heads, **made)
+        self.output = nn.Linear(dim, dim, **made)
+        if relative != "none":
+            self.w_mul, self.w_add = (nn.Parameter(torch.empty(relative_channels, num_heads, **made)) for _ in range(2))
+            self.b_mul, self.b_add = (nn.Parameter(torch.empty(num_heads, **made)) for _ in range(2))
+        self.reset_parameters()
+
+    def extra_repr(self) -> str:
+        return f"{self.dim}, num_heads={self.num_heads}, relative={self.relative!r}"
+
+    def reset_parameters(self) -> None:
+        """Initialises what does not begin as nn.Linear does: W_V and W_O, and the maps of the relative encoding."""
+        for linear in (self.value, self.output):
+            nn.init.normal_(linear.weight, 0.0, _CARRYING_GAIN / math.sqrt(self.dim))
+        if self.relative == "none":
+            return
+        spread = _RELATIVE_SPREAD / math.sqrt(self.relative_channels)
+        nn.init.normal_(self.w_mul, 0.0, spread)
+        nn.init.normal_(self.w_add, 0.0, spread)
+        nn.init.normal_(self.b_mul)
+        nn.init.normal_(self.b_add, _ADDITIVE_MEAN_OF_GRAPHS if self.relative == "graph" else _ADDITIVE_MEAN)
+        if self.relative != "points":
+            return
+        with torch.no_grad():  # for standardised channels of X_R
+            for channel in range(self.relative_channels):
+                for w, b in ((self.w_mul, self.b_mul), (self.w_add, self.b_add)):
+                    w[channel] /= _POINT_DEVIATION[channel]
+                    b -= w[channel] * _POINT_MEAN[channel]
+
+    def forward(
+        self, x: Tensor, relative: PointEncoding | GraphEncoding | SequenceEncoding | None = None,
+        ptr: Tensor | Sequence[int] | PackedLayout | None = None, *, mask: Tensor | None = None,
+        sampling: SamplingContext | None = None
+    ) -> Tensor:
+        """Mixes tokens.
+
+        Args:
+            x: tokens [N, dim], or [B, N, dim].
+            relative: the encoding of the kind that the module was built for; its tensors have a row per token.
+            ptr: items of packed tokens, int64 [B + 1] or a sequence of B + 1 integers (whose sizes torch.compile knows).
+            mask: bool [B, N] for dense tokens, True where a token is.
+            sampling: the random numbers of the pass.
+
+        Returns:
+            A tensor of the shape of x, zeros where the mask is False.
+        """
+        self._check(relative)
+        (x, *encoded), layout, unpacked = pack([x, *tensors_of(relative)], self.dim, ptr, mask, "x")
+        if isinstance(relative, GraphEncoding):
+            if unpacked.shape is not None:
+                raise ValueError("x must be packed [N, dim] with relative='graph', whose edges are between packed rows")
+            encoded = list(relative)
+        pairs = self.sampler(x, layout, sampling=context_of(self, sampling))
+        sampled = pairs.sample(x)
+        q = self._heads(nn.functional.dropout(self.query(x), self.score_dropout, self.training), x)
+        k = self._heads(nn.functional.dropout(self.key(sampled), self.score_dropout, self.training), x)
+        v, leak = self._heads(self.value(sampled), x), self.leak(sampled).to(x.dtype)
+        mixed = self._mix((q, k, v, leak), encoded, pairs, layout)
+        return unpacked.restore(self.output(mixed.reshape(x.shape)))
+
+    def _check(self, relative) -> None:
+        if not isinstance(relative, KINDS[self.relative]):
+            wanted = KINDS[self.relative].__name__ if self.relative != "none" else "None"
+            raise TypeError(f"relative must be a {wanted} for relative={self.relative!r}, got {type(relative).__name__}")
+        if self.relative == "points" and (relative.normals is not None) != (self.relative_channels == 2):
+            raise ValueError(f"normals must be given exactly when relative_channels is 2, it is {self.relative_channels}")
+
+    def _heads(self, rows: Tensor, x: Tensor) -> Tensor:
+        """[N, num_heads, c], of the type of the tokens, which autocast does not change."""
+        return rows.to(x.dtype).view(-1, self.num_heads, self.dim // self.num_heads)
+
+    def _mix(self, projected: tuple[Tensor, ...], encoded: list, pairs: Pairs, layout: PackedLayout) -> Tensor:
+        items = (layout.ptr, pairs.ptr, self.eps)
+        if self.relative == "none":
+            return _ops.maxout_attention(*projected, None, None, *items)
+        weights = (self.w_mul, self.b_mul, self.w_add, self.b_add)
+        if self.relative == "graph":
+            return _ops.graph_attention(*projected, *encoded, pairs.top, pairs.partner, pairs.weight, *weights, *items)
+        sampled = [None if one is None else pairs.sample(one) for one in encoded]
+        if self.relative == "sequence":
+            return _ops.sequence_attention(*projected, *encoded, *sampled, *weights, *items)
+        points, normals = encoded
+        return _ops.point_attention(*projected, points, sampled[0], normals, sampled[1], *weights, *items)
+
+
+class _SelfAttention(nn.Module):
+    """Linear maps before and after an attention over all tokens."""
+
+    def __init__(self, dim: int, num_heads: int, device, dtype):
+        super().__init__()
+        _check_heads(dim, num_heads)
+        self.dim, self.num_heads = dim, num_heads
+        for name in ("query", "key", "value", "output"):
+            setattr(self, name, nn.Linear(dim, dim, device=device, dtype=dtype))
+
+    def extra_repr(self) -> str:
+        return f"{self.dim}, num_heads={self.num_heads}"
+
+    def forward(
+        self, x: Tensor, relative=None, ptr: Tensor | Sequence[int] | PackedLayout | None = None, *,
+        mask: Tensor | None = None, sampling: SamplingContext | None = None
+    ) -> Tensor:
+        """x [N, dim] packed by ptr, or [B, N, dim] with a mask: the same shape. `relative` and `sampling` are what
+        other attentions take, and not used."""
+        (x,), layout, unpacked = pack([x], self.dim, ptr, mask, "x")
+        q, k, v = (map_(x).view(x.shape[0], self.num_heads, -1) for map_ in (self.query, self.key, self.value))
+        return unpacked.restore(self.output(self._mix(q, k, v, layout.ptr).reshape(x.shape)))
+
+
+class PolynomialAttention(_SelfAttention):
+    r"""Softmax attention over all tokens in almost linear time: the exponential is a polynomial ("Multi-Layer
+    Transformers Gradient Can be Approximated in Almost Linear Time"). See :func:`geosft.polynomial_attention`.
+
+    Args:
+        dim, num_heads: num_heads divides dim.
+        degree: of the polynomial.
+        causal: tokens attend to earlier tokens and themselves.
+        center: keys minus their mean, which lowers the error; without `causal` only.
+        device, dtype: of the parameters.
+    """
+
+    def __init__(
+        self, dim: int, num_heads: int = 4, degree: int = 4, *, causal: bool = False, center: bool = True, device=None,
+        dtype=None
+    ):
+        super().__init__(dim, num_heads, device, dtype)
+        if degree < 0:
+            raise ValueError(f"degree must be at least 0, got {degree}")
+        self.degree, self.causal, self.center = degree, causal, center and not causal
+
+    def _mix(self, q: Tensor, k: Tensor, v: Tensor, ptr: Tensor | None) -> Tensor:
+        scale = 1.0 / math.sqrt(q.shape[2])
+        return _ops.polynomial_attention(q, k, v, self.degree, scale, self.causal, ptr, ptr, self.center)
+
+
+class PrimalAttention(_SelfAttention):
+    r"""The primal-dual family over all tokens ("A Primal-Dual Framework for Transformers and Neural Networks"). See
+    :func:`geosft.primal_attention`.
+
+    Args:
+        dim, num_heads: num_heads divides dim.
+        kernel: "softmax" or "linear".
+        beta: weight of the keys' mean that queries and keys are recentred by (Attention-BN); 0: none.
+        learn_beta: a parameter per head that begins with `beta`.
+        pool: a pooling factor per head (Attention-SH); None: no pooling.
+        eps: of the linear kernel's denominator.
+        device, dtype: of the parameters.
+    """
+
+    def __init__(
+        self, dim: int, num_heads: int = 4, *, kernel: str = "softmax", beta: float = 0.0, learn_beta: bool = False,
+        pool: Sequence[int] | None = None, eps: float = 1e-6, device=None, dtype=None
+    ):
+        super().__init__(dim, num_heads, device, dtype)
+        if kernel not in ("softmax", "linear"):
+            raise ValueError(f"kernel must be softmax or linear, not {kernel!r}")
+        if pool is not None and (len(pool) != num_heads or min(pool) < 1):
+            raise ValueError(f"pool must have a factor of at least 1 for each of {num_heads} heads, got {list(pool)}")
+        self.kernel, self.pool, self.eps = kernel, None if pool is None else list(pool), eps
+        start = torch.tensor(float(beta), device=device, dtype=dtype or torch.get_default_dtype())
+        if learn_beta:
+            self.beta = nn.Parameter(start.repeat(num_heads))
+        else:
+            self.register_buffer("beta", start if beta != 0 else None)
+
+    def _mix(self, q: Tensor, k: Tensor, v: Tensor, ptr: Tensor | None) -> Tensor:
+        beta = None if self.beta is None else self.beta.to(q.dtype)
+        return _ops.primal_attention(q, k, v, beta, self.pool, self.kernel, self.eps, ptr, ptr)

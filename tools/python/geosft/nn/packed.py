@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packed batches: which rows belong to which item, with sizes that a trace knows where they can be known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+
+class PackedLayout:
+    """The items of a packed batch.
+
+    Made by :meth:`of_ptr` or :meth:`of_dense`. ``ptr`` is int64 [B + 1] on the CPU or on the device of the tokens, or
+    None for a batch of one item.
+    """
+
+    def __init__(self, rows: int, ptr: Tensor | None, offsets: Sequence[int] | None = None, equal: int | None = None):
+        self.rows, self.ptr, self.offsets, self.equal = rows, ptr, offsets, equal
+
+    @staticmethod
+    def of_ptr(ptr: Tensor | Sequence[int] | None, rows: int) -> PackedLayout:
+        """The layout of `rows` packed rows. A sequence of integers is known to torch.compile, the values of a tensor
+        are not."""
+        if ptr is None:
+            return PackedLayout(rows, None)
+        if isinstance(ptr, Tensor):
+            return PackedLayout(rows, ptr)
+        return PackedLayout(rows, torch.tensor(ptr, dtype=torch.int64), offsets=ptr)
+
+    @staticmethod
+    def of_dense(items: int, tokens: int) -> PackedLayout:
+        """The layout of `items` items of `tokens` rows each."""
+        return PackedLayout(items * tokens, torch.arange(items + 1) * tokens, equal=tokens)
+
+    @property
+    def items(self) -> int:
+        return 1 if self.ptr is None else self.ptr.shape[0] - 1
+
+    def num_samples(self, k: int, with_replacement: bool) -> int:
+        """The number of sampled pairs of all items (models/ops/sample_pairs.h)."""
+        if self.ptr is None:
+            return _samples_of(self.rows, k, with_replacement)
+        if self.equal is not None:
+            return self.items * _samples_of(self.equal, k, with_replacement)
+        if self.offsets is not None:
+            sizes = [end - begin for begin, end in zip(self.offsets[:-1], self.offsets[1:])]
+            return sum(_samples_of(size, k, with_replacement) for size in sizes)
+        sizes = self.ptr.diff()
+        if with_replacement:
+            return int((sizes.clamp_max(1) * k).sum())
+        return int(torch.maximum((sizes // 2).clamp_max(k), sizes.clamp_max(1)).sum())
+
+    def samples(self, k: int, with_replacement: bool, rows: int, ptr: Tensor) -> PackedLayout:
+        """The layout of the `rows` sampled pairs with offsets `ptr`."""
+        if self.ptr is None:
+            return PackedLayout(rows, None)
+        equal = None if self.equal is None else _samples_of(self.equal, k, with_replacement)
+        return PackedLayout(rows, ptr, equal=equal)
+
+    def item_of_row(self, device: torch.device) -> Tensor:
+        """int64 [rows]: the item of each row."""
+        if self.ptr is None:
+            return torch.zeros(self.rows, dtype=torch.int64, device=device)
+        index = torch.arange(self.items, device=self.ptr.device)
+        return torch.repeat_interleave(index, self.ptr.diff(), output_size=self.rows).to(device)
+
+
+def _samples_of(tokens: int, k: int, with_replacement: bool) -> int:
+    if with_replacement:
+        return k if tokens > 0 else 0
+    return max(min(k, tokens // 2), min(tokens, 1))
+
+
+class Unpacked:
+    """How the result of packed rows goes back into the shape of the input."""
+
+    def __init__(self, shape: torch.Size | None = None, mask: Tensor | None = None):
+        self.shape, self.mask = shape, mask
+
+    def restore(self, rows: Tensor) -> Tensor:
+        """Rows [N, ...] as [B, N, ...] where the input was dense; zeros where the mask is False."""
+        if self.shape is None:
+            return rows
+        if self.mask is None:
+            return rows.unflatten(0, self.shape)
+        dense = rows.new_zeros((*self.shape, *rows.shape[1:]))
+        return dense.masked_scatter(self.mask.view(*self.shape, *[1] * (rows.dim() - 1)).expand_as(dense), rows)
+
+
+def pack(
+    rows: Sequence[Tensor | None], channels: int, ptr: Tensor | Sequence[int] | PackedLayout | None, mask: Tensor | None,
+    name: str
+) -> tuple[list[Tensor | None], PackedLayout, Unpacked]:
+    """Packs tensors of tokens, the first of which is called `name` in errors and has `channels` channels.
+
+    Each is [N, ...] with `ptr`, or [B, N, ...] with `mask` (bool [B, N], True where a token is) or without.
+    """
+    first = rows[0]
+    if not isinstance(first, Tensor) or first.dim() not in (2, 3) or first.shape[-1] != channels:
+        shape = list(first.shape) if isinstance(first, Tensor) else type(first).__name__
+        raise ValueError(f"{name} must have shape [N, {channels}] or [B, N, {channels}], got {shape}")
+    if first.dim() == 2:
+        if mask is not None:
+            raise ValueError(f"mask is for dense {name} [B, N, {channels}], got {name} of shape {list(first.shape)}")
+        layout = ptr if isinstance(ptr, PackedLayout) else PackedLayout.of_ptr(ptr, first.shape[0])
+        return list(rows), layout, Unpacked()
+    if ptr is not None:
+        raise ValueError(f"ptr is for packed {name} [N, {channels}], got {name} of shape {list(first.shape)}")
+    shape = first.shape[:2]
+    if shape[0] == 0:
+        raise ValueError(f"{name} must have at least one item, got shape {list(first.shape)}")
+    for one in rows:
+        if one is not None and one.shape[:2] != shape:
+            raise ValueError(f"all tensors of tokens must begin with the shape {list(shape)} of {name}, got {list(one.shape)}")
+    if mask is None:
+        flat = [None if one is None else one.flatten(0, 1) for one in rows]
+        return flat, PackedLayout.of_dense(*shape), Unpacked(shape)
+    if mask.dtype != torch.bool or mask.shape != shape:
+        raise ValueError(f"mask must be bool {list(shape)}, got {mask.dtype} {list(mask.shape)}")
+    ptr = torch.nn.functional.pad(mask.sum(1).cumsum(0), (1, 0))
+    flat = [None if one is None else one[mask] for one in rows]
+    return flat, PackedLayout.of_ptr(ptr, flat[0].shape[0]), Unpacked(shape, mask)

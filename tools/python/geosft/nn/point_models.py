@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Classification and segmentation of point clouds (SFT sections 5 and 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from .encoder import Encoder
+from .heads import SampleMaxHead
+from .packed import PackedLayout, pack
+from .relative import PointEncoding
+from .sampling import SamplingContext, context_of
+
+_ops = torch.ops.geosft
+_INVARIANT = {"ones": ("ones", False), "radial": ("radial", False), "local": ("local", False),
+              "absolute": (None, True), "absolute_local": ("local", True)}
+_LOCAL_CHANNELS = {False: 8, True: 16}  # of the neighbourhoods, without and with normals
+
+
+def _token_channels(tokens: str, normals: bool) -> int:
+    if tokens not in _INVARIANT:
+        raise ValueError(f"tokens must be one of {', '.join(_INVARIANT)}, not {tokens!r}")
+    invariant, absolute = _INVARIANT[tokens]
+    radial = 3 if normals else 2
+    invariant_channels = {None: 0, "ones": 1, "radial": radial, "local": radial + _LOCAL_CHANNELS[normals]}[invariant]
+    return invariant_channels + (6 if normals else 3) * absolute
+
+
+class _PointModel(nn.Module):
+    """Tokens of packed clouds, transformed by an encoder, in a canonical order of the points."""
+
+    def __init__(self, dim: int, more_channels: int, normals: bool, tokens: str, canonical_order: bool, made: dict, options: dict):
+        super().__init__()
+        self.normals, self.tokens, self.canonical_order = normals, tokens, canonical_order
+        self.embed = nn.Linear(_token_channels(tokens, normals) + more_channels, dim, **made)
+        self.encoder = Encoder(dim, relative="points", relative_channels=2 if normals else 1, **made, **options)
+
+    def _encode(
+        self, points: Tensor, normals: Tensor | None, features: Tensor | None, layout: PackedLayout,
+        sampling: SamplingContext
+    ) -> tuple[Tensor, Tensor | None]:
+        """Encoded tokens [N, dim], and the input row of each; None: the order of the input."""
+        order = None
+        if self.canonical_order and sampling.mode != "random":
+            order = _ops._farthest_point_order(points.detach().double(), layout.ptr)
+            points, normals, features = (None if one is None else one.index_select(0, order) for one in (points, normals, features))
+        channels = [one for one in (points, normals) if one is not None] if _INVARIANT[self.tokens][1] else []
+        if (invariant := _INVARIANT[self.tokens][0]) is not None:
+            detached = None if normals is None else normals.detach()
+            channels.append(_ops._point_tokens(points.detach(), detached, layout.ptr, invariant))
+        if features is not None:
+            channels.append(features)
+        x = self.embed(torch.cat(channels, 1)).to(points.dtype)
+        return self.encoder(x, PointEncoding(points, normals), layout, sampling=sampling), order
+
+    def _packed(self, points: Tensor, normals: Tensor | None, ptr, mask: Tensor | None):
+        if (normals is not None) != self.normals:
+            raise ValueError("normals must be given exactly when the model was built for them")
+        if normals is not None and normals.shape != points.shape:
+            raise ValueError(f"normals must have the shape of points, {list(points.shape)}, got {list(normals.shape)}")
+        return pack([points, normals], 3, ptr, mask, "points")
+
+
+class PointClassifier(_PointModel):
+    r"""Classifies point clouds. Predictions do not depend on rotation and translation, but for rounding, unless tokens
+    are absolute.
+
+    Args:
+        num_classes: at least 2.
+        dim, num_heads, num_samples, depth: of the :class:`Encoder`.
+        normals: clouds come with normals.
+        tokens: "ones", "radial", "local", "absolute" or "absolute_local" (models/ops/point_tokens.h).
+        head_samples: sampled pairs of the head.
+        head_dropout: of the pooled features.
+        head_sampler: options of the head's :class:`Sampler`, by name; those of the layers are in `options`.
+        canonical_order: outside training, points are sorted in farthest-point order, so that predictions depend on
+            their stored order by rounding only.
+        device, dtype: of the parameters.
+        options: further options of the encoder's layers, by name.
+    """
+
+    def __init__(
+        self, num_classes: int, dim: int = 64, num_heads: int = 4, num_samples: int = 32, *, depth: int = 3,
+        normals: bool = True, tokens: str = "radial", head_samples: int = 512, head_dropout: float = 0.0,
+        head_sampler: dict | None = None, canonical_order: bool = True, device=None, dtype=None, **options
+    ):
+        if num_classes < 2:
+            raise ValueError(f"num_classes must be at least 2, got {num_classes}")
+        made = {"device": device, "dtype": dtype}
+        encoder = {"num_heads": num_heads, "num_samples": num_samples, "depth": depth, **options}
+        super().__init__(dim, 0, normals, tokens, canonical_order, made, encoder)
+        self.head = SampleMaxHead(dim, num_classes, head_samples, dropout=head_dropout, **made, **(head_sampler or {}))
+
+    def forward(
+        self, points: Tensor, normals: Tensor | None = None, ptr: Tensor | Sequence[int] | None = None, *,
+        mask: Tensor | None = None, sampling: SamplingContext | None = None
+    ) -> Tensor:
+        """points and normals [N, 3] packed by ptr, or [B, N, 3] with a mask: logits [B, num_classes]."""
+        (points, normals), layout, _ = self._packed(points, normals, ptr, mask)
+        sampling = context_of(self, sampling)
+        tokens, _ = self._encode(points, normals, None, layout, sampling)
+        return self.head(tokens, layout, sampling=sampling)
+
+
+class PointSegmenter(_PointModel):
+    r"""Predicts a part for every point.
+
+    Args:
+        num_parts: at least 2.
+        num_categories: shape categories, a one-hot input of every point; 0: no such input.
+        dim, num_heads, num_samples, depth, normals, tokens, canonical_order, device, dtype, options: see
+            :class:`PointClassifier`.
+    """
+
+    def __init__(
+        self, num_parts: int, num_categories: int = 0, dim: int = 64, num_heads: int = 4, num_samples: int = 32, *,
+        depth: int = 3, normals: bool = True, tokens: str = "radial", canonical_order: bool = True, device=None,
+        dtype=None, **options
+    ):
+        if num_parts < 2:
+            raise ValueError(f"num_parts must be at least 2, got {num_parts}")
+        if num_categories < 0:
+            raise ValueError(f"num_categories must be 0 or more, got {num_categories}")
+        made = {"device": device, "dtype": dtype}
+        encoder = {"num_heads": num_heads, "num_samples": num_samples, "depth": depth, **options}
+        super().__init__(dim, num_categories, normals, tokens, canonical_order, made, encoder)
+        self.num_categories = num_categories
+        self.head = nn.ModuleDict({"linear": nn.Linear(dim, num_parts, **made)})
+
+    def forward(
+        self, points: Tensor, normals: Tensor | None = None, ptr: Tensor | Sequence[int] | None = None, *,
+        category: Tensor | None = None, mask: Tensor | None = None, sampling: SamplingContext | None = None
+    ) -> Tensor:
+        """points and normals [N, 3] packed by ptr, or [B, N, 3] with a mask; category int64 [B]: logits [N, num_parts]
+        or [B, N, num_parts] in the order of the points."""
+        (points, normals), layout, unpacked = self._packed(points, normals, ptr, mask)
+        features = self._one_hot(category, points, layout)
+        tokens, order = self._encode(points, normals, features, layout, context_of(self, sampling))
+        logits = self.head["linear"](tokens)
+        if order is not None:
+            logits = torch.empty_like(logits).index_copy(0, order, logits)
+        return unpacked.restore(logits)
+
+    def _one_hot(self, category: Tensor | None, points: Tensor, layout: PackedLayout) -> Tensor | None:
+        if (category is not None) != (self.num_categories > 0):
+            raise ValueError("category must be given exactly when the model was built for categories")
+        if category is None:
+            return None
+        if category.dtype != torch.int64 or category.shape != (layout.items,):
+            raise ValueError(f"category must be int64 [{layout.items}], one an item, got {category.dtype} {list(category.shape)}")
+        if category.device.type == "cpu" and not torch.compiler.is_compiling() and category.numel() > 0 and not (
+            0 <= int(category.min()) and int(category.max()) < self.num_categories
+        ):
+            raise ValueError(f"category must lie in [0, {self.num_categories})")
+        known = torch.arange(self.num_categories, device=points.device)
+        one_hot = (category.to(points.device).unsqueeze(1) == known).to(points.dtype)
+        return one_hot.index_select(0, layout.item_of_row(points.device))

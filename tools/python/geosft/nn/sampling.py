@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The sampler: importance scores, and a differentiable sample without replacement (SFT section 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from .packed import PackedLayout, pack
+
+_ops = torch.ops.geosft
+_WORD = 2**32 - 1
+
+
+def _philox(seed: int, row: int, stream: int) -> int:
+    """The first 64 bits of Philox 4x32-10 (Salmon et al., SC 2011) for a key and a counter."""
+    word = [row & _WORD, row >> 32, stream & _WORD, stream >> 32]
+    key0, key1 = seed & _WORD, seed >> 32
+    for _ in range(10):
+        product0, product1 = 0xD2511F53 * word[0], 0xCD9E8D57 * word[2]
+        word = [(product1 >> 32) ^ word[1] ^ key0, product1 & _WORD, (product0 >> 32) ^ word[3] ^ key1, product0 & _WORD]
+        key0, key1 = (key0 + 0x9E3779B9) & _WORD, (key1 + 0xBB67AE85) & _WORD
+    return word[0] << 32 | word[1]
+
+
+class SamplingContext:
+    """The random numbers of one forward pass. A module makes its own where none is given: :meth:`random` in training
+    mode, :meth:`seeded` in evaluation mode."""
+
+    def __init__(self, mode: str, generator: torch.Generator | None = None, vote: int = 0):
+        if mode not in ("random", "seeded", "greedy"):
+            raise ValueError(f"mode must be random, seeded or greedy, not {mode!r}")
+        if vote < 0:
+            raise ValueError(f"vote must not be negative, got {vote}")
+        self.mode, self.generator, self.vote = mode, generator, vote
+        self._samplings = 0
+
+    @staticmethod
+    def random(generator: torch.Generator | None = None) -> SamplingContext:
+        """Noise and partners from a CPU generator (None: the default one): training."""
+        return SamplingContext("random", generator)
+
+    @staticmethod
+    def seeded(vote: int = 0) -> SamplingContext:
+        """The same from fixed seeds, so a pass is deterministic; `vote` picks one of many."""
+        return SamplingContext("seeded", vote=vote)
+
+    @staticmethod
+    def greedy() -> SamplingContext:
+        """The tokens with the largest scores, partners of the next ranks: no random numbers."""
+        return SamplingContext("greedy")
+
+    def next_seeds(self, items: int, device: torch.device) -> Tensor:
+        """int64 [items]. In seeded mode all items share one seed, so a sample does not depend on the batch."""
+        if self.mode == "random":
+            return torch.randint(2**63 - 1, (items,), generator=self.generator, device="cpu").to(device)
+        seed = _philox(self.vote, self._samplings, 0) >> 1
+        self._samplings += 1
+        return torch.full((items,), seed, dtype=torch.int64, device=device)
+
+
+def context_of(module: nn.Module, sampling: SamplingContext | None) -> SamplingContext:
+    """`sampling`, or the context of the module's mode."""
+    if sampling is not None:
+        return sampling
+    return SamplingContext.random() if module.training else SamplingContext.seeded()
+
+
+class Pairs(NamedTuple):
+    """Sampled pairs of a packed batch: `top` and `partner` int64 [K] are packed rows, `weight` [K] that of `top`."""
+
+    top: Tensor
+    partner: Tensor
+    weight: Tensor
+    layout: PackedLayout
+    hard: bool
+
+    @property
+    def ptr(self) -> Tensor | None:
+        """int64 [B + 1]: the samples of each item; None for a batch without ptr."""
+        return self.layout.ptr
+
+    def sample(self, x: Tensor) -> Tensor:
+        """weight * x[top] + (1 - weight) * x[partner] for packed x [N, ...]: [K, ...].
+
+        With `hard` the value is that of the member with the larger weight, and the gradient that of the sum
+        (equations 8 and 9).
+        """
+        blend = _ops.gather_pairs(x, self.top, self.partner, self.weight)
+        if not self.hard:
+            return blend
+        winner = x.detach().index_select(0, torch.where(self.weight >= 0.5, self.top, self.partner))
+        return winner + (blend - blend.detach())
+
+
+class Sampler(nn.Module):
+    r"""Samples tokens by learned importance scores x W_S + b_S, without replacement and differentiably.
+
+    Draw once, then sample tokens and everything that belongs to them::
+
+        pairs = sampler(x)                 # x [N, dim], or packed by ptr
+        tokens = pairs.sample(x)           # [K, dim]
+        points = pairs.sample(points)      # [K, 3]
+
+    Args:
+        dim: channels of a token.
+        num_samples: pairs an item; an item of n tokens gives min(num_samples, n // 2), 1 if n is 1.
+        tau: temperature of the weights, above 0.
+        weighting: "softplus", or "gumbel_softmax" (equations 5 and 6).
+        hard: forward takes the member with the larger weight (equations 8 and 9).
+        with_replacement: independent samples of all tokens (equations 10 and 11).
+        noise: Gumbel noise on the scores, except in greedy mode.
+        device, dtype: of the parameters.
+    """
+
+    def __init__(
+        self, dim: int, num_samples: int = 32, *, tau: float = 1.0, weighting: str = "softplus", hard: bool = False,
+        with_replacement: bool = False, noise: bool = True, device=None, dtype=None
+    ):
+        super().__init__()
+        if num_samples < 1:
+            raise ValueError(f"num_samples must be at least 1, got {num_samples}")
+        if weighting not in ("softplus", "gumbel_softmax"):
+            raise ValueError(f"weighting must be softplus or gumbel_softmax, not {weighting!r}")
+        if not tau > 0:
+            raise ValueError(f"tau must be above 0, got {tau}")
+        self.dim, self.num_samples, self.tau, self.weighting = dim, num_samples, tau, weighting
+        self.hard, self.with_replacement, self.noise = hard, with_replacement, noise
+        self.projection = nn.Linear(dim, 1, device=device, dtype=dtype)
+
+    def extra_repr(self) -> str:
+        return f"num_samples={self.num_samples}, tau={self.tau}, weighting={self.weighting!r}"
+
+    def score(self, x: Tensor) -> Tensor:
+        """Importance scores [N] of tokens x [N, dim]."""
+        return self.projection(x).squeeze(-1).to(x.dtype)
+
+    def forward(
+        self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None, *,
+        sampling: SamplingContext | None = None
+    ) -> Pairs:
+        """x [N, dim], packed by ptr: the sampled pairs."""
+        (x,), layout, _ = pack([x], self.dim, ptr, None, "x")
+        return self.draw(self.score(x), layout, context_of(self, sampling))
+
+    def draw(self, score: Tensor, layout: PackedLayout, sampling: SamplingContext) -> Pairs:
+        """The sampled pairs for scores [N] of any floating type."""
+        wide = score.float() if score.dtype in (torch.float16, torch.bfloat16) else score
+        k, rows = self.num_samples, layout.num_samples(self.num_samples, self.with_replacement)
+        if sampling.mode == "greedy":
+            drawn = _ops._draw_pairs(wide.detach(), k, layout.ptr, False, False, None, rows)
+        else:
+            seeds = sampling.next_seeds(layout.items, score.device)
+            if self.with_replacement:
+                drawn = _ops._draw_pairs_with_replacement(wide.detach(), k, layout.ptr, seeds, rows)
+            else:
+                drawn = _paired_by_row(_ops._draw_pairs(wide.detach(), k, layout.ptr, self.noise, True, seeds, rows))
+        top, partner, noise, sample_ptr = drawn
+        if self.with_replacement:  # the sampler's gradient times 1 / k
+            wide = wide.detach() + (wide - wide.detach()) * (1.0 / k)
+        if self.weighting == "softplus":
+            weight = _ops._pair_weight(wide, top, partner, noise, self.tau)
+        else:
+            weight = _gumbel_softmax_weight(wide, top, partner, noise, self.tau)
+        sampled = layout.samples(k, self.with_replacement, top.shape[0], sample_ptr)
+        return Pairs(top, partner, weight.to(score.dtype), sampled, self.hard)
+
+
+def _paired_by_row(drawn: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """The same samples with `top` in the order of rows: rounding that swaps two scores then does not change pairs."""
+    top, partner, noise, sample_ptr = drawn
+    top, order = top.sort()
+    return top, partner, torch.stack((noise[0].index_select(0, order), noise[1])), sample_ptr
+
+
+def _gumbel_softmax_weight(score: Tensor, top: Tensor, partner: Tensor, noise: Tensor, tau: float) -> Tensor:
+    difference = score.index_select(0, top) - score.index_select(0, partner)
+    weight = ((difference + (noise[0] - noise[1])) / tau).sigmoid()
+    return torch.where(top == partner, torch.ones_like(weight), weight)
