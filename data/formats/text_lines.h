@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-
 namespace geosft {
 
 // Returns `text` with ASCII capitals in lower case.
