@@ -73,7 +73,7 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> stratified_split(const Poi
                                                                        uint64_t seed);
 
 // Detects the format of `source`: empty or "furniture" (the installed sweethome3d-furniture models), ModelNet40 or
-// ScanObjectNN HDF5, `normal_resampled` text, or a tree class/*.{ply,obj,off,stl,pcd,xyz,txt} with optional train/test
+// ScanObjectNN HDF5, `normal_resampled` text, or a tree class/*.{ply,obj,off,…} with optional train/test
 // folders (below or above the class folder). If a folder holds several variants of a dataset, `source` may be one of
 // its files (training_objectdataset_augmentedrot_scale75.h5, modelnet10_train.txt). Shapes from files are sampled once,
 // here, and cached. Throws DataError for an unknown format, listing the known ones, and for broken data.
