@@ -26,6 +26,7 @@ std::array<std::string_view, field_count> pair_fields(const LineStream& lines) {
     fields[field] = trimmed(line.substr(0, end));
     line.remove_prefix(std::min(end + 1, line.size()));
   }
+  if (fields[label_field].empty()) lines.fail("label<TAB>id<TAB>id<TAB>text<TAB>text", "no label");
   return fields;
 }
 
