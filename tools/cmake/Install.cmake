@@ -39,7 +39,7 @@ endforeach()
 # Headers of the tools that load a RUN.
 set(run_headers classify/clouds.h classify/prediction.h classify/run_model.h classify/settings.h experiment/arguments.h
                 experiment/cloud_settings.h experiment/cloud_transforms.h experiment/config.h experiment/config_entry.h
-                experiment/experiment_settings.h experiment/metrics_csv.h experiment/progress.h experiment/run_checkpoint.h
+                experiment/experiment_settings.h experiment/file_options.h experiment/metrics_csv.h experiment/progress.h experiment/run_checkpoint.h
                 experiment/run_folder.h experiment/run_observer.h graph/graph_answers.h graph/graph_run_model.h
                 graph/graph_settings.h segment/blocks.h segment/segment_prediction.h segment/segment_run.h
                 segment/segment_settings.h segment/segmentation.h)

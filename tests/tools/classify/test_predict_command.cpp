@@ -117,10 +117,12 @@ TEST_CASE("files that hold no shape are refused by predict") {
     shop.refuses({"predict", shop.trained(), file}, 1, Words{file} + expected);
   };
   refused("empty.xyz", "", {"empty file"});
-  refused("nan.xyz", "0 0 0\nnan 1 2\n1 1 1\n", {"nan"});
   refused("flat.off", "OFF\n3 1 0\n0 0 0\n1 1 1\n2 2 2\n3 0 1 2\n", {"area"});
   refused("cut.off", cube_off(1.0).substr(0, 60), {"found"});
   refused("shape.step", "x", {".off"});
+  write_text(shop / "nan.xyz", "0 0 0\nnan 1 2\n1 1 1\n");
+  const std::string nan = (shop / "nan.xyz").string();
+  shop.refuses({"predict", shop.trained(), nan, "--drop-invalid=false"}, 1, {nan + ":2", "--drop-invalid"});
   const std::string absent = (shop / "absent.off").string();
   shop.refuses({"predict", shop.trained(), absent}, 1, {absent});
 }
