@@ -98,7 +98,8 @@ TEST_CASE("a scene is drawn around the origin, wherever its file has it and howe
   const auto drawn = [](const at::Tensor& rows) {
     Scene scene = scene_of_cloud(rows);
     scene.radius = fitting_radius(rows);
-    scene.markers = {rows.narrow(0, 0, 2), at::full({2}, 2 * scene.radius, at::kDouble), at::ones({2, 3}, at::kDouble)};
+    const at::Tensor marked = rows.slice(0, 0, 2);
+    scene.markers = {marked, at::full({marked.size(0)}, 2 * scene.radius, at::kDouble), at::ones_like(marked)};
     return centred(scene);
   };
   const Scene near = drawn(points);
