@@ -64,8 +64,7 @@ at::Tensor sinusoids(int64_t n, int64_t width, const at::TensorOptions& options)
   const at::Tensor exponent = at::floor(column / 2) / static_cast<double>(width);
   const at::Tensor angle = at::arange(n, wide).unsqueeze(1) / at::pow(10000.0, exponent).unsqueeze(0);
   const at::Tensor even = (at::remainder(column, 2) == 0).unsqueeze(0);
-  return at::where(even, angle.sin(), angle.cos())
-      .to(options.dtype(options.dtype()));  // of the default type without one
+  return at::where(even, angle.sin(), angle.cos()).to(options.dtype(options.dtype()));  // names the default dtype
 }
 
 }  // namespace geosft

@@ -32,8 +32,7 @@ struct RelativeEncoding {
 // width with evenly spaced centres from 0 to range > 0.
 at::Tensor distance_features(const at::Tensor& squared_distance, int64_t channels, double range);
 
-// Sinusoids S [n, width], of the dtype of `options` or the default one: S[i, 2j] = sin(i / 10000^(j / width)), S[i, 2j
-// + 1] the cosine.
+// Sinusoids S [n, width], dtype of `options` or default: S[i, 2j] = sin(i / 10000^(j / width)), S[i, 2j + 1] = cos.
 at::Tensor sinusoids(int64_t n, int64_t width, const at::TensorOptions& options = {});
 
 }  // namespace geosft

@@ -22,6 +22,7 @@ TEST_CASE("sinusoids of an odd width end with a sine", "[relative_encoding]") {
   REQUIRE(s[999][2].item<double>() == Approx(std::sin(999 / std::pow(10000.0, 1.0 / 3.0))).margin(1e-10));
   REQUIRE(s[999][1].item<double>() == Approx(std::cos(999.0)).margin(1e-12));
   REQUIRE(sinusoids(0, 4).numel() == 0);
+  REQUIRE(sinusoids(2, 4).scalar_type() == at::kFloat);
   require_error([] { sinusoids(-1, 4); }, {"n >= 0", "-1"});
   require_error([] { sinusoids(4, 0); }, {"width >= 1", "0"});
 }
