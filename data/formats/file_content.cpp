@@ -14,7 +14,7 @@ struct Signature {
   const char* what;
 };
 
-// What begins with these bytes is no shape of any format. An NPZ file is a ZIP archive, and is not looked at here.
+// A file that begins with these bytes is no shape. An NPZ file is a ZIP archive, and is not looked at here.
 constexpr std::array<Signature, 8> signatures = {{{"PK\x03\x04", "a ZIP archive"},
                                                   {"\x89PNG", "a PNG picture"},
                                                   {"\xFF\xD8\xFF", "a JPEG picture"},

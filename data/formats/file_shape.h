@@ -19,7 +19,7 @@ struct FileShape {
   // float64 if the file declares it or a float32 would not tell the vertices apart, else float32.
   at::ScalarType precision = at::kFloat;
   std::vector<std::string> warnings = {};  // what was left out or assumed, a phrase for each
-  // Of a cloud: where its first point is whose coordinates are not finite, and what they are; empty: all are finite.
+  // Names the first point of a cloud whose coordinates are not finite, with its place; empty: all are finite.
   std::string invalid_place = {}, invalid = {};
   bool is_mesh() const { return mesh.faces.size(0) > 0; }
   // Throws DataError for a point without finite coordinates; `advice` follows what is expected.

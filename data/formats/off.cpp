@@ -49,10 +49,10 @@ class OffWords {
     // A vertex takes at least 6 bytes ("0 0 0\n") and a face 2, so larger counts are invalid.
     const size_t left = lines_.bytes_left() + lines_.rest().size();
     const auto most = static_cast<int64_t>(left / 6 + 1);
-    const auto most_faces = static_cast<int64_t>(left / 2 + 1);
-    if (vertices < 1 || faces < 0 || vertices > most || faces > most_faces) {
+    const auto max_faces = static_cast<int64_t>(left / 2 + 1);
+    if (vertices < 1 || faces < 0 || vertices > most || faces > max_faces) {
       lines_.fail("numbers of vertices and faces from 1 and 0 to " + std::to_string(most) + " and " +
-                      std::to_string(most_faces) + ", for a file of this size",
+                      std::to_string(max_faces) + ", for a file of this size",
                   std::to_string(vertices) + " and " + std::to_string(faces));
     }
     flows_ = !has_lines(vertices + faces);
@@ -96,7 +96,7 @@ class OffWords {
   double coordinate() { return lines_.to_any_number(next_word(), "a coordinate"); }
   // Vertices with colours and the like have a varying number of words, so each begins a line.
   bool begin_vertex() { return flows_ && !has_extras_ ? at_word() : lines_.next(); }
-  // What follows the corners of a face in its line is a colour, unless it is the last line.
+  // Numbers after the corners of a face are its colour, unless it is the last line.
   bool begin_face(int64_t number) {
     if (!flows_) return lines_.next();
     TextLines ahead = lines_;

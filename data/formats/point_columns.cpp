@@ -25,7 +25,7 @@ size_t role_of(std::string_view column) {
   return 6;
 }
 
-// Whether the number may be a channel of a colour: 0 … 1, 0 … 255 or, as an integer, 0 … 65535.
+// Returns whether the number may be a channel of a colour: 0 … 1, 0 … 255 or, as an integer, 0 … 65535.
 bool is_channel(double value) {
   return value >= 0 && (value <= 255 || (value <= 65535 && value == std::floor(value)));
 }

@@ -13,11 +13,11 @@
 
 namespace geosft {
 
-// Where x, y, z and, if has_normals, the components of a normal are in a row.
+// Columns of x, y, z and, if has_normals, of the components of a normal.
 struct PointColumns {
   std::array<size_t, 6> at = {0, 1, 2, 3, 4, 5};
   bool has_normals = false;
-  // Whether the columns of the normals were assumed from their number only, so that their values decide.
+  // Tells whether the columns of the normals were assumed from their number only, so that their values decide.
   bool normals_assumed = false;
 };
 

@@ -43,7 +43,7 @@ bool split_fields(std::string_view line, char delimiter, bool with_comment, std:
   return ends_open;
 }
 
-// Whether numbers between blanks have decimal commas: "1,5 2,5".
+// Returns whether numbers between blanks have decimal commas: "1,5 2,5".
 bool has_decimal_commas(std::string_view line) {
   size_t words = 0;
   bool found = false;

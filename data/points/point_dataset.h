@@ -80,7 +80,7 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> stratified_split(const Poi
 std::unique_ptr<PointDataset> open_point_dataset(const std::filesystem::path& source, Split split,
                                                  const PointDatasetOptions& options = {});
 
-// What a dataset holds.
+// Summarises a dataset.
 struct PointDatasetSummary {
   std::string format;  // "furniture", "ModelNet40 HDF5", …
   std::vector<std::string> class_names;
