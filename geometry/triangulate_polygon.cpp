@@ -137,7 +137,7 @@ class EarClipping {
     return true;
   }
 
-  // Whether the corner, or an edge from a corner at the same place as one of the ear's, lies in the ear.
+  // Returns whether the corner, or an edge from a corner at the same place as one of the ear's, lies in the ear.
   bool reaches_into(const std::array<int64_t, 3>& ear, int64_t other, bool closed) const {
     for (size_t i = 0; i < 3; ++i) {
       if (at(other) != at(ear[i])) continue;

@@ -12,7 +12,7 @@
 namespace geosft {
 namespace {
 
-// Whether `text` begins with the end of "1.#INF", "-1.#IND", "1.#QNAN" or "1.#SNAN" from its '#' on.
+// Returns whether `text` begins with the end of "1.#INF", "-1.#IND", "1.#QNAN" or "1.#SNAN" from its '#' on.
 bool is_end_of_number(std::string_view text) {
   return text.starts_with("#IN") || text.starts_with("#QNAN") || text.starts_with("#SNAN");
 }

@@ -44,7 +44,7 @@ fs::file_type type_of(const fs::path& path) {
                   link ? "a link to nothing" : (error ? error.message() : "something else"));
 }
 
-// Beside .gltf files, .bin files are the buffers of these and no laser scans.
+// Leaves out .bin files beside .gltf files: they are their buffers, not laser scans.
 void separate_buffers(Entries& entries) {
   const auto ends_in = [](const char* extension) {
     return [extension](const fs::path& path) { return path.extension() == extension; };
@@ -173,7 +173,7 @@ class TreeScan {
     return one_of_each(found);
   }
 
-  // Of files that differ in the extension only, returns the one in the preferred format. `files` are sorted.
+  // Returns, of files that differ in the extension only, the one in the preferred format. `files` are sorted.
   std::vector<fs::path> one_of_each(const std::vector<fs::path>& files) {
     std::map<fs::path, fs::path> taken;  // by the path without the extension
     for (const fs::path& file : files) {

@@ -16,7 +16,7 @@
 
 namespace geosft {
 
-// What a pickled or deep-copied object consists of: the tensors and texts of its checkpoint.
+// Holds what a pickled or deep-copied object consists of: the tensors and texts of its checkpoint.
 using ServedState = std::tuple<c10::Dict<std::string, at::Tensor>, c10::Dict<std::string, std::string>>;
 ServedState served_state(const torch::nn::Module& model, const std::map<std::string, std::string>& texts);
 Checkpoint checkpoint_of(const ServedState& state);
