@@ -65,7 +65,7 @@ std::tuple<at::Tensor, at::Tensor> nearest_rows(const at::Tensor& points, const 
                                                 const std::optional<at::Tensor>& query_ptr, int64_t curve_points,
                                                 const Run& run) {
   check_knn(points, queries, k);
-  check_ptr_pair(ptr, "ptr", query_ptr, "query_ptr", points.device());
+  check_ptr_pair(ptr, "ptr", points, query_ptr, "query_ptr", queries);
   TORCH_CHECK(queries.size(0) == 0 || k <= std::numeric_limits<int64_t>::max() / 8 / queries.size(0), "k = ", k,
               " neighbours of ", queries.size(0), " queries do not fit into memory");
   KnnRows of_points{points.contiguous(), {}, ptr_on_device(ptr, points.device(), "ptr")};

@@ -63,7 +63,7 @@ void check_attention(const AttentionInputs& in) {
   check_query_key_value(in.q(), in.k(), in.v());
   check_like(in.leak(), "leak", in.q());
   check_sizes(in.leak(), "leak", {in.k().sym_size(0), in.q().sym_size(1)}, "[Nk, h]");
-  check_ptr_pair(in.q_ptr(), "q_ptr", in.k_ptr(), "k_ptr", in.q().device());
+  check_ptr_pair(in.q_ptr(), "q_ptr", in.q(), in.k_ptr(), "k_ptr", in.k());
   TORCH_CHECK(std::isfinite(in.eps) && in.eps >= 0, "eps must be finite and at least 0, not ", in.eps);
 }
 

@@ -97,7 +97,7 @@ at::Tensor polynomial_attention(const at::Tensor& q, const at::Tensor& k, const 
 
 void PolynomialArguments::check() const {
   check_query_key_value(q, k, v);
-  check_ptr_pair(q_ptr, "q_ptr", k_ptr, "k_ptr", q.device());
+  check_ptr_pair(q_ptr, "q_ptr", q, k_ptr, "k_ptr", k);
   check_degree(degree, q.sym_size(2));
   TORCH_CHECK(std::isfinite(scale), "scale must be finite, not ", scale);
   TORCH_CHECK(!(causal && center), "center must be false with causal: the mean of all keys would leak the future");

@@ -139,7 +139,7 @@ void PrimalArguments::check() const {
   TORCH_CHECK(std::isfinite(eps) && eps >= 0, "eps must be finite and at least 0, not ", eps);
   TORCH_CHECK(!scale.has_value() || !linear(), "scale must be absent with kernel linear, which has none");
   TORCH_CHECK(!scale.has_value() || std::isfinite(*scale), "scale must be finite, not ", *scale);
-  check_ptr_pair(q_ptr, "q_ptr", k_ptr, "k_ptr", q.device());
+  check_ptr_pair(q_ptr, "q_ptr", q, k_ptr, "k_ptr", k);
   check_mask(*this);
 }
 

@@ -122,7 +122,8 @@ at::Tensor masked_attention(const PrimalArguments& a, const PrimalHeads& heads, 
 
 at::Tensor group_attention(const PrimalArguments& a, const PrimalHeads& heads, const HeadGroup& group) {
   if (given(a.mask_rowptr)) return masked_attention(a, heads, group);
-  std::vector<at::Tensor> parts;
+  // The first part is the result for a batch of no items.
+  std::vector<at::Tensor> parts{at::zeros({0, heads.q.size(1), heads.v.size(2)}, heads.v.options())};
   for (int64_t b = 0; b < heads.offsets.items(); ++b) {
     const auto item = [b](const at::Tensor& x, const std::vector<int64_t>& offsets) {
       return x.slice(0, offsets[b], offsets[b + 1]);

@@ -33,7 +33,7 @@ struct SamplingOptions {
 // Returns an upper bound of the rows of an item, which determines the time of counting: `rows` if reading ptr would
 // mean waiting for the device.
 inline int64_t largest_possible(const std::optional<at::Tensor>& ptr, int64_t rows) {
-  return given(ptr) && ptr->is_cpu() ? ptr->diff().max().item<int64_t>() : rows;
+  return given(ptr) && ptr->is_cpu() && rows > 0 ? ptr->diff().max().item<int64_t>() : rows;
 }
 
 // Offsets of the bins of every item, int64 [B + 1], on the device of ptr, if it is given.
