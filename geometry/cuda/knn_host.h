@@ -14,6 +14,7 @@
 #include "geometry/cuda/knn_kernel.cuh"
 #include "geometry/device_offsets.h"
 #include "geometry/operator_checks.h"
+#include "geometry/operators.h"
 #include "geometry/packed.h"
 
 namespace geosft::cuda {
@@ -100,6 +101,18 @@ inline std::tuple<at::Tensor, at::Tensor> nearest_backward(const at::Tensor& gra
   const at::Tensor factor = at::where(found, 2 * grad, at::zeros_like(grad));
   const at::Tensor term = factor.unsqueeze(2) * apart;
   return {at::zeros_like(points).index_put_({rows}, term.flatten(0, 1).neg(), /*accumulate=*/true), term.sum(1)};
+}
+
+// Registers the operators of this header for a device; Launcher(device, op) is constructed once per call:
+// KernelLauncher, or its replacement in tests.
+template <class Launcher>
+void implement_knn(torch::Library& m) {
+  m.impl("knn", [](const at::Tensor& points, const at::Tensor& queries, int64_t k, const std::optional<at::Tensor>& ptr,
+                   const std::optional<at::Tensor>& query_ptr) {
+    const Launcher launch(points.device(), "knn");
+    return nearest_rows(points, queries, k, ptr, query_ptr, kKnnCurvePoints, launch);
+  });
+  m.impl("_knn_backward", nearest_backward);
 }
 
 }  // namespace geosft::cuda

@@ -6,7 +6,6 @@
 
 #include "models/ops/cuda/attention_backward_kernel.cuh"
 #include "models/ops/cuda/attention_forward_kernel.cuh"
-#include "models/ops/cuda/attention_sizes.h"
 
 namespace geosft::cuda {
 

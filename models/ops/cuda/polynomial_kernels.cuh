@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the grids of the stages of polynomial_attention, on a GPU or emulated: see attention_grid.h. Items that are
+// Lists the grids of the stages of polynomial_attention, on a GPU or emulated: see launch_kernels. Items that are
 // long enough are computed by monomials: chunks of tokens of the other side are summed into states, states are
 // combined, and own tokens are evaluated against them. Under a mask a token uses the state of the chunks before (or
 // after) its own, plus the rows of its own chunk pair by pair. Other items are computed pair by pair only. Memory: the

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/ops/cuda/polynomial_grids.h"
+#include "models/ops/cuda/polynomial_kernels.cuh"
 
 #include "models/ops/cuda/polynomial_host.h"
 #include "tests/geometry/cuda/emulated_block.h"
 #include "tests/models/ops/cuda/filled_memory.h"
 #include "tests/models/ops/polynomial_cases.h"
 
-namespace geosft::test::test_polynomial_grids {
+namespace geosft::test::test_polynomial_kernels {
 namespace {
 
 // The stages that a call ran.
@@ -28,9 +28,9 @@ Outcome emulated(const Arguments& a, const PolynomialNumbers& n, const at::Tenso
   const at::Tensor q = a["q"].to(type), k = a["k"].to(type), v = a["v"].to(type);
   const PolynomialArguments arguments{q, k, v, n.degree, n.scale, n.causal, q_ptr, k_ptr, n.center};
   arguments.check();
-  const auto run = [&](auto stage, const auto& task) {
-    if (stages) stages->note(stage);
-    cuda::polynomial_grids(stage, task, EmulatedGrids<kOrder>());
+  const auto run = [&](const auto& call) {
+    if (stages) stages->note(call.stage);
+    cuda::run_grids(call, EmulatedGrids<kOrder>());
   };
   const auto known = kKnown ? cuda::known_offsets(arguments) : std::nullopt;
   const auto [out, denominator] = cuda::polynomial_forward(arguments, known, run);
@@ -74,18 +74,18 @@ std::vector<std::pair<PolynomialCase, bool>> monomial_cases() {
 
 }  // namespace
 
-TEST_CASE("the CUDA kernels of polynomial_attention, emulated, reproduce the golden cases", "[polynomial_grids]") {
+TEST_CASE("the CUDA kernels of polynomial_attention, emulated, reproduce the golden cases", "[polynomial_kernels]") {
   require_golden_runs(ordered);
   require_golden_runs([](const auto&... a) { return emulated<false>(a...); });
 }
 
 TEST_CASE("the CUDA kernels of polynomial_attention, emulated, agree with the reference pair by pair",
-          "[polynomial_grids]") {
+          "[polynomial_kernels]") {
   require_reference_runs(ordered, awkward_polynomials());
 }
 
 TEST_CASE("the CUDA kernels of polynomial_attention, emulated, agree with the reference through monomials",
-          "[polynomial_grids]") {
+          "[polynomial_kernels]") {
   for (const auto& [polynomial, alone] : monomial_cases()) {
     for (const bool known : {true, false}) {
       Stages stages;
@@ -105,7 +105,7 @@ TEST_CASE("the CUDA kernels of polynomial_attention, emulated, agree with the re
 }
 
 TEST_CASE("the CUDA kernels of polynomial_attention give the same bits whether the host knows the items or not",
-          "[polynomial_grids]") {
+          "[polynomial_kernels]") {
   for (const auto& [polynomial, alone] : monomial_cases()) {
     if (polynomial.sizes.queries.size() == 1) continue;
     const Arguments a = random_polynomial(polynomial.sizes, 9);
@@ -116,7 +116,7 @@ TEST_CASE("the CUDA kernels of polynomial_attention give the same bits whether t
   }
 }
 
-TEST_CASE("the CUDA kernels of polynomial_attention, emulated, take values without channels", "[polynomial_grids]") {
+TEST_CASE("the CUDA kernels of polynomial_attention, emulated, take values without channels", "[polynomial_kernels]") {
   for (const int64_t tokens : {7, 600}) {  // pair by pair, and by monomials
     for (const bool causal : {false, true}) {
       INFO(tokens << " tokens" << (causal ? ", causal" : ""));
@@ -133,7 +133,7 @@ TEST_CASE("the CUDA kernels of polynomial_attention, emulated, take values witho
   }
 }
 
-TEST_CASE("the CUDA kernels of polynomial_attention keep NaN to the rows that meet it", "[polynomial_grids]") {
+TEST_CASE("the CUDA kernels of polynomial_attention keep NaN to the rows that meet it", "[polynomial_kernels]") {
   const Arguments good = random_polynomial({{600, 70}, {600, 70}, 1, 2, 3}, 17);
   const at::Tensor grad_output = at::ones({670, 1, 3}, at::kDouble);
   const int64_t at = 300;  // in the middle of a chunk
@@ -157,7 +157,8 @@ TEST_CASE("the CUDA kernels of polynomial_attention keep NaN to the rows that me
   }
 }
 
-TEST_CASE("the CUDA kernels of polynomial_attention under a causal mask do not see the future", "[polynomial_grids]") {
+TEST_CASE("the CUDA kernels of polynomial_attention under a causal mask do not see the future",
+          "[polynomial_kernels]") {
   const Arguments a = random_polynomial({{700}, {700}, 1, 3, 2}, 12);
   Arguments changed = a;
   for (const char* name : {"q", "k", "v"}) {
@@ -168,11 +169,11 @@ TEST_CASE("the CUDA kernels of polynomial_attention under a causal mask do not s
                 emulated(a, {2, 1.0, true}, grad_output, at::kFloat).out.slice(0, 0, 400), "past");
 }
 
-TEST_CASE("the CUDA kernels of polynomial_attention, emulated, take float16 and bfloat16", "[polynomial_grids]") {
+TEST_CASE("the CUDA kernels of polynomial_attention, emulated, take float16 and bfloat16", "[polynomial_kernels]") {
   require_half_runs([](const auto&... a) { return emulated<>(a...); });
 }
 
-TEST_CASE("the CUDA kernels of polynomial_attention name the argument that is wrong", "[polynomial_grids]") {
+TEST_CASE("the CUDA kernels of polynomial_attention name the argument that is wrong", "[polynomial_kernels]") {
   for (const auto& [c, cv] : {std::pair(129, 1), std::pair(1, 130)}) {
     const Arguments a = random_polynomial({{1}, {1}, 1, c, cv}, 41);
     const at::Tensor grad_output = at::ones({1, 1, cv});
@@ -183,4 +184,4 @@ TEST_CASE("the CUDA kernels of polynomial_attention name the argument that is wr
   require_error([&] { emulated(a, {2, 1.0, true}, at::ones({7, 1, 2}), at::kFloat); }, {"causal", "q_ptr and k_ptr"});
 }
 
-}  // namespace geosft::test::test_polynomial_grids
+}  // namespace geosft::test::test_polynomial_kernels
