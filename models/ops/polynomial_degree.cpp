@@ -8,7 +8,7 @@
 
 #include "geometry/device_offsets.h"
 #include "geometry/packed.h"
-#include "models/ops/attention_checks.h"
+#include "models/ops/attention_inputs.h"
 #include "models/ops/cpu/polynomial_problem.h"
 #include "models/ops/monomials.h"
 #include "models/ops/non_finite_error.h"

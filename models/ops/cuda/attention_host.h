@@ -14,7 +14,7 @@
 #include "geometry/device_offsets.h"
 #include "geometry/no_autocast.h"
 #include "geometry/packed.h"
-#include "models/ops/attention_checks.h"
+#include "models/ops/attention_inputs.h"
 #include "models/ops/attention_operator.h"
 #include "models/ops/cuda/attention_bias.cuh"
 #include "models/ops/cuda/host_tensors.h"
@@ -81,7 +81,7 @@ class AttentionArguments {
 
 // Implements the forward and backward operators for an Operator, whose kernels a Launcher(device, op) launches, with
 // the members
-//   Inputs                           a type of attention_inputs.h
+//   Inputs                           a type derived from AttentionInputs
 //   BiasTraits                       the attention bias, such as DenseBiasTraits
 //   Operator(const Inputs&, const AttentionArguments&)
 //   arrays<T>()                      the inputs of the bias, as the kernels read them
@@ -148,8 +148,8 @@ std::vector<at::Tensor> attention_backward(const at::Tensor& grad_in, const at::
 
 template <class Launcher, class Operator>
 void implement_attention(torch::Library& m) {
-  m.impl(forward_name<typename Operator::Inputs>().c_str(), attention_forward<Launcher, Operator>);
-  m.impl(backward_name<typename Operator::Inputs>().c_str(), attention_backward<Launcher, Operator>);
+  m.impl(forward_name(Operator::Inputs::kOperator).c_str(), attention_forward<Launcher, Operator>);
+  m.impl(backward_name(Operator::Inputs::kOperator).c_str(), attention_backward<Launcher, Operator>);
 }
 
 }  // namespace geosft::cuda

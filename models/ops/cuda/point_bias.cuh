@@ -6,6 +6,7 @@
 #include "models/ops/cuda/attention_bias.cuh"
 #if !defined(__CUDACC__)
 #include "models/ops/cuda/attention_host.h"
+#include "models/ops/point_attention.h"
 #endif
 
 namespace geosft::cuda {

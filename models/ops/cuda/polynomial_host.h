@@ -13,7 +13,7 @@
 #include "geometry/device_offsets.h"
 #include "geometry/operators.h"
 #include "geometry/packed.h"
-#include "models/ops/attention_checks.h"
+#include "models/ops/attention_inputs.h"
 #include "models/ops/cuda/host_tensors.h"
 #include "models/ops/cuda/polynomial_kernels.cuh"
 #include "models/ops/monomials.h"
@@ -254,8 +254,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> polynomial_backward_on(const at::
 // replacement in tests.
 template <class Launcher>
 void implement_polynomial_attention(torch::Library& m) {
-  m.impl("_polynomial_attention_forward", polynomial_forward_kernel<polynomial_forward_on<Launcher>>);
-  m.impl("_polynomial_attention_backward", polynomial_backward_kernel<polynomial_backward_on<Launcher>>);
+  m.impl("_polynomial_attention_forward", PolynomialOperator::forward<polynomial_forward_on<Launcher>>);
+  m.impl("_polynomial_attention_backward", PolynomialOperator::backward<polynomial_backward_on<Launcher>>);
 }
 
 }  // namespace geosft::cuda

@@ -334,8 +334,8 @@ std::vector<at::Tensor> primal_backward_on(const at::Tensor& grad, const at::Ten
 // replacement in tests.
 template <class Launcher>
 void implement_primal_attention(torch::Library& m) {
-  m.impl("_primal_attention_forward", primal_forward_kernel<primal_forward_on<Launcher>>);
-  m.impl("_primal_attention_backward", primal_backward_kernel<primal_backward_on<Launcher>>);
+  m.impl("_primal_attention_forward", PrimalOperator::forward<primal_forward_on<Launcher>>);
+  m.impl("_primal_attention_backward", PrimalOperator::backward<primal_backward_on<Launcher>>);
 }
 
 }  // namespace geosft::cuda
