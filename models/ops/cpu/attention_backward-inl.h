@@ -38,8 +38,8 @@ class BackwardWorker {
  public:
   static constexpr bool kHasBias = !std::is_same_v<Bias, NoBias<T>>;
 
-  BackwardWorker(const AttentionProblem<T>& problem, const typename Bias::Arrays& arrays,
-                 const AttentionGradOutput<T>& grad_output)
+  template <class Arrays>
+  BackwardWorker(const AttentionProblem<T>& problem, const Arrays& arrays, const AttentionGradOutput<T>& grad_output)
       : p_(problem),
         bias_(arrays, problem.heads, /*backward=*/true),
         grad_(grad_output.grad),

@@ -25,8 +25,9 @@ namespace {
 template <typename T, class Bias>
 class ForwardWorker {
  public:
-  ForwardWorker(const AttentionProblem<T>& problem, const typename Bias::Arrays& arrays, const T* leaks,
-                const RowAccessor<T>& out, T* denominator)
+  template <class Arrays>
+  ForwardWorker(const AttentionProblem<T>& problem, const Arrays& arrays, const T* leaks, const RowAccessor<T>& out,
+                T* denominator)
       : p_(problem),
         bias_(arrays, problem.heads, /*backward=*/false),
         leaks_(leaks),

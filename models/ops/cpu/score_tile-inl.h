@@ -24,7 +24,7 @@ struct BiasTile {
 template <typename T>
 class NoBias {
  public:
-  struct Arrays {};  // inputs and, in the backward pass, gradients
+  template <class Arrays>  // inputs and, in the backward pass, gradients
   NoBias(const Arrays&, int64_t /*heads*/, bool /*backward*/) {}
   void begin_unit(const AttentionUnit&) {}                        // gradients begin at zero
   void begin_block(int64_t /*first_query*/, int64_t /*rows*/) {}  // rows <= kQueryBlock
