@@ -26,7 +26,7 @@ constexpr SamplerVariant sampler_variants[] = {{false, false, true, "softplus"},
                                                {false, false, false, "softplus"}};
 
 // Returns the changes that turn the configured sampler into the variant; empty if they are equal.
-std::string change_to(const SamplerVariant& variant, const ModelSettings& model) {
+std::string change_to(const SamplerVariant& variant, const ClassifyModelSettings& model) {
   std::string change;
   const auto set = [&](const std::string& key, const std::string& wanted, const std::string& present) {
     if (wanted != present) change += (change.empty() ? "" : "+") + key + "=" + wanted;
@@ -66,7 +66,7 @@ std::vector<Ablation> ablations(const ClassifySettings& settings, const std::vec
 }
 
 std::vector<std::string> usual_changes(const ClassifySettings& settings) {
-  const ModelSettings& model = settings.model;
+  const ClassifyModelSettings& model = settings.model;
   if (model.attention != "sampling") {
     throw UsageError("the usual ablations are of attention = sampling, found " + model.attention +
                      ": name others with --change");
@@ -85,7 +85,7 @@ std::vector<std::string> usual_changes(const ClassifySettings& settings) {
 }
 
 std::vector<std::pair<std::string, std::string>> ablation_labels(const ClassifySettings& settings) {
-  const ModelSettings& model = settings.model;
+  const ClassifyModelSettings& model = settings.model;
   std::string sampler = model.with_replacement                ? "with replacement"
                         : model.hard                          ? "hard"
                         : model.weighting == "gumbel_softmax" ? "Gumbel softmax"

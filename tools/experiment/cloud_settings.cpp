@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/experiment/cloud_settings.h"
 
+#include "data/formats/point_columns.h"
+
 namespace geosft {
 
 void CloudSettings::add_keys(Config& config) {
@@ -12,6 +14,16 @@ void CloudSettings::add_keys(Config& config) {
            probability_range)
       .add("clouds", "monitor_test", &monitor_test,
            "show the test set in the learning curves (it never chooses a checkpoint)");
+}
+
+void CloudSettings::add_reading_keys(Config& config) {
+  config.add("clouds", "columns", &columns, "of tables of text, such as x,y,z,r,g,b; empty: by header and values")
+      .add("clouds", "drop_invalid", &drop_invalid, "leave out points without finite coordinates");
+}
+
+void CloudSettings::check() const {
+  const std::string error = columns_error(columns);
+  if (!error.empty()) throw UsageError("--columns: " + error);
 }
 
 void AugmentSettings::add_keys(Config& config) {
@@ -30,18 +42,22 @@ void AugmentSettings::check() const {
                    std::to_string(scale_high));
 }
 
-void check_cloud_attention(const EncoderSettings& model) {
-  if (model.on_grid()) {
-    throw UsageError("attention " + model.attention + " needs tokens on a grid, which points are not");
-  }
-  if (model.sparse() && model.primal.mask == "neighbours") {
-    throw UsageError("mask must not be neighbours: clouds have no edges; nearest has the nearest points");
-  }
-}
-
-void add_tokens_key(Config& config, std::string& tokens) {
+void PointModelSettings::add_keys(Config& config) {
   config.add_choice("model", "tokens", &tokens, {"ones", "radial", "local", "absolute", "absolute_local"},
                     "input tokens; all but the absolute ones are invariant to rotation");
+  EncoderSettings::add_keys(config);
+}
+
+void PointModelSettings::add_order_key(Config& config) {
+  config.add("model", "canonical_order", &canonical_order, "farthest-point order at evaluation");
+}
+
+void PointModelSettings::check() const {
+  EncoderSettings::check();
+  if (on_grid()) throw UsageError("attention " + attention + " needs tokens on a grid, which points are not");
+  if (sparse() && primal.mask == "neighbours") {
+    throw UsageError("mask must not be neighbours: clouds have no edges; nearest has the nearest points");
+  }
 }
 
 PointTokens point_tokens_of(const std::string& name) {

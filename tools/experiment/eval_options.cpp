@@ -24,6 +24,10 @@ void RunOverrides::apply(std::string& data, uint64_t& seed, EvaluationSettings& 
   if (votes_) evaluation.votes = *votes_;
 }
 
+void SizeOption::add_to(CLI::App& subcommand, std::optional<int64_t>& size) const {
+  subcommand.add_option(name, size, help)->check(CLI::Range(low, int64_t{1} << 30));
+}
+
 void CloudEvalArguments::add_to(CLI::App& subcommand, const std::vector<std::string>& splits) {
   subcommand.add_option("RUN", run, "RUN folder, or a checkpoint file")->required();
   subcommand.add_option("--rotate", rotate, "rotate the clouds: not at all, about z, or by any rotation")

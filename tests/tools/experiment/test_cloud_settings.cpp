@@ -30,12 +30,19 @@ TEST_CASE("a range of scales that is empty is refused") {
   require_error([&] { augment.check(); }, {"scale_low", "scale_high", "0.75", "0.5"});
 }
 
+TEST_CASE("columns that name no table are refused") {
+  CloudSettings clouds{.columns = "x,y,z,r,g,b"};
+  clouds.check();
+  clouds.columns = "x,y";
+  require_error([&] { clouds.check(); }, {"--columns", "x, y and z", "x,y"});
+}
+
 TEST_CASE("tokens are known by the names of their key") {
-  std::string tokens = "local";
+  PointModelSettings model;
   Config config;
-  add_tokens_key(config, tokens);
+  model.add_keys(config);
   config.set_text("[model]\ntokens = \"absolute_local\"\n");
-  CHECK(point_tokens_of(tokens) == PointTokens::absolute_local);
+  CHECK(point_tokens_of(model.tokens) == PointTokens::absolute_local);
   CHECK(point_tokens_of("ones") == PointTokens::ones);
   CHECK(point_tokens_of("absolute") == PointTokens::absolute);
   require_error([&] { config.set_text("[model]\ntokens = \"colours\"\n"); }, {"tokens", "radial"});

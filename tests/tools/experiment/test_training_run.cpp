@@ -13,8 +13,8 @@
 #include "tests/tools/classify/small_classifier.h"
 #include "tests/tools/graph/small_graph_model.h"
 #include "tests/tools/segment/small_segmenter.h"
-#include "tools/classify/classify_task.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/classify_task.h"
 #include "tools/graph/graph_task.h"
 #include "tools/segment/segment_task.h"
 
