@@ -86,7 +86,7 @@ void ClassifyExperiment::draw(const CloudReport<ClassifyExperiment>& report, con
                               const RunFolder& folder) {
   const ClassificationMetrics& metrics = report.evaluation.metrics;
   const std::string title = report.split + " set, " + rotation_text(report.rotation) + ": " + percent(metrics.accuracy);
-  const std::string stem = (report.split == "test" ? "" : report.split + "_") + rotation_name(report.rotation);
+  const std::string stem = (report.split == "test" ? "" : report.split + "_") + name_of(report.rotation);
   warn_unless_drawn(plot_confusion_matrix(metrics.confusion, outputs.class_names, folder.confusion(stem), title));
 }
 

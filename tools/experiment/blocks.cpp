@@ -81,12 +81,6 @@ void append_near(const double* points, Rows::iterator begin, Rows::iterator end,
 
 }  // namespace
 
-BlockKind block_kind_of(const std::string& name) {
-  if (name == "spread") return BlockKind::spread;
-  TORCH_CHECK(name == "near", "block_kind must be spread or near, not ", name);
-  return BlockKind::near;
-}
-
 Blocks make_blocks(const at::Tensor& points, const at::Tensor& ptr, int64_t size, BlockKind kind, uint64_t seed) {
   TORCH_CHECK(size >= 0, "size of a block must be 0 or more, got ", size);
   const at::Tensor coordinates = points.to(at::kDouble).contiguous();

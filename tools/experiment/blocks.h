@@ -5,14 +5,18 @@
 #include <ATen/ATen.h>
 
 #include <cstdint>
-#include <string>
+
+#include "tools/experiment/enum_names.h"
 
 namespace geosft {
 
 // spread: the points of a block are sampled from the whole cloud, as for a training cloud. near: neighbouring points,
 // by recursive bisection of the longest axis, for scenes larger than the training shapes.
 enum class BlockKind { spread, near };
-BlockKind block_kind_of(const std::string& name);  // "spread" or "near"
+template <>
+struct EnumNames<BlockKind> {
+  static constexpr EnumName<BlockKind> all[] = {{"spread", BlockKind::spread}, {"near", BlockKind::near}};
+};
 
 struct Blocks {
   at::Tensor rows;  // int64 [N]: every row of the clouds once, grouped by block, ascending within a block

@@ -110,7 +110,7 @@ Command add_cloud_eval_command(CLI::App& subcommand) {
   return [arguments] {
     const CloudEvalArguments& given = arguments->given;
     auto trained = arguments->overrides.load(given.run);
-    const auto report = evaluate<Experiment>(trained, given.split, given.rotation(), given.turns());
+    const auto report = evaluate<Experiment>(trained, given.split, given.rotation, given.turns());
     if (std::filesystem::is_directory(given.run)) Experiment::draw(report, trained, RunFolder::open(given.run));
     std::cout << (given.json ? report_json(report, trained).dump() + "\n" : report_text(report, trained));
     return 0;

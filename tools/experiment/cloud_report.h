@@ -57,7 +57,7 @@ nlohmann::json report_json(const CloudReport<Experiment>& report, const typename
   nlohmann::json json{{"task", Experiment::name},
                       {"split", report.split},
                       {"count", report.count},
-                      {"rotation", rotation_name(report.rotation)},
+                      {"rotation", name_of(report.rotation)},
                       {"repeats", report.repeats},
                       {"metrics", Experiment::metrics_json(report.evaluation)},
                       {"clouds_per_second", report.clouds_per_second}};

@@ -31,7 +31,7 @@ void AugmentSettings::add_keys(Config& config) {
       .add("augment", "scale_high", &scale_high, "largest random scale factor", above_zero)
       .add("augment", "stretch", &stretch, "spread of the random log factors along the axes", not_negative)
       .add("augment", "jitter", &jitter, "deviation of the noise on coordinates", not_negative)
-      .add_choice("augment", "rotate_training", &rotate, {"none", "z", "so3"}, "rotate training clouds")
+      .add_enum("augment", "rotate_training", &rotate, "rotate training clouds")
       .add("augment", "drop_token_rate", &drop_tokens, "share of the points that training leaves out",
            probability_range);
 }
@@ -43,8 +43,7 @@ void AugmentSettings::check() const {
 }
 
 void PointModelSettings::add_keys(Config& config) {
-  config.add_choice("model", "tokens", &tokens, {"ones", "radial", "local", "absolute", "absolute_local"},
-                    "input tokens; all but the absolute ones are invariant to rotation");
+  config.add_enum("model", "tokens", &tokens, "input tokens; all but the absolute ones are invariant to rotation");
   EncoderSettings::add_keys(config);
 }
 
@@ -55,18 +54,9 @@ void PointModelSettings::add_order_key(Config& config) {
 void PointModelSettings::check() const {
   EncoderSettings::check();
   if (on_grid()) throw UsageError("attention " + attention + " needs tokens on a grid, which points are not");
-  if (sparse() && primal.mask == "neighbours") {
+  if (sparse() && primal.mask == MaskKind::neighbours) {
     throw UsageError("mask must not be neighbours: clouds have no edges; nearest has the nearest points");
   }
-}
-
-PointTokens point_tokens_of(const std::string& name) {
-  if (name == "ones") return PointTokens::ones;
-  if (name == "radial") return PointTokens::radial;
-  if (name == "local") return PointTokens::local;
-  if (name == "absolute_local") return PointTokens::absolute_local;
-  TORCH_CHECK(name == "absolute", "tokens must be ones, radial, local, absolute or absolute_local, not ", name);
-  return PointTokens::absolute;
 }
 
 }  // namespace geosft

@@ -5,10 +5,24 @@
 #include <cstdint>
 #include <string>
 
+#include "geometry/augment_options.h"
 #include "models/ops/point_tokens.h"
 #include "tools/experiment/experiment_settings.h"
 
 namespace geosft {
+
+template <>
+struct EnumNames<Rotation> {
+  static constexpr EnumName<Rotation> all[] = {{"none", Rotation::none}, {"z", Rotation::z}, {"so3", Rotation::so3}};
+};
+template <>
+struct EnumNames<PointTokens> {
+  static constexpr EnumName<PointTokens> all[] = {{"ones", PointTokens::ones},
+                                                  {"radial", PointTokens::radial},
+                                                  {"local", PointTokens::local},
+                                                  {"absolute", PointTokens::absolute},
+                                                  {"absolute_local", PointTokens::absolute_local}};
+};
 
 // Section [clouds].
 struct CloudSettings {
@@ -31,7 +45,7 @@ struct CloudSettings {
 struct AugmentSettings {
   double scale_low = 0.6, scale_high = 1.4;
   double jitter = 0.0, stretch = 0.0;
-  std::string rotate = "none";
+  Rotation rotate = Rotation::none;
   double drop_tokens = 0.0;
 
   void add_keys(Config& config);
@@ -41,7 +55,7 @@ struct AugmentSettings {
 
 // Section [model].
 struct PointModelSettings : EncoderSettings {
-  std::string tokens = "radial";
+  PointTokens tokens = PointTokens::radial;
   bool canonical_order = true;
 
   void add_keys(Config& config);
@@ -50,8 +64,6 @@ struct PointModelSettings : EncoderSettings {
   // Throws UsageError also if the attention needs tokens on a grid, or edges: clouds have neither.
   void check() const;
 };
-
-PointTokens point_tokens_of(const std::string& name);
 
 // All settings of an experiment with point clouds. Clouds is a CloudSettings and Model a PointModelSettings with the
 // keys of a task.
@@ -114,7 +126,7 @@ template <class ModelOptions>
 ModelOptions CloudExperimentSettings<Clouds, Model>::model_options() const {
   ModelOptions options;
   options.normals = clouds.normals;
-  options.tokens = point_tokens_of(model.tokens);
+  options.tokens = model.tokens;
   options.layer = model.layer();
   options.layers = model.layers;
   options.canonical_order = model.canonical_order;

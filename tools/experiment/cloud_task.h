@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "models/summary.h"
 #include "models/training/training_loop.h"
 #include "tools/experiment/augmented_loader.h"
+#include "tools/experiment/cloud_transforms.h"
 
 namespace geosft {
 

@@ -40,7 +40,8 @@ class RunOverrides {
 
  private:
   RuntimeOptions runtime_;
-  std::optional<std::string> data_, evaluation_;
+  std::optional<std::string> data_;
+  std::optional<SampleMode> evaluation_;
   std::optional<uint64_t> seed_;
   std::optional<int64_t> votes_;
 };
@@ -78,14 +79,14 @@ class CloudOverrides {
 };
 
 struct CloudEvalArguments {
-  std::string run, rotate = "none", split = "test";
+  std::string run, split = "test";
+  Rotation rotation = Rotation::none;
   int64_t repeats = 1;
   bool json = false;
 
   void add_to(CLI::App& subcommand, const std::vector<std::string>& splits);
-  Rotation rotation() const { return rotation_of(rotate); }
   // Returns the number of rotations per cloud: 1 for upright clouds.
-  int64_t turns() const { return rotation() == Rotation::none ? 1 : repeats; }
+  int64_t turns() const { return rotation == Rotation::none ? 1 : repeats; }
 };
 
 }  // namespace geosft

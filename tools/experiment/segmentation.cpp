@@ -103,13 +103,6 @@ void check_same_parts(const SegmentRun& trained, const PartDataset& dataset) {
                   text(dataset.class_names().size(), dataset.parts().size()) + ", or other names");
 }
 
-PartSplit part_split_of(const std::string& name) {
-  if (name == "train") return PartSplit::train;
-  if (name == "validation") return PartSplit::validation;
-  TORCH_CHECK(name == "test", "split must be train, validation or test, not ", name);
-  return PartSplit::test;
-}
-
 CloudLogits segment_clouds(PointSegmenter& model, const SegmentSettings& settings, const PackedClouds& clouds,
                            BlockKind kind, const std::function<void(int64_t)>& progress) {
   const at::NoGradGuard guard;

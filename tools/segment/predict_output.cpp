@@ -36,10 +36,8 @@ std::vector<FoundPart> found_parts(const PartPrediction& prediction, const Segme
 
 void SegmentOutput::add_to(CLI::App& subcommand) {
   subcommand.add_option("--category", category, "class of the shapes");
-  subcommand
-      .add_option("--block-kind", kind, "what --block takes at once: points from all over the cloud, or neighbours")
-      ->check(CLI::IsMember({"spread", "near"}))
-      ->capture_default_str();
+  add_enum_option(subcommand, "--block-kind", &kind,
+                  "what --block takes at once: points from all over the cloud, or neighbours");
   subcommand.add_option("--labels", labels,
                         "write the part's number of every point or vertex, a line each; of several files: a folder");
 }
@@ -56,7 +54,7 @@ PartPrediction SegmentOutput::predict(SegmentRun& trained, const std::string& fi
     if (bar) bar->update(done);
     throw_if_interrupted("in the middle of a prediction");
   };
-  PartPrediction prediction = predict_parts(trained, file, category, block_kind_of(kind), advance, reading);
+  PartPrediction prediction = predict_parts(trained, file, category, kind, advance, reading);
   if (bar) bar->finish();
   return prediction;
 }

@@ -20,7 +20,8 @@ struct SegmentOutput {
       "draw to PICTURE.png and .svg; of several files: a folder",
       "write points or mesh, coloured by part, with the part's number; of several files: a folder",
       "also write a table to this file, a row a part of a file"};
-  std::string category, kind = "spread", labels;
+  std::string category, labels;
+  BlockKind kind = BlockKind::spread;
 
   void add_to(CLI::App& subcommand);
   // Prepares the files of --labels, and makes predictions end at a signal.

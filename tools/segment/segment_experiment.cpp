@@ -72,7 +72,7 @@ std::unique_ptr<TrainingTask> SegmentExperiment::make_task(const PointSegmenter&
 
 std::unique_ptr<PointDataset> SegmentExperiment::open_split(const SegmentRun& trained, const std::string& split) {
   const SegmentSettings& settings = trained.settings;
-  auto dataset = open_part_dataset(settings.data, part_split_of(split), settings.reading());
+  auto dataset = open_part_dataset(settings.data, value_named<PartSplit>(split, "split"), settings.reading());
   check_same_parts(trained, *dataset);
   return dataset;
 }

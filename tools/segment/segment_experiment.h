@@ -25,7 +25,7 @@ struct SegmentExperiment {
   static constexpr SizeOption size_option{"--block", "points of a cloud that the model sees at once; 0: all of them",
                                           0};
   static int64_t& size_of(SegmentSettings& settings) { return settings.clouds.block; }
-  static std::vector<std::string> splits() { return {"train", "validation", "test"}; }
+  static std::vector<std::string> splits() { return enum_names<PartSplit>(); }
 
   static Clouds open_training(const SegmentSettings& settings, const Communicator& processes);
   static std::unique_ptr<TrainingTask> make_task(const PointSegmenter& model, const Clouds& clouds,

@@ -152,7 +152,8 @@ std::unique_ptr<Gallery> ViewOptions::segments() const {
   if (points && !files.empty()) trained.settings.clouds.points_per_mesh = *points;
   std::unique_ptr<PartDataset> dataset;
   if (files.empty())
-    dataset = open_part_dataset(trained.settings.data, part_split_of(split), trained.settings.reading());
+    dataset =
+        open_part_dataset(trained.settings.data, value_named<PartSplit>(split, "split"), trained.settings.reading());
   return std::make_unique<SegmentGallery>(std::vector<std::filesystem::path>(files.begin(), files.end()),
                                           std::move(dataset), std::move(trained),
                                           SegmentGalleryOptions{category, points, reading});

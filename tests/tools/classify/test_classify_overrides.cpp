@@ -62,7 +62,7 @@ TEST_CASE("options change what they name and nothing else") {
   expected.data = "elsewhere";
   expected.evaluation.votes = 7;
   expected.clouds.points = 9;
-  expected.evaluation.evaluation = "greedy";
+  expected.evaluation.evaluation = SampleMode::greedy;
   expected.seed = 11;
   CHECK(settings.config().to_toml() == expected.config().to_toml());
 }

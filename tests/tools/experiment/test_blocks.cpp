@@ -74,9 +74,9 @@ TEST_CASE("near blocks are slabs along the longest axis") {
 
 TEST_CASE("equal points are cut too, and kinds have names") {
   require_partition(make_blocks(at::zeros({124, 3}), ptr, 7, BlockKind::near, 0), 7);
-  CHECK(block_kind_of("near") == BlockKind::near);
-  CHECK(block_kind_of("spread") == BlockKind::spread);
-  require_error([] { block_kind_of("far"); }, {"far", "spread", "near"});
+  CHECK(value_named<BlockKind>("near", "block_kind") == BlockKind::near);
+  CHECK(value_named<BlockKind>("spread", "block_kind") == BlockKind::spread);
+  require_error([] { value_named<BlockKind>("far", "block_kind"); }, {"far", "spread", "near"});
   require_error([] { make_blocks(cloud(), ptr, -1, BlockKind::near, 0); }, {"size", "-1"});
 }
 

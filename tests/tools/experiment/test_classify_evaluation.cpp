@@ -51,7 +51,7 @@ at::Tensor slow_logits(PointClassifier& model, const PointDataset& dataset, cons
     for (int64_t row = 0; row < dataset.size(); ++row) {
       const std::optional<PointBatch> cloud = loader.next();
       REQUIRE((cloud && cloud->index[0].item<int64_t>() == row));
-      SamplingContext context = settings.evaluation.evaluation == "greedy"
+      SamplingContext context = settings.evaluation.evaluation == SampleMode::greedy
                                     ? SamplingContext::greedy()
                                     : SamplingContext::seeded(static_cast<uint64_t>(vote));
       total[row] += model->forward(cloud->points, cloud->normals, cloud->ptr, context)[0];
@@ -99,9 +99,9 @@ TEST_CASE("differences of moved copies are told apart by what was chosen") {
 TEST_CASE("logits of invariant models stay the same under rotations, those of absolute ones do not") {
   const ArrayDataset dataset = random_clouds();
   const std::string tokens = GENERATE("ones", "radial", "local", "absolute");
-  const std::string norm = GENERATE("pre", "post");
+  const NormPlacement norm = GENERATE(NormPlacement::pre, NormPlacement::post);
   for (const uint64_t seed : {5, 6, 7}) {
-    INFO(tokens << " tokens, " << norm << "-norm, seed " << seed);
+    INFO(tokens << " tokens, " << name_of(norm) << "-norm, seed " << seed);
     ClassifySettings settings = small_settings(tokens);
     settings.model.norm = norm;
     settings.seed = seed;
@@ -139,7 +139,7 @@ TEST_CASE("evaluation does not depend on workers or batches and averages its vot
   settings.evaluation.votes = 1;
   const at::Tensor first = dataset_logits(model, dataset, settings, Rotation::so3, 1).logits;
   CHECK((first - both.logits).abs().max().item<double>() > 1e-4);
-  settings.evaluation.evaluation = "greedy";
+  settings.evaluation.evaluation = SampleMode::greedy;
   CHECK((dataset_logits(model, dataset, settings, Rotation::so3, 1).logits - first).abs().max().item<double>() > 1e-4);
 }
 
@@ -148,12 +148,12 @@ TEST_CASE("votes and rotations are those of an evaluation cloud by cloud") {
   ClassifySettings settings = small_settings("absolute");
   settings.seed = 3;
   PointClassifier model = small_model(settings);
-  for (const char* how : {"seeded", "greedy"}) {
+  for (const SampleMode how : {SampleMode::seeded, SampleMode::greedy}) {
     settings.evaluation.evaluation = how;
     settings.evaluation.votes = 3;
     for (const Rotation rotation : {Rotation::none, Rotation::z, Rotation::so3}) {
       for (const int64_t repeat : {1, 2}) {
-        INFO(how << " " << rotation_name(rotation) << " repeat " << repeat);
+        INFO(name_of(how) << " " << name_of(rotation) << " repeat " << repeat);
         require_close(dataset_logits(model, dataset, settings, rotation, repeat).logits,
                       slow_logits(model, dataset, settings, rotation, repeat), 1e-5, "logits");
       }
@@ -184,7 +184,7 @@ TEST_CASE("each vote has points and samples of its own, each cloud and repeat a 
   const at::Tensor one_sample = of(Rotation::none, 0);
   settings.evaluation.votes = 2;
   CHECK(largest_difference(of(Rotation::none, 0), one_sample) > 1e-4);
-  settings.evaluation.evaluation = "greedy";
+  settings.evaluation.evaluation = SampleMode::greedy;
   const at::Tensor whole = of(Rotation::none, 0);
   settings.evaluation.votes = 1;
   require_close(of(Rotation::none, 0), whole, 1e-6, "greedy votes on all points");

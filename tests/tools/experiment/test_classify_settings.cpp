@@ -180,13 +180,9 @@ TEST_CASE("data keys reach the options of the dataset") {
 
 TEST_CASE("the names of choices mean what they say") {
   ClassifySettings settings;
-  for (const auto& [name, tokens] : {std::pair{"ones", PointTokens::ones},
-                                     {"radial", PointTokens::radial},
-                                     {"local", PointTokens::local},
-                                     {"absolute", PointTokens::absolute},
-                                     {"absolute_local", PointTokens::absolute_local}}) {
-    settings.model.tokens = name;
-    CHECK(settings.classifier(2).tokens == tokens);
+  for (const std::string& name : enum_names<PointTokens>()) {
+    settings.config().set_text("[model]\ntokens = '" + name + "'\n");
+    CHECK(name_of(settings.classifier(2).tokens) == name);
   }
   CHECK(settings.classifier(2).layer.attention.score == ScoreKind::maxout);
   CHECK(settings.classifier(2).layer.attention.probability == ProbabilityKind::leaky_relu);
@@ -226,7 +222,7 @@ TEST_CASE("values that contradict each other are refused") {
   test::require_error([&] { settings.check(); }, {"scale_low", "scale_high", "0.6", "0.5"});
   settings = {};
   settings.model.attention = "sparse";
-  settings.model.primal.mask = "neighbours";
+  settings.model.primal.mask = MaskKind::neighbours;
   test::require_error([&] { settings.check(); }, {"mask", "neighbours", "nearest"});
   settings.model.attention = "conv2d";
   test::require_error([&] { settings.check(); }, {"attention", "conv2d", "grid"});

@@ -220,7 +220,7 @@ TEST_CASE("the first batch of a row whose losses are not finite is left in the f
   const std::string last = read_text(run.folder.last_checkpoint());
   CHECK_FALSE(fs::exists(run.folder.non_finite_batch()));
   run.settings.train.epochs = 4;
-  run.settings.train.on_non_finite = "stop";
+  run.settings.train.on_non_finite = NonFiniteStepAction::stop;
   run.task.factor = std::nan("");
   require_error([&] { run.train(/*resume=*/true); }, {"step 1 of epoch 3", "stop"});
   CHECK(read_text(run.folder.last_checkpoint()) == last);

@@ -132,7 +132,7 @@ TEST_CASE("the configurations for parts load, and those of the paper are its tab
     CHECK(settings.augment.drop_tokens == 0.2);
     CHECK(settings.model.bins == 256);
     CHECK(settings.model.layers == 8);
-    CHECK(settings.model.norm == "post");
+    CHECK(settings.model.norm == NormPlacement::post);
   }
 }
 

@@ -80,9 +80,9 @@ TEST_CASE("votes are those of a segmentation block by block") {
   PointSegmenter model = small_segmenter(settings);
   const PackedClouds clouds = two_clouds();
   settings.evaluation.votes = 3;
-  for (const std::string how : {"seeded", "greedy"}) {
+  for (const SampleMode how : {SampleMode::seeded, SampleMode::greedy}) {
     for (const int64_t block : {0, 25}) {
-      INFO(how << ", blocks of " << block);
+      INFO(name_of(how) << ", blocks of " << block);
       settings.evaluation.evaluation = how;
       settings.clouds.block = block;
       const at::Tensor found = segment_clouds(model, settings, clouds, BlockKind::spread).logits;
@@ -97,7 +97,8 @@ TEST_CASE("votes are those of a segmentation block by block") {
           const at::Tensor ptr = at::tensor({int64_t{0}, rows.size(0)}, at::kLong);
           const at::Tensor points =
               normalize(clouds.points.index_select(0, rows).to(at::kDouble)).points.to(at::kFloat);
-          SamplingContext context = how == "greedy" ? SamplingContext::greedy() : SamplingContext::seeded(vote);
+          SamplingContext context =
+              how == SampleMode::greedy ? SamplingContext::greedy() : SamplingContext::seeded(vote);
           const at::Tensor logits =
               model->forward(points, clouds.normals.index_select(0, rows), ptr,
                              clouds.category.index_select(0, blocks.item.slice(0, b, b + 1)), context);
@@ -106,7 +107,7 @@ TEST_CASE("votes are those of a segmentation block by block") {
       }
       require_close(found, (votes[0] + votes[1] + votes[2]) / 3, 1e-5, "logits");
       // Greedy votes on whole clouds are one; others differ in their samples or in their blocks.
-      const bool differ = how == "seeded" || block > 0;
+      const bool differ = how == SampleMode::seeded || block > 0;
       for (const auto& [a, b] : {std::pair(0, 1), std::pair(1, 2)}) {
         CHECK(((votes[a] - votes[b]).abs().max().item<double>() > 1e-4) == differ);
       }
@@ -132,7 +133,7 @@ TEST_CASE("a saved model of parts is loaded as it was") {
   CHECK(loaded.class_names == small_classes);
   CHECK((loaded.parts == small_parts()));
   CHECK(loaded.part_name(4) == "mug/base");
-  CHECK(loaded.settings.model.tokens == "local");
+  CHECK(loaded.settings.model.tokens == PointTokens::local);
   CHECK_FALSE(loaded.model->is_training());
   const auto expected = module_state(*small_segmenter(settings));
   for (const auto& [name, tensor] : module_state(*loaded.model)) require_equal(tensor, expected.at(name), name);
@@ -188,10 +189,10 @@ TEST_CASE("what describes a run is what resuming may not change") {
 }
 
 TEST_CASE("splits have names") {
-  CHECK(part_split_of("train") == PartSplit::train);
-  CHECK(part_split_of("validation") == PartSplit::validation);
-  CHECK(part_split_of("test") == PartSplit::test);
-  require_error([] { part_split_of("all"); }, {"all", "validation"});
+  CHECK(value_named<PartSplit>("train", "split") == PartSplit::train);
+  CHECK(value_named<PartSplit>("validation", "split") == PartSplit::validation);
+  CHECK(value_named<PartSplit>("test", "split") == PartSplit::test);
+  require_error([] { value_named<PartSplit>("all", "split"); }, {"all", "validation"});
 }
 
 }  // namespace geosft::test::test_segmentation

@@ -205,7 +205,7 @@ TEST_CASE("replay is refused for graphs that every batch is looked up in", "[rep
   settings.model.distance_channels = 2;
   require_error([&] { settings.check(); }, {"replay_steps", "distance_channels"});
   settings.model.distance_channels = 0;
-  settings.model.score = "dot";
+  settings.model.score = ScoreKind::dot;
   require_error([&] { settings.check(); }, {"replay_steps", "score maxout"});
   settings.model.relative = false;
   settings.check();

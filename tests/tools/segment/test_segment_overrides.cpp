@@ -44,7 +44,7 @@ TEST_CASE("a model of parts is used as it was trained, but for what is given") {
   CHECK(other.clouds.block == 0);
   CHECK(other.evaluation.votes == 3);
   CHECK(other.seed == 8);
-  CHECK(other.evaluation.evaluation == "greedy");
+  CHECK(other.evaluation.evaluation == SampleMode::greedy);
   require_error([] { loaded({"--block", "-3"}); }, {"--block"});
 }
 
