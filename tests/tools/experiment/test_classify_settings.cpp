@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 #include <set>
-#include <sstream>
 
 #include "tests/support.h"
 #include "tests/tools/experiment/unused_options.h"
@@ -98,26 +97,17 @@ ClassifySettings changed() {
   return settings;
 }
 
-std::set<std::string> lines(const std::string& text) {
-  std::istringstream in(text);
-  std::set<std::string> found;
-  for (std::string line; std::getline(in, line);) {
-    if (line.find('=') != std::string::npos) found.insert(line);
-  }
-  return found;
-}
-
 }  // namespace
 
 TEST_CASE("every key of a configuration changes it and survives the round trip") {
   ClassifySettings defaults, settings = changed();
   const std::string toml = settings.config().to_toml();
-  const std::set<std::string> before = lines(defaults.config().to_toml());
-  for (const std::string& line : lines(toml)) {
+  const std::set<std::string> before = key_lines(defaults.config().to_toml());
+  for (const std::string& line : key_lines(toml)) {
     INFO(line);
     CHECK(before.count(line) == 0);
   }
-  CHECK(lines(toml).size() == before.size());
+  CHECK(key_lines(toml).size() == before.size());
   ClassifySettings again;
   again.config().set_text(toml);
   CHECK(again.config().to_toml() == toml);

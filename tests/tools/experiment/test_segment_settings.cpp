@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 #include <set>
-#include <sstream>
 
 #include "tests/data/files.h"
 #include "tests/support.h"
@@ -41,26 +40,17 @@ epochs = 12
 votes = 17
 )";
 
-std::set<std::string> lines(const std::string& text) {
-  std::istringstream in(text);
-  std::set<std::string> found;
-  for (std::string line; std::getline(in, line);) {
-    if (line.find('=') != std::string::npos) found.insert(line);
-  }
-  return found;
-}
-
 }  // namespace
 
 TEST_CASE("keys of a segmentation change it and survive the round trip") {
   SegmentSettings defaults, settings;
   settings.config().set_text(own_keys);
   const std::string toml = settings.config().to_toml();
-  const std::set<std::string> before = lines(defaults.config().to_toml());
-  for (const std::string& line : lines(own_keys)) {
+  const std::set<std::string> before = key_lines(defaults.config().to_toml());
+  for (const std::string& line : key_lines(own_keys)) {
     INFO(line);
     CHECK(before.count(line) == 0);
-    CHECK(lines(toml).count(line) == 1);
+    CHECK(key_lines(toml).count(line) == 1);
   }
   SegmentSettings again;
   again.config().set_text(toml);
