@@ -14,9 +14,8 @@ namespace geosft {
 // by recursive bisection of the longest axis, for scenes larger than the training shapes.
 enum class BlockKind { spread, near };
 template <>
-struct EnumNames<BlockKind> {
-  static constexpr EnumName<BlockKind> all[] = {{"spread", BlockKind::spread}, {"near", BlockKind::near}};
-};
+inline constexpr auto enum_table<BlockKind> = std::to_array<EnumName<BlockKind>>({{"spread", BlockKind::spread},
+                                                                                  {"near", BlockKind::near}});
 
 struct Blocks {
   at::Tensor rows;  // int64 [N]: every row of the clouds once, grouped by block, ascending within a block

@@ -12,17 +12,15 @@
 namespace geosft {
 
 template <>
-struct EnumNames<Rotation> {
-  static constexpr EnumName<Rotation> all[] = {{"none", Rotation::none}, {"z", Rotation::z}, {"so3", Rotation::so3}};
-};
+inline constexpr auto enum_table<Rotation> =
+    std::to_array<EnumName<Rotation>>({{"none", Rotation::none}, {"z", Rotation::z}, {"so3", Rotation::so3}});
 template <>
-struct EnumNames<PointTokens> {
-  static constexpr EnumName<PointTokens> all[] = {{"ones", PointTokens::ones},
-                                                  {"radial", PointTokens::radial},
-                                                  {"local", PointTokens::local},
-                                                  {"absolute", PointTokens::absolute},
-                                                  {"absolute_local", PointTokens::absolute_local}};
-};
+inline constexpr auto enum_table<PointTokens> =
+    std::to_array<EnumName<PointTokens>>({{"ones", PointTokens::ones},
+                                          {"radial", PointTokens::radial},
+                                          {"local", PointTokens::local},
+                                          {"absolute", PointTokens::absolute},
+                                          {"absolute_local", PointTokens::absolute_local}});
 
 // Section [clouds].
 struct CloudSettings {

@@ -5,6 +5,7 @@
 
 #include <c10/util/Exception.h>
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -21,16 +22,14 @@ struct EnumName {
 
 // The table of an enumeration, specialised beside what uses it:
 //     template <>
-//     struct EnumNames<Rotation> {
-//       static constexpr EnumName<Rotation> all[] = {{"none", Rotation::none}, …};
-//     };
+//     inline constexpr auto enum_table<Rotation> = std::to_array<EnumName<Rotation>>({{"none", Rotation::none}, …});
 template <class Enum>
-struct EnumNames;
+inline constexpr bool enum_table = false;
 
 // Returns the name of a value, "unnamed" for one that is not in the table.
 template <class Enum>
 const char* name_of(Enum value) {
-  for (const EnumName<Enum>& one : EnumNames<Enum>::all) {
+  for (const EnumName<Enum>& one : enum_table<Enum>) {
     if (one.value == value) return one.name;
   }
   return "unnamed";
@@ -38,7 +37,7 @@ const char* name_of(Enum value) {
 
 template <class Enum>
 std::optional<Enum> find_named(std::string_view name) {
-  for (const EnumName<Enum>& one : EnumNames<Enum>::all) {
+  for (const EnumName<Enum>& one : enum_table<Enum>) {
     if (one.name == name) return one.value;
   }
   return std::nullopt;
@@ -48,7 +47,7 @@ std::optional<Enum> find_named(std::string_view name) {
 template <class Enum>
 std::vector<std::string> enum_names() {
   std::vector<std::string> names;
-  for (const EnumName<Enum>& one : EnumNames<Enum>::all) names.emplace_back(one.name);
+  for (const EnumName<Enum>& one : enum_table<Enum>) names.emplace_back(one.name);
   return names;
 }
 

@@ -24,56 +24,44 @@ enum class Precision { float32, bfloat16, float16 };
 enum class NonFiniteStepAction { skip, stop };
 
 template <>
-struct EnumNames<PoolingKind> {
-  static constexpr EnumName<PoolingKind> all[] = {{"average", PoolingKind::average},
-                                                  {"max", PoolingKind::max},
-                                                  {"convolution", PoolingKind::convolution},
-                                                  {"k_means", PoolingKind::k_means}};
-};
+inline constexpr auto enum_table<PoolingKind> =
+    std::to_array<EnumName<PoolingKind>>({{"average", PoolingKind::average},
+                                          {"max", PoolingKind::max},
+                                          {"convolution", PoolingKind::convolution},
+                                          {"k_means", PoolingKind::k_means}});
+// The masks that a sparse attention has.
 template <>
-struct EnumNames<MaskKind> {  // those that a sparse attention has
-  static constexpr EnumName<MaskKind> all[] = {{"window", MaskKind::window},
-                                               {"strided", MaskKind::strided},
-                                               {"block", MaskKind::block},
-                                               {"nearest", MaskKind::nearest},
-                                               {"neighbours", MaskKind::neighbours}};
-};
+inline constexpr auto enum_table<MaskKind> = std::to_array<EnumName<MaskKind>>({{"window", MaskKind::window},
+                                                                                {"strided", MaskKind::strided},
+                                                                                {"block", MaskKind::block},
+                                                                                {"nearest", MaskKind::nearest},
+                                                                                {"neighbours", MaskKind::neighbours}});
 template <>
-struct EnumNames<NormPlacement> {
-  static constexpr EnumName<NormPlacement> all[] = {{"pre", NormPlacement::pre}, {"post", NormPlacement::post}};
-};
+inline constexpr auto enum_table<NormPlacement> =
+    std::to_array<EnumName<NormPlacement>>({{"pre", NormPlacement::pre}, {"post", NormPlacement::post}});
 template <>
-struct EnumNames<ScoreKind> {
-  static constexpr EnumName<ScoreKind> all[] = {{"maxout", ScoreKind::maxout}, {"dot", ScoreKind::dot}};
-};
+inline constexpr auto enum_table<ScoreKind> = std::to_array<EnumName<ScoreKind>>({{"maxout", ScoreKind::maxout},
+                                                                                  {"dot", ScoreKind::dot}});
 template <>
-struct EnumNames<ProbabilityKind> {
-  static constexpr EnumName<ProbabilityKind> all[] = {{"leaky_relu", ProbabilityKind::leaky_relu},
-                                                      {"softmax", ProbabilityKind::softmax}};
-};
+inline constexpr auto enum_table<ProbabilityKind> = std::to_array<EnumName<ProbabilityKind>>(
+    {{"leaky_relu", ProbabilityKind::leaky_relu}, {"softmax", ProbabilityKind::softmax}});
 template <>
-struct EnumNames<PairWeighting> {
-  static constexpr EnumName<PairWeighting> all[] = {{"softplus", PairWeighting::softplus},
-                                                    {"gumbel_softmax", PairWeighting::gumbel_softmax}};
-};
+inline constexpr auto enum_table<PairWeighting> = std::to_array<EnumName<PairWeighting>>(
+    {{"softplus", PairWeighting::softplus}, {"gumbel_softmax", PairWeighting::gumbel_softmax}});
 template <>
-struct EnumNames<Schedule> {
-  static constexpr EnumName<Schedule> all[] = {{"step", Schedule::step}, {"cosine", Schedule::cosine}};
-};
+inline constexpr auto enum_table<Schedule> = std::to_array<EnumName<Schedule>>({{"step", Schedule::step},
+                                                                                {"cosine", Schedule::cosine}});
 template <>
-struct EnumNames<Precision> {
-  static constexpr EnumName<Precision> all[] = {
-      {"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}, {"float16", Precision::float16}};
-};
+inline constexpr auto enum_table<Precision> = std::to_array<EnumName<Precision>>({{"float32", Precision::float32},
+                                                                                  {"bfloat16", Precision::bfloat16},
+                                                                                  {"float16", Precision::float16}});
 template <>
-struct EnumNames<NonFiniteStepAction> {
-  static constexpr EnumName<NonFiniteStepAction> all[] = {{"skip", NonFiniteStepAction::skip},
-                                                          {"stop", NonFiniteStepAction::stop}};
-};
+inline constexpr auto enum_table<NonFiniteStepAction> = std::to_array<EnumName<NonFiniteStepAction>>(
+    {{"skip", NonFiniteStepAction::skip}, {"stop", NonFiniteStepAction::stop}});
+// The modes of an evaluation.
 template <>
-struct EnumNames<SampleMode> {  // those of an evaluation
-  static constexpr EnumName<SampleMode> all[] = {{"seeded", SampleMode::seeded}, {"greedy", SampleMode::greedy}};
-};
+inline constexpr auto enum_table<SampleMode> = std::to_array<EnumName<SampleMode>>({{"seeded", SampleMode::seeded},
+                                                                                    {"greedy", SampleMode::greedy}});
 
 // Section [model]: options of the primal-dual attentions (PrimalOptions).
 struct PrimalSettings {

@@ -56,11 +56,11 @@ inline SegmentRun load_segment_run(const std::filesystem::path& run) {
 // Throws DataError naming the run's data if a dataset has other classes or parts than the run.
 void check_same_parts(const SegmentRun& trained, const PartDataset& dataset);
 
+// The splits that can be evaluated.
 template <>
-struct EnumNames<PartSplit> {  // those that can be evaluated
-  static constexpr EnumName<PartSplit> all[] = {
-      {"train", PartSplit::train}, {"validation", PartSplit::validation}, {"test", PartSplit::test}};
-};
+inline constexpr auto enum_table<PartSplit> = std::to_array<EnumName<PartSplit>>({{"train", PartSplit::train},
+                                                                                  {"validation", PartSplit::validation},
+                                                                                  {"test", PartSplit::test}});
 
 struct PackedClouds {
   at::Tensor points, normals;  // float32 or float64 [N, 3], as in the files; normals may be undefined
