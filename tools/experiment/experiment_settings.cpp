@@ -52,7 +52,6 @@ void PrimalSettings::apply(PrimalOptions& options) const {
 
 LayerOptions EncoderSettings::chosen() const {
   LayerOptions options;
-  options.attention.heads = heads;
   choose_attention(options, attention);
   return options;
 }
