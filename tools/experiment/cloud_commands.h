@@ -19,7 +19,7 @@
 //   draw(report, outputs, folder)        its pictures
 //   outputs_text(outputs), add_outputs(json, outputs)   the outputs of a model, for info
 //   holds_clouds(path), print_dataset(path, json)       the dataset at a path, for info
-//   Output        what predict prints and writes (PredictOutput of tools/classify and tools/segment)
+//   Output        what predict prints and writes (ClassifyOutput, SegmentOutput)
 #pragma once
 
 #include <filesystem>
