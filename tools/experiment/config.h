@@ -34,6 +34,11 @@ class Config {
   // Adds a string key whose value is one of `choices`.
   Config& add_choice(const std::string& section, const std::string& key, std::string* target,
                      std::vector<std::string> choices, const std::string& help);
+  // Adds a key for a variable of an enumeration, whose value is one of its names.
+  template <class Enum>
+  Config& add_enum(const std::string& section, const std::string& key, Enum* target, const std::string& help) {
+    return add(section, key, NamedTarget::of(target), help);
+  }
 
   // Sets the keys in the file and leaves the others; former key names are accepted (key_names.h). Throws UsageError
   // naming file, line and key for an unknown section or key (with the nearest known one), a value of the wrong type or

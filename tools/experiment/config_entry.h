@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "tools/experiment/enum_names.h"
+
 namespace CLI {
 class Option;
 }
@@ -27,8 +29,8 @@ struct Range {
   bool open_high = false;  // `high` itself is not permitted
 };
 
-// Pointer to the variable that stores the value. Unsigned numbers end at 2^63 - 1, as in TOML.
-using ConfigTarget = std::variant<int64_t*, uint64_t*, double*, bool*, std::string*, std::vector<double>*>;
+// The variable that stores the value. Unsigned numbers end at 2^63 - 1, as in TOML.
+using ConfigTarget = std::variant<int64_t*, uint64_t*, double*, bool*, std::string*, std::vector<double>*, NamedTarget>;
 // A parsed value, before it is assigned to a target.
 using ConfigValue = std::variant<int64_t, double, bool, std::string, std::vector<double>>;
 

@@ -85,6 +85,21 @@ nlohmann::json run_json(const std::filesystem::path& run, const std::string& con
   return {{"run", run.string()}, {"config", config}, {"classes", class_names}, {"parameters", parameters}};
 }
 
+std::string table_text(const std::vector<std::vector<std::string>>& rows) {
+  std::ostringstream out;
+  for (const std::vector<std::string>& row : rows) {
+    for (size_t column = 0; column < row.size(); ++column) {
+      out << (column == 0 ? std::left : std::right)
+          << std::setw(column == 0   ? 24
+                       : column == 1 ? 8
+                                     : 10)
+          << row[column];
+    }
+    out << '\n';
+  }
+  return out.str();
+}
+
 std::string json_line(const nlohmann::json& json) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";  // may be invalid UTF-8
 }

@@ -62,8 +62,8 @@ void check_positions(const GraphModelSettings& model) {
 // Masks are derived from the inputs of relative encodings.
 void check_mask(const GraphModelSettings& model) {
   if (model.attention == "sampling" || !model.sees_relative()) return;
-  if (!model.relative) throw UsageError("mask " + model.primal.mask + " needs relative = true");
-  if (model.primal.mask == "nearest" && model.distance_channels == 0) {
+  if (!model.relative) throw UsageError(std::string("mask ") + name_of(model.primal.mask) + " needs relative = true");
+  if (model.primal.mask == MaskKind::nearest && model.distance_channels == 0) {
     throw UsageError("mask nearest needs nodes with coordinates: distance_channels must be at least 1");
   }
 }
@@ -74,7 +74,7 @@ void check_replayable(const GraphModelSettings& model) {
   const bool sees_edges = model.attention == "sampling" && model.relative && model.positions != "relative";
   if (!sees_edges) return;
   if (model.distance_channels > 0) throw UsageError("replay_steps needs distance_channels 0");
-  if (model.score != "maxout" || model.probability != "leaky_relu") {
+  if (model.score != ScoreKind::maxout || model.probability != ProbabilityKind::leaky_relu) {
     throw UsageError("replay_steps needs relative = false, or score maxout and probability leaky_relu");
   }
 }
@@ -97,7 +97,7 @@ NodeEncodingOptions GraphModelSettings::node_encoding() const {
 
 std::vector<KeyUse> GraphModelSettings::key_uses() const {
   const bool samples = attention == "sampling", head_samples = head == "sample_max";
-  const bool near = sparse() && primal.mask == "nearest";
+  const bool near = sparse() && primal.mask == MaskKind::nearest;
   const std::string found = "attention " + attention;
   const std::vector<KeyUse> own = {
       {{"head_num_samples", "head_dropout"}, head_samples, "head sample_max", "head " + head},

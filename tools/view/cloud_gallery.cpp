@@ -7,7 +7,7 @@
 
 #include "data/seeds.h"
 #include "geometry/rotation.h"
-#include "tools/classify/prediction.h"
+#include "tools/experiment/classification.h"
 
 namespace geosft::view {
 namespace {

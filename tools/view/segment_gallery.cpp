@@ -13,7 +13,7 @@
 #include "models/training/host_copy.h"
 #include "tools/experiment/cloud_transforms.h"
 #include "tools/experiment/report_texts.h"
-#include "tools/segment/segment_prediction.h"
+#include "tools/experiment/segmentation.h"
 
 namespace geosft::view {
 namespace {

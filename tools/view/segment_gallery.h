@@ -9,7 +9,7 @@
 
 #include "data/points/part_dataset.h"
 #include "tools/experiment/file_options.h"
-#include "tools/segment/segment_run.h"
+#include "tools/experiment/segmentation.h"
 #include "tools/view/subject.h"
 
 namespace geosft::view {

@@ -7,16 +7,16 @@
 #include <iostream>
 #include <sstream>
 
-#include "tools/classify/datasets.h"
 #include "tools/experiment/arguments.h"
+#include "tools/experiment/classification.h"
 #include "tools/experiment/coloured_ply.h"
 #include "tools/experiment/eval_options.h"
 #include "tools/experiment/file_options.h"
 #include "tools/experiment/output_files.h"
 #include "tools/experiment/run_folder.h"
 #include "tools/experiment/run_program.h"
+#include "tools/experiment/segmentation.h"
 #include "tools/graph/graph_data.h"
-#include "tools/segment/segment_report.h"
 #include "tools/view/cloud_gallery.h"
 #include "tools/view/graph_gallery.h"
 #include "tools/view/segment_gallery.h"
@@ -109,7 +109,7 @@ void ViewOptions::add_to(CLI::App& app) {
 
 void ViewOptions::check_run() {
   if (!run.empty() && !std::filesystem::exists(run)) throw UsageError("--run: there is no '" + run + "'");
-  finds_parts = !run.empty() && !graph && is_segment_run(run);
+  finds_parts = !run.empty() && !graph && is_run_of(Segmentation::program, run);
 }
 
 struct OptionUse {
@@ -151,7 +151,9 @@ std::unique_ptr<Gallery> ViewOptions::segments() const {
   check_source(trained.settings.data);
   if (points && !files.empty()) trained.settings.clouds.points_per_mesh = *points;
   std::unique_ptr<PartDataset> dataset;
-  if (files.empty()) dataset = open_part_dataset(trained.settings.data, part_split_of(split));
+  if (files.empty())
+    dataset =
+        open_part_dataset(trained.settings.data, value_named<PartSplit>(split, "split"), trained.settings.reading());
   return std::make_unique<SegmentGallery>(std::vector<std::filesystem::path>(files.begin(), files.end()),
                                           std::move(dataset), std::move(trained),
                                           SegmentGalleryOptions{category, points, reading});

@@ -93,13 +93,13 @@ TEST_CASE("attention sees the edges where it samples or takes its mask from them
   CHECK_FALSE(settings.graph_model(schema).relative);
   CHECK(settings.graph_model(schema).distance_channels == 0);
   settings.model.attention = "sparse";
-  settings.model.primal.mask = "neighbours";
+  settings.model.primal.mask = MaskKind::neighbours;
   CHECK(settings.graph_model(schema).relative);
   settings.check();
   settings.model.relative = false;
   require_error([&] { settings.check(); }, {"mask neighbours", "relative"});
   settings.model.relative = true;
-  settings.model.primal.mask = "nearest";
+  settings.model.primal.mask = MaskKind::nearest;
   settings.check();
   CHECK(settings.graph_model(schema).distance_channels == 4);
   settings.model.distance_channels = 0;
