@@ -50,7 +50,6 @@ at::Tensor rows_of_items(const at::Tensor& ptr, const std::vector<int64_t>& item
 }
 
 FeaturedGraphs items_of(const FeaturedGraphs& graphs, const std::vector<int64_t>& items) {
-  TORCH_CHECK(!items.empty(), "items must hold at least one item");
   const CsrGraph& whole = graphs.graphs.graph;
   const at::Tensor nodes = rows_of_items(graphs.graphs.ptr, items);
   const int64_t *ptr = graphs.graphs.ptr.const_data_ptr<int64_t>(), *rowptr = whole.rowptr.const_data_ptr<int64_t>();
@@ -83,7 +82,7 @@ FeaturedGraphs induced_subgraph(const FeaturedGraphs& graphs, const at::Tensor& 
 
 RenumberedGraphs renumbered(const FeaturedGraphs& graphs, at::Generator generator) {
   const std::vector<int64_t> offsets = packed_offsets(graphs.graphs.ptr, graphs.graphs.graph.nodes(), "ptr");
-  std::vector<at::Tensor> order;
+  std::vector<at::Tensor> order = {at::empty({0}, at::kLong)};
   for (size_t b = 0; b + 1 < offsets.size(); ++b) {
     order.push_back(at::randperm(offsets[b + 1] - offsets[b], generator, at::kLong) + offsets[b]);
   }

@@ -30,8 +30,8 @@ at::Tensor rows_of_items(const at::Tensor& ptr, const std::vector<int64_t>& item
 // the first document of an item, which come first, and 1 for those of the second.
 at::Tensor document_offsets(const at::Tensor& ptr, const at::Tensor& document);
 
-// The batch of the given items, in this order; an item may be repeated. Needs at least one item; throws c10::Error for
-// one that does not exist.
+// The batch of the given items, in this order; an item may be repeated, and there may be none. Throws c10::Error for an
+// item that does not exist.
 FeaturedGraphs items_of(const FeaturedGraphs& graphs, const std::vector<int64_t>& items);
 
 // The subgraphs induced by the packed node rows `rows`, int64 [m], distinct, grouped by item. Edges with both ends

@@ -10,7 +10,7 @@
 namespace geosft {
 namespace {
 
-// Returns the rows per item if all items have equally many (at least one), otherwise 0.
+// Returns the rows per item if all items have equally many (at least one), otherwise 0. There is at least one item.
 int64_t common_count(const std::vector<int64_t>& offsets) {
   const int64_t count = offsets[1] - offsets[0];
   for (size_t b = 1; b + 1 < offsets.size(); ++b) {
@@ -29,6 +29,7 @@ at::Tensor pooled(const at::Tensor& x, const at::Tensor& u, const std::optional<
 at::Tensor max_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr) {
   const std::vector<int64_t> offsets = packed_offsets(ptr, x.size(0), "ptr");
   const int64_t items = static_cast<int64_t>(offsets.size()) - 1;
+  if (items == 0) return x;  // [0, d]
   if (const int64_t count = common_count(offsets); count > 0) {
     return std::get<0>(x.view({items, count, x.size(1)}).max(1));
   }
@@ -81,6 +82,7 @@ SumHeadImpl::SumHeadImpl(int64_t width, int64_t outputs)
 at::Tensor SumHeadImpl::forward(const at::Tensor& x, const std::optional<at::Tensor>& ptr) {
   const at::Tensor each = linear->forward(x);
   const std::vector<int64_t> offsets = packed_offsets(ptr, x.size(0), "ptr");
+  if (offsets.size() == 1) return each;  // [0, outputs]
   std::vector<at::Tensor> sums;
   for (size_t b = 0; b + 1 < offsets.size(); ++b) sums.push_back(each.slice(0, offsets[b], offsets[b + 1]).sum(0));
   return at::stack(sums);

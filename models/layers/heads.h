@@ -11,7 +11,7 @@
 namespace geosft {
 
 // The maximum of each channel over the rows of each item: x [N, d] packed by ptr: [B, d] of the type of x, 0 for
-// an empty item.
+// an empty item; [0, d] for a batch of no items, ptr = [0], which all heads accept.
 at::Tensor max_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
 
 // Point-cloud classification: a sample of the tokens, their maximum, a linear map. [N, width] -> [B, outputs].

@@ -53,7 +53,16 @@ TEST_CASE("items without edges or features stay without") {
   CHECK(part.graphs.graph.nodes() == 3);
   CHECK_FALSE(part.node_categories.defined());
   require_error([&] { items_of(bare, {2}); }, {"items", "0 … 1", "got 2"});
-  require_error([&] { items_of(bare, {}); }, {"items"});
+}
+
+TEST_CASE("no items of packed graphs are a batch of no items with the same columns") {
+  const FeaturedGraphs none = items_of(featured_graphs({4, 1}, 5), {});
+  check_batch(none.graphs);
+  REQUIRE(none.graphs.items() == 0);
+  REQUIRE(none.node_values.sizes() == at::IntArrayRef({0, 2}));
+  REQUIRE(none.edge_categories.sizes() == at::IntArrayRef({0, 1}));
+  require_equal(renumbered(none, generator(1)).graphs.graphs.ptr, none.graphs.ptr, "ptr");
+  require_equal(document_offsets(none.graphs.ptr, none.node_categories.select(1, 0)), none.graphs.ptr, "documents");
 }
 
 TEST_CASE("two documents of an item are items of their own") {

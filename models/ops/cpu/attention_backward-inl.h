@@ -18,7 +18,6 @@
 #include "models/ops/cpu/attention_gradients.h"
 #include "models/ops/cpu/gradient_tiles-inl.h"
 #include "models/ops/cpu/row_accessor-inl.h"
-#include "models/ops/cpu/row_sums-inl.h"
 #include "models/ops/cpu/score_tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -39,10 +38,10 @@ class BackwardWorker {
  public:
   static constexpr bool kHasBias = !std::is_same_v<Bias, NoBias<T>>;
 
-  BackwardWorker(const AttentionProblem<T>& problem, const typename Bias::Input& input,
-                 const typename Bias::Output& output, const AttentionGradOutput<T>& grad_output)
+  BackwardWorker(const AttentionProblem<T>& problem, const typename Bias::Arrays& arrays,
+                 const AttentionGradOutput<T>& grad_output)
       : p_(problem),
-        bias_(input, output, problem.heads),
+        bias_(arrays, problem.heads, /*backward=*/true),
         grad_(grad_output.grad),
         out_(grad_output.out),
         denominator_(grad_output.denominator),

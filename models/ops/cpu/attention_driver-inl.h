@@ -14,27 +14,22 @@
 #include "models/ops/cpu/attention_forward-inl.h"
 #include "models/ops/cpu/dynamic_parallel_for.h"
 
-// Defines the functions that an operator exports, one per scalar type, from its templates forward_any and backward_any.
-#ifndef GEOSFT_ATTENTION_KERNELS
-#define GEOSFT_ATTENTION_KERNELS_OF(T, Input, Output)                                                                  \
-  void forward_##T(const AttentionProblem<T>& problem, const Input<T>& input, const RowAccessor<T>& out,               \
-                   T* denominator) {                                                                                   \
-    forward_any(problem, input, out, denominator);                                                                     \
-  }                                                                                                                    \
-  void backward_##T(const AttentionProblem<T>& problem, const Input<T>& input, const Output<T>& output,                \
-                    const BackwardPlan& plan, const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) { \
-    backward_any(problem, input, output, plan, grad_output, to);                                                       \
-  }
-#define GEOSFT_ATTENTION_KERNELS(Input, Output)     \
-  GEOSFT_ATTENTION_KERNELS_OF(float, Input, Output) \
-  GEOSFT_ATTENTION_KERNELS_OF(double, Input, Output)
-
-// Use once per source, for GEOSFT_SIMD_DISPATCH(T, forward) and (T, backward).
-#define GEOSFT_EXPORT_ATTENTION_KERNELS \
-  HWY_EXPORT(forward_float);            \
-  HWY_EXPORT(forward_double);           \
-  HWY_EXPORT(backward_float);           \
-  HWY_EXPORT(backward_double);
+// Use once per source: exports the kernels of an operator, which the templates forward_any and backward_any of each
+// target compute, for implement_attention.
+#ifndef GEOSFT_EXPORT_ATTENTION_KERNELS
+#define GEOSFT_EXPORT_ATTENTION_KERNELS         \
+  GEOSFT_SIMD_EXPORT(forward)                   \
+  GEOSFT_SIMD_EXPORT(backward)                  \
+  struct Kernels {                              \
+    template <typename T>                       \
+    static auto forward_kernel() {              \
+      return GEOSFT_SIMD_DISPATCH(T, forward);  \
+    }                                           \
+    template <typename T>                       \
+    static auto backward_kernel() {             \
+      return GEOSFT_SIMD_DISPATCH(T, backward); \
+    }                                           \
+  };
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -60,7 +55,7 @@ void spread_nan(const AttentionProblem<T>& problem, int64_t item, T* leaks) {
 }
 
 template <typename T, class Bias>
-void run_forward(const AttentionProblem<T>& problem, const typename Bias::Input& input, const RowAccessor<T>& out,
+void run_forward(const AttentionProblem<T>& problem, const typename Bias::Arrays& arrays, const RowAccessor<T>& out,
                  T* denominator) {
   std::vector<T> leaks(static_cast<size_t>(problem.items() * problem.heads));
   dynamic_parallel_for(problem.items(), [&] {
@@ -72,18 +67,17 @@ void run_forward(const AttentionProblem<T>& problem, const typename Bias::Input&
   });
   const std::vector<AttentionUnit> units = forward_units(problem.q_offsets, problem.k_offsets, problem.heads);
   dynamic_parallel_for(static_cast<int64_t>(units.size()), [&] {
-    return [&, worker = ForwardWorker<T, Bias>(problem, input, leaks.data(), out, denominator)](int64_t u) mutable {
+    return [&, worker = ForwardWorker<T, Bias>(problem, arrays, leaks.data(), out, denominator)](int64_t u) mutable {
       worker.run(units[u]);
     };
   });
 }
 
 template <typename T, class Bias>
-void run_backward(const AttentionProblem<T>& problem, const typename Bias::Input& input,
-                  const typename Bias::Output& output, const BackwardPlan& plan,
+void run_backward(const AttentionProblem<T>& problem, const typename Bias::Arrays& arrays, const BackwardPlan& plan,
                   const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) {
   dynamic_parallel_for(plan.part_count(), [&] {
-    return [&, worker = BackwardWorker<T, Bias>(problem, input, output, grad_output)](int64_t part) mutable {
+    return [&, worker = BackwardWorker<T, Bias>(problem, arrays, grad_output)](int64_t part) mutable {
       for (int64_t u = plan.parts[part]; u < plan.parts[part + 1]; ++u) {
         const AttentionUnit& unit = plan.units[u];
         worker.run(unit, {to.dq, to.k, to.v, to.delta_sum + u * problem.heads});

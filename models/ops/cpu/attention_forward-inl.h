@@ -25,10 +25,10 @@ namespace {
 template <typename T, class Bias>
 class ForwardWorker {
  public:
-  ForwardWorker(const AttentionProblem<T>& problem, const typename Bias::Input& input, const T* leaks,
+  ForwardWorker(const AttentionProblem<T>& problem, const typename Bias::Arrays& arrays, const T* leaks,
                 const RowAccessor<T>& out, T* denominator)
       : p_(problem),
-        bias_(input, problem.heads),
+        bias_(arrays, problem.heads, /*backward=*/false),
         leaks_(leaks),
         out_(out),
         denominator_(denominator),

@@ -24,10 +24,8 @@ struct BiasTile {
 template <typename T>
 class NoBias {
  public:
-  struct Input {};
-  struct Output {};
-  NoBias(const Input&, int64_t /*heads*/) {}
-  NoBias(const Input&, const Output&, int64_t /*heads*/) {}
+  struct Arrays {};  // inputs and, in the backward pass, gradients
+  NoBias(const Arrays&, int64_t /*heads*/, bool /*backward*/) {}
   void begin_unit(const AttentionUnit&) {}                        // gradients begin at zero
   void begin_block(int64_t /*first_query*/, int64_t /*rows*/) {}  // rows <= kQueryBlock
   void begin_tile(int64_t /*first_key*/, int64_t /*keys*/) {}     // keys <= kKeyTile

@@ -14,7 +14,17 @@
 #include <type_traits>
 #include <vector>
 
-// Returns the kernel name_float or name_double (each exported with HWY_EXPORT) of the chosen target.
+// In the namespace of a target: the functions name_float and name_double from the template name_any.
+#define GEOSFT_SIMD_KERNEL(name)                    \
+  constexpr auto& name##_float = name##_any<float>; \
+  constexpr auto& name##_double = name##_any<double>;
+
+// Once per source: exports them for GEOSFT_SIMD_DISPATCH.
+#define GEOSFT_SIMD_EXPORT(name) \
+  HWY_EXPORT(name##_float);      \
+  HWY_EXPORT(name##_double);
+
+// Returns the kernel name_float or name_double of the chosen target.
 #define GEOSFT_SIMD_DISPATCH(T, name)                                           \
   (geosft::select_by_type<T>([] { return HWY_DYNAMIC_DISPATCH(name##_float); }, \
                              [] { return HWY_DYNAMIC_DISPATCH(name##_double); }))

@@ -114,18 +114,8 @@ void backward_any(const PoolRows<T>& rows, PoolBlock<T>& block, T* x_grad) {
   }
 }
 
-void forward_float(const PoolRows<float>& rows, PoolBlock<float>& block) {
-  forward_any(rows, block);
-}
-void forward_double(const PoolRows<double>& rows, PoolBlock<double>& block) {
-  forward_any(rows, block);
-}
-void backward_float(const PoolRows<float>& rows, PoolBlock<float>& block, float* x_grad) {
-  backward_any(rows, block, x_grad);
-}
-void backward_double(const PoolRows<double>& rows, PoolBlock<double>& block, double* x_grad) {
-  backward_any(rows, block, x_grad);
-}
+GEOSFT_SIMD_KERNEL(forward)
+GEOSFT_SIMD_KERNEL(backward)
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -136,10 +126,8 @@ HWY_AFTER_NAMESPACE();
 namespace geosft {
 namespace {
 
-HWY_EXPORT(forward_float);
-HWY_EXPORT(forward_double);
-HWY_EXPORT(backward_float);
-HWY_EXPORT(backward_double);
+GEOSFT_SIMD_EXPORT(forward)
+GEOSFT_SIMD_EXPORT(backward)
 
 // The blocks of all items in order, and memory for their sums.
 template <typename T>
