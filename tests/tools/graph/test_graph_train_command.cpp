@@ -200,4 +200,20 @@ TEST_CASE("MUTAG is trained on from its files") {
   CHECK_THAT(info, Catch::Contains("188 graphs") && Catch::Contains("3371 nodes") && Catch::Contains("(125)"));
 }
 
+TEST_CASE("graph convolutions learn what tells graphs apart, and their runs load") {
+  const GraphShop shop;
+  for (const char* local : {"gcn", "gine", "gatedgcn"}) {
+    const Words more = Words{"--json", "--epochs", "40", "--drop-token-rate", "0", "--attention", "none"} +
+                       Words{"--local", local, "--normalization", "batch", "--encoding-channels", "4"} +
+                       Words{"--head", "mean", "--head-layers", "2", "--depth", "2", "--mlp-ratio", "0"} +
+                       Words{"--schedule", "cosine", "--warmup-epochs", "2", "--weight-decay", "0"};
+    const nlohmann::json result = nlohmann::json::parse(shop.run_well(shop.train(local, more)).out);
+    INFO(local);
+    CHECK(result.at("metrics").at("accuracy") > 0.8);
+    const nlohmann::json again = nlohmann::json::parse(shop.run_well({"eval", (shop / local).string(), "--json"}).out);
+    CHECK(again.at("metrics") == result.at("metrics"));
+    CHECK_THAT(read_text(shop / local / "config.toml"), Catch::Contains("local = \"" + std::string(local) + "\""));
+  }
+}
+
 }  // namespace geosft::test::test_graph_train_command
