@@ -37,6 +37,7 @@ class Checker {
     check_target();
     check_node_split();
     check_split();
+    check_smiles();
   }
 
  private:
@@ -151,6 +152,12 @@ class Checker {
         seen[static_cast<size_t>(item)] = true;
       }
     }
+  }
+
+  void check_smiles() const {
+    const auto found = static_cast<int64_t>(packed_.smiles.size());
+    if (found == 0 || found == packed_.size()) return;
+    fail("smiles", "none, or one for each of the " + std::to_string(packed_.size()) + " graphs", std::to_string(found));
   }
 
   const PackedItems& packed_;

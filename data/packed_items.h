@@ -63,7 +63,8 @@ struct PackedItems : FeaturedGraphs {
   at::Tensor target;
   at::Tensor node_split;              // int64 [N], 0 train, 1 validation, 2 test, -1 none; for splits of nodes
   std::optional<DatasetSplit> split;  // if one is published
-  std::vector<std::string> warnings;  // what was left out of the source, one sentence each, to be shown to the user
+  std::vector<std::string> smiles;    // of each graph, for molecules that were read from or published with SMILES
+  std::vector<std::string> warnings;  // what was read or left out, one sentence each, to be shown to the user
 
   int64_t size() const { return graphs.items(); }
 };
