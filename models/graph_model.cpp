@@ -32,6 +32,16 @@ LayerOptions with_graph_relations(LayerOptions layer, const GraphModelOptions& o
   return layer;
 }
 
+// Returns how a head of graphs pools their nodes.
+std::optional<Pooling> pooling_of(GraphHead head) {
+  if (head == GraphHead::softmax_pool) return Pooling::softmax;
+  if (head == GraphHead::sample_max) return Pooling::sample_max;
+  if (head == GraphHead::sum) return Pooling::sum;
+  if (head == GraphHead::mean) return Pooling::mean;
+  if (head == GraphHead::max) return Pooling::max;
+  return std::nullopt;
+}
+
 void check_columns(const at::Tensor& features, const char* name, int64_t columns) {
   const int64_t found = features.defined() && features.dim() == 2 ? features.size(1) : 0;
   TORCH_CHECK(found == columns, name, " must have ", columns, " columns, as the model was built for, got ", found);
@@ -69,18 +79,7 @@ GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options
   }
   numbers = register_module("numbers", torch::nn::Linear(std::max<int64_t>(values, 1), width));
   encoder = register_module("encoder", Encoder(options.layer, options.layers));
-  if (options.head == GraphHead::softmax_pool) {
-    pool_head = register_module("pool_head", SoftmaxPoolHead(width, options.outputs));
-  } else if (options.head == GraphHead::sample_max) {
-    sample_head = register_module("sample_head",
-                                  SampleMaxHead(width, options.outputs, options.head_sampler, options.head_dropout));
-  } else if (options.head == GraphHead::pairs) {
-    pair_head = register_module("pair_head", PairHead(width, options.outputs));
-  } else if (options.head == GraphHead::sum) {
-    sum_head = register_module("sum_head", SumHead(width, options.outputs));
-  } else {
-    token_head = register_module("token_head", TokenHead(width, options.outputs));
-  }
+  make_head();
   const auto buffers = [this](const char* mean, at::Tensor& of_mean, const char* deviation, at::Tensor& of_deviation,
                               int64_t columns) {
     of_mean = register_buffer(mean, at::zeros({columns}));
@@ -89,6 +88,37 @@ GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options
   buffers("node_mean", node_mean, "node_deviation", node_deviation, values);
   buffers("edge_mean", edge_mean, "edge_deviation", edge_deviation, options.edge_values);
   buffers("target_mean", target_mean, "target_deviation", target_deviation, options.outputs);
+  if (options.graph_features > 0) {
+    buffers("graph_mean", graph_mean, "graph_deviation", graph_deviation, options.graph_features);
+  }
+}
+
+void GraphModelImpl::make_head() {
+  const int64_t width = options.layer.attention.width;
+  const bool deep = options.head_layers != 1 || options.graph_features > 0;
+  const std::optional<Pooling> pooling = pooling_of(options.head);
+  TORCH_CHECK(!deep || pooling || options.graph_features == 0, "graph_features must be 0 for heads of nodes and pairs");
+  TORCH_CHECK(!deep || options.head != GraphHead::pairs, "head_layers must be 1 for the head pairs, got ",
+              options.head_layers);
+  if (pooling && (deep || options.head == GraphHead::mean || options.head == GraphHead::max)) {
+    const PooledHeadOptions head{*pooling, options.head_layers, options.graph_features, options.head_dropout,
+                                 options.head_sampler};
+    pooled_head = register_module("pooled_head", PooledHead(width, options.outputs, head));
+  } else if (options.head == GraphHead::softmax_pool) {
+    pool_head = register_module("pool_head", SoftmaxPoolHead(width, options.outputs));
+  } else if (options.head == GraphHead::sample_max) {
+    sample_head = register_module("sample_head",
+                                  SampleMaxHead(width, options.outputs, options.head_sampler, options.head_dropout));
+  } else if (options.head == GraphHead::pairs) {
+    pair_head = register_module("pair_head", PairHead(width, options.outputs));
+  } else if (options.head == GraphHead::sum) {
+    sum_head = register_module("sum_head", SumHead(width, options.outputs));
+  } else if (deep) {
+    node_head =
+        register_module("node_head", Mlp(width, width, options.outputs, options.head_layers, options.head_dropout));
+  } else {
+    token_head = register_module("token_head", TokenHead(width, options.outputs));
+  }
 }
 
 // Values and encoding, concatenated; a constant without either.
@@ -171,18 +201,29 @@ at::Tensor GraphModelImpl::document_ptr(const FeaturedGraphs& graphs) const {
   return document_offsets(ptr, graphs.node_categories.select(1, -1).to(ptr.device()));
 }
 
-at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext& context) {
-  check(graphs);
-  const at::Tensor ptr = options.documents ? document_ptr(graphs) : graphs.graphs.ptr;
-  const at::Tensor x = encoder->forward(tokens(graphs, ptr, context), relative(graphs, ptr), ptr, context);
+at::Tensor GraphModelImpl::predictions(const at::Tensor& x, const at::Tensor& ptr, SamplingContext& context,
+                                       const at::Tensor& graph_features) {
+  if (!pooled_head.is_empty()) return pooled_head->forward(x, ptr, context, graph_features);
   if (options.head == GraphHead::pairs) return pair_head->forward(x, ptr);
   if (options.head == GraphHead::softmax_pool) return pool_head->forward(x, ptr);
   if (options.head == GraphHead::sample_max) return sample_head->forward(x, ptr, context);
   if (options.head == GraphHead::sum) return sum_head->forward(x, ptr);
-  return token_head->forward(x);
+  return node_head.is_empty() ? token_head->forward(x) : node_head->forward(x, context);
 }
 
-void GraphModelImpl::standardize(const FeaturedGraphs& graphs, const at::Tensor& targets) {
+at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext& context,
+                                   const at::Tensor& graph_features) {
+  check(graphs);
+  check_columns(graph_features, "graph_features", options.graph_features);
+  const at::Tensor ptr = options.documents ? document_ptr(graphs) : graphs.graphs.ptr;
+  const at::Tensor x = encoder->forward(tokens(graphs, ptr, context), relative(graphs, ptr), ptr, context);
+  if (options.graph_features == 0) return predictions(x, ptr, context, {});
+  const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
+  return predictions(x, ptr, context, (graph_features.to(of_weights) - graph_mean) / graph_deviation);
+}
+
+void GraphModelImpl::standardize(const FeaturedGraphs& graphs, const at::Tensor& targets,
+                                 const at::Tensor& graph_features) {
   at::NoGradGuard guard;
   const auto set = [](const at::Tensor& mean, const at::Tensor& deviation, const at::Tensor& values) {
     const ColumnStatistics found = column_statistics(values);
@@ -194,6 +235,7 @@ void GraphModelImpl::standardize(const FeaturedGraphs& graphs, const at::Tensor&
   if (options.signed_encoding) node_mean.narrow(0, options.node_values, options.encoding).zero_();
   if (options.edge_values > 0) set(edge_mean, edge_deviation, graphs.edge_values);
   if (targets.defined()) set(target_mean, target_deviation, targets);
+  if (options.graph_features > 0 && graph_features.defined()) set(graph_mean, graph_deviation, graph_features);
 }
 
 }  // namespace geosft

@@ -17,6 +17,8 @@ enum class GraphHead {
   softmax_pool,  // per graph: softmax-weighted aggregation of its nodes
   sample_max,    // per graph: maximum over a sample of its nodes
   sum,           // per graph: sum over its nodes, for additive targets
+  mean,          // per graph: mean over its nodes
+  max,           // per graph: maximum over its nodes
   nodes,         // a prediction per node
   pairs,         // per pair of documents: whether they belong together
 };
@@ -49,7 +51,9 @@ struct GraphModelOptions {
   int64_t layers = 4;
   GraphHead head = GraphHead::softmax_pool;
   SamplerOptions head_sampler = {.num_samples = 64};
-  double head_dropout = 0.0;  // of the pooled features, for sample_max
+  int64_t head_layers = 1;     // of the MLP that predicts from the pooled features, or from each node
+  int64_t graph_features = 0;  // columns of features of each graph, concatenated to its pooled features
+  double head_dropout = 0.0;   // of the input of every layer of the head, except sum and nodes with one layer
 };
 
 // Statistics for standardisation: columns minus their mean, divided by their standard deviation; columns that are
@@ -76,12 +80,12 @@ class GraphModelImpl : public torch::nn::Module {
   explicit GraphModelImpl(const GraphModelOptions& options);
 
   // Logits or standardised targets: [B, outputs], or [N, outputs] for nodes. The features must match the options; items
-  // may have any number of nodes, including none.
-  at::Tensor forward(const FeaturedGraphs& graphs, SamplingContext& context);
+  // may have any number of nodes, including none. graph_features [B, F]: undefined if options.graph_features is 0.
+  at::Tensor forward(const FeaturedGraphs& graphs, SamplingContext& context, const at::Tensor& graph_features = {});
 
-  // Sets the buffers from a training set: numeric features of its nodes (values and encoding) and edges, and for
-  // regression its targets [n, outputs] (undefined: unchanged).
-  void standardize(const FeaturedGraphs& graphs, const at::Tensor& targets);
+  // Sets the buffers from a training set: numeric features of its nodes (values and encoding) and edges, for
+  // regression its targets [n, outputs] (undefined: unchanged), and features [B, F] of its graphs.
+  void standardize(const FeaturedGraphs& graphs, const at::Tensor& targets, const at::Tensor& graph_features = {});
 
   GraphModelOptions options;
   torch::nn::Embedding embedding{nullptr};  // one table for all columns; empty without categories
@@ -92,9 +96,15 @@ class GraphModelImpl : public torch::nn::Module {
   SumHead sum_head{nullptr};
   PairHead pair_head{nullptr};
   TokenHead token_head{nullptr};
+  PooledHead pooled_head{nullptr};         // of graphs with head_layers or graph_features, and of mean and max
+  Mlp node_head{nullptr};                  // of nodes with head_layers
+  at::Tensor graph_mean, graph_deviation;  // undefined without graph_features
   at::Tensor node_mean, node_deviation, edge_mean, edge_deviation, target_mean, target_deviation;
 
  private:
+  void make_head();
+  at::Tensor predictions(const at::Tensor& x, const at::Tensor& ptr, SamplingContext& context,
+                         const at::Tensor& graph_features);
   at::Tensor node_numbers(const FeaturedGraphs& graphs) const;
   at::Tensor tokens(const FeaturedGraphs& graphs, const at::Tensor& ptr, SamplingContext& context);
   void check(const FeaturedGraphs& graphs) const;

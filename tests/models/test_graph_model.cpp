@@ -327,4 +327,43 @@ TEST_CASE("features that the model was not built for are refused by name") {
   require_error([&] { GraphModel{none}; }, {"outputs"});
 }
 
+TEST_CASE("a deep head predicts from pooled nodes and standardised features of the graphs", "[graph_model]") {
+  const FeaturedGraphs graphs = featured_graphs({7, 4, 9}, 3);
+  const at::Tensor features = at::randn({3, 5}, generator(12), at::kDouble) * 40 + 7;
+  for (const GraphHead head : heads) {
+    GraphModelOptions options = small_options();
+    options.head = head;
+    options.head_layers = 3;
+    const bool nodes = head == GraphHead::nodes;
+    options.graph_features = nodes ? 0 : 5;
+    GraphModel model = model_of(options);
+    const at::Tensor given = nodes ? at::Tensor() : features;
+    model->standardize(graphs, {}, given);
+    SamplingContext context = SamplingContext::greedy();
+    const at::Tensor together = model->forward(graphs, context, given).detach();
+    REQUIRE(together.sizes() == at::IntArrayRef({nodes ? 20 : 3, 3}));
+    const at::Tensor alone =
+        model->forward(items_of(graphs, {1}), context, nodes ? given : features.slice(0, 1, 2)).detach();
+    require_close(alone, nodes ? together.slice(0, 7, 11) : together.slice(0, 1, 2), 1e-10, "alone", 1.0);
+    if (nodes) continue;
+    require_close(model->graph_mean, features.mean(0), 1e-6, "mean", 1.0);
+    require_error([&] { greedy(model, graphs); }, {"graph_features", "5 columns"});
+  }
+  GraphModelOptions wrong = small_options();
+  wrong.head = GraphHead::nodes;
+  wrong.graph_features = 2;
+  require_error([&] { GraphModel{wrong}; }, {"graph_features", "nodes"});
+  GraphModelOptions pairs = document_options();
+  pairs.head_layers = 2;
+  require_error([&] { GraphModel{pairs}; }, {"head_layers", "pairs", "2"});
+}
+
+TEST_CASE("features of graphs are refused by a model without them", "[graph_model]") {
+  const FeaturedGraphs graphs = featured_graphs({7, 4}, 3);
+  GraphModel model = model_of(small_options());
+  REQUIRE(model->named_buffers().find("graph_mean") == nullptr);
+  SamplingContext context = SamplingContext::greedy();
+  require_error([&] { model->forward(graphs, context, at::ones({2, 3})); }, {"graph_features", "0 columns", "3"});
+}
+
 }  // namespace geosft::test::test_graph_model
