@@ -41,6 +41,7 @@ struct ItemSchema {
   bool documents = false;  // an item is two documents; the last column of node_categories says which, 0 then 1
   // For TU datasets: the number of each node and edge category in the files, ascending.
   std::vector<int64_t> node_labels = {}, edge_labels = {};
+  int64_t graph_features = 0;  // columns of graph_features, which are computed from the SMILES of molecules, not read
 
   int64_t outputs() const { return static_cast<int64_t>(output_names.size()); }
   bool operator==(const ItemSchema&) const = default;

@@ -12,6 +12,8 @@ namespace geosft {
 namespace {
 
 constexpr double min_deviation = 1e-6;
+// Limit of standardised features of graphs: those of unusual graphs may lie many deviations from the mean.
+constexpr double max_deviations = 5.0;
 
 int64_t total(const std::vector<int64_t>& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
@@ -219,7 +221,8 @@ at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext
   const at::Tensor x = encoder->forward(tokens(graphs, ptr, context), relative(graphs, ptr), ptr, context);
   if (options.graph_features == 0) return predictions(x, ptr, context, {});
   const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
-  return predictions(x, ptr, context, (graph_features.to(of_weights) - graph_mean) / graph_deviation);
+  const at::Tensor standardized = (graph_features.to(of_weights) - graph_mean) / graph_deviation;
+  return predictions(x, ptr, context, standardized.nan_to_num(0.0).clamp(-max_deviations, max_deviations));
 }
 
 void GraphModelImpl::standardize(const FeaturedGraphs& graphs, const at::Tensor& targets,

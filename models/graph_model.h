@@ -80,7 +80,8 @@ class GraphModelImpl : public torch::nn::Module {
   explicit GraphModelImpl(const GraphModelOptions& options);
 
   // Logits or standardised targets: [B, outputs], or [N, outputs] for nodes. The features must match the options; items
-  // may have any number of nodes, including none. graph_features [B, F]: undefined if options.graph_features is 0.
+  // may have any number of nodes, including none. graph_features [B, F], NaN where a feature is not defined (the mean
+  // is taken): undefined if options.graph_features is 0. Standardised, they are clamped to 5 deviations.
   at::Tensor forward(const FeaturedGraphs& graphs, SamplingContext& context, const at::Tensor& graph_features = {});
 
   // Sets the buffers from a training set: numeric features of its nodes (values and encoding) and edges, for

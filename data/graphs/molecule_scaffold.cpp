@@ -78,7 +78,8 @@ DatasetSplit grouped_split(const std::vector<int64_t>& group, double train_fract
                                                                                     : split.test;
     part.insert(part.end(), items.begin(), items.end());
   }
-  for (std::vector<int64_t>* part : {&split.train, &split.validation, &split.test}) std::sort(part->begin(), part->end());
+  for (std::vector<int64_t>* part : {&split.train, &split.validation, &split.test})
+    std::sort(part->begin(), part->end());
   return split;
 }
 

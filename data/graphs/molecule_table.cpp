@@ -210,8 +210,8 @@ std::optional<DatasetSplit> split_of_rows(const TextTable& table, const fs::path
 
 PackedItems make_molecules(const TextTable& table, const GraphReadOptions& options) {
   const size_t smiles = smiles_column(table, options.smiles_column);
-  const TableLabels labels = options.label_columns.empty() ? found_labels(table, smiles)
-                                                           : named_labels(table, options.label_columns);
+  const TableLabels labels =
+      options.label_columns.empty() ? found_labels(table, smiles) : named_labels(table, options.label_columns);
   SmilesColumn column{table.file, {}, {}};
   for (const int64_t row : labels.rows) {
     column.smiles.push_back(table.columns[smiles][static_cast<size_t>(row)]);

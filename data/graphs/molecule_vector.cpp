@@ -84,7 +84,8 @@ void add_fingerprint(const RDKit::ROMol& mol, const std::string& name, int64_t b
       fingerprint_generator(name, static_cast<uint32_t>(bits))->getCountFingerprint(mol));
   const size_t first = out.size();
   out.resize(first + static_cast<size_t>(bits), 0.0F);
-  for (const auto& [bit, count] : counts->getNonzeroElements()) out[first + bit] = std::log1p(static_cast<float>(count));
+  for (const auto& [bit, count] : counts->getNonzeroElements())
+    out[first + bit] = std::log1p(static_cast<float>(count));
 }
 
 // Returns a value that float32 holds, else NaN.

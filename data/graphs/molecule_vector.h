@@ -27,8 +27,8 @@ const std::vector<std::string>& fingerprint_names();
 std::vector<std::string> fingerprints_of(const std::string& text);
 
 // Returns the names of the 2-D descriptors in the order of their columns: RDKit's registered properties, the surface
-// areas PEOE_VSA, SMR_VSA and SlogP_VSA, and the molecular quantum numbers. Throws std::runtime_error in a build without
-// RDKit.
+// areas PEOE_VSA, SMR_VSA and SlogP_VSA, and the molecular quantum numbers. Throws std::runtime_error in a build
+// without RDKit.
 const std::vector<std::string>& descriptor_names();
 
 // Returns the number of columns. Throws std::runtime_error in a build without RDKit if `options.any()`.

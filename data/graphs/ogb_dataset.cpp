@@ -278,8 +278,8 @@ PackedItems read_ogb_dataset(const fs::path& folder, const GraphReadOptions& opt
     throw DataError((folder / "raw").string(), "graph-label.csv or node-label.csv, plain or .gz", "neither");
   }
   const std::string choice = options.split + (options.directed ? "\ndirected" : "\nundirected");
-  const std::string key =
-      std::string(ogb_version) + "\n" + choice + "\n" + contents_key(files_below({folder / "raw", folder / "split", folder / "mapping"}));
+  const std::string key = std::string(ogb_version) + "\n" + choice + "\n" +
+                          contents_key(files_below({folder / "raw", folder / "split", folder / "mapping"}));
   return cached_graphs(options, "ogb\n" + fs::absolute(folder).string() + "\n" + choice, key,
                        [&] { return make_ogb_dataset(folder, options); });
 }

@@ -9,8 +9,8 @@
 
 namespace geosft {
 
-// Returns the sanitised molecule. Thread-safe. Throws std::invalid_argument, with the reason, for an invalid SMILES, one
-// without atoms or with more than max_smiles_atoms.
+// Returns the sanitised molecule. Thread-safe. Throws std::invalid_argument, with the reason, for an invalid SMILES,
+// one without atoms or with more than max_smiles_atoms.
 std::unique_ptr<RDKit::ROMol> rdkit_molecule(const std::string& smiles);
 
 }  // namespace geosft

@@ -28,7 +28,8 @@ bool train_once(const GraphSettings& settings, const PackedItems& graphs, const 
   at::manual_seed(settings.seed);
   GraphModel model(settings.graph_model(graphs.schema));
   const LabelledItems training = labelled_items(graphs, split.train);
-  model->standardize(training, graphs.schema.task == GraphTask::regression ? training.target : at::Tensor());
+  model->standardize(training, graphs.schema.task == GraphTask::regression ? training.target : at::Tensor(),
+                     training.graph_features);
   model->to(device);
   GraphTraining task(model, graphs, split, settings, processes);
   TrainingOptions options = settings.train.options(settings.seed);
@@ -42,9 +43,17 @@ bool train_once(const GraphSettings& settings, const PackedItems& graphs, const 
           std::to_string(split.test.size()) + ", " + std::to_string(parameter_count(*model)) + " parameters");
 }
 
+// Limits the epochs, so that the run takes about max_steps steps.
+void limit_epochs(GraphTrainSettings& train, size_t training_items) {
+  if (train.max_steps == 0) return;
+  const int64_t steps = (static_cast<int64_t>(training_items) + train.batch_size - 1) / train.batch_size;
+  train.epochs = std::min(train.epochs, std::max<int64_t>(1, train.max_steps / steps));
+}
+
 // Trains one run to its end; returns false if a signal arrived.
 bool train_run(GraphSettings settings, const PackedItems& graphs, const DatasetSplit& split, const RunFolder& folder,
                bool resume, at::Device device, const Communicator& processes) {
+  limit_epochs(settings.train, split.train.size());
   return train_within_memory(settings.train.batch_size, resume ? RunStart::resumed : RunStart::fresh, processes,
                              [&](int64_t batch_size, RunStart start, const Communicator& together) {
                                settings.train.batch_size = batch_size;
@@ -70,7 +79,7 @@ RunResult result_of(const PlannedRun& planned, const PackedItems& graphs, const 
           report.count,
           report.task,
           parameter_count(*trained.model),
-          planned.settings.train.epochs,
+          trained.settings.train.epochs,
           read_metrics(folder.metrics()).back().seconds};
 }
 
@@ -106,7 +115,11 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
 }  // namespace
 
 std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const PackedItems& graphs) {
-  if (settings.every_fold && (graphs.split || graphs.node_split.defined())) {
+  const std::string& split = settings.splits.split;
+  if (settings.every_fold && split != "auto" && split != "folds") {
+    throw UsageError("cross_validation needs split folds, found " + split);
+  }
+  if (settings.every_fold && ((split == "auto" && graphs.split) || graphs.node_split.defined())) {
     throw UsageError("cross_validation needs data without a published split");
   }
   std::vector<PlannedRun> runs;
@@ -120,6 +133,7 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
       if (settings.repeats > 1) run.name = "seed_" + std::to_string(run.settings.seed);
       if (settings.every_fold) {
         run.settings.splits.fold = fold;
+        run.settings.splits.split = "folds";
         run.name += (run.name.empty() ? "fold_" : "_fold_") + std::to_string(fold);
       }
       runs.push_back(run);

@@ -46,22 +46,34 @@ RunDescription describe_graph_run(GraphSettings settings, const ItemSchema& sche
 }
 
 std::string schema_text(const ItemSchema& schema) {
-  return nlohmann::json{{"task", task_name(schema.task)},      {"node_vocabulary", schema.node_vocabulary},
-                        {"node_values", schema.node_values},   {"edge_vocabulary", schema.edge_vocabulary},
-                        {"edge_values", schema.edge_values},   {"coordinates", schema.coordinates},
-                        {"output_names", schema.output_names}, {"items", schema.items},
-                        {"grid_height", schema.grid_height},   {"grid_width", schema.grid_width},
-                        {"documents", schema.documents}}
-      .dump();
+  nlohmann::json json{{"task", task_name(schema.task)},      {"node_vocabulary", schema.node_vocabulary},
+                      {"node_values", schema.node_values},   {"edge_vocabulary", schema.edge_vocabulary},
+                      {"edge_values", schema.edge_values},   {"coordinates", schema.coordinates},
+                      {"output_names", schema.output_names}, {"items", schema.items},
+                      {"grid_height", schema.grid_height},   {"grid_width", schema.grid_width},
+                      {"documents", schema.documents}};
+  // Runs without such features keep the text of earlier versions, by which they are resumed.
+  if (schema.graph_features > 0) json["graph_features"] = schema.graph_features;
+  return json.dump();
 }
 
 ItemSchema schema_of(const std::string& text, const std::string& file) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
-    return {task_of(json.at("task")),    json.at("node_vocabulary"),    json.at("node_values"),
-            json.at("edge_vocabulary"),  json.at("edge_values"),        json.at("coordinates"),
-            json.at("output_names"),     json.value("items", "graphs"), json.value("grid_height", 0),
-            json.value("grid_width", 0), json.value("documents", false)};
+    return {task_of(json.at("task")),
+            json.at("node_vocabulary"),
+            json.at("node_values"),
+            json.at("edge_vocabulary"),
+            json.at("edge_values"),
+            json.at("coordinates"),
+            json.at("output_names"),
+            json.value("items", "graphs"),
+            json.value("grid_height", 0),
+            json.value("grid_width", 0),
+            json.value("documents", false),
+            {},
+            {},
+            json.value("graph_features", 0)};
   } catch (const std::exception& error) {
     throw DataError(file, "the schema of a graph dataset", error.what());
   }

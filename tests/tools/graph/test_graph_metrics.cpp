@@ -26,7 +26,7 @@ TEST_CASE("the loss of classes is the cross entropy of those that are there") {
   const double expected = -(share[0][0] + share[1][1] + share[3][0]).item<double>() / 3;
   CHECK(graph_loss(GraphTask::node_classification, logits(), truth).item<double>() == Approx(expected));
   CHECK(graph_loss(GraphTask::node_classification, logits(), at::full({4}, -1, at::kLong)).item<double>() == 0.0);
-  CHECK(graph_loss(GraphTask::classification, logits(), at::tensor({0, 1, 1, 1}, at::kLong), 0.5).item<double>() >
+  CHECK(graph_loss(GraphTask::classification, logits(), at::tensor({0, 1, 1, 1}, at::kLong), {.label_smoothing = 0.5}).item<double>() >
         graph_loss(GraphTask::classification, logits(), at::tensor({0, 1, 1, 1}, at::kLong)).item<double>());
 }
 
