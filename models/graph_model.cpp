@@ -12,6 +12,8 @@ namespace geosft {
 namespace {
 
 constexpr double min_deviation = 1e-6;
+// Bounds the memory of copies in double precision.
+constexpr int64_t columns_at_a_time = 256;
 // Limit of standardised features of graphs: those of unusual graphs may lie many deviations from the mean.
 constexpr double max_deviations = 5.0;
 
@@ -63,11 +65,15 @@ at::Tensor table_rows(const at::Tensor& categories, const std::vector<int64_t>& 
 }  // namespace
 
 ColumnStatistics column_statistics(const at::Tensor& values) {
-  const at::Tensor exact = values.to(at::kDouble);
-  const at::Tensor mean = exact.nanmean(0).nan_to_num(0.0);
-  const at::Tensor deviation = (exact - mean).square().nanmean(0).sqrt().nan_to_num(0.0);
-  return {mean.to(at::kFloat),
-          at::where(deviation > min_deviation, deviation, at::ones_like(deviation)).to(at::kFloat)};
+  std::vector<at::Tensor> means, deviations;
+  for (const at::Tensor& columns : values.split(columns_at_a_time, 1)) {
+    const at::Tensor exact = columns.to(at::kDouble);
+    const at::Tensor mean = exact.nanmean(0).nan_to_num(0.0);
+    const at::Tensor deviation = (exact - mean).square().nanmean(0).sqrt().nan_to_num(0.0);
+    means.push_back(mean);
+    deviations.push_back(at::where(deviation > min_deviation, deviation, at::ones_like(deviation)));
+  }
+  return {at::cat(means).to(at::kFloat), at::cat(deviations).to(at::kFloat)};
 }
 
 GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options(model_options) {

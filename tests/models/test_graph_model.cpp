@@ -358,6 +358,27 @@ TEST_CASE("a deep head predicts from pooled nodes and standardised features of t
   require_error([&] { GraphModel{pairs}; }, {"head_layers", "pairs", "2"});
 }
 
+TEST_CASE("features of graphs that are not defined or far from the mean are bounded", "[graph_model]") {
+  const FeaturedGraphs graphs = featured_graphs({7, 4, 9}, 3);
+  GraphModelOptions options = small_options();
+  options.graph_features = 2;
+  GraphModel model = model_of(options);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const at::Tensor features = at::tensor({1.0, 5.0, 3.0, nan, 5.0, 7.0}, at::kDouble).view({3, 2});
+  model->standardize(graphs, {}, features);
+  const auto outputs = [&](const at::Tensor& given) {
+    SamplingContext context = SamplingContext::greedy();
+    return model->forward(graphs, context, given).detach();
+  };
+  at::Tensor filled = features.clone();
+  filled[1][1] = 6.0;  // the mean of the known ones
+  require_close(outputs(features), outputs(filled), 1e-6, "unknown", 1.0);
+  at::Tensor far = filled.clone(), farther = filled.clone();
+  far[0][0] = 1e3;
+  farther[0][0] = 1e12;
+  require_equal(outputs(far), outputs(farther), "clamped");
+}
+
 TEST_CASE("features of graphs are refused by a model without them", "[graph_model]") {
   const FeaturedGraphs graphs = featured_graphs({7, 4}, 3);
   GraphModel model = model_of(small_options());
