@@ -80,6 +80,17 @@ GraphOutputs graph_outputs(GraphModel& model, const PackedItems& graphs, const s
                                 });
 }
 
+GraphOutputs run_outputs(GraphRunModel& trained, const PackedItems& graphs, const std::vector<int64_t>& items,
+                         Part part, std::optional<uint64_t> renumbering, const std::function<void(int64_t)>& progress) {
+  const EvaluationSettings& settings = trained.settings.evaluation;
+  GraphOutputs mean = graph_outputs(trained.model, graphs, items, part, settings, renumbering, progress);
+  for (GraphModel& model : trained.more_models) {
+    mean.outputs = mean.outputs + graph_outputs(model, graphs, items, part, settings, renumbering).outputs;
+  }
+  mean.outputs = mean.outputs / static_cast<double>(1 + trained.more_models.size());
+  return mean;
+}
+
 at::Tensor in_units(const GraphModel& model, GraphTask task, const at::Tensor& outputs) {
   if (task != GraphTask::regression) return outputs;
   return outputs.to(at::kDouble) * model->target_deviation.to(outputs.device()) +

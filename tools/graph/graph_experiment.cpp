@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "data/atomic_file.h"
+#include "data/seeds.h"
 #include "models/summary.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/batch_size_finder.h"
@@ -61,11 +62,31 @@ bool train_run(GraphSettings settings, const PackedItems& graphs, const DatasetS
                              });
 }
 
+// Trains the models of an ensemble, each in its own folder.
+bool train_all_models(const GraphSettings& settings, const PackedItems& graphs, const DatasetSplit& split,
+                      const RunFolder& folder, bool resume, at::Device device, const Communicator& processes) {
+  if (!train_run(settings, graphs, split, folder, resume, device, processes)) return false;
+  for (int64_t number = 1; number < settings.ensemble; ++number) {
+    GraphSettings single = settings;
+    single.ensemble = 1;
+    // Configurations hold seeds of 63 bits.
+    single.seed = combine_seeds({settings.seed, static_cast<uint64_t>(number)}) >> 1;
+    const std::filesystem::path path = ensemble_folder(folder.path(), number);
+    const bool again = resume && RunFolder::holds_run(path);
+    const RunFolder own = open_run_folder(path, again, processes);
+    if (processes.is_root()) {
+      std::cerr << "\nmodel " << number + 1 << " of an ensemble of " << settings.ensemble << '\n';
+    }
+    if (!train_run(single, graphs, split, own, again, device, processes)) return false;
+  }
+  return true;
+}
+
 // Evaluates the test split and writes the report to the folder.
 RunResult result_of(const PlannedRun& planned, const PackedItems& graphs, const DatasetSplit& split,
                     const RunFolder& folder, at::Device device) {
   GraphRunModel trained = load_graph_run(folder.path());
-  trained.model->to(device);
+  trained.to(device);
   const GraphReport report = evaluate_graphs(trained, graphs, split, Part::test, 0);
   draw_report(report, trained.schema.output_names, folder);
   const PlotResult curves = plot_learning_curves(folder.metrics(), folder.learning_curves(),
@@ -78,7 +99,7 @@ RunResult result_of(const PlannedRun& planned, const PackedItems& graphs, const 
           planned.settings.splits.fold,
           report.count,
           report.task,
-          parameter_count(*trained.model),
+          parameter_count(*trained.model) * planned.settings.ensemble,
           trained.settings.train.epochs,
           read_metrics(folder.metrics()).back().seconds};
 }
@@ -103,8 +124,9 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
   const RunFolder folder = run_folder_of(planned, parent, resume, processes);
   if (!planned.name.empty() && processes.is_root()) std::cerr << "\nrun " << planned.name << '\n';
   const DatasetSplit split = checked_split(graphs, planned.settings.splits);
-  if (!train_or_clean(folder, processes,
-                      [&] { return train_run(planned.settings, graphs, split, folder, resume, device, processes); })) {
+  if (!train_or_clean(folder, processes, [&] {
+        return train_all_models(planned.settings, graphs, split, folder, resume, device, processes);
+      })) {
     throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with train --resume --out " +
                       parent.path().string());
   }

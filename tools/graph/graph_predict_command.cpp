@@ -66,7 +66,7 @@ struct GraphPredictCommand {
   void answer(GraphRunModel& trained, const PackedItems& graphs, const std::vector<int64_t>& wanted,
               const TitleOf& title_of) const {
     const GraphTask task = trained.schema.task;
-    const GraphOutputs found = graph_outputs(trained.model, graphs, wanted, Part::test, trained.settings.evaluation);
+    const GraphOutputs found = run_outputs(trained, graphs, wanted, Part::test);
     const at::Tensor outputs = in_units(trained.model, task, found.outputs);
     const bool of_nodes = is_of_nodes(task);
     const at::Tensor& ptr = graphs.graphs.ptr;

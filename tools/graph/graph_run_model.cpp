@@ -83,10 +83,26 @@ std::string labels_text(const ItemSchema& schema) {
   return nlohmann::json{{"nodes", schema.node_labels}, {"edges", schema.edge_labels}}.dump();
 }
 
+void GraphRunModel::to(at::Device device) {
+  model->to(device);
+  for (GraphModel& each : more_models) each->to(device);
+}
+
+std::filesystem::path ensemble_folder(const std::filesystem::path& run, int64_t number) {
+  return run / ("model_" + std::to_string(number));
+}
+
 GraphRunModel load_graph_run(const std::filesystem::path& run) {
   std::filesystem::path file;
   const Checkpoint checkpoint = load_run_checkpoint(run, file);
-  return graph_run_of(checkpoint, file);
+  GraphRunModel loaded = graph_run_of(checkpoint, file);
+  if (!std::filesystem::is_directory(run)) return loaded;
+  for (int64_t number = 1; number < loaded.settings.ensemble; ++number) {
+    GraphRunModel more = load_graph_run(ensemble_folder(run, number));
+    check_same_schema(loaded, more.schema, ensemble_folder(run, number).string());
+    loaded.more_models.push_back(more.model);
+  }
+  return loaded;
 }
 
 GraphRunModel graph_run_of(const Checkpoint& checkpoint, const std::filesystem::path& file) {

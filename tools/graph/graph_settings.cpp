@@ -167,6 +167,7 @@ Config GraphSettings::config() {
       .add("", "seed", &seed, "of everything random")
       .add("", "num_seeds", &repeats, "runs, each with the next seed", positive)
       .add("", "cross_validation", &every_fold, "a run for every fold")
+      .add("", "ensemble", &ensemble, "models of a run, with seeds of their own, whose outputs are averaged", positive)
       .add("", "directed", &directed, "leave the edges of OGB sets as they are listed")
       .add("", "coalesce", &coalesce, "leave out self-loops and repeated edges of TU sets, as PyG does")
       .add("", "max_length", &longest, "sequences: tokens that are used, from the beginning; 0: all", not_negative)

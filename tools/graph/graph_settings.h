@@ -74,6 +74,7 @@ struct GraphSettings {
   uint64_t seed = 0;
   int64_t repeats = 1;      // runs with the seeds seed, seed + 1, …
   bool every_fold = false;  // one run per fold
+  int64_t ensemble = 1;     // models of a run, trained one after the other, whose outputs are averaged
   int64_t longest = 0;      // maximum number of tokens of a sequence, from its beginning; 0: all
   bool directed = false;    // keep the edge directions of OGB datasets
   bool coalesce = false;    // leave out self-loops and repeated edges of TU datasets

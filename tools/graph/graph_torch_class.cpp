@@ -12,7 +12,7 @@
 // target rows, both directions of an undirected edge; features as in training, one row per node, edge or graph.
 // Predictions are probabilities of classes and labels, or regression values in the units of the data. The methods
 // release the GIL, and threads may share an object. It can be pickled and deep-copied: its state is the configuration
-// and the weights, not the path of the RUN.
+// and the weights, not the path of the RUN (an ensemble cannot be pickled).
 #include "tools/experiment/python_class.h"
 #include "tools/graph/graph_answers.h"
 
@@ -73,6 +73,9 @@ class GraphPredictor final : public torch::CustomClassHolder {
   explicit GraphPredictor(const ServedState& state) : run_(graph_run_of(checkpoint_of(state), served_state_name)) {}
 
   ServedState state() const {
+    TORCH_CHECK(run_.more_models.empty(),
+                "the state of a served model must be that of one model, found an ensemble of ",
+                1 + run_.more_models.size());
     return served_state(*run_.model, describe_graph_run(run_.settings, run_.schema, /*held_out=*/false).texts());
   }
 

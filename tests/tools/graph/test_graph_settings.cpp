@@ -11,6 +11,7 @@
 #include "tests/tools/graph/graph_tool.h"
 #include "tests/tools/graph/small_graph_model.h"
 #include "tests/tools/sequence/sequence_tool.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_graph_settings {
 
@@ -209,6 +210,34 @@ TEST_CASE("the configurations that come along load") {
     }
     CHECK(found == names);
   }
+}
+
+TEST_CASE("keys of molecules reach the reader and the features") {
+  GraphSettings settings;
+  settings.config().set_text(
+      "data = 'x'\nensemble = 3\n[splits]\nsplit = 'random'\nsplit_folder = 'lists'\n[molecules]\nsmiles_column = "
+      "'mol'\n"
+      "label_columns = 'a,\"b, c\"'\nfingerprint = 'ecfp4,path'\nfingerprint_bits = 512\ndescriptors = true\n"
+      "[train]\nregression_loss = 'huber'\nlabel_smoothing = 0.25\nmetric = 'roc_auc,rmse'\nmax_steps = 7\n");
+  settings.check();
+  const GraphReadOptions reading = settings.reading();
+  REQUIRE(reading.smiles_column == "mol");
+  REQUIRE(reading.label_columns == std::vector<std::string>{"a", "b, c"});
+  REQUIRE(reading.split_folder == "lists");
+  const MoleculeVectorOptions vector = settings.molecules.vector();
+  REQUIRE(vector.fingerprints == std::vector<std::string>{"ecfp4", "path"});
+  REQUIRE(vector.fingerprint_bits == 512);
+  REQUIRE(vector.descriptors);
+  REQUIRE(settings.train.loss().regression == "huber");
+  REQUIRE(settings.train.loss().label_smoothing == 0.25);
+  ItemSchema schema{GraphTask::regression, {3, 4}, 0, {5}, 0, false, {"a"}};
+  schema.graph_features = 9;
+  REQUIRE(settings.graph_model(schema).graph_features == 9);
+  settings.molecules.label_columns = "\"a";
+  REQUIRE_THROWS_AS(settings.check(), UsageError);
+  settings.molecules.label_columns = "";
+  settings.molecules.fingerprint = "ecfp7";
+  REQUIRE_THROWS_AS(settings.check(), UsageError);
 }
 
 }  // namespace geosft::test::test_graph_settings
