@@ -7,6 +7,7 @@
 
 #include "geometry/device_offsets.h"
 #include "graph/laplacian_pe.h"
+#include "models/layers/statistics_reducer.h"
 
 namespace geosft {
 namespace {
@@ -21,18 +22,25 @@ int64_t total(const std::vector<int64_t>& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
 }
 
+// Returns the channels of an edge: its categories, its values and a constant.
 int64_t edge_channels(const GraphModelOptions& options) {
-  return total(options.edge_vocabulary) + options.edge_values + 1 + options.distance_channels;
+  return total(options.edge_vocabulary) + options.edge_values + 1;
+}
+
+bool convolves(const GraphModelOptions& options) {
+  return options.layer.local.kind != LocalKind::none;
 }
 
 LayerOptions with_graph_relations(LayerOptions layer, const GraphModelOptions& options) {
+  const bool needs_edges = layer.local.kind == LocalKind::gated_gcn || edge_channels(options) > 1;
+  layer.local.edge_channels = convolves(options) && needs_edges ? edge_channels(options) : 0;
   if (options.positions == NodePositions::relative) {
     layer.attention.relative = RelativeEncodingKind::sequence;
     layer.attention.relative_channels = options.position_channels;
     return layer;
   }
   layer.attention.relative = options.relative ? RelativeEncodingKind::graph : RelativeEncodingKind::none;
-  layer.attention.relative_channels = options.relative ? edge_channels(options) : 0;
+  layer.attention.relative_channels = options.relative ? edge_channels(options) + options.distance_channels : 0;
   return layer;
 }
 
@@ -81,12 +89,27 @@ GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options
   TORCH_CHECK(options.documents == (options.head == GraphHead::pairs),
               "head must be pairs for items of two documents, and for them alone");
   options.layer = with_graph_relations(options.layer, options);
-  const int64_t width = options.layer.attention.width, values = options.node_values + options.encoding;
+  TORCH_CHECK(options.encoding_channels == 0 || options.encoding > 0,
+              "encoding_channels must be 0 without an encoding, got ", options.encoding_channels);
+  const int64_t width = options.layer.attention.width, values = options.node_values + standardized_encoding(),
+                channels = width - options.encoding_channels;
+  TORCH_CHECK(channels >= 1, "encoding_channels must be below the width, ", width, ", got ", options.encoding_channels);
   if (!options.node_vocabulary.empty()) {
-    embedding = register_module("embedding", torch::nn::Embedding(total(options.node_vocabulary), width));
+    embedding = register_module("embedding", torch::nn::Embedding(total(options.node_vocabulary), channels));
   }
-  numbers = register_module("numbers", torch::nn::Linear(std::max<int64_t>(values, 1), width));
-  encoder = register_module("encoder", Encoder(options.layer, options.layers));
+  numbers = register_module("numbers", torch::nn::Linear(std::max<int64_t>(values, 1), channels));
+  if (options.max_degree > 0) {
+    degrees = register_module("degrees", torch::nn::Embedding(options.max_degree + 1, channels));
+  }
+  if (options.encoding_channels > 0) {
+    encoding_norm = register_module("encoding_norm", PackedBatchNorm(options.encoding));
+    encoding_network = register_module("encoding_network", Mlp(options.encoding, 2 * options.encoding_channels,
+                                                               options.encoding_channels, options.encoding_layers));
+  }
+  if (options.layer.local.kind == LocalKind::gated_gcn) {
+    edge_state = register_module("edge_state", torch::nn::Linear(edge_channels(options), width));
+  }
+  encoder = register_module("encoder", Encoder(options.layer, options.layers, options.encoder));
   make_head();
   const auto buffers = [this](const char* mean, at::Tensor& of_mean, const char* deviation, at::Tensor& of_deviation,
                               int64_t columns) {
@@ -133,7 +156,7 @@ void GraphModelImpl::make_head() {
 at::Tensor GraphModelImpl::node_numbers(const FeaturedGraphs& graphs) const {
   std::vector<at::Tensor> parts;
   if (options.node_values > 0) parts.push_back(graphs.node_values);
-  if (options.encoding > 0) parts.push_back(graphs.node_encoding);
+  if (standardized_encoding() > 0) parts.push_back(graphs.node_encoding);
   return parts.empty() ? at::Tensor() : at::cat(parts, 1);
 }
 
@@ -153,10 +176,17 @@ at::Tensor GraphModelImpl::tokens(const FeaturedGraphs& graphs, const at::Tensor
                                                                 : at::ones({nodes, 1}, of_weights));
   at::Tensor x = numbered.to(of_weights);  // with and without autocast
   if (options.positions == NodePositions::added) x = x + places(ptr, x.size(1));
-  if (embedding.is_empty()) return x;
-  const auto columns = static_cast<int64_t>(options.node_vocabulary.size());
-  const at::Tensor categories = graphs.node_categories.slice(1, 0, columns);
-  return x + embedding->forward(table_rows(categories, options.node_vocabulary)).sum(1);
+  if (!embedding.is_empty()) {
+    const auto columns = static_cast<int64_t>(options.node_vocabulary.size());
+    const at::Tensor categories = graphs.node_categories.slice(1, 0, columns);
+    x = x + embedding->forward(table_rows(categories, options.node_vocabulary)).sum(1);
+  }
+  if (!degrees.is_empty()) {
+    x = x + degrees->forward(at::diff(graphs.graphs.graph.rowptr).clamp_max(options.max_degree));
+  }
+  if (encoding_norm.is_empty()) return x;
+  const at::Tensor encoding = encoding_norm->forward(drawn.node_encoding.to(of_weights), context);
+  return at::cat({x, encoding_network->forward(encoding, context).to(of_weights)}, 1);
 }
 
 // Sinusoids of the position of each node in its item.
@@ -169,11 +199,8 @@ at::Tensor GraphModelImpl::places(const at::Tensor& ptr, int64_t channels) const
   return sinusoids(longest, channels, numbers->weight.options().requires_grad(false)).index_select(0, place);
 }
 
-RelativeEncoding GraphModelImpl::relative(const FeaturedGraphs& graphs, const at::Tensor& ptr) const {
-  if (options.positions == NodePositions::relative) {
-    return RelativeEncoding::sequence(places(ptr, options.position_channels));
-  }
-  if (!options.relative) return RelativeEncoding::none();
+// The channels of the edges: one for each category, each numeric feature, and a constant.
+at::Tensor GraphModelImpl::edge_features(const FeaturedGraphs& graphs) const {
   const int64_t edges = graphs.graphs.graph.edges(), categories = total(options.edge_vocabulary);
   const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
   std::vector<at::Tensor> channels;
@@ -183,11 +210,28 @@ RelativeEncoding GraphModelImpl::relative(const FeaturedGraphs& graphs, const at
   }
   if (options.edge_values > 0) channels.push_back((graphs.edge_values.to(of_weights) - edge_mean) / edge_deviation);
   channels.push_back(at::ones({edges, 1}, of_weights));
+  return at::cat(channels, 1);
+}
+
+LocalGraph GraphModelImpl::local(const FeaturedGraphs& graphs) {
+  const CsrGraph& edges = graphs.graphs.graph;
+  const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
+  LocalGraph graph = local_graph(edges.rowptr, edges.col, options.layer.local.kind, of_weights);
+  if (options.layer.local.edge_channels > 0) graph.edge_attr = edge_features(graphs);
+  if (!edge_state.is_empty()) graph.edges = edge_state->forward(graph.edge_attr).to(of_weights);
+  return graph;
+}
+
+RelativeEncoding GraphModelImpl::relative(const FeaturedGraphs& graphs, const at::Tensor& ptr) const {
+  if (options.positions == NodePositions::relative) {
+    return RelativeEncoding::sequence(places(ptr, options.position_channels));
+  }
+  if (!options.relative) return RelativeEncoding::none();
   RelativeEncoding edges_alone =
-      RelativeEncoding::graph(graphs.graphs.graph.rowptr, graphs.graphs.graph.col, at::cat(channels, 1));
+      RelativeEncoding::graph(graphs.graphs.graph.rowptr, graphs.graphs.graph.col, edge_features(graphs));
   if (options.distance_channels == 0) return edges_alone;
-  return RelativeEncoding::molecules(edges_alone, graphs.coordinates.to(of_weights), options.distance_channels,
-                                     options.distance_range);
+  return RelativeEncoding::molecules(edges_alone, graphs.coordinates.to(numbers->weight.scalar_type()),
+                                     options.distance_channels, options.distance_range);
 }
 
 void GraphModelImpl::check(const FeaturedGraphs& graphs) const {
@@ -195,10 +239,11 @@ void GraphModelImpl::check(const FeaturedGraphs& graphs) const {
                 static_cast<int64_t>(options.node_vocabulary.size()) + (options.documents ? 1 : 0));
   check_columns(graphs.node_values, "node_values", options.node_values);
   check_columns(graphs.node_encoding, "node_encoding", options.encoding);
-  if (options.relative && options.positions != NodePositions::relative) {
+  const bool attends_to_edges = options.relative && options.positions != NodePositions::relative;
+  if (attends_to_edges || options.layer.local.edge_channels > 0) {
     check_columns(graphs.edge_categories, "edge_categories", static_cast<int64_t>(options.edge_vocabulary.size()));
     check_columns(graphs.edge_values, "edge_values", options.edge_values);
-    if (options.distance_channels > 0) check_columns(graphs.coordinates, "coordinates", 3);
+    if (attends_to_edges && options.distance_channels > 0) check_columns(graphs.coordinates, "coordinates", 3);
   }
 }
 
@@ -224,7 +269,10 @@ at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext
   check(graphs);
   check_columns(graph_features, "graph_features", options.graph_features);
   const at::Tensor ptr = options.documents ? document_ptr(graphs) : graphs.graphs.ptr;
-  const at::Tensor x = encoder->forward(tokens(graphs, ptr, context), relative(graphs, ptr), ptr, context);
+  if (context.statistics()) context.statistics()->expect(batch_norm_count(*this));
+  const std::optional<LocalGraph> edges = convolves(options) ? std::optional(local(graphs)) : std::nullopt;
+  const at::Tensor x =
+      encoder->forward(tokens(graphs, ptr, context), relative(graphs, ptr), ptr, context, edges ? &*edges : nullptr);
   if (options.graph_features == 0) return predictions(x, ptr, context, {});
   const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
   const at::Tensor standardized = (graph_features.to(of_weights) - graph_mean) / graph_deviation;
@@ -241,7 +289,8 @@ void GraphModelImpl::standardize(const FeaturedGraphs& graphs, const at::Tensor&
   };
   if (const at::Tensor values = node_numbers(graphs); values.defined()) set(node_mean, node_deviation, values);
   // The mean of a column of arbitrary sign is taken to be 0.
-  if (options.signed_encoding) node_mean.narrow(0, options.node_values, options.encoding).zero_();
+  if (options.signed_encoding && standardized_encoding() > 0)
+    node_mean.narrow(0, options.node_values, options.encoding).zero_();
   if (options.edge_values > 0) set(edge_mean, edge_deviation, graphs.edge_values);
   if (targets.defined()) set(target_mean, target_deviation, targets);
   if (options.graph_features > 0 && graph_features.defined()) set(graph_mean, graph_deviation, graph_features);

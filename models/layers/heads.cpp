@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "geometry/deterministic_scatter_sum.h"
 #include "geometry/device_offsets.h"
 #include "geometry/packed.h"
 #include "models/layers/forward_trace.h"
+#include "models/ops/edge_sum.h"
 #include "models/ops/softmax_pool.h"
 
 namespace geosft {
@@ -66,11 +66,6 @@ at::Tensor max_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr) {
                               : std::get<0>(x.narrow(0, offsets[b], count).max(0)));
   }
   return at::stack(rows, 0);
-}
-
-at::Tensor sum_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr) {
-  const int64_t items = given(ptr) ? ptr->size(0) - 1 : 1;
-  return deterministic_scatter_sum(x, item_of_row_on_device(ptr, x.size(0), x.device()), items);
 }
 
 at::Tensor mean_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr) {

@@ -29,9 +29,7 @@ TORCH_MODULE(Mlp);
 // an empty item.
 at::Tensor max_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
 
-// The sum and the mean of the rows of each item: x [N, d] packed by ptr: [B, d] of the type of x, 0 for an empty item.
-// The sums have the same bits on any number of threads and on a GPU.
-at::Tensor sum_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
+// The mean of the rows of each item: x [N, d] packed by ptr: [B, d] of the type of x, 0 for an empty item.
 at::Tensor mean_pool(const at::Tensor& x, const std::optional<at::Tensor>& ptr);
 
 // Point-cloud classification: a sample of the tokens, their maximum, a linear map. [N, width] -> [B, outputs].

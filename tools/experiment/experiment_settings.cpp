@@ -62,14 +62,18 @@ bool EncoderSettings::sees_relative() const {
   return attention == "sampling" || (sparse() && (primal.mask == "nearest" || primal.mask == "neighbours"));
 }
 
-void EncoderSettings::add_keys(Config& config) {
+void EncoderSettings::add_keys(Config& config, bool or_none) {
+  std::vector<std::string> attentions = attention_names();
+  if (or_none) attentions.push_back("none");
   config.add("model", "dim", &width, "channels of a token (d)", positive)
       .add("model", "num_heads", &heads, "attention heads (h), a divisor of dim", positive)
       .add("model", "depth", &layers, "transformer layers", positive)
-      .add("model", "mlp_ratio", &mlp_ratio, "hidden channels of a layer's feed-forward network, as a multiple of dim",
-           positive)
+      .add("model", "mlp_ratio", &mlp_ratio,
+           "hidden channels of a layer's feed-forward network, as a multiple of dim" +
+               std::string(or_none ? "; 0: no such network" : ""),
+           or_none ? not_negative : positive)
       .add("model", "num_samples", &bins, "sampled tokens of a layer (k)", positive)
-      .add_choice("model", "attention", &attention, attention_names(),
+      .add_choice("model", "attention", &attention, attentions,
                   "sampling: over a learned sample; the others over all tokens, without relative encodings")
       .add_choice("model", "norm", &norm, {"pre", "post"}, "where layers normalise")
       .add_choice("model", "score", &score, {"maxout", "dot"}, "attention score")
@@ -87,7 +91,7 @@ void EncoderSettings::add_keys(Config& config) {
 }
 
 void EncoderSettings::check() const {
-  if (width % heads != 0) {
+  if (attention != "none" && width % heads != 0) {
     throw UsageError("num_heads must divide dim: " + std::to_string(heads) + " does not divide " +
                      std::to_string(width));
   }
@@ -118,9 +122,12 @@ std::vector<KeyUse> EncoderSettings::key_uses(bool head_samples) const {
   choose_attention(chosen, attention);
   const bool samples = chosen.kind == AttentionKind::sampling, approximates = chosen.kind == AttentionKind::polynomial,
              tolerant = polynomial.tolerance > 0;
+  const bool attends = chosen.kind != AttentionKind::none;
   const PrimalOptions& member = chosen.primal;
   const std::string found = "attention " + attention;
   return {
+      {{"num_heads"}, attends, "attention", found},
+      {{"feed_forward_dropout"}, mlp_ratio > 0, "feed-forward networks", "mlp_ratio 0"},
       {{"num_samples", "score", "probability", "score_dropout"}, samples, "attention sampling", found},
       {{"weighting", "tau", "hard", "with_replacement", "noise"}, samples || head_samples, "sampling", found},
       {{"degree", "tolerance", "max_monomials", "or_exact", "center"}, approximates, "attention polynomial", found},
@@ -169,7 +176,9 @@ void TrainSettings::add_keys(Config& config, const std::string& items) {
            positive)
       .add("train", "lr", &learning_rate, "of AdamW", above_zero)
       .add("train", "weight_decay", &weight_decay, "of AdamW", not_negative)
-      .add("train", "beta2", &beta2, "of AdamW; also sets the warm-up", probability_range)
+      .add("train", "beta2", &beta2, "of AdamW; also sets the warm-up if warmup_epochs is 0", probability_range)
+      .add("train", "warmup_epochs", &warmup_epochs,
+           "epochs in which the learning rate rises linearly; 0: a number of steps that beta2 sets", not_negative)
       .add("train", "clip_grad_norm", &max_gradient_norm, "clip the gradient to it; 0: do not", not_negative)
       .add_choice("train", "schedule", &schedule, {"step", "cosine"}, "how the learning rate falls")
       .add("train", "decay_every", &decay_every, "epochs between steps of the rate", positive)
@@ -199,6 +208,7 @@ TrainingOptions TrainSettings::options(uint64_t seed) const {
   optimization.learning_rate = learning_rate;
   optimization.weight_decay = weight_decay;
   optimization.beta2 = beta2;
+  optimization.warmup_epochs = warmup_epochs;
   optimization.max_gradient_norm = max_gradient_norm;
   optimization.schedule = schedule == "cosine" ? Schedule::cosine : Schedule::step;
   optimization.decay_every = decay_every;

@@ -44,7 +44,8 @@ struct EncoderSettings {
   PolynomialOptions polynomial;
   PrimalSettings primal;
 
-  void add_keys(Config& config);
+  // or_none: whether "none" is an attention, and 0 an mlp_ratio, for models whose layers can do without.
+  void add_keys(Config& config, bool or_none = false);
   // Throws UsageError naming the keys that contradict each other.
   void check() const;
   // Lists which keys the chosen attention uses and, if `head_samples`, the head.
@@ -65,7 +66,7 @@ struct EncoderSettings {
 // Section [train].
 struct TrainSettings {
   int64_t epochs = 600, batch_size = 32;
-  double learning_rate = 1e-3, weight_decay = 0.1, beta2 = 0.999, max_gradient_norm = 1.0;
+  double learning_rate = 1e-3, weight_decay = 0.1, beta2 = 0.999, max_gradient_norm = 1.0, warmup_epochs = 0.0;
   std::string schedule = "step";
   int64_t decay_every = 30;
   double decay = 0.8, average_decay = 0.0, label_smoothing = 0.0;

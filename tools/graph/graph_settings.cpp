@@ -50,6 +50,13 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
       .add("model", "encoding_walks", &model.encoding_walks,
            "random walks: estimate from so many a node, where exact ones take too long; 0: exact", not_negative)
       .add("model", "encoding_seed", &model.encoding_seed, "of the estimate")
+      .add("model", "encoding_channels", &model.encoding_channels,
+           "channels of the tokens that a network with batch normalisation makes of the encoding; 0: the encoding is "
+           "added to the tokens by a linear map",
+           not_negative)
+      .add("model", "encoding_layers", &model.encoding_layers, "of this network", positive)
+      .add("model", "max_degree", &model.max_degree,
+           "add an embedding of the degree of a node, at most this one, to its token; 0: none", not_negative)
       .add_choice("model", "positions", &model.positions, {"none", "added", "relative"},
                   "places of nodes in their order: added to the tokens, or seen by sampling attention")
       .add("model", "position_channels", &model.position_channels, "of what it sees", positive)
@@ -57,12 +64,24 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
       .add("model", "distance_channels", &model.distance_channels,
            "let it see the distance of nodes with coordinates, in so many channels; 0: it does not", not_negative)
       .add("model", "distance_range", &model.distance_range, "that these cover, in the unit of the data", above_zero);
-  model.add_keys(config);
+  model.add_keys(config, /*or_none=*/true);
   config
-      .add_choice("model", "head", &model.head, {"softmax_pool", "sample_max", "sum"},
-                  "of graphs: weighted mean of the nodes, maximum over a sample of them, or their sum")
+      .add_choice("model", "local", &model.local, {"none", "gcn", "gine", "gatedgcn"},
+                  "graph convolution along the edges, beside attention or, with attention none, instead of it")
+      .add_choice("model", "normalization", &model.normalization, {"layer", "batch", "none"},
+                  "of the layers: each node by itself, each channel over all nodes of the batch, or none")
+      .add("model", "residual", &model.residual,
+           "add attention and convolution to the tokens instead of replacing them")
+      .add_choice("model", "jumping_knowledge", &model.jumping_knowledge, {"none", "concatenate", "max", "sum"},
+                  "how the tokens of all layers are combined; none: those of the last layer")
+      .add("model", "virtual_node", &model.virtual_node, "one more node per graph, connected with all others")
+      .add_choice("model", "head", &model.head, {"softmax_pool", "sample_max", "sum", "mean", "max"},
+                  "pooling of the nodes of a graph: weighted mean, maximum over a sample, sum, mean or maximum")
+      .add("model", "head_layers", &model.head_layers,
+           "linear maps of the network after pooling, of nodes instead of it", positive)
       .add("model", "head_num_samples", &model.head_bins, "nodes that sample_max samples", positive)
-      .add("model", "head_dropout", &model.head_dropout, "dropout of what sample_max pools", probability_range);
+      .add("model", "head_dropout", &model.head_dropout, "dropout of pooled nodes, before each linear map",
+           probability_range);
 }
 
 void check_walks(const GraphModelSettings& model) {
@@ -78,6 +97,17 @@ void check_positions(const GraphModelSettings& model) {
   if (model.positions == "relative" && model.attention != "sampling") {
     throw UsageError("positions relative are seen by attention sampling alone, found attention " + model.attention +
                      ": take positions added");
+  }
+}
+
+// Without attention, layers consist of their local branch.
+void check_layers(const GraphModelSettings& model) {
+  if (model.attention == "none" && model.local == "none") {
+    throw UsageError("attention none needs a graph convolution: local must be gcn, gine or gatedgcn, found none");
+  }
+  if (model.encoding != "none" && model.encoding_channels >= model.width) {
+    throw UsageError("encoding_channels must be below dim: " + std::to_string(model.encoding_channels) + " and " +
+                     std::to_string(model.width));
   }
 }
 
@@ -117,12 +147,37 @@ NodeEncodingOptions GraphModelSettings::node_encoding() const {
   return {kind, encoding_columns, encoding_walks, encoding_seed};
 }
 
+LayerOptions GraphModelSettings::layer() const {
+  LayerOptions options = EncoderSettings::layer();
+  options.local.kind = local == "gcn"        ? LocalKind::gcn
+                       : local == "gine"     ? LocalKind::gine
+                       : local == "gatedgcn" ? LocalKind::gated_gcn
+                                             : LocalKind::none;
+  options.normalization = normalization == "batch"  ? NormKind::batch
+                          : normalization == "none" ? NormKind::none
+                                                    : NormKind::layer;
+  options.residual = residual;
+  return options;
+}
+
+EncoderOptions GraphModelSettings::encoder() const {
+  const JumpingKnowledge jumping = jumping_knowledge == "concatenate" ? JumpingKnowledge::concatenate
+                                   : jumping_knowledge == "max"       ? JumpingKnowledge::max
+                                   : jumping_knowledge == "sum"       ? JumpingKnowledge::sum
+                                                                      : JumpingKnowledge::none;
+  return {jumping, virtual_node};
+}
+
 std::vector<KeyUse> GraphModelSettings::key_uses() const {
   const bool samples = attention == "sampling", head_samples = head == "sample_max";
   const bool near = sparse() && primal.mask == "nearest";
   const std::string found = "attention " + attention;
+  const bool deep = head_layers > 1 || head == "mean" || head == "max";
   const std::vector<KeyUse> own = {
-      {{"head_num_samples", "head_dropout"}, head_samples, "head sample_max", "head " + head},
+      {{"head_num_samples"}, head_samples, "head sample_max", "head " + head},
+      {{"head_dropout"}, head_samples || deep, "head sample_max, mean, max or head_layers above 1", "head " + head},
+      {{"encoding_channels"}, encoding != "none", "an encoding", "encoding none"},
+      {{"encoding_layers"}, encoding_channels > 0, "encoding_channels above 0", "encoding_channels 0"},
       {{"position_channels"}, positions == "relative", "positions relative", "positions " + positions},
       {{"distance_channels"}, samples || near, "attention sampling and mask nearest", found},
       {{"distance_channels"}, positions != "relative", "attention that sees edges", "positions relative"},
@@ -192,6 +247,7 @@ Config GraphSettings::config() {
 
 void GraphSettings::check() const {
   model.check();
+  check_layers(model);
   check_positions(model);
   check_mask(model);
   check_walks(model);
@@ -250,6 +306,9 @@ GraphModelOptions GraphSettings::graph_model(const ItemSchema& schema) const {
   const NodeEncoding encoding = model.node_encoding().encoding;
   options.encoding = encoding == NodeEncoding::none ? 0 : model.encoding_columns;
   options.signed_encoding = encoding == NodeEncoding::laplacian;
+  options.encoding_channels = options.encoding > 0 ? model.encoding_channels : 0;
+  options.encoding_layers = model.encoding_layers;
+  options.max_degree = model.max_degree;
   options.positions = model.positions == "added"      ? NodePositions::added
                       : model.positions == "relative" ? NodePositions::relative
                                                       : NodePositions::none;
@@ -260,14 +319,19 @@ GraphModelOptions GraphSettings::graph_model(const ItemSchema& schema) const {
   options.outputs = schema.outputs();
   options.layer = model.layer();
   options.layers = model.layers;
+  options.encoder = model.encoder();
   options.head_sampler = model.sampler(model.head_bins);
   options.head_dropout = model.head_dropout;
+  options.head_layers = model.head_layers;
   options.head = model.head == "sum"          ? GraphHead::sum
+                 : model.head == "mean"       ? GraphHead::mean
+                 : model.head == "max"        ? GraphHead::max
                  : model.head == "sample_max" ? GraphHead::sample_max
                                               : GraphHead::softmax_pool;
   if (is_of_nodes(schema.task)) options.head = GraphHead::nodes;
   if (schema.documents) {
     if (train.replay_steps) throw UsageError("replay_steps needs items that are no pairs of documents");
+    if (model.head_layers > 1) throw UsageError("head_layers must be 1 for pairs of documents");
     options.documents = true;
     options.head = GraphHead::pairs;
     options.node_vocabulary.pop_back();

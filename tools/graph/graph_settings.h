@@ -34,6 +34,9 @@ struct GraphModelSettings : EncoderSettings {
 
   std::string encoding = "none", head = "softmax_pool";
   int64_t encoding_columns = 20, encoding_walks = 0, head_bins = 64, distance_channels = 0;
+  int64_t encoding_channels = 0, encoding_layers = 1, max_degree = 0, head_layers = 1;
+  std::string local = "none", normalization = "layer", jumping_knowledge = "none";
+  bool residual = true, virtual_node = false;
   uint64_t encoding_seed = 0;  // separate from the run's seed: evaluation uses the same encoding as training
   double distance_range = 5.0;
   std::string positions = "none";
@@ -42,6 +45,9 @@ struct GraphModelSettings : EncoderSettings {
   double head_dropout = 0.0;
 
   NodeEncodingOptions node_encoding() const;
+  // Returns the layer of the encoder, with its local branch.
+  LayerOptions layer() const;
+  EncoderOptions encoder() const;
   // Includes those of the encoder.
   std::vector<KeyUse> key_uses() const;
 };

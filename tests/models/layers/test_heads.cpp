@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "models/ops/edge_sum.h"
 #include "models/ops/softmax_pool.h"
 #include "models/training/autocast.h"
 #include "tests/support.h"

@@ -7,6 +7,7 @@
 
 #include "geometry/farthest_point_sampling.h"
 #include "geometry/knn.h"
+#include "models/ops/edge_sum.h"
 #include "models/ops/graph_attention.h"
 #include "models/ops/maxout_attention.h"
 #include "models/ops/point_attention.h"
@@ -87,6 +88,12 @@ std::vector<Operator> operators() {
        {{0, 5}, {5}},
        [](const Tensors& x, const at::Tensor& ptr) { return softmax_pool(x[0], x[1], ptr); },
        {-1, 5}},
+      {"sum_pool",
+       "ptr",
+       {{0, 5}},
+       [](const Tensors& x, const at::Tensor& ptr) { return sum_pool(x[0], ptr); },
+       {-1, 5},
+       false},
       {"sample_pairs",
        "ptr",
        {none},

@@ -4,6 +4,9 @@
 // Operators that are not here run as the CPU has them.
 #include "models/ops/cuda/attention_grid.h"
 #include "models/ops/cuda/attention_host.h"
+#include "models/ops/cuda/column_sums_host.h"
+#include "models/ops/cuda/edge_sum_host.h"
+#include "models/ops/cuda/gated_edge_sum_host.h"
 #include "models/ops/cuda/gather_pairs_host.h"
 #include "models/ops/cuda/graph_operator.h"
 #include "models/ops/cuda/maxout_operator.h"
@@ -53,6 +56,36 @@ struct GatherLauncher {
     launch([in] { cuda::run_grids(in, Grids()); });
   }
 };
+
+const auto run_grids_here = [](const auto& in) { launch([in] { cuda::run_grids(in, Grids()); }); };
+
+at::Tensor edge_forward(const at::Tensor& x, const Optional& edge, const Optional& scale, const at::Tensor& rowptr,
+                        const at::Tensor& col, bool relu) {
+  return cuda::edge_sum_forward(x, edge, scale, rowptr, col, relu, run_grids_here);
+}
+
+Two edge_backward(const at::Tensor& grad, const at::Tensor& x, const Optional& edge, const Optional& scale,
+                  const at::Tensor& row, const at::Tensor& colptr, const at::Tensor& order, bool relu) {
+  return cuda::edge_sum_backward(grad, x, edge, scale, row, colptr, order, relu, run_grids_here);
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> gated_forward(const at::Tensor& query, const at::Tensor& key,
+                                                             const at::Tensor& value, const at::Tensor& edge,
+                                                             const at::Tensor& rowptr, const at::Tensor& col) {
+  return cuda::gated_sum_forward(query, key, value, edge, rowptr, col, run_grids_here);
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> gated_backward(
+    const at::Tensor& out_grad, const at::Tensor& gate_grad, const at::Tensor& out, const at::Tensor& gate,
+    const at::Tensor& total, const at::Tensor& value, const at::Tensor& rowptr, const at::Tensor& col,
+    const at::Tensor& row, const at::Tensor& colptr, const at::Tensor& order) {
+  return cuda::gated_sum_backward(out_grad, gate_grad, out, gate, total, value, {rowptr, col, row, colptr, order},
+                                  run_grids_here);
+}
+
+at::Tensor column_sums_here(const at::Tensor& a, const at::Tensor& b) {
+  return cuda::sums_of_columns(a, b, run_grids_here);
+}
 
 Two pool_forward(const at::Tensor& x, const at::Tensor& u, const Optional& ptr) {
   return cuda::pool_forward(x, u, ptr, [](const auto& in) { launch([in] { cuda::run_grids(in, Grids()); }); });
@@ -119,6 +152,11 @@ TORCH_LIBRARY_IMPL(geosft, HPU, m) {
   cuda::implement_attention<Device, cuda::GraphOperator>(m);
   cuda::implement_attention<Device, cuda::SequenceOperator>(m);
   m.impl("gather_pairs", cuda::gather_pairs_on<GatherLauncher>);
+  m.impl("_edge_sum_forward", edge_forward);
+  m.impl("_edge_sum_backward", edge_backward);
+  m.impl("_gated_edge_sum_forward", gated_forward);
+  m.impl("_gated_edge_sum_backward", gated_backward);
+  m.impl("_column_sums", column_sums_here);
   m.impl("_softmax_pool_forward", pool_forward);
   m.impl("_softmax_pool_backward", pool_backward);
   m.impl("_seeded_dropout", dropout);
