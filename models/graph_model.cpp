@@ -125,6 +125,8 @@ GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options
 }
 
 void GraphModelImpl::make_head() {
+  TORCH_CHECK(options.graph_counts >= 0 && options.graph_counts <= options.graph_features,
+              "graph_counts must be at most graph_features, ", options.graph_features, ", got ", options.graph_counts);
   const int64_t width = options.layer.attention.width;
   const bool deep = options.head_layers != 1 || options.graph_features > 0;
   const std::optional<Pooling> pooling = pooling_of(options.head);
@@ -293,7 +295,9 @@ void GraphModelImpl::standardize(const FeaturedGraphs& graphs, const at::Tensor&
     node_mean.narrow(0, options.node_values, options.encoding).zero_();
   if (options.edge_values > 0) set(edge_mean, edge_deviation, graphs.edge_values);
   if (targets.defined()) set(target_mean, target_deviation, targets);
-  if (options.graph_features > 0 && graph_features.defined()) set(graph_mean, graph_deviation, graph_features);
+  if (const int64_t columns = options.graph_features - options.graph_counts; columns > 0 && graph_features.defined()) {
+    set(graph_mean.narrow(0, 0, columns), graph_deviation.narrow(0, 0, columns), graph_features.narrow(1, 0, columns));
+  }
 }
 
 }  // namespace geosft

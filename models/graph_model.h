@@ -60,6 +60,7 @@ struct GraphModelOptions {
   SamplerOptions head_sampler = {.num_samples = 64};
   int64_t head_layers = 1;     // of the MLP that predicts from the pooled features, or from each node
   int64_t graph_features = 0;  // columns of features of each graph, concatenated to its pooled features
+  int64_t graph_counts = 0;    // the last of these columns, which are not standardised: counts that are mostly 0
   double head_dropout = 0.0;   // of the input of every layer of the head, except sum and nodes with one layer
 };
 

@@ -55,7 +55,7 @@ at::Tensor cached_tensor(const fs::path& cache, const std::string& key, const Re
 at::Tensor all_vectors(const std::vector<std::string>& smiles, const MoleculeVectorOptions& options,
                        const std::function<void(int64_t, int64_t)>& progress) {
   const int64_t total = static_cast<int64_t>(smiles.size()), columns = vector_columns(options);
-  const int64_t described = columns - static_cast<int64_t>(options.fingerprints.size()) * options.fingerprint_bits;
+  const int64_t described = columns - options.count_columns();
   at::Tensor out = at::zeros({total, columns});
   out.narrow(1, 0, described).fill_(std::numeric_limits<float>::quiet_NaN());
   float* const first = out.data_ptr<float>();

@@ -148,7 +148,7 @@ std::vector<float> molecule_vector(const std::string&, const MoleculeVectorOptio
 
 int64_t vector_columns(const MoleculeVectorOptions& options) {
   const int64_t described = options.descriptors ? static_cast<int64_t>(descriptor_names().size()) : 0;
-  return described + static_cast<int64_t>(options.fingerprints.size()) * options.fingerprint_bits;
+  return described + options.count_columns();
 }
 
 }  // namespace geosft

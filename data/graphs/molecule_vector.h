@@ -15,6 +15,8 @@ struct MoleculeVectorOptions {
   int64_t fingerprint_bits = 2048;             // columns of each, at least 1
 
   bool any() const { return descriptors || !fingerprints.empty(); }
+  // Returns the number of columns of all fingerprints, which come last.
+  int64_t count_columns() const { return static_cast<int64_t>(fingerprints.size()) * fingerprint_bits; }
 };
 
 // Returns the names of the fingerprints: extended-connectivity fingerprints of diameter 2, 4 and 6 (ecfp; Rogers and

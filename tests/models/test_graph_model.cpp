@@ -2,6 +2,7 @@
 #include "models/graph_model.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <utility>
@@ -377,6 +378,20 @@ TEST_CASE("features of graphs that are not defined or far from the mean are boun
   far[0][0] = 1e3;
   farther[0][0] = 1e12;
   require_equal(outputs(far), outputs(farther), "clamped");
+}
+
+TEST_CASE("counts among the features of graphs are not standardised", "[graph_model]") {
+  const FeaturedGraphs graphs = featured_graphs({7, 4, 9}, 3);
+  GraphModelOptions options = small_options();
+  options.graph_features = 3;
+  options.graph_counts = 2;
+  GraphModel model = model_of(options);
+  model->standardize(graphs, {}, at::tensor({1.0, 0.0, 2.0, 3.0, 0.0, 0.0, 5.0, 1.0, 0.0}, at::kDouble).view({3, 3}));
+  require_close(model->graph_mean, at::tensor({3.0, 0.0, 0.0}, at::kDouble), 1e-6, "mean", 1.0);
+  require_close(model->graph_deviation, at::tensor({std::sqrt(8.0 / 3), 1.0, 1.0}, at::kDouble), 1e-6, "deviation",
+                1.0);
+  options.graph_counts = 4;
+  require_error([&] { GraphModel{options}; }, {"graph_counts", "3", "4"});
 }
 
 TEST_CASE("features of graphs are refused by a model without them", "[graph_model]") {

@@ -303,6 +303,7 @@ GraphModelOptions GraphSettings::graph_model(const ItemSchema& schema) const {
   options.edge_vocabulary = schema.edge_vocabulary;
   options.edge_values = schema.edge_values;
   options.graph_features = schema.graph_features;
+  if (schema.graph_features > 0) options.graph_counts = molecules.vector().count_columns();
   const NodeEncoding encoding = model.node_encoding().encoding;
   options.encoding = encoding == NodeEncoding::none ? 0 : model.encoding_columns;
   options.signed_encoding = encoding == NodeEncoding::laplacian;

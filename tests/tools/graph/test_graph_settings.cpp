@@ -231,8 +231,9 @@ TEST_CASE("keys of molecules reach the reader and the features") {
   REQUIRE(settings.train.loss().regression == "huber");
   REQUIRE(settings.train.loss().label_smoothing == 0.25);
   ItemSchema schema{GraphTask::regression, {3, 4}, 0, {5}, 0, false, {"a"}};
-  schema.graph_features = 9;
-  REQUIRE(settings.graph_model(schema).graph_features == 9);
+  schema.graph_features = 1100;
+  REQUIRE(settings.graph_model(schema).graph_features == 1100);
+  REQUIRE(settings.graph_model(schema).graph_counts == 1024);
   settings.molecules.label_columns = "\"a";
   REQUIRE_THROWS_AS(settings.check(), UsageError);
   settings.molecules.label_columns = "";
