@@ -268,6 +268,7 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
   std::vector<KeyUse> uses = model.key_uses();
   // Missing data are reported when they are opened.
   const bool of_graphs = longest > 0 && std::filesystem::exists(data) && !is_sequence_dataset(data);
+  uses.push_back({{"fingerprint_bits"}, molecules.fingerprint != "none", "fingerprints", "fingerprint none"});
   uses.push_back({{"max_length"}, !of_graphs, "sequences", "the graphs in " + data});
   return uses;
 }

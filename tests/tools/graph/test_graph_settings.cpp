@@ -190,8 +190,8 @@ TEST_CASE("images and pairs of documents have models of their own") {
 TEST_CASE("the configurations that come along load") {
   const std::map<std::string, std::set<std::string>> expected = {
       {"graph",
-       {"enzymes", "mutag", "nci1", "pascalvoc_sp", "pascalvoc_sp_rwpe", "peptides_func", "peptides_func_rwpe",
-        "peptides_func_short", "peptides_struct", "peptides_struct_rwpe", "proteins", "qm7"}},
+       {"enzymes", "molecules", "mutag", "nci1", "pascalvoc_sp", "pascalvoc_sp_rwpe", "peptides_func",
+        "peptides_func_rwpe", "peptides_func_short", "peptides_struct", "peptides_struct_rwpe", "proteins", "qm7"}},
       {"sequence",
        {"basic_motions", "image_bn_sh", "image_sft", "image_small", "japanese_vowels", "listops_bn_sh", "listops_sft",
         "listops_small", "pathfinder_bn_sh", "pathfinder_sft", "retrieval_bn_sh", "retrieval_sft", "text_bn_sh",
