@@ -13,6 +13,10 @@ namespace geosft {
 namespace {
 
 constexpr double min_deviation = 1e-6;
+// Bounds the memory of copies in double precision.
+constexpr int64_t columns_at_a_time = 256;
+// Limit of standardised features of graphs: those of unusual graphs may lie many deviations from the mean.
+constexpr double max_deviations = 5.0;
 
 int64_t total(const std::vector<int64_t>& sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
@@ -69,11 +73,15 @@ at::Tensor table_rows(const at::Tensor& categories, const std::vector<int64_t>& 
 }  // namespace
 
 ColumnStatistics column_statistics(const at::Tensor& values) {
-  const at::Tensor exact = values.to(at::kDouble);
-  const at::Tensor mean = exact.nanmean(0).nan_to_num(0.0);
-  const at::Tensor deviation = (exact - mean).square().nanmean(0).sqrt().nan_to_num(0.0);
-  return {mean.to(at::kFloat),
-          at::where(deviation > min_deviation, deviation, at::ones_like(deviation)).to(at::kFloat)};
+  std::vector<at::Tensor> means, deviations;
+  for (const at::Tensor& columns : values.split(columns_at_a_time, 1)) {
+    const at::Tensor exact = columns.to(at::kDouble);
+    const at::Tensor mean = exact.nanmean(0).nan_to_num(0.0);
+    const at::Tensor deviation = (exact - mean).square().nanmean(0).sqrt().nan_to_num(0.0);
+    means.push_back(mean);
+    deviations.push_back(at::where(deviation > min_deviation, deviation, at::ones_like(deviation)));
+  }
+  return {at::cat(means).to(at::kFloat), at::cat(deviations).to(at::kFloat)};
 }
 
 GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options(model_options) {
@@ -117,6 +125,8 @@ GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options
 }
 
 void GraphModelImpl::make_head() {
+  TORCH_CHECK(options.graph_counts >= 0 && options.graph_counts <= options.graph_features,
+              "graph_counts must be at most graph_features, ", options.graph_features, ", got ", options.graph_counts);
   const int64_t width = options.layer.attention.width;
   const bool deep = options.head_layers != 1 || options.graph_features > 0;
   const std::optional<Pooling> pooling = pooling_of(options.head);
@@ -267,7 +277,8 @@ at::Tensor GraphModelImpl::forward(const FeaturedGraphs& graphs, SamplingContext
       encoder->forward(tokens(graphs, ptr, context), relative(graphs, ptr), ptr, context, edges ? &*edges : nullptr);
   if (options.graph_features == 0) return predictions(x, ptr, context, {});
   const at::TensorOptions of_weights = numbers->weight.options().requires_grad(false);
-  return predictions(x, ptr, context, (graph_features.to(of_weights) - graph_mean) / graph_deviation);
+  const at::Tensor standardized = (graph_features.to(of_weights) - graph_mean) / graph_deviation;
+  return predictions(x, ptr, context, standardized.nan_to_num(0.0).clamp(-max_deviations, max_deviations));
 }
 
 void GraphModelImpl::standardize(const FeaturedGraphs& graphs, const at::Tensor& targets,
@@ -284,7 +295,9 @@ void GraphModelImpl::standardize(const FeaturedGraphs& graphs, const at::Tensor&
     node_mean.narrow(0, options.node_values, options.encoding).zero_();
   if (options.edge_values > 0) set(edge_mean, edge_deviation, graphs.edge_values);
   if (targets.defined()) set(target_mean, target_deviation, targets);
-  if (options.graph_features > 0 && graph_features.defined()) set(graph_mean, graph_deviation, graph_features);
+  if (const int64_t columns = options.graph_features - options.graph_counts; columns > 0 && graph_features.defined()) {
+    set(graph_mean.narrow(0, 0, columns), graph_deviation.narrow(0, 0, columns), graph_features.narrow(1, 0, columns));
+  }
 }
 
 }  // namespace geosft

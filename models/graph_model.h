@@ -60,6 +60,7 @@ struct GraphModelOptions {
   SamplerOptions head_sampler = {.num_samples = 64};
   int64_t head_layers = 1;     // of the MLP that predicts from the pooled features, or from each node
   int64_t graph_features = 0;  // columns of features of each graph, concatenated to its pooled features
+  int64_t graph_counts = 0;    // the last of these columns, which are not standardised: counts that are mostly 0
   double head_dropout = 0.0;   // of the input of every layer of the head, except sum and nodes with one layer
 };
 
@@ -90,7 +91,8 @@ class GraphModelImpl : public torch::nn::Module {
   explicit GraphModelImpl(const GraphModelOptions& options);
 
   // Logits or standardised targets: [B, outputs], or [N, outputs] for nodes. The features must match the options; items
-  // may have any number of nodes, including none. graph_features [B, F]: undefined if options.graph_features is 0.
+  // may have any number of nodes, including none. graph_features [B, F], NaN where a feature is not defined (the mean
+  // is taken): undefined if options.graph_features is 0. Standardised, they are clamped to 5 deviations.
   at::Tensor forward(const FeaturedGraphs& graphs, SamplingContext& context, const at::Tensor& graph_features = {});
 
   // Sets the buffers from a training set: numeric features of its nodes (values and encoding) and edges, for

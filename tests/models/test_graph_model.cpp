@@ -2,6 +2,7 @@
 #include "models/graph_model.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <utility>
@@ -356,6 +357,41 @@ TEST_CASE("a deep head predicts from pooled nodes and standardised features of t
   GraphModelOptions pairs = document_options();
   pairs.head_layers = 2;
   require_error([&] { GraphModel{pairs}; }, {"head_layers", "pairs", "2"});
+}
+
+TEST_CASE("features of graphs that are not defined or far from the mean are bounded", "[graph_model]") {
+  const FeaturedGraphs graphs = featured_graphs({7, 4, 9}, 3);
+  GraphModelOptions options = small_options();
+  options.graph_features = 2;
+  GraphModel model = model_of(options);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const at::Tensor features = at::tensor({1.0, 5.0, 3.0, nan, 5.0, 7.0}, at::kDouble).view({3, 2});
+  model->standardize(graphs, {}, features);
+  const auto outputs = [&](const at::Tensor& given) {
+    SamplingContext context = SamplingContext::greedy();
+    return model->forward(graphs, context, given).detach();
+  };
+  at::Tensor filled = features.clone();
+  filled[1][1] = 6.0;  // the mean of the known ones
+  require_close(outputs(features), outputs(filled), 1e-6, "unknown", 1.0);
+  at::Tensor far = filled.clone(), farther = filled.clone();
+  far[0][0] = 1e3;
+  farther[0][0] = 1e12;
+  require_equal(outputs(far), outputs(farther), "clamped");
+}
+
+TEST_CASE("counts among the features of graphs are not standardised", "[graph_model]") {
+  const FeaturedGraphs graphs = featured_graphs({7, 4, 9}, 3);
+  GraphModelOptions options = small_options();
+  options.graph_features = 3;
+  options.graph_counts = 2;
+  GraphModel model = model_of(options);
+  model->standardize(graphs, {}, at::tensor({1.0, 0.0, 2.0, 3.0, 0.0, 0.0, 5.0, 1.0, 0.0}, at::kDouble).view({3, 3}));
+  require_close(model->graph_mean, at::tensor({3.0, 0.0, 0.0}, at::kDouble), 1e-6, "mean", 1.0);
+  require_close(model->graph_deviation, at::tensor({std::sqrt(8.0 / 3), 1.0, 1.0}, at::kDouble), 1e-6, "deviation",
+                1.0);
+  options.graph_counts = 4;
+  require_error([&] { GraphModel{options}; }, {"graph_counts", "3", "4"});
 }
 
 TEST_CASE("features of graphs are refused by a model without them", "[graph_model]") {

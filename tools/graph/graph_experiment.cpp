@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "data/atomic_file.h"
+#include "data/seeds.h"
 #include "models/summary.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/batch_size_finder.h"
@@ -28,7 +29,8 @@ bool train_once(const GraphSettings& settings, const PackedItems& graphs, const 
   at::manual_seed(settings.seed);
   GraphModel model(settings.graph_model(graphs.schema));
   const LabelledItems training = labelled_items(graphs, split.train);
-  model->standardize(training, graphs.schema.task == GraphTask::regression ? training.target : at::Tensor());
+  model->standardize(training, graphs.schema.task == GraphTask::regression ? training.target : at::Tensor(),
+                     training.graph_features);
   model->to(device);
   GraphTraining task(model, graphs, split, settings, processes);
   TrainingOptions options = settings.train.options(settings.seed);
@@ -42,9 +44,17 @@ bool train_once(const GraphSettings& settings, const PackedItems& graphs, const 
           std::to_string(split.test.size()) + ", " + std::to_string(parameter_count(*model)) + " parameters");
 }
 
+// Limits the epochs, so that the run takes about max_steps steps.
+void limit_epochs(GraphTrainSettings& train, size_t training_items) {
+  if (train.max_steps == 0) return;
+  const int64_t steps = (static_cast<int64_t>(training_items) + train.batch_size - 1) / train.batch_size;
+  train.epochs = std::min(train.epochs, std::max<int64_t>(1, train.max_steps / steps));
+}
+
 // Trains one run to its end; returns false if a signal arrived.
 bool train_run(GraphSettings settings, const PackedItems& graphs, const DatasetSplit& split, const RunFolder& folder,
                bool resume, at::Device device, const Communicator& processes) {
+  limit_epochs(settings.train, split.train.size());
   return train_within_memory(settings.train.batch_size, resume ? RunStart::resumed : RunStart::fresh, processes,
                              [&](int64_t batch_size, RunStart start, const Communicator& together) {
                                settings.train.batch_size = batch_size;
@@ -52,11 +62,31 @@ bool train_run(GraphSettings settings, const PackedItems& graphs, const DatasetS
                              });
 }
 
+// Trains the models of an ensemble, each in its own folder.
+bool train_all_models(const GraphSettings& settings, const PackedItems& graphs, const DatasetSplit& split,
+                      const RunFolder& folder, bool resume, at::Device device, const Communicator& processes) {
+  if (!train_run(settings, graphs, split, folder, resume, device, processes)) return false;
+  for (int64_t number = 1; number < settings.ensemble; ++number) {
+    GraphSettings single = settings;
+    single.ensemble = 1;
+    // Configurations hold seeds of 63 bits.
+    single.seed = combine_seeds({settings.seed, static_cast<uint64_t>(number)}) >> 1;
+    const std::filesystem::path path = ensemble_folder(folder.path(), number);
+    const bool again = resume && RunFolder::holds_run(path);
+    const RunFolder own = open_run_folder(path, again, processes);
+    if (processes.is_root()) {
+      std::cerr << "\nmodel " << number + 1 << " of an ensemble of " << settings.ensemble << '\n';
+    }
+    if (!train_run(single, graphs, split, own, again, device, processes)) return false;
+  }
+  return true;
+}
+
 // Evaluates the test split and writes the report to the folder.
 RunResult result_of(const PlannedRun& planned, const PackedItems& graphs, const DatasetSplit& split,
                     const RunFolder& folder, at::Device device) {
   GraphRunModel trained = load_graph_run(folder.path());
-  trained.model->to(device);
+  trained.to(device);
   const GraphReport report = evaluate_graphs(trained, graphs, split, Part::test, 0);
   draw_report(report, trained.schema.output_names, folder);
   const PlotResult curves = plot_learning_curves(folder.metrics(), folder.learning_curves(),
@@ -69,8 +99,8 @@ RunResult result_of(const PlannedRun& planned, const PackedItems& graphs, const 
           planned.settings.splits.fold,
           report.count,
           report.task,
-          parameter_count(*trained.model),
-          planned.settings.train.epochs,
+          parameter_count(*trained.model) * planned.settings.ensemble,
+          trained.settings.train.epochs,
           read_metrics(folder.metrics()).back().seconds};
 }
 
@@ -94,8 +124,9 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
   const RunFolder folder = run_folder_of(planned, parent, resume, processes);
   if (!planned.name.empty() && processes.is_root()) std::cerr << "\nrun " << planned.name << '\n';
   const DatasetSplit split = checked_split(graphs, planned.settings.splits);
-  if (!train_or_clean(folder, processes,
-                      [&] { return train_run(planned.settings, graphs, split, folder, resume, device, processes); })) {
+  if (!train_or_clean(folder, processes, [&] {
+        return train_all_models(planned.settings, graphs, split, folder, resume, device, processes);
+      })) {
     throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with train --resume --out " +
                       parent.path().string());
   }
@@ -106,7 +137,11 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
 }  // namespace
 
 std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const PackedItems& graphs) {
-  if (settings.every_fold && (graphs.split || graphs.node_split.defined())) {
+  const std::string& split = settings.splits.split;
+  if (settings.every_fold && split != "auto" && split != "folds") {
+    throw UsageError("cross_validation needs split folds, found " + split);
+  }
+  if (settings.every_fold && ((split == "auto" && graphs.split) || graphs.node_split.defined())) {
     throw UsageError("cross_validation needs data without a published split");
   }
   std::vector<PlannedRun> runs;
@@ -120,6 +155,7 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
       if (settings.repeats > 1) run.name = "seed_" + std::to_string(run.settings.seed);
       if (settings.every_fold) {
         run.settings.splits.fold = fold;
+        run.settings.splits.split = "folds";
         run.name += (run.name.empty() ? "fold_" : "_fold_") + std::to_string(fold);
       }
       runs.push_back(run);

@@ -66,7 +66,7 @@ struct GraphPredictCommand {
   void answer(GraphRunModel& trained, const PackedItems& graphs, const std::vector<int64_t>& wanted,
               const TitleOf& title_of) const {
     const GraphTask task = trained.schema.task;
-    const GraphOutputs found = graph_outputs(trained.model, graphs, wanted, Part::test, trained.settings.evaluation);
+    const GraphOutputs found = run_outputs(trained, graphs, wanted, Part::test);
     const at::Tensor outputs = in_units(trained.model, task, found.outputs);
     const bool of_nodes = is_of_nodes(task);
     const at::Tensor& ptr = graphs.graphs.ptr;
@@ -78,8 +78,9 @@ struct GraphPredictCommand {
     }
   }
 
-  void answer_given(GraphRunModel& trained, const UnlabelledGraphs& given, const std::string& source) const {
+  void answer_given(GraphRunModel& trained, UnlabelledGraphs given, const std::string& source) const {
     for (const std::string& warning : given.packed.warnings) std::cerr << warning << '\n';
+    take_molecule_inputs(given.packed, trained.settings.molecules, source);
     const PackedItems graphs = without_answers(trained, given.packed);
     const auto title_of = [&](int64_t item) {
       const std::string& name = given.names[static_cast<size_t>(item)];
@@ -97,10 +98,7 @@ struct GraphPredictCommand {
   }
 
   static UnlabelledGraphs given_graphs(const GraphRunModel& trained, const std::string& file) {
-    GraphReadOptions reading;
-    reading.directed = trained.settings.directed;
-    reading.coalesce = trained.settings.coalesce;
-    return read_unlabelled_graphs(file, trained.schema, reading);
+    return read_unlabelled_graphs(file, trained.schema, trained.settings.reading());
   }
 
   static UnlabelledGraphs given_series(const GraphRunModel& trained, const std::string& file) {

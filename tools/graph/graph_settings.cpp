@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/graph/graph_settings.h"
 
+#include "data/data_error.h"
+#include "data/formats/csv_rows.h"
 #include "data/sequences/sequence_dataset.h"
 #include "tools/experiment/arguments.h"
 
@@ -8,9 +10,15 @@ namespace geosft {
 namespace {
 
 void add_splits(Config& config, SplitSettings& splits) {
-  config.add("splits", "folds", &splits.folds, "parts of a set without a published split", {.low = 2})
+  config
+      .add_choice("splits", "split", &splits.split, {"auto", "file", "scaffold", "random", "folds"},
+                  "file: the published one; scaffold: of molecules, 80/10/10 by their ring systems; random: 80/10/10; "
+                  "auto: the published one, else scaffold for molecules, else folds")
+      .add("splits", "split_folder", &splits.split_folder,
+           "of a table of molecules: folder with train.csv, valid.csv and test.csv, lists of its rows from 0")
+      .add("splits", "folds", &splits.folds, "parts of a set without a published split", {.low = 2})
       .add("splits", "fold", &splits.fold, "the part that is the test set, from 0", not_negative)
-      .add("splits", "split_seed", &splits.split_seed, "of the folds")
+      .add("splits", "split_seed", &splits.split_seed, "of folds and random splits")
       .add("splits", "validation_fraction", &splits.validation_fraction,
            "share of the training set held out to choose the best checkpoint, where none is published; 0: the last one "
            "is the best",
@@ -18,6 +26,20 @@ void add_splits(Config& config, SplitSettings& splits) {
       .add("splits", "monitor_test", &splits.monitor_test,
            "without a validation part: show the test set in the learning curves (it never chooses a checkpoint)")
       .add("splits", "split_name", &splits.split_name, "which of several published splits of an OGB set");
+}
+
+void add_molecules(Config& config, MoleculeSettings& molecules) {
+  config
+      .add("molecules", "smiles_column", &molecules.smiles_column,
+           "of a CSV table; by default \"smiles\", else the first column of SMILES")
+      .add("molecules", "label_columns", &molecules.label_columns,
+           "of a CSV table, separated by commas; by default every other column of numbers")
+      .add("molecules", "fingerprint", &molecules.fingerprint,
+           "count fingerprints that the head gets, separated by commas: none, ecfp2, ecfp4, ecfp6, fcfp4, fcfp6, "
+           "atom_pair, torsion, path")
+      .add("molecules", "fingerprint_bits", &molecules.fingerprint_bits, "columns of each fingerprint",
+           {.low = 1, .high = 1 << 20})
+      .add("molecules", "descriptors", &molecules.descriptors, "let the head see RDKit's 2-D descriptors");
 }
 
 void add_graph_model(Config& config, GraphModelSettings& model) {
@@ -168,6 +190,26 @@ std::vector<KeyUse> GraphModelSettings::key_uses() const {
   return uses;
 }
 
+MoleculeVectorOptions MoleculeSettings::vector() const {
+  try {
+    return {descriptors, fingerprints_of(fingerprint), fingerprint_bits};
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+}
+
+std::vector<std::string> MoleculeSettings::labels() const {
+  std::vector<std::string> names;
+  CsvRows row(label_columns, "label_columns");
+  try {
+    if (!row.next()) return names;
+  } catch (const DataError& error) {
+    throw UsageError(error.what());
+  }
+  for (size_t i = 0; i < row.size(); ++i) names.emplace_back(row[i]);
+  return names;
+}
+
 GraphTrainSettings::GraphTrainSettings() {
   learning_rate = 8e-4;
   weight_decay = 0.17;
@@ -176,23 +218,29 @@ GraphTrainSettings::GraphTrainSettings() {
 
 Config GraphSettings::config() {
   Config keys;
-  keys.add("", "data", &data, "dataset: a folder")
+  keys.add("", "data", &data, "dataset: a folder, or a CSV table of molecules")
       .add("", "seed", &seed, "of everything random")
       .add("", "num_seeds", &repeats, "runs, each with the next seed", positive)
       .add("", "cross_validation", &every_fold, "a run for every fold")
+      .add("", "ensemble", &ensemble, "models of a run, with seeds of their own, whose outputs are averaged", positive)
       .add("", "directed", &directed, "leave the edges of OGB sets as they are listed")
       .add("", "coalesce", &coalesce, "leave out self-loops and repeated edges of TU sets, as PyG does")
       .add("", "max_length", &longest, "sequences: tokens that are used, from the beginning; 0: all", not_negative)
       .add("", "patch_size", &patch,
            "images: side of the squares of pixels that become a token each; series: their steps that do", positive);
   add_splits(keys, splits);
+  add_molecules(keys, molecules);
   add_graph_model(keys, model);
   train.add_keys(keys, "graphs");
   keys.add("train", "drop_token_rate", &train.drop_tokens, "share of the nodes that training leaves out",
            probability_range)
-      .add_choice("train", "metric", &train.metric,
-                  {"auto", "accuracy", "macro_f1", "roc_auc", "average_precision", "mae", "r2"},
-                  "what validation goes by; auto: the first that the task has");
+      .add("train", "max_steps", &train.max_steps, "steps of a run, which limit its epochs; 0: no limit", not_negative)
+      .add_choice("train", "regression_loss", &train.regression_loss, {"l1", "mse", "huber"},
+                  "of standardised targets: absolute or squared error, or squared up to 1 and absolute from there")
+      .add(
+          "train", "metric", &train.metric,
+          "what validation goes by: the first of these, separated by commas, that the task has, of accuracy, macro_f1, "
+          "roc_auc, average_precision, prc_auc, mae, rmse, r2 and loss; auto: the task's first");
   evaluation.add_keys(keys, "graphs");
   return keys;
 }
@@ -203,6 +251,8 @@ void GraphSettings::check() const {
   check_positions(model);
   check_mask(model);
   check_walks(model);
+  molecules.vector();
+  molecules.labels();
   if (train.replay_steps) check_replayable(model);
   if (model.on_grid() && train.drop_tokens > 0) {
     throw UsageError("drop_token_rate must be 0 with attention " + model.attention +
@@ -218,6 +268,7 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
   std::vector<KeyUse> uses = model.key_uses();
   // Missing data are reported when they are opened.
   const bool of_graphs = longest > 0 && std::filesystem::exists(data) && !is_sequence_dataset(data);
+  uses.push_back({{"fingerprint_bits"}, molecules.fingerprint != "none", "fingerprints", "fingerprint none"});
   uses.push_back({{"max_length"}, !of_graphs, "sequences", "the graphs in " + data});
   return uses;
 }
@@ -225,6 +276,8 @@ std::vector<KeyUse> GraphSettings::key_uses() const {
 void GraphSettings::locate_data() {
   if (data.empty()) throw UsageError("--data DIR is required: the dataset");
   data = std::filesystem::absolute(data).lexically_normal().string();
+  if (splits.split_folder.empty()) return;
+  splits.split_folder = std::filesystem::absolute(splits.split_folder).lexically_normal().string();
 }
 
 void GraphSettings::take_resumable(const GraphSettings& other) {
@@ -233,12 +286,25 @@ void GraphSettings::take_resumable(const GraphSettings& other) {
   train.take_resumable(other.train);
 }
 
+GraphReadOptions GraphSettings::reading() const {
+  GraphReadOptions options;
+  options.split = splits.split_name;
+  options.directed = directed;
+  options.coalesce = coalesce;
+  options.smiles_column = molecules.smiles_column;
+  options.label_columns = molecules.labels();
+  options.split_folder = splits.split_folder;
+  return options;
+}
+
 GraphModelOptions GraphSettings::graph_model(const ItemSchema& schema) const {
   GraphModelOptions options;
   options.node_vocabulary = schema.node_vocabulary;
   options.node_values = schema.node_values;
   options.edge_vocabulary = schema.edge_vocabulary;
   options.edge_values = schema.edge_values;
+  options.graph_features = schema.graph_features;
+  if (schema.graph_features > 0) options.graph_counts = molecules.vector().count_columns();
   const NodeEncoding encoding = model.node_encoding().encoding;
   options.encoding = encoding == NodeEncoding::none ? 0 : model.encoding_columns;
   options.signed_encoding = encoding == NodeEncoding::laplacian;

@@ -11,6 +11,7 @@
 #include "tests/tools/graph/graph_tool.h"
 #include "tests/tools/graph/small_graph_model.h"
 #include "tests/tools/sequence/sequence_tool.h"
+#include "tools/experiment/arguments.h"
 
 namespace geosft::test::test_graph_settings {
 
@@ -189,8 +190,8 @@ TEST_CASE("images and pairs of documents have models of their own") {
 TEST_CASE("the configurations that come along load") {
   const std::map<std::string, std::set<std::string>> expected = {
       {"graph",
-       {"enzymes", "mutag", "mutag_gcn", "mutag_gine", "nci1", "pascalvoc_sp", "pascalvoc_sp_rwpe", "peptides_func",
-        "peptides_func_gatedgcn", "peptides_func_gcn", "peptides_func_gine", "peptides_func_rwpe",
+       {"enzymes", "molecules", "mutag", "mutag_gcn", "mutag_gine", "nci1", "pascalvoc_sp", "pascalvoc_sp_rwpe",
+        "peptides_func", "peptides_func_gatedgcn", "peptides_func_gcn", "peptides_func_gine", "peptides_func_rwpe",
         "peptides_func_short", "peptides_struct", "peptides_struct_rwpe", "proteins", "qm7"}},
       {"sequence",
        {"basic_motions", "image_bn_sh", "image_sft", "image_small", "japanese_vowels", "listops_bn_sh", "listops_sft",
@@ -284,6 +285,35 @@ TEST_CASE("options of convolutions that nothing uses are refused") {
           "--feed-forward-dropout is for feed-forward networks, not for mlp_ratio 0");
   REQUIRE(said("", {"--head", "mean", "--head-dropout", "0.1"}).empty());
   REQUIRE(said("", {"--head-layers", "2", "--head-dropout", "0.1"}).empty());
+}
+
+TEST_CASE("keys of molecules reach the reader and the features") {
+  GraphSettings settings;
+  settings.config().set_text(
+      "data = 'x'\nensemble = 3\n[splits]\nsplit = 'random'\nsplit_folder = 'lists'\n[molecules]\nsmiles_column = "
+      "'mol'\n"
+      "label_columns = 'a,\"b, c\"'\nfingerprint = 'ecfp4,path'\nfingerprint_bits = 512\ndescriptors = true\n"
+      "[train]\nregression_loss = 'huber'\nlabel_smoothing = 0.25\nmetric = 'roc_auc,rmse'\nmax_steps = 7\n");
+  settings.check();
+  const GraphReadOptions reading = settings.reading();
+  REQUIRE(reading.smiles_column == "mol");
+  REQUIRE(reading.label_columns == std::vector<std::string>{"a", "b, c"});
+  REQUIRE(reading.split_folder == "lists");
+  const MoleculeVectorOptions vector = settings.molecules.vector();
+  REQUIRE(vector.fingerprints == std::vector<std::string>{"ecfp4", "path"});
+  REQUIRE(vector.fingerprint_bits == 512);
+  REQUIRE(vector.descriptors);
+  REQUIRE(settings.train.loss().regression == "huber");
+  REQUIRE(settings.train.loss().label_smoothing == 0.25);
+  ItemSchema schema{GraphTask::regression, {3, 4}, 0, {5}, 0, false, {"a"}};
+  schema.graph_features = 1100;
+  REQUIRE(settings.graph_model(schema).graph_features == 1100);
+  REQUIRE(settings.graph_model(schema).graph_counts == 1024);
+  settings.molecules.label_columns = "\"a";
+  REQUIRE_THROWS_AS(settings.check(), UsageError);
+  settings.molecules.label_columns = "";
+  settings.molecules.fingerprint = "ecfp7";
+  REQUIRE_THROWS_AS(settings.check(), UsageError);
 }
 
 }  // namespace geosft::test::test_graph_settings

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // geosft-graph train, end to end.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <map>
 
 #include "tests/tools/experiment/earlier_checkpoint.h"
@@ -214,6 +215,24 @@ TEST_CASE("graph convolutions learn what tells graphs apart, and their runs load
     CHECK(again.at("metrics") == result.at("metrics"));
     CHECK_THAT(read_text(shop / local / "config.toml"), Catch::Contains("local = \"" + std::string(local) + "\""));
   }
+}
+
+TEST_CASE("an ensemble predicts the mean of its models, each a run of its own") {
+  const GraphShop shop;
+  const std::string run = (shop / "run").string();
+  const nlohmann::json trained =
+      nlohmann::json::parse(shop.run_well(shop.train("run", {"--ensemble", "2", "--json"})).out);
+  REQUIRE(nlohmann::json::parse(shop.run_well({"eval", run, "--json"}).out).at("metrics") == trained.at("metrics"));
+  const auto log_odds = [&](const std::string& of) {
+    const nlohmann::json line = nlohmann::json::parse(shop.run_well({"predict", of, "--graphs", "5", "--json"}).out);
+    const double found = line.at("probability");
+    return (line.at("class") == "1" ? 1 : -1) * std::log(found / (1 - found));
+  };
+  const double first = log_odds(run + "/best.ckpt"), second = log_odds(run + "/model_1");
+  REQUIRE(first != second);
+  REQUIRE(log_odds(run) == Approx((first + second) / 2).margin(1e-4));
+  std::filesystem::remove_all(shop / "run/model_1");
+  shop.refuses({"eval", run}, 2, {"model_1"});
 }
 
 }  // namespace geosft::test::test_graph_train_command
