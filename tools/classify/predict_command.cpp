@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/atomic_file.h"
+#include "data/formats/shape_file.h"
 #include "tools/classify/classify_overrides.h"
 #include "tools/classify/commands.h"
 #include "tools/classify/prediction.h"
@@ -47,7 +48,7 @@ struct PredictCommand {
     std::cout << '\n';
   }
 
-  // Returns a row of --csv: the file, and pairs of class and probability.
+  // Returns a row of --csv: the file, pairs of class and probability, and no error.
   static std::string csv_row(const std::string& file, const Prediction& prediction,
                              const std::vector<std::string>& names) {
     std::vector<std::string> fields{file};
@@ -55,6 +56,15 @@ struct PredictCommand {
       fields.push_back(names.at(label));
       fields.push_back(nlohmann::json(share).dump());
     }
+    fields.emplace_back();
+    return csv_line(fields);
+  }
+
+  // Returns the row of a file that could not be read.
+  std::string csv_error_row(const std::string& file, size_t classes, const std::string& error) const {
+    std::vector<std::string> fields{file};
+    fields.resize(1 + 2 * std::min(static_cast<size_t>(top), classes));
+    fields.push_back(error);
     return csv_line(fields);
   }
 
@@ -65,6 +75,7 @@ struct PredictCommand {
       fields.push_back("class" + number);
       fields.push_back("probability" + number);
     }
+    fields.emplace_back("error");
     return csv_line(fields);
   }
 
@@ -77,7 +88,7 @@ struct PredictCommand {
 
   static void write_ply(const std::filesystem::path& file, const Prediction& prediction) {
     const at::Tensor& values = prediction.importance;
-    write_coloured_ply(file, {.points = prediction.points,
+    write_coloured_ply(file, {.points = prediction.file_points,
                               .colours = colours_of(ColourMap::viridis, values, scale_of(values)),
                               .values = values});
   }
@@ -95,7 +106,10 @@ struct PredictCommand {
       if (pictures.wanted()) draw(pictures[i], files[i], prediction, trained.class_names);
       if (!csv.empty()) rows += csv_row(files[i], prediction, trained.class_names);
     };
-    const int code = for_each_file("geosft-classify", files.size(), fail_fast, each);
+    const auto failed = [&, &files = files](size_t i, const std::string& error) {
+      rows += csv_error_row(files[i], trained.class_names.size(), error);
+    };
+    const int code = for_each_file("geosft-classify", files.size(), fail_fast, each, failed);
     if (!csv.empty()) write_file_atomically(csv, rows);
     return code;
   }
@@ -108,19 +122,22 @@ Command add_predict_command(CLI::App& subcommand) {
   subcommand.add_option("RUN", command->run, "RUN folder, or a checkpoint file")->required();
   subcommand
       .add_option("FILE", command->given,
-                  "meshes or clouds: ply, obj, off, stl, pcd, xyz, txt; folders of them, or patterns such as 'a/*.off'")
+                  "meshes or clouds: " + shape_extensions() + "; folders of them, or patterns such as 'a/*.off'")
       ->required();
   subcommand.add_option("--top", command->top, "classes to show a file")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   subcommand.add_flag("--json", command->json, "print one JSON object a file");
-  subcommand.add_option("--csv", command->csv, "also write a table to this file, a row a file")->check(unwritable);
+  subcommand
+      .add_option("--csv", command->csv,
+                  "also write a table to this file, a row a file, with an error in the last column")
+      ->check(unwritable);
   subcommand.add_flag("--fail-fast", command->fail_fast, "stop at the first file that cannot be read");
   subcommand.add_option(
       "--picture", command->picture,
       "draw the cloud coloured by token importance to PICTURE.png and .svg; of several files: a folder");
   subcommand.add_option("--ply", command->ply,
-                        "write the same cloud, coloured, for other viewers; of several files: a folder");
+                        "write the same cloud, coloured, in the file's coordinates; of several files: a folder");
   command->file_options.add_to(subcommand);
   command->overrides.add_to(subcommand);
   return [command] { return command->execute(); };

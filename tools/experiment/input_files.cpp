@@ -83,16 +83,18 @@ InputFiles input_shape_files(const std::vector<std::string>& given) {
   return inputs;
 }
 
-int for_each_file(const char* tool, size_t count, bool fail_fast, const std::function<void(size_t)>& each) {
+int for_each_file(const char* tool, size_t count, bool fail_fast, const std::function<void(size_t)>& each,
+                  const std::function<void(size_t, const std::string& error)>& failed) {
   int code = 0;
   for (size_t i = 0; i < count; ++i) {
     try {
       each(i);
     } catch (const DataError& error) {
       if (fail_fast) throw;
-      const std::string text = error.what();
+      const std::string text = error.what(), line = text.substr(0, text.find('\n'));
       std::cout << std::flush;  // in the order of the files where both are one terminal
-      std::cerr << std::string(tool) + ": error: " + text.substr(0, text.find('\n')) + "\n" << std::flush;
+      std::cerr << std::string(tool) + ": error: " + line + "\n" << std::flush;
+      if (failed) failed(i, line);
       code = 1;
     }
   }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/atomic_file.h"
+#include "data/formats/shape_file.h"
 #include "tools/experiment/coloured_ply.h"
 #include "tools/experiment/input_files.h"
 #include "tools/experiment/main_guard.h"
@@ -74,8 +75,8 @@ std::string csv_rows(const std::string& file, int64_t points, const std::vector<
   std::string rows;
   for (const FoundPart& part : found) {
     const double share = static_cast<double>(part.points) / static_cast<double>(points);
-    rows +=
-        csv_line({file, std::to_string(part.id), part.name, std::to_string(part.points), nlohmann::json(share).dump()});
+    rows += csv_line(
+        {file, std::to_string(part.id), part.name, std::to_string(part.points), nlohmann::json(share).dump(), ""});
   }
   return rows;
 }
@@ -132,7 +133,7 @@ int SegmentPredictCommand::execute() {
   const OutputFiles plys("--ply", ply, files, ".ply", several), texts("--labels", labels, files, ".txt", several);
   const OutputFiles pictures("--picture", picture, files, "", several);
   install_interrupt_handler();
-  std::string rows = csv_line({"file", "part_id", "part", "points", "share"});
+  std::string rows = csv_line({"file", "part_id", "part", "points", "share", "error"});
   const auto each = [&, &files = files](size_t i) {
     const PartPrediction prediction = predict(trained, files[i]);
     print(files[i], prediction, trained);
@@ -141,7 +142,10 @@ int SegmentPredictCommand::execute() {
     if (pictures.wanted()) draw_parts(pictures[i], files[i], prediction, trained.parts);
     if (!csv.empty()) rows += csv_rows(files[i], prediction.labels.numel(), found_parts(prediction, trained));
   };
-  const int code = for_each_file("geosft-segment", files.size(), fail_fast, each);
+  const auto failed = [&, &files = files](size_t i, const std::string& error) {
+    rows += csv_line({files[i], "", "", "", "", error});
+  };
+  const int code = for_each_file("geosft-segment", files.size(), fail_fast, each, failed);
   if (!csv.empty()) write_file_atomically(csv, rows);
   return code;
 }
@@ -153,7 +157,7 @@ Command add_segment_predict_command(CLI::App& subcommand) {
   subcommand.add_option("RUN", command->run, "RUN folder, or a checkpoint file")->required();
   subcommand
       .add_option("FILE", command->given,
-                  "clouds or meshes: ply, obj, off, stl, pcd, xyz, txt; folders of them, or patterns such as 'a/*.off'")
+                  "clouds or meshes: " + shape_extensions() + "; folders of them, or patterns such as 'a/*.off'")
       ->required();
   subcommand.add_option("--category", command->category, "class of the shapes");
   subcommand
@@ -168,7 +172,9 @@ Command add_segment_predict_command(CLI::App& subcommand) {
   subcommand.add_option("--picture", command->picture, "draw to PICTURE.png and .svg; of several files: a folder");
   subcommand.add_flag("--json", command->json, "print one JSON object a file");
   command->file_options.add_to(subcommand);
-  subcommand.add_option("--csv", command->csv, "also write a table to this file, a row a part of a file")
+  subcommand
+      .add_option("--csv", command->csv,
+                  "also write a table to this file, a row a part of a file, with an error in the last column")
       ->check(unwritable);
   subcommand.add_flag("--fail-fast", command->fail_fast, "stop at the first file that cannot be read");
   command->overrides.add_to(subcommand);

@@ -51,8 +51,11 @@ TEST_CASE("a broken file is one line, and the others follow") {
     seen.push_back(i);
   };
   CapturedStderr captured;
-  REQUIRE(for_each_file("tool", 3, false, each) == 1);
+  std::vector<std::string> errors;
+  const auto failed = [&](size_t i, const std::string& error) { errors.push_back(std::to_string(i) + " " + error); };
+  REQUIRE(for_each_file("tool", 3, false, each, failed) == 1);
   REQUIRE(captured.text() == "tool: error: b.off: expected a shape\n");
+  REQUIRE(errors == Names{"1 b.off: expected a shape"});
   REQUIRE(seen == std::vector<size_t>{0, 2});
   seen.clear();
   REQUIRE_THROWS_AS(for_each_file("tool", 3, true, each), DataError);
