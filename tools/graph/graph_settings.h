@@ -55,7 +55,7 @@ struct GraphSettings {
   bool every_fold = false;  // one run per fold
   int64_t longest = 0;      // maximum number of tokens of a sequence, from its beginning; 0: all
   bool directed = false;    // keep the edge directions of OGB datasets
-  bool coalesce = false;    // leave out self-loops and repeated edges of TU datasets
+  bool coalesce = true;     // leave out self-loops and repeated edges of TU datasets
   int64_t patch = 1;        // side of square image patches, or steps per patch of a series
   SplitSettings splits;
   GraphModelSettings model;
