@@ -4,7 +4,6 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <cctype>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
@@ -23,15 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string lowered(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
-
 // Returns whether the name ends in .csv or .csv.gz, in any letter case.
 bool is_csv(const fs::path& file) {
-  const std::string name = lowered(file.filename().string());
+  const std::string name = lower_case(file.filename().string());
   return name.ends_with(".csv") || name.ends_with(".csv.gz");
 }
 
@@ -50,7 +43,7 @@ void read_list(const std::string& text, SmilesFile& out) {
 size_t smiles_column(const CsvRows& header) {
   size_t found = header.size();
   for (size_t column = 0; column < header.size(); ++column) {
-    if (lowered(header[column]) != "smiles") continue;
+    if (lower_case(header[column]) != "smiles") continue;
     if (found < header.size()) header.fail("one column \"smiles\"", "several");
     found = column;
   }
@@ -137,7 +130,7 @@ bool begins_smiles_table(std::string_view text) {
     const size_t end = std::min(line.find(',', begin), line.size());
     std::string_view field = trimmed(line.substr(begin, end - begin));
     if (field.size() > 1 && field.front() == '"' && field.back() == '"') field = field.substr(1, field.size() - 2);
-    if (lowered(field) == "smiles") return true;
+    if (lower_case(field) == "smiles") return true;
     begin = end + 1;
   }
   return false;

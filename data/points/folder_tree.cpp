@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <tuple>
 
 #include "data/formats/shape_file.h"
+#include "data/formats/text_lines.h"
 
 namespace geosft {
 namespace {
@@ -73,11 +73,6 @@ Entries entries_of(const fs::path& folder) {
   separate_buffers(found);
   for (auto* paths : {&found.shapes, &found.folders, &found.others}) std::sort(paths->begin(), paths->end());
   return found;
-}
-
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
 }
 
 // Returns the split that a folder is named after, in any case: "train", "Train" or "TRAIN".
@@ -287,7 +282,6 @@ class TreeScan {
 // Warns about classes without a shape in the split.
 void remark_empty_classes(const fs::path& root, const Classes& classes, Split split,
                           std::vector<std::string>& warnings) {
-  constexpr size_t max_names = 5;
   std::vector<std::string> empty;
   for (const auto& [name, files] : classes) {
     const auto& [of_split, of_other] =
@@ -295,11 +289,8 @@ void remark_empty_classes(const fs::path& root, const Classes& classes, Split sp
     if (of_split.empty() && !of_other.empty()) empty.push_back(name);
   }
   if (empty.empty() || empty.size() == classes.size()) return;
-  std::string text = root.string() + ": " + std::to_string(empty.size()) + " of " + std::to_string(classes.size()) +
-                     " classes have no shape to " + (split == Split::train ? "train" : "test") + " with:";
-  for (size_t i = 0; i < empty.size() && i < max_names; ++i) text += (i > 0 ? ", " : " ") + empty[i];
-  if (empty.size() > max_names) text += ", and " + std::to_string(empty.size() - max_names) + " more";
-  warnings.push_back(text);
+  const std::string what = std::string("no shape to ") + (split == Split::train ? "train" : "test") + " with";
+  warnings.push_back(root.string() + ": " + empty_classes_text(empty, classes.size(), what));
 }
 
 }  // namespace
