@@ -55,7 +55,7 @@ struct ConvertedFormat {
   const char* hint;
 };
 constexpr std::array<ConvertedFormat, 2> converted_formats = {
-    {{".laz", "a compressed LAS file", "`pdal translate IN.laz OUT.las` converts it"},
+    {{".laz", "a compressed LAS file", laz_converters},
      {".e57", "an E57 file", "`pdal translate IN.e57 OUT.las` or CloudCompare converts it"}}};
 
 // Returns the extension in lower case, without .gz.
