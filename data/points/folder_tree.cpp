@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -44,18 +43,6 @@ fs::file_type type_of(const fs::path& path) {
                   link ? "a link to nothing" : (error ? error.message() : "something else"));
 }
 
-// Leaves out .bin files beside .gltf files: they are their buffers, not laser scans.
-void separate_buffers(Entries& entries) {
-  const auto ends_in = [](const char* extension) {
-    return [extension](const fs::path& path) { return path.extension() == extension; };
-  };
-  std::vector<fs::path>& shapes = entries.shapes;
-  if (std::none_of(shapes.begin(), shapes.end(), ends_in(".gltf"))) return;
-  const auto buffers = std::stable_partition(shapes.begin(), shapes.end(), std::not_fn(ends_in(".bin")));
-  entries.others.insert(entries.others.end(), buffers, shapes.end());
-  shapes.erase(buffers, shapes.end());
-}
-
 Entries entries_of(const fs::path& folder) {
   Entries found;
   std::error_code error;
@@ -70,7 +57,8 @@ Entries entries_of(const fs::path& folder) {
     }
   }
   if (error) throw DataError(folder.string(), "a folder that can be read", error.message());
-  separate_buffers(found);
+  const std::vector<fs::path> buffers = take_gltf_buffers(found.shapes);
+  found.others.insert(found.others.end(), buffers.begin(), buffers.end());
   for (auto* paths : {&found.shapes, &found.folders, &found.others}) std::sort(paths->begin(), paths->end());
   return found;
 }

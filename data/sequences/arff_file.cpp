@@ -203,6 +203,7 @@ class ArffReader {
       }
       const bool last = i + 1 == header_.values, ends = last && (header_.relational || !header_.labelled);
       if (!ends && !words.take(',')) {
+        if (last) lines_.fail("a class behind the values", "none");
         lines_.fail(std::to_string(header_.values) + " values, as many as attributes", std::to_string(i + 1));
       }
     }

@@ -14,9 +14,9 @@ struct InputFiles {
 };
 
 // Replaces each folder by the shape files below it at any depth, and each pattern (*, ? or [...], where no file has
-// this name) by the shape files and folders that match it; both sorted, without hidden files and repetitions. Other
-// names are kept, whether or not there is such a file. Throws DataError naming a folder or pattern without a shape
-// file.
+// this name) by the shape files and folders that match it; both sorted, without hidden files, repetitions and the
+// buffers (.bin) of .gltf files. Other names are kept, whether or not there is such a file. Throws DataError naming a
+// folder or pattern without a shape file.
 InputFiles input_shape_files(const std::vector<std::string>& given);
 
 // Calls each(i) for 0 <= i < count. A DataError is printed to stderr as one line, "TOOL: error: …", and passed to

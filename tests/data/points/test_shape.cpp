@@ -57,7 +57,7 @@ TEST_CASE("the offsets of several clouds are those of each") {
   const at::Tensor chair = chair_points(30), single = at::full({30, 3}, 0.1, at::kDouble);
   at::Tensor broken = utm_chair(30).clone();
   broken[4][1] = std::numeric_limits<double>::quiet_NaN();
-  const std::vector<at::Tensor> clouds = {chair, utm_chair(30), single, 1e5 * chair + utm_offset(), broken};
+  const std::vector<at::Tensor> clouds = {chair, utm_chair(30), single, 1e6 * chair + utm_offset(), broken};
   const at::Tensor offsets = offsets_from_origin(at::stack(clouds));
   CHECK(offsets.sizes() == at::IntArrayRef({5, 3}));
   require_equal(offsets[1], offset_from_origin(utm_chair(30)), "far away");

@@ -79,20 +79,20 @@ TEST_CASE("ARFF: broken and unsupported files are refused by line", "[arff_file]
   refused("@attribute r relational\n@attribute v numeric\n@end r\n@attribute w numeric\n",
           {":4", "a class", "numeric"});
   refused(univariate, {"series below @data", "none"});
-  refused(univariate + "1,2,3\n", {":10", "3 values"});
-  refused(univariate + "1,2\n", {":10", "3 values", "2"});
-  refused(univariate + "1,2,x,1\n", {":10", "a number or ?", "x"});
-  refused(univariate + "1,2,inf,1\n", {":10", "finite"});
-  refused(univariate + "1,2,3,5\n", {":10", "a class", "5"});
-  refused(univariate + "1,2,3,1,2\n", {":10", "end of the line"});
-  refused(univariate + "?,?,?,1\n", {":10", "a series with a value"});
-  refused(univariate + "{0 1, 3 2}\n", {":10", "sparse"});
-  refused(multivariate + "1,2,Standing\n", {":7", "a quoted relation"});
-  refused(multivariate + "'1,2\\n3',Standing\n", {":7", "2 values", "1"});
-  refused(multivariate + "'1,2\\n3,4,5',Standing\n", {":7", "2 values", "more"});
-  refused(multivariate + "'1,2'\n", {":7", "a class behind"});
-  refused(multivariate + "'1,2,Standing\n", {":7", "a quote that closes"});
-  refused(multivariate + "'1,2',Standing\n'1,2\\n3,4',Standing\n", {":8", "1 dimensions", "2"});
+  refused(univariate + "1,2,3\n", {":11", "a class behind the values"});
+  refused(univariate + "1,2\n", {":11", "3 values", "2"});
+  refused(univariate + "1,2,x,1\n", {":11", "a number or ?", "x"});
+  refused(univariate + "1,2,inf,1\n", {":11", "finite"});
+  refused(univariate + "1,2,3,5\n", {":11", "a class", "5"});
+  refused(univariate + "1,2,3,1,2\n", {":11", "end of the line"});
+  refused(univariate + "?,?,?,1\n", {":11", "a series with a value"});
+  refused(univariate + "{0 1, 3 2}\n", {":11", "sparse"});
+  refused(multivariate + "1,2,Standing\n", {":8", "a quoted relation"});
+  refused(multivariate + "'1,2\\n3',Standing\n", {":8", "2 values", "1"});
+  refused(multivariate + "'1,2\\n3,4,5',Standing\n", {":8", "2 values", "more"});
+  refused(multivariate + "'1,2'\n", {":8", "a class behind"});
+  refused(multivariate + "'1,2,Standing\n", {":8", "a quote that closes"});
+  refused(multivariate + "'1,2',Standing\n'1,2\\n3,4',Standing\n", {":9", "1 dimensions", "2"});
 }
 
 }  // namespace geosft::test::test_arff_file

@@ -36,6 +36,15 @@ TEST_CASE("names of files are kept, folders and patterns are the shape files in 
   REQUIRE_FALSE(literal.several);
 }
 
+TEST_CASE("the buffers of glTF files are not read as laser scans") {
+  const TemporaryFolder folder;
+  for (const std::string file : {"a/x.gltf", "a/x.bin", "b/scan.bin"}) write_text(folder / file, "");
+  const auto at = [&](const std::string& name) { return (folder / name).string(); };
+  REQUIRE(input_shape_files({folder.path().string()}).files == Names{at("a/x.gltf"), at("b/scan.bin")});
+  REQUIRE(input_shape_files({at("a/*")}).files == Names{at("a/x.gltf")});
+  REQUIRE(input_shape_files({at("a/x.bin")}).files == Names{at("a/x.bin")});
+}
+
 TEST_CASE("a folder or pattern without a shape file is named") {
   const TemporaryFolder folder;
   write_text(folder / "a.mtl", "");
