@@ -53,7 +53,7 @@ std::vector<std::vector<std::string>> ClassifyOutput::csv_rows(const std::string
 
 ColouredPly ClassifyOutput::coloured(const Prediction& prediction, const RunModel&) {
   const at::Tensor& values = prediction.importance;
-  return {.points = prediction.points,
+  return {.points = prediction.file_points,
           .colours = colours_of(ColourMap::viridis, values, scale_of(values)),
           .values = values};
 }

@@ -17,8 +17,8 @@ namespace geosft {
 struct ClassifyOutput {
   static constexpr PredictHelp help{
       "draw the cloud coloured by token importance to PICTURE.png and .svg; of several files: a folder",
-      "write the same cloud, coloured, for other viewers; of several files: a folder",
-      "also write a table to this file, a row a file"};
+      "write the same cloud, coloured, in the file's coordinates; of several files: a folder",
+      "also write a table to this file, a row a file, with an error in the last column"};
   int64_t top = 3;  // classes that are shown
 
   void add_to(CLI::App& subcommand);

@@ -10,6 +10,8 @@ Prediction predict(RunModel& trained, const std::filesystem::path& file, int64_t
   const Shape shape = read_prepared(trained.settings, file, prediction.warnings, options);
   const ShapeExplanation found = explain_shape(trained, shape, Rotation::none, 0);
   prediction.points = found.seen.points;
+  const at::Tensor exact = file_coordinates(found.seen);
+  prediction.file_points = offset_from_origin(exact).defined() ? exact : exact.to(at::kFloat);
   prediction.importance = found.importance;
   const at::Tensor probability = found.logits.softmax(0).to(at::kDouble);
   const int64_t shown = std::min<int64_t>(top, probability.size(0));

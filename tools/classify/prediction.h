@@ -14,6 +14,7 @@ namespace geosft {
 struct Prediction {
   std::vector<std::pair<size_t, double>> ranking;  // (class, probability), most probable first
   at::Tensor points;                               // float32 [n, 3], input of the model
+  at::Tensor file_points;                          // the same in the file's coordinates; float64 far from the origin
   at::Tensor importance;                           // [n], scores of the head's sampler
   std::vector<std::string> warnings;               // one sentence per change made to the shape
 };

@@ -3,13 +3,15 @@
 
 #include <CLI/CLI.hpp>
 
+#include "data/formats/shape_file.h"
+
 namespace geosft {
 
 void PredictArguments::add_to(CLI::App& subcommand, const PredictHelp& help) {
   subcommand.add_option("RUN", run, "RUN folder, or a checkpoint file")->required();
   subcommand
       .add_option("FILE", files,
-                  "meshes or clouds: ply, obj, off, stl, pcd, xyz, txt; folders of them, or patterns such as 'a/*.off'")
+                  "meshes or clouds: " + shape_extensions() + "; folders of them, or patterns such as 'a/*.off'")
       ->required();
   subcommand.add_flag("--json", json, "print one JSON object a file");
   subcommand.add_option("--csv", csv, help.csv)->check(unwritable);

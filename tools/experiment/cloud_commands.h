@@ -145,7 +145,9 @@ struct CloudPredictCommand {
     const OutputFiles plys("--ply", given.ply, files, ".ply", several),
         pictures("--picture", given.picture, files, "", several);
     output.begin(files, several);
-    std::string rows = csv_line(output.csv_head(trained));
+    std::vector<std::string> head = output.csv_head(trained);
+    head.emplace_back("error");
+    std::string rows = csv_line(head);
     const auto each = [&, &files = files](size_t i) {
       const auto prediction = output.predict(trained, files[i], given.reading);
       for (const std::string& warning : prediction.warnings) std::cerr << warning << '\n';
@@ -155,9 +157,18 @@ struct CloudPredictCommand {
       if (pictures.wanted()) warn_unless_drawn(output.draw(pictures[i], files[i], prediction, trained));
       output.write_more(i, prediction);
       if (given.csv.empty()) return;
-      for (const auto& row : output.csv_rows(files[i], prediction, trained)) rows += csv_line(row);
+      for (auto& row : output.csv_rows(files[i], prediction, trained)) {
+        row.emplace_back();
+        rows += csv_line(row);
+      }
     };
-    const int code = for_each_file(Experiment::Task::program, files.size(), given.fail_fast, each);
+    const auto failed = [&, &files = files](size_t i, const std::string& error) {
+      std::vector<std::string> row(head.size());
+      row.front() = files[i];
+      row.back() = error;
+      rows += csv_line(row);
+    };
+    const int code = for_each_file(Experiment::Task::program, files.size(), given.fail_fast, each, failed);
     if (!given.csv.empty()) write_file_atomically(given.csv, rows);
     return code;
   }

@@ -68,6 +68,7 @@ nlohmann::json shape_file_json(const std::filesystem::path& file, const std::str
     return nlohmann::json{point[0].item<double>(), point[1].item<double>(), point[2].item<double>()};
   };
   nlohmann::json json{{"file", file.string()},
+                      {"warnings", shape.warnings},
                       {"low", corner(std::get<0>(points.min(0)))},
                       {"high", corner(std::get<0>(points.max(0)))}};
   json[shape.is_mesh() ? "vertices" : "points"] = points.size(0);

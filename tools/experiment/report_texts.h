@@ -27,8 +27,8 @@ void warn_unless_drawn(const PlotResult& result);
 void draw_curves(const RunFolder& folder, const ScoreStyle& style = {});
 
 // Describes a shape file in a few lines, or as an object: {"file", "vertices", "triangles", "surface_area", "low",
-// "high"} of a mesh, {"file", "points", "normals", "low", "high"} of a cloud, with low and high the corners of its
-// bounding box; `columns` as in ShapeReadOptions. Throws DataError.
+// "high", "warnings"} of a mesh, {"file", "points", "normals", "low", "high", "warnings"} of a cloud, with low and high
+// the corners of its bounding box; `columns` as in ShapeReadOptions. Throws DataError.
 std::string shape_file_text(const std::filesystem::path& file, const std::string& columns = {});
 nlohmann::json shape_file_json(const std::filesystem::path& file, const std::string& columns = {});
 

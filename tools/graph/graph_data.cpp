@@ -144,8 +144,9 @@ const char* part_name(Part part) {
 void add_read_options(CLI::App& subcommand, GraphReadOptions& options) {
   subcommand.add_option("--split-name", options.split, "which of several published splits of an OGB set");
   subcommand.add_flag("--directed", options.directed, "leave edges of OGB sets and edge lists as they are listed");
-  subcommand.add_flag("--coalesce", options.coalesce,
-                      "leave out self-loops and repeated edges of TU sets, as PyG does");
+  subcommand.add_flag("--coalesce,!--no-coalesce", options.coalesce,
+                      std::string("leave out self-loops and repeated edges of TU sets, as PyG does (default: ") +
+                          (options.coalesce ? "on)" : "off)"));
   subcommand.add_option("--smiles-column", options.smiles_column, "column of SMILES of a CSV table");
   subcommand.add_option("--label-columns", options.label_columns, "columns of labels of a CSV table")->delimiter(',');
 }

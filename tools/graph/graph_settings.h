@@ -83,7 +83,7 @@ struct GraphSettings {
   int64_t ensemble = 1;     // models of a run, trained one after the other, whose outputs are averaged
   int64_t longest = 0;      // maximum number of tokens of a sequence, from its beginning; 0: all
   bool directed = false;    // keep the edge directions of OGB datasets
-  bool coalesce = false;    // leave out self-loops and repeated edges of TU datasets
+  bool coalesce = true;     // leave out self-loops and repeated edges of TU datasets
   int64_t patch = 1;        // side of square image patches, or steps per patch of a series
   SplitSettings splits;
   MoleculeSettings molecules;

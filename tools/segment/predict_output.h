@@ -19,7 +19,7 @@ struct SegmentOutput {
   static constexpr PredictHelp help{
       "draw to PICTURE.png and .svg; of several files: a folder",
       "write points or mesh, coloured by part, with the part's number; of several files: a folder",
-      "also write a table to this file, a row a part of a file"};
+      "also write a table to this file, a row a part of a file, with an error in the last column"};
   std::string category, labels;
   BlockKind kind = BlockKind::spread;
 
