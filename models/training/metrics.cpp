@@ -159,6 +159,13 @@ double mean_absolute_error(const at::Tensor& predicted, const at::Tensor& truth)
   });
 }
 
+double root_mean_squared_error(const at::Tensor& predicted, const at::Tensor& truth) {
+  check_table(predicted, "predicted", truth, "truth");
+  return mean_of_columns(predicted, truth, [](const at::Tensor& values, const at::Tensor& exact) {
+    return std::sqrt((values.to(at::kDouble) - exact.to(at::kDouble)).square().mean().item<double>());
+  });
+}
+
 double r2_score(const at::Tensor& predicted, const at::Tensor& truth) {
   check_table(predicted, "predicted", truth, "truth");
   return mean_of_columns(predicted, truth, r2_of_column);

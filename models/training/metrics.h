@@ -33,6 +33,7 @@ double one_vs_rest_roc_auc(const at::Tensor& scores, const at::Tensor& truth);
 // Return regression metrics, averaged over targets: predicted, truth floating [n, t]; entries whose truth is NaN are
 // ignored. R2 of a constant target is 1 if it is predicted exactly, and 0 otherwise.
 double mean_absolute_error(const at::Tensor& predicted, const at::Tensor& truth);
+double root_mean_squared_error(const at::Tensor& predicted, const at::Tensor& truth);
 double r2_score(const at::Tensor& predicted, const at::Tensor& truth);
 
 }  // namespace geosft

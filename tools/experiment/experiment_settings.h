@@ -23,8 +23,8 @@ struct PrimalSettings {
   double beta = 0.5;  // for the bn attentions
   bool learn_beta = false, share_beta = false;
   std::vector<double> pool = {};  // for the sh attentions; empty: default_pool
-  std::string pooling = "average", mask = "window";
-  int64_t mask_size = 16;
+  std::string pooling = "average", mask = "strided";
+  int64_t mask_size = 0;         // 0: the square root of the number of tokens for strided, 16 for others
   int64_t convolution_size = 0;  // 0: 5 along a sequence, 2 on a grid
 
   void add_keys(Config& config);

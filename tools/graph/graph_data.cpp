@@ -18,6 +18,7 @@
 #include "geometry/packed.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/progress.h"
+#include "tools/graph/automatic_settings.h"
 #include "tools/graph/graph_metrics.h"
 
 namespace geosft {
@@ -152,17 +153,40 @@ PackedItems in_tokens(PackedItems items, const GraphSettings& settings) {
   return items;
 }
 
-PackedItems open_encoded_graphs(const GraphSettings& settings) {
+namespace {
+
+PackedItems open_for(const GraphSettings& settings) {
   if (settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
   GraphReadOptions reading;
   reading.split = settings.splits.split_name;
   reading.directed = settings.directed;
   reading.coalesce = settings.coalesce;
-  PackedItems graphs = open_graphs(settings.data, reading, settings.longest);
-  graphs = in_tokens(graphs, settings);
+  return open_graphs(settings.data, reading, settings.longest);
+}
+
+PackedItems encoded(PackedItems graphs, const GraphSettings& settings) {
+  graphs = in_tokens(std::move(graphs), settings);
   const NodeEncodingOptions encoding = settings.model.node_encoding();
   take_encoding(graphs, cached_encoding(default_cache_folder(), graphs.graphs, encoding), encoding);
   return graphs;
+}
+
+}  // namespace
+
+PackedItems open_encoded_graphs(const GraphSettings& settings) {
+  return encoded(open_for(settings), settings);
+}
+
+TrainingGraphs open_training_graphs(GraphSettings settings) {
+  PackedItems graphs = open_for(settings);
+  std::string derived = resolve_automatic(settings, graphs);
+  if (!derived.empty()) {
+    const DataSizes sizes = data_sizes(graphs, settings.splits);
+    derived = "automatic, for " + std::to_string(sizes.items) + " training " + graphs.schema.items + " of at most " +
+              std::to_string(sizes.longest) + (graphs.schema.items == "graphs" ? " nodes: " : " steps: ") + derived;
+  }
+  graphs = encoded(std::move(graphs), settings);
+  return {std::move(settings), std::move(graphs), std::move(derived)};
 }
 
 DatasetSplit split_of(const PackedItems& graphs, const SplitSettings& settings) {

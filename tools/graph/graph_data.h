@@ -42,6 +42,15 @@ PackedItems in_tokens(PackedItems items, const GraphSettings& settings);
 // Opens the dataset of the settings with its node encoding, read from the cache if possible.
 PackedItems open_encoded_graphs(const GraphSettings& settings);
 
+// Opens the dataset to train on, with what its settings are once those that are automatic are derived from it
+// (automatic_settings.h).
+struct TrainingGraphs {
+  GraphSettings settings;
+  PackedItems graphs;
+  std::string derived;  // the derived settings for the user; empty: none
+};
+TrainingGraphs open_training_graphs(GraphSettings settings);
+
 // Returns the splits of a dataset: the published ones; for node splits, every graph in each split where a node has a
 // target; else folds, stratified by the class of a graph if any. Without a published validation split, a fraction of
 // the training graphs is held out. Throws UsageError if a required split is empty, and for a fraction of nodes.

@@ -32,12 +32,14 @@ GraphOutputs graph_outputs(GraphModel& model, const PackedItems& graphs, const s
 at::Tensor in_units(const GraphModel& model, GraphTask task, const at::Tensor& outputs);
 
 // Returns the loss of raw model outputs.
-double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutputs& outputs);
+double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutputs& outputs,
+                       const LossOptions& options = {});
 
 // Returns the targets used in training.
 at::Tensor standardized_targets(const GraphModel& model, GraphTask task, const at::Tensor& targets);
 
 // Returns the metrics of the task, then "loss".
-NamedValues evaluation_metrics(const GraphModel& model, GraphTask task, const GraphOutputs& outputs);
+NamedValues evaluation_metrics(const GraphModel& model, GraphTask task, const GraphOutputs& outputs,
+                               const LossOptions& options = {});
 
 }  // namespace geosft

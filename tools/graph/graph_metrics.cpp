@@ -19,7 +19,7 @@ std::vector<std::string> metric_names(GraphTask task) {
   if (has_classes(task)) return {"accuracy", "macro_f1", "roc_auc"};
   if (task == GraphTask::multi_label) return {"average_precision", "roc_auc"};
   if (task == GraphTask::node_multi_label) return {"roc_auc", "average_precision"};
-  return {"mae", "r2"};
+  return {"mae", "rmse", "r2"};
 }
 
 double class_metric(const std::string& name, const at::Tensor& outputs, const at::Tensor& targets) {
@@ -37,21 +37,24 @@ at::Tensor known_targets(GraphTask task, const at::Tensor& targets) {
   return known.nonzero().squeeze(1);
 }
 
-at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets, double label_smoothing) {
-  return graph_loss(task, outputs, targets, known_targets(task, targets), label_smoothing);
+at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets,
+                      const LossOptions& options) {
+  return graph_loss(task, outputs, targets, known_targets(task, targets), options);
 }
 
 at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets, const at::Tensor& known,
-                      double label_smoothing) {
+                      const LossOptions& options) {
   if (known.size(0) == 0) return outputs.sum() * 0.0;
   if (has_classes(task)) {
     return at::cross_entropy_loss(outputs.index_select(0, known), targets.index_select(0, known), {},
-                                  at::Reduction::Mean, no_class, label_smoothing);
+                                  at::Reduction::Mean, no_class, options.label_smoothing);
   }
   const at::Tensor found = outputs.flatten().index_select(0, known);
   const at::Tensor truth = targets.flatten().index_select(0, known).to(outputs.dtype());
-  if (task == GraphTask::regression) return at::l1_loss(found, truth);
-  const at::Tensor smooth = truth * (1.0 - label_smoothing) + 0.5 * label_smoothing;
+  if (task == GraphTask::regression) {
+    return options.squared ? at::mse_loss(found, truth) : at::l1_loss(found, truth);
+  }
+  const at::Tensor smooth = truth * (1.0 - options.label_smoothing) + 0.5 * options.label_smoothing;
   return at::binary_cross_entropy_with_logits(found, smooth);
 }
 
@@ -62,7 +65,8 @@ double graph_metric(GraphTask task, const std::string& name, const at::Tensor& o
   const at::Tensor exact = targets.to(outputs.dtype());
   if (name == "average_precision") return mean_average_precision(outputs, exact);
   if (name == "roc_auc") return mean_roc_auc(outputs, exact);
-  return name == "mae" ? mean_absolute_error(outputs, exact) : r2_score(outputs, exact);
+  if (name == "mae") return mean_absolute_error(outputs, exact);
+  return name == "rmse" ? root_mean_squared_error(outputs, exact) : r2_score(outputs, exact);
 }
 
 at::Tensor batch_metric(const std::string& name, const at::Tensor& outputs, const at::Tensor& targets,
@@ -94,8 +98,8 @@ ScoreStyle style_of(const std::string& metric) {
   ScoreStyle style;
   style.name = metric;
   style.items = "graphs";
-  style.share = metric != "mae" && metric != "r2" && metric != "loss";
-  style.lower_is_better = metric == "mae" || metric == "loss";
+  style.lower_is_better = metric == "mae" || metric == "rmse" || metric == "loss";
+  style.share = !style.lower_is_better && metric != "r2";
   return style;
 }
 

@@ -13,16 +13,21 @@
 
 namespace geosft {
 
+struct LossOptions {
+  double label_smoothing = 0.0;  // of classes and labels
+  bool squared = false;          // the squared error of regression instead of the absolute one
+};
+
 // Returns the differentiable mean loss over the known targets: cross entropy for classes, binary cross entropy for
-// labels, absolute error for (standardised) regression. Targets as in PackedItems; 0 if all are missing.
+// labels, absolute or squared error for (standardised) regression. Targets as in PackedItems; 0 if all are missing.
 at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets,
-                      double label_smoothing = 0.0);
+                      const LossOptions& options = {});
 
 // Returns the indices, int64 [terms], of the known targets: rows for classes, row-major entries for the others.
 // graph_loss with these indices does not synchronise with the GPU.
 at::Tensor known_targets(GraphTask task, const at::Tensor& targets);
 at::Tensor graph_loss(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets, const at::Tensor& known,
-                      double label_smoothing);
+                      const LossOptions& options);
 
 // Named values; the main metric of the task comes first.
 using NamedValues = std::vector<std::pair<std::string, double>>;
@@ -32,7 +37,7 @@ using NamedValues = std::vector<std::pair<std::string, double>>;
 //   node_classification  same, over the nodes that have a class
 //   multi_label          average_precision, roc_auc (means over labels)
 //   node_multi_label     roc_auc, average_precision: same, over the nodes, in the order of OGB's node datasets
-//   regression           mae, r2 (means over targets); outputs and targets in the dataset's units
+//   regression           mae, rmse, r2 (means over targets); outputs and targets in the dataset's units
 NamedValues graph_metrics(GraphTask task, const at::Tensor& outputs, const at::Tensor& targets);
 
 // Returns one of these metrics; throws std::out_of_range for another task's metric.

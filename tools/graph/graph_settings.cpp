@@ -15,6 +15,8 @@ void add_splits(Config& config, SplitSettings& splits) {
            "share of the training set held out to choose the best checkpoint, where none is published; 0: the last one "
            "is the best",
            probability_range)
+      .add("splits", "refit", &splits.refit,
+           "let the validation part choose the number of epochs alone, and train anew on the whole training set")
       .add("splits", "monitor_test", &splits.monitor_test,
            "without a validation part: show the test set in the learning curves (it never chooses a checkpoint)")
       .add("splits", "split_name", &splits.split_name, "which of several published splits of an OGB set");
@@ -30,13 +32,16 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
       .add("model", "encoding_seed", &model.encoding_seed, "of the estimate")
       .add_choice("model", "positions", &model.positions, {"none", "added", "relative"},
                   "places of nodes in their order: added to the tokens, or seen by sampling attention")
-      .add("model", "position_channels", &model.position_channels, "of what it sees", positive)
+      .add("model", "position_channels", &model.position_channels,
+           "of the sinusoids that it sees; 0: as many as the tokens have, as in the paper", not_negative)
       .add("model", "relative", &model.relative, "let attention see the edges")
       .add("model", "distance_channels", &model.distance_channels,
            "let it see the distance of nodes with coordinates, in so many channels; 0: it does not", not_negative)
       .add("model", "distance_range", &model.distance_range, "that these cover, in the unit of the data", above_zero);
   model.add_keys(config);
   config
+      .add("model", "beta_by_set", &model.beta_by_set,
+           "with beta auto: what it is for a set of series of this name, for the bn and the bn_sh attentions")
       .add_choice("model", "head", &model.head, {"softmax_pool", "sample_max", "sum"},
                   "of graphs: weighted mean of the nodes, maximum over a sample of them, or their sum")
       .add("model", "head_num_samples", &model.head_bins, "nodes that sample_max samples", positive)
@@ -136,9 +141,13 @@ Config GraphSettings::config() {
   keys.add("train", "drop_token_rate", &train.drop_tokens, "share of the nodes that training leaves out",
            probability_range)
       .add_choice("train", "metric", &train.metric,
-                  {"auto", "accuracy", "macro_f1", "roc_auc", "average_precision", "mae", "r2"},
-                  "what validation goes by; auto: the first that the task has");
+                  {"auto", "accuracy", "macro_f1", "roc_auc", "average_precision", "mae", "rmse", "r2"},
+                  "what validation goes by; auto: the first that the task has")
+      .add_choice("train", "regression_loss", &train.regression_loss, {"absolute", "squared"},
+                  "what regression minimises: the mean absolute or squared error of standardised targets");
   evaluation.add_keys(keys, "graphs");
+  keys.allow_automatic({"patch_size", "validation_fraction", "beta", "token_dropout", "feed_forward_dropout", "epochs",
+                        "batch_size", "drop_token_rate"});
   return keys;
 }
 
