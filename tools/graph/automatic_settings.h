@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Derives the settings that are "auto" from the sizes of a dataset. The rules were fixed on sets of series of 24 to
-// 1,460 steps with 28 to 540 training series; test sets chose none of the values of a run.
+// Derives the settings that are "auto" from the sizes of a dataset.
 #pragma once
 
 #include <string>
@@ -10,21 +9,23 @@
 
 namespace geosft {
 
-// What the rules depend on: N items to train on (before any are held out), and the longest of them.
+// What the rules depend on.
 struct DataSizes {
-  int64_t items = 1;
-  int64_t longest = 1;  // steps or nodes
+  int64_t items = 1;    // to train on, before any are held out
+  int64_t longest = 1;  // of them: steps or nodes
+  int64_t values = 0;   // numbers per step or node
   bool series = true;   // numbers in order: may be grouped into patches
 };
 DataSizes data_sizes(const PackedItems& items, const SplitSettings& splits);
 
 // Replaces every automatic setting:
-//   patch_size            ceil(longest / 32) steps, at most 32: 17 to 32 tokens up to 1,024 steps; 1 for other data
-//   batch_size            N / 8, rounded down to a power of two from 8 to 64
-//   epochs                as many as 1,200 steps take, from 30 to 200
+//   patch_size            ceil(longest / 32) steps, so 17 to 32 tokens, but at most 32 steps and at most 512 numbers
+//   per
+//                         token (at least one step); 1 for data other than series
+//   batch_size            items / 32, rounded down to a power of two from 16 to 64
+//   epochs                as many as 600 optimiser steps take, from 30 to 200
 //   validation_fraction   0.2
-//   token_dropout, feed_forward_dropout   0.1 from 1,000 items on, 0.2 below
-//   drop_token_rate       0.1
+//   token_dropout, feed_forward_dropout   0.1; 0.2 if a token has more numbers than there are items
 //   beta                  of beta_by_set for the name of the set of series (its second number for the bn_sh
 //   attentions),
 //                         0.5 for others

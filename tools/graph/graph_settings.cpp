@@ -146,8 +146,8 @@ Config GraphSettings::config() {
       .add_choice("train", "regression_loss", &train.regression_loss, {"absolute", "squared"},
                   "what regression minimises: the mean absolute or squared error of standardised targets");
   evaluation.add_keys(keys, "graphs");
-  keys.allow_automatic({"patch_size", "validation_fraction", "beta", "token_dropout", "feed_forward_dropout", "epochs",
-                        "batch_size", "drop_token_rate"});
+  keys.allow_automatic(
+      {"patch_size", "validation_fraction", "beta", "token_dropout", "feed_forward_dropout", "epochs", "batch_size"});
   return keys;
 }
 
