@@ -88,6 +88,7 @@ GraphModelImpl::GraphModelImpl(const GraphModelOptions& model_options) : options
   TORCH_CHECK(options.outputs >= 1, "outputs must be at least 1, got ", options.outputs);
   TORCH_CHECK(options.documents == (options.head == GraphHead::pairs),
               "head must be pairs for items of two documents, and for them alone");
+  if (options.position_channels == 0) options.position_channels = options.layer.attention.width;
   options.layer = with_graph_relations(options.layer, options);
   TORCH_CHECK(options.encoding_channels == 0 || options.encoding > 0,
               "encoding_channels must be 0 without an encoding, got ", options.encoding_channels);

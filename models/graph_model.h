@@ -44,7 +44,7 @@ struct GraphModelOptions {
   int64_t max_degree = 0;  // the degree of a node, clamped to it, has an embedding that is added to its token; 0: none
   bool signed_encoding = false;  // the sign of its columns is arbitrary: training samples it anew in each step
   NodePositions positions = NodePositions::none;
-  int64_t position_channels = 16;  // of the sinusoids in X_R
+  int64_t position_channels = 0;  // of the sinusoids in X_R; 0: the width, as in the paper
   // An item is a pair of documents, which do not attend to each other: an additional last column of node_categories is
   // the index of a node's document, 0 then 1. Required by, and only valid with, the head `pairs`.
   bool documents = false;

@@ -155,6 +155,13 @@ const std::vector<DatasetFormat<SequenceReader>>& sequence_formats() {
 
 }  // namespace
 
+std::string series_name(const std::filesystem::path& folder) {
+  if (!fs::is_directory(folder)) return "";
+  std::vector<std::string> names = series_names(folder, ".ts");
+  if (names.empty()) names = series_names(folder, ".tsv");
+  return names.size() == 1 ? names.front() : "";
+}
+
 std::vector<int64_t> item_range(int64_t begin, int64_t end) {
   std::vector<int64_t> items(static_cast<size_t>(end - begin));
   std::iota(items.begin(), items.end(), begin);
@@ -184,13 +191,19 @@ PackedItems packed_series(const TsFile& train, const TsFile& test) {
     throw DataError(test.problem + " (test part)", std::to_string(train.dimensions()) + " dimensions, as in training",
                     std::to_string(test.dimensions()));
   }
+  const bool regression = train.targets.defined();
   for (const TsFile* part : {&train, &test}) {
-    if (part->labels.defined()) continue;
+    if (regression ? part->targets.defined() : part->labels.defined()) continue;
     throw DataError(part->problem + (part == &train ? " (training part)" : " (test part)"),
-                    "series with classes (@classLabel true)", "series without, which are for prediction");
+                    regression ? "series with targets (@targetLabel true), as in training"
+                               : "series with classes (@classLabel true) or targets (@targetLabel true)",
+                    "series without, which are for prediction");
   }
   const at::Tensor ptr = at::cat({train.ptr, test.ptr.slice(0, 1) + train.ptr[-1]});
-  PackedItems packed = packed_sequences(ptr, at::cat({train.labels, matched_labels(train, test)}), train.classes);
+  PackedItems packed = regression
+                           ? packed_sequences(ptr, at::cat({train.targets, test.targets}).unsqueeze(1), {"target"})
+                           : packed_sequences(ptr, at::cat({train.labels, matched_labels(train, test)}), train.classes);
+  if (regression) packed.schema.task = GraphTask::regression;
   packed.node_values = at::cat({filled(train), filled(test)});
   packed.schema.node_values = train.dimensions();
   packed.split = DatasetSplit{item_range(0, train.size()), {}, item_range(train.size(), train.size() + test.size())};

@@ -50,7 +50,10 @@ PrimalOptions primal_options(const std::string& name, int64_t heads) {
   };
   PrimalOptions options;
   options.linear = has("linear");
-  if (has("sparse")) options.mask = MaskKind::window;
+  if (has("sparse")) {
+    options.mask = MaskKind::strided;
+    options.mask_size = 0;
+  }
   options.variance = has("variance");
   if (has("bn") && !options.variance) options.beta = paper_beta;
   if (has("sh")) options.pool = default_pool(heads);

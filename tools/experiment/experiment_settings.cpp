@@ -22,6 +22,8 @@ void add_polynomial(Config& config, PolynomialOptions& polynomial) {
       .add("model", "center", &polynomial.center, "polynomial attention: subtract the mean of the keys");
 }
 
+constexpr int64_t default_mask_size = 16;
+
 }  // namespace
 
 void PrimalSettings::add_keys(Config& config) {
@@ -32,7 +34,10 @@ void PrimalSettings::add_keys(Config& config) {
       .add_enum("model", "pooling", &pooling, "how they pool")
       .add_enum("model", "mask", &mask,
                 "sparse attentions: tokens that one sees; nearest: points, neighbours: of the graph")
-      .add("model", "mask_size", &mask_size, "radius, stride, size or count of the mask", positive)
+      .add("model", "mask_size", &mask_size,
+           "radius, stride, size or count of the mask; 0: the square root of an item's tokens for strided, 16 for "
+           "others",
+           not_negative)
       .add("model", "convolution_size", &convolution_size, "conv attentions: of the kernel; 0: 5, conv2d 2",
            not_negative);
 }
@@ -46,7 +51,7 @@ void PrimalSettings::apply(PrimalOptions& options) const {
   if (!options.pool.empty() && !pool.empty()) options.pool.assign(pool.begin(), pool.end());
   options.pooling = pooling;
   if (options.mask != MaskKind::none) options.mask = mask;
-  options.mask_size = mask_size;
+  options.mask_size = mask_size > 0 || options.mask == MaskKind::strided ? mask_size : default_mask_size;
   if (convolution_size > 0) options.convolution_size = convolution_size;
 }
 

@@ -69,9 +69,9 @@ struct PrimalSettings {
   bool learn_beta = false, share_beta = false;
   std::vector<double> pool = {};  // for the sh attentions; empty: default_pool
   PoolingKind pooling = PoolingKind::average;
-  MaskKind mask = MaskKind::window;  // of the sparse attentions
-  int64_t mask_size = 16;
-  int64_t convolution_size = 0;  // 0: 5 along a sequence, 2 on a grid
+  MaskKind mask = MaskKind::strided;  // of the sparse attentions
+  int64_t mask_size = 0;              // 0: the square root of the number of tokens for strided, 16 for others
+  int64_t convolution_size = 0;       // 0: 5 along a sequence, 2 on a grid
 
   void add_keys(Config& config);
   // Overrides the defaults that the attention's name has set.

@@ -90,7 +90,7 @@ void TrainArguments::load_new(Config& config) const {
 
 void TrainArguments::load_new(Config& config, TrainSettings& train) const {
   load_new(config);
-  train.batch_size *= processes().size();
+  if (!is_automatic(train.batch_size)) train.batch_size *= processes().size();
 }
 
 RunFolder open_run_folder(const std::filesystem::path& path, bool resume, const Communicator& processes) {

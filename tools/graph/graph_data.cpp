@@ -24,6 +24,7 @@
 #include "geometry/packed.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/progress.h"
+#include "tools/graph/automatic_settings.h"
 #include "tools/graph/graph_metrics.h"
 
 namespace geosft {
@@ -203,14 +204,38 @@ PackedItems in_tokens(PackedItems items, const GraphSettings& settings) {
   return items;
 }
 
-PackedItems open_encoded_graphs(const GraphSettings& settings) {
+namespace {
+
+PackedItems open_for(const GraphSettings& settings) {
   if (settings.data.empty()) throw UsageError("--data DIR is required: the dataset");
   PackedItems graphs = open_graphs(settings.data, settings.reading(), settings.longest);
   take_molecule_inputs(graphs, settings.molecules, settings.data);
-  graphs = in_tokens(graphs, settings);
+  return graphs;
+}
+
+PackedItems encoded(PackedItems graphs, const GraphSettings& settings) {
+  graphs = in_tokens(std::move(graphs), settings);
   const NodeEncodingOptions encoding = settings.model.node_encoding();
   take_encoding(graphs, cached_encoding(default_cache_folder(), graphs.graphs, encoding), encoding);
   return graphs;
+}
+
+}  // namespace
+
+PackedItems open_encoded_graphs(const GraphSettings& settings) {
+  return encoded(open_for(settings), settings);
+}
+
+TrainingGraphs open_training_graphs(GraphSettings settings) {
+  PackedItems graphs = open_for(settings);
+  std::string derived = resolve_automatic(settings, graphs);
+  if (!derived.empty()) {
+    const DataSizes sizes = data_sizes(graphs, settings.splits);
+    derived = "automatic, for " + std::to_string(sizes.items) + " training " + graphs.schema.items + " of at most " +
+              std::to_string(sizes.longest) + (graphs.schema.items == "graphs" ? " nodes: " : " steps: ") + derived;
+  }
+  graphs = encoded(std::move(graphs), settings);
+  return {std::move(settings), std::move(graphs), std::move(derived)};
 }
 
 DatasetSplit split_of(const PackedItems& graphs, const SplitSettings& settings) {

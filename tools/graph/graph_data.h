@@ -47,6 +47,15 @@ PackedItems in_tokens(PackedItems items, const GraphSettings& settings);
 // Opens the dataset of the settings with its node encoding and features of molecules, read from the cache if possible.
 PackedItems open_encoded_graphs(const GraphSettings& settings);
 
+// Opens the dataset to train on, with what its settings are once those that are automatic are derived from it
+// (automatic_settings.h).
+struct TrainingGraphs {
+  GraphSettings settings;
+  PackedItems graphs;
+  std::string derived;  // the derived settings for the user; empty: none
+};
+TrainingGraphs open_training_graphs(GraphSettings settings);
+
 // Returns the splits of a dataset as `settings.split` says (SplitSettings): for node splits, every graph in each split
 // where a node has a target; folds are stratified by the class of a graph if any. Without a validation split, a
 // fraction of the training graphs is held out. Throws UsageError if a required split is empty, for a fraction of nodes,

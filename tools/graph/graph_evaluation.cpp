@@ -102,14 +102,15 @@ at::Tensor standardized_targets(const GraphModel& model, GraphTask task, const a
   return (targets - model->target_mean.to(targets.device())) / model->target_deviation.to(targets.device());
 }
 
-double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutputs& outputs, const LossOptions& loss) {
-  return graph_loss(task, outputs.outputs, standardized_targets(model, task, outputs.targets), loss).item<double>();
+double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutputs& outputs,
+                       const LossOptions& options) {
+  return graph_loss(task, outputs.outputs, standardized_targets(model, task, outputs.targets), options).item<double>();
 }
 
 NamedValues evaluation_metrics(const GraphModel& model, GraphTask task, const GraphOutputs& outputs,
-                               const LossOptions& loss) {
+                               const LossOptions& options) {
   NamedValues values = graph_metrics(task, in_units(model, task, outputs.outputs), outputs.targets);
-  values.emplace_back("loss", evaluation_loss(model, task, outputs, loss));
+  values.emplace_back("loss", evaluation_loss(model, task, outputs, options));
   return values;
 }
 

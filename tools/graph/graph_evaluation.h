@@ -39,13 +39,13 @@ at::Tensor in_units(const GraphModel& model, GraphTask task, const at::Tensor& o
 
 // Returns the loss of raw model outputs.
 double evaluation_loss(const GraphModel& model, GraphTask task, const GraphOutputs& outputs,
-                       const LossOptions& loss = {});
+                       const LossOptions& options = {});
 
 // Returns the targets used in training.
 at::Tensor standardized_targets(const GraphModel& model, GraphTask task, const at::Tensor& targets);
 
 // Returns the metrics of the task, then "loss".
 NamedValues evaluation_metrics(const GraphModel& model, GraphTask task, const GraphOutputs& outputs,
-                               const LossOptions& loss = {});
+                               const LossOptions& options = {});
 
 }  // namespace geosft

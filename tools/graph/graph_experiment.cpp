@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iomanip>
 #include <iostream>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -25,7 +26,8 @@ namespace geosft {
 namespace {
 
 bool train_once(const GraphSettings& settings, const PackedItems& graphs, const DatasetSplit& split,
-                const RunFolder& folder, RunStart start, at::Device device, const Communicator& processes) {
+                const RunFolder& folder, RunStart start, at::Device device, const Communicator& processes,
+                int64_t epochs) {
   at::manual_seed(settings.seed);
   GraphModel model(settings.graph_model(graphs.schema));
   const LabelledItems training = labelled_items(graphs, split.train);
@@ -35,10 +37,12 @@ bool train_once(const GraphSettings& settings, const PackedItems& graphs, const 
   GraphTraining task(model, graphs, split, settings, processes);
   TrainingOptions options = settings.train.options(settings.seed);
   options.step_graphs = step_graphs(settings.train, device);
+  if (epochs > 0) options.epochs = epochs;
   TrainingLoop loop(task, options, processes);
-  const bool held_out = !split.validation.empty();
+  RunDescription run = describe_graph_run(settings, graphs.schema, /*held_out=*/!split.validation.empty());
+  run.epochs = options.epochs;
   return train_in_folder(
-      loop, *model, folder, describe_graph_run(settings, graphs.schema, held_out), start,
+      loop, *model, folder, run, start,
       std::string(task_name(graphs.schema.task)) + ": training on " + std::to_string(split.train.size()) + " " +
           graphs.schema.items + ", validation on " + std::to_string(split.validation.size()) + ", test on " +
           std::to_string(split.test.size()) + ", " + std::to_string(parameter_count(*model)) + " parameters");
@@ -51,21 +55,23 @@ void limit_epochs(GraphTrainSettings& train, size_t training_items) {
   train.epochs = std::min(train.epochs, std::max<int64_t>(1, train.max_steps / steps));
 }
 
-// Trains one run to its end; returns false if a signal arrived.
+// Trains one run to its end, or for the first `epochs` of those that its schedule has, if that is not 0. Returns false
+// if a signal arrived.
 bool train_run(GraphSettings settings, const PackedItems& graphs, const DatasetSplit& split, const RunFolder& folder,
-               bool resume, at::Device device, const Communicator& processes) {
+               bool resume, at::Device device, const Communicator& processes, int64_t epochs = 0) {
   limit_epochs(settings.train, split.train.size());
   return train_within_memory(settings.train.batch_size, resume ? RunStart::resumed : RunStart::fresh, processes,
                              [&](int64_t batch_size, RunStart start, const Communicator& together) {
                                settings.train.batch_size = batch_size;
-                               return train_once(settings, graphs, split, folder, start, device, together);
+                               return train_once(settings, graphs, split, folder, start, device, together, epochs);
                              });
 }
 
-// Trains the models of an ensemble, each in its own folder.
+// Trains the models of an ensemble, each in its own folder; `epochs` as in train_run.
 bool train_all_models(const GraphSettings& settings, const PackedItems& graphs, const DatasetSplit& split,
-                      const RunFolder& folder, bool resume, at::Device device, const Communicator& processes) {
-  if (!train_run(settings, graphs, split, folder, resume, device, processes)) return false;
+                      const RunFolder& folder, bool resume, at::Device device, const Communicator& processes,
+                      int64_t epochs) {
+  if (!train_run(settings, graphs, split, folder, resume, device, processes, epochs)) return false;
   for (int64_t number = 1; number < settings.ensemble; ++number) {
     GraphSettings single = settings;
     single.ensemble = 1;
@@ -77,7 +83,7 @@ bool train_all_models(const GraphSettings& settings, const PackedItems& graphs, 
     if (processes.is_root()) {
       std::cerr << "\nmodel " << number + 1 << " of an ensemble of " << settings.ensemble << '\n';
     }
-    if (!train_run(single, graphs, split, own, again, device, processes)) return false;
+    if (!train_run(single, graphs, split, own, again, device, processes, epochs)) return false;
   }
   return true;
 }
@@ -100,7 +106,7 @@ RunResult result_of(const PlannedRun& planned, const PackedItems& graphs, const 
           report.count,
           report.task,
           parameter_count(*trained.model) * planned.settings.ensemble,
-          trained.settings.train.epochs,
+          read_metrics(folder.metrics()).back().epoch,
           read_metrics(folder.metrics()).back().seconds};
 }
 
@@ -118,18 +124,53 @@ RunFolder run_folder_of(const PlannedRun& planned, const RunFolder& folder, bool
   return open_run_folder(path, resume, processes);
 }
 
+// Throws Interrupted with the command that goes on.
+[[noreturn]] void stop_interrupted(const RunFolder& folder, const RunFolder& parent) {
+  throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with train --resume --out " +
+                    parent.path().string());
+}
+
+// Trains on what is not held out, in the subfolder `selection`, and returns the number of epochs that the validation
+// split chooses.
+int64_t selected_epochs(const PlannedRun& planned, const PackedItems& graphs, const DatasetSplit& split,
+                        const RunFolder& folder, const RunFolder& parent, at::Device device,
+                        const Communicator& processes) {
+  GraphSettings shown = planned.settings;
+  if (processes.is_root()) folder.write_config(shown.config().to_toml());
+  processes.barrier();
+  PlannedRun selection = planned;
+  selection.name = "selection";
+  bool resume = true;
+  const RunFolder inner = run_folder_of(selection, folder, resume, processes);
+  if (!train_run(planned.settings, graphs, split, inner, resume, device, processes)) stop_interrupted(inner, parent);
+  int64_t epochs = 0;
+  if (processes.is_root()) {
+    epochs = chosen_epoch(read_metrics(inner.metrics()), static_cast<int64_t>(split.validation.size()),
+                          score_style(graphs.schema, planned.settings.train.metric));
+    std::cerr << "the validation part chooses " << epochs << " epochs; training anew on all\n";
+  }
+  return processes.broadcast(at::scalar_tensor(epochs, at::kLong)).item<int64_t>();
+}
+
 // Returns nullopt on ranks other than 0.
 std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedItems& graphs, const RunFolder& parent,
                                       bool resume, at::Device device, const Communicator& processes) {
   const RunFolder folder = run_folder_of(planned, parent, resume, processes);
   if (!planned.name.empty() && processes.is_root()) std::cerr << "\nrun " << planned.name << '\n';
-  const DatasetSplit split = checked_split(graphs, planned.settings.splits);
-  if (!train_or_clean(folder, processes, [&] {
-        return train_all_models(planned.settings, graphs, split, folder, resume, device, processes);
-      })) {
-    throw Interrupted("saved in " + folder.last_checkpoint().string() + ": continue with train --resume --out " +
-                      parent.path().string());
-  }
+  DatasetSplit split = checked_split(graphs, planned.settings.splits);
+  const auto train = [&] {
+    int64_t epochs = 0;
+    if (planned.settings.splits.refit && !split.validation.empty()) {
+      epochs = selected_epochs(planned, graphs, split, folder, parent, device, processes);
+      split.train.insert(split.train.end(), split.validation.begin(), split.validation.end());
+      std::sort(split.train.begin(), split.train.end());
+      split.validation.clear();
+      // The configuration exists already: only a checkpoint tells that this training has begun.
+      resume = resume && processes.any(std::filesystem::exists(folder.last_checkpoint()));
+    }
+    return train_all_models(planned.settings, graphs, split, folder, resume, device, processes, epochs);
+  };
+  if (!train_or_clean(folder, processes, train)) stop_interrupted(folder, parent);
   if (!processes.is_root()) return std::nullopt;
   return result_of(planned, graphs, split, folder, device);
 }
@@ -166,11 +207,13 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
 
 std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFolder& folder, bool resume,
                                       at::Device device, const Communicator& processes) {
-  const PackedItems graphs = root_first(processes, [&] { return open_encoded_graphs(settings); });
+  TrainingGraphs opened = root_first(processes, [&] { return open_training_graphs(settings); });
+  const PackedItems& graphs = opened.graphs;
+  if (!opened.derived.empty() && processes.is_root()) std::cerr << opened.derived << '\n';
   score_style(graphs.schema.task, settings.train.metric);  // validates the metric before training
-  settings.graph_model(graphs.schema);                     // validates the model before training
-  const std::vector<PlannedRun> planned = planned_runs(settings, graphs);
-  GraphSettings shown = settings;
+  opened.settings.graph_model(graphs.schema);              // validates the model before training
+  const std::vector<PlannedRun> planned = planned_runs(opened.settings, graphs);
+  GraphSettings shown = opened.settings;
   if (planned.size() > 1 && processes.is_root()) folder.write_config(shown.config().to_toml());
   std::vector<RunResult> results;
   for (const PlannedRun& run : planned) {
@@ -185,9 +228,25 @@ std::vector<RunResult> run_experiment(const GraphSettings& settings, const RunFo
   return results;
 }
 
+int64_t chosen_epoch(const std::vector<MetricsRow>& rows, int64_t items, const ScoreStyle& style) {
+  double best = -std::numeric_limits<double>::infinity();
+  int64_t chosen = rows.empty() ? 0 : rows.back().epoch;
+  const auto count = static_cast<double>(items);
+  for (const MetricsRow& row : rows) {
+    if (row.split != "validation" || std::isnan(row.score)) continue;
+    const double score = style.value(row.score);  // higher is better
+    best = std::max(best, score);
+    const double share = (best * count + 1.0) / (count + 2.0);
+    const double error = style.share ? std::max(std::sqrt(share * (1.0 - share) / count), 1.0 / count) : 0.0;
+    if (score >= best - error - 1e-9) chosen = row.epoch;
+  }
+  return chosen;
+}
+
 double seconds_of_an_epoch(const GraphSettings& settings, const RunFolder& folder, at::Device device) {
-  const PackedItems graphs = open_encoded_graphs(settings);
-  PlannedRun first = planned_runs(settings, graphs).front();
+  const TrainingGraphs opened = open_training_graphs(settings);
+  const PackedItems& graphs = opened.graphs;
+  PlannedRun first = planned_runs(opened.settings, graphs).front();
   first.settings.train.epochs = 1;
   const DatasetSplit split = checked_split(graphs, first.settings.splits);
   if (!train_run(first.settings, graphs, split, folder, /*resume=*/false, device, one_process())) {

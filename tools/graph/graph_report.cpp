@@ -71,7 +71,7 @@ GraphReport evaluate_graphs(GraphRunModel& trained, const PackedItems& graphs, c
   report.part = part;
   report.items = graphs.schema.items;
   report.count = count;
-  report.metrics = evaluation_metrics(trained.model, report.task, original, trained.settings.train.loss());
+  report.metrics = evaluation_metrics(trained.model, report.task, original, trained.settings.train.evaluation_loss());
   if (has_classes(report.task)) report.confusion = confusion_of(original);
   report.degrees = worst_degrees(*trained.model);
   report.head_distances = mean_head_distances(*trained.model);

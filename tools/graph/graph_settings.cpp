@@ -23,6 +23,8 @@ void add_splits(Config& config, SplitSettings& splits) {
            "share of the training set held out to choose the best checkpoint, where none is published; 0: the last one "
            "is the best",
            probability_range)
+      .add("splits", "refit", &splits.refit,
+           "let the validation part choose the number of epochs alone, and train anew on the whole training set")
       .add("splits", "monitor_test", &splits.monitor_test,
            "without a validation part: show the test set in the learning curves (it never chooses a checkpoint)")
       .add("splits", "split_name", &splits.split_name, "which of several published splits of an OGB set");
@@ -59,13 +61,16 @@ void add_graph_model(Config& config, GraphModelSettings& model) {
            "add an embedding of the degree of a node, at most this one, to its token; 0: none", not_negative)
       .add_choice("model", "positions", &model.positions, {"none", "added", "relative"},
                   "places of nodes in their order: added to the tokens, or seen by sampling attention")
-      .add("model", "position_channels", &model.position_channels, "of what it sees", positive)
+      .add("model", "position_channels", &model.position_channels,
+           "of the sinusoids that it sees; 0: as many as the tokens have, as in the paper", not_negative)
       .add("model", "relative", &model.relative, "let attention see the edges")
       .add("model", "distance_channels", &model.distance_channels,
            "let it see the distance of nodes with coordinates, in so many channels; 0: it does not", not_negative)
       .add("model", "distance_range", &model.distance_range, "that these cover, in the unit of the data", above_zero);
   model.add_keys(config, /*or_none=*/true);
   config
+      .add("model", "beta_by_set", &model.beta_by_set,
+           "with beta auto: what it is for a set of series of this name, for the bn and the bn_sh attentions")
       .add_choice("model", "local", &model.local, {"none", "gcn", "gine", "gatedgcn"},
                   "graph convolution along the edges, beside attention or, with attention none, instead of it")
       .add_choice("model", "normalization", &model.normalization, {"layer", "batch", "none"},
@@ -242,6 +247,8 @@ Config GraphSettings::config() {
           "what validation goes by: the first of these, separated by commas, that the task has, of accuracy, macro_f1, "
           "roc_auc, average_precision, prc_auc, mae, rmse, r2 and loss; auto: the task's first");
   evaluation.add_keys(keys, "graphs");
+  keys.allow_automatic(
+      {"patch_size", "validation_fraction", "beta", "token_dropout", "feed_forward_dropout", "epochs", "batch_size"});
   return keys;
 }
 

@@ -24,6 +24,7 @@ struct SplitSettings {
   int64_t folds = 10, fold = 0;
   uint64_t split_seed = 0;
   double validation_fraction = 0.0;
+  bool refit = false;  // the validation split chooses the number of epochs of a training on both splits
   bool monitor_test = false;
   std::string split_name;  // if several splits are published
 };
@@ -40,7 +41,8 @@ struct GraphModelSettings : EncoderSettings {
   uint64_t encoding_seed = 0;  // separate from the run's seed: evaluation uses the same encoding as training
   double distance_range = 5.0;
   std::string positions = "none";
-  int64_t position_channels = 16;
+  int64_t position_channels = 0;  // 0: the width
+  NamedLists beta_by_set = {};    // by the name of a set of series: beta of bn attentions, and of bn_sh ones
   bool relative = true;
   double head_dropout = 0.0;
 
@@ -73,6 +75,7 @@ struct GraphTrainSettings : TrainSettings {
   std::string regression_loss = "l1";
 
   LossOptions loss() const { return {label_smoothing, regression_loss}; }
+  LossOptions evaluation_loss() const { return {0.0, regression_loss}; }  // without smoothing
 };
 
 struct GraphSettings {

@@ -145,7 +145,8 @@ std::optional<MetricSum> GraphTraining::validate() {
   const std::vector<int64_t>& items = items_of_part(split_, *part);
   const GraphOutputs outputs = graph_outputs(model_, graphs_, items, *part, settings_.evaluation, std::nullopt,
                                              [](int64_t) { throw_if_interrupted("in the middle of a validation"); });
-  const NamedValues values = evaluation_metrics(model_, graphs_.schema.task, outputs, settings_.train.loss());
+  const NamedValues values =
+      evaluation_metrics(model_, graphs_.schema.task, outputs, settings_.train.evaluation_loss());
   const int64_t count = static_cast<int64_t>(items.size());
   const double score = style_.value(value_of(values, style_.name));
   return MetricSum{value_of(values, "loss") * static_cast<double>(count), score * static_cast<double>(count), count};

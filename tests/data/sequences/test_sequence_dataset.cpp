@@ -51,6 +51,25 @@ TEST_CASE("a test part may list its classes in another order, or fewer of them",
   require_equal(packed.target, at::tensor({2, 0, 1, 0, 2}, at::kLong), "target");
 }
 
+TEST_CASE("series with a target are regression", "[sequence_dataset]") {
+  const TemporaryFolder folder;
+  const std::string targeted = "@dimensions 1\n@targetLabel true\n@data\n";
+  write_text(folder / "S_TRAIN.ts", targeted + "1,2:0.5\n3:?\n");
+  write_text(folder / "S_TEST.ts", targeted + "4,5,6:-2\n");
+  const PackedItems packed = open_sequence_dataset(folder.path());
+  REQUIRE(packed.schema.task == GraphTask::regression);
+  REQUIRE(packed.schema.output_names == std::vector<std::string>{"target"});
+  require_equal(packed.target.nan_to_num(9), at::tensor({0.5F, 9.0F, -2.0F}).view({3, 1}), "target");
+  REQUIRE(packed.split->test == std::vector<int64_t>{2});
+  REQUIRE(series_name(folder.path()) == "S");
+  REQUIRE_FALSE(read_unlabelled_series(folder / "S_TEST.ts").target.defined());
+  write_text(folder / "S_TEST.ts", "@problemName S\n@dimensions 1\n@classLabel true a\n@data\n4:a\n");
+  require_error([&] { open_sequence_dataset(folder.path()); }, {"S (test part)", "@targetLabel true, as in training"});
+  write_text(folder / "T_TRAIN.ts", targeted);
+  REQUIRE(series_name(folder.path()).empty());
+  REQUIRE(series_name(folder / "absent").empty());
+}
+
 TEST_CASE("UCR's tables are read, and .ts files go before them", "[sequence_dataset]") {
   const TemporaryFolder folder;
   write_text(folder / "S_TRAIN.tsv", "1\t0.5\t1.5\n-1\t2\t3\n");

@@ -128,6 +128,12 @@ TEST_CASE("precision against recall and squared errors have scikit-learn's value
   REQUIRE(r2_score(predicted, truth) == Approx((0.8939220183486238 + 0.9792500910083728) / 2).epsilon(1e-12));
 }
 
+TEST_CASE("the root mean squared error is taken of each target, and averaged over targets") {
+  const at::Tensor truth = doubles({0, 10, 0, nan, 0, 10}).view({3, 2});
+  const at::Tensor predicted = doubles({1, 12, 2, 7, -2, 8}).view({3, 2});
+  REQUIRE(root_mean_squared_error(predicted, truth) == Approx((std::sqrt(3.0) + 2.0) / 2));
+}
+
 TEST_CASE("targets that are missing are left out of errors") {
   const at::Tensor truth = doubles({1, nan, 3, 10, 20, nan}).view({3, 2});
   const at::Tensor predicted = doubles({1.5, 7, 3, 12, 20, 7}).view({3, 2});

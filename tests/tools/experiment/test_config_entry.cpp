@@ -120,6 +120,36 @@ TEST_CASE("lists are separated by commas, with or without brackets") {
   CHECK(value.empty());
 }
 
+TEST_CASE("a number that may be automatic takes auto, and only that one") {
+  int64_t whole = 3;
+  double number = 0.5;
+  ConfigEntry patch = entry(&whole, {.low = 1}), rate = entry(&number, {.low = 0, .high = 1});
+  CHECK_FALSE(take(patch, "auto"));
+  patch.may_be_automatic = rate.may_be_automatic = true;
+  CHECK(patch.expected() == "an integer of at least 1, or auto");
+  CHECK_FALSE(patch.is_automatic());
+  CHECK((take(patch, "auto") && take(rate, "auto")));
+  CHECK((is_automatic(whole) && is_automatic(number)));
+  CHECK((patch.value_text() == "\"auto\"" && rate.value_text() == "\"auto\""));
+  CHECK_FALSE(take(patch, "automatic"));
+  CHECK((take(patch, "2") && take(rate, "0.25")));
+  CHECK((whole == 2 && number == 0.25));
+  CHECK_FALSE((patch.is_automatic() || rate.is_automatic()));
+}
+
+TEST_CASE("a table has lists by name") {
+  NamedLists value;
+  const ConfigEntry table = entry(&value, {.low = 0});
+  CHECK(table.value_text() == "{}");
+  CHECK(take(table, "PEMS-SF=0.25,0.5; Libras = 1"));
+  CHECK(value == NamedLists{{"PEMS-SF", {0.25, 0.5}}, {"Libras", {1.0}}});
+  CHECK(table.value_text() == R"({ "Libras" = [1.0], "PEMS-SF" = [0.25, 0.5] })");
+  for (const char* text : {"a", "a=1,b", "a=-1", "1;2"}) CHECK_FALSE(take(table, text));
+  CHECK(value.size() == 2);
+  CHECK(take(table, ""));
+  CHECK(value.empty());
+}
+
 TEST_CASE("a value of another type is refused") {
   bool flag = false;
   std::string text;

@@ -38,6 +38,8 @@ TEST_CASE("losses of labels and targets leave out what is missing") {
   CHECK(graph_loss(GraphTask::multi_label, logits(), labels).item<double>() == Approx(expected));
   const at::Tensor targets = at::tensor({1.0f, nan, 0.0f, 1.0f, nan, nan, 1.0f, 0.0f}).view({4, 2});
   CHECK(graph_loss(GraphTask::regression, logits(), targets).item<double>() == Approx((1 + 1 + 0.5 + 1 + 3) / 5));
+  CHECK(graph_loss(GraphTask::regression, logits(), targets, {.regression = "mse"}).item<double>() ==
+        Approx((1 + 1 + 0.25 + 1 + 9) / 5));
   const at::Tensor none = at::full({4, 2}, nan);
   const at::Tensor free = logits().requires_grad_(true);
   const at::Tensor nothing = graph_loss(GraphTask::regression, free, none);
@@ -61,6 +63,7 @@ TEST_CASE("every task has its metrics, the one it goes by first") {
   const NamedValues targets = graph_metrics(GraphTask::regression, logits(), logits() + 1);
   CHECK(targets[0].first == "mae");
   CHECK(targets[0].second == Approx(1.0));
+  CHECK(value_of(targets, "rmse") == Approx(1.0));
   CHECK_THROWS_AS(value_of(targets, "accuracy"), std::out_of_range);
 }
 
@@ -128,6 +131,8 @@ TEST_CASE("the metric of a batch is that of a part, where it can be told without
   CHECK(std::isnan(batch(GraphTask::classification, "accuracy", at::full({4}, -1, at::kLong))));
   CHECK(std::isnan(batch(GraphTask::regression, "mae", at::full({4, 2}, nan))));
   CHECK(std::isnan(batch(GraphTask::classification, "macro_f1", classes)));
+  CHECK(std::isnan(batch(GraphTask::regression, "rmse", targets)));
+  CHECK((style_of("rmse").lower_is_better && !style_of("rmse").share && !style_of("r2").lower_is_better));
 }
 
 TEST_CASE("a metric alone is that of all, and another task's is none") {

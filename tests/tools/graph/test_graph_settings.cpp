@@ -41,6 +41,8 @@ TEST_CASE("keys of a graph experiment reach the options of the model") {
   sequences.config().set_text("[model]\npositions = 'relative'\nposition_channels = 6\n");
   CHECK(sequences.graph_model(schema).positions == NodePositions::relative);
   CHECK(sequences.graph_model(schema).position_channels == 6);
+  sequences.model.position_channels = 0;
+  CHECK(GraphModel(sequences.graph_model(schema))->options.position_channels == sequences.model.width);
   sequences.model.positions = "added";
   CHECK(sequences.graph_model(schema).positions == NodePositions::added);
   GraphSettings molecules;
@@ -195,8 +197,8 @@ TEST_CASE("the configurations that come along load") {
         "peptides_func_short", "peptides_struct", "peptides_struct_rwpe", "proteins", "qm7"}},
       {"sequence",
        {"basic_motions", "image_bn_sh", "image_sft", "image_small", "japanese_vowels", "listops_bn_sh", "listops_sft",
-        "listops_small", "pathfinder_bn_sh", "pathfinder_sft", "retrieval_bn_sh", "retrieval_sft", "text_bn_sh",
-        "text_sft", "text_small", "uwave_gestures"}}};
+        "listops_small", "pathfinder_bn_sh", "pathfinder_sft", "regression", "retrieval_bn_sh", "retrieval_sft",
+        "text_bn_sh", "text_sft", "text_small", "uea", "uwave_gestures"}}};
   for (const auto& [kind, names] : expected) {
     std::set<std::string> found;
     for (const auto& entry :
