@@ -8,11 +8,6 @@
 namespace geosft::view {
 namespace {
 
-// From the colour-blind safe palette of Okabe and Ito.
-constexpr Colour top_colour = {0.90, 0.62, 0.00}, partner_colour = {0.34, 0.71, 0.91},
-                 query_colour = {0.84, 0.37, 0.00};
-constexpr Colour bystander_colour = {0.78, 0.78, 0.78};
-
 // Returns `wanted`, or `otherwise` if it is not set. Throws UsageError outside low … high.
 int64_t within(std::optional<int64_t> wanted, int64_t otherwise, int64_t low, int64_t high, const std::string& option) {
   const int64_t number = wanted.value_or(otherwise);
@@ -52,10 +47,6 @@ int64_t most_important(const Subject& subject) {
   of_scores.colouring = Colouring::importance;
   if (layers_of(subject, of_scores.colouring).empty()) return 0;
   return importance_of(subject, of_scores).argmax().item<int64_t>();
-}
-
-int64_t chosen_query(const Subject& subject, const Choices& choices) {
-  return within(choices.query, most_important(subject), 0, subject.points.size(0) - 1, "--query");
 }
 
 at::Tensor attention_of(const Subject& subject, const Choices& choices) {
@@ -111,13 +102,13 @@ Balls both_of(const Balls& a, const Balls& b) {
 
 void paint_samples(const Subject& subject, const Choices& choices, Scene& scene) {
   const Pairs pairs = chosen_sampler(subject, choices).pairs;
-  scene.colours = painted(bystander_colour, scene.points.size(0));
+  scene.colours = painted(other_colour, scene.points.size(0));
   scene.markers = both_of(
       balls_at(subject, subject.trace->input_rows(pairs.partner), 1 - pairs.weight, scene.radius, partner_colour),
       balls_at(subject, subject.trace->input_rows(pairs.top), pairs.weight, scene.radius, top_colour));
   scene.radius *= 0.6;
   scene.legend.names = {
-      {"chosen by score", top_colour}, {"random partner", partner_colour}, {"not in the sample", bystander_colour}};
+      {"chosen by score", top_colour}, {"random partner", partner_colour}, {"not in the sample", other_colour}};
 }
 
 void paint_normals(const Subject& subject, Scene& scene) {
@@ -166,6 +157,10 @@ std::vector<std::string> texts_of(const Subject& subject) {
 }
 
 }  // namespace
+
+int64_t chosen_query(const Subject& subject, const Choices& choices) {
+  return within(choices.query, most_important(subject), 0, subject.points.size(0) - 1, "--query");
+}
 
 at::Tensor values_of(const Subject& subject, const Choices& choices) {
   switch (choices.colouring) {

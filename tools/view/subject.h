@@ -4,11 +4,14 @@
 
 #include <ATen/ATen.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "data/formats/shape_file.h"
+#include "geometry/mesh.h"
 #include "models/layers/forward_trace.h"
 #include "tools/experiment/colour_map.h"
 
@@ -29,6 +32,7 @@ struct Subject {
   at::Tensor normals;      // double [n, 3], or undefined
   at::Tensor edges;        // int64 [E, 2], each edge once; undefined for clouds
   at::Tensor encoding;     // for a graph, its random-walk encoding, double [n, steps]
+  std::optional<geosft::Mesh> surface;  // of a mesh file, in its coordinates
   std::optional<FoundParts> parts;
   std::optional<ForwardTrace> trace;
   std::string untraced;                   // reason for a missing trace, for error messages
@@ -41,6 +45,9 @@ struct Subject {
   int64_t heads() const;
   bool head_samples() const;  // whether the model's head has a sampler
 };
+
+// Returns the mesh of a file, or nullopt for a cloud. Throws DataError.
+std::optional<geosft::Mesh> read_surface(const std::filesystem::path& file, const ShapeReadOptions& options);
 
 // A list of items to view.
 class Gallery {

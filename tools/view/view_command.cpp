@@ -19,6 +19,7 @@
 #include "tools/segment/segment_report.h"
 #include "tools/view/cloud_gallery.h"
 #include "tools/view/graph_gallery.h"
+#include "tools/view/page.h"
 #include "tools/view/segment_gallery.h"
 
 namespace geosft::view {
@@ -27,12 +28,12 @@ namespace {
 constexpr const char* view_description =
     "Looks at clouds, meshes and graphs, and at what a trained model makes of them";
 constexpr const char* view_footer =
-    "Without --screenshot, --turntable, --frame-rate or --ply a window opens; H shows its keys.";
+    "Without --screenshot, --html, --turntable, --frame-rate or --ply a window opens; H shows its keys.";
 
 struct ViewOptions {
   std::vector<std::string> files;
   std::string run, split = "test", colour, map = "viridis", layout = "automatic", size = "1000x700", view = "35,20,1";
-  std::string screenshot, turntable_folder, ply, category;
+  std::string screenshot, html, turntable_folder, ply, category;
   std::optional<int64_t> points, layer, head, query, component;
   int64_t item = 0, frames = 36;
   bool graph = false, beside = false, frame_rate = false;
@@ -48,6 +49,7 @@ struct ViewOptions {
   void check_used(const CLI::App& app) const;
   Choices choices() const;
   std::unique_ptr<Gallery> gallery() const;
+  void write_html(const Viewer& viewer, const Camera& camera) const;
 
  private:
   void check_source(const std::string& data) const;
@@ -89,6 +91,8 @@ void add_how(CLI::App& app, ViewOptions& options) {
 
 void add_output(CLI::App& app, ViewOptions& options) {
   app.add_option("--screenshot", options.screenshot, "draw to this PNG file, without a window")->check(unwritable);
+  app.add_option("--html", options.html, "write a page for a browser, with all colourings, layers and heads")
+      ->check(unwritable);
   app.add_option("--turntable", options.turntable_folder,
                  "draw a turn to this folder, animated if ImageMagick is there");
   app.add_option("--frames", options.frames, "of the turn")->check(CLI::Range(1, 10000))->capture_default_str();
@@ -119,7 +123,8 @@ struct OptionUse {
 };
 
 void ViewOptions::check_used(const CLI::App& app) const {
-  const bool drawn = ply.empty() || !screenshot.empty() || !turntable_folder.empty() || frame_rate;
+  const bool pictured = !screenshot.empty() || !turntable_folder.empty() || frame_rate;
+  const bool drawn = pictured || (ply.empty() && html.empty());
   const OptionUse uses[] = {{"--split", files.empty() && !graph, "clouds of a dataset"},
                             {"--columns", !files.empty(), "a FILE"},
                             {"--drop-invalid", !files.empty(), "a FILE"},
@@ -129,8 +134,8 @@ void ViewOptions::check_used(const CLI::App& app) const {
                             {"--votes", !run.empty(), "a --run"},
                             {"--evaluation", !run.empty(), "a --run"},
                             {"--frames", !turntable_folder.empty(), "--turntable"},
-                            {"--view", drawn, "pictures and windows, not for --ply alone"},
-                            {"--size", drawn, "pictures and windows, not for --ply alone"}};
+                            {"--view", drawn || !html.empty(), "pictures, pages and windows, not for --ply alone"},
+                            {"--size", drawn, "pictures and windows, not for --ply or --html alone"}};
   for (const auto& [option, used, what_for] : uses) {
     if (!used && app.count(option) > 0) throw UsageError(std::string(option) + " is for " + what_for);
   }
@@ -211,6 +216,15 @@ Choices ViewOptions::choices() const {
   return chosen;
 }
 
+void ViewOptions::write_html(const Viewer& viewer, const Camera& camera) const {
+  Subject subject = viewer.subject();
+  if (!files.empty()) {
+    const std::string& file = files[static_cast<size_t>(viewer.item())];
+    subject.surface = read_surface(file, {reading.columns, reading.drop_invalid});
+  }
+  write_page(subject, viewer.choices(), camera, html);
+}
+
 std::string frame_name(size_t frame) {
   std::ostringstream name;
   name << "frame_" << std::setw(4) << std::setfill('0') << frame << ".png";
@@ -280,8 +294,8 @@ int run_view(int argc, const char* const* argv, Display& display) {
   Viewer viewer(options.gallery(), options.item, options.choices(), options.beside, /*usual=*/options.colour.empty());
   check_takes(viewer.colouring(), [&](const std::string& option) { return app.count(option) > 0; });
   const Scene& scene = viewer.scene();
-  const bool quiet =
-      !options.screenshot.empty() || !options.turntable_folder.empty() || options.frame_rate || !options.ply.empty();
+  const bool quiet = !options.screenshot.empty() || !options.html.empty() || !options.turntable_folder.empty() ||
+                     options.frame_rate || !options.ply.empty();
   std::string told;
   for (const std::string& line : scene.lines) told += line + "\n";
   if (!options.ply.empty()) {
@@ -289,6 +303,7 @@ int run_view(int argc, const char* const* argv, Display& display) {
     const at::Tensor points = offset_from_origin(exact).defined() ? exact : exact.to(at::kFloat);
     write_coloured_ply(options.ply, {points, scene.colours, scene.values, scene.value_name, scene.edges});
   }
+  if (!options.html.empty()) options.write_html(viewer, camera);
   if (!options.screenshot.empty()) display.render(scene, size, {camera}, {options.screenshot});
   if (!options.turntable_folder.empty()) told += draw_turn(options, scene, display);
   if (options.frame_rate) told += rates_text(display.measure(scene, size, camera));
