@@ -70,6 +70,8 @@ std::string meaning(const Subject& subject, const Choices& choices) {
       return "direction of the normals";
     case Colouring::parts:
       return "predicted parts";
+    case Colouring::elements:
+      return "elements";
     case Colouring::importance:
       return "importance, " + layer_text(chosen_layer(subject, choices));
     case Colouring::samples:
@@ -116,11 +118,11 @@ void paint_normals(const Subject& subject, Scene& scene) {
   scene.legend.names = {{"to +x", {1.0, 0.5, 0.5}}, {"to +y", {0.5, 1.0, 0.5}}, {"to +z", {0.5, 0.5, 1.0}}};
 }
 
-void paint_parts(const FoundParts& parts, Scene& scene) {
-  scene.colours = parts.colours;
-  scene.values = parts.labels;
-  scene.value_name = "part";
-  scene.legend.names = parts.names;
+void paint_labels(const PointLabels& classes, const std::string& name, Scene& scene) {
+  scene.colours = classes.colours;
+  scene.values = classes.labels;
+  scene.value_name = name;
+  scene.legend.names = classes.names;
 }
 
 void paint_values(const Subject& subject, const Choices& choices, const ValueScale& scale, Scene& scene) {
@@ -177,21 +179,27 @@ at::Tensor values_of(const Subject& subject, const Choices& choices) {
   }
 }
 
+bool has_values(Colouring colouring) {
+  using enum Colouring;
+  return colouring != normals && colouring != parts && colouring != elements && colouring != samples;
+}
+
 Scene scene_of(const Subject& subject, const Choices& choices) {
   check_has(subject, choices.colouring);
   const Colouring colouring = choices.colouring;
-  const bool valued =
-      colouring != Colouring::normals && colouring != Colouring::parts && colouring != Colouring::samples;
+  const bool valued = has_values(colouring);
   const ValueScale scale = valued ? common_scale(subject, choices) : ValueScale{};
   const auto paint = [&](const Subject& one) {
     Scene scene;
     scene.points = one.points;
     scene.edges = one.edges;
+    scene.edge_lines = one.edge_lines;
     scene.radius = fitting_radius(one.points);
     scene.legend.title = meaning(one, choices);
     if (valued) paint_values(one, choices, scale, scene);
     if (colouring == Colouring::normals) paint_normals(one, scene);
-    if (colouring == Colouring::parts) paint_parts(*one.parts, scene);
+    if (colouring == Colouring::parts) paint_labels(*one.parts, "part", scene);
+    if (colouring == Colouring::elements) paint_labels(*one.elements, "element", scene);
     if (colouring == Colouring::samples) paint_samples(one, choices, scene);
     return scene;
   };

@@ -16,7 +16,10 @@ inline constexpr Colour other_colour = {0.78, 0.78, 0.78};  // of points outside
 // UsageError for a point that does not exist.
 int64_t chosen_query(const Subject& subject, const Choices& choices);
 
-// Returns one value per point, [n], for all colourings except normals, parts and samples. Throws UsageError for a
+// Returns whether a colouring shows a value per point: all but normals, parts, elements and samples do.
+bool has_values(Colouring colouring);
+
+// Returns one value per point, [n], for a colouring that has_values. Throws UsageError for a
 // layer, head, query or component that does not exist.
 at::Tensor values_of(const Subject& subject, const Choices& choices);
 

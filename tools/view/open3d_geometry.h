@@ -62,7 +62,10 @@ inline Geometries geometries_of(const Scene& scene) {
     made.moving.push_back(cloud_geometry(scene.points.index_select(0, rows), scene.colours.index_select(0, rows)));
   }
   if (scene.edges.defined() && scene.edges.size(0) > 0) {
-    meshes.push_back(mesh_of_edges(scene.points, scene.edges, 0.22 * scene.radius, edge_colour));
+    const at::Tensor lines = scene.edge_lines.defined() ? scene.edge_lines : at::ones({scene.edges.size(0)}, at::kLong);
+    for (Mesh& mesh : meshes_of_bonds(scene.points, scene.edges, lines, 0.22 * scene.radius, edge_colour)) {
+      meshes.push_back(std::move(mesh));
+    }
   }
   if (scene.markers.centres.defined()) meshes.push_back(mesh_of_balls(scene.markers, 2));
   if (!meshes.empty()) made.always.push_back(mesh_geometry(joined(meshes)));

@@ -167,7 +167,9 @@ Json body_of(const Subject& subject, const Placement& place, ArrayBlock& block) 
   if (subject.normals.defined())
     body["normals"] = block.add((subject.normals * 127).round().clamp(-127, 127).to(at::kChar));
   if (subject.is_graph()) body["edges"] = block.add_rows(subject.edges);
-  if (subject.parts) body["labels"] = block.add_rows(subject.parts->labels);
+  if (subject.edge_lines.defined()) body["lines"] = block.add_rows(subject.edge_lines);
+  if (subject.parts) body["labels"]["parts"] = block.add_rows(subject.parts->labels);
+  if (subject.elements) body["labels"]["elements"] = block.add_rows(subject.elements->labels);
   if (subject.surface) body["surface"] = surface_of(subject, place, block);
   body["fields"] = fields_of(subject, block);
   body["samples"] = body["attention"] = Json::array();
@@ -182,29 +184,29 @@ Json body_of(const Subject& subject, const Placement& place, ArrayBlock& block) 
   return body;
 }
 
-// Names and colours of the parts by label; those of the legend are `shown`.
-Json parts_of(const Subject& subject) {
-  Json parts = Json::array();
-  const auto add = [&](const FoundParts& found, bool shown) {
-    const at::Tensor labels = found.labels.to(at::kLong).contiguous(), colours = found.colours.contiguous();
-    std::map<int64_t, int64_t> first;  // row of each label
-    for (int64_t row = 0; row < labels.size(0); ++row) first.try_emplace(labels.const_data_ptr<int64_t>()[row], row);
-    size_t name = 0;  // names are in the order of the labels found
-    for (const auto& [label, row] : first) {
-      const double* colour = colours.const_data_ptr<double>() + 3 * row;
-      while (parts.size() <= static_cast<size_t>(label)) {
-        parts.push_back({{"name", ""}, {"colour", {0.5, 0.5, 0.5}}, {"shown", false}});
-      }
-      Json& part = parts[static_cast<size_t>(label)];
-      if (shown || part["name"] == "") {
-        part = {{"name", found.names[name].first}, {"colour", {colour[0], colour[1], colour[2]}}, {"shown", shown}};
-      }
-      ++name;
+// Adds the names and colours of the labels found to a list by label; `shown`: they are in the legend.
+void add_classes(const PointLabels& found, bool shown, Json& classes) {
+  const at::Tensor labels = found.labels.to(at::kLong).contiguous(), colours = found.colours.contiguous();
+  std::map<int64_t, int64_t> rows;  // the first row of each label
+  for (int64_t row = 0; row < labels.size(0); ++row) rows.try_emplace(labels.const_data_ptr<int64_t>()[row], row);
+  size_t name = 0;  // names are in the order of the labels found
+  for (const auto& [label, row] : rows) {
+    const double* colour = colours.const_data_ptr<double>() + 3 * row;
+    while (classes.size() <= static_cast<size_t>(label)) classes.push_back(nullptr);
+    Json& one = classes[static_cast<size_t>(label)];
+    if (one.is_null()) {
+      one = {{"name", found.names[name].first}, {"colour", {colour[0], colour[1], colour[2]}}, {"shown", shown}};
     }
-  };
-  if (subject.parts) add(*subject.parts, true);
-  if (subject.beside && subject.beside->parts) add(*subject.beside->parts, false);
-  return parts;
+    ++name;
+  }
+}
+
+Json classes_of(const Subject& subject) {
+  Json classes = {{"parts", Json::array()}, {"elements", Json::array()}};
+  if (subject.parts) add_classes(*subject.parts, true, classes["parts"]);
+  if (subject.beside && subject.beside->parts) add_classes(*subject.beside->parts, false, classes["parts"]);
+  if (subject.elements) add_classes(*subject.elements, true, classes["elements"]);
+  return classes;
 }
 
 Json start_of(const Subject& subject, const Choices& choices, const Camera& camera) {
@@ -235,7 +237,7 @@ Json scene_json(const Subject& subject, const Choices& choices, const Camera& ca
                {"size", place.size},
                {"radius", scene.radius / place.size},
                {"start", start_of(subject, choices, camera)},
-               {"parts", parts_of(subject)}};
+               {"classes", classes_of(subject)}};
   for (const Colouring colouring : colourings_of(subject)) json["colourings"].push_back(colouring_name(colouring));
   for (const Colouring colouring :
        {Colouring::importance, Colouring::samples, Colouring::attention, Colouring::diversity}) {

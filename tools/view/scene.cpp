@@ -129,6 +129,7 @@ Scene side_by_side(const Scene& left, const Scene& right) {
   both.colours = at::cat({left.colours, right.colours});
   if (left.values.defined()) both.values = at::cat({left.values, right.values});
   if (left.edges.defined()) both.edges = at::cat({left.edges, right.edges + left.points.size(0)});
+  if (left.edge_lines.defined()) both.edge_lines = at::cat({left.edge_lines, right.edge_lines});
   if (left.markers.centres.defined()) {
     both.markers = {at::cat({left.markers.centres, right.markers.centres + shift}),
                     at::cat({left.markers.radii, right.markers.radii}),
@@ -150,7 +151,8 @@ Mesh mesh_of_balls(const Balls& balls, int refinements) {
           spread(balls.colours.unsqueeze(1)), repeated_triangles(triangles, n, corners)};
 }
 
-Mesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, double radius, const Colour& colour) {
+Mesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, double radius, const Colour& colour,
+                   double shift) {
   const at::Tensor start = points.index_select(0, edges.select(1, 0)), end = points.index_select(0, edges.select(1, 1));
   const at::Tensor along = end - start;
   const at::Tensor kept = (along.norm(2, -1) > 0).nonzero().squeeze(1);  // a self-loop has no direction
@@ -160,12 +162,31 @@ Mesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, double rad
   const at::Tensor circle = ring();
   const at::Tensor outwards =
       circle.select(1, 0).view({1, -1, 1}) * u.unsqueeze(1) + circle.select(1, 1).view({1, -1, 1}) * v.unsqueeze(1);
-  const at::Tensor rim = radius * outwards;
+  const at::Tensor rim = radius * outwards + shift * u.unsqueeze(1);
   const at::Tensor vertices =
       at::cat({start.index_select(0, kept).unsqueeze(1) + rim, end.index_select(0, kept).unsqueeze(1) + rim}, 1);
   const at::Tensor paint = at::tensor({colour[0], colour[1], colour[2]}, at::kDouble);
   return {vertices.reshape({-1, 3}), at::cat({outwards, outwards}, 1).reshape({-1, 3}),
           paint.expand({n * 2 * tube_sides, 3}).contiguous(), repeated_triangles(tube_triangles(), n, 2 * tube_sides)};
+}
+
+std::vector<Mesh> meshes_of_bonds(const at::Tensor& points, const at::Tensor& edges, const at::Tensor& lines,
+                                  double radius, const Colour& colour) {
+  struct Line {
+    double shift, radius;  // relative to the radius of a single line
+  };
+  static const std::array<std::vector<Line>, 4> kinds = {
+      {{{0.0, 1.0}}, {{-1.3, 0.8}, {1.3, 0.8}}, {{-2.0, 0.7}, {0.0, 0.7}, {2.0, 0.7}}, {{-1.3, 0.8}, {1.3, 0.35}}}};
+  std::vector<Mesh> meshes;
+  for (size_t kind = 0; kind < kinds.size(); ++kind) {
+    const at::Tensor rows = (lines == static_cast<int64_t>(kind + 1)).nonzero().squeeze(1);
+    if (rows.size(0) == 0) continue;
+    for (const Line& line : kinds[kind]) {
+      meshes.push_back(
+          mesh_of_edges(points, edges.index_select(0, rows), radius * line.radius, colour, radius * line.shift));
+    }
+  }
+  return meshes;
 }
 
 Mesh joined(const std::vector<Mesh>& meshes) {

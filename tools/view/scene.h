@@ -34,6 +34,7 @@ struct Scene {
   at::Tensor values;   // double or int64 [n], shown by the colours; undefined if the colours show no values
   std::string value_name = "value";  // name of the values in files
   at::Tensor edges;                  // int64 [E, 2], rows of points; undefined without edges
+  at::Tensor edge_lines;             // int64 [E], 1 … 4 parallel lines (bond_lines); undefined: one
   double radius = 0;                 // of a point drawn as a ball
   Balls markers;                     // in addition to the points; undefined tensors: no markers
   Legend legend;
@@ -58,8 +59,12 @@ struct Mesh {
   at::Tensor vertices, normals, colours, triangles;
 };
 Mesh mesh_of_balls(const Balls& balls, int refinements);
-// Creates tubes of the given radius along the edges, which are rows of points.
-Mesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, double radius, const Colour& colour);
+// Creates tubes of the given radius along the edges, which are rows of points, `shift` beside the line between them.
+Mesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, double radius, const Colour& colour,
+                   double shift = 0.0);
+// Creates a tube for every line of an edge: 1, 2 or 3 equal ones, or a full and a thin one for 4 (an aromatic bond).
+std::vector<Mesh> meshes_of_bonds(const at::Tensor& points, const at::Tensor& edges, const at::Tensor& lines,
+                                  double radius, const Colour& colour);
 // Concatenates meshes; returns undefined tensors for an empty list.
 Mesh joined(const std::vector<Mesh>& meshes);
 

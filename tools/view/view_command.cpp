@@ -77,7 +77,7 @@ void add_what(CLI::App& app, ViewOptions& options) {
 void add_how(CLI::App& app, ViewOptions& options) {
   app.add_option(
       "--colour", options.colour,
-      "height, normals, parts, importance, samples, attention, diversity or walks (default: what says most)");
+      "height, normals, parts, elements, importance, samples, attention, diversity or walks (default: what says most)");
   app.add_option("--layer", options.layer, "of the colouring, from 1; 0: the sampler of the model's head");
   app.add_option("--head", options.head, "of the attention, from 1; 0: their mean");
   app.add_option("--query", options.query, "point or node whose attention is shown (default: the most important)");

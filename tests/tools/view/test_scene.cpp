@@ -56,6 +56,20 @@ TEST_CASE("edges are tubes of their radius around the line between their ends") 
   CHECK(((facets(mesh) * outwards).sum(1) > 0).all().item<bool>());
 }
 
+TEST_CASE("bonds are drawn by one to three parallel tubes, aromatic ones by a full and a thin one") {
+  const at::Tensor points = doubles({5, 3}, 2);
+  const at::Tensor edges = at::tensor({0, 1, 1, 2, 2, 3, 3, 4}, at::kLong).view({4, 2});
+  const at::Tensor lines = at::tensor({1, 2, 3, 4}, at::kLong);
+  const std::vector<view::Mesh> meshes = meshes_of_bonds(points, edges, lines, 0.05, {0.2, 0.4, 0.6});
+  REQUIRE(meshes.size() == 1 + 2 + 3 + 2);
+  require_equal(meshes[0].vertices, mesh_of_edges(points, edges.narrow(0, 0, 1), 0.05, {0, 0, 0}).vertices, "single");
+  // The lines of the triple bond lie evenly around that of its atoms.
+  const auto middle = [&](size_t mesh) { return meshes[mesh].vertices.mean(0); };
+  require_close(middle(4), (points[2] + points[3]) / 2, 1e-12, "middle line");
+  require_close(middle(3) + middle(5), points[2] + points[3], 1e-12, "outer lines");
+  REQUIRE((middle(3) - middle(4)).norm().item<double>() == Approx(2 * 0.05));
+}
+
 TEST_CASE("joined meshes keep their triangles") {
   const view::Mesh ball =
       mesh_of_balls({at::zeros({1, 3}, at::kDouble), at::ones({1}, at::kDouble), at::ones({1, 3}, at::kDouble)}, 0);
