@@ -33,6 +33,7 @@ struct Choices {
   Colouring colouring = Colouring::importance;
   std::optional<int64_t> layer, head, query, component;
   ColourMap map = ColourMap::viridis;
+  bool surface = false;  // draw the surface of a mesh in place of its points
 };
 
 // Returns the available colourings of a subject, in the order in which a key cycles through them.

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "tools/experiment/arguments.h"
+#include "tools/view/surface.h"
 
 namespace geosft::view {
 namespace {
@@ -142,6 +143,17 @@ ValueScale common_scale(const Subject& subject, const Choices& choices) {
   return scale_of(values);
 }
 
+void check_surface(const Subject& subject) {
+  if (!subject.surface) throw UsageError("--surface: " + subject.name + " has no faces");
+  if (subject.beside) throw UsageError("--surface is for one shape, not for --beside");
+}
+
+void paint_surface(const Subject& subject, Scene& scene) {
+  const Surface fine = fine_surface(*subject.surface, subject.points);
+  scene.surface = ColouredMesh{fine.corners, fine.normals, scene.colours.index_select(0, fine.nearest),
+                               at::arange(fine.corners.size(0), at::kLong).view({-1, 3})};
+}
+
 std::vector<std::string> texts_of(const Subject& subject) {
   std::vector<std::string> lines = {subject.name};
   if (!subject.truth.empty()) lines.push_back("is: " + subject.truth);
@@ -186,6 +198,7 @@ bool has_values(Colouring colouring) {
 
 Scene scene_of(const Subject& subject, const Choices& choices) {
   check_has(subject, choices.colouring);
+  if (choices.surface) check_surface(subject);
   const Colouring colouring = choices.colouring;
   const bool valued = has_values(colouring);
   const ValueScale scale = valued ? common_scale(subject, choices) : ValueScale{};
@@ -201,6 +214,7 @@ Scene scene_of(const Subject& subject, const Choices& choices) {
     if (colouring == Colouring::parts) paint_labels(*one.parts, "part", scene);
     if (colouring == Colouring::elements) paint_labels(*one.elements, "element", scene);
     if (colouring == Colouring::samples) paint_samples(one, choices, scene);
+    if (choices.surface) paint_surface(one, scene);
     return scene;
   };
   Scene scene = paint(subject);

@@ -8,11 +8,11 @@
 #include <string_view>
 
 #include "data/atomic_file.h"
-#include "geometry/knn.h"
 #include "tools/experiment/arguments.h"
 #include "tools/view/colouring.h"
 #include "tools/view/page_template.h"
 #include "tools/view/scene.h"
+#include "tools/view/surface.h"
 
 namespace geosft::view {
 namespace {
@@ -152,20 +152,23 @@ struct Placement {
   }
 };
 
+// Vectors of unit length as multiples of 1/127.
+Json add_normals(const at::Tensor& normals, ArrayBlock& block) {
+  return block.add((normals * 127).round().clamp(-127, 127).to(at::kChar));
+}
+
 Json surface_of(const Subject& subject, const Placement& place, ArrayBlock& block) {
-  const at::Tensor vertices = place(subject.surface->vertices);
-  const at::Tensor nearest = std::get<0>(knn(place(subject.points), vertices, 1));
-  return {{"vertices", block.add(vertices)},
-          {"faces", block.add_rows(subject.surface->faces)},
-          {"nearest", block.add_rows(nearest)}};
+  const Surface fine = fine_surface(*subject.surface, subject.points);
+  return {{"corners", block.add(place(fine.corners))},
+          {"normals", add_normals(fine.normals, block)},
+          {"nearest", block.add_rows(fine.nearest)}};
 }
 
 Json body_of(const Subject& subject, const Placement& place, ArrayBlock& block) {
   const at::Tensor middle = (place.middle - place.size * place.shift).contiguous();
   const double* origin = middle.const_data_ptr<double>();
   Json body = {{"points", block.add(place(subject.points))}, {"middle", {origin[0], origin[1], origin[2]}}};
-  if (subject.normals.defined())
-    body["normals"] = block.add((subject.normals * 127).round().clamp(-127, 127).to(at::kChar));
+  if (subject.normals.defined()) body["normals"] = add_normals(subject.normals, block);
   if (subject.is_graph()) body["edges"] = block.add_rows(subject.edges);
   if (subject.edge_lines.defined()) body["lines"] = block.add_rows(subject.edge_lines);
   if (subject.parts) body["labels"]["parts"] = block.add_rows(subject.parts->labels);
@@ -218,7 +221,8 @@ Json start_of(const Subject& subject, const Choices& choices, const Camera& came
           {"map", colour_map_name(choices.map)},
           {"azimuth", camera.azimuth},
           {"elevation", camera.elevation},
-          {"zoom", camera.distance}};
+          {"zoom", camera.distance},
+          {"surface", choices.surface}};
 }
 
 Json colour_json(const Colour& colour) {
@@ -226,7 +230,9 @@ Json colour_json(const Colour& colour) {
 }
 
 Json scene_json(const Subject& subject, const Choices& choices, const Camera& camera, ArrayBlock& block) {
-  const Scene scene = scene_of(subject, choices);  // checks the choices
+  Choices checked = choices;
+  checked.surface = false;  // the page draws both
+  const Scene scene = scene_of(subject, checked);
   const at::Tensor low = scene.points.amin(0), high = scene.points.amax(0);
   const double extent = (high - low).max().item<double>();
   const Placement place{low + (high - low) / 2, at::zeros({3}, at::kDouble), extent > 0 ? extent : 1.0};

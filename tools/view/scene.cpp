@@ -114,6 +114,7 @@ Scene centred(const Scene& scene) {
   Scene moved = scene;
   moved.points = (scene.points - middle) / size;
   moved.radius = scene.radius / size;
+  if (scene.surface) moved.surface->vertices = (scene.surface->vertices - middle) / size;
   if (!scene.markers.centres.defined()) return moved;
   moved.markers.centres = (scene.markers.centres - middle) / size;
   moved.markers.radii = scene.markers.radii / size;
@@ -138,7 +139,7 @@ Scene side_by_side(const Scene& left, const Scene& right) {
   return both;
 }
 
-Mesh mesh_of_balls(const Balls& balls, int refinements) {
+ColouredMesh mesh_of_balls(const Balls& balls, int refinements) {
   Ball ball = octahedron();
   for (int i = 0; i < refinements; ++i) ball = refined(ball);
   const auto corners = static_cast<int64_t>(ball.vertices.size());
@@ -151,8 +152,8 @@ Mesh mesh_of_balls(const Balls& balls, int refinements) {
           spread(balls.colours.unsqueeze(1)), repeated_triangles(triangles, n, corners)};
 }
 
-Mesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, double radius, const Colour& colour,
-                   double shift) {
+ColouredMesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, double radius, const Colour& colour,
+                           double shift) {
   const at::Tensor start = points.index_select(0, edges.select(1, 0)), end = points.index_select(0, edges.select(1, 1));
   const at::Tensor along = end - start;
   const at::Tensor kept = (along.norm(2, -1) > 0).nonzero().squeeze(1);  // a self-loop has no direction
@@ -170,14 +171,14 @@ Mesh mesh_of_edges(const at::Tensor& points, const at::Tensor& edges, double rad
           paint.expand({n * 2 * tube_sides, 3}).contiguous(), repeated_triangles(tube_triangles(), n, 2 * tube_sides)};
 }
 
-std::vector<Mesh> meshes_of_bonds(const at::Tensor& points, const at::Tensor& edges, const at::Tensor& lines,
-                                  double radius, const Colour& colour) {
+std::vector<ColouredMesh> meshes_of_bonds(const at::Tensor& points, const at::Tensor& edges, const at::Tensor& lines,
+                                          double radius, const Colour& colour) {
   struct Line {
     double shift, radius;  // relative to the radius of a single line
   };
   static const std::array<std::vector<Line>, 4> kinds = {
       {{{0.0, 1.0}}, {{-1.3, 0.8}, {1.3, 0.8}}, {{-2.0, 0.7}, {0.0, 0.7}, {2.0, 0.7}}, {{-1.3, 0.8}, {1.3, 0.35}}}};
-  std::vector<Mesh> meshes;
+  std::vector<ColouredMesh> meshes;
   for (size_t kind = 0; kind < kinds.size(); ++kind) {
     const at::Tensor rows = (lines == static_cast<int64_t>(kind + 1)).nonzero().squeeze(1);
     if (rows.size(0) == 0) continue;
@@ -189,10 +190,10 @@ std::vector<Mesh> meshes_of_bonds(const at::Tensor& points, const at::Tensor& ed
   return meshes;
 }
 
-Mesh joined(const std::vector<Mesh>& meshes) {
+ColouredMesh joined(const std::vector<ColouredMesh>& meshes) {
   std::vector<at::Tensor> vertices, normals, colours, triangles;
   int64_t before = 0;
-  for (const Mesh& mesh : meshes) {
+  for (const ColouredMesh& mesh : meshes) {
     vertices.push_back(mesh.vertices);
     normals.push_back(mesh.normals);
     colours.push_back(mesh.colours);

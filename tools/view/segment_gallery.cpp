@@ -112,6 +112,8 @@ Subject SegmentGallery::get(int64_t item, bool beside) {
   Shape shape = shape_of(item);
   const int64_t category = dataset_ ? dataset_->label(item) : category_;
   auto [subject, logits] = explained(shape, category);
+  if (!dataset_)
+    subject.surface = read_surface(files_[static_cast<size_t>(item)], {reading_.columns, reading_.drop_invalid});
   if (!beside) return subject;
   rotate_shape(shape, Rotation::so3, make_generator(trained_.settings.seed));
   auto [copy, copied_logits] = explained(shape, category);

@@ -36,7 +36,7 @@ struct ViewOptions {
   std::string screenshot, html, turntable_folder, ply, category;
   std::optional<int64_t> points, layer, head, query, component;
   int64_t item = 0, frames = 36;
-  bool graph = false, beside = false, frame_rate = false;
+  bool graph = false, beside = false, surface = false, frame_rate = false;
   FileOptions reading;
   RunOverrides overrides;
   bool finds_parts = false;      // the run is one of geosft-segment
@@ -49,7 +49,6 @@ struct ViewOptions {
   void check_used(const CLI::App& app) const;
   Choices choices() const;
   std::unique_ptr<Gallery> gallery() const;
-  void write_html(const Viewer& viewer, const Camera& camera) const;
 
  private:
   void check_source(const std::string& data) const;
@@ -85,6 +84,7 @@ void add_how(CLI::App& app, ViewOptions& options) {
   app.add_option("--map", options.map, "colour map")
       ->check(CLI::IsMember({"viridis", "cividis"}))
       ->capture_default_str();
+  app.add_flag("--surface", options.surface, "draw the faces of a mesh, in the colours of the nearest points");
   app.add_option("--view", options.view, "azimuth and elevation in degrees, distance")->capture_default_str();
   app.add_option("--size", options.size, "of the picture or window in pixels")->capture_default_str();
 }
@@ -129,6 +129,7 @@ void ViewOptions::check_used(const CLI::App& app) const {
                             {"--columns", !files.empty(), "a FILE"},
                             {"--drop-invalid", !files.empty(), "a FILE"},
                             {"--points", !graph, "clouds, not for --graph"},
+                            {"--surface", !files.empty(), "a FILE with a mesh"},
                             {"--category", finds_parts && !files.empty(), "a FILE with a --run of geosft-segment"},
                             {"--layout", graph, "--graph"},
                             {"--votes", !run.empty(), "a --run"},
@@ -213,16 +214,8 @@ Choices ViewOptions::choices() const {
   chosen.query = query;
   chosen.component = component;
   chosen.map = colour_map_of(map);
+  chosen.surface = surface;
   return chosen;
-}
-
-void ViewOptions::write_html(const Viewer& viewer, const Camera& camera) const {
-  Subject subject = viewer.subject();
-  if (!files.empty()) {
-    const std::string& file = files[static_cast<size_t>(viewer.item())];
-    subject.surface = read_surface(file, {reading.columns, reading.drop_invalid});
-  }
-  write_page(subject, viewer.choices(), camera, html);
 }
 
 std::string frame_name(size_t frame) {
@@ -303,7 +296,7 @@ int run_view(int argc, const char* const* argv, Display& display) {
     const at::Tensor points = offset_from_origin(exact).defined() ? exact : exact.to(at::kFloat);
     write_coloured_ply(options.ply, {points, scene.colours, scene.values, scene.value_name, scene.edges});
   }
-  if (!options.html.empty()) options.write_html(viewer, camera);
+  if (!options.html.empty()) write_page(viewer.subject(), viewer.choices(), camera, options.html);
   if (!options.screenshot.empty()) display.render(scene, size, {camera}, {options.screenshot});
   if (!options.turntable_folder.empty()) told += draw_turn(options, scene, display);
   if (options.frame_rate) told += rates_text(display.measure(scene, size, camera));

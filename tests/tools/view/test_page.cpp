@@ -132,7 +132,8 @@ TEST_CASE("a page begins with the chosen colouring, layer, head and query, and i
                         {"map", "cividis"},
                         {"azimuth", 10.0},
                         {"elevation", -20.0},
-                        {"zoom", 2.0}});
+                        {"zoom", 2.0},
+                        {"surface", false}});
 }
 
 TEST_CASE("names cannot leave their place in a page") {
