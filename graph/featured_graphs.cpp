@@ -14,7 +14,7 @@ at::Tensor selected(const at::Tensor& data, const at::Tensor& rows) {
 
 // Selects the rows of all members except the graph itself.
 FeaturedGraphs with_features(const FeaturedGraphs& from, GraphBatch graphs, const at::Tensor& nodes,
-                             const at::Tensor& edges) {
+                             const at::Tensor& edges, at::Tensor graph_features) {
   return {std::move(graphs),
           selected(from.node_categories, nodes),
           selected(from.node_values, nodes),
@@ -22,6 +22,7 @@ FeaturedGraphs with_features(const FeaturedGraphs& from, GraphBatch graphs, cons
           selected(from.edge_values, edges),
           selected(from.coordinates, nodes),
           selected(from.node_encoding, nodes),
+          std::move(graph_features),
           {}};
 }
 
@@ -67,7 +68,8 @@ FeaturedGraphs items_of(const FeaturedGraphs& graphs, const std::vector<int64_t>
                  whole.col.index_select(0, edges) + moved,
                  {},
                  selected(whole.weight, edges)};
-  return with_features(graphs, {std::move(graph), offsets_tensor(offsets)}, nodes, edges);
+  return with_features(graphs, {std::move(graph), offsets_tensor(offsets)}, nodes, edges,
+                       selected(graphs.graph_features, at::tensor(items, at::kLong)));
 }
 
 FeaturedGraphs induced_subgraph(const FeaturedGraphs& graphs, const at::Tensor& rows) {
@@ -77,7 +79,7 @@ FeaturedGraphs induced_subgraph(const FeaturedGraphs& graphs, const at::Tensor& 
   GraphBatch kept = induced_subgraph(numbered, rows);
   const at::Tensor edges = kept.graph.edge_attr.squeeze(1);
   kept.graph.edge_attr = at::Tensor();
-  return with_features(graphs, std::move(kept), rows, edges);
+  return with_features(graphs, std::move(kept), rows, edges, graphs.graph_features);
 }
 
 RenumberedGraphs renumbered(const FeaturedGraphs& graphs, at::Generator generator) {

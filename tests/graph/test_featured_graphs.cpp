@@ -45,6 +45,16 @@ TEST_CASE("items of packed graphs come back whole, in any order, also twice") {
   require_equal(all.edge_values, whole.edge_values, "edge_values");
 }
 
+TEST_CASE("features of graphs go with their items, and stay where nodes are left out") {
+  FeaturedGraphs whole = featured_graphs({4, 1, 6}, 5);
+  whole.graph_features = at::arange(6.0).view({3, 2});
+  require_equal(items_of(whole, {2, 0, 2}).graph_features, whole.graph_features.index_select(0, at::tensor({2, 0, 2})),
+                "items");
+  require_equal(induced_subgraph(whole, at::tensor({0, 2, 4, 7}, at::kLong)).graph_features, whole.graph_features,
+                "subgraph");
+  require_equal(renumbered(whole, generator(1)).graphs.graph_features, whole.graph_features, "renumbered");
+}
+
 TEST_CASE("items without edges or features stay without") {
   FeaturedGraphs bare;
   bare.graphs = concatenated({graph_of(2, {}), graph_of(1, {})});

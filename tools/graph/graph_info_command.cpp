@@ -191,6 +191,7 @@ struct GraphInfoOptions {
 
 Command add_graph_info_command(CLI::App& subcommand, const ItemWords& words) {
   auto options = std::make_shared<GraphInfoOptions>();
+  options->reading.coalesce = false;  // what a set lists is counted
   const auto describe = [options](const std::filesystem::path& what) {
     if (std::filesystem::exists(what / "config.toml") || what.extension() == ".ckpt") {
       describe_run(what, options->json);

@@ -4,6 +4,9 @@
 #include "geometry/operators.h"
 
 #include "geometry/cuda/stream.h"
+#include "models/ops/cuda/column_sums_host.h"
+#include "models/ops/cuda/edge_sum_host.h"
+#include "models/ops/cuda/gated_edge_sum_host.h"
 #include "models/ops/cuda/gather_pairs_host.h"
 #include "models/ops/cuda/polynomial_host.h"
 #include "models/ops/cuda/primal_host.h"
@@ -14,6 +17,9 @@
 namespace geosft::cuda {
 
 GEOSFT_KERNELS(CUDA, m) {
+  implement_column_sums<KernelLauncher>(m);
+  implement_edge_sum<KernelLauncher>(m);
+  implement_gated_edge_sum<KernelLauncher>(m);
   implement_gather_pairs<KernelLauncher>(m);
   implement_polynomial_attention<KernelLauncher>(m);
   implement_primal_attention<KernelLauncher>(m);

@@ -8,6 +8,7 @@
 #include "geometry/farthest_point_sampling.h"
 #include "geometry/knn.h"
 #include "graph/random_walk_pe.h"
+#include "models/ops/edge_sum.h"
 #include "models/ops/gather_pairs.h"
 #include "models/ops/graph_attention.h"
 #include "models/ops/low_rank_gradient.h"
@@ -105,6 +106,12 @@ std::vector<Operator> operators() {
        {{0, 5}, {5}},
        [](const Tensors& x, const at::Tensor& ptr) { return softmax_pool(x[0], x[1], ptr); },
        {-1, 5}},
+      {"sum_pool",
+       "ptr",
+       {{0, 5}},
+       [](const Tensors& x, const at::Tensor& ptr) { return sum_pool(x[0], ptr); },
+       {-1, 5},
+       false},
       {"sample_pairs",
        "ptr",
        {none},

@@ -5,6 +5,9 @@
 #include "geometry/operators.h"
 #include "models/ops/cuda/attention_kernels.cuh"
 #include "models/ops/cuda/dense_bias.cuh"
+#include "models/ops/cuda/column_sums_host.h"
+#include "models/ops/cuda/edge_sum_host.h"
+#include "models/ops/cuda/gated_edge_sum_host.h"
 #include "models/ops/cuda/gather_pairs_host.h"
 #include "models/ops/cuda/graph_bias.cuh"
 #include "models/ops/cuda/point_bias.cuh"
@@ -24,6 +27,9 @@ TORCH_LIBRARY_IMPL(geosft, HPU, m) {
   cuda::implement_attention<EmulatedLauncher, cuda::PointOperator>(m);
   cuda::implement_attention<EmulatedLauncher, cuda::GraphOperator>(m);
   cuda::implement_attention<EmulatedLauncher, cuda::SequenceOperator>(m);
+  cuda::implement_column_sums<EmulatedLauncher>(m);
+  cuda::implement_edge_sum<EmulatedLauncher>(m);
+  cuda::implement_gated_edge_sum<EmulatedLauncher>(m);
   cuda::implement_gather_pairs<EmulatedLauncher>(m);
   cuda::implement_polynomial_attention<EmulatedLauncher>(m);
   cuda::implement_primal_attention<EmulatedLauncher>(m);
