@@ -46,10 +46,7 @@
   } /* namespace geosft */
 #endif
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 // Sets the leak sum of every head with a NaN among the item's keys or leaks to NaN, so that it reaches every row:
 // neither the vector maximum nor its softplus propagates NaN.
@@ -118,8 +115,5 @@ void backward_any(const AttentionProblem<T>& problem, const Arrays<T>& arrays, c
             [&](auto bias) { run_backward<T, typename decltype(bias)::Type>(problem, arrays, plan, grad_output, to); });
 }
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 #endif

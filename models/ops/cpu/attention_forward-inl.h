@@ -18,10 +18,7 @@
 #include "models/ops/cpu/score_tile-inl.h"
 #include "models/ops/cpu/softplus-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 template <typename T, class Bias>
 class ForwardWorker {
  public:
@@ -117,8 +114,5 @@ class ForwardWorker {
   int64_t rows_ = 0, padded_ = 0;
 };
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 #endif

@@ -102,10 +102,7 @@ class GraphAttention {
 }  // namespace geosft
 #endif
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 template <typename T>
 class GraphBias {
@@ -272,10 +269,7 @@ void with_bias(const GraphArrays<T>&, const F& f) {
 
 GEOSFT_ATTENTION_KERNELS(GraphArrays)
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
 GEOSFT_REGISTER_ATTENTION(GraphAttention)

@@ -75,10 +75,7 @@ struct MaxoutAttention {
 }  // namespace geosft
 #endif
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 template <typename T>
 class DenseBias {
@@ -162,10 +159,7 @@ void with_bias(const DenseArrays<T>& arrays, const F& f) {
 
 GEOSFT_ATTENTION_KERNELS(DenseArrays)
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
 GEOSFT_REGISTER_ATTENTION(MaxoutAttention)

@@ -77,10 +77,7 @@ struct PointAttention {
 }  // namespace geosft
 #endif
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 // Channels is 1, or 2 with normals.
 template <typename T, int Channels>
@@ -313,10 +310,7 @@ void with_bias(const PointArrays<T>& arrays, const F& f) {
 
 GEOSFT_ATTENTION_KERNELS(PointArrays)
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
 GEOSFT_REGISTER_ATTENTION(PointAttention)

@@ -72,10 +72,7 @@ struct SequenceAttention {
 }  // namespace geosft
 #endif
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 // to[j][i] = bias + sum_t s[t][i] keys[j][t].
 template <typename T>
@@ -225,10 +222,7 @@ void with_bias(const SequenceArrays<T>&, const F& f) {
 
 GEOSFT_ATTENTION_KERNELS(SequenceArrays)
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
 GEOSFT_REGISTER_ATTENTION(SequenceAttention)

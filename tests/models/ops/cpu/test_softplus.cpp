@@ -14,10 +14,7 @@
 
 #include "models/ops/cpu/softplus-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 // Of a tile [rows][kQueryBlock], in register tiles as kernels take it.
 template <typename T>
@@ -32,10 +29,7 @@ void softplus_sums_any(const T* x, int64_t rows, int64_t width, T* to) {
 }
 GEOSFT_SIMD_KERNEL(softplus_sums)
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
 namespace geosft {

@@ -13,10 +13,7 @@
 
 #include "models/ops/cpu/transpose-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 // The lanes that were written.
 template <typename T>
@@ -32,10 +29,7 @@ void unpack_any(const T* from, int64_t rows, int64_t columns, T* to, int64_t str
 }
 GEOSFT_SIMD_KERNEL(unpack)
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
 namespace geosft {
