@@ -20,10 +20,7 @@
 #include "models/ops/cpu/row_accessor-inl.h"
 #include "models/ops/cpu/score_tile-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 // Results of a backward unit: k and v as laid out for its group; delta_sum [heads] of the unit.
 template <typename T>
 struct BackwardTargets {
@@ -38,8 +35,8 @@ class BackwardWorker {
  public:
   static constexpr bool kHasBias = !std::is_same_v<Bias, NoBias<T>>;
 
-  BackwardWorker(const AttentionProblem<T>& problem, const typename Bias::Arrays& arrays,
-                 const AttentionGradOutput<T>& grad_output)
+  template <class Arrays>
+  BackwardWorker(const AttentionProblem<T>& problem, const Arrays& arrays, const AttentionGradOutput<T>& grad_output)
       : p_(problem),
         bias_(arrays, problem.heads, /*backward=*/true),
         grad_(grad_output.grad),
@@ -172,8 +169,5 @@ class BackwardWorker {
   int64_t rows_ = 0, padded_ = 0;
 };
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 #endif

@@ -94,7 +94,7 @@ RowGradient<T> row_gradient(bool requested, const at::Tensor& like, int64_t copi
 //   gradients(arrays&)                            the gradients of the floating inputs of the bias, in order; an empty
 //                                                 tensor where the mask is false
 //   widths(heads, output_mask)                    sizes of the accumulators of the bias
-// and for its Kernels, which GEOSFT_EXPORT_ATTENTION_KERNELS defines.
+// and for its Kernels, which GEOSFT_REGISTER_ATTENTION defines.
 template <class Operator, class Kernels>
 std::tuple<at::Tensor, at::Tensor> attention_forward(const OptionalTensors& inputs, double eps) {
   const typename Operator::Inputs in(inputs, eps);

@@ -9,10 +9,7 @@
 
 #include "models/ops/cpu/vectors-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 // Calls body.run<U>(d, t) for groups of U vectors of the tag d that begin at channel t, until all channels are covered.
 // The last group may overlap the one before: the body must write the same values twice, not add to memory.
@@ -30,8 +27,5 @@ HWY_INLINE void for_channels(int64_t width, const Body& body) {
   for (; t < width; t += lanes) body.template run<1>(d, std::min(t, width - lanes));
 }
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 #endif

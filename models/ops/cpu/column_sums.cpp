@@ -18,10 +18,7 @@
 #include "geometry/operators.h"
 #include "models/ops/cpu/channels-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 template <class D>
 HWY_INLINE hn::Vec<D> widened(D d, const float* from) {
@@ -66,10 +63,7 @@ void sums_double(const double* a, const double* b, int64_t begin, int64_t end, i
   for_channels<double>(width, BlockOfRows<double>{a, b, begin, end, width, sums});
 }
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
 namespace geosft {

@@ -49,10 +49,7 @@ struct EdgeSumGradients {
 }  // namespace geosft
 #endif
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 // The sum over the edges of row i.
 template <typename T>
@@ -136,10 +133,7 @@ void backward_double(const EdgeSumRows<double>& in, const EdgeSumGradients<doubl
   backward_any(in, to, begin, end);
 }
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
 namespace geosft {

@@ -44,10 +44,7 @@ struct GatedGradients {
 }  // namespace geosft
 #endif
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 // Computes 1 / (1 + e^-x), NaN for NaN.
 template <class D, class V, int U>
@@ -199,10 +196,7 @@ void columns_double(const GatedGradients<double>& in, int64_t begin, int64_t end
   columns_any(in, begin, end);
 }
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
 namespace geosft {

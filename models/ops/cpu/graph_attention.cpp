@@ -16,8 +16,8 @@
 
 #include "models/ops/cpu/attention_driver-inl.h"
 
-#ifndef GEOSFT_GRAPH_ARRAYS
-#define GEOSFT_GRAPH_ARRAYS
+#ifndef GEOSFT_GRAPH_ATTENTION_ONCE
+#define GEOSFT_GRAPH_ATTENTION_ONCE
 namespace geosft {
 namespace {
 
@@ -37,14 +37,72 @@ struct GraphArrays {
   int64_t groups = 0;
 };
 
+class GraphAttention {
+ public:
+  using Inputs = GraphInputs;
+  GraphAttention(const Inputs& in, const AttentionArguments& arguments)
+      : rowptr(opmath_contiguous(in.rowptr())),
+        col(opmath_contiguous(in.col())),
+        edge_attr(contiguous(in.edge_attr())),
+        top(opmath_contiguous(in.top())),
+        partner(opmath_contiguous(in.partner())),
+        weight(opmath_contiguous(in.weight())),
+        weights(in),
+        sampled(edges(), arguments.offsets.first, arguments.offsets.second) {}
+
+  template <typename T>
+  GraphArrays<T> arrays(const AttentionProblem<T>&) const {
+    GraphArrays<T> arrays;
+    arrays.graph = edges();
+    arrays.sampled = &sampled;
+    arrays.edge_attr = stored_rows<T>(edge_attr, edge_attr.size(1));
+    arrays.weight = pointer<T>(weight);
+    arrays.channels = edge_attr.size(1);
+    arrays.weights = weights.pointers<T>();
+    return arrays;
+  }
+
+  template <typename T>
+  void begin_gradients(const AttentionProblem<T>& problem, const BackwardPlan& plan, const OutputMask& output_mask,
+                       GraphArrays<T>& arrays) const {
+    arrays.edge_grad = row_gradient<T>(output_mask.own(2), edge_attr, plan.splits);
+    if (output_mask.own(5)) arrays.weight_grad = PartialSums<T>(weight.sizes(), plan.splits * plan.groups);
+    arrays.weights_grad = WeightGradients<T>(plan, edge_attr.size(1), problem.heads);
+    arrays.groups = plan.groups;
+  }
+  template <typename T>
+  std::vector<at::Tensor> gradients(GraphArrays<T>& arrays) const {
+    std::vector<at::Tensor> gradients{arrays.edge_grad.finish(), arrays.weight_grad.sum()};
+    for (at::Tensor& gradient : arrays.weights_grad.finish()) gradients.push_back(std::move(gradient));
+    return gradients;
+  }
+  SharedWidths widths(int64_t heads, const OutputMask& output_mask) const {
+    const int64_t nodes = std::max<int64_t>(rowptr.size(0) - 1, 1);
+    return {output_mask.own(2) ? (edge_attr.numel() + nodes - 1) / nodes : 0, output_mask.own(5) ? 1 : 0,
+            WeightGradients<float>::width(edge_attr.size(1), heads)};
+  }
+
+ private:
+  EdgeArrays edges() const {
+    return {pointer<int64_t>(rowptr),
+            pointer<int64_t>(col),
+            pointer<int64_t>(top),
+            pointer<int64_t>(partner),
+            rowptr.size(0) - 1,
+            col.size(0),
+            top.size(0)};
+  }
+
+  at::Tensor rowptr, col, edge_attr, top, partner, weight;
+  WeightArguments weights;
+  SampledNodes sampled;
+};
+
 }  // namespace
 }  // namespace geosft
 #endif
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 template <typename T>
 class GraphBias {
@@ -204,98 +262,15 @@ class GraphBias {
   size_t first_pair_ = 0, last_pair_ = 0;
 };
 
-template <typename T>
-void forward_any(const AttentionProblem<T>& problem, const GraphArrays<T>& arrays, const RowAccessor<T>& out,
-                 T* denominator) {
-  run_forward<T, GraphBias<T>>(problem, arrays, out, denominator);
+template <typename T, class F>
+void with_bias(const GraphArrays<T>&, const F& f) {
+  f(TypeOf<GraphBias<T>>());
 }
 
-template <typename T>
-void backward_any(const AttentionProblem<T>& problem, const GraphArrays<T>& arrays, const BackwardPlan& plan,
-                  const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) {
-  run_backward<T, GraphBias<T>>(problem, arrays, plan, grad_output, to);
-}
+GEOSFT_ATTENTION_KERNELS(GraphArrays)
 
-GEOSFT_SIMD_KERNEL(forward)
-GEOSFT_SIMD_KERNEL(backward)
-
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
-namespace geosft {
-namespace {
-
-GEOSFT_EXPORT_ATTENTION_KERNELS
-
-class GraphAttention {
- public:
-  using Inputs = GraphInputs;
-  GraphAttention(const Inputs& in, const AttentionArguments& arguments)
-      : rowptr(opmath_contiguous(in.rowptr())),
-        col(opmath_contiguous(in.col())),
-        edge_attr(contiguous(in.edge_attr())),
-        top(opmath_contiguous(in.top())),
-        partner(opmath_contiguous(in.partner())),
-        weight(opmath_contiguous(in.weight())),
-        weights(in),
-        sampled(edges(), arguments.offsets.first, arguments.offsets.second) {}
-
-  template <typename T>
-  GraphArrays<T> arrays(const AttentionProblem<T>&) const {
-    GraphArrays<T> arrays;
-    arrays.graph = edges();
-    arrays.sampled = &sampled;
-    arrays.edge_attr = stored_rows<T>(edge_attr, edge_attr.size(1));
-    arrays.weight = pointer<T>(weight);
-    arrays.channels = edge_attr.size(1);
-    arrays.weights = weights.pointers<T>();
-    return arrays;
-  }
-
-  template <typename T>
-  void begin_gradients(const AttentionProblem<T>& problem, const BackwardPlan& plan, const OutputMask& output_mask,
-                       GraphArrays<T>& arrays) const {
-    arrays.edge_grad = row_gradient<T>(output_mask.own(2), edge_attr, plan.splits);
-    if (output_mask.own(5)) arrays.weight_grad = PartialSums<T>(weight.sizes(), plan.splits * plan.groups);
-    arrays.weights_grad = WeightGradients<T>(plan, edge_attr.size(1), problem.heads);
-    arrays.groups = plan.groups;
-  }
-  template <typename T>
-  std::vector<at::Tensor> gradients(GraphArrays<T>& arrays) const {
-    std::vector<at::Tensor> gradients{arrays.edge_grad.finish(), arrays.weight_grad.sum()};
-    for (at::Tensor& gradient : arrays.weights_grad.finish()) gradients.push_back(std::move(gradient));
-    return gradients;
-  }
-  SharedWidths widths(int64_t heads, const OutputMask& output_mask) const {
-    const int64_t nodes = std::max<int64_t>(rowptr.size(0) - 1, 1);
-    return {output_mask.own(2) ? (edge_attr.numel() + nodes - 1) / nodes : 0, output_mask.own(5) ? 1 : 0,
-            WeightGradients<float>::width(edge_attr.size(1), heads)};
-  }
-
- private:
-  EdgeArrays edges() const {
-    return {pointer<int64_t>(rowptr),
-            pointer<int64_t>(col),
-            pointer<int64_t>(top),
-            pointer<int64_t>(partner),
-            rowptr.size(0) - 1,
-            col.size(0),
-            top.size(0)};
-  }
-
-  at::Tensor rowptr, col, edge_attr, top, partner, weight;
-  WeightArguments weights;
-  SampledNodes sampled;
-};
-
-}  // namespace
-
-GEOSFT_KERNELS(CPU, m) {
-  implement_attention<GraphAttention, Kernels>(m);
-}
-
-}  // namespace geosft
+GEOSFT_REGISTER_ATTENTION(GraphAttention)
 #endif

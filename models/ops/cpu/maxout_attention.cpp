@@ -13,8 +13,8 @@
 
 #include "models/ops/cpu/attention_driver-inl.h"
 
-#ifndef GEOSFT_DENSE_ARRAYS
-#define GEOSFT_DENSE_ARRAYS
+#ifndef GEOSFT_DENSE_ATTENTION_ONCE
+#define GEOSFT_DENSE_ATTENTION_ONCE
 namespace geosft {
 namespace {
 
@@ -28,14 +28,54 @@ struct DenseArrays {
   at::Tensor mul_grad, add_grad;
 };
 
+struct MaxoutAttention {
+  using Inputs = MaxoutInputs;
+  MaxoutAttention(const Inputs& in, const AttentionArguments&)
+      : mul(contiguous(in.r_mul())), add(contiguous(in.r_add())) {}
+
+  template <typename T>
+  DenseArrays<T> arrays(const AttentionProblem<T>& problem) const {
+    DenseArrays<T> arrays{
+        stored_rows<T>(mul, problem.heads), stored_rows<T>(add, problem.heads), &problem.q_offsets, {0}, {}, {}};
+    for (int64_t b = 0; b < problem.items(); ++b) {
+      arrays.pair_offsets.push_back(arrays.pair_offsets.back() + problem.queries(b) * problem.keys(b));
+    }
+    check_pairs(mul, "r_mul", arrays.pair_offsets.back());
+    check_pairs(add, "r_add", arrays.pair_offsets.back());
+    return arrays;
+  }
+
+  template <typename T>
+  void begin_gradients(const AttentionProblem<T>&, const BackwardPlan&, const OutputMask& output_mask,
+                       DenseArrays<T>& arrays) const {
+    if (output_mask.own(0)) arrays.mul_grad = at::empty_like(mul);
+    if (output_mask.own(1)) arrays.add_grad = at::empty_like(add);
+  }
+  template <typename T>
+  std::vector<at::Tensor> gradients(DenseArrays<T>& arrays) const {
+    std::vector<at::Tensor> gradients;
+    const auto append = [&](const at::Tensor& r, const at::Tensor& gradient) {
+      if (r.defined()) gradients.push_back(gradient.defined() ? gradient : at::empty({0}, r.options()));
+    };
+    append(mul, arrays.mul_grad);
+    append(add, arrays.add_grad);
+    return gradients;
+  }
+  SharedWidths widths(int64_t, const OutputMask&) const { return {}; }
+
+  static void check_pairs(const at::Tensor& r, const char* name, int64_t pairs) {
+    TORCH_CHECK(!r.defined() || r.size(0) == pairs, name, " must have sum_b nq_b * nk_b = ", pairs, " rows, got shape ",
+                r.sizes());
+  }
+
+  at::Tensor mul, add;
+};
+
 }  // namespace
 }  // namespace geosft
 #endif
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 template <typename T>
 class DenseBias {
@@ -111,82 +151,16 @@ class DenseBias {
   int64_t first_query_ = 0, rows_ = 0, padded_ = 0, first_key_ = 0, keys_ = 0;
 };
 
-template <typename T>
-void forward_any(const AttentionProblem<T>& problem, const DenseArrays<T>& arrays, const RowAccessor<T>& out,
-                 T* denominator) {
-  if (arrays.mul || arrays.add) return run_forward<T, DenseBias<T>>(problem, arrays, out, denominator);
-  run_forward<T, NoBias<T>>(problem, {}, out, denominator);
+template <typename T, class F>
+void with_bias(const DenseArrays<T>& arrays, const F& f) {
+  if (arrays.mul || arrays.add) return f(TypeOf<DenseBias<T>>());
+  f(TypeOf<NoBias<T>>());
 }
 
-template <typename T>
-void backward_any(const AttentionProblem<T>& problem, const DenseArrays<T>& arrays, const BackwardPlan& plan,
-                  const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) {
-  if (arrays.mul || arrays.add) return run_backward<T, DenseBias<T>>(problem, arrays, plan, grad_output, to);
-  run_backward<T, NoBias<T>>(problem, {}, plan, grad_output, to);
-}
+GEOSFT_ATTENTION_KERNELS(DenseArrays)
 
-GEOSFT_SIMD_KERNEL(forward)
-GEOSFT_SIMD_KERNEL(backward)
-
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
-namespace geosft {
-namespace {
-
-GEOSFT_EXPORT_ATTENTION_KERNELS
-
-struct MaxoutAttention {
-  using Inputs = MaxoutInputs;
-  MaxoutAttention(const Inputs& in, const AttentionArguments&)
-      : mul(contiguous(in.r_mul())), add(contiguous(in.r_add())) {}
-
-  template <typename T>
-  DenseArrays<T> arrays(const AttentionProblem<T>& problem) const {
-    DenseArrays<T> arrays{
-        stored_rows<T>(mul, problem.heads), stored_rows<T>(add, problem.heads), &problem.q_offsets, {0}, {}, {}};
-    for (int64_t b = 0; b < problem.items(); ++b) {
-      arrays.pair_offsets.push_back(arrays.pair_offsets.back() + problem.queries(b) * problem.keys(b));
-    }
-    check_pairs(mul, "r_mul", arrays.pair_offsets.back());
-    check_pairs(add, "r_add", arrays.pair_offsets.back());
-    return arrays;
-  }
-
-  template <typename T>
-  void begin_gradients(const AttentionProblem<T>&, const BackwardPlan&, const OutputMask& output_mask,
-                       DenseArrays<T>& arrays) const {
-    if (output_mask.own(0)) arrays.mul_grad = at::empty_like(mul);
-    if (output_mask.own(1)) arrays.add_grad = at::empty_like(add);
-  }
-  template <typename T>
-  std::vector<at::Tensor> gradients(DenseArrays<T>& arrays) const {
-    std::vector<at::Tensor> gradients;
-    const auto append = [&](const at::Tensor& r, const at::Tensor& gradient) {
-      if (r.defined()) gradients.push_back(gradient.defined() ? gradient : at::empty({0}, r.options()));
-    };
-    append(mul, arrays.mul_grad);
-    append(add, arrays.add_grad);
-    return gradients;
-  }
-  SharedWidths widths(int64_t, const OutputMask&) const { return {}; }
-
-  static void check_pairs(const at::Tensor& r, const char* name, int64_t pairs) {
-    TORCH_CHECK(!r.defined() || r.size(0) == pairs, name, " must have sum_b nq_b * nk_b = ", pairs, " rows, got shape ",
-                r.sizes());
-  }
-
-  at::Tensor mul, add;
-};
-
-}  // namespace
-
-GEOSFT_KERNELS(CPU, m) {
-  implement_attention<MaxoutAttention, Kernels>(m);
-}
-
-}  // namespace geosft
+GEOSFT_REGISTER_ATTENTION(MaxoutAttention)
 #endif

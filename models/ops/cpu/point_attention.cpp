@@ -13,8 +13,8 @@
 
 #include "models/ops/cpu/attention_driver-inl.h"
 
-#ifndef GEOSFT_POINT_ARRAYS
-#define GEOSFT_POINT_ARRAYS
+#ifndef GEOSFT_POINT_ATTENTION_ONCE
+#define GEOSFT_POINT_ATTENTION_ONCE
 namespace geosft {
 namespace {
 
@@ -29,14 +29,55 @@ struct PointArrays {
   int64_t groups = 0;
 };
 
+struct PointAttention {
+  using Inputs = PointInputs;
+  PointAttention(const Inputs& in, const AttentionArguments&)
+      : x(contiguous(in.x())), xs(contiguous(in.xs())), m(contiguous(in.m())), ms(contiguous(in.ms())), weights(in) {}
+
+  template <typename T>
+  PointArrays<T> arrays(const AttentionProblem<T>&) const {
+    PointArrays<T> arrays;
+    arrays.x = stored_rows<T>(x, 3);
+    arrays.xs = stored_rows<T>(xs, 3);
+    arrays.m = stored_rows<T>(m, 3);
+    arrays.ms = stored_rows<T>(ms, 3);
+    arrays.weights = weights.pointers<T>();
+    return arrays;
+  }
+
+  template <typename T>
+  void begin_gradients(const AttentionProblem<T>& problem, const BackwardPlan& plan, const OutputMask& output_mask,
+                       PointArrays<T>& arrays) const {
+    const int64_t both = plan.splits * plan.groups;
+    arrays.x_grad = row_gradient<T>(output_mask.own(0), x, plan.splits);
+    arrays.xs_grad = row_gradient<T>(output_mask.own(1), xs, both);
+    arrays.m_grad = row_gradient<T>(output_mask.own(2), m, plan.splits);
+    arrays.ms_grad = row_gradient<T>(output_mask.own(3), ms, both);
+    arrays.weight_grad = WeightGradients<T>(plan, channels(), problem.heads);
+    arrays.groups = plan.groups;
+  }
+  template <typename T>
+  std::vector<at::Tensor> gradients(PointArrays<T>& arrays) const {
+    std::vector<at::Tensor> gradients{arrays.x_grad.finish(), arrays.xs_grad.finish()};
+    if (m.defined()) gradients.insert(gradients.end(), {arrays.m_grad.finish(), arrays.ms_grad.finish()});
+    for (at::Tensor& gradient : arrays.weight_grad.finish()) gradients.push_back(std::move(gradient));
+    return gradients;
+  }
+  SharedWidths widths(int64_t heads, const OutputMask& output_mask) const {
+    return {int64_t{3} * (output_mask.own(0) + output_mask.own(2)),
+            int64_t{3} * (output_mask.own(1) + output_mask.own(3)), WeightGradients<float>::width(channels(), heads)};
+  }
+  int64_t channels() const { return m.defined() ? 2 : 1; }
+
+  at::Tensor x, xs, m, ms;
+  WeightArguments weights;
+};
+
 }  // namespace
 }  // namespace geosft
 #endif
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 // Channels is 1, or 2 with normals.
 template <typename T, int Channels>
@@ -261,83 +302,16 @@ class PointBias {
   int64_t first_query_ = 0, rows_ = 0, padded_ = 0, first_key_ = 0, keys_ = 0;
 };
 
-template <typename T>
-void forward_any(const AttentionProblem<T>& problem, const PointArrays<T>& arrays, const RowAccessor<T>& out,
-                 T* denominator) {
-  if (arrays.m) return run_forward<T, PointBias<T, 2>>(problem, arrays, out, denominator);
-  run_forward<T, PointBias<T, 1>>(problem, arrays, out, denominator);
+template <typename T, class F>
+void with_bias(const PointArrays<T>& arrays, const F& f) {
+  if (arrays.m) return f(TypeOf<PointBias<T, 2>>());
+  f(TypeOf<PointBias<T, 1>>());
 }
 
-template <typename T>
-void backward_any(const AttentionProblem<T>& problem, const PointArrays<T>& arrays, const BackwardPlan& plan,
-                  const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) {
-  if (arrays.m) return run_backward<T, PointBias<T, 2>>(problem, arrays, plan, grad_output, to);
-  run_backward<T, PointBias<T, 1>>(problem, arrays, plan, grad_output, to);
-}
+GEOSFT_ATTENTION_KERNELS(PointArrays)
 
-GEOSFT_SIMD_KERNEL(forward)
-GEOSFT_SIMD_KERNEL(backward)
-
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
-namespace geosft {
-namespace {
-
-GEOSFT_EXPORT_ATTENTION_KERNELS
-
-struct PointAttention {
-  using Inputs = PointInputs;
-  PointAttention(const Inputs& in, const AttentionArguments&)
-      : x(contiguous(in.x())), xs(contiguous(in.xs())), m(contiguous(in.m())), ms(contiguous(in.ms())), weights(in) {}
-
-  template <typename T>
-  PointArrays<T> arrays(const AttentionProblem<T>&) const {
-    PointArrays<T> arrays;
-    arrays.x = stored_rows<T>(x, 3);
-    arrays.xs = stored_rows<T>(xs, 3);
-    arrays.m = stored_rows<T>(m, 3);
-    arrays.ms = stored_rows<T>(ms, 3);
-    arrays.weights = weights.pointers<T>();
-    return arrays;
-  }
-
-  template <typename T>
-  void begin_gradients(const AttentionProblem<T>& problem, const BackwardPlan& plan, const OutputMask& output_mask,
-                       PointArrays<T>& arrays) const {
-    const int64_t both = plan.splits * plan.groups;
-    arrays.x_grad = row_gradient<T>(output_mask.own(0), x, plan.splits);
-    arrays.xs_grad = row_gradient<T>(output_mask.own(1), xs, both);
-    arrays.m_grad = row_gradient<T>(output_mask.own(2), m, plan.splits);
-    arrays.ms_grad = row_gradient<T>(output_mask.own(3), ms, both);
-    arrays.weight_grad = WeightGradients<T>(plan, channels(), problem.heads);
-    arrays.groups = plan.groups;
-  }
-  template <typename T>
-  std::vector<at::Tensor> gradients(PointArrays<T>& arrays) const {
-    std::vector<at::Tensor> gradients{arrays.x_grad.finish(), arrays.xs_grad.finish()};
-    if (m.defined()) gradients.insert(gradients.end(), {arrays.m_grad.finish(), arrays.ms_grad.finish()});
-    for (at::Tensor& gradient : arrays.weight_grad.finish()) gradients.push_back(std::move(gradient));
-    return gradients;
-  }
-  SharedWidths widths(int64_t heads, const OutputMask& output_mask) const {
-    return {int64_t{3} * (output_mask.own(0) + output_mask.own(2)),
-            int64_t{3} * (output_mask.own(1) + output_mask.own(3)), WeightGradients<float>::width(channels(), heads)};
-  }
-  int64_t channels() const { return m.defined() ? 2 : 1; }
-
-  at::Tensor x, xs, m, ms;
-  WeightArguments weights;
-};
-
-}  // namespace
-
-GEOSFT_KERNELS(CPU, m) {
-  implement_attention<PointAttention, Kernels>(m);
-}
-
-}  // namespace geosft
+GEOSFT_REGISTER_ATTENTION(PointAttention)
 #endif

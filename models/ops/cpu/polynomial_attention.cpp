@@ -22,10 +22,7 @@
 #include "geometry/operators.h"
 #include "models/ops/cpu/polynomial_worker-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 constexpr int64_t kPartsWanted = 32;  // of one item; ragged ones are many units, of about a chunk each
 
@@ -99,10 +96,7 @@ void relate_any(const PolynomialTask<T>& task) {
 
 GEOSFT_SIMD_KERNEL(relate)
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
 namespace geosft {

@@ -17,10 +17,7 @@
 
 #include "models/ops/cpu/row_products-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 // Computes phi(x) = elu(x) + 1 and its derivative for padded rows. elu itself would lose digits for x far below 0.
 template <typename T>
@@ -296,10 +293,7 @@ GEOSFT_SIMD_KERNEL(linear_backward)
 GEOSFT_SIMD_KERNEL(softmax_forward)
 GEOSFT_SIMD_KERNEL(softmax_backward)
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
 namespace geosft {

@@ -13,10 +13,7 @@
 #include "models/ops/cpu/attention_gradients.h"
 #include "models/ops/cpu/transpose-inl.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 // A rectangle of stored rows.
 struct Block {
@@ -101,8 +98,5 @@ class RowSums {
   BlockNumbers<T> numbers_{};
 };
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 #endif

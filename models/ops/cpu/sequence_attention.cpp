@@ -13,8 +13,8 @@
 
 #include "models/ops/cpu/attention_driver-inl.h"
 
-#ifndef GEOSFT_SEQUENCE_ARRAYS
-#define GEOSFT_SEQUENCE_ARRAYS
+#ifndef GEOSFT_SEQUENCE_ATTENTION_ONCE
+#define GEOSFT_SEQUENCE_ATTENTION_ONCE
 namespace geosft {
 namespace {
 
@@ -29,14 +29,50 @@ struct SequenceArrays {
   int64_t groups = 0;
 };
 
+struct SequenceAttention {
+  using Inputs = SequenceInputs;
+  SequenceAttention(const Inputs& in, const AttentionArguments&)
+      : s(contiguous(in.s())), ss(contiguous(in.ss())), weights(in) {}
+
+  template <typename T>
+  SequenceArrays<T> arrays(const AttentionProblem<T>&) const {
+    SequenceArrays<T> arrays;
+    arrays.s = stored_rows<T>(s, s.size(1));
+    arrays.ss = stored_rows<T>(ss, s.size(1));
+    arrays.depth = s.size(1);
+    arrays.weights = weights.pointers<T>();
+    return arrays;
+  }
+
+  template <typename T>
+  void begin_gradients(const AttentionProblem<T>& problem, const BackwardPlan& plan, const OutputMask& output_mask,
+                       SequenceArrays<T>& arrays) const {
+    arrays.s_grad = row_gradient<T>(output_mask.own(0), s, plan.splits);
+    arrays.ss_grad = row_gradient<T>(output_mask.own(1), ss, plan.splits * plan.groups);
+    arrays.weight_grad = WeightGradients<T>(plan, s.size(1), problem.heads);
+    arrays.groups = plan.groups;
+  }
+  template <typename T>
+  std::vector<at::Tensor> gradients(SequenceArrays<T>& arrays) const {
+    std::vector<at::Tensor> gradients{arrays.s_grad.finish(), arrays.ss_grad.finish()};
+    for (at::Tensor& gradient : arrays.weight_grad.finish()) gradients.push_back(std::move(gradient));
+    return gradients;
+  }
+  SharedWidths widths(int64_t heads, const OutputMask& output_mask) const {
+    const int64_t depth = s.size(1);
+    return {output_mask.own(0) ? depth : 0, output_mask.own(1) ? depth : 0,
+            WeightGradients<float>::width(depth, heads)};
+  }
+
+  at::Tensor s, ss;
+  WeightArguments weights;
+};
+
 }  // namespace
 }  // namespace geosft
 #endif
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 // to[j][i] = bias + sum_t s[t][i] keys[j][t].
 template <typename T>
@@ -179,76 +215,15 @@ class SequenceBias {
   int64_t first_query_ = 0, rows_ = 0, padded_ = 0, first_key_ = 0, keys_ = 0;
 };
 
-template <typename T>
-void forward_any(const AttentionProblem<T>& problem, const SequenceArrays<T>& arrays, const RowAccessor<T>& out,
-                 T* denominator) {
-  run_forward<T, SequenceBias<T>>(problem, arrays, out, denominator);
+template <typename T, class F>
+void with_bias(const SequenceArrays<T>&, const F& f) {
+  f(TypeOf<SequenceBias<T>>());
 }
 
-template <typename T>
-void backward_any(const AttentionProblem<T>& problem, const SequenceArrays<T>& arrays, const BackwardPlan& plan,
-                  const AttentionGradOutput<T>& grad_output, const CoreGradients<T>& to) {
-  run_backward<T, SequenceBias<T>>(problem, arrays, plan, grad_output, to);
-}
+GEOSFT_ATTENTION_KERNELS(SequenceArrays)
 
-GEOSFT_SIMD_KERNEL(forward)
-GEOSFT_SIMD_KERNEL(backward)
-
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
-namespace geosft {
-namespace {
-
-GEOSFT_EXPORT_ATTENTION_KERNELS
-
-struct SequenceAttention {
-  using Inputs = SequenceInputs;
-  SequenceAttention(const Inputs& in, const AttentionArguments&)
-      : s(contiguous(in.s())), ss(contiguous(in.ss())), weights(in) {}
-
-  template <typename T>
-  SequenceArrays<T> arrays(const AttentionProblem<T>&) const {
-    SequenceArrays<T> arrays;
-    arrays.s = stored_rows<T>(s, s.size(1));
-    arrays.ss = stored_rows<T>(ss, s.size(1));
-    arrays.depth = s.size(1);
-    arrays.weights = weights.pointers<T>();
-    return arrays;
-  }
-
-  template <typename T>
-  void begin_gradients(const AttentionProblem<T>& problem, const BackwardPlan& plan, const OutputMask& output_mask,
-                       SequenceArrays<T>& arrays) const {
-    arrays.s_grad = row_gradient<T>(output_mask.own(0), s, plan.splits);
-    arrays.ss_grad = row_gradient<T>(output_mask.own(1), ss, plan.splits * plan.groups);
-    arrays.weight_grad = WeightGradients<T>(plan, s.size(1), problem.heads);
-    arrays.groups = plan.groups;
-  }
-  template <typename T>
-  std::vector<at::Tensor> gradients(SequenceArrays<T>& arrays) const {
-    std::vector<at::Tensor> gradients{arrays.s_grad.finish(), arrays.ss_grad.finish()};
-    for (at::Tensor& gradient : arrays.weight_grad.finish()) gradients.push_back(std::move(gradient));
-    return gradients;
-  }
-  SharedWidths widths(int64_t heads, const OutputMask& output_mask) const {
-    const int64_t depth = s.size(1);
-    return {output_mask.own(0) ? depth : 0, output_mask.own(1) ? depth : 0,
-            WeightGradients<float>::width(depth, heads)};
-  }
-
-  at::Tensor s, ss;
-  WeightArguments weights;
-};
-
-}  // namespace
-
-GEOSFT_KERNELS(CPU, m) {
-  implement_attention<SequenceAttention, Kernels>(m);
-}
-
-}  // namespace geosft
+GEOSFT_REGISTER_ATTENTION(SequenceAttention)
 #endif

@@ -14,6 +14,19 @@
 #include <type_traits>
 #include <vector>
 
+// Surround the code of kernels, which is compiled once for each target, in geosft::HWY_NAMESPACE::<unnamed>.
+#define GEOSFT_SIMD_BEGIN() \
+  HWY_BEFORE_NAMESPACE();   \
+  namespace geosft {        \
+  namespace HWY_NAMESPACE { \
+  namespace {               \
+  static_assert(true, "takes the semicolon")
+#define GEOSFT_SIMD_END() \
+  } /* namespace */       \
+  } /* HWY_NAMESPACE */   \
+  } /* geosft */          \
+  HWY_AFTER_NAMESPACE()
+
 // In the namespace of a target: the functions name_float and name_double from the template name_any.
 #define GEOSFT_SIMD_KERNEL(name)                    \
   constexpr auto& name##_float = name##_any<float>; \

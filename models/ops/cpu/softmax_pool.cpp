@@ -50,10 +50,7 @@ struct PoolRows {
 }  // namespace geosft
 #endif
 
-HWY_BEFORE_NAMESPACE();
-namespace geosft {
-namespace HWY_NAMESPACE {
-namespace {
+GEOSFT_SIMD_BEGIN();
 
 template <typename T>
 T dot(const T* HWY_RESTRICT a, const T* HWY_RESTRICT b, int64_t count) {
@@ -117,10 +114,7 @@ void backward_any(const PoolRows<T>& rows, PoolBlock<T>& block, T* x_grad) {
 GEOSFT_SIMD_KERNEL(forward)
 GEOSFT_SIMD_KERNEL(backward)
 
-}  // namespace
-}  // namespace HWY_NAMESPACE
-}  // namespace geosft
-HWY_AFTER_NAMESPACE();
+GEOSFT_SIMD_END();
 
 #if HWY_ONCE
 namespace geosft {

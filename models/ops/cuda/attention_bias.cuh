@@ -138,31 +138,58 @@ GEOSFT_DEVICE void store_row(const Vec4<T> (&row)[Chunks], T factor, const Acces
   });
 }
 
-// The gradients of b_mul and b_add: each thread's sums over its pairs, reduced over the block.
-template <typename T>
-struct BiasSums {
-  T mul, add;
+// The steps of a bias that it may leave out: a bias inherits them, and hides those that it has.
+struct BiasSteps {
+  template <class Memory>
+  GEOSFT_DEVICE void load_own(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
+  template <class Memory>
+  GEOSFT_DEVICE void load_other(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
+  template <class Block, class Memory>
+  GEOSFT_DEVICE void prepare(Block&, Memory&, int64_t /*first*/, int /*count*/) const {}
+  template <class Block, class Memory, class Sums>
+  GEOSFT_DEVICE void conclude(Block&, Memory&, int64_t /*first*/, int /*count*/, const Sums&) const {}
+  template <class RowSums>
+  GEOSFT_DEVICE void store(int64_t /*row*/, const RowSums&) const {}
+  template <class Memory, class ThreadSums>
+  GEOSFT_DEVICE void stage(Memory&, const ThreadSums&, int /*thread*/) const {}
+  template <class Memory>
+  GEOSFT_DEVICE void finish(const Memory&, int64_t /*slot*/, int /*thread*/) const {}
 };
 
-// Called by every thread of the block.
+// The weights [channels, heads] and biases [heads] of a relative encoding.
+template <typename T>
+struct RelativeWeights {
+  Accessor<const T> w_mul, b_mul, w_add, b_add;
+};
+
 template <typename T>
 using StagedBiases = T[kThreads][2];
 
-template <typename T>
-GEOSFT_DEVICE void stage_biases(StagedBiases<T>& staged, const BiasSums<T>& sums, int thread) {
-  staged[thread][0] = sums.mul;
-  staged[thread][1] = sums.add;
-}
+// Computes the gradients of b_mul and b_add of a relative encoding, whose Tiles have StagedBiases `staged`: each
+// thread's sums over its pairs, reduced over the block. The threads' sums are added in thread order, so results are
+// bitwise reproducible.
+template <typename T, Side kSide>
+struct BiasGradients : BiasSteps {
+  struct ThreadSums {
+    T mul, add;
+  };
 
-// Writes to [slots, heads, 2]. The threads' sums are added in thread order, so results are bitwise reproducible.
-template <typename T>
-GEOSFT_DEVICE void finish_biases(const StagedBiases<T>& staged, int64_t slot, int64_t heads, int64_t head, int thread,
-                                 T* to) {
-  if (thread >= 2) return;
-  T sum = 0;
-  for (int t = 0; t < kThreads; ++t) sum += staged[t][thread];
-  to[(slot * heads + head) * 2 + thread] = sum;
-}
+  template <class Memory>
+  GEOSFT_DEVICE void stage(Memory& memory, const ThreadSums& sums, int thread) const {
+    memory.staged[thread][0] = sums.mul;
+    memory.staged[thread][1] = sums.add;
+  }
+  template <class Memory>
+  GEOSFT_DEVICE void finish(const Memory& memory, int64_t slot, int thread) const {
+    if (kSide != Side::kQuery || thread >= 2) return;
+    T sum = 0;
+    for (int t = 0; t < kThreads; ++t) sum += memory.staged[t][thread];
+    bias_grad_[(slot * heads_ + head_) * 2 + thread] = sum;
+  }
+
+  int64_t heads_, head_;
+  T* bias_grad_;  // [slots, heads, 2]
+};
 
 // A tile for heads of up to Width channels, with Rows own rows per thread.
 template <int Width, int Rows>

@@ -79,6 +79,22 @@ class AttentionArguments {
   double eps_;
 };
 
+// Holds w_mul, b_mul, w_add and b_add of a relative encoding, contiguous.
+struct WeightArguments {
+  explicit WeightArguments(const WeightedInputs& in)
+      : w_mul(contiguous(in.w_mul())),
+        b_mul(contiguous(in.b_mul())),
+        w_add(contiguous(in.w_add())),
+        b_add(contiguous(in.b_add())) {}
+
+  template <typename T>
+  RelativeWeights<T> arrays() const {
+    return {stored<T>(w_mul), stored<T>(b_mul), stored<T>(w_add), stored<T>(b_add)};
+  }
+
+  at::Tensor w_mul, b_mul, w_add, b_add;
+};
+
 // Implements the forward and backward operators for an Operator, whose kernels a Launcher(device, op) launches, with
 // the members
 //   Inputs                           a type derived from AttentionInputs

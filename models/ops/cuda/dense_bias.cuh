@@ -23,7 +23,7 @@ struct DenseArrays {
 };
 
 template <typename T, Side kSide>
-class DenseBias {
+class DenseBias : public BiasSteps {
  public:
   template <int Own, int Other>
   struct Tiles {};
@@ -40,16 +40,6 @@ class DenseBias {
     keys_ = keys.end - keys.begin;
     first_ = in.pair_ptr ? in.pair_ptr[rows.own.item] : 0;
   }
-
-  template <class Memory>
-  GEOSFT_DEVICE void load_own(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
-  template <class Memory>
-  GEOSFT_DEVICE void load_other(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
-
-  template <class Block, class Memory>
-  GEOSFT_DEVICE void prepare(Block&, Memory&, int64_t /*first*/, int /*count*/) const {}
-  template <class Block, class Memory, class Sums>
-  GEOSFT_DEVICE void conclude(Block&, Memory&, int64_t /*first*/, int /*count*/, const Sums&) const {}
 
   template <class Memory>
   GEOSFT_DEVICE BiasValue<T> relative(const Memory&, const Pair& pair) const {
@@ -72,12 +62,6 @@ class DenseBias {
       if (at >= 0 && in_.add_grad) in_.add_grad.write(at, score);
     }
   }
-
-  GEOSFT_DEVICE void store(int64_t /*row*/, const RowSums&) const {}
-  template <class Memory>
-  GEOSFT_DEVICE void stage(Memory&, const ThreadSums&, int /*thread*/) const {}
-  template <class Memory>
-  GEOSFT_DEVICE void finish(const Memory&, int64_t /*slot*/, int /*thread*/) const {}
 
  private:
   // Index of the pair in r_mul and r_add, or -1 if it has none.

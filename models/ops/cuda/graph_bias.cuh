@@ -36,7 +36,11 @@ struct GraphArrays {
 };
 
 template <typename T, Side kSide>
-class GraphBias {
+class GraphBias : public BiasGradients<T, kSide> {
+  using Base = BiasGradients<T, kSide>;
+  using Base::head_;
+  using Base::heads_;
+
  public:
   static constexpr bool kOfQueries = kSide == Side::kQuery;
 
@@ -51,13 +55,12 @@ class GraphBias {
   struct RowSums {
     T weight;
   };
-  using ThreadSums = BiasSums<T>;
+  using ThreadSums = typename Base::ThreadSums;
 
   GEOSFT_DEVICE GraphBias(const GraphArrays<T>& in, const AttentionArrays<T>& p, const TileRows& rows, int64_t head)
-      : in_(in),
+      : Base{{}, p.heads, head, in.bias_grad},
+        in_(in),
         nodes_(p.queries.rows),
-        heads_(p.heads),
-        head_(head),
         own_begin_(rows.own.begin),
         own_end_(rows.own.end),
         b_mul_(in.b_mul.read(head)),
@@ -126,14 +129,6 @@ class GraphBias {
 
   GEOSFT_DEVICE void store(int64_t row, const RowSums& sums) const {
     if constexpr (!kOfQueries) in_.weight_grad[row * heads_ + head_] = sums.weight;
-  }
-  template <class Memory>
-  GEOSFT_DEVICE void stage(Memory& memory, const ThreadSums& sums, int thread) const {
-    stage_biases<T>(memory.staged, sums, thread);
-  }
-  template <class Memory>
-  GEOSFT_DEVICE void finish(const Memory& memory, int64_t slot, int thread) const {
-    if constexpr (kOfQueries) finish_biases<T>(memory.staged, slot, heads_, head_, thread, in_.bias_grad);
   }
 
  private:
@@ -208,7 +203,7 @@ class GraphBias {
   }
 
   const GraphArrays<T>& in_;
-  int64_t nodes_, heads_, head_, own_begin_, own_end_;
+  int64_t nodes_, own_begin_, own_end_;
   T b_mul_, b_add_;
   Softplus<T> alone_;
 };

@@ -17,7 +17,7 @@ namespace geosft::cuda {
 template <typename T>
 struct PointArrays {
   Accessor<const T> x, xs, m, ms;
-  Accessor<const T> w_mul, b_mul, w_add, b_add;
+  RelativeWeights<T> weights;
   T* x_grad;
   T* xs_grad;
   T* m_grad;
@@ -26,7 +26,7 @@ struct PointArrays {
 };
 
 template <typename T, Side kSide>
-class PointBias {
+class PointBias : public BiasSteps {
  public:
   template <int Own, int Other>
   struct Tiles {
@@ -42,12 +42,12 @@ class PointBias {
 
   GEOSFT_DEVICE PointBias(const PointArrays<T>& in, const AttentionArrays<T>& p, const TileRows&, int64_t head)
       : in_(in), heads_(p.heads), head_(head), normals_(static_cast<bool>(in.m)) {
-    mul_[0] = in.w_mul.read(head);
-    add_[0] = in.w_add.read(head);
-    mul_[1] = normals_ ? in.w_mul.read(heads_ + head) : T(0);
-    add_[1] = normals_ ? in.w_add.read(heads_ + head) : T(0);
-    mul_[2] = in.b_mul.read(head);
-    add_[2] = in.b_add.read(head);
+    mul_[0] = in.weights.w_mul.read(head);
+    add_[0] = in.weights.w_add.read(head);
+    mul_[1] = normals_ ? in.weights.w_mul.read(heads_ + head) : T(0);
+    add_[1] = normals_ ? in.weights.w_add.read(heads_ + head) : T(0);
+    mul_[2] = in.weights.b_mul.read(head);
+    add_[2] = in.weights.b_add.read(head);
   }
 
   template <class Memory>
@@ -60,11 +60,6 @@ class PointBias {
     load_points(memory.other_x, kSide == Side::kQuery ? in_.xs : in_.x, begin, count, thread);
     if (normals_) load_points(memory.other_m, kSide == Side::kQuery ? in_.ms : in_.m, begin, count, thread);
   }
-
-  template <class Block, class Memory>
-  GEOSFT_DEVICE void prepare(Block&, Memory&, int64_t /*first*/, int /*count*/) const {}
-  template <class Block, class Memory, class Sums>
-  GEOSFT_DEVICE void conclude(Block&, Memory&, int64_t /*first*/, int /*count*/, const Sums&) const {}
 
   template <class Memory>
   GEOSFT_DEVICE BiasValue<T> relative(const Memory& memory, const Pair& pair) const {
@@ -194,10 +189,7 @@ class PointOperator {
         xs_(contiguous(in.xs())),
         m_(contiguous(in.m())),
         ms_(contiguous(in.ms())),
-        w_mul_(contiguous(in.w_mul())),
-        b_mul_(contiguous(in.b_mul())),
-        w_add_(contiguous(in.w_add())),
-        b_add_(contiguous(in.b_add())),
+        weights_(in),
         computed_(arguments.computed()) {}
 
   template <typename T>
@@ -207,10 +199,7 @@ class PointOperator {
     arrays.xs = stored<T>(xs_);
     arrays.m = stored<T>(m_);
     arrays.ms = stored<T>(ms_);
-    arrays.w_mul = stored<T>(w_mul_);
-    arrays.b_mul = stored<T>(b_mul_);
-    arrays.w_add = stored<T>(w_add_);
-    arrays.b_add = stored<T>(b_add_);
+    arrays.weights = weights_.arrays<T>();
     return arrays;
   }
 
@@ -226,26 +215,27 @@ class PointOperator {
     arrays.xs_grad = rows(xs_, output_mask.own(1));
     arrays.m_grad = rows(m_, output_mask.own(2));
     arrays.ms_grad = rows(ms_, output_mask.own(3));
-    weights_ = at::zeros({gradient_slots<PointBiasTraits>(problem), problem.heads, 2, 3}, computed_);
-    arrays.weight_grad = target<T>(weights_);
+    weight_grad_ = at::zeros({gradient_slots<PointBiasTraits>(problem), problem.heads, 2, 3}, computed_);
+    arrays.weight_grad = target<T>(weight_grad_);
   }
 
   std::vector<at::Tensor> gradients() const {
     std::vector<at::Tensor> gradients;
     for (const at::Tensor& copies : rows_) gradients.push_back(copies.sum(1));
-    const at::Tensor weights = weights_.sum(0);  // [heads, 2, 3]
+    const at::Tensor weights = weight_grad_.sum(0);  // [heads, 2, 3]
     for (int64_t which = 0; which < 2; ++which) {
-      gradients.push_back(weights.select(1, which).slice(1, 0, w_mul_.size(0)).t().contiguous());
+      gradients.push_back(weights.select(1, which).slice(1, 0, weights_.w_mul.size(0)).t().contiguous());
       gradients.push_back(weights.select(1, which).select(1, 2).contiguous());
     }
     return gradients;
   }
 
  private:
-  at::Tensor x_, xs_, m_, ms_, w_mul_, b_mul_, w_add_, b_add_;
+  at::Tensor x_, xs_, m_, ms_;
+  WeightArguments weights_;
   at::TensorOptions computed_;
   std::vector<at::Tensor> rows_;
-  at::Tensor weights_;
+  at::Tensor weight_grad_;
 };
 #endif
 

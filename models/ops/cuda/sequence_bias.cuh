@@ -23,7 +23,7 @@ template <typename T>
 struct SequenceArrays {
   Accessor<const T> s, ss;
   int64_t depth;
-  Accessor<const T> w_mul, b_mul, w_add, b_add;
+  RelativeWeights<T> weights;
   int64_t first_channel;
   T* s_grad;
   T* product;
@@ -34,7 +34,11 @@ template <typename T>
 inline constexpr int kSequenceChannels = sizeof(T) == 8 ? 16 : 32;  // as many as fit in shared memory
 
 template <typename T, Side kSide>
-class SequenceBias {
+class SequenceBias : public BiasGradients<T, kSide> {
+  using Base = BiasGradients<T, kSide>;
+  using Base::head_;
+  using Base::heads_;
+
  public:
   static constexpr bool kOfQueries = kSide == Side::kQuery;
   static constexpr int kChannels = kSequenceChannels<T>, kGroup = 4;
@@ -50,22 +54,16 @@ class SequenceBias {
   struct RowSums {
     T mul[kChannels], add[kChannels];
   };
-  using ThreadSums = BiasSums<T>;
+  using ThreadSums = typename Base::ThreadSums;
 
   GEOSFT_DEVICE SequenceBias(const SequenceArrays<T>& in, const AttentionArrays<T>& p, const TileRows& rows,
                              int64_t head)
-      : in_(in),
-        heads_(p.heads),
-        head_(head),
+      : Base{{}, p.heads, head, in.bias_grad},
+        in_(in),
         own_begin_(rows.own.begin),
         own_end_(rows.own.end),
-        b_mul_(in.b_mul.read(head)),
-        b_add_(in.b_add.read(head)) {}
-
-  template <class Memory>
-  GEOSFT_DEVICE void load_own(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
-  template <class Memory>
-  GEOSFT_DEVICE void load_other(Memory&, int64_t /*begin*/, int /*count*/, int /*thread*/) const {}
+        b_mul_(in.weights.b_mul.read(head)),
+        b_add_(in.weights.b_add.read(head)) {}
 
   template <class Block, class Memory>
   GEOSFT_DEVICE void prepare(Block& block, Memory& memory, int64_t first, int count) const {
@@ -123,20 +121,13 @@ class SequenceBias {
       if (channel >= in_.depth) continue;
       if constexpr (kOfQueries) {
         const int64_t w = channel * heads_ + head_;
-        in_.s_grad[at * in_.depth + channel] = sums.mul[t] * in_.w_mul.read(w) + sums.add[t] * in_.w_add.read(w);
+        in_.s_grad[at * in_.depth + channel] =
+            sums.mul[t] * in_.weights.w_mul.read(w) + sums.add[t] * in_.weights.w_add.read(w);
       } else {
         in_.product[at * 2 * in_.depth + channel] = sums.mul[t];
         in_.product[(at * 2 + 1) * in_.depth + channel] = sums.add[t];
       }
     }
-  }
-  template <class Memory>
-  GEOSFT_DEVICE void stage(Memory& memory, const ThreadSums& sums, int thread) const {
-    stage_biases<T>(memory.staged, sums, thread);
-  }
-  template <class Memory>
-  GEOSFT_DEVICE void finish(const Memory& memory, int64_t slot, int thread) const {
-    if constexpr (kOfQueries) finish_biases<T>(memory.staged, slot, heads_, head_, thread, in_.bias_grad);
   }
 
  private:
@@ -171,8 +162,8 @@ class SequenceBias {
       const bool there = row < count && channel + t < in_.depth;
       const T value = there ? other_rows().read((first + row) * in_.depth + channel + t) : T(0);
       const int64_t w = (channel + t) * heads_ + head_;
-      mul[row][t] = there ? value * in_.w_mul.read(w) : T(0);
-      add[row][t] = there ? value * in_.w_add.read(w) : T(0);
+      mul[row][t] = there ? value * in_.weights.w_mul.read(w) : T(0);
+      add[row][t] = there ? value * in_.weights.w_add.read(w) : T(0);
     }
   }
 
@@ -202,7 +193,7 @@ class SequenceBias {
   }
 
   const SequenceArrays<T>& in_;
-  int64_t heads_, head_, own_begin_, own_end_;
+  int64_t own_begin_, own_end_;
   T b_mul_, b_add_;
 };
 
@@ -232,13 +223,7 @@ class SequenceOperator {
   using BiasTraits = SequenceBiasTraits;
 
   SequenceOperator(const Inputs& in, const AttentionArguments& arguments)
-      : s_(contiguous(in.s())),
-        ss_(contiguous(in.ss())),
-        w_mul_(contiguous(in.w_mul())),
-        b_mul_(contiguous(in.b_mul())),
-        w_add_(contiguous(in.w_add())),
-        b_add_(contiguous(in.b_add())),
-        computed_(arguments.computed()) {}
+      : s_(contiguous(in.s())), ss_(contiguous(in.ss())), weights_(in), computed_(arguments.computed()) {}
 
   template <typename T>
   SequenceArrays<T> arrays() const {
@@ -246,10 +231,7 @@ class SequenceOperator {
     arrays.s = stored<T>(s_);
     arrays.ss = stored<T>(ss_);
     arrays.depth = s_.size(1);
-    arrays.w_mul = stored<T>(w_mul_);
-    arrays.b_mul = stored<T>(b_mul_);
-    arrays.w_add = stored<T>(w_add_);
-    arrays.b_add = stored<T>(b_add_);
+    arrays.weights = weights_.arrays<T>();
     return arrays;
   }
 
@@ -266,7 +248,7 @@ class SequenceOperator {
   }
 
   std::vector<at::Tensor> gradients() const {
-    const at::Tensor weights = at::stack({w_mul_.t(), w_add_.t()}, 1);  // [heads, 2, depth]
+    const at::Tensor weights = at::stack({weights_.w_mul.t(), weights_.w_add.t()}, 1);  // [heads, 2, depth]
     const at::Tensor weight_grad =
         (product_ * ss_.unsqueeze(1).unsqueeze(1)).sum(0).transpose(0, 2);  // [depth, 2, heads]
     const at::Tensor biases = bias_grad_.sum(0);
@@ -279,7 +261,8 @@ class SequenceOperator {
   }
 
  private:
-  at::Tensor s_, ss_, w_mul_, b_mul_, w_add_, b_add_;
+  at::Tensor s_, ss_;
+  WeightArguments weights_;
   at::TensorOptions computed_;
   at::Tensor s_grad_, product_, bias_grad_;
   bool ss_needed_ = true;
