@@ -19,7 +19,7 @@ struct EvalCommand {
   int execute() {
     RunModel trained = overrides.load(given.run);
     const EvaluationReport report = evaluate(trained, given.split, given.rotation(), given.turns());
-    if (std::filesystem::is_directory(given.run)) {
+    if (RunFolder::holds_run(given.run)) {
       draw_confusion(report, trained.class_names, RunFolder::open(given.run));
     }
     if (given.json) {

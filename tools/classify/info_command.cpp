@@ -12,18 +12,23 @@
 #include "tools/classify/run_model.h"
 #include "tools/experiment/file_options.h"
 #include "tools/experiment/report_texts.h"
+#include "tools/experiment/zoo.h"
 
 namespace geosft {
 namespace {
 
+nlohmann::json json_of_run(const std::filesystem::path& run) {
+  RunModel trained = load_run_model(run);
+  return run_json(run, trained.settings.config().to_toml(), trained.class_names, parameter_count(*trained.model));
+}
+
 void describe_run(const std::filesystem::path& run, bool json) {
-  const RunModel trained = load_run_model(run);
-  ClassifySettings settings = trained.settings;
   if (json) {
-    std::cout << json_line(
-        run_json(run, settings.config().to_toml(), trained.class_names, parameter_count(*trained.model)));
+    std::cout << json_line(json_of_run(run));
     return;
   }
+  const RunModel trained = load_run_model(run);
+  ClassifySettings settings = trained.settings;
   std::cout << settings.config().to_toml() << "\nclasses (" << trained.class_names.size() << "):";
   for (const std::string& name : trained.class_names) std::cout << ' ' << name;
   std::cout << "\n\n" << summary(*trained.model);
@@ -42,14 +47,17 @@ void describe_dataset(const std::filesystem::path& data, bool json) {
     lines += "  " + found.class_names[i] + ": " + std::to_string(found.train[i]) + " to train with, " +
              std::to_string(found.test[i]) + " to test with\n";
   }
+  const bool also_model = names_run(data);  // furniture is a dataset and a pretrained model
   if (json) {
-    std::cout << json_line({{"data", data.string()},
-                            {"format", found.format},
-                            {"train", total(found.train)},
-                            {"test", total(found.test)},
-                            {"normals", found.normals ? nlohmann::json(*found.normals) : nlohmann::json()},
-                            {"classes", classes},
-                            {"warnings", found.warnings}});
+    nlohmann::json object{{"data", data.string()},
+                          {"format", found.format},
+                          {"train", total(found.train)},
+                          {"test", total(found.test)},
+                          {"normals", found.normals ? nlohmann::json(*found.normals) : nlohmann::json()},
+                          {"classes", classes},
+                          {"warnings", found.warnings}};
+    if (also_model) object["pretrained"] = json_of_run(data);
+    std::cout << json_line(object);
     return;
   }
   for (const std::string& warning : found.warnings) std::cerr << warning << '\n';
@@ -57,13 +65,18 @@ void describe_dataset(const std::filesystem::path& data, bool json) {
             << total(found.test) << " to test with";
   if (found.normals) std::cout << (*found.normals ? ", with normals" : ", without normals");
   std::cout << '\n' << found.class_names.size() << " classes:\n" << lines;
+  if (!also_model) return;
+  std::cout << "\nthe pretrained model " << data.string() << ":\n";
+  describe_run(data, json);
 }
 
 void describe(const std::filesystem::path& what, const FileOptions& options, bool json) {
-  const bool folder = std::filesystem::is_directory(what);
-  if (what.extension() == ".ckpt" || (folder && std::filesystem::exists(what / "config.toml"))) {
+  const bool folder = std::filesystem::is_directory(what), holds_run = RunFolder::holds_run(what);
+  if (what == "furniture" && !holds_run) {
+    describe_dataset(what, json);
+  } else if (names_run(what)) {
     describe_run(what, json);
-  } else if (folder || what == "furniture") {
+  } else if (folder) {
     describe_dataset(what, json);
   } else {
     std::cout << (json ? json_line(shape_file_json(what, options.columns)) : shape_file_text(what, options.columns));

@@ -10,6 +10,7 @@
 #include "tools/experiment/file_options.h"
 #include "tools/experiment/info_command.h"
 #include "tools/experiment/report_texts.h"
+#include "tools/experiment/zoo.h"
 #include "tools/segment/commands.h"
 #include "tools/segment/segment_run.h"
 
@@ -76,7 +77,7 @@ void describe_part_dataset(const std::filesystem::path& folder, bool json) {
 
 void describe(const std::filesystem::path& what, const FileOptions& options, bool json) {
   const bool folder = std::filesystem::is_directory(what);
-  if (what.extension() == ".ckpt" || (folder && std::filesystem::exists(what / "config.toml"))) {
+  if (names_run(what)) {
     describe_trained(what, json);
   } else if (folder) {
     describe_part_dataset(what, json);
