@@ -10,5 +10,6 @@ Command add_train_command(CLI::App& subcommand);
 Command add_eval_command(CLI::App& subcommand);
 Command add_predict_command(CLI::App& subcommand);
 Command add_info_command(CLI::App& subcommand);
+Command add_export_command(CLI::App& subcommand);
 
 }  // namespace geosft
