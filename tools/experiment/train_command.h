@@ -9,6 +9,7 @@
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/batch_size_finder.h"
 #include "tools/experiment/cloud_transforms.h"
+#include "tools/experiment/fine_tuning.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/training_run.h"
 
@@ -134,13 +135,16 @@ class CloudTrainCommand : public TrainCommand<Settings> {
 
   // Runs the training loop of `task` for `model`; `data_text` describes the training data.
   template <class Task, class Model>
-  bool run_loop(Task& task, const Model& model, const RunFolder& folder, const RunDescription& run, RunStart start,
+  bool run_loop(Task& task, Model model, const RunFolder& folder, const RunDescription& run, RunStart start,
                 const Communicator& together, const std::string& data_text) const {
+    const bool resumes = start == RunStart::resumed && std::filesystem::exists(folder.last_checkpoint());
+    const std::string origin = start_from_run(*model, this->settings.train, run, resumes);
     TrainingOptions options = this->settings.training();
     options.step_graphs = step_graphs(this->settings.train, this->device);
     TrainingLoop loop(task, options, together);
-    return train_in_folder(loop, *model, folder, run, start,
-                           "training on " + data_text + ", " + std::to_string(parameter_count(*model)) + " parameters");
+    return train_in_folder(
+        loop, *model, folder, run, start,
+        "training on " + data_text + ", " + std::to_string(parameter_count(*model)) + " parameters" + origin);
   }
 
   // Evaluates a loaded run on the upright test set.
