@@ -72,6 +72,10 @@ class PointSubset : public PointDataset {
 std::pair<std::vector<int64_t>, std::vector<int64_t>> stratified_split(const PointDataset& dataset, double second_share,
                                                                        uint64_t seed);
 
+// Samples (by `seed`) at most `count` of the given rows of each class. Returns them in ascending order.
+std::vector<int64_t> limited_per_class(const PointDataset& dataset, const std::vector<int64_t>& rows, int64_t count,
+                                       uint64_t seed);
+
 // Detects the format of `source`: empty or "furniture" (the installed sweethome3d-furniture models), ModelNet40 or
 // ScanObjectNN HDF5, `normal_resampled` text, or a tree class/*.{ply,obj,off,…} with optional train/test
 // folders (below or above the class folder). If a folder holds several variants of a dataset, `source` may be one of

@@ -11,6 +11,7 @@
 
 #include "models/summary.h"
 #include "models/training/host_copy.h"
+#include "models/training/module_state.h"
 
 namespace geosft {
 namespace {
@@ -47,9 +48,12 @@ double scheduled_rate(const OptimizationOptions& options, int64_t step, double e
 }
 
 Optimization::Optimization(torch::nn::Module& module, const OptimizationOptions& options) : options_(options) {
+  TORCH_CHECK(options.head_rate_factor > 0, "head_rate_factor must be positive, got ", options.head_rate_factor);
+  std::vector<double> factors;
   for (const auto& item : module.named_parameters()) {
     names_.push_back(item.key());
     parameters_.push_back(item.value());
+    factors.push_back(is_of_head(item.key()) ? options.head_rate_factor : 1.0);
     if (options.average_decay > 0) average_.push_back(item.value().detach().clone());
   }
   if (options.fused) {
@@ -57,13 +61,19 @@ Optimization::Optimization(torch::nn::Module& module, const OptimizationOptions&
                                                                          .beta2 = options.beta2,
                                                                          .weight_decay = options.weight_decay,
                                                                          .max_gradient_norm = options.max_gradient_norm,
-                                                                         .scale_loss = options.scale_loss});
+                                                                         .scale_loss = options.scale_loss,
+                                                                         .rate_factors = factors});
     numbers_ = at::zeros({2}, at::TensorOptions().dtype(at::kFloat).device(device_of(module)));
     return;
   }
-  optimizer_ = std::make_unique<torch::optim::AdamW>(parameters_, torch::optim::AdamWOptions(options.learning_rate)
-                                                                      .betas({options.beta1, options.beta2})
-                                                                      .weight_decay(options.weight_decay));
+  std::vector<torch::optim::OptimizerParamGroup> groups;
+  for (const auto& [factor, members] : by_factor(parameters_, factors)) {
+    groups.emplace_back(members);
+    group_factors_.push_back(factor);
+  }
+  optimizer_ = std::make_unique<torch::optim::AdamW>(groups, torch::optim::AdamWOptions(options.learning_rate)
+                                                                 .betas({options.beta1, options.beta2})
+                                                                 .weight_decay(options.weight_decay));
 }
 
 at::Tensor Optimization::enqueue(double epoch) {
@@ -95,7 +105,9 @@ double Optimization::step(double epoch) {
   const double norm = torch::nn::utils::clip_grad_norm_(parameters_, limit);
   if (std::isfinite(norm)) {
     rate_ = scheduled_rate(options_, steps_, epoch);
-    static_cast<torch::optim::AdamWOptions&>(optimizer_->param_groups()[0].options()).lr(rate_);
+    for (size_t i = 0; i < group_factors_.size(); ++i) {
+      static_cast<torch::optim::AdamWOptions&>(optimizer_->param_groups()[i].options()).lr(rate_ * group_factors_[i]);
+    }
     optimizer_->step();
     ++steps_;
     at::NoGradGuard guard;

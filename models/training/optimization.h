@@ -36,6 +36,7 @@ struct OptimizationOptions {
   double average_decay = 0.0;  // of the moving average of the weights; 0: none
   bool fused = false;          // asynchronous steps: see FusedAdamW
   bool scale_loss = false;     // with `fused`, for float16
+  double head_rate_factor = 1.0;  // learning rate of the parameters of a head (is_of_head), relative to the others'
 };
 
 // Returns the learning rate at `step` (counted from 0 over the whole run) in `epoch` (with the fraction done). The
@@ -92,6 +93,7 @@ class Optimization {
   OptimizationOptions options_;
   std::vector<std::string> names_;
   std::vector<at::Tensor> parameters_, average_;
+  std::vector<double> group_factors_;               // of the learning rate, one per parameter group of optimizer_
   std::unique_ptr<torch::optim::AdamW> optimizer_;  // either this or fused_
   std::unique_ptr<FusedAdamW> fused_;
   at::Tensor numbers_;  // of a fused step, float32 [2] on the device: learning rate, weight of the average

@@ -53,4 +53,7 @@ struct ClassifyExperiment {
   static void print_dataset(const std::filesystem::path& data, bool json);
 };
 
+// Adds the options of export, which writes the clouds of a dataset as arrays.
+Command add_export_command(CLI::App& subcommand);
+
 }  // namespace geosft

@@ -13,6 +13,9 @@ const std::vector<geosft::Subcommand> subcommands = {
     {"predict", "class of each of some files", geosft::add_cloud_predict_command<ClassifyExperiment>},
     {"info", "what a RUN folder, a checkpoint or a shape file holds",
      geosft::add_cloud_info_command<ClassifyExperiment>},
+    {"export", "write a dataset as arrays, in the HDF5 form of ModelNet40", geosft::add_export_command},
+    {"list", "pretrained models: their names may stand for a RUN folder",
+     geosft::add_cloud_list_command<ClassifyExperiment>},
 };
 
 constexpr const char* description = "Classification of 3D shapes by the Sampling Foundational Transformer";

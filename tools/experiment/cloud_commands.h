@@ -35,10 +35,12 @@
 #include "tools/experiment/coloured_ply.h"
 #include "tools/experiment/eval_options.h"
 #include "tools/experiment/file_options.h"
+#include "tools/experiment/fine_tuning.h"
 #include "tools/experiment/info_command.h"
 #include "tools/experiment/input_files.h"
 #include "tools/experiment/output_files.h"
 #include "tools/experiment/train_command.h"
+#include "tools/experiment/zoo.h"
 
 namespace geosft {
 
@@ -80,14 +82,17 @@ class CloudTrainCommand : public TrainCommand<typename Experiment::Task::Setting
     torch::manual_seed(settings.seed);
     typename Task::Model model = Task::make_model(settings, clouds.outputs);
     model->to(device);
+    const RunDescription run = describe_run<Task>(settings, clouds.outputs, clouds.data.held_out());
+    const bool resumes = start == RunStart::resumed && std::filesystem::exists(folder.last_checkpoint());
+    const std::string origin = start_from_run(*model, settings.train, run, resumes);
     const auto task = Experiment::make_task(model, clouds, settings, together);
     TrainingOptions options = settings.training();
     options.step_graphs = step_graphs(settings.train, device);
     TrainingLoop loop(*task, options, together);
     return train_in_folder(
-        loop, *model, folder, describe_run<Task>(settings, clouds.outputs, clouds.data.held_out()), start,
+        loop, *model, folder, run, start,
         "training on " + std::to_string(clouds.data.train().size()) + " clouds of " + clouds.outputs.size_text() +
-            ", " + std::to_string(parameter_count(*model)) + " parameters");
+            ", " + std::to_string(parameter_count(*model)) + " parameters" + origin);
   }
 };
 
@@ -111,7 +116,7 @@ Command add_cloud_eval_command(CLI::App& subcommand) {
     const CloudEvalArguments& given = arguments->given;
     auto trained = arguments->overrides.load(given.run);
     const auto report = evaluate<Experiment>(trained, given.split, given.rotation, given.turns());
-    if (std::filesystem::is_directory(given.run)) Experiment::draw(report, trained, RunFolder::open(given.run));
+    if (RunFolder::holds_run(given.run)) Experiment::draw(report, trained, RunFolder::open(given.run));
     std::cout << (given.json ? report_json(report, trained).dump() + "\n" : report_text(report, trained));
     return 0;
   };
@@ -210,6 +215,11 @@ template <class Experiment>
 Command add_cloud_info_command(CLI::App& subcommand) {
   return cloud_info_command(subcommand, Experiment::Task::Settings::kDataHelp,
                             {print_run<Experiment>, Experiment::holds_clouds, Experiment::print_dataset});
+}
+
+template <class Experiment>
+Command add_cloud_list_command(CLI::App& subcommand) {
+  return list_command(subcommand, Experiment::Task::program);
 }
 
 }  // namespace geosft

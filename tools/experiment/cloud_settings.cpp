@@ -9,6 +9,8 @@ void CloudSettings::add_keys(Config& config) {
   config.add("clouds", "points", &points, "points of a cloud that the model sees", positive)
       .add("clouds", "normals", &normals, "give the model the normals")
       .add("clouds", "points_per_mesh", &points_per_mesh, "points sampled once from every mesh", positive)
+      .add("clouds", "max_per_class", &max_per_class,
+           "training clouds of each class that are used, sampled with the seed; 0: all", not_negative)
       .add("clouds", "validation_fraction", &validation_fraction,
            "share of the training set held out to choose the best checkpoint; 0: the last one is the best",
            probability_range)

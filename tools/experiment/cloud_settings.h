@@ -27,6 +27,7 @@ struct CloudSettings {
   int64_t points = 1024;           // per cloud, as input of the model
   bool normals = true;             // pass normals to the model
   int64_t points_per_mesh = 4096;  // sampled once per mesh; subsets are sampled from these
+  int64_t max_per_class = 0;       // training clouds of each class; 0: all
   double validation_fraction = 0.0;
   bool monitor_test = false;
   std::string columns = {};   // of tables of text, see ShapeReadOptions

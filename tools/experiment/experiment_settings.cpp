@@ -193,6 +193,11 @@ void TrainSettings::add_keys(Config& config, const std::string& items) {
                 "what a step whose loss or gradient is not finite does: nothing, or end the run")
       .add("train", "replay_steps", &replay_steps,
            "on a GPU: capture a step as a CUDA graph, and replay it for every batch of the same sizes")
+      .add("train", "init_from", &init_from,
+           "RUN folder, checkpoint or pretrained model (see list) to begin with; the keys of [model] are then its own")
+      .add("train", "head_lr_factor", &head_lr_factor, "learning rate of the head, relative to the other layers",
+           above_zero)
+      .add("train", "freeze_encoder", &freeze_encoder, "train the head alone, on the encoder of init_from")
       .add("train", "validate_every", &validate_every, "epochs between validations", positive)
       .add("train", "checkpoint_every", &checkpoint_every, "epochs between checkpoints", positive);
 }
@@ -216,6 +221,7 @@ TrainingOptions TrainSettings::options(uint64_t seed) const {
   optimization.decay = decay;
   optimization.epochs = epochs;
   optimization.average_decay = average_decay;
+  optimization.head_rate_factor = head_lr_factor;
   return options;
 }
 

@@ -126,6 +126,9 @@ struct TrainSettings {
   Precision precision = Precision::float32;
   NonFiniteStepAction on_non_finite = NonFiniteStepAction::skip;
   bool replay_steps = false;
+  std::string init_from = {};  // run, checkpoint or pretrained model whose weights are the initial ones (fine_tuning.h)
+  double head_lr_factor = 1.0;
+  bool freeze_encoder = false;
 
   // `items` names the elements of a batch, for example "clouds".
   void add_keys(Config& config, const std::string& items);

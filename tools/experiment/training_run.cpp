@@ -11,6 +11,7 @@
 #include "models/training/distributed/nccl/nccl_communicator.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/device.h"
+#include "tools/experiment/fine_tuning.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/processes.h"
 
@@ -89,7 +90,10 @@ void TrainArguments::load_new(Config& config) const {
 }
 
 void TrainArguments::load_new(Config& config, TrainSettings& train) const {
-  load_new(config);
+  if (!config_file.empty()) config.load_toml(config_file);
+  const std::string initial = config.option_text("init_from").value_or(train.init_from);
+  if (!initial.empty()) take_model_keys(config, initial);
+  config.apply_options();
   if (!is_automatic(train.batch_size)) train.batch_size *= processes().size();
 }
 

@@ -17,6 +17,7 @@
 #include "models/summary.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/batch_size_finder.h"
+#include "tools/experiment/fine_tuning.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/plots.h"
 #include "tools/experiment/training_run.h"
@@ -34,18 +35,20 @@ bool train_once(const GraphSettings& settings, const PackedItems& graphs, const 
   model->standardize(training, graphs.schema.task == GraphTask::regression ? training.target : at::Tensor(),
                      training.graph_features);
   model->to(device);
+  RunDescription run = describe_graph_run(settings, graphs.schema, /*held_out=*/!split.validation.empty());
+  const bool resumes = start == RunStart::resumed && std::filesystem::exists(folder.last_checkpoint());
+  const std::string origin = start_from_run(*model, settings.train, run, resumes);
   GraphTraining task(model, graphs, split, settings, processes);
   TrainingOptions options = settings.train.options(settings.seed);
   options.step_graphs = step_graphs(settings.train, device);
   if (epochs > 0) options.epochs = epochs;
-  TrainingLoop loop(task, options, processes);
-  RunDescription run = describe_graph_run(settings, graphs.schema, /*held_out=*/!split.validation.empty());
   run.epochs = options.epochs;
+  TrainingLoop loop(task, options, processes);
   return train_in_folder(
       loop, *model, folder, run, start,
       std::string(task_name(graphs.schema.task)) + ": training on " + std::to_string(split.train.size()) + " " +
           graphs.schema.items + ", validation on " + std::to_string(split.validation.size()) + ", test on " +
-          std::to_string(split.test.size()) + ", " + std::to_string(parameter_count(*model)) + " parameters");
+          std::to_string(split.test.size()) + ", " + std::to_string(parameter_count(*model)) + " parameters" + origin);
 }
 
 // Limits the epochs, so that the run takes about max_steps steps.

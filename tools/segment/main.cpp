@@ -13,6 +13,8 @@ const std::vector<geosft::Subcommand> subcommands = {
     {"predict", "the part of every point of some files", geosft::add_cloud_predict_command<SegmentExperiment>},
     {"info", "what a RUN folder, a checkpoint, a dataset or a shape file holds",
      geosft::add_cloud_info_command<SegmentExperiment>},
+    {"list", "pretrained models: their names may stand for a RUN folder",
+     geosft::add_cloud_list_command<SegmentExperiment>},
 };
 
 constexpr const char* description = "Parts of 3D shapes by the Sampling Foundational Transformer";

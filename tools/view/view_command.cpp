@@ -16,6 +16,7 @@
 #include "tools/experiment/run_folder.h"
 #include "tools/experiment/run_program.h"
 #include "tools/experiment/segmentation.h"
+#include "tools/experiment/zoo.h"
 #include "tools/graph/graph_data.h"
 #include "tools/view/cloud_gallery.h"
 #include "tools/view/graph_gallery.h"
@@ -112,7 +113,7 @@ void ViewOptions::add_to(CLI::App& app) {
 }
 
 void ViewOptions::check_run() {
-  if (!run.empty() && !std::filesystem::exists(run)) throw UsageError("--run: there is no '" + run + "'");
+  if (!run.empty() && !std::filesystem::exists(resolve_run(run))) throw UsageError("--run: there is no '" + run + "'");
   finds_parts = !run.empty() && !graph && is_run_of(Segmentation::program, run);
 }
 
