@@ -27,8 +27,8 @@ std::string sequence_formats_text();
 // Returns the NAME of NAME_TRAIN.ts or NAME_TRAIN.tsv in `folder`; empty if there is no such file or several.
 std::string series_name(const std::filesystem::path& folder);
 
-// Reads a file of series for prediction, whose classes or targets are ignored and may be absent: *.ts, *.arff, or *.tsv in the
-// form of UCR. The result has no target. Throws DataError for other endings, listing these, and for broken data.
+// Reads a file of series for prediction, whose classes or targets are ignored and may be absent: *.ts, *.arff, or *.tsv
+// in the form of UCR. The result has no target. Throws DataError for other endings, listing these, and for broken data.
 PackedItems read_unlabelled_series(const std::filesystem::path& file);
 
 // Returns the warning that `count` empty texts were read as one blank each.

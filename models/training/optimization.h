@@ -31,11 +31,11 @@ struct OptimizationOptions {
   Schedule schedule = Schedule::step;
   int64_t decay_every = 30;  // epochs
   double decay = 0.8;
-  int64_t epochs = 1;          // of the whole run, for the cosine
-  double warmup_epochs = 0.0;  // of a linear warm-up; 0: the untuned one, whose length beta2 sets
-  double average_decay = 0.0;  // of the moving average of the weights; 0: none
-  bool fused = false;          // asynchronous steps: see FusedAdamW
-  bool scale_loss = false;     // with `fused`, for float16
+  int64_t epochs = 1;             // of the whole run, for the cosine
+  double warmup_epochs = 0.0;     // of a linear warm-up; 0: the untuned one, whose length beta2 sets
+  double average_decay = 0.0;     // of the moving average of the weights; 0: none
+  bool fused = false;             // asynchronous steps: see FusedAdamW
+  bool scale_loss = false;        // with `fused`, for float16
   double head_rate_factor = 1.0;  // learning rate of the parameters of a head (is_of_head), relative to the others'
 };
 

@@ -31,16 +31,13 @@ Command cloud_info_command(CLI::App& subcommand, const std::string& data_help, c
     const std::string& columns = given->reading.columns;
     const bool folder = std::filesystem::is_directory(what);
     // A name may be that of a dataset and of a pretrained model (furniture): both are described.
-    const bool holds_clouds = !RunFolder::holds_run(what) && descriptions.holds_clouds(what), run = names_run(what);
-    if (holds_clouds || (folder && !run)) descriptions.print_dataset(what, given->json);
-    if (holds_clouds && run && !given->json) std::cout << "\nthe pretrained model " << what.string() << ":\n";
-    if (run) {
-      descriptions.print_run(what, given->json);
-    } else if (folder || holds_clouds) {
-      return;
-    } else {
-      std::cout << (given->json ? json_line(shape_file_json(what, columns)) : shape_file_text(what, columns));
-    }
+    const bool run = names_run(what),
+               data = !RunFolder::holds_run(what) && (descriptions.holds_clouds(what) || (folder && !run));
+    if (data) descriptions.print_dataset(what, given->json);
+    if (data && run && !given->json) std::cout << "\nthe pretrained model " << what.string() << ":\n";
+    if (run) descriptions.print_run(what, given->json);
+    if (data || run) return;
+    std::cout << (given->json ? json_line(shape_file_json(what, columns)) : shape_file_text(what, columns));
   };
   return info_command(subcommand, "RUN folder, checkpoint (*.ckpt), file with a shape, or " + data_help, describe,
                       [given](CLI::App& app) {

@@ -89,10 +89,10 @@ class CloudTrainCommand : public TrainCommand<typename Experiment::Task::Setting
     TrainingOptions options = settings.training();
     options.step_graphs = step_graphs(settings.train, device);
     TrainingLoop loop(*task, options, together);
-    return train_in_folder(
-        loop, *model, folder, run, start,
-        "training on " + std::to_string(clouds.data.train().size()) + " clouds of " + clouds.outputs.size_text() +
-            ", " + std::to_string(parameter_count(*model)) + " parameters" + origin);
+    return train_in_folder(loop, *model, folder, run, start,
+                           "training on " + std::to_string(clouds.data.train().size()) + " clouds of " +
+                               clouds.outputs.size_text() + ", " + std::to_string(parameter_count(*model)) +
+                               " parameters" + origin);
   }
 };
 

@@ -87,8 +87,7 @@ void implement_edge_sum(torch::Library& m) {
   m.impl("_edge_sum_backward", [](const at::Tensor& grad, const at::Tensor& x, const Optional& edge,
                                   const Optional& scale, const at::Tensor& row, const at::Tensor& colptr,
                                   const at::Tensor& order, bool relu) {
-    return edge_sum_backward(grad, x, edge, scale, row, colptr, order, relu,
-                             Launcher(x.device(), "edge_sum backward"));
+    return edge_sum_backward(grad, x, edge, scale, row, colptr, order, relu, Launcher(x.device(), "edge_sum backward"));
   });
 }
 

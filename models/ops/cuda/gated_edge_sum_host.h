@@ -27,10 +27,10 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> gated_sum_forward(const at::Tenso
   const at::Tensor out = at::empty_like(query), gate = at::empty_like(edge), total = at::empty_like(query);
   AT_DISPATCH_FLOATING_TYPES(query.scalar_type(), "gated_edge_sum", [&] {
     run(GatedSumCall<scalar_t>{pointer<scalar_t>(query), pointer<scalar_t>(key), pointer<scalar_t>(value),
-                               pointer<scalar_t>(edge), rowptr.const_data_ptr<int64_t>(),
-                               col.const_data_ptr<int64_t>(), query.size(0), key.size(0), col.size(0), query.size(1),
-                               static_cast<scalar_t>(kGateEps), out.mutable_data_ptr<scalar_t>(),
-                               gate.mutable_data_ptr<scalar_t>(), total.mutable_data_ptr<scalar_t>()});
+                               pointer<scalar_t>(edge), rowptr.const_data_ptr<int64_t>(), col.const_data_ptr<int64_t>(),
+                               query.size(0), key.size(0), col.size(0), query.size(1), static_cast<scalar_t>(kGateEps),
+                               out.mutable_data_ptr<scalar_t>(), gate.mutable_data_ptr<scalar_t>(),
+                               total.mutable_data_ptr<scalar_t>()});
   });
   return {out, gate, total};
 }

@@ -4,8 +4,8 @@
 // Operators that are not here run as the CPU has them.
 #include "geometry/operators.h"
 #include "models/ops/cuda/attention_kernels.cuh"
-#include "models/ops/cuda/dense_bias.cuh"
 #include "models/ops/cuda/column_sums_host.h"
+#include "models/ops/cuda/dense_bias.cuh"
 #include "models/ops/cuda/edge_sum_host.h"
 #include "models/ops/cuda/gated_edge_sum_host.h"
 #include "models/ops/cuda/gather_pairs_host.h"
