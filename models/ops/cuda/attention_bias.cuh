@@ -99,10 +99,19 @@ struct BiasValue {
   T mul, add, slope;
 };
 
-// Calls body(arrays) once, for a bias whose gradients take one backward pass per side.
-struct OnePass {
-  template <Side kSide, class Arrays, class Body>
-  static void each_pass(const Arrays& arrays, const Body& body) {
+// Names the arrays and the device type of a bias whose gradients take one backward pass per side; see with_rows for
+// kMany.
+template <template <typename> class ArraysOf, template <typename, Side> class BiasOf, bool kMany>
+struct BiasTypes {
+  template <typename T>
+  using Arrays = ArraysOf<T>;
+  template <typename T, Side kSide>
+  using Bias = BiasOf<T, kSide>;
+  static constexpr bool kManyRows = kMany;
+
+  // Calls body(arrays) once for each pass.
+  template <Side kSide, class Pass, class Body>
+  static void each_pass(const Pass& arrays, const Body& body) {
     body(arrays);
   }
 };

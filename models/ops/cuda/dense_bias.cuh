@@ -75,13 +75,7 @@ class DenseBias : public BiasSteps {
   int64_t heads_, head_, own_offset_, other_begin_, keys_, first_;
 };
 
-struct DenseBiasTraits : OnePass {
-  template <typename T>
-  using Arrays = DenseArrays<T>;
-  template <typename T, Side kSide>
-  using Bias = DenseBias<T, kSide>;
-  static constexpr bool kManyRows = true;
-};
+using DenseBiasTraits = BiasTypes<DenseArrays, DenseBias, true>;
 
 #if !defined(__CUDACC__)
 // Provides the attention bias of maxout_attention from tensors: r_mul and r_add.

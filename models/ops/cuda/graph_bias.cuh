@@ -208,13 +208,8 @@ class GraphBias : public BiasGradients<T, kSide> {
   Softplus<T> alone_;
 };
 
-struct GraphBiasTraits : OnePass {
-  template <typename T>
-  using Arrays = GraphArrays<T>;
-  template <typename T, Side kSide>
-  using Bias = GraphBias<T, kSide>;
-  static constexpr bool kManyRows = false;  // the sums of their pairs would not fit in shared memory
-};
+// The sums of the pairs of several rows would not fit in shared memory.
+using GraphBiasTraits = BiasTypes<GraphArrays, GraphBias, false>;
 
 #if !defined(__CUDACC__)
 // Provides the attention bias of graph_attention from tensors: edges, sampled nodes and weights. One matrix product

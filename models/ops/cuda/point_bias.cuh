@@ -169,13 +169,7 @@ class PointBias : public BiasSteps {
   T mul_[3], add_[3];
 };
 
-struct PointBiasTraits : OnePass {
-  template <typename T>
-  using Arrays = PointArrays<T>;
-  template <typename T, Side kSide>
-  using Bias = PointBias<T, kSide>;
-  static constexpr bool kManyRows = true;
-};
+using PointBiasTraits = BiasTypes<PointArrays, PointBias, true>;
 
 #if !defined(__CUDACC__)
 // Provides the attention bias of point_attention from tensors: coordinates, normals and weights.

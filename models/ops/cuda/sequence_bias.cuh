@@ -197,13 +197,8 @@ class SequenceBias : public BiasGradients<T, kSide> {
   T b_mul_, b_add_;
 };
 
-struct SequenceBiasTraits {
-  template <typename T>
-  using Arrays = SequenceArrays<T>;
-  template <typename T, Side kSide>
-  using Bias = SequenceBias<T, kSide>;
-  static constexpr bool kManyRows = false;  // the sums of their pairs would not fit in shared memory
-
+// The sums of the pairs of several rows would not fit in shared memory.
+struct SequenceBiasTraits : BiasTypes<SequenceArrays, SequenceBias, false> {
   // Every pass computes the gradients of kSequenceChannels channels, and recomputes those of q, k, v and the rest.
   template <Side kSide, typename T, class Body>
   static void each_pass(SequenceArrays<T> arrays, const Body& body) {
