@@ -19,9 +19,6 @@ enum class MaskKind {
   neighbours,  // neighbours in the graph of RelativeEncoding
 };
 
-// The kind with that name; throws an error that lists all names for an unknown one.
-MaskKind mask_kind(const std::string& name);
-
 enum class ConvolutionKind { none, sequence, grid };
 
 // All options can be combined, except a grid with pooled keys, and k_means with a mask.

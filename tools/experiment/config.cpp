@@ -171,6 +171,25 @@ void Config::set_text(const std::string& toml, const std::string& source) {
   Reader{entries_, source}.read(parse_toml(toml, source));
 }
 
+void Config::set_known(const std::string& toml, const std::string& source,
+                       const std::function<bool(const std::string& section, const std::string& key)>& wanted) {
+  const Reader reader{entries_, source};
+  for (const auto& [section, node] : parse_toml(toml, source)) {
+    const toml::table* table = node.as_table();
+    if (!table) continue;
+    const std::string name(section.str());
+    for (const auto& [key, value] : *table) {
+      const std::string current = current_key(key.str());
+      if (wanted(name, current) && reader.find(name, current) != entries_.end()) reader.set(name, current, value);
+    }
+  }
+}
+
+std::optional<std::string> Config::option_text(const std::string& key) const {
+  const CLI::Option* const option = entry_of(key).option;
+  return named(option) ? std::optional(option->results().back()) : std::nullopt;
+}
+
 const ConfigEntry& Config::entry_of(const std::string& key) const {
   std::vector<std::string> known;
   for (const std::string& name : {key, current_key(key)}) {

@@ -122,6 +122,7 @@ struct Expected {
   std::string operator()(std::string*) const {
     return entry.choices.empty() ? std::string("a text") : "one of " + join(entry.choices);
   }
+  std::string operator()(const NamedTarget& target) const { return "one of " + join(target.names); }
   std::string operator()(std::vector<double>*) const {
     const std::string each = range_text(entry.range);
     return each.empty() ? "a list of numbers" : "a list of numbers, each" + each;
@@ -137,6 +138,7 @@ struct Text {
   std::string operator()(double* value) const { return number_text(*value); }
   std::string operator()(bool* value) const { return *value ? "true" : "false"; }
   std::string operator()(std::string* value) const { return quoted_text(*value); }
+  std::string operator()(const NamedTarget& target) const { return quoted_text(target.get()); }
   std::string operator()(std::vector<double>* value) const {
     std::vector<std::string> words;
     for (const double element : *value) words.push_back(number_text(element));
@@ -164,6 +166,7 @@ struct Parse {
     return std::nullopt;
   }
   std::optional<ConfigValue> operator()(std::string*) const { return std::string(text); }
+  std::optional<ConfigValue> operator()(const NamedTarget&) const { return std::string(text); }
   std::optional<ConfigValue> operator()(std::vector<double>*) const { return wrap(parse_list(text)); }
   std::optional<ConfigValue> operator()(NamedLists*) const { return wrap(parse_lists(text)); }
 };
@@ -173,7 +176,7 @@ struct SetAutomatic {
   bool operator()(int64_t* target) const { return set(target); }
   bool operator()(double* target) const { return set(target); }
   template <typename Other>
-  bool operator()(Other*) const {
+  bool operator()(const Other&) const {
     return false;
   }
   template <typename Number>
@@ -217,6 +220,10 @@ struct Assign {
     if (!text || !(choices.empty() || std::count(choices.begin(), choices.end(), *text))) return false;
     *target = *text;
     return true;
+  }
+  bool operator()(const NamedTarget& target) const {
+    const auto* name = std::get_if<std::string>(&value);
+    return name != nullptr && target.set(*name);
   }
   bool permitted(const std::vector<double>& list) const {
     return std::all_of(list.begin(), list.end(), [&](double element) { return contains(entry.range, element); });

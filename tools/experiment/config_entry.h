@@ -13,6 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "tools/experiment/enum_names.h"
+
 namespace CLI {
 class Option;
 }
@@ -46,8 +48,9 @@ inline bool is_automatic(int64_t value) {
 // A table of lists of numbers by name.
 using NamedLists = std::map<std::string, std::vector<double>>;
 
-// Pointer to the variable that stores the value. Unsigned numbers end at 2^63 - 1, as in TOML.
-using ConfigTarget = std::variant<int64_t*, uint64_t*, double*, bool*, std::string*, std::vector<double>*, NamedLists*>;
+// The variable that stores the value. Unsigned numbers end at 2^63 - 1, as in TOML.
+using ConfigTarget =
+    std::variant<int64_t*, uint64_t*, double*, bool*, std::string*, std::vector<double>*, NamedLists*, NamedTarget>;
 // A parsed value, before it is assigned to a target.
 using ConfigValue = std::variant<int64_t, double, bool, std::string, std::vector<double>, NamedLists>;
 

@@ -13,9 +13,11 @@
 #include <sstream>
 
 #include "data/atomic_file.h"
+#include "data/seeds.h"
 #include "models/summary.h"
 #include "tools/experiment/arguments.h"
 #include "tools/experiment/batch_size_finder.h"
+#include "tools/experiment/fine_tuning.h"
 #include "tools/experiment/main_guard.h"
 #include "tools/experiment/plots.h"
 #include "tools/experiment/training_run.h"
@@ -30,26 +32,37 @@ bool train_once(const GraphSettings& settings, const PackedItems& graphs, const 
   at::manual_seed(settings.seed);
   GraphModel model(settings.graph_model(graphs.schema));
   const LabelledItems training = labelled_items(graphs, split.train);
-  model->standardize(training, graphs.schema.task == GraphTask::regression ? training.target : at::Tensor());
+  model->standardize(training, graphs.schema.task == GraphTask::regression ? training.target : at::Tensor(),
+                     training.graph_features);
   model->to(device);
+  RunDescription run = describe_graph_run(settings, graphs.schema, /*held_out=*/!split.validation.empty());
+  const bool resumes = start == RunStart::resumed && std::filesystem::exists(folder.last_checkpoint());
+  const std::string origin = start_from_run(*model, settings.train, run, resumes);
   GraphTraining task(model, graphs, split, settings, processes);
   TrainingOptions options = settings.train.options(settings.seed);
   options.step_graphs = step_graphs(settings.train, device);
   if (epochs > 0) options.epochs = epochs;
-  TrainingLoop loop(task, options, processes);
-  RunDescription run = describe_graph_run(settings, graphs.schema, /*held_out=*/!split.validation.empty());
   run.epochs = options.epochs;
+  TrainingLoop loop(task, options, processes);
   return train_in_folder(
       loop, *model, folder, run, start,
       std::string(task_name(graphs.schema.task)) + ": training on " + std::to_string(split.train.size()) + " " +
           graphs.schema.items + ", validation on " + std::to_string(split.validation.size()) + ", test on " +
-          std::to_string(split.test.size()) + ", " + std::to_string(parameter_count(*model)) + " parameters");
+          std::to_string(split.test.size()) + ", " + std::to_string(parameter_count(*model)) + " parameters" + origin);
+}
+
+// Limits the epochs, so that the run takes about max_steps steps.
+void limit_epochs(GraphTrainSettings& train, size_t training_items) {
+  if (train.max_steps == 0) return;
+  const int64_t steps = (static_cast<int64_t>(training_items) + train.batch_size - 1) / train.batch_size;
+  train.epochs = std::min(train.epochs, std::max<int64_t>(1, train.max_steps / steps));
 }
 
 // Trains one run to its end, or for the first `epochs` of those that its schedule has, if that is not 0. Returns false
 // if a signal arrived.
 bool train_run(GraphSettings settings, const PackedItems& graphs, const DatasetSplit& split, const RunFolder& folder,
                bool resume, at::Device device, const Communicator& processes, int64_t epochs = 0) {
+  limit_epochs(settings.train, split.train.size());
   return train_within_memory(settings.train.batch_size, resume ? RunStart::resumed : RunStart::fresh, processes,
                              [&](int64_t batch_size, RunStart start, const Communicator& together) {
                                settings.train.batch_size = batch_size;
@@ -57,11 +70,32 @@ bool train_run(GraphSettings settings, const PackedItems& graphs, const DatasetS
                              });
 }
 
+// Trains the models of an ensemble, each in its own folder; `epochs` as in train_run.
+bool train_all_models(const GraphSettings& settings, const PackedItems& graphs, const DatasetSplit& split,
+                      const RunFolder& folder, bool resume, at::Device device, const Communicator& processes,
+                      int64_t epochs) {
+  if (!train_run(settings, graphs, split, folder, resume, device, processes, epochs)) return false;
+  for (int64_t number = 1; number < settings.ensemble; ++number) {
+    GraphSettings single = settings;
+    single.ensemble = 1;
+    // Configurations hold seeds of 63 bits.
+    single.seed = combine_seeds({settings.seed, static_cast<uint64_t>(number)}) >> 1;
+    const std::filesystem::path path = ensemble_folder(folder.path(), number);
+    const bool again = resume && RunFolder::holds_run(path);
+    const RunFolder own = open_run_folder(path, again, processes);
+    if (processes.is_root()) {
+      std::cerr << "\nmodel " << number + 1 << " of an ensemble of " << settings.ensemble << '\n';
+    }
+    if (!train_run(single, graphs, split, own, again, device, processes, epochs)) return false;
+  }
+  return true;
+}
+
 // Evaluates the test split and writes the report to the folder.
 RunResult result_of(const PlannedRun& planned, const PackedItems& graphs, const DatasetSplit& split,
                     const RunFolder& folder, at::Device device) {
   GraphRunModel trained = load_graph_run(folder.path());
-  trained.model->to(device);
+  trained.to(device);
   const GraphReport report = evaluate_graphs(trained, graphs, split, Part::test, 0);
   draw_report(report, trained.schema.output_names, folder);
   const PlotResult curves = plot_learning_curves(folder.metrics(), folder.learning_curves(),
@@ -74,7 +108,7 @@ RunResult result_of(const PlannedRun& planned, const PackedItems& graphs, const 
           planned.settings.splits.fold,
           report.count,
           report.task,
-          parameter_count(*trained.model),
+          parameter_count(*trained.model) * planned.settings.ensemble,
           read_metrics(folder.metrics()).back().epoch,
           read_metrics(folder.metrics()).back().seconds};
 }
@@ -137,7 +171,7 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
       // The configuration exists already: only a checkpoint tells that this training has begun.
       resume = resume && processes.any(std::filesystem::exists(folder.last_checkpoint()));
     }
-    return train_run(planned.settings, graphs, split, folder, resume, device, processes, epochs);
+    return train_all_models(planned.settings, graphs, split, folder, resume, device, processes, epochs);
   };
   if (!train_or_clean(folder, processes, train)) stop_interrupted(folder, parent);
   if (!processes.is_root()) return std::nullopt;
@@ -147,7 +181,11 @@ std::optional<RunResult> finished_run(const PlannedRun& planned, const PackedIte
 }  // namespace
 
 std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const PackedItems& graphs) {
-  if (settings.every_fold && (graphs.split || graphs.node_split.defined())) {
+  const std::string& split = settings.splits.split;
+  if (settings.every_fold && split != "auto" && split != "folds") {
+    throw UsageError("cross_validation needs split folds, found " + split);
+  }
+  if (settings.every_fold && ((split == "auto" && graphs.split) || graphs.node_split.defined())) {
     throw UsageError("cross_validation needs data without a published split");
   }
   std::vector<PlannedRun> runs;
@@ -161,6 +199,7 @@ std::vector<PlannedRun> planned_runs(const GraphSettings& settings, const Packed
       if (settings.repeats > 1) run.name = "seed_" + std::to_string(run.settings.seed);
       if (settings.every_fold) {
         run.settings.splits.fold = fold;
+        run.settings.splits.split = "folds";
         run.name += (run.name.empty() ? "fold_" : "_fold_") + std::to_string(fold);
       }
       runs.push_back(run);

@@ -60,7 +60,7 @@ GraphReport evaluate_graphs(GraphRunModel& trained, const PackedItems& graphs, c
   const auto start = std::chrono::steady_clock::now();
   const auto outputs = [&](int64_t pass) {
     const auto seed = pass == 0 ? std::nullopt : std::optional(static_cast<uint64_t>(pass) + trained.settings.seed);
-    return graph_outputs(trained.model, graphs, items, part, trained.settings.evaluation, seed, [&](int64_t done) {
+    return run_outputs(trained, graphs, items, part, seed, [&](int64_t done) {
       bar.update(pass * count + done);
       throw_if_interrupted("in the middle of an evaluation");
     });

@@ -273,4 +273,33 @@ TEST_CASE("one key is set from the text of an option") {
   CHECK_THROWS_AS(config.assign("score", "loud"), UsageError);
 }
 
+TEST_CASE("some keys of a text are set, unknown ones are ignored") {
+  Options options;
+  Config config = describe(options);
+  const auto wanted = [](const std::string& section, const std::string& key) {
+    return section == "train" || key == "normals";
+  };
+  config.set_known(
+      "seed = 9\n[train]\nepochs = 7\nunknown = 1\n[data]\nnormals = false\nname = \"other\"\n[new]\nx = 1\n", "text",
+      wanted);
+  Options expected;
+  expected.epochs = 7;
+  expected.normals = false;
+  REQUIRE(options == expected);
+  require_error([&] { config.set_known("[train]\nepochs = 0\n", "text", wanted); }, {"text", "epochs"});
+}
+
+TEST_CASE("the text of an option is known before it is applied") {
+  Options options;
+  Config config = describe(options);
+  CLI::App app("tool");
+  config.add_options(app);
+  const char* words[] = {"tool", "--epochs", "5"};
+  parse_arguments(app, 3, words, std::cout);
+  REQUIRE(config.option_text("epochs") == "5");
+  REQUIRE(config.option_text("seed") == std::nullopt);
+  REQUIRE(options.epochs == 20);
+  require_error([&] { config.option_text("epoch"); }, {"epoch"});
+}
+
 }  // namespace geosft::test::test_config

@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "tools/experiment/cloud_settings.h"
+
 namespace geosft::test::test_config_entry {
 
 namespace {
@@ -36,6 +38,18 @@ TEST_CASE("integers are whole and stay in their range") {
   }
   CHECK(value == -1);
   CHECK(layers.value_text() == "-1");
+}
+
+TEST_CASE("a variable of an enumeration takes its names") {
+  Rotation rotation = Rotation::z;
+  const ConfigEntry rotate = entry(NamedTarget::of(&rotation));
+  REQUIRE(rotate.expected() == "one of none, z, so3");
+  REQUIRE(rotate.value_text() == "\"z\"");
+  REQUIRE(take(rotate, "so3"));
+  REQUIRE(rotation == Rotation::so3);
+  for (const char* text : {"SO3", "", "1"}) REQUIRE_FALSE(take(rotate, text));
+  REQUIRE_FALSE(rotate.assign(int64_t{1}));
+  REQUIRE(rotation == Rotation::so3);
 }
 
 TEST_CASE("unsigned integers begin at zero and end where TOML's integers do") {

@@ -38,7 +38,7 @@ TEST_CASE("losses of labels and targets leave out what is missing") {
   CHECK(graph_loss(GraphTask::multi_label, logits(), labels).item<double>() == Approx(expected));
   const at::Tensor targets = at::tensor({1.0f, nan, 0.0f, 1.0f, nan, nan, 1.0f, 0.0f}).view({4, 2});
   CHECK(graph_loss(GraphTask::regression, logits(), targets).item<double>() == Approx((1 + 1 + 0.5 + 1 + 3) / 5));
-  CHECK(graph_loss(GraphTask::regression, logits(), targets, {.squared = true}).item<double>() ==
+  CHECK(graph_loss(GraphTask::regression, logits(), targets, {.regression = "mse"}).item<double>() ==
         Approx((1 + 1 + 0.25 + 1 + 9) / 5));
   const at::Tensor none = at::full({4, 2}, nan);
   const at::Tensor free = logits().requires_grad_(true);
@@ -65,6 +65,29 @@ TEST_CASE("every task has its metrics, the one it goes by first") {
   CHECK(targets[0].second == Approx(1.0));
   CHECK(value_of(targets, "rmse") == Approx(1.0));
   CHECK_THROWS_AS(value_of(targets, "accuracy"), std::out_of_range);
+}
+
+TEST_CASE("the metric is the first of a list that the task has") {
+  REQUIRE(score_style(GraphTask::multi_label, "roc_auc,rmse").name == "roc_auc");
+  REQUIRE(score_style(GraphTask::regression, "roc_auc, rmse").name == "rmse");
+  REQUIRE(score_style(GraphTask::regression, "rmse").lower_is_better);
+  REQUIRE_FALSE(score_style(GraphTask::regression, "rmse").share);
+  REQUIRE(score_style(GraphTask::multi_label, "prc_auc").share);
+  REQUIRE(score_style(GraphTask::classification, "loss").lower_is_better);
+  REQUIRE(score_style(GraphTask::regression, "auto").name == "mae");
+  require_error([] { score_style(GraphTask::regression, "roc_auc,accuracy"); }, {"roc_auc,accuracy", "mae, r2, rmse"});
+  require_error([] { score_style(GraphTask::regression, "rsme"); }, {"metric", "\"rsme\"", "rmse"});
+}
+
+TEST_CASE("the loss of a regression is absolute, squared, or both") {
+  const at::Tensor outputs = at::tensor({0.0f, 0.5f, 3.0f, 1.0f}).view({2, 2});
+  const at::Tensor targets = at::tensor({0.0f, 0.0f, 0.0f, nan}).view({2, 2});
+  const auto loss = [&](const char* name) {
+    return graph_loss(GraphTask::regression, outputs, targets, {.regression = name}).item<double>();
+  };
+  REQUIRE(loss("l1") == Approx(3.5 / 3));
+  REQUIRE(loss("mse") == Approx(9.25 / 3));
+  REQUIRE(loss("huber") == Approx((0.125 + 2.5) / 3));
 }
 
 TEST_CASE("macro F1 counts a class that is never predicted, over the nodes that have a class") {
