@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "geometry/knn.h"
+#include "geometry/operators.h"
 #include "geometry/packed.h"
 #include "geometry/points.h"
 
@@ -133,6 +134,15 @@ void orient_items(double* points, double* normals, const int64_t* index, int64_t
       Orientation(item, item_normals, graph).run();
     }
   });
+}
+
+// For the models in Python.
+GEOSFT_OPERATORS(m) {
+  m.def("_estimate_normals(Tensor points, int neighbours=16, Tensor? ptr=None) -> Tensor");
+}
+
+GEOSFT_KERNELS(CPU, m) {
+  m.impl("_estimate_normals", estimate_normals);
 }
 
 }  // namespace

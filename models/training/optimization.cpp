@@ -32,12 +32,16 @@ void copy_into(const at::Tensor& target, const std::map<std::string, at::Tensor>
 }  // namespace
 
 double scheduled_rate(const OptimizationOptions& options, int64_t step, double epoch) {
-  const double warmup = std::min(1.0, (1.0 - options.beta2) / 2.0 * static_cast<double>(step + 1));
+  constexpr double first_factor = 1e-6;
+  const double warmup = options.warmup_epochs > 0
+                            ? std::clamp(epoch / options.warmup_epochs, first_factor, 1.0)
+                            : std::min(1.0, (1.0 - options.beta2) / 2.0 * static_cast<double>(step + 1));
   double factor = 1.0;
   if (options.schedule == Schedule::step) {
     factor = std::pow(options.decay, std::floor(epoch / static_cast<double>(options.decay_every)));
   } else {
-    const double done = std::clamp(epoch / static_cast<double>(options.epochs), 0.0, 1.0);
+    const double falling = static_cast<double>(options.epochs) - options.warmup_epochs;
+    const double done = falling > 0 ? std::clamp((epoch - options.warmup_epochs) / falling, 0.0, 1.0) : 0.0;
     factor = 0.5 * (1.0 + std::cos(std::numbers::pi * done));
   }
   return options.learning_rate * warmup * factor;

@@ -9,9 +9,7 @@
 #include "data/atomic_file.h"
 #include "data/formats/hdf5_file.h"
 #include "data/seeds.h"
-#include "tools/classify/commands.h"
-#include "tools/classify/datasets.h"
-#include "tools/experiment/cloud_transforms.h"
+#include "tools/classify/classify_experiment.h"
 
 namespace geosft {
 namespace {

@@ -73,6 +73,13 @@ Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem
   return load_checkpoint(file);
 }
 
+bool is_run_of(const std::string& program, const std::filesystem::path& run) {
+  std::filesystem::path file;
+  const Checkpoint checkpoint = load_run_checkpoint(run, file);
+  const auto kind = checkpoint.texts.find("kind");
+  return kind != checkpoint.texts.end() && kind->second == program;
+}
+
 void read_run_config(const std::filesystem::path& file, const std::function<void()>& read) {
   from_file(file, "a configuration that this version knows", read);
 }

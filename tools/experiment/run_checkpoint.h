@@ -35,6 +35,9 @@ void check_same_outputs(const Checkpoint& checkpoint, const std::map<std::string
 // path.
 Checkpoint load_run_checkpoint(const std::filesystem::path& run, std::filesystem::path& file);
 
+// Returns whether `program` wrote a RUN folder or a checkpoint. Throws the errors of loading it.
+bool is_run_of(const std::string& program, const std::filesystem::path& run);
+
 // Set the configuration and the weights from a checkpoint; errors become a DataError naming the file.
 void read_run_config(const std::filesystem::path& file, const std::function<void()>& read);
 void load_run_weights(torch::nn::Module& model, const Checkpoint& checkpoint, const std::filesystem::path& file);

@@ -94,7 +94,7 @@ void TrainArguments::load_new(Config& config, TrainSettings& train) const {
   const std::string initial = config.option_text("init_from").value_or(train.init_from);
   if (!initial.empty()) take_model_keys(config, initial);
   config.apply_options();
-  train.batch_size *= processes().size();
+  if (!is_automatic(train.batch_size)) train.batch_size *= processes().size();
 }
 
 RunFolder open_run_folder(const std::filesystem::path& path, bool resume, const Communicator& processes) {
@@ -141,10 +141,10 @@ void check_replay(const TrainSettings& train, const EncoderSettings& model, at::
   if (!train.replay_steps) return;
   if (!device.is_cuda()) refuse("a GPU (--device cuda): CUDA graphs are what is replayed");
   if (processes.size() > 1) refuse("one process, there are " + std::to_string(processes.size()));
-  if (model.attention != "sampling" && model.attention != "polynomial") {
+  if (model.kind() == AttentionKind::primal) {
     refuse("attention sampling or polynomial, not " + model.attention);
   }
-  if (model.attention == "polynomial" && model.polynomial.tolerance > 0) {
+  if (model.kind() == AttentionKind::polynomial && model.polynomial.tolerance > 0) {
     refuse("a degree instead of a tolerance, for which the program looks at every batch");
   }
 }

@@ -98,6 +98,7 @@ void TrainArguments::load_begun(Settings& settings, Config& config, const RunFol
   Settings asked = settings;
   config.load_toml(folder.config());
   asked.train.batch_size = settings.train.batch_size;
+  asked.config().take_automatic(settings.config());
   if (asked.config().to_toml() == settings.config().to_toml()) return;
   throw UsageError(folder.path().string() + " holds a run of another configuration: resume it, or name another folder");
 }

@@ -192,6 +192,7 @@ struct GraphInfoOptions {
 
 Command add_graph_info_command(CLI::App& subcommand, const ItemWords& words) {
   auto options = std::make_shared<GraphInfoOptions>();
+  options->reading.coalesce = false;  // what a set lists is counted
   const auto describe = [options](const std::filesystem::path& what) {
     if (names_run(what)) {
       describe_run(what, options->json);

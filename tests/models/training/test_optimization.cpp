@@ -185,6 +185,19 @@ TEST_CASE("a state without moments for unused parameters loads, a wrong one does
   require_error([&] { averaging.load_state(state); }, {"average.weight"});
 }
 
+TEST_CASE("a warm-up in epochs comes before the cosine", "[optimization]") {
+  const OptimizationOptions options{
+      .learning_rate = 2.0, .beta2 = 0.99, .schedule = Schedule::cosine, .epochs = 25, .warmup_epochs = 5};
+  REQUIRE(scheduled_rate(options, 0, 0) == Approx(2e-6));
+  REQUIRE(scheduled_rate(options, 1, 1.0) == Approx(0.4));
+  REQUIRE(scheduled_rate(options, 1, 5.0) == Approx(2.0));
+  REQUIRE(scheduled_rate(options, 1, 15.0) == Approx(1.0));
+  REQUIRE(scheduled_rate(options, 1, 25.0) == Approx(0.0).margin(1e-12));
+  OptimizationOptions longer = options;
+  longer.warmup_epochs = 30;
+  REQUIRE(scheduled_rate(longer, 1, 15.0) == Approx(1.0));
+}
+
 TEST_CASE("the head has a learning rate of its own", "[optimization]") {
   for (const bool fused : {false, true}) {
     torch::nn::Linear body = model(), head = model(), plain_body = model(), plain_head = model();

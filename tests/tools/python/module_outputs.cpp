@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "models/graph_model.h"
 #include "models/point_classifier.h"
 #include "models/point_segmenter.h"
 
@@ -31,6 +32,8 @@ struct Case {
 };
 
 constexpr int64_t width = 16, heads = 2, edge_channels = 3, position_channels = 4, categories = 3;
+const std::vector<int64_t> node_vocabulary = {4, 3}, edge_vocabulary = {5};
+constexpr int64_t node_values = 2, edge_values = 1, encoding_columns = 3;
 
 Tensors inputs() {
   const at::Tensor ptr = at::tensor({0, 11, 12, 30}, at::kLong);
@@ -44,13 +47,37 @@ Tensors inputs() {
   }
   return {{"x", at::randn({30, width})},
           {"ptr", ptr},
+          {"halves", at::tensor({0, 15, 30}, at::kLong)},
           {"points", points},
           {"normals", normals / normals.norm(2, -1, true)},
           {"rowptr", at::arange(31, at::kLong) * 2},
           {"col", at::tensor(col, at::kLong)},
           {"edge_attr", at::randn({60, edge_channels})},
           {"positions", sinusoids(30, position_channels)},
-          {"category", at::tensor({2, 0, 1}, at::kLong)}};
+          {"category", at::tensor({2, 0, 1}, at::kLong)},
+          {"node_categories", at::stack({at::randint(4, {30}, at::kLong), at::randint(3, {30}, at::kLong)}, 1)},
+          {"document", (at::arange(30, at::kLong) % 11 >= 5).to(at::kLong).unsqueeze(1)},
+          {"node_values", at::randn({30, node_values})},
+          {"node_encoding", at::rand({30, encoding_columns})},
+          {"edge_categories", at::randint(5, {60, 1}, at::kLong)},
+          {"edge_values", at::randn({60, edge_values})}};
+}
+
+FeaturedGraphs graphs_of(const Tensors& in, bool documents) {
+  FeaturedGraphs graphs;
+  graphs.graphs = {{in.at("rowptr"), in.at("col"), {}, {}}, in.at("ptr")};
+  graphs.node_categories = in.at("node_categories");
+  // The rows of an item are those of its first document, then those of its second.
+  if (documents) {
+    graphs.graphs.ptr = at::tensor({0, 11, 22, 30}, at::kLong);
+    graphs.node_categories = at::cat({graphs.node_categories, in.at("document")}, 1);
+  }
+  graphs.node_values = in.at("node_values");
+  graphs.node_encoding = in.at("node_encoding");
+  graphs.edge_categories = in.at("edge_categories");
+  graphs.edge_values = in.at("edge_values");
+  graphs.coordinates = in.at("points");
+  return graphs;
 }
 
 RelativeEncoding encoding(RelativeEncodingKind kind, const Tensors& in) {
@@ -80,13 +107,17 @@ LayerOptions layer_options(RelativeEncodingKind kind) {
   return options;
 }
 
+Case attention_of(const std::string& name, const AttentionOptions& options) {
+  SamplingAttention module(options);
+  return {name, module.ptr(), [=](const Tensors& in, SamplingContext& context) mutable {
+            return module->forward(in.at("x"), encoding(options.relative, in), in.at("ptr"), context);
+          }};
+}
+
 Case attention(const std::string& name, RelativeEncodingKind kind, const SamplerOptions& sampler) {
   AttentionOptions options = layer_options(kind).attention;
   options.sampler = sampler;
-  SamplingAttention module(options);
-  return {name, module.ptr(), [=](const Tensors& in, SamplingContext& context) mutable {
-            return module->forward(in.at("x"), encoding(kind, in), in.at("ptr"), context);
-          }};
+  return attention_of(name, options);
 }
 
 Case encoder(const std::string& name, NormPlacement norm) {
@@ -106,11 +137,48 @@ Case polynomial(const std::string& name, bool causal) {
           [=](const Tensors& in, SamplingContext&) mutable { return module->forward(in.at("x"), in.at("ptr")); }};
 }
 
-Case primal(const std::string& name, const PrimalOptions& options) {
+Case primal(const std::string& name, const PrimalOptions& options,
+            RelativeEncodingKind kind = RelativeEncodingKind::none, const char* ptr = "ptr") {
   PrimalSelfAttention module(width, heads, options);
   return {name, module.ptr(), [=](const Tensors& in, SamplingContext&) mutable {
-            return module->forward(in.at("x"), in.at("ptr"), RelativeEncoding::none());
+            return module->forward(in.at("x"), in.at(ptr), encoding(kind, in));
           }};
+}
+
+std::vector<Case> primal_cases() {
+  using Kind = RelativeEncodingKind;
+  PrimalOptions window, strided, block, nearest, neighbours, line, grid, variance, averaged, maximum, convolved, means;
+  window.mask = MaskKind::window;
+  strided.mask = MaskKind::strided;
+  block.mask = MaskKind::block;
+  nearest.mask = MaskKind::nearest;
+  neighbours.mask = MaskKind::neighbours;
+  for (PrimalOptions* masked : {&window, &strided, &block, &nearest}) masked->mask_size = 3;
+  window.pool = {1, 2};
+  line.convolution = ConvolutionKind::sequence;
+  line.linear = true;
+  grid.convolution = ConvolutionKind::grid;
+  grid.convolution_size = 2;
+  grid.grid_height = 3;
+  grid.grid_width = 5;
+  variance.variance = true;
+  for (PrimalOptions* pooled : {&averaged, &maximum, &convolved, &means}) pooled->pool = {2, 1};
+  averaged.variance = true;
+  maximum.pooling = PoolingKind::max;
+  convolved.pooling = PoolingKind::convolution;
+  means.pooling = PoolingKind::k_means;
+  return {primal("primal_window", window),
+          primal("primal_strided", strided),
+          primal("primal_block", block),
+          primal("primal_nearest", nearest, Kind::points),
+          primal("primal_neighbours", neighbours, Kind::graph),
+          primal("primal_line", line),
+          primal("primal_grid", grid, Kind::none, "halves"),
+          primal("primal_variance", variance),
+          primal("primal_average", averaged),
+          primal("primal_max", maximum),
+          primal("primal_convolved", convolved),
+          primal("primal_k_means", means)};
 }
 
 Case softmax_pool_head() {
@@ -146,6 +214,53 @@ Case segmenter() {
           }};
 }
 
+Case graph_model(const std::string& name, GraphModelOptions options) {
+  options.node_vocabulary = node_vocabulary;
+  options.node_values = node_values;
+  options.edge_vocabulary = edge_vocabulary;
+  options.edge_values = edge_values;
+  options.encoding = encoding_columns;
+  options.outputs = 4;
+  options.position_channels = position_channels;
+  options.layer = layer_options(RelativeEncodingKind::none);
+  options.layers = 2;
+  options.head_sampler.num_samples = 7;
+  GraphModel module(options);
+  const torch::NoGradGuard guard;
+  for (const at::Tensor& mean : {module->node_mean, module->edge_mean}) mean.normal_();
+  for (const at::Tensor& deviation : {module->node_deviation, module->edge_deviation}) deviation.uniform_(0.5, 2.0);
+  return {name, module.ptr(), [=](const Tensors& in, SamplingContext& context) mutable {
+            return module->forward(graphs_of(in, options.documents), context);
+          }};
+}
+
+std::vector<Case> graph_cases() {
+  GraphModelOptions pooled, sampled, summed, nodes, pairs, added, relative, molecules, alone;
+  sampled.head = GraphHead::sample_max;
+  summed.head = GraphHead::sum;
+  nodes.head = GraphHead::nodes;
+  pairs.head = GraphHead::pairs;
+  pairs.documents = true;
+  pairs.relative = false;
+  added.positions = NodePositions::added;
+  relative.positions = NodePositions::relative;
+  molecules.distance_channels = 4;
+  molecules.distance_range = 1.5;
+  alone.relative = false;
+  return {graph_model("graph_softmax_pool", pooled), graph_model("graph_sample_max", sampled),
+          graph_model("graph_sum", summed),          graph_model("graph_nodes", nodes),
+          graph_model("graph_pairs", pairs),         graph_model("graph_added", added),
+          graph_model("graph_relative", relative),   graph_model("graph_molecules", molecules),
+          graph_model("graph_alone", alone)};
+}
+
+Case composed(const std::string& name, RelativeEncodingKind kind, ScoreKind score, ProbabilityKind probability) {
+  AttentionOptions options = layer_options(kind).attention;
+  options.score = score;
+  options.probability = probability;
+  return attention_of(name, options);
+}
+
 std::vector<Case> cases() {
   using Kind = RelativeEncodingKind;
   SamplerOptions plain, hard, gumbel, replaced;
@@ -158,23 +273,32 @@ std::vector<Case> cases() {
   recentred.beta = 0.5;
   recentred.learn_beta = true;
   linear.linear = true;
-  return {attention("attention", Kind::none, plain),
-          attention("attention_points", Kind::points, plain),
-          attention("attention_graph", Kind::graph, plain),
-          attention("attention_sequence", Kind::sequence, plain),
-          attention("attention_hard", Kind::points, hard),
-          attention("attention_gumbel_softmax", Kind::points, gumbel),
-          attention("attention_with_replacement", Kind::points, replaced),
-          polynomial("polynomial", false),
-          polynomial("polynomial_causal", true),
-          primal("primal_bn", recentred),
-          primal("primal_linear", linear),
-          softmax_pool_head(),
-          encoder("encoder_post", NormPlacement::post),
-          encoder("encoder_pre", NormPlacement::pre),
-          classifier("classifier", PointTokens::local, NormPlacement::post),
-          classifier("classifier_absolute", PointTokens::absolute_local, NormPlacement::pre),
-          segmenter()};
+  std::vector<Case> all = graph_cases();
+  const std::vector<Case> others = {
+      attention("attention", Kind::none, plain),
+      attention("attention_points", Kind::points, plain),
+      attention("attention_graph", Kind::graph, plain),
+      attention("attention_sequence", Kind::sequence, plain),
+      attention("attention_hard", Kind::points, hard),
+      attention("attention_gumbel_softmax", Kind::points, gumbel),
+      attention("attention_with_replacement", Kind::points, replaced),
+      polynomial("polynomial", false),
+      polynomial("polynomial_causal", true),
+      primal("primal_bn", recentred),
+      primal("primal_linear", linear),
+      softmax_pool_head(),
+      encoder("encoder_post", NormPlacement::post),
+      encoder("encoder_pre", NormPlacement::pre),
+      classifier("classifier", PointTokens::local, NormPlacement::post),
+      classifier("classifier_absolute", PointTokens::absolute_local, NormPlacement::pre),
+      composed("composed_points", Kind::points, ScoreKind::dot, ProbabilityKind::leaky_relu),
+      composed("composed_graph", Kind::graph, ScoreKind::maxout, ProbabilityKind::softmax),
+      composed("composed_sequence", Kind::sequence, ScoreKind::dot, ProbabilityKind::softmax),
+      segmenter()};
+  const std::vector<Case> of_family = primal_cases();
+  all.insert(all.end(), of_family.begin(), of_family.end());
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
 }
 
 Tensors state_of(const torch::nn::Module& module) {

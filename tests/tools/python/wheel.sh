@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: wheel.sh PYTHON FOLDER LIBRARY OTHER_VERSION MODULE_OUTPUTS [CLASSIFY SERVING]
+# usage: wheel.sh PYTHON FOLDER LIBRARY OTHER_VERSION MODULE_OUTPUTS [CLASSIFY LIBRARY SEGMENT LIBRARY GRAPH LIBRARY]
 # Builds the Python package around LIBRARY into FOLDER, and tests what was installed. OTHER_VERSION is the library with
-# another version, MODULE_OUTPUTS the program of module_outputs.cpp, CLASSIFY geosft-classify and SERVING the library
-# that serves its models (absent in a build without tools). Ends with 77 (skipped) where PYTHON has no scikit-build-core.
+# another version, MODULE_OUTPUTS the program of module_outputs.cpp, the rest the tools with the libraries that serve
+# their models (absent in a build without tools). Ends with 77 (skipped) where PYTHON has no scikit-build-core.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
 root=$here/../../..
-python=$1 folder=$2 library=$3 other=$4 module_outputs=$5 serving=("${@:6}")
+python=$1 folder=$2 library=$3 other=$4 module_outputs=$5 tools=("${@:6}")
 
 "$python" -I -c "import scikit_build_core" 2>/dev/null || { echo "skipped: $python has no scikit-build-core" && exit 77; }
 "$python" "$root/tools/python/generate.py" "$library" --check
@@ -17,4 +17,6 @@ rm -rf -- "$folder"
   --config-settings=cmake.define.GEOSFT_OPS="$library" "$root"
 cd -- "$folder" # away from the sources
 PYTHONPATH=$folder "$python" "$here/test_geosft.py" "$folder" "$library" "$other"
-PYTHONPATH=$folder "$python" "$here/test_nn.py" "$module_outputs" "$root/tools/python/README.md" "${serving[@]}"
+PYTHONPATH=$folder "$python" "$here/test_nn.py" "$module_outputs" "$root/tools/python/README.md"
+PYTHONPATH=$folder "$python" "$here/test_pyg.py"
+if ((${#tools[@]})); then PYTHONPATH=$folder "$python" "$here/test_runs.py" "${tools[@]}"; fi

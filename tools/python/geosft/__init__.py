@@ -22,4 +22,7 @@ from ._operators import *  # noqa: E402, F403 (they call what was loaded)
 from ._operators import __all__ as __all__  # noqa: E402
 
 from . import nn as nn  # noqa: E402
+from .runs import from_pretrained as from_pretrained  # noqa: E402
 from .runs import load as load  # noqa: E402
+from .runs import pretrained_names as pretrained_names  # noqa: E402
+from .runs import read_cloud as read_cloud  # noqa: E402

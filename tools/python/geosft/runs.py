@@ -1,145 +1,391 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads trained point-cloud models from the RUN folders of the command-line tools."""
+"""Trained models: loads the RUN folders of the command-line tools, applies their models, and writes RUN folders."""
 
 from __future__ import annotations
 
+import json
 import pathlib
 import sys
-import urllib.parse
-import zlib
+import warnings
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from .nn import PointClassifier, PointSegmenter, SamplingContext
+from .checkpoints import load_checkpoint, load_safetensors, save_checkpoint, save_safetensors, write_atomically
+from .nn import FeaturedGraphs, GraphModel, PointClassifier, PointSegmenter, PrimalAttention, PolynomialAttention, SamplingContext
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-_MAGIC = b"GEOSFT checkpoint 1\n"
-_DTYPES = {"float32": torch.float32, "float64": torch.float64, "float16": torch.float16, "bfloat16": torch.bfloat16,
-           "complex64": torch.complex64, "complex128": torch.complex128, "complex32": torch.complex32,
-           "uint8": torch.uint8, "int8": torch.int8, "int16": torch.int16, "int32": torch.int32, "int64": torch.int64,
-           "bool": torch.bool}
+_HERE = pathlib.Path(__file__).resolve().parent
+_ZOO = (_HERE / "zoo", _HERE.parents[1] / "zoo")  # in an installed package; in the sources
+_CLASSIFY, _SEGMENT, _GRAPH = "geosft-classify", "geosft-segment", "geosft-graph"
+_ENCODER_KEYS = ("tau", "weighting", "hard", "with_replacement", "noise")
 
 
-def load_checkpoint(file: str | pathlib.Path) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """The tensors and the texts of a checkpoint (data/checkpoint.h). Nothing in the file is executed. Raises a
-    ValueError that names the file if it is damaged or of another kind."""
-    content = pathlib.Path(file).read_bytes()
-    if not content.startswith(_MAGIC):
-        raise ValueError(f"{file}: expected a checkpoint of geosft, version 1, found another kind of file")
-    try:
-        end = content.index(b"\n", len(_MAGIC))
-        header_size, total = map(int, content[len(_MAGIC):end].split())
-        intact = total == len(content) and zlib.crc32(content[:-4]) == int.from_bytes(content[-4:], "little")
-        if not intact:
-            raise ValueError("its size or its checksum is another one")
-        position = end + 1 + header_size
-        tensors, texts = {}, {}
-        for line in content[end + 1:position].decode().splitlines():
-            kind, name, *words = line.split(" ")
-            name = "" if name == "%" else urllib.parse.unquote(name)
-            position = -(-position // 64) * 64
-            if kind == "text":
-                size = int(words[0])
-                texts[name] = content[position:position + size].decode()
-            else:
-                shape, dtype = [int(word) for word in words[1:]], _DTYPES[words[0]]
-                count = torch.Size(shape).numel()
-                size = count * dtype.itemsize
-                data = bytearray(content[position:position + size])
-                tensors[name] = torch.frombuffer(data, dtype=dtype, count=count).view(shape) if count else torch.empty(shape, dtype=dtype)
-            position += size
-    except (KeyError, ValueError, IndexError) as error:
-        raise ValueError(f"{file}: the checkpoint is damaged: {error}") from None
-    return tensors, texts
+def read_cloud(
+    file: str | pathlib.Path, points_per_mesh: int = 4096, seed: int = 0, *, columns: str = "", drop_invalid: bool = False
+) -> tuple[Tensor, Tensor | None]:
+    """The points [n, 3] of a file of any format that the tools read (OFF, OBJ, PLY, STL, glTF, XYZ, PCD, LAS, NumPy, …),
+    and its normals [n, 3] or None.
+
+    Args:
+        file: whose ending says the format.
+        points_per_mesh: points that are sampled from the surface of a mesh, with `seed`.
+        columns: of tables of text, such as "x,y,z,r,g,b"; empty: they are found by header and values.
+        drop_invalid: leave out points without finite coordinates, which are an error otherwise.
+
+    Points are float64 where float32 does not hold the coordinates. Raises a RuntimeError that names a broken file; warns
+    of what a file lacks.
+    """
+    _load_readers()
+    points, normals, said = torch.ops.geosft._read_cloud(str(file), points_per_mesh, seed, columns, drop_invalid)
+    for sentence in said:
+        if not sentence.endswith(" points are sampled"):
+            warnings.warn(sentence, stacklevel=2)
+    return points, normals
 
 
-class TrainedClassifier(PointClassifier):
+def _load_readers() -> None:
+    library = _HERE / "libgeosft_data.so"
+    if hasattr(torch.ops.geosft, "_read_cloud"):
+        return
+    if not library.exists():
+        raise ImportError("this build of geosft cannot read files of shapes: it has no libgeosft_data.so")
+    torch.ops.load_library(str(library))
+
+
+class _Run(nn.Module):
+    """What models of a RUN share: `config`, its configuration by section, and the texts of its checkpoint."""
+
+    config: dict[str, Any]
+    texts: dict[str, str]
+
+    def save(self, folder: str | pathlib.Path) -> None:
+        """Writes a RUN folder with the present weights: the command-line tools, and :func:`geosft.load`, read it. An
+        existing RUN is overwritten; the folder may hold nothing else."""
+        path = pathlib.Path(folder)
+        if path.exists() and any(path.iterdir()) and not (path / "config.toml").exists():
+            raise ValueError(f"{path} is not empty and holds no run: name another folder")
+        path.mkdir(parents=True, exist_ok=True)
+        tensors = {f"model.{name}": tensor for name, tensor in self.state_dict().items()}
+        write_atomically(path / "config.toml", self.texts["config"].encode())
+        write_atomically(path / "classes.txt", self.texts["classes"].encode())
+        write_atomically(path / "version", self.texts["version"].encode())
+        save_checkpoint(path / "best.ckpt", tensors, self.texts)
+
+    def save_safetensors(self, file: str | pathlib.Path) -> None:
+        """Writes the weights, and the texts of the RUN as metadata, as a file of safetensors, which
+        :func:`geosft.load` reads too."""
+        save_safetensors(file, {f"model.{name}": tensor for name, tensor in self.state_dict().items()}, self.texts)
+
+    def _votes(self):
+        """The random numbers of each vote of an evaluation."""
+        evaluation = self.config["evaluation"]
+        for vote in range(evaluation["votes"]):
+            yield vote, SamplingContext.greedy() if evaluation["evaluation"] == "greedy" else SamplingContext.seeded(vote)
+
+
+def _subset(rows: int, count: int, seed: int) -> Tensor | None:
+    """`count` random rows, ascending; None where there are not more."""
+    if rows <= count:
+        return None
+    return torch.randperm(rows, generator=torch.Generator().manual_seed(seed))[:count].sort().values
+
+
+def _taken(rows: Tensor | None, *tensors: Tensor | None) -> list[Tensor | None]:
+    return [one if one is None or rows is None else one.index_select(0, rows.to(one.device)) for one in tensors]
+
+
+def _check_cloud(points: Tensor, normals: Tensor | None) -> None:
+    if points.dim() != 2 or points.shape[0] == 0 or points.shape[1] != 3 or not points.isfinite().all():
+        raise ValueError(f"points must be finite, of shape [n, 3] with n >= 1, got shape {list(points.shape)}")
+    if normals is not None and normals.shape != points.shape:
+        raise ValueError(f"normals must have the shape of points, {list(points.shape)}, got {list(normals.shape)}")
+
+
+def _centred(points: Tensor) -> Tensor:
+    """float64 relative to a point of the cloud, which float32 holds."""
+    wide = points.detach().to("cpu", torch.float64)
+    return (wide - wide[0]).float()
+
+
+def _with_normals(points: Tensor, normals: Tensor | None) -> Tensor:
+    """The normals [n, 3], estimated where they are missing: None, zeros, or not finite."""
+    if normals is not None:
+        normals = normals.detach().to("cpu", torch.float32)
+        normals = torch.where(normals.isfinite().all(1, keepdim=True), normals, 0.0)
+        missing = (normals == 0).all(1, keepdim=True)
+        if not missing.any():
+            return normals
+    estimated = torch.ops.geosft._estimate_normals(_centred(points))
+    if normals is None:
+        return estimated
+    return torch.where(missing, estimated * torch.where((estimated * normals).sum() < 0, -1.0, 1.0), normals)
+
+
+def _normalized(points: Tensor, like: Tensor) -> Tensor:
+    """The cloud centred and scaled to the unit ball in float64."""
+    offset = points.detach().to(like.device, torch.float64)
+    offset = offset - offset[0]
+    offset = offset - offset.mean(0)
+    radius = offset.norm(dim=1).max()
+    return (offset / torch.where(radius > 0, radius, 1)).to(like.dtype)
+
+
+class _evaluating:
+    """Sets evaluation mode, without gradients, and restores the former mode."""
+
+    def __init__(self, module: nn.Module):
+        self.module, self.training, self.no_grad = module, module.training, torch.no_grad()
+
+    def __enter__(self):
+        self.module.eval()
+        self.no_grad.__enter__()
+
+    def __exit__(self, *error):
+        self.module.train(self.training)
+        self.no_grad.__exit__(*error)
+
+
+class TrainedClassifier(PointClassifier, _Run):
     """A :class:`geosft.nn.PointClassifier` of a RUN: `class_names`, and its configuration `config` by section."""
 
     class_names: list[str]
-    config: dict[str, Any]
 
-    @torch.no_grad()
     def predict(self, points: Tensor, normals: Tensor | None = None) -> Tensor:
-        """Probabilities [num_classes] of a cloud: points [n, 3] in any unit, far from the origin or not, and normals
-        [n, 3] of unit length where the model has them. The cloud is centred and scaled to the unit ball in float64;
-        logits are averaged over the votes of the configuration. All points are used: give as many as
-        ``config["clouds"]["points"]``, which the model was trained with."""
-        if points.dim() != 2 or points.shape[0] == 0 or points.shape[1] != 3 or not points.isfinite().all():
-            raise ValueError(f"points must be finite, of shape [n, 3] with n >= 1, got shape {list(points.shape)}")
-        training = self.training
-        self.eval()
-        try:
-            weight = self.embed.weight
-            offset = points.to(weight.device, torch.float64) - points[0].to(weight.device, torch.float64)
-            offset = offset - offset.mean(0)
-            radius = offset.norm(dim=1).max()
-            seen = (offset / torch.where(radius > 0, radius, 1)).to(weight.dtype)
-            directions = None if normals is None else normals.to(weight)
-            evaluation = self.config["evaluation"]
+        """Probabilities [num_classes] of a cloud, as those of the tool: points [n, 3] in any unit, far from the origin or
+        not, and normals [n, 3] of unit length, which are estimated where the model needs them and they are missing. As
+        many points as the model was trained with are drawn; logits are averaged over the votes of the configuration."""
+        _check_cloud(points, normals)
+        clouds, weight = self.config["clouds"], self.embed.weight
+        thinned = _subset(len(points), max(clouds["points_per_mesh"], clouds["points"]), self.config["seed"])
+        points, normals = _taken(thinned, points, normals)
+        if self.normals:
+            normals = _with_normals(points, normals).to(weight)
+        with _evaluating(self):
             logits = []
-            for vote in range(evaluation["votes"]):
-                greedy = evaluation["evaluation"] == "greedy"
-                sampling = SamplingContext.greedy() if greedy else SamplingContext.seeded(vote)
-                logits.append(self(seen, directions, sampling=sampling)[0])
+            for vote, sampling in self._votes():
+                seen, directions = _taken(_subset(len(points), clouds["points"], vote), points, normals if self.normals else None)
+                logits.append(self(_normalized(seen, weight), directions, sampling=sampling)[0])
             return torch.stack(logits).mean(0).softmax(0)
-        finally:
-            self.train(training)
+
+    def predict_file(self, file: str | pathlib.Path) -> Tensor:
+        """Probabilities [num_classes] of the shape in a file, as of the tool's `predict`: see :func:`geosft.read_cloud`."""
+        clouds = self.config["clouds"]
+        return self.predict(*read_cloud(file, clouds["points_per_mesh"], self.config["seed"], columns=clouds["columns"],
+                                        drop_invalid=clouds["drop_invalid"]))
+
+    def set_classes(self, names: Sequence[str]) -> None:
+        """Takes other classes, to fine-tune on: the linear map of the head is made anew, everything else remains."""
+        names = list(names)
+        bad = [name for name in names if not name or name != name.strip() or "\n" in name]
+        if len(names) < 2 or len(set(names)) != len(names) or bad:
+            raise ValueError(f"names must be at least 2 different names, one line each without blanks around it, got {names}")
+        old = self.head.linear
+        self.head.linear = nn.Linear(old.in_features, len(names), device=old.weight.device, dtype=old.weight.dtype)
+        self.class_names, self.texts = names, {**self.texts, "classes": "".join(f"{name}\n" for name in names)}
 
 
-class TrainedSegmenter(PointSegmenter):
-    """A :class:`geosft.nn.PointSegmenter` of a RUN: `class_names`, the text `parts` of its part list, and its
-    configuration `config` by section."""
+class TrainedSegmenter(PointSegmenter, _Run):
+    """A :class:`geosft.nn.PointSegmenter` of a RUN: `class_names`, `part_names` ("Chair/seat") with the class of each
+    part, `part_classes`, and its configuration `config` by section."""
 
     class_names: list[str]
-    parts: str
-    config: dict[str, Any]
+    part_names: list[str]
+    part_classes: list[int]
+
+    def predict(self, points: Tensor, normals: Tensor | None = None, category: str = "") -> Tensor:
+        """Probabilities [n, num_parts] of the points of a cloud of class `category` ("" for a model without class
+        input), as those of the tool. Clouds of more points than one block of the configuration are refused: those the
+        tool divides."""
+        _check_cloud(points, normals)
+        block = self.config["clouds"]["block"]
+        if 0 < block < len(points):
+            raise ValueError(f"points must be at most {block}, the block of the configuration, got {len(points)}")
+        label = self._category(category)
+        weight = self.embed.weight
+        directions = _with_normals(points, normals).to(weight) if self.normals else None
+        given = {"category": torch.tensor([label])} if self.num_categories > 0 else {}
+        with _evaluating(self):
+            seen = _normalized(points, weight)
+            votes = [self(seen, directions, sampling=sampling, **given) for _, sampling in self._votes()]
+            logits = torch.stack(votes).mean(0)
+            if label >= 0:
+                allowed = torch.tensor(self.part_classes, device=logits.device) == label
+                logits = logits.masked_fill(~allowed, -1e30)
+            return logits.softmax(1)
+
+    def predict_file(self, file: str | pathlib.Path, category: str = "") -> tuple[Tensor, Tensor]:
+        """The points [n, 3] of a file and the part of each, int64 [n]."""
+        points, normals = read_cloud(file, self.config["clouds"]["points_per_mesh"], self.config["seed"])
+        return points, self.predict(points, normals, category).argmax(1).cpu()
+
+    def _category(self, name: str) -> int:
+        if name in self.class_names:
+            return self.class_names.index(name)
+        if name == "" and self.num_categories == 0:
+            return -1
+        raise ValueError(f"category must be one of {', '.join(self.class_names)}, got {name!r}")
 
 
-def _options(config: dict[str, Any], file) -> dict[str, Any]:
-    """The arguments of a model, from the section [model]."""
-    model, clouds = config["model"], config["clouds"]
-    for key, only in (("attention", "sampling"), ("score", "maxout"), ("probability", "leaky_relu")):
-        if model[key] != only:
-            raise ValueError(f"{file}: {key} {model[key]!r} exists in C++ only: geosft.load reads models with {only!r}")
-    sampler = {key: model[key] for key in ("tau", "weighting", "hard", "with_replacement", "noise")}
+class TrainedGraphModel(GraphModel, _Run):
+    """A :class:`geosft.nn.GraphModel` of a RUN: `task` ("classification", "multi_label", "regression",
+    "node_classification" or "node_multi_label"), `output_names`, the `schema` of its data, and its configuration
+    `config` by section."""
+
+    task: str
+    output_names: list[str]
+    schema: dict[str, Any]
+
+    def encode(self, graphs: FeaturedGraphs) -> FeaturedGraphs:
+        """The graphs with the node encoding of the configuration, computed on the CPU."""
+        model = self.config["model"]
+        if self.encoding == 0 or graphs.node_encoding is not None:
+            return graphs
+        there = graphs.rowptr.device
+        ptr, rowptr, col = (torch.as_tensor(one).cpu() for one in (graphs.ptr, graphs.rowptr, graphs.col))
+        weight = None if graphs.weight is None else graphs.weight.cpu()
+        walks = model["encoding_walks"] if model["encoding"] == "rwpe" else 0
+        values = torch.ops.geosft._encoded_nodes(ptr, rowptr, col, weight, model["encoding"], model["encoding_columns"], walks,
+                                                 model["encoding_seed"])
+        return graphs._replace(node_encoding=values.to(there))
+
+    def predict(self, graphs: FeaturedGraphs) -> Tensor:
+        """Predictions [B, outputs] of graphs, or [N, outputs] of their nodes, as those of the tool: probabilities of
+        classes or labels, or targets in the unit of the data; averaged over the votes of the configuration. The node
+        encoding is computed where it is missing. Takes a batch of PyTorch Geometric, too (:func:`geosft.pyg.from_data`)."""
+        if not isinstance(graphs, FeaturedGraphs):
+            from .pyg import from_data
+            graphs = from_data(graphs)
+        graphs = self.encode(graphs).to(self.numbers.weight.device)
+        with _evaluating(self):
+            outputs = torch.stack([self(graphs, sampling=sampling) for _, sampling in self._votes()]).mean(0)
+            if self.task == "regression":
+                return outputs.double() * self.target_deviation + self.target_mean
+            return outputs.sigmoid() if self.task in ("multi_label", "node_multi_label") else outputs.softmax(1)
+
+
+def _attention(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[str, Any]:
+    """The arguments of the layers that are about attention, from the section [model]."""
+    model, name = config["model"], config["model"]["attention"]
+    if name == "sampling":
+        return {"score": model["score"], "probability": model["probability"], "score_dropout": model["score_dropout"],
+                **{key: model[key] for key in _ENCODER_KEYS}}
+    dim, heads = model["dim"], model["num_heads"]
+    if name == "polynomial":
+        if model["tolerance"] > 0:
+            raise ValueError(f"{file}: attention polynomial with a tolerance exists in C++ only: geosft.load reads a fixed degree")
+        return {"attention": lambda: PolynomialAttention(dim, heads, model["degree"], center=model["center"])}
+    options = PrimalAttention.options_of(name, heads)
+    if "beta" in options:
+        options |= {"beta": model["beta"], "learn_beta": model["learn_beta"], "share_beta": model["share_beta"]}
+    if "pool" in options:
+        options |= {"pool": [int(factor) for factor in model["pool"]] or options["pool"], "pooling": model["pooling"]}
+    if "mask" in options:
+        options |= {"mask": model["mask"], "mask_size": model["mask_size"]}
+    if "convolution" in options and model["convolution_size"] > 0:
+        options["convolution_size"] = model["convolution_size"]
+    if options.get("convolution") == "grid":
+        options["grid"] = (schema["grid_height"], schema["grid_width"])
+    return {"attention": lambda: PrimalAttention(dim, heads, **options)}
+
+
+def _encoder(config: dict[str, Any], schema: Mapping[str, Any], file) -> dict[str, Any]:
+    """The arguments of the encoder of a model, from the section [model]."""
+    model = config["model"]
     return dict(
         dim=model["dim"], num_heads=model["num_heads"], num_samples=model["num_samples"], depth=model["depth"],
-        normals=clouds["normals"], tokens=model["tokens"], canonical_order=model["canonical_order"],
-        norm_first=model["norm"] == "pre", mlp_ratio=model["mlp_ratio"], score_dropout=model["score_dropout"],
-        dropout=model["token_dropout"], mlp_dropout=model["feed_forward_dropout"], **sampler)
+        norm_first=model["norm"] == "pre", mlp_ratio=model["mlp_ratio"], dropout=model["token_dropout"],
+        mlp_dropout=model["feed_forward_dropout"], **_attention(config, schema, file))
 
 
-def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter:
-    """Loads the best model of a RUN folder of geosft-classify or geosft-segment (or a checkpoint file), in evaluation
-    mode. Raises a ValueError that names the file if it holds another kind of model or is damaged."""
+def _head(model: dict[str, Any]) -> dict[str, Any]:
+    return dict(head_samples=model["head_num_samples"], head_dropout=model["head_dropout"],
+                head_sampler={key: model[key] for key in _ENCODER_KEYS})
+
+
+def _clouds(config: dict[str, Any], file) -> dict[str, Any]:
+    """The arguments of a model of point clouds."""
+    return dict(_encoder(config, {}, file), normals=config["clouds"]["normals"], tokens=config["model"]["tokens"],
+                canonical_order=config["model"]["canonical_order"])
+
+
+def _load_classifier(config, texts, file) -> TrainedClassifier:
+    names = texts["classes"].splitlines()
+    loaded = TrainedClassifier(len(names), **_clouds(config, file), **_head(config["model"]))
+    loaded.class_names = names
+    return loaded
+
+
+def _load_segmenter(config, texts, file) -> TrainedSegmenter:
+    names, parts = texts["classes"].splitlines(), [line.split(" ", 2) for line in texts["parts"].splitlines()]
+    loaded = TrainedSegmenter(len(parts), len(names) if config["model"]["category"] else 0, **_clouds(config, file))
+    loaded.class_names, loaded.part_names = names, [f"{category}/{part}" for _, category, part in parts]
+    loaded.part_classes = [names.index(category) for _, category, _ in parts]
+    return loaded
+
+
+def _load_graph_model(config, texts, file) -> TrainedGraphModel:
+    model, schema = config["model"], json.loads(texts["schema"])
+    documents, vocabulary = schema.get("documents", False), schema["node_vocabulary"]
+    of_nodes = schema["task"].startswith("node_")
+    sees = model["attention"] == "sampling" or "sparse" in model["attention"] and model["mask"] in ("nearest", "neighbours")
+    relative = model["relative"] and sees
+    encoding = model["encoding"]
+    loaded = TrainedGraphModel(
+        len(schema["output_names"]), **_encoder(config, schema, file), **_head(model),
+        node_vocabulary=vocabulary[:-1] if documents else vocabulary, node_values=schema["node_values"],
+        edge_vocabulary=schema["edge_vocabulary"], edge_values=schema["edge_values"],
+        encoding=0 if encoding == "none" else model["encoding_columns"], signed_encoding=encoding == "lappe",
+        positions=model["positions"], position_channels=model["position_channels"], documents=documents, relative=relative,
+        distance_channels=model["distance_channels"] if relative else 0, distance_range=model["distance_range"],
+        head="pairs" if documents else "nodes" if of_nodes else model["head"])
+    loaded.task, loaded.output_names, loaded.schema = schema["task"], schema["output_names"], schema
+    return loaded
+
+
+_LOADERS = {_CLASSIFY: _load_classifier, _SEGMENT: _load_segmenter, _GRAPH: _load_graph_model}
+
+
+def load(run: str | pathlib.Path) -> TrainedClassifier | TrainedSegmenter | TrainedGraphModel:
+    """Loads the best model of a RUN folder of geosft-classify, geosft-segment, geosft-graph or geosft-sequence (or a
+    checkpoint, or a file of safetensors that ``save_safetensors`` wrote), in evaluation mode. Raises a ValueError that
+    names the file if it is damaged or of another kind."""
     path = pathlib.Path(run)
     file = path / "best.ckpt" if path.is_dir() else path
     if not file.is_file():
-        raise FileNotFoundError(f"{run}: expected a RUN folder with best.ckpt, or a checkpoint")
-    tensors, texts = load_checkpoint(file)
+        raise FileNotFoundError(f"{run}: expected a RUN folder with best.ckpt, a checkpoint or a file of safetensors")
+    tensors, texts = load_safetensors(file) if file.suffix == ".safetensors" else load_checkpoint(file)
     kind = texts.get("kind")
-    if kind not in ("geosft-classify", "geosft-segment"):
-        raise ValueError(f"{file}: expected a checkpoint of geosft-classify or geosft-segment, found one of {kind}")
-    config, names = tomllib.loads(texts["config"]), texts["classes"].splitlines()
+    if kind not in _LOADERS:
+        raise ValueError(f"{file}: expected a checkpoint of {', '.join(_LOADERS)}, found one of {kind}")
     try:
-        options, model = _options(config, file), config["model"]
-        if kind == "geosft-classify":
-            sampler = {key: model[key] for key in ("tau", "weighting", "hard", "with_replacement", "noise")}
-            loaded = TrainedClassifier(len(names), **options, head_samples=model["head_num_samples"],
-                                       head_dropout=model["head_dropout"], head_sampler=sampler)
-        else:
-            parts = texts["parts"]
-            loaded = TrainedSegmenter(len(parts.splitlines()), len(names) if model["category"] else 0, **options)
-            loaded.parts = parts
+        config = tomllib.loads(texts["config"])
+        loaded = _LOADERS[kind](config, texts, file)
     except KeyError as error:
-        raise ValueError(f"{file}: its configuration has no key {error}: the version of geosft that wrote it is another one") from None
-    loaded.load_state_dict({name[6:]: tensor for name, tensor in tensors.items() if name.startswith("model.")})
-    loaded.class_names, loaded.config = names, config
+        raise ValueError(f"{file}: it has no {error}: the version of geosft that wrote it is another one") from None
+    try:
+        loaded.load_state_dict({name[6:]: tensor for name, tensor in tensors.items() if name.startswith("model.")})
+    except RuntimeError as error:
+        raise ValueError(f"{file}: its weights are not those of its configuration: {error}") from None
+    loaded.config, loaded.texts = config, texts
     return loaded.eval()
+
+
+def pretrained_names() -> list[str]:
+    """The names that :func:`from_pretrained` takes."""
+    folders = [entry for zoo in _ZOO if zoo.is_dir() for entry in zoo.iterdir()]
+    return sorted({folder.name for folder in folders if (folder / "best.ckpt").is_file()})
+
+
+def from_pretrained(name: str) -> TrainedClassifier | TrainedSegmenter | TrainedGraphModel:
+    """Loads a trained model that comes with the package (:func:`pretrained_names`). Raises a ValueError that lists the
+    names for an unknown one."""
+    if name not in pretrained_names():
+        raise ValueError(f"name must be one of {', '.join(pretrained_names()) or '(this build has none)'}, got {name!r}")
+    return load(next(zoo / name for zoo in _ZOO if (zoo / name / "best.ckpt").is_file()))

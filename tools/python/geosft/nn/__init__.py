@@ -6,16 +6,21 @@ Modules take tokens [N, dim] packed by ``ptr`` (int64 [B + 1], or a sequence of 
 loads into the other, and in evaluation mode both compute the same bits in float32 on a CPU.
 """
 
-from .attention import PolynomialAttention, PrimalAttention, SamplingAttention
+from .attention import PolynomialAttention, SamplingAttention
 from .encoder import Encoder, TransformerLayer
-from .heads import SampleMaxHead, SoftmaxPoolHead
+from .graph_model import FeaturedGraphs, GraphModel
+from .heads import PairHead, SampleMaxHead, SoftmaxPoolHead, SumHead, TokenHead
 from .point_models import PointClassifier, PointSegmenter
-from .relative import GraphEncoding, PointEncoding, SequenceEncoding, sinusoids
+from .primal import PrimalAttention
+from .relative import GraphEncoding, PointEncoding, SequenceEncoding, distance_features, sinusoids
 from .sampling import Pairs, Sampler, SamplingContext
 
 __all__ = [
     "Encoder",
+    "FeaturedGraphs",
     "GraphEncoding",
+    "GraphModel",
+    "PairHead",
     "Pairs",
     "PointClassifier",
     "PointEncoding",
@@ -28,6 +33,9 @@ __all__ = [
     "SamplingContext",
     "SequenceEncoding",
     "SoftmaxPoolHead",
+    "SumHead",
+    "TokenHead",
     "TransformerLayer",
+    "distance_features",
     "sinusoids",
 ]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from .composed import PROBABILITIES, SCORES, attention_bias, attention_probabilities, composed_attention, slots_of
 from .packed import PackedLayout, pack
 from .relative import KINDS, GraphEncoding, PointEncoding, SequenceEncoding, tensors_of
 from .sampling import Pairs, Sampler, SamplingContext, context_of
@@ -18,7 +19,7 @@ _ops = torch.ops.geosft
 # The initialisation of models/layers/attention.cpp, which says why.
 _POINT_MEAN, _POINT_DEVIATION = (0.6, 0.0), (0.6, 0.7)
 _RELATIVE_SPREAD = 1.8
-_ADDITIVE_MEAN, _ADDITIVE_MEAN_OF_GRAPHS = -3.0, -1.0
+_ADDITIVE_MEAN_OF_POINTS, _ADDITIVE_MEAN_OF_DISTINCT = -3.0, -1.0
 _CARRYING_GAIN = 2.4
 
 
@@ -28,9 +29,10 @@ def _check_heads(dim: int, num_heads: int) -> None:
 
 
 class SamplingAttention(nn.Module):
-    r"""Attention of all tokens over a learned sample of them, with the maxout score and the leaky ReLU probability:
-    concat_h(P_h V_h) W_O + b_O with queries of all tokens, and keys, values and leaks of the sampled ones. No residual
-    connection, no norm. Time and memory are linear in the number of tokens.
+    r"""Attention of all tokens over a learned sample of them: concat_h(P_h V_h) W_O + b_O with queries of all tokens, and
+    keys, values and leaks of the sampled ones. No residual connection, no norm. Time and memory are linear in the number
+    of tokens. The maxout score with the leaky ReLU probability is one fused operator; the other scores and probabilities,
+    which the paper compares with, are composed of PyTorch's operations.
 
     Args:
         dim: channels of a token.
@@ -39,6 +41,8 @@ class SamplingAttention(nn.Module):
         relative: "none", "points", "graph" or "sequence": the kind of encoding that forward takes.
         relative_channels: of X_R. Points: 1, or 2 with normals; graph: channels of edge_attr; sequence: those of
             positions.
+        score: "maxout" or "dot".
+        probability: "leaky_relu" or "softmax", over the sample.
         score_dropout: on queries and keys, in training.
         eps: of the normalisation.
         device, dtype: of the parameters.
@@ -49,7 +53,8 @@ class SamplingAttention(nn.Module):
 
     def __init__(
         self, dim: int, num_heads: int = 4, num_samples: int = 32, *, relative: str = "none", relative_channels: int = 0,
-        score_dropout: float = 0.0, eps: float = 1e-6, device=None, dtype=None, **sampler
+        score: str = "maxout", probability: str = "leaky_relu", score_dropout: float = 0.0, eps: float = 1e-6,
+        device=None, dtype=None, **sampler
     ):
         super().__init__()
         _check_heads(dim, num_heads)
@@ -59,11 +64,15 @@ class SamplingAttention(nn.Module):
             raise ValueError(f"relative_channels must be at least 1 for relative={relative!r}, got {relative_channels}")
         if relative == "points" and relative_channels > 2:
             raise ValueError(f"relative_channels must be 1 or 2 for relative='points', got {relative_channels}")
+        if score not in SCORES:
+            raise ValueError(f"score must be one of {', '.join(SCORES)}, not {score!r}")
+        if probability not in PROBABILITIES:
+            raise ValueError(f"probability must be one of {', '.join(PROBABILITIES)}, not {probability!r}")
         if not 0 <= score_dropout < 1:
             raise ValueError(f"score_dropout must be in [0, 1), got {score_dropout}")
         made = {"device": device, "dtype": dtype}
         self.dim, self.num_heads, self.relative, self.relative_channels = dim, num_heads, relative, relative_channels
-        self.score_dropout, self.eps = score_dropout, eps
+        self.score, self.probability, self.score_dropout, self.eps = score, probability, score_dropout, eps
         self.sampler = Sampler(dim, num_samples, **made, **sampler)
         self.query, self.key, self.value = (nn.Linear(dim, dim, **made) for _ in range(3))
         self.leak = nn.Linear(dim, num_heads, **made)
@@ -86,7 +95,7 @@ class SamplingAttention(nn.Module):
         nn.init.normal_(self.w_mul, 0.0, spread)
         nn.init.normal_(self.w_add, 0.0, spread)
         nn.init.normal_(self.b_mul)
-        nn.init.normal_(self.b_add, _ADDITIVE_MEAN_OF_GRAPHS if self.relative == "graph" else _ADDITIVE_MEAN)
+        nn.init.normal_(self.b_add, _ADDITIVE_MEAN_OF_POINTS if self.relative == "points" else _ADDITIVE_MEAN_OF_DISTINCT)
         if self.relative != "points":
             return
         with torch.no_grad():  # for standardised channels of X_R
@@ -117,14 +126,30 @@ class SamplingAttention(nn.Module):
         if isinstance(relative, GraphEncoding):
             if unpacked.shape is not None:
                 raise ValueError("x must be packed [N, dim] with relative='graph', whose edges are between packed rows")
-            encoded = list(relative)
+        elif relative is not None:
+            relative = type(relative)(*encoded)
         pairs = self.sampler(x, layout, sampling=context_of(self, sampling))
+        projected = self._project(x, pairs)
+        return unpacked.restore(self.output(self._mix(projected, relative, pairs, layout).reshape(x.shape)))
+
+    @torch.no_grad()
+    def probabilities(
+        self, x: Tensor, relative: PointEncoding | GraphEncoding | SequenceEncoding | None = None, *,
+        sampling: SamplingContext | None = None
+    ) -> tuple[Tensor, Pairs]:
+        """The probabilities of one item, to look at: P [N, K, num_heads] of its tokens x [N, dim] over the sampled ones,
+        and the sampled pairs. A pass with the same `sampling` mixes the values of the pairs with them."""
+        self._check(relative)
+        (x,), layout, _ = pack([x], self.dim, None, None, "x")
+        pairs = self.sampler(x, layout, sampling=context_of(self, sampling))
+        return self._probabilities(self._project(x, pairs), relative, pairs, layout), pairs
+
+    def _project(self, x: Tensor, pairs: Pairs) -> tuple[Tensor, ...]:
+        """q [N, h, c] of all tokens; k, v [K, h, c] and leak [K, h] of the sampled ones."""
         sampled = pairs.sample(x)
         q = self._heads(nn.functional.dropout(self.query(x), self.score_dropout, self.training), x)
         k = self._heads(nn.functional.dropout(self.key(sampled), self.score_dropout, self.training), x)
-        v, leak = self._heads(self.value(sampled), x), self.leak(sampled).to(x.dtype)
-        mixed = self._mix((q, k, v, leak), encoded, pairs, layout)
-        return unpacked.restore(self.output(mixed.reshape(x.shape)))
+        return q, k, self._heads(self.value(sampled), x), self.leak(sampled).to(x.dtype)
 
     def _check(self, relative) -> None:
         if not isinstance(relative, KINDS[self.relative]):
@@ -137,21 +162,38 @@ class SamplingAttention(nn.Module):
         """[N, num_heads, c], of the type of the tokens, which autocast does not change."""
         return rows.to(x.dtype).view(-1, self.num_heads, self.dim // self.num_heads)
 
-    def _mix(self, projected: tuple[Tensor, ...], encoded: list, pairs: Pairs, layout: PackedLayout) -> Tensor:
+    @property
+    def _weights(self) -> tuple[Tensor, ...]:
+        return () if self.relative == "none" else (self.w_mul, self.b_mul, self.w_add, self.b_add)
+
+    def _probabilities(self, projected: tuple[Tensor, ...], relative, pairs: Pairs, layout: PackedLayout) -> Tensor:
+        q, k, _, leak = projected
+        slots = slots_of(pairs, layout)
+        bias = attention_bias(relative, pairs, slots, self._weights)
+        return attention_probabilities(self.score, self.probability, q, k, leak, bias, slots, self.eps)
+
+    def _mix(self, projected: tuple[Tensor, ...], relative, pairs: Pairs, layout: PackedLayout) -> Tensor:
+        if (self.score, self.probability) != ("maxout", "leaky_relu"):
+            probabilities = self._probabilities(projected, relative, pairs, layout)
+            return composed_attention(probabilities, projected[2], slots_of(pairs, layout))
         items = (layout.ptr, pairs.ptr, self.eps)
         if self.relative == "none":
             return _ops.maxout_attention(*projected, None, None, *items)
-        weights = (self.w_mul, self.b_mul, self.w_add, self.b_add)
         if self.relative == "graph":
-            return _ops.graph_attention(*projected, *encoded, pairs.top, pairs.partner, pairs.weight, *weights, *items)
-        sampled = [None if one is None else pairs.sample(one) for one in encoded]
+            if relative.coordinates is not None:
+                slots = slots_of(pairs, layout)
+                seen = slots.valid[slots.item]
+                bias = attention_bias(relative, pairs, slots, self._weights)
+                return _ops.maxout_attention(*projected, bias.mul[seen], bias.add[seen], *items)
+            return _ops.graph_attention(*projected, *relative[:3], pairs.top, pairs.partner, pairs.weight, *self._weights, *items)
+        sampled = [None if one is None else pairs.sample(one) for one in relative]
         if self.relative == "sequence":
-            return _ops.sequence_attention(*projected, *encoded, *sampled, *weights, *items)
-        points, normals = encoded
-        return _ops.point_attention(*projected, points, sampled[0], normals, sampled[1], *weights, *items)
+            return _ops.sequence_attention(*projected, *relative, *sampled, *self._weights, *items)
+        points, normals = relative
+        return _ops.point_attention(*projected, points, sampled[0], normals, sampled[1], *self._weights, *items)
 
 
-class _SelfAttention(nn.Module):
+class SelfAttention(nn.Module):
     """Linear maps before and after an attention over all tokens."""
 
     def __init__(self, dim: int, num_heads: int, device, dtype):
@@ -168,14 +210,19 @@ class _SelfAttention(nn.Module):
         self, x: Tensor, relative=None, ptr: Tensor | Sequence[int] | PackedLayout | None = None, *,
         mask: Tensor | None = None, sampling: SamplingContext | None = None
     ) -> Tensor:
-        """x [N, dim] packed by ptr, or [B, N, dim] with a mask: the same shape. `relative` and `sampling` are what
-        other attentions take, and not used."""
-        (x,), layout, unpacked = pack([x], self.dim, ptr, mask, "x")
-        q, k, v = (map_(x).view(x.shape[0], self.num_heads, -1) for map_ in (self.query, self.key, self.value))
-        return unpacked.restore(self.output(self._mix(q, k, v, layout.ptr).reshape(x.shape)))
+        """x [N, dim] packed by ptr, or [B, N, dim] with a mask: the same shape. `relative` is what a sparse attention
+        finds its keys with, and not used otherwise; `sampling` is what other attentions take."""
+        (x, *encoded), layout, unpacked = pack([x, *tensors_of(relative)], self.dim, ptr, mask, "x")
+        if relative is not None and not isinstance(relative, GraphEncoding):
+            relative = type(relative)(*encoded)
+        return unpacked.restore(self.output(self._mix(x, layout, relative).reshape(x.shape)))
+
+    def _heads(self, x: Tensor) -> tuple[Tensor, ...]:
+        """q, k and v [N, h, c]."""
+        return tuple(map_(x).view(x.shape[0], self.num_heads, -1) for map_ in (self.query, self.key, self.value))
 
 
-class PolynomialAttention(_SelfAttention):
+class PolynomialAttention(SelfAttention):
     r"""Softmax attention over all tokens in almost linear time: the exponential is a polynomial ("Multi-Layer
     Transformers Gradient Can be Approximated in Almost Linear Time"). See :func:`geosft.polynomial_attention`.
 
@@ -196,41 +243,7 @@ class PolynomialAttention(_SelfAttention):
             raise ValueError(f"degree must be at least 0, got {degree}")
         self.degree, self.causal, self.center = degree, causal, center and not causal
 
-    def _mix(self, q: Tensor, k: Tensor, v: Tensor, ptr: Tensor | None) -> Tensor:
+    def _mix(self, x: Tensor, layout: PackedLayout, relative) -> Tensor:
+        q, k, v = self._heads(x)
         scale = 1.0 / math.sqrt(q.shape[2])
-        return _ops.polynomial_attention(q, k, v, self.degree, scale, self.causal, ptr, ptr, self.center)
-
-
-class PrimalAttention(_SelfAttention):
-    r"""The primal-dual family over all tokens ("A Primal-Dual Framework for Transformers and Neural Networks"). See
-    :func:`geosft.primal_attention`.
-
-    Args:
-        dim, num_heads: num_heads divides dim.
-        kernel: "softmax" or "linear".
-        beta: weight of the keys' mean that queries and keys are recentred by (Attention-BN); 0: none.
-        learn_beta: a parameter per head that begins with `beta`.
-        pool: a pooling factor per head (Attention-SH); None: no pooling.
-        eps: of the linear kernel's denominator.
-        device, dtype: of the parameters.
-    """
-
-    def __init__(
-        self, dim: int, num_heads: int = 4, *, kernel: str = "softmax", beta: float = 0.0, learn_beta: bool = False,
-        pool: Sequence[int] | None = None, eps: float = 1e-6, device=None, dtype=None
-    ):
-        super().__init__(dim, num_heads, device, dtype)
-        if kernel not in ("softmax", "linear"):
-            raise ValueError(f"kernel must be softmax or linear, not {kernel!r}")
-        if pool is not None and (len(pool) != num_heads or min(pool) < 1):
-            raise ValueError(f"pool must have a factor of at least 1 for each of {num_heads} heads, got {list(pool)}")
-        self.kernel, self.pool, self.eps = kernel, None if pool is None else list(pool), eps
-        start = torch.tensor(float(beta), device=device, dtype=dtype or torch.get_default_dtype())
-        if learn_beta:
-            self.beta = nn.Parameter(start.repeat(num_heads))
-        else:
-            self.register_buffer("beta", start if beta != 0 else None)
-
-    def _mix(self, q: Tensor, k: Tensor, v: Tensor, ptr: Tensor | None) -> Tensor:
-        beta = None if self.beta is None else self.beta.to(q.dtype)
-        return _ops.primal_attention(q, k, v, beta, self.pool, self.kernel, self.eps, ptr, ptr)
+        return _ops.polynomial_attention(q, k, v, self.degree, scale, self.causal, layout.ptr, layout.ptr, self.center)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from torch import Tensor, nn
 
@@ -30,14 +30,15 @@ class TransformerLayer(nn.Module):
         mlp_ratio: hidden channels of the feed-forward (GELU) over dim.
         dropout: of the embeddings, after attention and after feed-forward.
         mlp_dropout: after the expansion of the feed-forward.
-        attention: a module called as :class:`SamplingAttention` is, in its place.
+        attention: a module called as :class:`SamplingAttention` is, in its place; or a function without arguments that
+            makes one, of which each layer of an :class:`Encoder` has its own.
         device, dtype: of the parameters.
         options: further options of SamplingAttention, by name: relative, relative_channels, …
     """
 
     def __init__(
         self, dim: int, num_heads: int = 4, num_samples: int = 32, *, norm_first: bool = False, mlp_ratio: int = 4,
-        dropout: float = 0.0, mlp_dropout: float = 0.0, attention: nn.Module | None = None, device=None, dtype=None,
+        dropout: float = 0.0, mlp_dropout: float = 0.0, attention: nn.Module | Callable[[], nn.Module] | None = None, device=None, dtype=None,
         **options
     ):
         super().__init__()
@@ -45,6 +46,8 @@ class TransformerLayer(nn.Module):
         if attention is not None and options:
             raise TypeError(f"options of SamplingAttention have no use beside attention: {', '.join(options)}")
         self.dim, self.norm_first = dim, norm_first
+        if attention is not None and not isinstance(attention, nn.Module):
+            attention = attention()
         self.attention = attention or SamplingAttention(dim, num_heads, num_samples, **made, **options)
         self.norm1, self.norm2 = nn.LayerNorm(dim, **made), nn.LayerNorm(dim, **made)
         self.expand = nn.Linear(dim, mlp_ratio * dim, **made)

@@ -22,6 +22,19 @@ def max_pool(x: Tensor, layout: PackedLayout) -> Tensor:
     return x.new_zeros(layout.items, x.shape[1]).scatter_reduce(0, index, x, "amax", include_self=False)
 
 
+def sum_pool(x: Tensor, layout: PackedLayout) -> Tensor:
+    """The sum of the rows of each item: [B, d]."""
+    sizes = layout.sizes()
+    if sizes is not None:
+        return torch.stack([rows.sum(0) for rows in x.split(sizes)])
+    return x.new_zeros(layout.items, x.shape[1]).index_add(0, layout.item_of_row(x.device), x)
+
+
+def softmax_pool(x: Tensor, u: Tensor, layout: PackedLayout) -> Tensor:
+    """The mean of the rows of each item with weights softmax(x u): [B, d]."""
+    return torch.ops.geosft.softmax_pool(x, u.to(x.dtype), layout.ptr)
+
+
 class SampleMaxHead(nn.Module):
     """A sample of the tokens, their maximum, dropout, a linear map: [N, dim] -> [B, out_features]."""
 
@@ -53,4 +66,49 @@ class SoftmaxPoolHead(nn.Module):
 
     def forward(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None) -> Tensor:
         (x,), layout, _ = pack([x], self.dim, ptr, None, "x")
-        return self.linear(torch.ops.geosft.softmax_pool(x, self.u.to(x.dtype), layout.ptr))
+        return self.linear(softmax_pool(x, self.u, layout))
+
+
+class PairHead(nn.Module):
+    """Whether two items belong together (dual encoder of the Long Range Arena): softmax-weighted means a and b of each, a
+    hidden layer of (a, b, a b, a - b) with ReLU, a linear map. Items 2 i and 2 i + 1 are pair i: [N, dim] packed by ptr
+    [2 B + 1] -> [B, out_features]."""
+
+    def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
+        super().__init__()
+        self.dim = dim
+        self.u = nn.Parameter(torch.randn(dim, device=device, dtype=dtype) / math.sqrt(dim))
+        self.hidden = nn.Linear(4 * dim, dim, device=device, dtype=dtype)
+        self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
+
+    def forward(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout) -> Tensor:
+        (x,), layout, _ = pack([x], self.dim, ptr, None, "x")
+        if layout.items % 2 != 0:
+            raise ValueError(f"ptr must have items in pairs, got {layout.items} items")
+        a, b = softmax_pool(x, self.u, layout).view(-1, 2, self.dim).unbind(1)
+        return self.linear(torch.relu(self.hidden(torch.cat((a, b, a * b, a - b), 1))))
+
+
+class SumHead(nn.Module):
+    """Additive quantities such as energies: a linear map of every token, summed over each item: [N, dim] -> [B,
+    out_features]."""
+
+    def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
+        super().__init__()
+        self.dim = dim
+        self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
+
+    def forward(self, x: Tensor, ptr: Tensor | Sequence[int] | PackedLayout | None = None) -> Tensor:
+        (x,), layout, _ = pack([x], self.dim, ptr, None, "x")
+        return sum_pool(self.linear(x), layout)
+
+
+class TokenHead(nn.Module):
+    """A prediction per token: [N, dim] -> [N, out_features]."""
+
+    def __init__(self, dim: int, out_features: int, *, device=None, dtype=None):
+        super().__init__()
+        self.linear = nn.Linear(dim, out_features, device=device, dtype=dtype)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.linear(x)

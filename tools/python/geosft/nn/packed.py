@@ -45,8 +45,7 @@ class PackedLayout:
         if self.equal is not None:
             return self.items * _samples_of(self.equal, k, with_replacement)
         if self.offsets is not None:
-            sizes = [end - begin for begin, end in zip(self.offsets[:-1], self.offsets[1:])]
-            return sum(_samples_of(size, k, with_replacement) for size in sizes)
+            return sum(_samples_of(size, k, with_replacement) for size in self.sizes())
         sizes = self.ptr.diff()
         if with_replacement:
             return int((sizes.clamp_max(1) * k).sum())
@@ -58,6 +57,21 @@ class PackedLayout:
             return PackedLayout(rows, None)
         equal = None if self.equal is None else _samples_of(self.equal, k, with_replacement)
         return PackedLayout(rows, ptr, equal=equal)
+
+    def sizes(self) -> list[int] | None:
+        """The rows of each item; None while a trace does not know them."""
+        if self.ptr is None:
+            return [self.rows]
+        if self.equal is not None:
+            return [self.equal] * self.items
+        if self.offsets is not None:
+            return [end - begin for begin, end in zip(self.offsets[:-1], self.offsets[1:])]
+        return None if torch.compiler.is_compiling() else self.ptr.diff().tolist()
+
+    def place_in_item(self, device: torch.device) -> Tensor:
+        """int64 [rows]: the place of each row in its item, from 0."""
+        place = torch.arange(self.rows, device=device)
+        return place if self.ptr is None else place - self.ptr.to(device)[self.item_of_row(device)]
 
     def item_of_row(self, device: torch.device) -> Tensor:
         """int64 [rows]: the item of each row."""
@@ -109,8 +123,6 @@ def pack(
     if ptr is not None:
         raise ValueError(f"ptr is for packed {name} [N, {channels}], got {name} of shape {list(first.shape)}")
     shape = first.shape[:2]
-    if shape[0] == 0:
-        raise ValueError(f"{name} must have at least one item, got shape {list(first.shape)}")
     for one in rows:
         if one is not None and one.shape[:2] != shape:
             raise ValueError(f"all tensors of tokens must begin with the shape {list(shape)} of {name}, got {list(one.shape)}")

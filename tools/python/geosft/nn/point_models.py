@@ -36,7 +36,9 @@ class _PointModel(nn.Module):
         super().__init__()
         self.normals, self.tokens, self.canonical_order = normals, tokens, canonical_order
         self.embed = nn.Linear(_token_channels(tokens, normals) + more_channels, dim, **made)
-        self.encoder = Encoder(dim, relative="points", relative_channels=2 if normals else 1, **made, **options)
+        if "attention" not in options:
+            options = {**options, "relative": "points", "relative_channels": 2 if normals else 1}
+        self.encoder = Encoder(dim, **made, **options)
 
     def _encode(
         self, points: Tensor, normals: Tensor | None, features: Tensor | None, layout: PackedLayout,

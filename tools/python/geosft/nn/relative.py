@@ -18,11 +18,16 @@ class PointEncoding(NamedTuple):
 
 class GraphEncoding(NamedTuple):
     """Edges of a packed graph in CSR: `rowptr` int64 [N + 1], `col` int64 [E], `edge_attr` [E, r] of all channels, the
-    one that is 1 on every edge included."""
+    one that is 1 on every edge included. With `coordinates` [N, 3] of the nodes, X_R has `distance_channels` further
+    channels of the distance between two nodes (:func:`distance_features`), which takes memory for every pair of a node
+    and a sampled one: for molecules, not for large graphs."""
 
     rowptr: Tensor
     col: Tensor
     edge_attr: Tensor
+    coordinates: Tensor | None = None
+    distance_channels: int = 0
+    distance_range: float = 1.0
 
 
 class SequenceEncoding(NamedTuple):
@@ -31,16 +36,33 @@ class SequenceEncoding(NamedTuple):
     positions: Tensor
 
 
+_SMALLEST_SQUARED_DISTANCE = 1e-12  # keeps the gradient of a distance of 0 finite
 KINDS = {"none": type(None), "points": PointEncoding, "graph": GraphEncoding, "sequence": SequenceEncoding}
 
 
 def sinusoids(n: int, dim: int, *, device=None, dtype=None) -> Tensor:
     """[n, dim] with S[i, 2j] = sin(i / 10000^(j / dim)) and S[i, 2j + 1] the cosine."""
-    column = torch.arange(dim, device=device, dtype=torch.float64)
+    return sinusoids_at(torch.arange(n, device=device), dim, dtype=dtype)
+
+
+def sinusoids_at(positions: Tensor, dim: int, *, dtype=None) -> Tensor:
+    """The rows of :func:`sinusoids` for positions [N]: [N, dim]."""
+    column = torch.arange(dim, device=positions.device, dtype=torch.float64)
     rate = torch.pow(10000.0, torch.floor(column / 2) / dim)
-    angle = torch.arange(n, device=device, dtype=torch.float64).unsqueeze(1) / rate.unsqueeze(0)
+    angle = positions.to(torch.float64).unsqueeze(1) / rate.unsqueeze(0)
     both = torch.where((column % 2 == 0).unsqueeze(0), angle.sin(), angle.cos())
     return both.to(torch.get_default_dtype() if dtype is None else dtype)
+
+
+def distance_features(squared_distance: Tensor, channels: int, range_: float) -> Tensor:
+    """[..., channels] of squared distances d^2 [...]: (d / range)^2, then Gaussians of d of equal width with evenly
+    spaced centres from 0 to `range_`, in the unit of the coordinates."""
+    if channels < 1 or not range_ > 0:
+        raise ValueError(f"distance features need channels >= 1 and range > 0, got {channels} and {range_}")
+    width = range_ / max(channels - 2, 1)
+    distance = (squared_distance + _SMALLEST_SQUARED_DISTANCE).sqrt()
+    gaussians = [(-((distance - width * i) / width).square()).exp() for i in range(channels - 1)]
+    return torch.stack([squared_distance / (range_ * range_), *gaussians], -1)
 
 
 def tensors_of(relative: tuple | None) -> list[Tensor | None]:

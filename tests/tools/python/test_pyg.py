@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""geosft.pyg in a training loop of PyTorch Geometric; left out where that is not installed. With the data set MUTAG below
+the folder that the environment variable GEOSFT_DATA names, else with rings and paths that are made here."""
+
+import os
+import pathlib
+import sys
+import unittest
+
+import geosft
+import torch
+
+try:
+    from geosft import pyg
+except ImportError as error:
+    if "torch_geometric" not in str(error):
+        raise
+    print(f"left out: {error}")
+    sys.exit(0)
+
+from geosft import nn
+from torch_geometric.data import Batch, Data
+from torch_geometric.loader import DataLoader
+from torch_geometric.nn import global_mean_pool
+from torch_geometric.transforms import AddRandomWalkPE
+
+
+def numbers(file, separator=None):
+    return torch.tensor([[int(word) for word in line.replace(",", " ").split()] for line in file.read_text().splitlines()])
+
+
+def mutag(folder):
+    """The molecules of MUTAG, as PyTorch Geometric has them but for one-hot features."""
+    edges, item = numbers(folder / "MUTAG_A.txt").T - 1, numbers(folder / "MUTAG_graph_indicator.txt").squeeze(1) - 1
+    label = (numbers(folder / "MUTAG_graph_labels.txt").squeeze(1) > 0).long()
+    atoms, bonds = numbers(folder / "MUTAG_node_labels.txt"), numbers(folder / "MUTAG_edge_labels.txt")
+    molecules = []
+    for graph in range(len(label)):
+        nodes, links = item == graph, item[edges[0]] == graph
+        begin = int(nodes.nonzero()[0])
+        molecules.append(Data(x=atoms[nodes], edge_index=edges[:, links] - begin, edge_attr=bonds[links], y=label[graph:graph + 1]))
+    return molecules
+
+
+def rings_and_paths():
+    made = []
+    for graph in range(60):
+        size = 5 + graph % 7
+        places = torch.arange(size if graph % 2 else size - 1)
+        ends = torch.stack((places, (places + 1) % size))
+        edges = torch.cat((ends, ends.flip(0)), 1)
+        made.append(Data(x=torch.randint(7, (size, 1)), edge_index=edges, edge_attr=torch.randint(4, (edges.shape[1], 1)),
+                         y=torch.tensor([graph % 2])))
+    return made
+
+
+def molecules():
+    torch.manual_seed(1)
+    folder = pathlib.Path(os.environ.get("GEOSFT_DATA", "")) / "tu" / "MUTAG"
+    found = mutag(folder) if "GEOSFT_DATA" in os.environ and folder.is_dir() else rings_and_paths()
+    return [pyg.AddRandomWalkPE(8)(one) for one in found]
+
+
+class Net(torch.nn.Module):
+    """A model of PyTorch Geometric with SamplingConv where others have a GINEConv."""
+
+    def __init__(self):
+        super().__init__()
+        self.atoms, self.bonds = torch.nn.Embedding(7, 24), torch.nn.Embedding(4, 4)
+        self.walks = torch.nn.Linear(8, 24)
+        self.convs = torch.nn.ModuleList(pyg.SamplingConv(24, 4, num_samples=6, edge_dim=4, layer=True) for _ in range(2))
+        self.out = torch.nn.Linear(24, 2)
+
+    def forward(self, batch):
+        x = self.atoms(batch.x.squeeze(1)) + self.walks(batch.node_encoding)
+        for conv in self.convs:
+            x = conv(x, batch.edge_index, self.bonds(batch.edge_attr.squeeze(1)), batch.batch)
+        return self.out(global_mean_pool(x, batch.batch))
+
+
+class InPyTorchGeometric(unittest.TestCase):
+    def setUp(self):
+        torch.set_num_threads(1)
+        self.molecules = molecules()
+
+    def train(self, model, forward, epochs=2):
+        """The mean loss of each epoch."""
+        torch.manual_seed(2)
+        loader = DataLoader(self.molecules, batch_size=16, shuffle=True)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+        losses = []
+        for _ in range(epochs):
+            total = 0.0
+            for batch in loader:
+                loss = torch.nn.functional.cross_entropy(forward(batch), batch.y)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                total += float(loss.detach()) * batch.num_graphs
+            losses.append(total / len(self.molecules))
+        return losses
+
+    def test_two_epochs_of_a_model_with_the_convolution(self):
+        torch.manual_seed(3)
+        model = Net()
+        losses = self.train(model, model)
+        self.assertLess(losses[1], losses[0])
+        self.assertLess(losses[1], 0.69)  # that of guessing
+
+    def test_two_epochs_of_the_graph_model(self):
+        torch.manual_seed(3)
+        model = nn.GraphModel(2, 24, 4, 6, depth=2, node_vocabulary=[7], edge_vocabulary=[4], encoding=8)
+        losses = self.train(model, lambda batch: model(pyg.from_data(batch)))
+        self.assertLess(losses[1], losses[0])
+
+    def test_predictions_do_not_depend_on_the_batch(self):
+        model = Net().eval()
+        some = self.molecules[:5]
+        torch.testing.assert_close(model(Batch.from_data_list(some)), torch.cat([model(Batch.from_data_list([one])) for one in some]))
+
+    def test_the_transform_computes_what_that_of_pytorch_geometric_does(self):
+        for one in self.molecules[:10]:
+            theirs = AddRandomWalkPE(8, "walks")(one.clone()).walks
+            torch.testing.assert_close(one.node_encoding, theirs, rtol=1e-5, atol=1e-6)
+        plain = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=3, edge_weight=torch.tensor([2.0, 2.0]))
+        self.assertEqual(pyg.AddRandomWalkPE(2, None)(plain).x.tolist(), [[0, 1], [0, 1], [0, 0]])
+
+    def test_a_batch_is_packed_graphs(self):
+        batch = Batch.from_data_list(self.molecules[:3])
+        graphs = pyg.from_data(batch)
+        self.assertTrue(torch.equal(graphs.ptr, batch.ptr))
+        self.assertTrue(torch.equal(graphs.node_categories, batch.x))
+        source = torch.repeat_interleave(graphs.rowptr.diff())
+        stored = {(int(a), int(b), int(c)) for a, b, c in zip(source, graphs.col, graphs.edge_categories)}
+        self.assertEqual(stored, {(int(a), int(b), int(c)) for (a, b), c in zip(batch.edge_index.T, batch.edge_attr)})
+        self.assertEqual(pyg.from_data(self.molecules[0]).ptr.tolist(), [0, self.molecules[0].num_nodes])
+        values = pyg.from_data(Data(x=torch.rand(3, 2), edge_index=torch.tensor([[0], [1]]), edge_weight=torch.tensor([1.0])))
+        self.assertEqual((values.node_values.shape, values.node_categories), ((3, 2), None))
+        named = pyg.from_data(batch, node_categories="x", edge_categories="edge_attr")
+        self.assertTrue(torch.equal(named.edge_categories, graphs.edge_categories))
+
+    def test_points(self):
+        conv = pyg.SamplingPointConv(16, 2, num_samples=4, normals=True).eval()
+        x, pos = torch.randn(11, 16), torch.rand(11, 3)
+        normals = torch.nn.functional.normalize(torch.randn(11, 3), dim=1)
+        batch = torch.tensor([0] * 7 + [1] * 4)
+        both = conv(x, pos, batch, normals)
+        torch.testing.assert_close(both[:7], conv(x[:7], pos[:7], None, normals[:7]))
+
+    def test_bad_arguments_are_named(self):
+        one = self.molecules[0]
+        conv = pyg.SamplingConv(16, 2, edge_dim=3)
+        x = torch.randn(one.num_nodes, 16)
+        for words, call in (("edge_attr", lambda: conv(x, one.edge_index)),
+                            ("batch", lambda: conv(x, one.edge_index, torch.rand(one.num_edges, 3), torch.zeros(2, dtype=torch.int64))),
+                            ("ascending", lambda: pyg.ptr_of(torch.tensor([1, 0]), 2)),
+                            ("edge_index", lambda: pyg.from_data(Data(x=x))),
+                            ("nothing", lambda: pyg.from_data(one, node_values="nothing")),
+                            ("walk_length", lambda: pyg.AddRandomWalkPE(0))):
+            with self.assertRaisesRegex(ValueError, words):
+                call()
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

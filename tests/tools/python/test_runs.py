@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trained models in Python beside the tools that trained them: test_runs.py CLASSIFY LIBRARY SEGMENT LIBRARY GRAPH
+LIBRARY, geosft-classify, geosft-segment and geosft-graph, each with the library that serves its models."""
+
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+
+import geosft
+import torch
+from geosft import checkpoints, nn, runs
+
+CLASSIFY, CLASSIFY_LIBRARY, SEGMENT, SEGMENT_LIBRARY, GRAPH, GRAPH_LIBRARY = map(os.path.realpath, sys.argv[1:])
+SMALL = ("--dim=16", "--num-heads=2", "--depth=2", "--num-samples=8", "--epochs=2")
+
+
+def run(*command):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{command}: {done.stderr}")
+    return done.stdout
+
+
+def write(file, lines):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\n".join([*map(str, lines), ""]))
+
+
+def write_box(file, sides):
+    corners = [[(corner >> axis & 1) * sides[axis] for axis in range(3)] for corner in range(8)]
+    faces = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+    rows = [" ".join(map(str, corner)) for corner in corners] + ["4 " + " ".join(map(str, face)) for face in faces]
+    write(file, ["OFF", "8 6 0", *rows])
+
+
+class InFolder(unittest.TestCase):
+    """Tests that share a folder of data and RUNs."""
+
+    @classmethod
+    def setUpClass(cls):
+        torch.set_num_threads(1)
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        cls.data, cls.run_ = cls.folder / "data", cls.folder / "run"
+        cls.train()
+
+    def close(self, found, expected):
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+
+
+class Classifiers(InFolder):
+    @classmethod
+    def train(cls):
+        for part_, count in (("train", 6), ("test", 2)):
+            for label, flat in (("cube", 1.0), ("slab", 0.1)):
+                for i in range(count):
+                    write_box(cls.data / label / part_ / f"{label}_{i}.off", (1.0, 1.0 + 0.1 * i, flat))
+        run(CLASSIFY, "train", f"--data={cls.data}", f"--out={cls.run_}", *SMALL, "--points=64", "--tokens=local", "--head-num-samples=16",
+            "--head-dropout=0.1", "--batch-size=4", "--norm=pre", "--votes=3", "--tau=0.7", "--points-per-mesh=100")
+        torch.classes.load_library(CLASSIFY_LIBRARY)
+
+    def test_predictions_are_those_of_the_tool(self):
+        served = torch.classes.geosft.Classifier(str(self.run_))
+        model = geosft.load(self.run_)
+        self.assertFalse(model.training)
+        self.assertEqual(model.class_names, ["cube", "slab"])
+        self.assertEqual(model.config["clouds"]["points"], 64)
+        generator = torch.Generator().manual_seed(11)
+        for count, scale, shift in ((64, 1, 0), (64, 100, 1000), (90, 1, 0), (300, 1, 0), (20, 1, 0)):
+            with self.subTest(points=count, scale=scale):
+                points = torch.rand(count, 3, generator=generator) * scale + shift
+                normals = torch.nn.functional.normalize(torch.randn(count, 3, generator=generator), dim=1)
+                expected = served.predict(points, normals)
+                self.close(model.predict(points, normals), expected)
+                self.assertNotEqual(float(expected[0]), float(expected[1]))
+                normals[::3] = 0
+                self.close(model.predict(points, normals), served.predict(points, normals))
+                self.close(model.predict(points), served.predict(points, None))
+
+    def test_predictions_of_files_are_those_of_the_tool(self):
+        model = geosft.load(self.run_)
+        file = self.data / "slab" / "test" / "slab_0.off"
+        answer = json.loads(run(CLASSIFY, "predict", self.run_, file, "--json"))
+        found = model.predict_file(file)
+        self.assertEqual(model.class_names[int(found.argmax())], answer["class"])
+        self.close(found.max(), torch.tensor(answer["probability"]))
+        points, normals = geosft.read_cloud(file, 50)
+        self.assertEqual((points.shape, normals.shape), ((50, 3), (50, 3)))
+        cloud = self.folder / "cloud.xyz"
+        write(cloud, ["0 0 0", "1 0 0", "0 1 0", "0 0 1"])
+        points, normals = geosft.read_cloud(cloud)
+        self.assertEqual(points.tolist(), [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+        self.assertIsNone(normals)
+        self.close(model.predict_file(cloud), torch.classes.geosft.Classifier(str(self.run_)).predict(points, None))
+        for bad, words in ((self.folder / "none.off", "none.off"), (self.run_ / "config.toml", "config.toml")):
+            with self.assertRaisesRegex(RuntimeError, words):
+                geosft.read_cloud(bad)
+
+    def test_a_run_that_was_written_is_read_by_the_tool(self):
+        model = geosft.load(self.run_)
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter += 0.01 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(1))
+        written = self.folder / "written"
+        model.save(written)
+        model.save(written)  # over a RUN of its own
+        points = torch.rand(64, 3, generator=torch.Generator().manual_seed(2))
+        expected = model.predict(points)
+        self.close(torch.classes.geosft.Classifier(str(written)).predict(points, None), expected)
+        self.assertTrue(torch.equal(geosft.load(written).predict(points), expected))
+        for place in (self.run_, written):
+            found = json.loads(run(CLASSIFY, "eval", place, f"--data={self.data}", "--json"))
+            self.assertEqual(found["count"], 4)
+        file = self.folder / "weights.safetensors"
+        model.save_safetensors(file)
+        self.assertTrue(torch.equal(geosft.load(file).predict(points), expected))
+        with self.assertRaisesRegex(ValueError, "not empty"):
+            model.save(self.data)
+
+    def test_other_classes(self):
+        model = geosft.load(self.run_)
+        with self.assertRaisesRegex(ValueError, "names"):
+            model.set_classes(["one", "one"])
+        model.set_classes(["flat", "long", "round"])
+        model.save(self.folder / "three")
+        found = json.loads(run(CLASSIFY, "predict", self.folder / "three", self.data / "cube" / "test" / "cube_0.off", "--json", "--top=3"))
+        self.assertEqual({name for name, _ in found["top"]}, {"flat", "long", "round"})
+
+    def test_copies(self):
+        model, points = geosft.load(self.run_), torch.rand(64, 3)
+        file = io.BytesIO()
+        torch.save(model, file)
+        file.seek(0)
+        self.assertTrue(torch.equal(torch.load(file, weights_only=False).predict(points), model.predict(points)))
+
+    def test_damaged_and_foreign_files_are_refused_by_name(self):
+        content = bytearray((self.run_ / "best.ckpt").read_bytes())
+        content[len(content) // 2] ^= 1
+        for name in ("damaged.ckpt", "damaged.safetensors"):
+            for bad in (bytes(content), bytes(content[:1000]), b"PK\x03\x04", b""):
+                (self.folder / name).write_bytes(bad)
+                with self.assertRaisesRegex(ValueError, name):
+                    geosft.load(self.folder / name)
+        with self.assertRaisesRegex(FileNotFoundError, "nothing"):
+            geosft.load(self.folder / "nothing")
+        tensors, texts = checkpoints.load_checkpoint(self.run_ / "best.ckpt")
+        texts["kind"] = "geosft-other"
+        checkpoints.save_checkpoint(self.folder / "other.ckpt", tensors, texts)
+        with self.assertRaisesRegex(ValueError, "other.ckpt.*geosft-other"):
+            geosft.load(self.folder / "other.ckpt")
+
+    def test_bad_clouds_are_refused_by_name(self):
+        model = geosft.load(self.run_)
+        for points in (torch.zeros(0, 3), torch.zeros(4, 2), torch.full((4, 3), float("nan"))):
+            with self.assertRaisesRegex(ValueError, "points"):
+                model.predict(points, points)
+        with self.assertRaisesRegex(ValueError, "normals"):
+            model.predict(torch.zeros(4, 3), torch.zeros(3, 3))
+
+    def test_pretrained_models_by_name(self):
+        zoo, former = self.folder / "zoo", runs._ZOO
+        geosft.load(self.run_).save(zoo / "boxes")
+        runs._ZOO = (self.folder / "absent", zoo)
+        try:
+            self.assertEqual(geosft.pretrained_names(), ["boxes"])
+            self.assertEqual(geosft.from_pretrained("boxes").class_names, ["cube", "slab"])
+            with self.assertRaisesRegex(ValueError, "boxes.*'balls'"):
+                geosft.from_pretrained("balls")
+        finally:
+            runs._ZOO = former
+        for name in geosft.pretrained_names():  # what this build has
+            self.assertFalse(geosft.from_pretrained(name).training)
+
+
+class Segmenters(InFolder):
+    @classmethod
+    def train(cls):
+        for shape in (1, 2, 3, 4):
+            rows = [f"0.{j} 0.{j * shape % 7} {j % 2} 0 0 1 {j % 2}.000000" for j in range(9)]
+            write(cls.data / "02691156" / f"{shape}.txt", rows)
+        write(cls.data / "synsetoffset2category.txt", ["Airplane\t02691156"])
+        for name, shapes in (("train", (1, 2)), ("val", (3,)), ("test", (4,))):
+            write(cls.data / "train_test_split" / f"shuffled_{name}_file_list.json", [json.dumps([f"shape_data/02691156/{i}" for i in shapes])])
+        run(SEGMENT, "train", f"--data={cls.data}", f"--out={cls.run_}", *SMALL, "--points=9", "--votes=2")
+        torch.classes.load_library(SEGMENT_LIBRARY)
+
+    def test_predictions_are_those_of_the_tool(self):
+        served = torch.classes.geosft.Segmenter(str(self.run_))
+        model = geosft.load(self.run_)
+        self.assertEqual(model.part_names, served.part_names())
+        points = torch.rand(30, 3, generator=torch.Generator().manual_seed(1)) * 7 + 3
+        self.close(model.predict(points, None, "Airplane"), served.predict(points, None, "Airplane"))
+        with self.assertRaisesRegex(ValueError, "category.*Airplane"):
+            model.predict(points, None, "Boat")
+        written = self.folder / "written"
+        model.save(written)
+        self.close(torch.classes.geosft.Segmenter(str(written)).predict(points, None, "Airplane"), model.predict(points, None, "Airplane"))
+        cloud = self.folder / "cloud.xyz"
+        write(cloud, [" ".join(map(str, row)) for row in points.tolist()])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found, labels = model.predict_file(cloud, "Airplane")
+        self.close(found.float(), points)
+        self.assertTrue(torch.equal(labels, served.predict_file(str(cloud), "Airplane")[1]))
+
+
+class Graphs(InFolder):
+    OPTIONS = {
+        "edges": ("--encoding=rwpe", "--encoding-columns=4", "--votes=2"),
+        "laplacian": ("--encoding=lappe", "--encoding-columns=3", "--norm=pre", "--head=sample_max", "--head-num-samples=4"),
+        "estimate": ("--encoding=rwpe", "--encoding-columns=3", "--encoding-walks=20", "--head=sum"),
+        "dot": ("--score=dot", "--probability=softmax", "--positions=added"),
+        "sparse": ("--attention=sparse_bn", "--mask=neighbours"),
+        "linear": ("--attention=linear_bn_sh", "--learn-beta"),
+        "line": ("--attention=conv1d",),
+        "polynomial": ("--attention=polynomial", "--degree=3"),
+    }
+
+    @classmethod
+    def train(cls):
+        generator = torch.Generator().manual_seed(1)
+        edges, cls.graphs, begin = [], [], 0
+        for graph in range(12):
+            size = 4 + graph % 4
+            links = size if graph % 2 else size - 1  # a ring or a path
+            ring = [(begin + i, begin + (i + 1) % size) for i in range(links)]
+            edges += [pair for a, b in ring for pair in ((a, b), (b, a))]
+            begin += size
+            cls.graphs.append(size)
+        cls.edges = torch.tensor(edges).T
+        cls.ptr = torch.tensor([0, *cls.graphs]).cumsum(0)
+        cls.nodes = torch.randint(3, (begin,), generator=generator)
+        cls.bonds = torch.randint(2, (len(edges),), generator=generator)
+        cls.nodes[:3], cls.bonds[:2] = torch.arange(3), torch.arange(2)
+        write(cls.data / "G_A.txt", [f"{a + 1}, {b + 1}" for a, b in edges])
+        write(cls.data / "G_graph_indicator.txt", [graph + 1 for graph, size in enumerate(cls.graphs) for _ in range(size)])
+        write(cls.data / "G_graph_labels.txt", [graph % 2 for graph in range(12)])
+        write(cls.data / "G_node_labels.txt", cls.nodes.tolist())
+        write(cls.data / "G_edge_labels.txt", cls.bonds.tolist())
+        for name, options in cls.OPTIONS.items():
+            run(GRAPH, "train", f"--data={cls.data}", f"--out={cls.folder / name}", "--folds=3", *SMALL, *options)
+        torch.classes.load_library(GRAPH_LIBRARY)
+
+    def test_predictions_are_those_of_the_tool(self):
+        order = torch.randperm(self.edges.shape[1], generator=torch.Generator().manual_seed(2))
+        given = nn.FeaturedGraphs.from_edges(self.edges[:, order], self.ptr, node_categories=self.nodes[:, None],
+                                             edge_categories=self.bonds[order, None])
+        for name in self.OPTIONS:
+            with self.subTest(run=name):
+                place = self.folder / name
+                served = torch.classes.geosft.GraphPredictor(str(place))
+                model = geosft.load(place)
+                self.assertEqual((model.task, model.output_names), (served.task(), served.output_names()))
+                expected = served.predict_data(str(self.data))
+                self.assertGreater(float((expected[0] - expected[1]).abs().max()), 0)
+                self.close(model.predict(given), expected)
+                model.save(self.folder / f"{name}_written")
+                again = torch.classes.geosft.GraphPredictor(str(self.folder / f"{name}_written"))
+                self.assertTrue(torch.equal(again.predict_data(str(self.data)), expected))
+
+    def test_evaluations_of_a_run_that_was_written(self):
+        geosft.load(self.folder / "edges").save(self.folder / "again")
+        first, second = (json.loads(run(GRAPH, "eval", self.folder / name, "--json")) for name in ("edges", "again"))
+        self.assertEqual(first["metrics"], second["metrics"])
+
+    def test_bad_graphs_are_refused_by_name(self):
+        model = geosft.load(self.folder / "edges")
+        graphs = nn.FeaturedGraphs.from_edges(self.edges, self.ptr, node_categories=self.nodes[:, None], edge_categories=self.bonds[:, None])
+        for name, value in (("node_categories", None), ("node_categories", self.nodes[:, None] + 1), ("edge_categories", self.bonds[:-1, None]),
+                            ("node_categories", self.nodes[:, None].float())):
+            with self.assertRaisesRegex(ValueError, name):
+                model.predict(graphs._replace(**{name: value}))
+        for ptr in (torch.tensor([0, 3]), torch.tensor([0, 1000])):
+            with self.assertRaisesRegex(RuntimeError, "ptr"):
+                model.predict(graphs._replace(ptr=ptr))
+
+
+class Files(unittest.TestCase):
+    def test_tensors_and_texts_come_back(self):
+        tensors = {"a": torch.randn(3, 4), "b.~c d": torch.zeros(0, 3), "number": torch.tensor(3), "half": torch.randn(5).half(),
+                   "flags": torch.tensor([True, False]), "strided": torch.randn(4, 6)[:, ::2]}
+        texts = {"kind": "é\n", "empty": ""}
+        with tempfile.TemporaryDirectory() as folder:
+            for save, load in ((checkpoints.save_checkpoint, checkpoints.load_checkpoint),
+                               (checkpoints.save_safetensors, checkpoints.load_safetensors)):
+                save(f"{folder}/file", tensors, texts)
+                found, said = load(f"{folder}/file")
+                self.assertEqual((set(found), said), (set(tensors), texts))
+                for name, tensor in tensors.items():
+                    self.assertEqual((found[name].dtype, found[name].shape), (tensor.dtype, tensor.shape))
+                    self.assertTrue(torch.equal(found[name], tensor))
+                with self.assertRaisesRegex(ValueError, "odd"):
+                    save(f"{folder}/file", {"odd": torch.eye(2).to_sparse()}, {})
+            self.assertEqual(os.listdir(folder), ["file"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

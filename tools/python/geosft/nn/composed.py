@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sampling attention composed of PyTorch's operations: every score and probability that the paper compares with, and
+relative encodings that no fused operator has."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import softplus
+
+from .relative import GraphEncoding, PointEncoding, SequenceEncoding, distance_features
+
+SCORES, PROBABILITIES = ("maxout", "dot"), ("leaky_relu", "softmax")
+
+
+class Slots(NamedTuple):
+    """The sampled tokens of each item in rows of equal length: slot j of item b holds the sampled token ``rows[b, j]``
+    where ``valid[b, j]``; ``item`` int64 [N] is the item of each query."""
+
+    rows: Tensor
+    valid: Tensor
+    item: Tensor
+
+    def of_queries(self, sampled: Tensor) -> Tensor:
+        """What each query sees of sampled rows [K, ...]: [N, slots, ...]."""
+        return sampled[self.rows[self.item]]
+
+
+def slots_of(pairs, layout) -> Slots:
+    """The slots of sampled pairs for the queries of `layout`."""
+    item = layout.item_of_row(pairs.top.device)
+    if pairs.ptr is None:
+        rows = torch.arange(pairs.top.shape[0], device=pairs.top.device).unsqueeze(0)
+        return Slots(rows, torch.ones_like(rows, dtype=torch.bool), item)
+    ptr = pairs.ptr.to(pairs.top.device)
+    count = ptr.diff()
+    longest = pairs.layout.equal if pairs.layout.equal is not None else int(count.max())
+    place = torch.arange(longest, device=ptr.device)
+    valid = place < count.unsqueeze(1)
+    last = max(pairs.top.shape[0] - 1, 0)
+    return Slots((ptr[:-1].unsqueeze(1) + place).clamp_max(last), valid, item)
+
+
+class Bias(NamedTuple):
+    """R_mul and R_add [N, slots, h] of every query and slot."""
+
+    mul: Tensor
+    add: Tensor
+
+
+def _transform(encoding: Tensor, weights: tuple[Tensor, ...]) -> Bias:
+    """R_mul = softplus(X_R w_mul + b_mul) and R_add = X_R w_add + b_add for X_R [N, slots, r]."""
+    w_mul, b_mul, w_add, b_add = weights
+    with torch.autocast(encoding.device.type, enabled=False):  # as the fused operators, in the type of the weights
+        return Bias(softplus(encoding @ w_mul + b_mul), encoding @ w_add + b_add)
+
+
+def _edge_encoding(relative: GraphEncoding, members: Tensor, slots: Slots) -> Tensor:
+    """X_R [N, slots, r] of the nodes ``members`` [items, slots]: the sum of the edges from each query to them."""
+    nodes = relative.rowptr.shape[0] - 1
+    edge = torch.arange(relative.col.shape[0], device=relative.col.device)
+    source = torch.searchsorted(relative.rowptr[1:].contiguous(), edge, right=True)
+    found = (members[slots.item[source]] == relative.col.unsqueeze(1)).to(relative.edge_attr.dtype)
+    each = found.unsqueeze(2) * relative.edge_attr.unsqueeze(1)
+    return each.new_zeros(nodes, *each.shape[1:]).index_add(0, source, each)
+
+
+def _node_encoding(relative: GraphEncoding, members: Tensor, slots: Slots) -> Tensor:
+    """X_R of the edges to nodes and, where the encoding has coordinates, of the distance to them."""
+    edges = _edge_encoding(relative, members, slots)
+    if relative.coordinates is None:
+        return edges
+    there = relative.coordinates[members[slots.item]]
+    squares = (relative.coordinates.unsqueeze(1) - there).square().sum(-1)
+    distance = distance_features(squares, relative.distance_channels, relative.distance_range)
+    return torch.cat((edges, distance.to(edges.dtype)), -1)
+
+
+def attention_bias(relative, pairs, slots: Slots, weights: tuple[Tensor, ...]) -> Bias | None:
+    """The attention bias of an encoding; None without one."""
+    if relative is None:
+        return None
+    if isinstance(relative, SequenceEncoding):
+        sampled = slots.of_queries(pairs.sample(relative.positions))
+        return _transform(relative.positions.unsqueeze(1) * sampled, weights)
+    if isinstance(relative, PointEncoding):
+        points = slots.of_queries(pairs.sample(relative.coordinates))
+        channels = [(relative.coordinates.unsqueeze(1) - points).square().sum(-1)]
+        if relative.normals is not None:
+            normals = slots.of_queries(pairs.sample(relative.normals))
+            channels.append((relative.normals.unsqueeze(1) * normals).sum(-1))
+        return _transform(torch.stack(channels, -1), weights)
+    top = _transform(_node_encoding(relative, pairs.top[slots.rows], slots), weights)
+    partner = _transform(_node_encoding(relative, pairs.partner[slots.rows], slots), weights)
+    p = slots.of_queries(pairs.weight).unsqueeze(-1)
+    return Bias(p * top.mul + (1 - p) * partner.mul, p * top.add + (1 - p) * partner.add)
+
+
+def _scores(kind: str, q: Tensor, k: Tensor) -> Tensor:
+    """[N, slots, h] of queries [N, h, c] and what each sees of the keys [N, slots, h, c]."""
+    scale = 1.0 / math.sqrt(q.shape[-1])
+    if kind == "dot":
+        return (q.unsqueeze(1) * k).sum(-1) * scale
+    return torch.maximum(q.unsqueeze(1), k).sum(-1) * scale
+
+
+def _normalized(kind: str, score: Tensor, leak: Tensor, valid: Tensor, eps: float) -> Tensor:
+    """Probabilities over the valid slots of each query; zeros for a query without any."""
+    if kind == "softmax":
+        shares = score.masked_fill(~valid, -torch.inf).softmax(1)
+        return torch.where(valid, shares, 0)  # NaN where there is no slot
+    positive = torch.where(valid, score.relu(), 0)
+    total = positive.sum(1, keepdim=True) + torch.where(valid, softplus(leak), 0).sum(1, keepdim=True) + eps
+    return positive / torch.where(total == 0, torch.ones_like(total), total)
+
+
+def attention_probabilities(
+    score: str, probability: str, q: Tensor, k: Tensor, leak: Tensor, bias: Bias | None, slots: Slots, eps: float
+) -> Tensor:
+    """P [N, slots, h] with S = score(q, k) / sqrt(c) * R_mul + R_add (SFT section 4.3), for q [N, h, c] of all tokens,
+    k [K, h, c] and leak [K, h] of the sampled ones. Takes N * slots * h * c memory."""
+    s = _scores(score, q, slots.of_queries(k))
+    if bias is not None:
+        s = s * bias.mul + bias.add
+    valid = slots.valid[slots.item].unsqueeze(-1)
+    return _normalized(probability, s, slots.of_queries(leak), valid, eps)
+
+
+def composed_attention(probabilities: Tensor, v: Tensor, slots: Slots) -> Tensor:
+    """P V [N, h, cv] for values [K, h, cv] of the sampled tokens."""
+    return (probabilities.unsqueeze(-1) * slots.of_queries(v)).sum(1)

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""geosft in PyTorch Geometric: batches as packed graphs, a convolution, and a transform. It needs torch_geometric."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from .nn import FeaturedGraphs, GraphEncoding, PointEncoding, SamplingAttention, SamplingContext, TransformerLayer
+
+try:
+    from torch_geometric.data import Data
+    from torch_geometric.transforms import BaseTransform
+except ImportError as error:
+    raise ImportError("geosft.pyg needs PyTorch Geometric: pip install torch_geometric") from error
+
+
+def ptr_of(batch: Tensor | None, rows: int, items: int | None = None) -> Tensor:
+    """int64 [B + 1]: offsets of the items from the item of each row, `batch` int64 [N], ascending (None: one item)."""
+    if batch is None:
+        return torch.tensor([0, rows])
+    if batch.dtype != torch.int64 or batch.shape != (rows,):
+        raise ValueError(f"batch must be int64 [{rows}], got {batch.dtype} {list(batch.shape)}")
+    if not torch.compiler.is_compiling() and (batch.diff() < 0).any():
+        raise ValueError("batch must be ascending: the rows of an item are beside each other")
+    count = torch.bincount(batch, minlength=items or 1)
+    return nn.functional.pad(count.cumsum(0), (1, 0))
+
+
+def from_data(
+    data: Data, *, node_categories: str | Tensor | None = None, node_values: str | Tensor | None = None,
+    edge_categories: str | Tensor | None = None, edge_values: str | Tensor | None = None
+) -> FeaturedGraphs:
+    """The packed graphs of a Data or a Batch, for :class:`geosft.nn.GraphModel`.
+
+    Args:
+        data: with edge_index; pos become the coordinates, edge_weight the weights of encodings, and `rwpe` or another
+            attribute `node_encoding` the encoding.
+        node_categories, node_values, edge_categories, edge_values: names of attributes, or tensors of a row per node or
+            edge. Without any of the two of nodes, `x` is what its dtype says: integers are categories, floating numbers
+            values; and likewise `edge_attr` for edges.
+
+    One-hot features become categories by ``node_categories=data.x.argmax(1, keepdim=True)``.
+    """
+    def rows(given):
+        found = getattr(data, given, None) if isinstance(given, str) else given
+        if isinstance(given, str) and found is None:
+            raise ValueError(f"data has no attribute {given!r}")
+        return found if found is None or found.dim() == 2 else found.unsqueeze(1)
+
+    def by_type(categories, values, attribute):
+        found = getattr(data, attribute, None)
+        if categories is not None or values is not None or found is None:
+            return rows(categories), rows(values)
+        return (None, rows(found)) if found.is_floating_point() else (rows(found), None)
+
+    if data.edge_index is None:
+        raise ValueError("data must have an edge_index")
+    ptr = getattr(data, "ptr", None)
+    ptr = torch.tensor([0, data.num_nodes]) if ptr is None else ptr
+    node_categories, node_values = by_type(node_categories, node_values, "x")
+    edge_categories, edge_values = by_type(edge_categories, edge_values, "edge_attr")
+    encoding = getattr(data, "node_encoding", None)
+    return FeaturedGraphs.from_edges(
+        data.edge_index, ptr, edge_categories=edge_categories, edge_values=edge_values, weight=getattr(data, "edge_weight", None),
+        node_categories=node_categories, node_values=node_values, coordinates=getattr(data, "pos", None),
+        node_encoding=getattr(data, "rwpe", None) if encoding is None else encoding)
+
+
+def _csr(edge_index: Tensor, nodes: int, edge_attr: Tensor | None, like: Tensor) -> GraphEncoding:
+    """The edges of an edge_index in CSR, with the channel that is 1 on every edge."""
+    source, order = edge_index[0].sort(stable=True)
+    rowptr = nn.functional.pad(torch.bincount(source, minlength=nodes).cumsum(0), (1, 0))
+    ones = like.new_ones(order.shape[0], 1)
+    if edge_attr is None:
+        return GraphEncoding(rowptr, edge_index[1][order], ones)
+    rows = edge_attr if edge_attr.dim() == 2 else edge_attr.unsqueeze(1)
+    return GraphEncoding(rowptr, edge_index[1][order], torch.cat((rows[order].to(like.dtype), ones), 1))
+
+
+class SamplingConv(nn.Module):
+    """Attention over a learned sample of the nodes of each graph that sees the edges, called as a convolution of PyTorch
+    Geometric is: every node hears from every sampled node of its graph, the edges say how.
+
+    Args:
+        channels: of the nodes, in and out.
+        heads: divides channels.
+        num_samples: sampled pairs per graph.
+        edge_dim: channels of edge_attr; None: edges have none.
+        layer: a whole :class:`geosft.nn.TransformerLayer` (residual connections, norms, feed-forward) instead of the
+            attention alone.
+        options: further options of :class:`geosft.nn.SamplingAttention`, or of the layer, by name.
+    """
+
+    def __init__(self, channels: int, heads: int = 4, num_samples: int = 32, *, edge_dim: int | None = None, layer: bool = False, **options):
+        super().__init__()
+        self.channels, self.edge_dim = channels, edge_dim
+        kind = TransformerLayer if layer else SamplingAttention
+        self.mix = kind(channels, heads, num_samples, relative="graph", relative_channels=(edge_dim or 0) + 1, **options)
+
+    def reset_parameters(self) -> None:
+        """Initialises all parameters anew."""
+        for module in self.mix.modules():
+            if module is not self and hasattr(module, "reset_parameters") and not isinstance(module, SamplingAttention):
+                module.reset_parameters()
+        for module in self.mix.modules():
+            if isinstance(module, SamplingAttention):
+                module.reset_parameters()
+
+    def forward(
+        self, x: Tensor, edge_index: Tensor, edge_attr: Tensor | None = None, batch: Tensor | None = None, *,
+        ptr: Tensor | Sequence[int] | None = None, sampling: SamplingContext | None = None
+    ) -> Tensor:
+        """Nodes x [N, channels], edge_index int64 [2, E], edge_attr [E, edge_dim], and the graph of each node `batch`
+        int64 [N], or the offsets of the graphs `ptr`: [N, channels]."""
+        if (edge_attr is None) != (self.edge_dim is None):
+            raise ValueError(f"edge_attr must be given exactly when edge_dim is, which is {self.edge_dim}")
+        if ptr is None:
+            ptr = ptr_of(batch, x.shape[0])
+        return self.mix(x, _csr(edge_index, x.shape[0], edge_attr, x), ptr, sampling=sampling)
+
+
+class SamplingPointConv(nn.Module):
+    """Attention over a learned sample of the points of each cloud that sees distances (and normals), called as PyTorch
+    Geometric's layers of points are: ``conv(x, pos, batch)``. It has no edges: there is no neighbourhood to search.
+
+    Args:
+        channels, heads, num_samples, layer, options: see :class:`SamplingConv`.
+        normals: forward takes normals, too.
+    """
+
+    def __init__(self, channels: int, heads: int = 4, num_samples: int = 32, *, normals: bool = False, layer: bool = False, **options):
+        super().__init__()
+        kind = TransformerLayer if layer else SamplingAttention
+        self.mix = kind(channels, heads, num_samples, relative="points", relative_channels=2 if normals else 1, **options)
+
+    def forward(
+        self, x: Tensor, pos: Tensor, batch: Tensor | None = None, normals: Tensor | None = None, *,
+        ptr: Tensor | Sequence[int] | None = None, sampling: SamplingContext | None = None
+    ) -> Tensor:
+        """Points x [N, channels] at pos [N, 3]: [N, channels]."""
+        return self.mix(x, PointEncoding(pos, normals), ptr_of(batch, x.shape[0]) if ptr is None else ptr, sampling=sampling)
+
+
+class AddRandomWalkPE(BaseTransform):
+    """Adds exact random-walk encodings [num_nodes, walk_length] of the nodes (:func:`geosft.random_walk_pe`), which need
+    no N x N matrix.
+
+    Args:
+        walk_length: steps.
+        attr_name: of the attribute; None: they are appended to `x`.
+    """
+
+    def __init__(self, walk_length: int, attr_name: str | None = "node_encoding"):
+        if walk_length < 1:
+            raise ValueError(f"walk_length must be at least 1, got {walk_length}")
+        self.walk_length, self.attr_name = walk_length, attr_name
+
+    def forward(self, data: Data) -> Data:
+        if data.edge_index is None:
+            raise ValueError("data must have an edge_index")
+        source, order = data.edge_index.cpu()[0].sort(stable=True)
+        rowptr = nn.functional.pad(torch.bincount(source, minlength=data.num_nodes).cumsum(0), (1, 0))
+        weight = getattr(data, "edge_weight", None)
+        weight = None if weight is None else weight.cpu()[order]
+        walks = torch.ops.geosft.random_walk_pe(rowptr, data.edge_index.cpu()[1][order], self.walk_length, weight)
+        walks = walks.to(data.edge_index.device)
+        if self.attr_name is None:
+            x = data.x
+            data.x = walks if x is None else torch.cat((x if x.dim() == 2 else x.unsqueeze(1), walks.to(x.dtype)), 1)
+        else:
+            data[self.attr_name] = walks
+        return data
