@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "data/sequences/sequence_dataset.h"
 
@@ -28,6 +29,20 @@ int64_t batch_of(const DataSizes& sizes) {
 
 int64_t epochs_of(const DataSizes& sizes, int64_t batch_size) {
   return std::clamp<int64_t>(ceil_div(steps_wanted, ceil_div(sizes.items, batch_size)), 30, 200);
+}
+
+double validation_of(const DataSizes& sizes) {
+  constexpr double fraction = 0.2;
+  return std::llround(fraction * static_cast<double>(sizes.common_class)) > 0 ? fraction : 0.0;
+}
+
+// Returns the number of items of the most common class among the training items.
+int64_t common_class(const PackedItems& items, int64_t training) {
+  if (items.schema.task != GraphTask::classification) return training;
+  at::Tensor classes = items.target;
+  if (items.split) classes = classes.index_select(0, at::tensor(items.split->train, at::kLong));
+  classes = classes.masked_select(classes >= 0);
+  return classes.numel() > 0 ? at::bincount(classes).max().item<int64_t>() : 0;
 }
 
 double dropout_of(const DataSizes& sizes, int64_t patch) {
@@ -68,6 +83,7 @@ DataSizes data_sizes(const PackedItems& items, const SplitSettings& splits) {
                                   : items.node_split.defined() ? all
                                                                : all - all / splits.folds,
                                   1);
+  sizes.common_class = common_class(items, sizes.items);
   const ItemSchema& schema = items.schema;
   sizes.values = schema.node_values;
   sizes.series = schema.items == "sequences" && schema.node_values > 0 && schema.grid_height == 0;
@@ -80,7 +96,7 @@ std::string resolve_automatic(GraphSettings& settings, const PackedItems& items)
   resolve("patch_size", settings.patch, [&] { return patch_of(sizes); });
   resolve("batch_size", settings.train.batch_size, [&] { return batch_of(sizes); });
   resolve("epochs", settings.train.epochs, [&] { return epochs_of(sizes, settings.train.batch_size); });
-  resolve("validation_fraction", settings.splits.validation_fraction, [] { return 0.2; });
+  resolve("validation_fraction", settings.splits.validation_fraction, [&] { return validation_of(sizes); });
   const auto dropout = [&] { return dropout_of(sizes, settings.patch); };
   resolve("token_dropout", settings.model.token_dropout, dropout);
   resolve("feed_forward_dropout", settings.model.feed_forward_dropout, dropout);

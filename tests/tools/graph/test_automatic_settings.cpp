@@ -94,12 +94,28 @@ TEST_CASE("beta is that of the set's name and of the attention", "[automatic_set
   REQUIRE(beta("bn_sh") == 0.5);
 }
 
+TEST_CASE("nothing is held out where no class has three items", "[automatic_settings]") {
+  const auto fraction = [](const std::vector<int64_t>& classes) {
+    const auto count = static_cast<int64_t>(classes.size());
+    PackedItems series = series_of(std::vector<int64_t>(classes.size(), 4), count - 1);
+    series.schema.output_names = {"a", "b", "c"};
+    series.target = at::tensor(classes, at::kLong);
+    return resolved(series).splits.validation_fraction;
+  };
+  REQUIRE(fraction({0, 1, 2, 0, 1, 2, 2}) == 0.0);  // the last is for testing
+  REQUIRE(fraction({0, 1, 2, 0, 0, 2, 2}) == 0.2);
+  PackedItems targets = series_of({4, 4, 4, 4}, 3);
+  targets.schema.task = GraphTask::regression;
+  targets.target = at::zeros({4, 1});
+  REQUIRE(resolved(targets).splits.validation_fraction == 0.2);
+}
+
 TEST_CASE("what is derived is said, and what is given stays", "[automatic_settings]") {
   GraphSettings settings = automatic();
   settings.patch = 5;
   const std::string text = resolve_automatic(settings, series_of({64, 4}, 1));
   REQUIRE(settings.patch == 5);
-  REQUIRE(text.find("batch_size 16, epochs 200, validation_fraction 0.2") == 0);
+  REQUIRE(text.find("batch_size 16, epochs 200, validation_fraction 0.0") == 0);
   REQUIRE(resolve_automatic(settings, series_of({64, 4}, 1)).empty());
 }
 
