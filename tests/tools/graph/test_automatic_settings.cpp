@@ -33,7 +33,7 @@ GraphSettings resolved(const PackedItems& items) {
   GraphSettings settings = automatic();
   resolve_automatic(settings, items);
   const std::string toml = settings.config().to_toml();
-  REQUIRE(toml.find("\"auto\"") == toml.find("\"auto\"\nregression_loss"));  // that of the metric alone
+  REQUIRE(toml.find("\"auto\"") == toml.find("metric = \"auto\"") + 9);  // that of the metric alone
   settings.check();
   return settings;
 }
